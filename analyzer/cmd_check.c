@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor check: does a host say through jitreg what can be right?  Runs it, or takes a trace of it. */
+/* tailor check lists jitreg records of a host that cannot be right. It runs the host, or reads a trace of it. */
 #include "analyzer/check/check.h"
 #include "analyzer/cmd_trace.h"
 #include "jitreg/base/command.h"
@@ -16,18 +16,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORDS_MAX 48 /* of `tailor run` in front of the command */
+#define WORDS_MAX 48 /* words of `tailor run` in front of the command */
 
 struct arguments {
 	struct page_arguments page;
-	char *path;   /* of a trace that is there */
+	char *path;   /* an existing trace */
 	const char *output; /* -o */
-	char *word[WORDS_MAX]; /* of `tailor run`: its options */
+	char *word[WORDS_MAX]; /* options for `tailor run` */
 	size_t nr_words;
 	char **command;
 };
 
-/* What `tailor run` takes as well, and checks: long names alone are handed on. */
+/* Options that `tailor run` takes as well, and checks. Only their long names are handed on. */
 enum { KEY_PASSED = 0x100 };
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "keep the trace of COMMAND there (it is removed)", 0 },
@@ -101,7 +101,9 @@ static error_t parse_check_option(int key, char *arg, struct argp_state *state)
 
 static volatile pid_t recorder;
 
-/* The command ends as it would alone, and then the recorder; what it recorded is checked. */
+/*
+ * Passes a signal to the recorder, so that the command ends as it would alone, and then the recorder. The records up to then are checked.
+ */
 static void pass_signal_to_recorder(int signal_number)
 {
 	if (recorder > 0)
@@ -124,7 +126,7 @@ static char *as_argument(const char *text)
 	return (char *)(uintptr_t)text;
 }
 
-/* `tailor run` writes the trace: *status is what it exits with.  0 or -errno. */
+/* Runs `tailor run`, which writes the trace. *status becomes its wait status. Returns 0 or -errno. */
 static int record_command_trace(const struct arguments *a, const char *trace, int *status)
 {
 	size_t nr = 0, nr_command = 0;
@@ -147,7 +149,7 @@ static int record_command_trace(const struct arguments *a, const char *trace, in
 	memcpy(argv + nr, a->command, nr_command * sizeof(*argv));
 	pid = fork();
 	if (pid == 0) {
-		if (a->page.form != PAGE_TEXT) /* what programs read is not mixed with what the host writes */
+		if (a->page.form != PAGE_TEXT) /* JSON and CSV are not mixed with the host's output */
 			dup2(STDERR_FILENO, STDOUT_FILENO);
 		execv("/proc/self/exe", argv);
 		_exit(126);
@@ -217,12 +219,12 @@ static int record_and_check(const struct arguments *a)
 		return CMD_FAILED;
 	}
 	if (a->output)
-		output_file_remove(a->output); /* what was there is not taken for what is recorded now */
+		output_file_remove(a->output); /* an old trace must not be taken for the new one */
 	ret = record_command_trace(a, trace, &wait_status);
 	if (ret) {
 		trace_print_error("no process could be started: %s", strerror(-ret));
 		status = CMD_FAILED;
-	} else if (access(trace, R_OK)) { /* it has said why */
+	} else if (access(trace, R_OK)) { /* the recorder has said why */
 		status = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == CMD_MISUSED ? CMD_MISUSED : CMD_FAILED;
 	} else {
 		if (!a->output)

@@ -21,7 +21,7 @@ static void ask_profile_groups(void *context, struct report *r)
 	profile_ask(&a->question, r, a->level);
 }
 
-/* What traces know and stores do not; NULL: nothing of it is asked for. */
+/* Returns the name of a given filter that traces support and stores do not, or NULL. */
 static const char *find_filter_of_traces(const struct trace_arguments *a)
 {
 	const struct filter_arguments *f = &a->filter;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What `diff` and `stat` share: the profile of each trace.  Context: thread. */
+/* Functions that `diff` and `stat` share: they read the profile of each trace. Context: thread. */
 #ifndef TAILOR_CMD_COMPARE_H
 #define TAILOR_CMD_COMPARE_H
 
 #include "analyzer/cmd_trace.h"
 #include "analyzer/compare/match.h"
 
-/* Read one trace's profile; level: see profile_ask().  A damaged trace is reported and read, and *whole becomes false: the command shows
- * what there is and fails.  CMD_DONE or another exit status. */
+/*
+ * Reads one trace's profile. level: see profile_ask(). A damaged trace is reported and read, and *whole becomes false. The command then
+ * shows the readable part and fails. Returns CMD_DONE or another exit status.
+ */
 int compare_read_profile(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p, bool *whole);
 
-/* `tailor diff` and `tailor stat`, or as verbs of `tailor db`, with its filters. */
+/* Run `tailor diff` and `tailor stat`. is_db: as verbs of `tailor db`, with its filters. */
 int compare_run_diff(int argc, char **argv, bool is_db);
 int compare_run_stat(int argc, char **argv, bool is_db);
 

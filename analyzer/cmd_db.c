@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor db: a store of many epochs: what is put in, asked, and kept in order. */
+/* tailor db adds traces to a store of many epochs, asks the store, and keeps it in order. */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/fleet.h"
@@ -27,16 +27,16 @@ struct arguments {
 	const struct db_verb *verb;
 	char *operand[OPERANDS_MAX];
 	int nr;
-	const char *format, *output; /* of `export`; of it and `trace` */
+	const char *format, *output; /* format: of `export`. output: of `export` and `trace`. */
 	uint64_t cap;
 	bool dry_run;
-	int keep; /* traces of epochs; -1: all */
+	int keep; /* number of traces of epochs that stay; -1: all */
 };
 
 struct db_verb {
 	const char *name, *usage, *summary;
-	int (*run)(struct arguments *a); /* NULL: a command of that name */
-	int least, most; /* operands */
+	int (*run)(struct arguments *a); /* NULL: command() is run instead */
+	int least, most; /* number of operands */
 	int (*command)(int argc, char **argv);
 };
 
@@ -53,8 +53,10 @@ static void ask_sums(void *context, struct report *r)
 	fold_ask(context, r);
 }
 
-/* Of a damaged one what can be read, and CMD_FAILED.  by_user: that the store has it already is worth a sentence, and all processors are
- * its own. */
+/*
+ * Adds a trace to the store. The readable part of a damaged one is added, and CMD_FAILED is returned. by_user: report if the store has the
+ * trace already, and read it with all processors instead of one.
+ */
 static int add_trace(struct store *s, const char *path, bool by_user)
 {
 	const struct trace_arguments all = { .threads = by_user ? 0 : 1 };
@@ -78,7 +80,10 @@ static void add_left_trace(void *context, const char *path)
 	add_trace(context, path, false);
 }
 
-/* Before the store is opened, or what adds to it can be killed: the folder is bounded in any case. */
+/*
+ * Bounds the folder of traces. This comes before the store is opened, so that the folder stays bounded if opening fails, or the process is
+ * killed while it adds traces.
+ */
 static int bound_spool(const struct arguments *a, struct diag *d)
 {
 	uint32_t nr_dropped;
@@ -107,7 +112,7 @@ static int run_add(struct arguments *a)
 		int one = add_trace(s, a->operand[i], a->keep < 0);
 
 		status = status == CMD_DONE ? one : status;
-		if (store_has_failed(s)) /* as it was said */
+		if (store_has_failed(s)) /* an error was printed */
 			break;
 		if (i + 1 < a->nr)
 			ret = tend_store(s, clock_real_ns(), NULL, &d);
@@ -189,7 +194,7 @@ static int show_page(const struct arguments *a, struct store *s, const struct su
 	if (sums->nr_epochs)
 		ret = table(&p, s, asked_find_view(a->asked.view), sums, by, &d);
 	else
-		p.table = NULL; /* it has none */
+		p.table = NULL; /* there are no tables */
 	return trace_page_end(&p, ret ? fail(&d, ret) : CMD_DONE);
 }
 
@@ -230,7 +235,10 @@ static int run_timeline(struct arguments *a)
 	return show(a, show_timeline);
 }
 
-/* The last two hours that are over. */
+/*
+ * Returns the window for the last two complete hours. It ends before the second one, because changes_find() also reads the hour behind a
+ * window.
+ */
 static struct window last_hours(void)
 {
 	int64_t hour_ns = 3600000000000ll, now = clock_real_ns() / hour_ns * hour_ns;
@@ -284,7 +292,7 @@ static int run_check(struct arguments *a)
 	return nr ? CMD_DIFFERENT : CMD_DONE;
 }
 
-/* "; 12 epochs until 2026-11-28 10:20:00 TEXT" */
+/* Prints "; 12 epochs until 2026-11-28 10:20:00 TEXT", or nothing for 0 epochs. */
 static void print_epochs(uint32_t nr, int64_t end_ns, const char *what)
 {
 	char until[32];
@@ -448,7 +456,7 @@ static int run_push(struct arguments *a)
 		trace_print_error("db push needs --to TARGET; see `tailor help db`");
 		return CMD_MISUSED;
 	}
-	asked.to = NULL; /* it is the target */
+	asked.to = NULL; /* --to is the target, not the end of a window */
 	ret = open_fleet(a, &asked, &s, &what, &d);
 	if (ret)
 		return fail(&d, ret);
@@ -629,7 +637,7 @@ static int run_db(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	other = strcmp(a.verb->name, "copy") == 0 || a.keep >= 0 ? a.operand[1] : NULL;
 	is_address = fleet_is_named(a.operand[0]);
-	confine_allow_read("/proc"); /* which process has the lock of a store */
+	confine_allow_read("/proc"); /* to find out which process has the lock of a store */
 	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(is_address ? NULL : a.operand[0], a.output, other, a.page.csv_folder));
 	return a.verb->run(&a);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor diff: what changed between two versions of a program, or two runs of one, operator by operator.  A change is significant if
- * sampling error and run-to-run variation of an unchanged line do not explain it (95 % over all lines together): compare/README.md has
- * the model, and the output names its sources.
+ * tailor diff shows what changed between two versions of a program, or two runs of one, operator by operator. A change is significant if
+ * sampling error and run-to-run variation of an unchanged line do not explain it (95 % over all lines together). compare/README.md has the
+ * model, and the output names its sources.
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/cmd_diff.h"
@@ -21,14 +21,14 @@ enum { KEY_ALL = 0x100, KEY_EXPR, KEY_FAIL, KEY_METHODS, KEY_BETWEEN };
 
 struct arguments {
 	struct trace_arguments trace;
-	struct asked_options asked; /* by `tailor db` */
+	struct asked_options asked; /* options of `tailor db` */
 	struct page_arguments page; /* top < 0: not given */
 	char *side[2];
 	int nr_sides;
 	bool all, methods;
 	const char *expression;
 	double fail_above; /* < 0: never */
-	double between;	   /* runs: < 0: not given */
+	double between;	   /* run-to-run standard deviation; < 0: not given */
 };
 
 static const struct argp_option options[] = {
@@ -210,7 +210,7 @@ static void add_change(struct grid *g, const struct diff_columns *k, const struc
 static void show_sides(const struct arguments *args, const struct comparison *c, struct page *page)
 {
 	for (int s = 0; s < 2; s++) {
-		bool is_fleet = strstr(args->side[s], "://"); /* which may have a password in it */
+		bool is_fleet = strstr(args->side[s], "://"); /* the address may contain a password */
 		double samples = 0;
 		uint32_t runs = 0;
 
@@ -226,7 +226,7 @@ static void show_sides(const struct arguments *args, const struct comparison *c,
 }
 
 struct growth {
-	double share, chance; /* of the mean of A; what chance explains of it */
+	double share, chance; /* growth, and the growth that chance explains, relative to the mean of A */
 	bool assumed;
 };
 
@@ -243,8 +243,10 @@ static struct growth growth_of(const struct comparison *c, struct estimate a, st
 	return g;
 }
 
-/* By the clock, where the host marks executions; the cost of one, which does not depend on what else ran, is what --fail-above is about.
- * true: that grew significantly by more. */
+/*
+ * Shows the time per execution by the clock where the host marks executions, else the total. --fail-above is about the cost of an
+ * execution, which does not depend on what else ran. Returns true if that cost grew significantly by more.
+ */
 static bool show_total(const struct arguments *args, const struct comparison *c, struct page *page)
 {
 	struct estimate a = change_duration(c, &c->side[0]), b = change_duration(c, &c->side[1]);
@@ -276,7 +278,7 @@ static bool show_total(const struct arguments *args, const struct comparison *c,
 	return args->fail_above >= 0 && c->same_unit && cost.share - cost.chance > args->fail_above;
 }
 
-/* How changes and margins are defined, and the sources of the margins. */
+/* Writes how changes and margins are defined, and the sources of the margins. */
 static void show_error_sources(const struct comparison *c, bool sentences, struct page *page)
 {
 	static const struct {
@@ -311,7 +313,7 @@ static void show_error_sources(const struct comparison *c, bool sentences, struc
 		      executions ? ", or variation between executions if larger" : "", between);
 }
 
-/* The lines that are not shown, and the change that would have been. */
+/* Writes how many lines are not shown, and, if no change is significant, how large a change of the largest line would have to be. */
 static void show_omitted(const struct arguments *args, const struct comparison *c, const struct change *x, uint32_t nr, uint32_t shown,
 			 uint32_t small, struct page *page)
 {
@@ -447,7 +449,7 @@ static int compare_sides(const struct arguments *args, struct comparison *c)
 	qsort(x, nr, sizeof(*x), args->expression ? compare_formula_results : compare_changes);
 	if (status == CMD_DONE)
 		status = show_changes(args, c, x, nr);
-	if (!whole && status != CMD_MISUSED) /* also where the cost of what is left grew */
+	if (!whole && status != CMD_MISUSED) /* even where the cost of the readable part grew */
 		status = CMD_FAILED;
 	free(x);
 	return status;

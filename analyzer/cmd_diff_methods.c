@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor diff --methods: the same samples attributed by tag and by call stack. */
+/* tailor diff --methods attributes the same samples by tag and by call stack. */
 #include "analyzer/cmd_diff.h"
 
 #include "analyzer/cmd_trace.h"

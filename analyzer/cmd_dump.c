@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor dump: the records of a trace, by the schema that the writer uses. */
+/* tailor dump prints the records of a trace, by the schema that the writer uses. */
 #include "analyzer/cmd_trace.h"
 #include "jitreg/base/command.h"
 #include "jitreg/trace/dump.h"
@@ -48,7 +48,7 @@ static error_t parse_dump_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* All records; false when a block of samples could not be decoded. */
+/* Prints all records. Returns false if a block of samples could not be decoded. */
 static bool print_all(struct trace_reader *t, const struct arguments *a, const struct dump_options *o)
 {
 	uint64_t offset, before = UINT64_MAX;

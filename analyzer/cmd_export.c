@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor export: a trace in the formats of other viewers; tailor flamegraph: in that of one. */
+/* tailor export writes a trace in the formats of other viewers, and tailor flamegraph writes it as a flame graph. */
 #include "analyzer/cmd_trace.h"
 #include "analyzer/export/export.h"
 #include "analyzer/output/gzip.h"
@@ -20,7 +20,7 @@ struct arguments {
 	const char *path, *output;
 	const struct exporter *format;
 	char name[300];
-	bool is_named; /* the output has a name, by the trace's if by no option */
+	bool is_named; /* without --output, the output is named after the trace */
 	bool open, gzip;
 };
 
@@ -126,7 +126,7 @@ static void ask_exported_sums(void *context, struct report *r)
 	a->arguments->format->prepare(&a->export);
 }
 
-/* The output, compressed if it is to be. */
+/* Opens the output, which is compressed if args->gzip is set. */
 static int open_output(const struct arguments *args, struct output_file *o, struct diag *d)
 {
 	int ret = output_file_open_stream(o, args->output ? args->output : "-", d);
@@ -147,13 +147,13 @@ static int write_exported(const struct arguments *args, struct ask *a, FILE *to)
 {
 	int ret = args->format->write(&a->export, to);
 
-	if (!ret || ferror(to)) /* that has a reason of its own */
+	if (!ret || ferror(to)) /* output_file_end() reports errors of the file */
 		return CMD_DONE;
 	trace_print_error("%s: %s", args->format->name, ret == -ENODATA ? "the trace has no bytes of generated code" : strerror(-ret));
 	return CMD_FAILED;
 }
 
-/* Of arguments that have been parsed. */
+/* Exports as the parsed arguments say. Returns the exit status. */
 static int export_trace(const struct arguments *args, int argc, char **argv)
 {
 	struct output_file output = { .form = args->format == &exporter_flamegraph ? &svg_output_form : NULL };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor html: a trace, or two, as one interactive page. */
+/* tailor html writes one trace or two as one interactive page. */
 #include "analyzer/cmd_html.h"
 #include "analyzer/output/result_file.h"
 #include "analyzer/source/excerpts.h"
@@ -73,7 +73,7 @@ static void ask_html_trace(void *context, struct report *r)
 	html_trace_ask(context, r);
 }
 
-/* The program's name is what tells pages apart, not the folder that it is in. */
+/* Returns a command without the folder of its program, because the program's name distinguishes pages. */
 static const char *without_folder(const char *command)
 {
 	const char *slash = memrchr(command, '/', strcspn(command, " "));
@@ -98,7 +98,7 @@ int html_source_read(struct html_source *s, uint32_t number, int (*take)(void *c
 
 		ret = html_pairs_keep(&s->pairs, &session.report, number);
 		ret = ret ? ret : take(context, &t, s->title ? s->title : command && *command ? without_folder(command) : t.path);
-		if (ret && ret != -EPIPE) /* (that is said of the output) */
+		if (ret && ret != -EPIPE) /* -EPIPE is reported as an error of the output */
 			trace_print_error("%s: %s", t.path, strerror(-ret));
 		*taken = ret == 0;
 		status = trace_session_close(&session, ret ? CMD_FAILED : CMD_DONE);
@@ -144,7 +144,7 @@ static error_t parse_html_option(int key, char *arg, struct argp_state *state)
 	case KEY_OPEN:
 		a->open = true;
 		break;
-	case ARGP_KEY_SUCCESS: /* behind what is said of the traces */
+	case ARGP_KEY_SUCCESS: /* the child parser has set the traces by now */
 		if (!a->output)
 			result_file_name(a->source.path[0], ".html", a->name, sizeof(a->name));
 		a->output = a->output ? a->output : a->name;
@@ -155,7 +155,7 @@ static error_t parse_html_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The first trace begins the page, whose title is known then. */
+/* Writes a trace. The first one begins the page, because its title is known only then. */
 static int put_trace(void *context, struct html_trace *t, const char *title)
 {
 	FILE *to = context;
@@ -167,7 +167,7 @@ static int put_trace(void *context, struct html_trace *t, const char *title)
 	return ret && ferror(to) ? -EPIPE : ret;
 }
 
-/* A page with the data of another one: 0, or -EINVAL where path is no page. */
+/* Writes a page with the data of another page. Returns 0, or -EINVAL if path is not a page. */
 static int rebuild_old_page(const struct html_source *a, FILE *to, int *status)
 {
 	char *data, title[256];
@@ -228,7 +228,7 @@ static int run_html(int argc, char **argv)
 		if (output_file_is_same(args.output, args.source.path[i])) {
 			trace_print_error("%s: input and output are the same file", args.output);
 			return CMD_FAILED;
-		} else if (!asked_is_store(args.source.path[i]) && access(args.source.path[i], R_OK)) { /* before the output is replaced */
+		} else if (!asked_is_store(args.source.path[i]) && access(args.source.path[i], R_OK)) { /* before it is replaced */
 			trace_print_error("%s: %s", args.source.path[i], strerror(errno));
 			return CMD_FAILED;
 		}

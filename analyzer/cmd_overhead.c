@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor overhead: overhead and attribution rate of several sampling configurations, measured on the user's own program. */
+/* tailor overhead measures the overhead and the attribution rate of several sampling configurations on the user's own program. */
 #include "analyzer/cmd_trace.h"
 #include "analyzer/output/svg.h"
 #include "analyzer/overhead/view.h"
@@ -22,7 +22,7 @@
 #define ROUNDS_QUICK 3
 #define ROUNDS_MAX 1000
 #define RATE_MAX 1000000
-#define SHORT_S 0.05 /* a shorter program's start is most of it */
+#define SHORT_S 0.05 /* the start takes most of shorter runs */
 
 enum { KEY_ROUNDS = 0x100, KEY_RATES, KEY_QUICK, KEY_JSON, KEY_SVG, KEY_SHOW_OUTPUT };
 
@@ -126,14 +126,17 @@ static error_t parse_overhead_option(int key, char *arg, struct argp_state *stat
 	return 0;
 }
 
-static volatile int stop; /* 128 + the signal */
+static volatile int stop; /* 128 + the number of the signal */
 
 static void note_stop_signal(int signal_number)
 {
 	stop = 128 + signal_number;
 }
 
-/* The processes that we started end, and our files are removed, before we exit.  A signal that the caller ignores stays ignored. */
+/*
+ * Makes signals set only `stop`, so that the started processes end and the temporary files are removed before the exit. A signal that the
+ * caller ignores stays ignored.
+ */
 static void catch_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -142,7 +145,7 @@ static void catch_signals(void)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 			sigaction(signals[i], &a, NULL);
-	signal(SIGCHLD, SIG_DFL); /* if ignored, the usage of the children is lost */
+	signal(SIGCHLD, SIG_DFL); /* if this were ignored, the children's usage would be lost */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -224,7 +227,7 @@ static int run_overhead(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	set_default_rates(&a);
-	if (output_file_open_stream(&picture, a.svg, &d)) { /* before the runs, which may take an hour */
+	if (output_file_open_stream(&picture, a.svg, &d)) { /* opened before the runs, which may take an hour */
 		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
@@ -249,7 +252,7 @@ static int run_overhead(int argc, char **argv)
 		trace_print_error("%s", d.text);
 	if (ret == -EINVAL)
 		status = CMD_MISUSED;
-	output_file_drop(&picture); /* if the runs have failed */
+	output_file_drop(&picture); /* dropped only if the runs have failed */
 	free(a.o.run);
 	return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor report: the profile of a trace, level by level. */
+/* tailor report shows the profile of a trace, level by level. */
 #include "analyzer/cmd_trace.h"
 #include "analyzer/output/svg.h"
 #include "analyzer/query/frequencies.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define VIEWS_SHOWN_MAX 8
-#define VIEW_ROWS 10 /* of each table, where --top does not say */
+#define VIEW_ROWS 10 /* rows of each table without --top */
 
 #define ASSUMED_MAX 64
 
@@ -65,7 +65,10 @@ static bool view_list_entry(int i, const char **name, const char **summary)
 	return true;
 }
 
-/* Files of tables without a view are those that the summary is made of; a table is in the view that is called so. */
+/*
+ * Chooses views where only tables are asked for: the view that has the table's name, or, for a folder of files, the views that the summary
+ * is made of.
+ */
 static void choose_views_of_tables(struct arguments *a)
 {
 	static const char *const summary[] = { "components", "functions", "lines", "images", "processes" };
@@ -166,7 +169,7 @@ static char *filter_report_help(int key, const char *text, void *input)
 struct ask {
 	struct arguments *arguments;
 	struct view_instance shown[VIEWS_SHOWN_MAX];
-	struct default_report report; /* without views */
+	struct default_report report; /* used without --view */
 };
 
 static void ask_views_or_report(void *context, struct report *r)
@@ -247,7 +250,7 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	return trace_page_end(&page, CMD_DONE);
 }
 
-/* Options of views where there is none, in one notice. */
+/* Prints one notice about given options that only views heed, if there is no view. */
 static void say_unheeded_options(const struct arguments *a)
 {
 	const char *const option[] = { a->nr_assumed ? "--assume" : NULL, a->intervals ? "--intervals" : NULL,
@@ -262,7 +265,7 @@ static void say_unheeded_options(const struct arguments *a)
 		trace_print_error("without --view this has no effect: %s", text);
 }
 
-/* llvm-mca is asked by two views. */
+/* Gives up the rights that the views do not need. Only two of them run llvm-mca. */
 static void keep_rights(const struct arguments *a, int argc, char **argv)
 {
 	bool asks = false;

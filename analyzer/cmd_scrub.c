@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor scrub: a copy of a trace without confidential data. */
+/* tailor scrub writes a copy of a trace without confidential data. */
 #include "analyzer/cmd_trace.h"
 #include "analyzer/scrub/scrub.h"
 #include "jitreg/base/command.h"

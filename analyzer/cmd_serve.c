@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor serve: the page of a trace, or two, whose samples stay with this process. */
+/* tailor serve shows the page of one trace or two, whose samples stay with this process. */
 #include "analyzer/cmd_html.h"
 #include "analyzer/serve/http.h"
 #include "jitreg/base/command.h"
@@ -50,7 +50,7 @@ static error_t parse_serve_option(int key, char *arg, struct argp_state *state)
 struct serving {
 	struct served trace[2];
 	struct http_page page;
-	char *title; /* of the first */
+	char *title; /* title of the first trace */
 };
 
 static int keep_trace_for_page(void *context, struct html_trace *t, const char *title)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor stat: variation between several runs, line by line, largest range first (as dcpistats: J. M. Anderson et al., Continuous
- * Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 3.3).
+ * tailor stat shows the variation between several runs, line by line, the largest range first (as dcpistats: J. M. Anderson et al.,
+ * Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 3.3).
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/compare/stats.h"
@@ -18,7 +18,7 @@
 
 struct arguments {
 	struct trace_arguments trace;
-	struct asked_options asked; /* by `tailor db` */
+	struct asked_options asked; /* options of `tailor db` */
 	struct page_arguments page;
 	const char *path[TRACES_MAX];
 	uint32_t nr;
@@ -50,9 +50,9 @@ static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 
 struct spread {
 	uint32_t match;
-	double range, sum, mean, deviation, smallest, largest; /* of weights */
-	double samples; /* of all traces */
-	uint32_t nr; /* traces that have it */
+	double range, sum, mean, deviation, smallest, largest; /* statistics of the weights */
+	double samples; /* samples in all traces */
+	uint32_t nr; /* traces that have the line */
 };
 
 static int compare_ranges(const void *a, const void *b)
@@ -64,12 +64,12 @@ static int compare_ranges(const void *a, const void *b)
 	return x->sum > y->sum ? -1 : x->sum < y->sum;
 }
 
-/* What vary: traces, or the epochs of a store's only window. */
+/* The sets that are compared: traces, or the epochs of a store's only window. */
 struct sets {
 	const struct profile *profile;
 	const struct match *match;
 	uint32_t nr;
-	double *v; /* nr of them */
+	double *v; /* nr weights of a line */
 	bool are_epochs;
 };
 

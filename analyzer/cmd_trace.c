@@ -79,7 +79,7 @@ static uint64_t parse_number_argument(struct argp_state *state, const char *name
 	return n;
 }
 
-/* Compiled once, for as long as the command runs. */
+/* Compiles --thread-name. The result is used as long as the command runs. */
 static void set_thread_name(struct argp_state *state, struct filter_arguments *f, const char *arg)
 {
 	static regex_t expression;
@@ -189,7 +189,10 @@ void trace_set_path(struct argp_state *state, const char **path, const char *arg
 	*path = arg;
 }
 
-/* Others may have put files there: a name that a terminal would obey is none. */
+/*
+ * Returns whether a file has a trace's name. Other users may have put files there, so a name with characters that a terminal would obey is
+ * refused.
+ */
 static bool is_trace_name(const struct dirent *e)
 {
 	size_t n = strlen(e->d_name);
@@ -200,7 +203,7 @@ static bool is_trace_name(const struct dirent *e)
 	return n > 4 && strcmp(e->d_name + n - 4, ".tlr") == 0;
 }
 
-/* Of the working folder, the one that was written last; NULL: there is none. */
+/* Returns the trace in the working folder that was written last, or NULL. */
 static char *find_newest_trace(void)
 {
 	DIR *folder = opendir(".");
@@ -390,7 +393,7 @@ int trace_flush_output(int status)
 	return CMD_FAILED;
 }
 
-#define PATIENCE_NS 500000000u /* what takes less needs no progress line */
+#define PATIENCE_NS 500000000u /* shorter work needs no progress line */
 
 struct progress {
 	uint64_t begin_ns;
@@ -408,7 +411,7 @@ static void show_progress(void *context, uint64_t at, uint64_t total)
 	p->shown = percent;
 }
 
-/* What is printed next begins a line. */
+/* Erases the progress line, so that the next output begins a line. */
 static void erase_progress(const struct progress *p)
 {
 	if (p->shown >= 0)
@@ -438,7 +441,7 @@ static int prepare_report(struct trace_session *s, const struct trace_arguments 
 	for (uint32_t i = 0; a->filter.event && i < m->nr_events; i++)
 		if (m->event[i].name && strcmp(m->event[i].name, a->filter.event) == 0)
 			r->event = i;
-	/* where objects tell what runs, workers of a query are in no mark of it */
+	/* If objects tell what runs (jitreg_object()), the workers of a query are in none of its marks. */
 	for (uint32_t i = 0; i < m->nr_marks && !m->objects.nr && !(a->filter.mark && strcmp(a->filter.mark, "all") == 0); i++)
 		r->has_run |= m->mark[i].name && strcmp(m->mark[i].name, s->options.run_mark) == 0;
 	if (a->level && report_find_level(r, a->level) == LEVELS_MAX)
@@ -446,7 +449,7 @@ static int prepare_report(struct trace_session *s, const struct trace_arguments 
 	return 0;
 }
 
-/* In place of a trace, a window of a store whose traces are kept. */
+/* Opens a trace. In its place, path may name a window of a store whose traces are kept. */
 static int open_trace(struct trace_session *s, const char *path, bool live, struct diag *d)
 {
 	char *made = NULL;
@@ -529,7 +532,7 @@ int trace_session_close(struct trace_session *s, int status)
 {
 	struct diag d;
 
-	/* what is made of the samples has the same budget */
+	/* Reports use up the same budget as reading the trace, so it is checked here again. */
 	if (s->attribution && ((!s->damaged && trace_check_budget(s->reader, &d)) || s->damaged)) {
 		trace_print_error("%s", s->damaged ? s->damage : d.text);
 		status = status == CMD_DONE ? CMD_FAILED : status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all commands that read a trace share: the options that filter and attribute samples, and reading it once into a report.
- * Context: thread.
+ * Functions that all commands share that read a trace: the options that filter and attribute samples, and reading the trace once into a
+ * report. Context: thread.
  */
 #ifndef TAILOR_CMD_TRACE_H
 #define TAILOR_CMD_TRACE_H
@@ -13,21 +13,21 @@
 
 #include <argp.h>
 
-/* Options of a command's struct arguments that begin with this. */
+/* The options of a command whose struct arguments begins with this. */
 struct trace_arguments {
 	struct filter_arguments filter;
 	const char *level;
-	const struct asked_options *asked; /* of a store, by `tailor db`; NULL: by the filters */
+	const struct asked_options *asked; /* options for stores, given by `tailor db`; NULL: the filters are used */
 	bool stack_only, no_demangle;
-	bool live; /* a trace that is being written is not waited for, and only what passes from_s and to_s is attributed */
+	bool live; /* the recorder is not waited for, and only samples within from_s and to_s are attributed */
 	enum unwind_way unwinder;
-	unsigned threads; /* 0: as many as there are processors */
+	unsigned threads; /* 0: one for each processor, at most 8 */
 };
 
-/* As a child of a command's argp; its input is the struct trace_arguments (set child_inputs[0] in ARGP_KEY_INIT). */
+/* Parser for a child of a command's argp. Its input is the struct trace_arguments (set child_inputs[0] in ARGP_KEY_INIT). */
 extern const struct argp trace_argp;
 
-/* Likewise, of commands that print tables: --json, --csv, --table, --top, --color.  The command sets the default of top. */
+/* Options of commands that print tables: --json, --csv, --table, --top, --color. The command sets the default of top. */
 struct page_arguments {
 	enum page_form form;
 	int top;
@@ -35,25 +35,27 @@ struct page_arguments {
 	enum page_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER } colour;
 };
 extern const struct argp page_argp;
-/* A page on standard output as the options say; top is the command's.  0, or -errno with a sentence on stderr. */
+/* Begins a page on standard output as the options say. The command sets top. Returns 0, or -errno with a sentence on stderr. */
 int trace_page_init(struct page *p, const struct page_arguments *a);
-/* Its end: status, or another one with a sentence on stderr where the output failed, or options name what was not there. */
+/*
+ * Ends the page. Returns status, or another exit status with a sentence on stderr if the output failed, or an option names a missing table.
+ */
 int trace_page_end(struct page *p, int status);
 
-/* The argument of a command that reads one trace, at ARGP_KEY_ARG; and what it is where it is missing, at ARGP_KEY_END. */
+/* Takes the argument of a command that reads one trace, at ARGP_KEY_ARG. */
 void trace_set_path(struct argp_state *state, const char **path, const char *arg);
-/* The newest trace in the working folder where none was given. */
+/* Takes the newest trace in the working folder if none was given, at ARGP_KEY_END. */
 void trace_need_path(struct argp_state *state, const char **path);
-/* --unwinder memo|libunwind */
+/* Parses the argument of --unwinder: memo or libunwind. */
 enum unwind_way trace_parse_unwinder(struct argp_state *state, const char *arg);
 /*
- * For a help_filter: after the options, the list of values of one of them and an example.  entry(i, &name, &summary) is false
- * after the last one.
+ * Adds the list of an option's values and an example behind the options, for a help_filter. entry(i, &name, &summary) returns false after
+ * the last value.
  */
 char *trace_help_list(int key, const char *text, const char *heading,
 		      bool (*entry)(int i, const char **name, const char **summary), const char *example);
 
-/* Of such a list, what suggest() says, written to text[bytes]. */
+/* Suggests values of such a list by suggest(). The suggestion is written to text[bytes]. */
 const char *trace_suggest_names(const char *wanted, bool (*entry)(int i, const char **name, const char **summary), char *text,
 				size_t bytes);
 
@@ -68,16 +70,16 @@ struct trace_session {
 };
 
 /*
- * Open path, build its model, let ask(context, report) request the sums, and read all samples.  CMD_DONE, or CMD_FAILED or
- * CMD_MISUSED with a sentence on stderr.  On success the caller closes; a damaged trace is no failure here.
+ * Opens path, builds its model, lets ask(context, report) request the sums, and reads all samples. Returns CMD_DONE, or CMD_FAILED or
+ * CMD_MISUSED with a sentence on stderr. On success the caller calls trace_session_close(). A damaged trace is not a failure here.
  */
 int trace_session_read(struct trace_session *s, const char *path, const struct trace_arguments *arguments,
 		       void (*ask)(void *context, struct report *r), void *context);
-/* Report damage on stderr; CMD_FAILED for a damaged trace, else status.  Frees all. */
+/* Reports damage on stderr and frees all. Returns CMD_FAILED for a damaged trace, else status. */
 int trace_session_close(struct trace_session *s, int status);
-/* What was printed is out: status, or CMD_FAILED with a sentence. */
+/* Flushes standard output. Returns status, or CMD_FAILED with a sentence. */
 int trace_flush_output(int status);
-/* An error message on stderr: "tailor NAME: sentence". */
+/* Prints an error message on stderr: "tailor NAME: sentence". */
 void trace_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor unwind: the call stack of every sample, frame by frame; and both unwinders compared. */
+/* tailor unwind prints the call stack of every sample, frame by frame, and compares both unwinders. */
 #include "analyzer/attribute/walk.h"
 #include "analyzer/cmd_trace.h"
 #include "analyzer/model/model.h"
@@ -122,12 +122,12 @@ static const char *const difference_names[] = { DIFFERENCES(DIFFERENCE_) };
 struct comparison {
 	struct kind {
 		uint64_t samples;
-		uint64_t time_ns; /* of the first of these */
+		uint64_t time_ns; /* time of the first of these samples */
 		uint32_t tid, depth;
 		uint64_t memo_ip, libunwind_ip;
 	} kind[NR_ENDS][NR_ENDS][NR_DIFFERENCES];
-	uint64_t both, differing; /* complete by both, and not the same */
-	uint64_t samples, same;	  /* to whatever end */
+	uint64_t both, differing; /* stacks complete by both unwinders, and those of them that differ */
+	uint64_t samples, same;	  /* all stacks, however they end */
 };
 
 static enum difference compare_walked_stacks(const struct walked *a, const struct walked *b, uint32_t *at)
@@ -182,7 +182,7 @@ static void print_comparison(const struct comparison *c)
 
 /* ----------------------------------------------------------------------------------------------------------- printing */
 
-/* "\t", hexadecimal digits, "\n"; returns the end. */
+/* Writes "\t", hexadecimal digits and "\n". Returns the end. */
 static char *put_address(char *to, uint64_t address)
 {
 	int digits = address ? (67 - __builtin_clzll(address)) / 4 : 1;
@@ -211,9 +211,9 @@ static void print_frames(const struct walked *w, uint64_t time_ns, uint32_t pid,
 struct run {
 	const struct arguments *args;
 	struct model *model;
-	struct unwinder *memo, *libunwind; /* NULL: not used */
+	struct unwinder *memo, *libunwind; /* NULL: that unwinder is not used */
 	struct comparison *comparison;
-	struct walked walked, other; /* of the sample at hand */
+	struct walked walked, other; /* stacks of the current sample */
 	uint64_t samples, stacks, frames, found[UNWIND_BY_FRAME_POINTER + 1], ends[NR_ENDS], libunwind_ends[NR_ENDS];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor: finds the command and runs it. */
+/* The main program of tailor finds the command and runs it. */
 #include "analyzer/completion/completion.h"
 #include "analyzer/output/page.h"
 #include "analyzer/store/store.h"
@@ -78,7 +78,7 @@ static int run_command(const struct cmd *cmd, int argc, char **argv)
 
 	snprintf(name, sizeof(name), "tailor %s", cmd->name);
 	argv[0] = name;
-	/* argp and error messages print it */
+	/* Messages of argp and of message.h begin with this name. */
 	program_invocation_name = name;
 	program_invocation_short_name = name;
 	argp_err_exit_status = CMD_MISUSED;
@@ -109,7 +109,7 @@ static int refuse_unknown_command(const char *name)
 	return CMD_MISUSED;
 }
 
-/* What a report of a fault needs: its formats, and what doctor says of the build and of the machine. */
+/* Prints what a report of a fault needs: the versions of formats, and what doctor says of the build and of the machine. */
 static int print_version_of_all(void)
 {
 	char *doctor[] = { NULL, (char[]){ "--verbose" }, NULL };
