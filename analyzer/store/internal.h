@@ -51,6 +51,8 @@ int64_t store_ask_number(struct store *s, const char *sql);
 bool store_next(struct store *s, struct statement *q);
 /* Finalizes a statement, which is needed for those that do not outlive their function. */
 void store_finish(struct store *s, struct statement *q);
+/* Bytes of the log beside the file, whose contents will be in the file later.  0: there is none. */
+uint64_t store_log_bytes(const struct store *s);
 /* A message of SQLite, with '?' for bytes that are not printable, since they may come from a damaged file.  Valid until the next call. */
 const char *store_printable(const char *text);
 /* Executes statements without values or rows. */

@@ -27,22 +27,12 @@ void pieces_init(struct pieces *p, struct store *s, uint64_t log_most)
 	*p = (struct pieces){ .s = s, .log_most = log_most, .most = PIECES_FIRST };
 }
 
-static uint64_t log_bytes(struct store *s)
-{
-	char *path = NULL;
-	struct stat st;
-	uint64_t bytes = asprintf(&path, "%s-wal", s->path) >= 0 && stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
-
-	free(path);
-	return bytes;
-}
-
 /* Empties the log into the file.  A checkpoint waits until the file is on the disk. */
 static void empty_log(struct pieces *p)
 {
 	if (p->log_bytes && sqlite3_wal_checkpoint_v2(p->s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) != SQLITE_OK)
 		p->is_blocked = true;
-	p->log_bytes = log_bytes(p->s);
+	p->log_bytes = store_log_bytes(p->s);
 }
 
 /* Sizes the next piece, after one that took `part` of what a piece may take.  The size doubles below a half, and shrinks above 1. */
@@ -59,7 +49,7 @@ static uint32_t adapt(uint32_t most, double part)
 /* Measures a piece, which may fill half of the log or take PIECE_NS, and sizes the next one.  Empties the log if that might not fit. */
 static uint32_t measure(struct pieces *p, uint32_t most)
 {
-	uint64_t bytes = log_bytes(p->s);
+	uint64_t bytes = store_log_bytes(p->s);
 	double written = bytes > p->log_bytes ? (double)(bytes - p->log_bytes) : 0;
 	double of_log = 2 * written / (double)p->log_most, of_time = (double)((int64_t)clock_now_ns() - p->begin_ns) / PIECE_NS;
 

@@ -150,11 +150,11 @@ static uint64_t file_bytes(const char *path)
 	return (uint64_t)(st.st_blocks * 512 < st.st_size ? st.st_blocks * 512 : st.st_size);
 }
 
-/* The size of the log, whose contents will be in the file later. */
-static uint64_t log_bytes(const struct store *s)
+uint64_t store_log_bytes(const struct store *s)
 {
 	char *path = NULL;
-	uint64_t bytes = asprintf(&path, "%s-wal", s->file) < 0 ? 0 : file_bytes(path);
+	struct stat st;
+	uint64_t bytes = asprintf(&path, "%s-wal", s->file) >= 0 && stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 
 	free(path);
 	return bytes;
@@ -167,7 +167,7 @@ void store_begin_question(struct store *s)
 	if (!s->budget_size || s->budget.exceeded)
 		return;
 	budget_close(&s->budget);
-	if (budget_open_sized(&s->budget, s->budget_size, file_bytes(s->file) + log_bytes(s), &d))
+	if (budget_open_sized(&s->budget, s->budget_size, file_bytes(s->file) + store_log_bytes(s), &d))
 		store_fail(s, EINVAL, "%s", d.text);
 }
 
@@ -667,14 +667,8 @@ uint64_t store_cap(struct store *s)
 uint64_t store_file_bytes(struct store *s)
 {
 	int64_t pages = store_ask_number(s, "PRAGMA page_count");
-	char *path = NULL;
-	struct stat st;
-	uint64_t bytes = pages > 0 ? (uint64_t)pages * STORE_PAGE_BYTES : 0;
 
-	if (asprintf(&path, "%s-wal", s->file) >= 0 && stat(path, &st) == 0)
-		bytes += (uint64_t)st.st_size;
-	free(path);
-	return bytes;
+	return (pages > 0 ? (uint64_t)pages * STORE_PAGE_BYTES : 0) + store_log_bytes(s);
 }
 
 uint64_t store_size(struct store *s)

@@ -13,6 +13,22 @@ judge.matrix(["a program with a JIT"], (0.7,), ("gc", "watch"))
 judge.matrix(["many programs"], (0.4,), ("add",))
 judge.matrix(["a giant epoch, the newest"], (0.4,), ("gc",))
 
+# By a link to the store, the log beside the store is the one that is bounded.
+whole, store, link = judge.make("a program with a JIT"), f"{judge.folder}/s.tlrs", f"{judge.folder}/link.tlrs"
+os.symlink(store, link)
+sizes = []
+for name in store, link:
+    shutil.copyfile(whole, store)
+    db = sqlite3.connect(store)
+    db.execute("INSERT OR REPLACE INTO meta VALUES('cap', ?)", (os.path.getsize(whole) * 4 // 10,))
+    db.commit()
+    db.close()
+    r = subprocess.run([judge.tailor, "db", "gc", name], capture_output=True, text=True)
+    sizes.append((os.path.getsize(store), r.returncode, r.stderr))
+if sizes[0] != sizes[1]:
+    judge.fail(f"expected gc to do the same by a link, got {sizes}")
+os.remove(link)
+
 # What gc foresees, it does not do, and then does: about.
 whole, store = judge.make("many queries"), f"{judge.folder}/s.tlrs"
 shutil.copyfile(whole, store)
