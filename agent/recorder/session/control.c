@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests to a recorder, and which recorder records a process.  A recorder that is stopped, or hangs, must not delay who asks: all are
- * asked at once, and what has not answered in half a second is not waited for.
+ * Sends requests to a recorder and receives them, and finds the recorder of a process.  A recorder that is stopped or hangs must not delay
+ * the requester, so all recorders are asked at once, and their answers are waited for half a second.
  */
 #include "agent/recorder/session/control.h"
 
@@ -21,10 +21,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SUFFIX ".control" /* behind the name of the guests' socket */
-#define ACCEPTED_MAX 16 /* at a time */
+#define SUFFIX ".control" /* appended to the name of the guests' socket */
+#define ACCEPTED_MAX 16 /* connections accepted per call */
 #define LOOK_MS 100
-#define ALL_NS 500000000ull /* that all recorders have together */
+#define ALL_NS 500000000ull /* time for the answers of all recorders together */
 #define SHOWN_MAX 8
 
 struct answer {
@@ -46,7 +46,7 @@ int control_listen(const char *socket)
 	return handshake_listen(name, &d);
 }
 
-/* Of one that has sent something, or closed. */
+/* Called when r->fd is readable: its peer has sent something or closed. */
 static int receive_request_words(struct control_request *r)
 {
 	ssize_t n = recv(r->fd, r->text, CONTROL_BYTES, MSG_DONTWAIT);
@@ -88,7 +88,7 @@ void control_answer(int fd, int status, const char *sentence)
 
 	snprintf(a.sentence, sizeof(a.sentence), "%s", sentence);
 	if (send(fd, &a, sizeof(a), MSG_NOSIGNAL) < 0)
-		errno = 0; /* who asked has gone */
+		errno = 0; /* the requester has closed its end */
 	close(fd);
 }
 
@@ -117,7 +117,7 @@ static bool is_stopped(pid_t recorder)
 	return proc_status(recorder, 0, &s) == 0 && (s.state == 'T' || s.state == 't');
 }
 
-/* 0; -ETIMEDOUT; -EBUSY: it is stopped. */
+/* Returns 0, -ETIMEDOUT, or -EBUSY if the recorder is stopped. */
 static int wait_for_answer(int fd, pid_t recorder, int most_ms)
 {
 	struct pollfd wait = { fd, POLLIN, 0 };
@@ -145,7 +145,7 @@ static int fail_unanswered(int error, pid_t recorder, int most_ms, char *sentenc
 	return error;
 }
 
-/* Any process can take an abstract name: only the one that is known to be the recorder is asked. */
+/* Any process can take an abstract name, so requests go only to the process that is known to be the recorder. */
 static int connect_to_recorder(const char *socket_name, pid_t recorder)
 {
 	char name[LISTENER_NAME_BYTES];
@@ -168,7 +168,7 @@ int control_send_request(const char *socket_name, pid_t recorder, char *const *w
 	int fd = connect_to_recorder(socket_name, recorder), ret;
 	struct answer a = { 0 };
 
-	if (fd == -EAGAIN) /* so many wait for it already */
+	if (fd == -EAGAIN) /* the queue of connections is full */
 		return fail_unanswered(is_stopped(recorder) ? -EBUSY : -ETIMEDOUT, recorder, 0, sentence, bytes);
 	if (fd < 0) {
 		snprintf(sentence, bytes, "its recorder cannot be reached: %s", strerror(-fd));
@@ -202,7 +202,7 @@ struct question {
 	char pid[16];
 	const struct control_silent *silent;
 	struct control_silent_recorder *asked;
-	struct pollfd *wait; /* as many; fd -1: it has answered */
+	struct pollfd *wait; /* one per asked recorder; fd -1: answered */
 	uint32_t nr, asked_capacity, wait_capacity;
 };
 
@@ -242,7 +242,7 @@ static bool says_yes(int fd)
 	return recv(fd, &a, sizeof(a), MSG_DONTWAIT) == sizeof(a) && a.status == CMD_DONE;
 }
 
-/* The one that records it; NULL: none has said so in time. */
+/* Returns the recorder that records the process, or NULL if none has said so in time. */
 static const struct control_silent_recorder *wait_for_yes(struct question *q)
 {
 	uint64_t until_ns = clock_now_ns() + ALL_NS, now_ns;
@@ -304,7 +304,7 @@ int control_find_recorder(pid_t pid, struct control_silent *silent, char *socket
 
 const char *control_silent_text(const struct control_silent *s)
 {
-	static char text[64 * SHOWN_MAX]; /* one thread */
+	static char text[64 * SHOWN_MAX]; /* only one thread calls this */
 	size_t at = 0;
 
 	text[0] = 0;

@@ -30,7 +30,7 @@ struct control_request {
 int control_listen(const char *socket);
 /* 0; -EAGAIN: no request; other -errno: not permitted, or malformed.  Never waits: see handshake_accept(). */
 int control_accept_request(int listener, struct visitors *silent, struct control_request *r);
-/* Closes fd.  status: of the command that asked, CMD_DONE or CMD_FAILED.  The sentence may have notices behind it, a line each. */
+/* Closes fd.  status: of the command that asked, CMD_DONE or CMD_FAILED.  Notices may follow the sentence, one per line. */
 void control_answer(int fd, int status, const char *sentence);
 
 /*
@@ -46,7 +46,7 @@ int control_send_request(const char *socket, pid_t recorder, char *const *words,
 /* Recorders that did not answer when they were asked.  { 0 } before the first question. */
 #define CONTROL_SILENT_MAX 64
 struct control_silent {
-	uint32_t nr; /* those beyond the array are counted alone */
+	uint32_t nr; /* recorders beyond the array are only counted */
 	struct control_silent_recorder {
 		pid_t pid;
 		char socket[64];
@@ -61,7 +61,8 @@ int control_find_recorder(pid_t pid, struct control_silent *silent, char *socket
 /* "process 12, which is stopped, and process 13": valid until the next call. */
 const char *control_silent_text(const struct control_silent *s);
 
-/* cmd_control.c: as the commands do it; what the recorder answers goes to a file, or nowhere.  An exit status. */
+/* cmd_control.c: starts or ends a recording as the commands do, and writes the recorder's answer to a file unless it is NULL.  An exit
+ * status. */
 int control_start_recording(pid_t pid, const char *output, char **options, int nr, FILE *to);
 int control_stop_recording(pid_t pid, FILE *to);
 

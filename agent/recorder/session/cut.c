@@ -3,9 +3,9 @@
  * Cuts a recording, while its counters go on.  Each file is a whole trace: it begins with what is there, as a recording that attaches does,
  * and with the live registrations of all agents.
  *
- * A cut drains the rings and the logs for the old file, tells it what the counters say since the cut before, and creates the new one.  No
- * sample is lost or told twice.  What is to be read for the end of the old one (symbols, maps of JITs) takes longer: a forked child does
- * that, and then executes the command that the epoch is for, with the file's path behind it (fold.c).
+ * A cut drains the rings and the logs for the old file, writes the counts since the last cut into it, and creates the new one.  No sample
+ * is lost or told twice.  Reading symbols and maps of JITs for the end of the old file takes longer, so a forked child does that, and then
+ * executes the epoch's command with the file's path as last word (fold.c).
  */
 #include "agent/recorder/session/internal.h"
 
@@ -31,14 +31,14 @@ static int64_t recorder_cpu_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The file has no room for what it lacks. */
+/* Prints the failure, since a file that could not be written has no room for a notice. */
 static void print_failure(const struct recording_state *state, const struct diag *d)
 {
 	message_print("%s; lost: %llu samples, %llu other records", d->text, (unsigned long long)state->lost[LOSS_WRITE],
 		      (unsigned long long)state->lost[LOSS_WRITE_RECORDS]);
 }
 
-/* In the child: the file's end, and then what it is for. */
+/* Runs in the child: writes the end of the file, and then executes the epoch's command. */
 static void end_old_epoch(struct session *s, struct recording *r, const char *path)
 {
 	struct recording_state state;
@@ -46,7 +46,7 @@ static void end_old_epoch(struct session *s, struct recording *r, const char *pa
 	int ret;
 
 	session_fold_begin_child(s);
-	s->recording = NULL; /* what is said of this one is not the next one's */
+	s->recording = NULL; /* notices about this epoch are not for the trace of the next */
 	recording_inherit(r);
 	ret = recording_end(r, -1, &state, &d);
 	if (ret)
@@ -56,7 +56,8 @@ static void end_old_epoch(struct session *s, struct recording *r, const char *pa
 	_exit(ret ? CMD_FAILED : CMD_DONE);
 }
 
-/* Without a child, for want of memory or processes, we do it ourselves: rings are kept from overflowing meanwhile. */
+/* Without a child, for want of memory or processes, the recorder writes the end itself.  The spill thread keeps rings from overflowing
+ * meanwhile. */
 static void leave_old_epoch(struct session *s, struct recording *r, const char *path)
 {
 	int64_t cpu_ns = recorder_cpu_ns();
@@ -80,12 +81,12 @@ static void leave_old_epoch(struct session *s, struct recording *r, const char *
 	s->epochs.told_cpu_ns = cpu_ns;
 }
 
-/* Everything that was counted and said until now is the old one's. */
+/* Writes everything that was counted and registered until now into the old file. */
 static void tell_old_epoch(struct session *s)
 {
 	session_drain(s, false);
 	counting_cut(s->counting);
-	session_drain_guests(s, DRAIN_ALL); /* after the rings, so that it knows all code that they have samples of */
+	session_drain_guests(s, DRAIN_ALL); /* after the rings, so that the file has all code of their samples */
 	recording_poll_jit_lists(s->recording);
 	session_write_counters(s, 0);
 	session_unheard_write_notices(s);
@@ -109,7 +110,7 @@ static int begin_new_epoch(struct session *s, char *path, struct diag *d)
 	return ret;
 }
 
-/* Later, when it cannot be done now. */
+/* Puts the cut off to the next boundary, as it cannot be made now. */
 static void put_off_cut(struct session *s, const char *why)
 {
 	struct epochs *e = &s->epochs;
@@ -117,10 +118,10 @@ static void put_off_cut(struct session *s, const char *why)
 	if (!e->nr_put_off++)
 		session_notice(s, NOTICE_HOST, "epoch %u goes on beyond its end: %s", e->number, why);
 	session_epochs_plan(e);
-	e->asked = e->step_ns && e->child > 0; /* two times in one epoch: as soon as that can be */
+	e->asked = e->step_ns && e->child > 0; /* the epoch has times before and after the step: end it soon */
 }
 
-/* Suspended machines count as well: the clock that samples have stands still meanwhile. */
+/* A suspended machine counts as well, since the clock of samples stands still meanwhile. */
 static void say_step(struct session *s)
 {
 	int64_t step_ns = s->epochs.step_ns;
@@ -143,7 +144,7 @@ static void cut_recording(struct session *s)
 		put_off_cut(s, strerror(ENOMEM));
 		free(path);
 	} else {
-		session_fold_choose_rate(s); /* which drains the rings: not behind what the old one is told of them */
+		session_fold_choose_rate(s); /* drains the rings, so it comes before the old file's last records */
 		tell_old_epoch(s);
 		if (begin_new_epoch(s, path, &d)) {
 			put_off_cut(s, d.text);
@@ -151,7 +152,7 @@ static void cut_recording(struct session *s)
 		} else {
 			leave_old_epoch(s, old, old_path);
 			free(old_path);
-			malloc_trim(0); /* what the old one had, before the new one takes its part: else both stay */
+			malloc_trim(0); /* return the old file's memory before the new one allocates, else both stay */
 			session_describe_counted(s, &tree, begin_ns);
 			session_replay_guests(s);
 			session_fold_say_rate(s, behind);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Epochs: a recording that is cut into files, one after another (cut.c).  When, what they are called, and which processes are counted.
+ * Epochs are the files into which a recording is cut, one after another (cut.c).  This file decides when and names them, and knows which
+ * processes are counted.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -15,11 +16,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define STEP_NS 1000000000ll /* of CLOCK_REALTIME: then the times before and after it belong to different epochs */
-/* Of 24,000 functions that come and go, or of 3,500 processes: 60 MiB of who adds the epoch to a store. */
+#define STEP_NS 1000000000ll /* a step of CLOCK_REALTIME that ends an epoch, so that times before and after are in two */
+/* Records of 24,000 functions that come and go, or of 3,500 processes, take 60 MiB in the process that adds the epoch to a store. */
 #define RECORDS_MOST 48000u
-#define RECORDS_PROCESS 6u /* what one takes there beyond its own records, as so many */
-#define SETTLED_PART 60 /* of its length: what lives is told anew until then */
+#define RECORDS_PROCESS 6u /* a process takes as much there as so many records more */
+#define SETTLED_PART 60 /* part of the length in which all that lives is written again */
 #define MAPPED_BYTES (128 << 10)
 #define LIVES 1u
 #define ENDED 2u
@@ -34,7 +35,7 @@ char *session_epochs_format_path(const char *output, uint32_t number)
 	return asprintf(&path, "%.*s.%06u%s", stem, output, number, output + stem) < 0 ? NULL : path;
 }
 
-/* The next boundary: a multiple of the length since 1970, so that epochs of several machines, and of hours, are the same. */
+/* The next boundary is a multiple of the length since 1970, so that epochs of several machines, and of each hour, coincide. */
 void session_epochs_plan(struct epochs *e)
 {
 	uint64_t real_ns = (uint64_t)clock_real_ns();
@@ -45,8 +46,8 @@ void session_epochs_plan(struct epochs *e)
 }
 
 /*
- * What an epoch had goes back to the system at its end.  By itself malloc(3) would keep it: each large array that is freed raises the size
- * from which arrays are mapped by themselves, and then they lie between others.
+ * Makes malloc(3) return the memory of an epoch to the system at its end.  By default malloc(3) keeps it: each large array that is freed
+ * raises the size from which arrays are mapped separately, and then large arrays lie between others.
  */
 static void give_memory_back(void)
 {
@@ -61,8 +62,9 @@ void session_epochs_note_begin(struct epochs *e)
 	e->begin_records = 0;
 }
 
-/* What code and processes come and go is in our memory until the end of the epoch, and then in that of who adds it to a store: one that
- * has very many of them ends early.  What lives does not count, since each epoch is told of it. */
+/* Code and processes that come and go take memory of the recorder until the end of the epoch, and then of the process that adds the epoch
+ * to a store, so an epoch with very many of them ends early.  Code and processes that live on do not count, since each epoch begins with
+ * them. */
 static bool has_many_records(struct session *s)
 {
 	struct epochs *e = &s->epochs;
@@ -135,7 +137,6 @@ bool session_epochs_are_due(struct session *s)
 	return (e->asked && e->child <= 0) || real_ns >= e->due_real_ns || e->step_ns || has_many_records(s);
 }
 
-/* Which processes of the machine are counted; those that have ended are forgotten. */
 int session_epochs_find_processes(struct session *s, struct process_tree *t)
 {
 	struct hash_map living = { 0 };

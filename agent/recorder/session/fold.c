@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The child of the recorder that writes the end of an epoch, and then executes the command that the epoch is for (`tailor watch` adds it to
- * a store).  One at a time; the next epoch goes on until it has ended.
+ * The child of the recorder that writes the end of an epoch, and then executes the epoch's command (`tailor watch` adds the epoch to a
+ * store).  There is one child at a time, and the next epoch goes on until it has ended.
  *
- * It has the lowest priority, so that on a machine that is busy all the time it might never end.  So it gets the usual share after half an
- * epoch, and comes before others in the last quarter of its epoch, for FIRST_MOST_NS at most.  After its epoch it has the usual share: a
- * child that hangs must not take a processor from the programs.  Those after it begin with the usual share, and epochs have fewer samples
- * where the rate is ours to choose (--cost), until they are on time again.  One that has not ended after PUT_OFF_MOST more epochs, and
- * KILL_LEAST_NS, hangs, and is killed: no epoch is longer than that.  Where the recorder itself was killed, a timer ends the child.
+ * The child has the lowest priority, so that on a machine that is always busy it might never end.  So it gets the usual share of the
+ * processors after half an epoch, and comes before others in the last quarter of its epoch, for FIRST_MOST_NS at most.  After its epoch it
+ * has the usual share, since a child that hangs must not take a processor from the programs.  The children after a late one begin with the
+ * usual share, and epochs have fewer samples where the recorder may choose the rate (--cost), until children are on time again.  A child
+ * that has not ended after PUT_OFF_MOST more epochs and KILL_LEAST_NS hangs and is killed, so no epoch is longer than that.  Where the
+ * recorder itself was killed, a timer ends the child.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -28,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NICE_OF_END 5 /* the processes that it reads may end */
+#define NICE_OF_END 5 /* not the lowest, since the processes that it reads may end */
 #define NICE_OF_COMMAND 19
 #define NICE_USUAL 0
 #define NICE_FIRST (-20)
@@ -39,10 +40,10 @@
 #define PUT_OFF_MOST 3
 #define KILL_LEAST_NS 10000000000ull /* short epochs on a busy machine: a child that is alive is not killed sooner */
 #define FIRST_MOST_NS 30000000000ull
-#define ALONE_S 60 /* beyond the epochs that it has, for a child without a recorder */
-#define HALVINGS_MOST 6 /* of the rate */
+#define ALONE_S 60 /* time that a child without a recorder has beyond its epochs */
+#define HALVINGS_MOST 6 /* most times that the rate is halved */
 
-/* The sockets are the recorder's, whose successor needs their names also while the child runs. */
+/* Closes the recorder's sockets, since a successor of the recorder needs their names while the child still runs. */
 static void leave_sockets(struct session *s)
 {
 	int *own[] = { &s->connections.socket, &s->asking.socket, &s->asking.fd };
@@ -60,17 +61,17 @@ void session_fold_begin_child(struct session *s)
 {
 	setpgid(0, 0); /* Ctrl-C ends the recording, and what was recorded is to be kept */
 	leave_sockets(s);
-	alarm((unsigned)((1 + PUT_OFF_MOST) * s->epochs.length_ns / 1000000000) + ALONE_S); /* it outlasts execve(2) */
+	alarm((unsigned)((1 + PUT_OFF_MOST) * s->epochs.length_ns / 1000000000) + ALONE_S); /* the alarm outlasts execve(2) */
 	session_lower_priority();
 	setpriority(PRIO_PROCESS, 0, s->epochs.behind ? NICE_USUAL : NICE_OF_END);
 }
 
-/* This child has no right to execute it: it ends as the command did. */
+/* The steward executes the command, since this child has no right to do so.  The child ends as the command did. */
 static void end_as_stewards_command(const char *path)
 {
 	int status;
 
-	malloc_trim(0); /* the recorder changes its own copy meanwhile */
+	malloc_trim(0); /* frees pages that are shared with the recorder until it changes them */
 	status = steward_run(SESSION_EPOCH_COMMAND, path); /* the recorder ends this child when it takes too long */
 	if (status >= 0 && WIFSIGNALED(status)) {
 		signal(WTERMSIG(status), SIG_DFL);
@@ -93,7 +94,7 @@ void session_fold_execute_command(const struct session *s, const char *path)
 		return;
 	memcpy(words, command, (size_t)nr * sizeof(*words));
 	words[nr] = strdup(path);
-	if (getpriority(PRIO_PROCESS, 0) == NICE_OF_END) { /* else it is late */
+	if (getpriority(PRIO_PROCESS, 0) == NICE_OF_END) { /* otherwise the child is late */
 		setpriority(PRIO_PROCESS, 0, NICE_OF_COMMAND);
 		syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_IDLE);
 	}
@@ -107,7 +108,7 @@ void session_fold_execute_command(const struct session *s, const char *path)
 
 void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number)
 {
-	setpgid(child, child); /* as it does itself, whoever is first */
+	setpgid(child, child); /* the child does the same: either may come first */
 	e->child = child;
 	e->child_number = number;
 	e->child_ns = clock_now_ns();
@@ -115,7 +116,7 @@ void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number)
 	e->nice = INT_MAX;
 }
 
-/* It gets the usual share, or comes before others.  Without the privilege it stays as it is. */
+/* Gives the child the usual share, or priority over others.  Without the privilege its priority stays. */
 static void hasten_child(struct epochs *e, int nice)
 {
 	if (e->child <= 0 || e->nice == nice)
@@ -125,7 +126,8 @@ static void hasten_child(struct epochs *e, int nice)
 	syscall(SYS_ioprio_set, IOPRIO_WHO_GROUP, e->child, IOPRIO_USUAL);
 }
 
-/* Its command has told on stderr what it could not do: that goes on for long where a disk is full, so only a change is said. */
+/* The command has printed its errors on stderr.  They go on for long where a disk is full, so a notice reports only a change between
+ * failure and success. */
 static void say_how_child_ended(struct session *s, int status)
 {
 	bool has_failed = WIFEXITED(status) && WEXITSTATUS(status) != 0, was_killed = WIFSIGNALED(status);
@@ -175,7 +177,7 @@ void session_fold_hasten(struct session *s)
 	hasten_child(&s->epochs, NICE_USUAL);
 }
 
-/* Nothing waits for its end: what the kernel is reading for it may take long.  Its remains are taken away later. */
+/* Does not wait for the child's end, since what the kernel reads for it may take long.  session_fold_has_ended() reaps it later. */
 void session_fold_kill(struct epochs *e)
 {
 	if (e->child <= 0)
@@ -191,7 +193,7 @@ bool session_fold_may_begin(struct session *s)
 
 	if (session_fold_has_ended(s))
 		return true;
-	hasten_child(e, NICE_USUAL); /* its epoch is over */
+	hasten_child(e, NICE_USUAL); /* the child's epoch is over */
 	if (e->nr_put_off < PUT_OFF_MOST || clock_now_ns() - e->child_ns < KILL_LEAST_NS)
 		return false;
 	session_fold_kill(e);
@@ -232,7 +234,7 @@ void session_fold_start_command(struct session *s)
 	pid_t child = fork();
 
 	if (child == 0) {
-		e->behind = 1; /* the user waits: the usual share */
+		e->behind = 1; /* the user waits, so the child has the usual share */
 		session_fold_begin_child(s);
 		session_fold_execute_command(s, e->path);
 		_exit(CMD_FAILED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The guests: who they are, what they say in their logs, and the threads that they hand over. */
+/* The guests: their handshakes, the records of their logs, and the counters of threads that they hand over. */
 #include "agent/recorder/session/internal.h"
 
 #include "jitreg/base/clock.h"
@@ -19,14 +19,14 @@
 #define AT_A_TIME 64
 #define AT_A_TIME_NS 20000000ull /* for all logs: rings fill meanwhile, and nothing is flushed to the trace */
 #define BUSY_BYTES (1u << 20)
-#define LOOK_NS 50000000ull /* how often a guest is asked whether it lives */
+#define LOOK_NS 50000000ull /* interval of checks whether a guest lives */
 
 #define COUNTERS_NS 1000000000ull /* execution counts are written after this time, and then after twice the time before */
 
 struct log_context {
 	struct session *session;
 	uint32_t pid;
-	struct registration_cache *store; /* or NULL */
+	struct registration_cache *store; /* NULL: none */
 	struct guest *guest; /* NULL: its records are replayed */
 };
 
@@ -57,7 +57,7 @@ static void write_guest_counts(void *context, uint64_t block, const uint64_t *va
 	recording_write_counter_values(c->session->recording, c->pid, c->flags, block, values, nr);
 }
 
-/* all: also of counters that have not changed. */
+/* all: counters that have not changed are written as well. */
 static void write_guest_counters(struct session *s, struct guest *g, uint32_t flags, bool all)
 {
 	struct counts_context c = { s, g->pid, flags };
@@ -66,7 +66,7 @@ static void write_guest_counters(struct session *s, struct guest *g, uint32_t fl
 		counter_memory_read(g->counters, all, write_guest_counts, &c);
 }
 
-/* Now and then, should this process be killed as well: after 1 s, 2 s, 4 s, ... */
+/* Writes the counts after 1 s, 2 s, 4 s, ..., in case the recorder is killed together with the guest. */
 static void write_counters_if_due(struct session *s, struct guest *g, uint64_t now_ns)
 {
 	if (!g->counters || !s->recording || now_ns - g->counters_ns < g->counters_interval_ns)
@@ -101,7 +101,7 @@ static void give_counter_memory(struct session *s, struct handshake *h, struct w
 
 /* ------------------------------------------------------------------------------------------------------------- the log */
 
-/* The host asks for samples or for none. */
+/* Applies a host's request to pause or resume sampling, or to begin a new epoch. */
 static void apply_control_action(struct session *s, uint64_t action)
 {
 	if (action == JITREG_CONTROL_START || action == JITREG_CONTROL_STOP)
@@ -118,7 +118,7 @@ static void handle_log_record(void *context, uint32_t tid, const void *bytes, si
 	struct jitreg_prefix prefix;
 	int nr = 0;
 
-	memcpy(&prefix, bytes, sizeof(prefix)); /* log_drain() yields no less */
+	memcpy(&prefix, bytes, sizeof(prefix)); /* log_drain() passes no shorter records */
 	if (prefix.id == LOG_SAMPLE) {
 		if (s->recording)
 			counting_take_log_sample(s->counting, c->pid, tid, bytes, size);
@@ -149,7 +149,7 @@ static void handle_log_record(void *context, uint32_t tid, const void *bytes, si
 	recording_add_registration(s->recording, c->pid, tid, prefix.id, prefix.timestamp, values, nr);
 }
 
-/* The counts only grow, but the guest can write anything there: growth that is not possible is one invalid registration. */
+/* The counts only grow, but the guest can write anything there.  Growth that is not possible counts as one invalid registration. */
 static void count_loss_growth(struct session *s, enum loss_reason reason, uint64_t *before, uint64_t now, uint64_t possible)
 {
 	uint64_t growth = now > *before ? now - *before : 0;
@@ -164,7 +164,7 @@ static void count_loss_growth(struct session *s, enum loss_reason reason, uint64
 #define SAMPLES_A_PROCESSOR_NS 10000u /* at most 100,000 samples a second */
 #define SAMPLES_AT_ONCE 1000u
 
-/* Since they were read last at most one a nanosecond; and no more bytes of the log than it has. */
+/* Since the last read, records can be lost at most once per nanosecond, samples at the rate above, and bytes twice the log's size. */
 static void count_losses_of_log(struct session *s, struct guest *g, uint64_t now_ns)
 {
 	const struct log_head *h = g->log.head;
@@ -186,7 +186,7 @@ static bool guest_has_ended(struct guest *g)
 	return g->pidfd >= 0 ? poll(&ended, 1, 0) == 1 : kill((pid_t)g->pid, 0) && errno == ESRCH;
 }
 
-/* until_ns: it may leave the rest for the next time; 0: it may not. */
+/* until_ns: when the drain stops and leaves the rest for the next time.  0: the drain reads everything. */
 static void drain_guest_log(struct session *s, struct guest *g, bool last, uint64_t until_ns)
 {
 	struct log_context c = { s, g->pid, g->store, g };
@@ -227,9 +227,9 @@ void session_drain_guests(struct session *s, enum drain how)
 			continue;
 		if (s->root.ended || g->log.has_more || now - g->looked_ns >= LOOK_NS) {
 			g->looked_ns = now;
-			ended = guest_has_ended(g); /* before the drain: what it wrote last is there then */
+			ended = guest_has_ended(g); /* before the drain, which then finds its last records */
 		}
-		if (how == DRAIN_LAST) /* what it says from now on is in no trace */
+		if (how == DRAIN_LAST) /* records that it writes from now on are in no trace */
 			log_drain_refuse_writers(&g->log);
 		drain_guest_log(s, g, how == DRAIN_LAST || ended, how == DRAIN_SOME ? now + AT_A_TIME_NS : 0);
 		if (how == DRAIN_LAST || (ended && !g->log.has_more))
@@ -238,7 +238,7 @@ void session_drain_guests(struct session *s, enum drain how)
 			write_counters_if_due(s, g, now);
 		if (ended && !g->log.has_more)
 			close_guest(g);
-		if (g->log.has_more) /* the others come first then */
+		if (g->log.has_more) /* the next drain begins with the others */
 			s->guests.next = (first + n + 1) % s->guests.nr;
 	}
 }
@@ -268,7 +268,7 @@ void session_close_guests(struct session *s)
 	s->guests.nr = s->guests.capacity = 0;
 }
 
-/* Slots of guests that have ended are used again: a month of short children must not grow us. */
+/* Slots of guests that have ended are used again, so that a month of short children does not take more memory. */
 static struct guest *get_guest_slot(struct session *s)
 {
 	for (size_t i = 0; i < s->guests.nr; i++)
@@ -297,7 +297,7 @@ static void describe_guest_to_recording(struct session *s, const struct guest *g
 	counting_describe_sampler(s->counting, answer);
 	counting_time_process(s->counting, g->pid);
 	if (answer->sampler != WIRE_SAMPLER_NONE) {
-		/* no inherited counter tells of these */
+		/* no inherited counter reports these processes */
 		if (g->is_child)
 			recording_write_process(s->recording, pid);
 		else
@@ -355,7 +355,7 @@ static void answer_hello(struct session *s, struct handshake *h, struct wire_ans
 	answer->ring_bytes = g->log.ring_bytes;
 	if (s->recording)
 		describe_guest_to_recording(s, g, answer);
-	if (!handshake_answer(h, answer, fd)) /* it did not wait */
+	if (!handshake_answer(h, answer, fd)) /* the guest did not wait */
 		close_guest(g);
 	else if (!g->is_child)
 		session_unheard_note_hello(s, g->pid);
@@ -376,7 +376,7 @@ void session_replay_guests(struct session *s)
 	session_write_counters(s, JITREG_VALUES_BASE);
 }
 
-/* A stranger's file must not become a ring: it could be cut under us. */
+/* Accepts perf events alone, since an untrusted process could truncate another file while it is mapped as a ring. */
 static bool is_perf_event_descriptor(int fd)
 {
 	static const char is[] = "anon_inode:[perf_event]";
@@ -423,7 +423,7 @@ static void take_thread_counters(struct session *s, struct handshake *h, struct 
 	}
 	if (answer->status == 0) {
 		for (int i = 0; i < h->nr_fds; i++)
-			h->fds[i] = -1; /* the ring's now */
+			h->fds[i] = -1; /* owned by the ring now */
 	} else {
 		session_count_loss(s, LOSS_UNCOUNTED, 0, 0, 1);
 		if (!s->notices.uncounted)
@@ -433,7 +433,7 @@ static void take_thread_counters(struct session *s, struct handshake *h, struct 
 				       h->message.tid, (int)h->pid, what, text_of_counter_error(error));
 		s->notices.uncounted = true;
 	}
-	/* a thread waits for milliseconds only, and then runs the host's code */
+	/* a thread waits for milliseconds only, and then runs the host's code without a counter */
 	if (!handshake_answer(h, answer, -1) && answer->status == 0)
 		session_count_loss(s, LOSS_LATE, (uint32_t)h->pid, h->message.tid, 1);
 }

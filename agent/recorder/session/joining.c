@@ -8,10 +8,10 @@
  * word of its command line, which the kernel sets up a moment later.  Where the kernel tells this user nothing, all processes are looked at
  * each second.  Processes that enter a control group without executing a program are looked for each second in any case.
  *
- * What a newcomer ran before its counters were opened, and newcomers that had ended by then, are losses with a number.
+ * The time that newcomers ran before their counters were opened, and newcomers that had ended by then, are counted as losses.
  *
- * Where the whole machine is counted there is none to be looked for, and the kernel's words only wake the recorder: of a program that lives
- * for 10 ms it reads the command line and the service in time.
+ * Where the whole machine is counted, no process has to be looked for, and the kernel's events only wake the recorder, so that it reads the
+ * command line and the service of a program that lives for 10 ms in time.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -30,10 +30,10 @@
 
 #define LOOK_NS 1000000000ull
 #define SEEN_MOST 3u	 /* looks in which a process is new: it may execute a program between two of them */
-#define ANEW_LOOKS 10u	 /* of the others, one in so many is looked at: a process may take another name */
+#define ANEW_LOOKS 10u	 /* each look judges one in so many older processes again, since a process may take another name */
 #define LATER_NS 1000000ull
-#define LATER_MOST 4096u /* beyond, all processes are looked at */
-/* Beside a machine that starts a thousand processes a second, waking up takes a hundredth of a processor. */
+#define LATER_MOST 4096u /* if more are put off, all processes are looked at */
+/* A machine that starts a thousand processes a second wakes the recorder for a hundredth of a processor at most, thanks to these rests. */
 #define REST_TIMES 100u
 #define REST_NS_MOST 20000000ull
 
@@ -51,7 +51,7 @@ static void format_wanted(const struct session_options *o, char *text, size_t by
 		snprintf(text, bytes, "that execute '%s'", o->program);
 }
 
-/* The first line that its user reads. */
+/* Says how newcomers are found, in the first line that the user reads. */
 static void say_how(struct session *s)
 {
 	const struct process_events *e = s->joining.events;
@@ -68,7 +68,7 @@ static void say_how(struct session *s)
 	if (e)
 		session_print_notice(s, sentence);
 	else
-		session_add_fallback(s, NOTICE_HOST, sentence); /* reports are to have it as well */
+		session_add_fallback(s, NOTICE_HOST, sentence); /* reports show it as well */
 }
 
 int session_joining_begin(struct session *s)
@@ -78,7 +78,7 @@ int session_joining_begin(struct session *s)
 	int ret;
 
 	if (s->options.all)
-		process_events_open(&j->events); /* without them, it reads less of programs that end soon */
+		process_events_open(&j->events); /* on failure, less is read of programs that end soon */
 	if (!session_takes_newcomers(&s->options))
 		return 0;
 	ret = session_wants_names(&s->options) ? process_names_open(&wanted, &j->names) : 0;
@@ -86,7 +86,7 @@ int session_joining_begin(struct session *s)
 		return ret;
 	process_events_open(&j->events);
 	j->begin_ns = j->looked_ns = clock_now_ns();
-	j->look = true; /* some may have started since the first ones were chosen */
+	j->look = true; /* processes may have started since the first ones were chosen */
 	say_how(s);
 	return 0;
 }
@@ -143,7 +143,7 @@ void session_joining_note_wake(struct session *s)
 		s->joining.woke_ns = clock_now_ns();
 }
 
-/* Rests after a round that found nothing that is meant: the more it took, the later is the next one. */
+/* Rests after a round that found no newcomer that is meant.  The more time the round took, the later the next one begins. */
 static void rest(struct joining *j)
 {
 	uint64_t now_ns = clock_now_ns(), rest_ns = (now_ns - j->woke_ns) * REST_TIMES;
@@ -184,7 +184,7 @@ static enum names_verdict judge(struct session *s, pid_t pid, const char *comm)
 	return service_has_process(&s->options.service, pid) ? NAMES_WANTED : NAMES_UNWANTED;
 }
 
-/* Those that have ended come to the found ones as well: whether they were counted is known when the rings are drained. */
+/* Adds ended processes to the found ones as well, since only drained rings say whether they were counted. */
 static void judge_newcomer(struct session *s, const struct newcomer *n, const char *comm)
 {
 	enum names_verdict verdict;
@@ -207,7 +207,7 @@ static void hear_process(void *session, const struct process_event *p)
 	judge_newcomer(s, &n, p->comm);
 }
 
-/* Their command lines are there by now, mostly. */
+/* Judges the processes that were put off: most of their command lines are there by now. */
 static void judge_later_ones(struct session *s)
 {
 	struct joining *j = &s->joining;
@@ -231,7 +231,7 @@ struct look {
 	bool all;
 };
 
-/* Each process is looked at once for a service, when it is there for the second time; by names also later. */
+/* For a service, each process is judged once, when a look sees it for the second time.  By names, it is judged again later. */
 static bool is_due(const struct look *l, pid_t pid, uint32_t before)
 {
 	const struct joining *j = &l->session->joining;
@@ -282,8 +282,8 @@ static bool has_started_since(pid_t pid, uint64_t since_ns)
 	return (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec - stat.start_ticks * tick_ns <= now_ns - since_ns;
 }
 
-/* What it ran before its counters, at most: since it has executed its program, or, where that was not heard, since it was made.  A process
- * that is older than the recording is not new. */
+/* Counts the time that a newcomer ran before its counters, at most: since it executed its program, or since its fork if that event is
+ * missing.  A process that is older than the recording is not new. */
 static void count_late_time(struct session *s, const struct newcomer *n)
 {
 	const struct joining *j = &s->joining;
@@ -312,7 +312,7 @@ static void take_newcomer(struct session *s, const struct newcomer *n)
 	int ret;
 
 	if (session_epochs_has_process(s, n->pid, false))
-		return; /* one that is counted has started it, as the rings say by now */
+		return; /* a counted process has started it, as the drained rings say */
 	ret = session_attach_newcomer(s, n->pid);
 	if (ret == -ESRCH) {
 		count_missed(s, n->pid);
@@ -346,14 +346,14 @@ static void take_found_ones(struct session *s)
 
 	if (nr == 0)
 		return;
-	counting_drain_rings(s->counting); /* forks of counted processes come before what these have executed */
+	counting_drain_rings(s->counting); /* first, so that forks of counted processes are known */
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct newcomer n = j->found[i];
 
 		take_newcomer(s, &n);
 	}
 	j->nr_found = 0;
-	session_has_newcomers(s); /* forgets those that have ended */
+	session_has_newcomers(s); /* forgets ended newcomers */
 }
 
 static void ignore_process(void *session, const struct process_event *p)
@@ -370,7 +370,7 @@ void session_take_newcomers(struct session *s)
 	bool looks = !j->events || !j->names;
 
 	j->nr_heard = j->nr_later;
-	if (s->options.all && j->events) { /* the rings have told of it, and what it is has been read by now */
+	if (s->options.all && j->events) { /* the ring drain has described and read the new processes already */
 		process_events_drain(j->events, ignore_process, s);
 		if (j->nr_heard)
 			rest(j);

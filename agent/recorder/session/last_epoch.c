@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a recording that is cut into epochs.  A child writes the end of the last one, as of those before it, and then the command runs
- * that the epoch is for.  What they read may not answer (a file system that hangs), and a command may never end; so the recorder waits with
- * a bound, and beyond it leaves the trace as it is: the next `tailor db add` takes it.  A signal that comes meanwhile shortens the wait.
+ * The end of a recording that is cut into epochs.  A child writes the end of the last epoch, as of those before, and then the epoch's
+ * command runs.  The files that they read may not answer (a file system that hangs), and a command may never end, so the recorder waits
+ * with a bound.  Beyond it the trace stays as it is, and the next `tailor db add` takes it.  A signal that comes meanwhile shortens the
+ * wait.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -20,8 +21,8 @@
 #define MS 1000000ull
 #define SIGNALLED_NS (4300 * MS) /* systemd and people wait longer than that, but not much */
 #define PATIENCE_NS (50000 * MS) /* `tailor stop` waits a minute for the result */
-#define FOR_COMMAND_NS (1100 * MS) /* of either: what the end of the trace leaves */
-#define FOR_END_NS (700 * MS) /* of the time for the trace's end, what its last records and their way to the disk may take */
+#define FOR_COMMAND_NS (1100 * MS) /* part of either limit that is left for the command */
+#define FOR_END_NS (700 * MS) /* part of the time for the trace's end that its last records and their way to the disk may take */
 #define LOOK_MS 20
 #define END_SIGNAL_NS (60000 * MS) /* a host that lives longer after a signal of the user's has another use for it */
 
@@ -70,7 +71,7 @@ static uint64_t begin_wait(const struct session *s)
 	return clock_now_ns() + (session_is_to_end(s) ? SIGNALLED_NS : PATIENCE_NS);
 }
 
-/* One look at the signals: one that asks for the end leaves less time. */
+/* Reads the pending signals once.  A signal that requests the end shortens the time. */
 static void wait_for_signal(struct session *s, uint64_t *until_ns)
 {
 	struct pollfd wait = { s->waiting.signals, POLLIN, 0 };
@@ -82,10 +83,10 @@ static void wait_for_signal(struct session *s, uint64_t *until_ns)
 			*until_ns = earlier(*until_ns, clock_now_ns() + SIGNALLED_NS);
 }
 
-/* In the child. */
+/* Runs in the child. */
 static void write_end(struct session *s, struct recording *r, int wait_status, struct written *w)
 {
-	s->epochs.behind = 1; /* the user waits: the usual share */
+	s->epochs.behind = 1; /* the user waits, so the child has the usual share */
 	session_fold_begin_child(s);
 	recording_inherit(r);
 	recording_limit_end(r, is_over, w);
@@ -94,7 +95,7 @@ static void write_end(struct session *s, struct recording *r, int wait_status, s
 	_exit(CMD_DONE);
 }
 
-/* true: it has ended in time.  The child of the epoch before goes on meanwhile. */
+/* Returns true if the writer has ended in time.  The child of the epoch before goes on meanwhile. */
 static bool wait_for_writer(struct session *s, pid_t writer, struct written *w, uint64_t *until_ns)
 {
 	while (waitpid(writer, NULL, WNOHANG) == 0) {
@@ -145,7 +146,7 @@ static int end_trace(struct session *s, struct recording *r, int wait_status, ui
 	return ret;
 }
 
-/* false: it was killed, since the time was over. */
+/* Returns false if the child was killed, since the time was over. */
 static bool wait_for_child(struct session *s, uint64_t *until_ns)
 {
 	session_fold_hasten(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session has to say, and what it loses: into the recording, if there is one, and to its user. */
+/* Notices and losses of a session go into the recording, if there is one, and notices to its user. */
 #include "agent/recorder/session/internal.h"
 #include "jitreg/base/message.h"
 
@@ -43,10 +43,11 @@ void session_note_lack(struct session *s, pid_t pid, const struct host_lack *l)
 		session_print_notice(s, host_lack_sentence(l, sentence));
 }
 
-/* The trace has it; its user is told what can be changed.  That a machine has no counters is told by doctor. */
+/* Writes the notice into the trace, and prints it where the user can change something.  `tailor doctor` reports that a machine has no
+ * counters. */
 void session_note_fallback(struct session *s, enum notice_kind kind, const char *sentence)
 {
-	if ((kind == NOTICE_FALLBACK && !counting_machine_has_counters()) || s->epochs.number > 1) /* the first epoch has told it */
+	if ((kind == NOTICE_FALLBACK && !counting_machine_has_counters()) || s->epochs.number > 1) /* printed in the first epoch */
 		recording_write_notice(s->recording, kind, sentence, strlen(sentence));
 	else
 		recording_notice(s->recording, kind, "%s", sentence);

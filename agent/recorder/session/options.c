@@ -71,7 +71,7 @@ static uint64_t parse_bounded_number(struct argp_state *state, const char *name,
 	return n;
 }
 
-/* By perf's numbers; segment registers cannot be sampled on x86-64. */
+/* Registers with perf's numbers.  Segment registers cannot be sampled on x86-64. */
 #define REGISTER_(name, dwarf, perf, instruction) { #name, perf },
 static const struct {
 	const char *name;
@@ -131,10 +131,10 @@ static double parse_cost(struct argp_state *state, const char *text)
 	return percent / 100;
 }
 
-/* The file is its last word. */
+/* Words of the shell command, to which the caller adds the file's path. */
 static char **session_shell_command(const char *command)
 {
-	static char *words[6]; /* one of a process; they live as long as it */
+	static char *words[6]; /* one per process, never freed */
 	char *script = NULL;
 
 	if (asprintf(&script, "exec %s \"$1\"", command) < 0)
@@ -349,7 +349,7 @@ static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 
 const struct argp attach_argp = { attach_options, parse_attach_option, NULL, NULL, NULL, NULL, NULL };
 
-/* The process's number was theirs to read. */
+/* Accepts the PID without reading it, since the requester has done that. */
 static error_t parse_request_option(int key, char *arg, struct argp_state *state)
 {
 	(void)arg;

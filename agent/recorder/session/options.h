@@ -7,18 +7,18 @@
 
 #include <argp.h>
 
-/* Its input is a struct session_options. */
+/* Options of `tailor run` and `record` on what is sampled and written.  Input: struct session_options. */
 extern const struct argp sampling_argp;
-/* What `tailor attach` has besides; its input is one as well. */
+/* Further options of `tailor attach`.  Input: struct session_options. */
 extern const struct argp attach_argp;
-/* What a recorder is sent by `tailor start` or `attach`: as they were called.  Its input is one as well. */
+/* Options that `tailor start` or `attach` sends to a recorder, as they were given.  Input: struct session_options. */
 extern const struct argp request_argp;
-/* --dormant and what goes with it; its input is one as well. */
+/* --dormant and --memory.  Input: struct session_options. */
 extern const struct argp dormant_argp;
 
-/* The one PID of a command, at ARGP_KEY_ARG; *pid is 0 before it. */
+/* Parses the only PID of a command, at ARGP_KEY_ARG.  *pid is 0 before. */
 void options_parse_pid(struct argp_state *state, pid_t *pid, const char *arg);
-/* More of them, separated by commas or each an argument of its own; arg is cut.  Freed by the caller. */
+/* Parses several PIDs, separated by commas or each an argument of its own, and cuts arg.  The list's array is freed by the caller. */
 struct pid_list {
 	pid_t *pid;
 	uint32_t nr, capacity;

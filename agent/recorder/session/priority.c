@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The host may keep every processor busy with more threads than there are, and a ring overflows in a tenth of a second: come first, for
- * the one hundredth of a processor that draining needs.  Among thousands of threads niceness is too little, since it is a share; a
- * real-time policy is not, and the kernel keeps a twentieth of each processor for all others.  Without the privilege for either, at least
- * a short time slice, which Linux 6.12 and later schedule the sooner.
+ * The host may keep every processor busy with more threads than there are, and a ring overflows in a tenth of a second.  So the recorder
+ * comes first, for the one hundredth of a processor that draining needs.  Among thousands of threads niceness is too little, since it is a
+ * share.  A real-time policy is enough, and the kernel keeps a twentieth of each processor for all others.  Without the privilege for
+ * either, the recorder asks at least for a short time slice, which Linux 6.12 and later schedule the sooner.
  */
 #include "agent/recorder/session/internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line on the terminal that says how the recording goes.  Only where stderr is a terminal; and with a command that we
- * started, only where that one's output does not go there too: the line would stand in it.
+ * One line on the terminal that says how the recording goes.  The line is shown only where stderr is a terminal, and with a command that
+ * the recorder started only where the command's output goes elsewhere, since the line would stand in it.
  */
 #include "agent/recorder/session/internal.h"
 

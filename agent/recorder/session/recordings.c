@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session's recordings: one, or, when it is dormant, several, one after another, or none. */
+/* A session's recordings: one, or none or several in succession if it is dormant. */
 #include "agent/recorder/session/internal.h"
 
 #include "agent/recorder/process/proc_mem.h"
@@ -19,7 +19,7 @@ static void note_executed_program(void *session, const struct kernel_comm *c, ui
 static void note_exited_process(void *session, uint32_t pid)
 {
 	session_unheard_note_exit(session, pid);
-	if (proc_mem_living_thread((pid_t)pid) == 0) /* its first thread may have ended before others */
+	if (proc_mem_living_thread((pid_t)pid) == 0) /* other threads may outlive the first one */
 		session_epochs_note_exit(session, pid);
 }
 
@@ -42,7 +42,7 @@ static int fail_for_memory(int error, struct diag *d)
 static const char batches[] = "PEBS in batches: the processor collects many samples before each interrupt, because all are of user code, "
 			      "with a fixed period and without stacks or call chains";
 
-/* What is counted, as the trace has it. */
+/* Adds the counted events to the trace's header. */
 static int add_counted_events(struct session *s)
 {
 	const struct events *events = counting_events(s->counting);
@@ -62,7 +62,7 @@ static int add_counted_events(struct session *s)
 	return ret;
 }
 
-/* A name that the user has not chosen: the next recording would replace it unasked. */
+/* Is this the default name?  The user has not asked to replace an older trace of that name, so it is kept. */
 static bool has_default_name(const char *output)
 {
 	const char *slash = strrchr(output, '/');
@@ -120,13 +120,13 @@ int session_create_recording(struct session *s, struct diag *d)
 	if (counting_clock_pairs(s->counting))
 		recording_write_notice(s->recording, NOTICE_LADDER, batches, strlen(batches));
 	note = counting_stack_note(s->counting);
-	if (*note) /* who looks at stacks reads it; who runs a program has asked for none */
+	if (*note) /* Written and not printed: only users of stacks need it. */
 		recording_write_notice(s->recording, NOTICE_LADDER, note, strlen(note));
-	trace_writer_flush_all(recording_writer(s->recording)); /* who reads the file finds these first */
+	trace_writer_flush_all(recording_writer(s->recording)); /* readers of the growing file find the records above first */
 	return 0;
 }
 
-/* Processes that come and go write into the same rings: to make some for each takes longer than many of them live. */
+/* Newcomers write into shared rings, since creating rings for each takes longer than many of them live. */
 static int keep_rings_for_newcomers(struct session *s, struct diag *d)
 {
 	int ret = session_takes_newcomers(&s->options) && counting_sampler(s->counting) == WIRE_SAMPLER_NONE ?
@@ -168,7 +168,7 @@ void session_drain(struct session *s, bool last)
 	session_heartbeat(s);
 	if (s->recording)
 		recording_begin_drain(s->recording);
-	/* a dormant session's guests are heard after the recording, too */
+	/* guests of a dormant session go on writing after the recording */
 	session_drain_guests(s, !last ? DRAIN_SOME : s->options.dormant ? DRAIN_ALL : DRAIN_LAST);
 	if (!s->recording)
 		return;
@@ -177,13 +177,13 @@ void session_drain(struct session *s, bool last)
 	session_heartbeat(s);
 	session_unheard_find_reasons(s);
 	if (last)
-		return; /* its end settles it */
+		return; /* recording_end() settles the rest */
 	recording_settle(s->recording);
 	counting_do_periodic_work(s->counting, now);
 	if (now - s->flushed_ns >= FLUSH_NS) {
 		s->flushed_ns = now;
 		recording_flush(s->recording);
-		s->waiting.signalled = true; /* look once more, whatever poll(2) said */
+		s->waiting.signalled = true; /* read signals now and then, whatever poll(2) said */
 	}
 }
 
@@ -204,7 +204,7 @@ void session_format_result(struct session *s, const struct recording_state *r)
 					       (unsigned long long)r->lost[i]);
 }
 
-/* The signal that ended the recording is gone by then: one that waits is another one. */
+/* Has another signal come?  The one that ended the recording has been read already. */
 static bool is_asked_again(void *session)
 {
 	(void)session;
@@ -220,7 +220,7 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 	counting_end(s->counting);
 	session_drain(s, true);
 	counting_end_handlers(s->counting);
-	if (s->options.dormant) /* its guests go on */
+	if (s->options.dormant) /* the guests of a dormant session go on */
 		session_write_counters(s, 0);
 	session_unheard_write_notices(s);
 	s->recording = NULL;

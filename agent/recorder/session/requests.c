@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REQUESTS_MAX 16 /* at a time */
+#define REQUESTS_MAX 16 /* requests answered per round */
 #define ANCESTORS_MAX 64
 
 static void answer_status_request(struct session *s, struct control_request *r)
@@ -61,7 +61,7 @@ static int start_tree_recording(struct session *s, struct diag *d)
 	return 0;
 }
 
-/* word[0]: our version; [1]: the request; from [2] on: options, as tailor start got and checked them. */
+/* word[0]: the requester's version; [1]: the request; from [2] on: options, as `tailor start` got and checked them. */
 static void answer_start_request(struct session *s, struct control_request *r, bool our_child)
 {
 	struct session_options o = s->dormant.options;
@@ -84,13 +84,13 @@ static void answer_start_request(struct session *s, struct control_request *r, b
 		control_answer(r->fd, CMD_MISUSED, "its recorder does not support these options");
 		return;
 	}
-	o.quiet = true;	   /* what is printed here, the host prints: notices go to who asked, and into the trace */
-	o.duration_ns = 0; /* attach keeps the time */
+	o.quiet = true;	   /* stderr is the host's: notices go to the requester, and into the trace */
+	o.duration_ns = 0; /* `tailor attach` ends the recording then */
 	s->options = o;
 	s->asking.notices = open_memstream(&notices, &bytes);
 	ret = start_tree_recording(s, &d);
 	if (s->asking.notices && fclose(s->asking.notices) == 0 && bytes)
-		notices[bytes - 1] = 0; /* the last one's end of line */
+		notices[bytes - 1] = 0; /* removes the last newline */
 	s->asking.notices = NULL;
 	snprintf(sentence, sizeof(sentence), "is being recorded into %s", s->options.output);
 	snprintf(text, sizeof(text), "%s%s%s", ret ? d.text : sentence, bytes ? "\n" : "", bytes ? notices : "");
@@ -116,7 +116,7 @@ static void answer_stop_request(struct session *s, struct control_request *r, bo
 	}
 }
 
-/* Is it one of those that are counted, or have they started it? */
+/* Is the process counted, or is one of its ancestors? */
 static bool is_being_recorded(const struct session *s, pid_t pid)
 {
 	struct proc_stat stat;
@@ -136,7 +136,7 @@ static bool is_being_recorded(const struct session *s, pid_t pid)
 
 void session_serve_control(struct session *s, bool our_child)
 {
-	static struct control_request r; /* one thread */
+	static struct control_request r; /* only one thread calls this */
 	int ret, nr = 0;
 
 	s->asking.now = false;

@@ -17,18 +17,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DRAIN_MS 20 /* a ring that is half full comes earlier */
-/* Where rings had nothing for a second, and no guest writes, what a recording takes is its waking up. */
+#define DRAIN_MS 20 /* interval of drains; a ring that is half full wakes the loop earlier */
+/* If rings were empty for a second and no guest writes, waking up is all that a recording costs, so the interval is longer. */
 #define REST_MS 60
 #define REST_ROUNDS 50
 #define SILENT_MS 1 /* a guest that has connected is about to speak */
-#define DORMANT_MS 5 /* a small log fills sooner */
-#define FIRST_RING 3 /* among what is polled */
+#define DORMANT_MS 5 /* shorter, as a dormant session's smaller log fills sooner */
+#define FIRST_RING 3 /* index among the polled descriptors */
 #define LAST_TASKS_NS 100000000ull /* how long tasks may outlive the command before they count as left behind */
 
 /* ---------------------------------------------------------------------------------------------------- open, close */
 
-/* A process of thousands of threads needs more descriptors than any shell allows: who may sets what the kernel has as its most. */
+/* A process of thousands of threads needs more descriptors than any shell allows, so a privileged recorder raises its hard limit to the
+ * kernel's maximum. */
 static void raise_hard_descriptor_limit(void)
 {
 	long long most = 0;
@@ -40,7 +41,7 @@ static void raise_hard_descriptor_limit(void)
 	}
 }
 
-/* Limits that the user's shell set for the host hit us alike: as far as we may, lift them for ourselves. */
+/* Limits that the user's shell set for the host also apply to the recorder, which raises its soft limits to the hard ones. */
 void session_raise_limits(void)
 {
 	static const int limits[] = { RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_MEMLOCK };
@@ -52,12 +53,12 @@ void session_raise_limits(void)
 			r.rlim_cur = r.rlim_max;
 			setrlimit(limits[i], &r);
 		}
-	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is EFBIG, not death */
+	signal(SIGXFSZ, SIG_IGN); /* writes beyond the limit fail with EFBIG instead */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
 }
 
-/* Signals arrive by descriptor; before this the child was forked, so it has the caller's mask. */
+/* Signals arrive by a descriptor.  A command was forked before this, so it has the caller's mask. */
 static void block_signals(sigset_t *mask)
 {
 	static const int signals[] = { SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
@@ -103,9 +104,9 @@ int session_open(const struct session_options *o, struct session **out, struct d
 		return diag_fail(d, ENOMEM, "out of memory for a session");
 	s->options = s->dormant.options = *o;
 	s->connections.socket = s->waiting.signals = s->asking.socket = s->asking.fd = -1;
-	block_signals(&signals); /* first: one that comes while the recording begins ends it later, and is not lost */
-	/* a name that another has is a session that may not be, and whose trace may be there */
-	session_raise_priority(); /* before what a sample takes is measured */
+	block_signals(&signals); /* first, so that a signal during the begin ends the recording later and is not lost */
+	session_raise_priority(); /* before the cost of a sample is measured */
+	/* if another recorder owns the socket's name, fail before its trace is replaced */
 	ret = o->socket ? session_listen(s, o->socket, d) : 0;
 	if (ret == 0 && !o->dormant)
 		ret = session_begin_recording(s, d);
@@ -134,8 +135,8 @@ int session_listen(struct session *s, const char *name, struct diag *d)
 	s->connections.socket = handshake_listen(s->connections.name, d);
 	if (s->connections.socket < 0)
 		return s->connections.socket;
-	s->asking.socket = control_listen(s->connections.name); /* without it, it cannot be asked */
-	if (s->asking.socket == -EADDRINUSE) { /* then another name is to be tried */
+	s->asking.socket = control_listen(s->connections.name); /* on failure, requests are not served */
+	if (s->asking.socket == -EADDRINUSE) { /* the caller tries another name */
 		close(s->connections.socket);
 		s->connections.socket = -1;
 		return diag_fail(d, EADDRINUSE, "cannot create the socket for requests: %s", strerror(EADDRINUSE));
@@ -158,7 +159,7 @@ static int count_running_process(struct session *s, pid_t pid)
 		counting_begin_by_threads(s->counting);
 	else
 		ret = counting_attach(s->counting, pid);
-	if (ret == 0) { /* after the counters, which tell of later mappings, and as of before them */
+	if (ret == 0) { /* the counters report later mappings, so these are written as of before them */
 		recording_write_maps(s->recording, pid, begin_ns, JITREG_TIME_BEFORE);
 		recording_write_threads(s->recording, pid, begin_ns);
 	}
@@ -183,7 +184,7 @@ int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct di
 	if (ret)
 		return diag_fail(d, -ret, "out of memory for a process");
 	if (s->options.dormant)
-		return 0; /* until a recording is requested */
+		return 0; /* nothing is counted until a recording is requested */
 	ret = on_exec ? count_forked_command(s, pid) : count_running_process(s, pid);
 	return ret ? session_explain_counting(s, pid, ret, d) : 0;
 }
@@ -252,7 +253,7 @@ static void wait_for_events(struct session *s)
 	w->rings = false;
 	s->asking.now = false;
 	if (!make_pollfd_room(w, FIRST_RING + nr_rings + session_joining_nr(s))) {
-		w->signalled = true; /* unknown */
+		w->signalled = true; /* whether a signal has come is unknown */
 		usleep(DRAIN_MS * 1000);
 		return;
 	}
@@ -276,7 +277,7 @@ static void wait_for_events(struct session *s)
 		session_serve_guests(s);
 }
 
-/* It has, and is still there to be asked about: wait4() takes it away. */
+/* Has the child ended?  Does not reap it, so that its resources can still be read.  wait4() reaps it. */
 static bool child_has_ended(pid_t pid)
 {
 	siginfo_t ended = { .si_pid = 0 };
@@ -284,7 +285,7 @@ static bool child_has_ended(pid_t pid)
 	return waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == pid;
 }
 
-/* NULL: nothing is recorded yet. */
+/* Pauses or resumes counting.  c: NULL while nothing is recorded. */
 static void turn_counting(struct counting *c)
 {
 	if (c)
@@ -292,8 +293,8 @@ static void turn_counting(struct counting *c)
 }
 
 /*
- * The terminal's signals reach the host by themselves; those that were sent to us alone are passed on to a child.  A host
- * that the recorder did not start runs on: there they mean the end of the recording.
+ * The terminal's signals reach the host directly.  Signals that were sent to the recorder alone are passed on to a child.  A host that the
+ * recorder did not start runs on, so with it they end the recording.
  */
 static void handle_pending_signals(struct session *s, pid_t pid, bool our_child, int *wait_status)
 {
@@ -317,13 +318,13 @@ static void handle_pending_signals(struct session *s, pid_t pid, bool our_child,
 		else if (i.ssi_code <= 0 && !s->root.ended)
 			kill(pid, (int)i.ssi_signo);
 		else if (s->root.ended)
-			s->waiting.stop = true; /* only those that it left behind are still there */
+			s->waiting.stop = true; /* only processes that the command left behind are still there */
 	}
 	if (our_child && !s->root.ended && s->recording && child_has_ended(pid))
 		recording_write_resources(s->recording, (uint32_t)pid, "end", clock_now_ns());
 	if (our_child && !s->root.ended && wait4(pid, wait_status, WNOHANG, &usage) == pid) {
 		s->root.ended = true;
-		if (s->recording && !s->options.dormant && s->epochs.number < 2) /* else it is of a part of it */
+		if (s->recording && !s->options.dormant && s->epochs.number < 2) /* a later epoch has only a part of the command */
 			recording_note_command_usage(s->recording, &usage);
 	}
 }
@@ -333,7 +334,7 @@ static bool tree_has_ended(const struct session *s)
 	return (!s->counting || !counting_has_tasks(s->counting)) && !session_has_living_guest(s);
 }
 
-/* fds: of the named processes; -1: the kernel has none. */
+/* Fills fds with a pidfd of each named process, or -1 where the kernel has none. */
 static void open_pidfds(const struct root *root, int *fds)
 {
 	for (uint32_t i = 0; i < root->nr_named; i++)
@@ -351,7 +352,7 @@ static bool have_all_ended(const struct root *root, const int *fds)
 	return true;
 }
 
-/* Then it ends by a signal or its duration: there may be none for a while. */
+/* Does the recording go on while no process lives, until a signal or its duration ends it? */
 static bool waits_for_newcomers(const struct session_options *o)
 {
 	return o->all || session_wants_service(o) || (session_wants_names(o) && o->follow);
@@ -379,7 +380,7 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 			counting_drop_ended_rings(s->counting, s->waiting.rings ? s->waiting.fd + FIRST_RING : NULL);
 		handle_pending_signals(s, pid, our_child, wait_status);
 		session_cut_if_due(s);
-		if (s->asking.now) /* rings come and go with it: not before they are drained */
+		if (s->asking.now) /* requests create and destroy rings, so they follow the drain */
 			session_serve_control(s, our_child);
 		session_take_newcomers(s);
 		if (!our_child && !s->root.ended && !waits_for_newcomers(&s->options))
@@ -394,7 +395,7 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		if (!s->recording)
 			break; /* dormant: no registrations to wait for */
 		if (!follow && clock_now_ns() - ended_ns >= LAST_TASKS_NS) {
-			session_drain_guests(s, DRAIN_ALL); /* what the ended ones have said keeps nobody here */
+			session_drain_guests(s, DRAIN_ALL); /* closes logs of ended guests, which would seem to run */
 			if (tree_has_ended(s))
 				break;
 			session_notice(s, NOTICE_HOST, "recording ended with the %s, but processes that it started are still running; "

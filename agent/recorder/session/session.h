@@ -17,8 +17,7 @@
 
 struct session;
 
-/* Of a process that is attached to: which of the processes below it that run already are recorded as well?  Those that start later are in
- * any case. */
+/* The processes below an attached one that are recorded as well, of those that run already.  Processes that start later always are. */
 enum session_descendants { DESCENDANTS_THAT_WORK, DESCENDANTS_ALL, DESCENDANTS_NONE };
 
 /* The commands that a recorder may have executed, by the numbers that its steward knows (jitreg/confine/steward.h). */
@@ -30,27 +29,27 @@ struct session_options {
 	struct counting_options counting;
 	bool preloads;	   /* programs of the tree are to load the agent, by LD_PRELOAD */
 	bool follow;	   /* attach: until the processes that it starts have exited as well; by names: also while there is none */
-	const char *name;  /* attach: of which processes, a regular expression, also of those that start later; NULL: of no names */
-	const char *program; /* attach: likewise, of those that execute this file; NULL: of no program */
-	struct service_wanted service; /* attach: of its processes, also of those that join it; NULLs: of none */
+	const char *name;  /* attach: regular expression of the names of processes, also of later ones; NULL: none */
+	const char *program; /* attach: file of a program whose processes are recorded, also later ones; NULL: none */
+	struct service_wanted service; /* attach: service whose processes are recorded, also later ones; NULLs: none */
 	enum session_descendants descendants; /* attach */
 	bool all;	   /* attach: all processes of the machine */
 	bool inject;	   /* attach: the agent is loaded into the process */
-	bool no_adapt;	   /* hosts are not asked for more of their code than they tell by themselves */
+	bool no_adapt;	   /* hosts are not asked to register more code than by default */
 	enum jit_way way;  /* for the header */
 	bool quiet;	   /* only errors on stderr */
 	bool dormant;	   /* only collect registrations until a recording is requested */
 	uint64_t store_bytes; /* dormant: most to keep of each process */
 	uint64_t epoch_ns; /* the recording is cut into files of this length; 0: it is not */
 	char **epoch_command; /* is executed for each, with its path as last word; NULL: none */
-	uint64_t duration_ns; /* of the recording; 0: until its host ends */
-	uint64_t image_code_bytes; /* most to keep of the code of images; 0: none */
-	uint64_t source_text_bytes; /* most to keep of the text of source files; 0: none; SOURCE_TEXT_AUTO: not said */
+	uint64_t duration_ns; /* length of the recording; 0: until its host ends */
+	uint64_t image_code_bytes; /* most code of images to keep; 0: none */
+	uint64_t source_text_bytes; /* most text of source files to keep; 0: none; SOURCE_TEXT_AUTO: not said */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the header */
-	bool uncounted; /* there is a notice already that the kernel ends the command's counters */
-	const char *socket; /* where it listens from its begin on, before a trace is written; NULL: session_listen() says */
+	bool uncounted; /* a notice says already that the kernel ends the command's counters */
+	const char *socket; /* name of the guests' socket, listened on before the trace is created; NULL: session_listen() does so */
 };
 
 static inline bool session_wants_service(const struct session_options *o)
@@ -63,13 +62,13 @@ static inline bool session_wants_names(const struct session_options *o)
 	return o->name || o->program;
 }
 
-/* Are processes taken that start later, and that no counted one has started? */
+/* Are processes recorded that start later and that no counted process has started? */
 static inline bool session_takes_newcomers(const struct session_options *o)
 {
 	return (session_wants_service(o) || session_wants_names(o)) && !o->all && !o->dormant;
 }
 
-#define SESSION_OUTPUT "tailor.tlr" /* where the user gives no other name; what was there is kept as tailor.tlr.old */
+#define SESSION_OUTPUT "tailor.tlr" /* default name of the trace; an older one is kept as tailor.tlr.old */
 #define SOURCE_TEXT_AUTO UINT64_MAX
 #define SESSION_OPTIONS_DEFAULT \
 	{ .counting.event = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20, \
@@ -80,7 +79,7 @@ void session_raise_limits(void);
 
 /* Output file, event, signals.  Fails with a sentence before anything of the host runs. */
 int session_open(const struct session_options *o, struct session **out, struct diag *d);
-/* What TAILOR_SOCKET must say. */
+/* Value of TAILOR_SOCKET for guests. */
 const char *session_socket_name(const struct session *s);
 /* Listen on name (a guest chose it), or on an own one when it is NULL. */
 int session_listen(struct session *s, const char *name, struct diag *d);
@@ -91,23 +90,23 @@ int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct di
 int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct diag *d);
 /* Count all processes of the machine.  0, or -errno with a sentence. */
 int session_attach_all(struct session *s, struct diag *d);
-/* Those that are counted since then, ancestors first. */
+/* Processes that ran already and are counted, ancestors first. */
 const pid_t *session_attached(const struct session *s, uint32_t *nr);
-/* Is it a JVM whose code is read from its memory?  It has no agent that heard it from its beginning. */
+/* Is the process a JVM whose code is read from its memory, since no agent has run in it from its start? */
 bool session_can_read_jvm(struct session *s, pid_t pid);
 uint32_t session_python_answers(const struct session *s);
 /* pid has no agent: poll the GDB JIT lists and JIT files of it and of the processes that it starts. */
 void session_poll_jit_lists(struct session *s, pid_t pid);
-/* A sentence into the trace, and on stderr unless quiet. */
-/* Something of a host is missing (jitreg/hosts/host_versions.h). */
+/* Reports something that a host lacks (jitreg/hosts/host_versions.h). */
 void session_note_lack(struct session *s, pid_t pid, const struct host_lack *l);
+/* Writes a sentence into the trace, and prints it on stderr unless quiet. */
 void session_notice(struct session *s, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* One round of session_run() while the caller waits for something else: guests are answered. */
+/* Does one round of session_run() while the caller waits for something else: answers guests. */
 void session_serve_and_drain(struct session *s);
 /* Has a signal come that asks for the end (TERM, INT, HUP, QUIT)? */
 bool session_is_to_end(const struct session *s);
-/* Does one wait to be read? */
+/* Is such a signal pending? */
 bool session_end_signal_waits(void);
 /* Drain until pid has ended (*wait_status: as wait(2), when it is our child).  follow: until its whole tree has. */
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status);

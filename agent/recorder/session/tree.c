@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts a whole tree of processes that run already: of a dormant session, when a recording is requested, or of a server, all of whose
+ * Counts a whole tree of processes that run already, for a dormant session when a recording is requested, or for a server all of whose
  * processes are meant.
  */
 #include "agent/recorder/session/internal.h"
@@ -19,11 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS_MAX 20 /* over the processes of a tree that grows */
+#define ROUNDS_MAX 20 /* most updates of a tree that grows */
 
 const char *session_counting_error(int error)
 {
-	static char text[256]; /* one thread */
+	static char text[256]; /* only one thread calls this */
 	struct rlimit files = { 0 };
 
 	getrlimit(RLIMIT_NOFILE, &files);
@@ -53,7 +53,7 @@ int session_add_root(struct session *s, pid_t pid)
 	return 0;
 }
 
-/* When it was forked, on our clock.  Rounded up by a tick: what its parent had by then is its own as well. */
+/* Time of the fork, on CLOCK_MONOTONIC, rounded up by a tick, since the child also has all that its parent had by then. */
 static uint64_t process_start_ns(const struct process_node *r)
 {
 	uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -67,7 +67,8 @@ static uint64_t process_start_ns(const struct process_node *r)
 	return ns > 0 ? (uint64_t)ns : 1;
 }
 
-/* Is it a copy of its parent, or has it run another program since?  Its agent knows; without one, the program tells. */
+/* Is the process a copy of its parent, or has it executed another program since?  Its agent knows.  Without an agent, their executables are
+ * compared. */
 static bool is_copy_of_parent(const struct session *s, const struct process_node *r)
 {
 	const struct guest *guest = session_find_guest(s, r->pid);
@@ -103,7 +104,7 @@ static int keep_attached(struct session *s, pid_t pid)
 	return 0;
 }
 
-/* A descendant that cannot be counted is no reason to count none. */
+/* Reports a descendant that cannot be counted, and goes on with the others. */
 static int report_uncounted_descendant(struct session *s, pid_t pid, int error)
 {
 	session_count_loss(s, LOSS_UNCOUNTED, (uint32_t)pid, 0, 1);
@@ -114,7 +115,7 @@ static int report_uncounted_descendant(struct session *s, pid_t pid, int error)
 	return 0;
 }
 
-/* What the kernel would have told of it, had it been counted from its begin on. */
+/* Writes what the kernel would have reported of the process, had it been counted from its begin on. */
 static void describe_process(struct session *s, struct process_tree *t, const struct process_node *r, uint64_t begin_ns)
 {
 	write_process_or_fork(s, t, r);
@@ -128,11 +129,11 @@ static void describe_process(struct session *s, struct process_tree *t, const st
 static int attach_tree_process(struct session *s, struct process_tree *t, struct process_node *r)
 {
 	uint64_t begin_ns = clock_now_ns();
-	bool known = counting_attach_has_process(s->counting, r->pid); /* its parent was complete when it was forked */
+	bool known = counting_attach_has_process(s->counting, r->pid); /* counted already, as its parent was when it was forked */
 	int ret = counting_attach_process(s->counting, r->pid);
 
 	if (ret == -ESRCH)
-		return 0; /* it has ended */
+		return 0; /* the process has ended */
 	if (ret && !r->wanted)
 		ret = report_uncounted_descendant(s, r->pid, -ret);
 	if (ret || known)
@@ -150,7 +151,7 @@ static bool is_to_be_attached(const struct session *s, const struct process_tree
 	return !parent || parent->done || !process_tree_is_wanted(t, parent); /* parents before their children */
 }
 
-/* Until a look finds no more of them. */
+/* Attaches until an update of the tree finds no more processes. */
 static int attach_wanted_processes(struct session *s, struct process_tree *t)
 {
 	bool more = true;
@@ -192,7 +193,7 @@ static uint64_t read_processor_time_ns(pid_t pid)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Also where the kernel does not say (CONFIG_PROC_CHILDREN). */
+/* Returns true also where the kernel does not list children (no CONFIG_PROC_CHILDREN). */
 static bool may_have_children(pid_t pid)
 {
 	char path[64], first;
@@ -207,7 +208,7 @@ static bool may_have_children(pid_t pid)
 	return n > 0;
 }
 
-/* Listing all processes takes milliseconds, so it is done only where it may have started some before it was counted. */
+/* Listing all processes takes milliseconds, so it is done only if the newcomer may have started some before it was counted. */
 static int attach_newcomer_and_descendants(struct session *s, struct process_tree *t, struct process_node *n)
 {
 	uint64_t begin_ns = clock_now_ns();
@@ -244,7 +245,7 @@ int session_attach_newcomer(struct session *s, pid_t pid)
 	process_tree_fini(&t);
 	for (uint32_t i = nr_before; i < s->root.nr_attached; i++)
 		recording_watch_jit_lists(s->recording, s->root.attached[i]);
-	s->root.nr_attached = nr_before; /* for months, they would be many */
+	s->root.nr_attached = nr_before; /* otherwise the list would grow for months */
 	return ret == 0 && !session_epochs_has_process(s, pid, true) ? -ESRCH : ret;
 }
 
@@ -279,7 +280,7 @@ int session_attach_tree(struct session *s, pid_t root)
 	return ret;
 }
 
-/* What the options leave open: the descendants do the work, as those of a server's first process do. */
+/* Decides what the options leave open: descendants are meant if they do the work, as those of a server's first process do. */
 static bool are_descendants_meant(struct session *s, const struct process_tree *t, pid_t pid)
 {
 	char comm[64];
@@ -311,7 +312,7 @@ int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct dia
 		if (n)
 			n->wanted = PROCESS_ALONE;
 	}
-	/* those that are named themselves need no sentence */
+	/* all named processes are marked first, since they need no notice */
 	for (uint32_t i = 0; i < nr && ret == 0; i++) {
 		struct process_node *n = process_tree_find(&t, pids[i]);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs of the tree that were executed and whose agent never said hello: LD_PRELOAD was lost, or the library could not be loaded.  Why,
- * is read from /proc while they run; at the end there is one notice for each reason.
+ * Programs of the tree that were executed and whose agent did not connect, since LD_PRELOAD was lost or the library could not be loaded.
+ * The reason is read from /proc while they run, and at the end there is one notice for each reason.
  *
- * Records of the kernel come from several rings, and hellos by a socket: a hello may be known before its exec.
+ * Records of the kernel come from several rings, and hellos by a socket, so a hello may be read before its exec.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -20,11 +20,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DRAINS_TO_LOOK 5      /* at a program that has said nothing */
-#define DRAINS_AFTER_END 5    /* what it had to say may come as late */
-#define YOUNG_NS 200000000ull /* at the end of the recording: it may be about to */
-#define LATE_NS 80000000ull /* after so long the kernel's records are read late, and agents did not wait */
-#define CLOCKS_NS 2000000	      /* by which clocks of the kernel and the recorder may differ */
+#define DRAINS_TO_LOOK 5      /* drains after which a silent program is not examined again */
+#define DRAINS_AFTER_END 5    /* a hello may come that late */
+#define YOUNG_NS 200000000ull /* a younger program may still connect when the recording ends */
+#define LATE_NS 80000000ull /* exec records read so late mean that agents did not wait */
+#define CLOCKS_NS 2000000	      /* most difference between clocks of the kernel and the recorder */
 
 #define REASON_TEXT(NAME, text) text,
 static const char *const reasons[] = { UNHEARD_REASONS(REASON_TEXT) };
@@ -50,7 +50,7 @@ static int is_searched_variable(void *searched, const char *entry)
 	return strncmp(entry, s->key, strlen(s->key)) == 0 && strstr(entry, s->text);
 }
 
-/* Does a text of /proc/PID/environ begin with key, and have that in it? */
+/* Does a text of /proc/PID/environ begin with key and contain this text? */
 static enum in_environment find_in_environment(uint32_t pid, const char *key, const char *text)
 {
 	struct searched s = { key, text };
@@ -59,7 +59,7 @@ static enum in_environment find_in_environment(uint32_t pid, const char *key, co
 	return ret < 0 ? IS_NOT_KNOWN : ret ? IS_THERE : IS_NOT_THERE;
 }
 
-/* false: it was asked not to be heard. */
+/* Returns false if the program's user has turned the agent off. */
 static bool find_unheard_reason(struct unheard_program *p)
 {
 	char root[64], space[64], net[64], exe[64];
@@ -114,8 +114,8 @@ static void count_unheard_program(struct unheard *u, const struct unheard_progra
 	add_name(u->names[p->reason], sizeof(u->names[0]), p->comm);
 }
 
-/* The kernel says that a process has ended, also where it only ends what counts it: at the exec of a program into which its user may not
- * look.  A process that ends has no memory any more. */
+/* Does the process run on?  The kernel also reports an end where it only ends a process's counters, at the exec of a program that its user
+ * may not read.  A process that ends has no memory any more. */
 static bool runs_on(const struct session *s, uint32_t pid)
 {
 	struct proc_status now;
@@ -145,7 +145,7 @@ void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, u
 	struct unheard *u = &s->unheard;
 	struct unheard_program *p;
 
-	if (!s->options.preloads || (c->pid == (uint32_t)s->root.pid && s->options.counting.no_guest)) /* of that one there is a notice */
+	if (!s->options.preloads || (c->pid == (uint32_t)s->root.pid && s->options.counting.no_guest)) /* another notice reports it */
 		return;
 	end_unheard_program(s, c->pid);
 	for (int i = 0; i < UNHEARD_HELLOS; i++)
@@ -176,8 +176,8 @@ void session_unheard_note_exit(struct session *s, uint32_t pid)
 }
 
 /*
- * The program that a hello is of: the one that runs, unless the process has executed another one since, which has no agent: an agent
- * does not wait long for a recorder that is late.  NULL: its exec is not known yet.
+ * Finds the program that a hello belongs to: the running one, unless the process has meanwhile executed another program without an agent,
+ * since agents do not wait long for a late recorder.  NULL: the exec is not known yet.
  */
 static struct unheard_program *find_program_of_hello(struct unheard *u, uint32_t pid)
 {
