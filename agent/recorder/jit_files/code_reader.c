@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ranges stand in a hash table by the pages that they touch, the newest first.  A name may come after the samples (JITs buffer their
- * maps), so addresses that belong to nothing yet wait, as many as there is room for.
+ * Ranges stand in a hash table by the pages that they touch, the newest first.  A name may come after the samples, as JITs buffer their
+ * maps, so sampled addresses without a range wait, as many as there is room for.
  */
 #include "agent/recorder/jit_files/code_reader.h"
 
@@ -19,7 +19,7 @@
 #define SMALL_MAX 16384u /* code objects of CODE_SMALL_BYTES that are read without a sample, in one recording */
 #define SPACES_MAX 256u
 #define WAITING_MAX 4096u /* a power of two */
-#define RECENT 4096u	  /* likewise */
+#define RECENT 4096u	  /* a power of two */
 
 struct range {
 	uint64_t address, time_ns;
@@ -39,7 +39,7 @@ struct space {
 	struct node *node;
 	uint32_t nr_nodes, nodes_capacity;
 	uint32_t *bucket; /* 1 + index of a node; nodes_capacity of them */
-	uint32_t *wanted; /* ranges */
+	uint32_t *wanted; /* indexes of ranges to read */
 	uint32_t nr_wanted, wanted_capacity;
 	bool has_new;
 	uint64_t waiting[WAITING_MAX]; /* 0: free */
@@ -53,7 +53,7 @@ struct code_reader {
 	struct {
 		uint32_t pid;
 		uint64_t address;
-	} recent[RECENT]; /* asked already */
+	} recent[RECENT]; /* addresses that were looked up already */
 	unsigned char bytes[RANGE_BYTES_MAX];
 };
 
@@ -120,7 +120,7 @@ static bool grow_reader_array(void **array, uint32_t *capacity, uint32_t first, 
 	return true;
 }
 
-/* In the order in which they were added, so that the newest stays the first. */
+/* Inserts the nodes again in the order in which they were added, so that the newest stays the first. */
 static bool rehash_nodes(struct space *s)
 {
 	uint32_t *bucket = calloc(s->nodes_capacity, sizeof(*bucket));
@@ -148,7 +148,7 @@ static bool add_page_node(struct space *s, uint64_t page, uint32_t range)
 		if (!grow_reader_array((void **)&s->node, &s->nodes_capacity, 1024, sizeof(*s->node)))
 			return false;
 		if (!rehash_nodes(s)) {
-			s->nodes_capacity = before; /* the buckets are as many */
+			s->nodes_capacity = before; /* there are only so many buckets */
 			return false;
 		}
 	}
@@ -229,7 +229,7 @@ void code_reader_note_sample(struct code_reader *r, uint32_t pid, uint64_t addre
 	if (f)
 		mark_range_wanted(s, f);
 	else
-		s->waiting[at % WAITING_MAX] = address; /* of two that meet there, one is enough to know of the other's function */
+		s->waiting[at % WAITING_MAX] = address; /* a colliding address is replaced: any address of a function is enough */
 }
 
 static void retry_waiting_addresses(struct code_reader *r, struct space *s)
@@ -237,7 +237,7 @@ static void retry_waiting_addresses(struct code_reader *r, struct space *s)
 	if (!s->has_new)
 		return;
 	s->has_new = false;
-	memset(r->recent, 0, sizeof(r->recent)); /* what was there may be something else now */
+	memset(r->recent, 0, sizeof(r->recent)); /* known addresses may be in other ranges now */
 	for (uint32_t i = 0; i < WAITING_MAX; i++) {
 		struct range *f = s->waiting[i] ? find_newest_range(s, s->waiting[i]) : NULL;
 
@@ -252,7 +252,7 @@ static void write_range_code(struct code_reader *r, const struct space *s, const
 {
 	uint64_t now_ns = jitdump_clock_now().ns;
 
-	/* another name is other code */
+	/* an address with another name has other code */
 	if (find_newest_range(s, f->address) != f || r->read + f->bytes > READ_BYTES_MAX ||
 	    proc_mem_read((pid_t)s->pid, f->address, r->bytes, f->bytes))
 		return;

@@ -5,11 +5,11 @@
 
 #include "jitreg/trace/writer.h"
 
-/* Writes a HOST_OPTION for each one that is among the arguments or in the environment with which pid's program was started.  What else
- * stands there is not written. */
+/* Writes a HOST_OPTION for each one that is among the arguments or in the environment with which pid's program was started.  Other text
+ * there is not written. */
 void host_options_write(struct trace_writer *w, uint32_t pid, uint64_t time_ns);
-/* The same for a program that the caller is about to start as pid, with its own environment: it may be gone before it is looked at.
- * command: its arguments, NULL-terminated. */
+/* The same for a program that the caller is about to start as pid, with its own environment, since the process may end before it is looked
+ * at.  command: its arguments, NULL-terminated. */
 void host_options_write_of_command(struct trace_writer *w, uint32_t pid, uint64_t time_ns, char **command);
 
 #endif

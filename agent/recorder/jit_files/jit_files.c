@@ -24,17 +24,17 @@
 #include <unistd.h>
 
 #define PIECE_BYTES (256u << 10)
-#define DRAIN_BYTES (4u << 20) /* of one file at a drain: rings come first */
-#define DRAIN_BYTES_ALL ((uint64_t)64 << 20) /* of all files at a drain, the last one too: TERM ends a recording soon */
-#define DRAIN_NS_ALL 1000000000u	/* of processor time, likewise: dense lines take longer than bytes */
-#define PAST_BYTES_ALL ((uint64_t)4 << 30)   /* no process waits for those of the past */
+#define DRAIN_BYTES (4u << 20) /* most of one file at a drain, since rings come first */
+#define DRAIN_BYTES_ALL ((uint64_t)64 << 20) /* most of all files at a drain, also at the last, so that TERM ends a recording soon */
+#define DRAIN_NS_ALL 1000000000u	/* most processor time of a drain: dense lines take longer than bytes */
+#define PAST_BYTES_ALL ((uint64_t)4 << 30)   /* most of files of the past, for which no process waits */
 #define WATCHED_MAX 4096u
-#define DUMPS_MAX 16u	   /* of one process */
+#define DUMPS_MAX 16u	   /* most files of one process */
 #define LOOKS_AT_FIRST 100
 #define LOOK_EVERY 10
-#define ENDED_DRAINS 20u   /* how often the files of a process that has ended are looked at */
+#define ENDED_DRAINS 20u   /* drains after its end at which a process's files are read */
 #define PATH_BYTES 4200u
-#define LATE_NS 200000000u /* without a line in a perf map: then its host writes when it ends, or when a buffer is full */
+#define LATE_NS 200000000u /* time without a line in a perf map, after which its host writes at its end or when a buffer is full */
 #define DELETED " (deleted)"
 
 struct dump {
@@ -49,15 +49,15 @@ struct watched {
 	struct proc_mem_identity identity;
 	unsigned ended; /* 0: lives */
 	bool options_read;
-	int root;	/* its file system, for when it has ended */
-	uint64_t mapped_ns; /* its first executable memory: no code is older, whatever it executed before */
+	int root;	/* root directory, open so that its files can be read after its end */
+	uint64_t mapped_ns; /* time of its first executable memory: no code is older, whatever it executed before */
 	int map_fd;	/* -1: not there yet */
 	struct stat map_st;
-	uint64_t map_at, map_end, looked_ns, until_ns; /* until_ns: when map_end was its size; looked_ns: the time before */
-	uint64_t grown_ns; /* the last look by which something had been written */
+	uint64_t map_at, map_end, looked_ns, until_ns; /* until_ns: when map_end was its size; looked_ns: the look before */
+	uint64_t grown_ns; /* last look that found new lines */
 	struct unloads unloads;
-	uint32_t looks; /* for a map that is not there yet */
-	bool map_of_others; /* counted */
+	uint32_t looks; /* looks for a map that is not there yet */
+	bool map_of_others; /* another user's map was counted */
 	struct perf_map *map;
 	uint32_t nr_dumps;
 	struct dump dump[DUMPS_MAX];
@@ -66,20 +66,20 @@ struct watched {
 struct jit_files {
 	struct watched **watched;
 	uint32_t nr, capacity;
-	uint32_t last; /* index of the one that was asked for last */
-	uint64_t missed; /* 1 + the process that was asked for last and is not among them; 0: none */
+	uint32_t last; /* index of the process that was found last */
+	uint64_t missed; /* 1 + PID that was looked up last and is not among them; 0: none */
 	bool past, other_clock; /* jit_files_set_past() */
 	uint32_t left_out;
 	struct {
 		uint32_t nr, pid;
-		uid_t owner, user; /* of the first: its file's, and its process's */
+		uid_t owner, user; /* owner of the first file, and user of its process */
 		char path[128];
 	} of_others;
-	uint64_t end_ns, nr_ambiguous; /* nr_ambiguous: of those that are forgotten */
+	uint64_t end_ns, nr_ambiguous; /* nr_ambiguous: of forgotten processes */
 	int64_t end_s;
-	struct code_reader *reader; /* NULL: of the past */
-	struct page_reader *pages;  /* likewise */
-	uint32_t turn;		    /* whose files are read first */
+	struct code_reader *reader; /* NULL: the processes are of the past */
+	struct page_reader *pages;  /* NULL: the same */
+	uint32_t turn;		    /* rotates the process whose files are read first */
 	uint64_t left;		    /* bytes that this drain may still read */
 	uint64_t until_ns;	    /* the processor time at which it ends */
 	char piece[PIECE_BYTES];
@@ -239,7 +239,7 @@ static bool ends_with(const char *text, size_t bytes, const char *end)
 	return bytes >= n && memcmp(text + bytes - n, end, n) == 0;
 }
 
-/* All writers call it jit-….dump. */
+/* All writers name the file jit-….dump. */
 static bool is_jitdump_path(const char *path, size_t bytes)
 {
 	const char *slash = memrchr(path, '/', bytes);
@@ -251,13 +251,13 @@ static bool is_jitdump_path(const char *path, size_t bytes)
 	return (size_t)(path + bytes - slash) > 5 && strncmp(slash + 1, "jit-", 4) == 0 && ends_with(path, bytes, ".dump");
 }
 
-/* A file that the process has mapped; what stands at that path now may be another one, or a link. */
+/* Is this a file that the process may have mapped?  The path may name another file now, or a link. */
 static bool is_file_of_process(const struct watched *w, const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && (w->identity.uid == (uid_t)-1 || st->st_uid == w->identity.uid || st->st_uid == 0);
 }
 
-/* Of which nothing is read. */
+/* Counts a file of another user, of which nothing is read. */
 static void note_file_of_others(struct jit_files *f, const struct watched *w, const char *path, uid_t owner)
 {
 	if (f->of_others.nr++)
@@ -279,7 +279,7 @@ bool jit_files_of_others(const struct jit_files *f, char *sentence, size_t bytes
 	return f->of_others.nr > 0;
 }
 
-/* V8 may have removed its file at once; it has it open while it writes. */
+/* Finds a file among the process's open files, since V8 may have removed it at once and has it open while it writes. */
 static int open_file_by_descriptor(uint32_t pid, const char *path, size_t bytes)
 {
 	char folder[64], name[PATH_BYTES], target[PATH_BYTES];
@@ -373,7 +373,7 @@ static void write_jitdump_record(void *context, uint32_t id, uint64_t time_ns, u
 	trace_record_values(r->w, id, time_ns, r->pid, tid, values, nr);
 }
 
-/* What stands in fd behind *at, piece by piece, up to limit bytes.  Each piece goes to take(); false ends it. */
+/* Reads fd from *at on, piece by piece, up to limit bytes.  Each piece goes to take(), which returns false to end the reading. */
 static void read_file_pieces(struct jit_files *f, int fd, uint64_t *at, uint64_t limit,
 			     bool (*take)(void *context, const char *piece, size_t n), void *context)
 {
@@ -417,7 +417,7 @@ static void drain_jitdump_files(struct jit_files *f, struct watched *w, struct t
 		if (!w->dump[i].reader)
 			continue;
 		read_file_pieces(f, w->dump[i].fd, &w->dump[i].at, limit, feed_jitdump_piece, &c);
-		if (c.bad) { /* kept, so that it is not found again */
+		if (c.bad) { /* the entry stays, so that the file is not found again */
 			jitdump_destroy(w->dump[i].reader);
 			w->dump[i].reader = NULL;
 			(*bad)++;
@@ -453,7 +453,7 @@ static bool feed_perf_map_piece(void *context, const char *piece, size_t n)
 	return true;
 }
 
-/* Once: it would be this process's, were it not another user's. */
+/* Counts once a map that would be this process's if it were not another user's. */
 static void note_map_of_others(struct jit_files *f, struct watched *w, const char *path, const struct stat *st)
 {
 	if (f->past || w->map_of_others || st->st_mtime + 1 < w->identity.born_s || w->identity.uid == (uid_t)-1 ||
@@ -473,7 +473,7 @@ static void open_perf_map(struct jit_files *f, struct watched *w)
 	if (w->root < 0 || fstatat(w->root, path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 		return;
 	if (w->map_fd >= 0 && st.st_dev == w->map_st.st_dev && st.st_ino == w->map_st.st_ino) {
-		if ((uint64_t)st.st_size < w->map_at) { /* written anew */
+		if ((uint64_t)st.st_size < w->map_at) { /* the file was written anew */
 			w->map_at = 0;
 			perf_map_restart(w->map);
 		}
@@ -562,7 +562,7 @@ static void drain_process(struct jit_files *f, struct watched *p, struct trace_w
 	if (!f->past && !p->ended && !p->options_read)
 		host_options_write(w, p->pid, p->mapped_ns);
 	p->options_read = true;
-	if (last || p->until_ns == p->mapped_ns) /* it may be gone before the next look */
+	if (last || p->until_ns == p->mapped_ns) /* the file may be gone before the next look */
 		look_at_map(f, p, last);
 	drain_perf_map(f, p, w, limit, &losses->bad);
 	drain_jitdump_files(f, p, w, limit, &losses->bad);

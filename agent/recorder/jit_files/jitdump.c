@@ -12,7 +12,7 @@
 #define HEADER_MAX 4096u
 #define RECORD_MAX (32u << 20)
 #define LINES_MAX (16u << 20)
-#define CLOCKS_APART_NS 1000000000ull /* what is that much later than now was read from another clock */
+#define CLOCKS_APART_NS 1000000000ull /* a time that much later than now is of another clock */
 #define ELF_HEADER_BYTES 0x40u
 
 struct header {
@@ -22,10 +22,10 @@ struct header {
 
 struct jitdump {
 	uint64_t mapped_ns;
-	struct jitdump_clock first; /* of ours, to learn the counter's pace */
+	struct jitdump_clock first; /* clocks when the file was found, to learn the counter's pace */
 	bool has_header, has_record, has_failed, is_counter;
-	uint64_t shift_ns; /* from the writer's clock to ours */
-	unsigned char *left; /* of a record that is not complete */
+	uint64_t shift_ns; /* added to the writer's clock to get CLOCK_MONOTONIC */
+	unsigned char *left; /* bytes of an incomplete record */
 	size_t nr_left, capacity;
 	unsigned char *lines; /* a DEBUG_INFO that waits for its LOAD */
 	size_t lines_bytes;
@@ -66,7 +66,8 @@ void jitdump_destroy(struct jitdump *j)
 	free(j);
 }
 
-/* On our clock.  The pace of the counter is taken from all the time that we have seen; what is to be converted is young. */
+/* Converts a timestamp to CLOCK_MONOTONIC.  The pace of the counter is measured over all the time since the file was found, and timestamps
+ * to convert are recent. */
 static uint64_t convert_timestamp(const struct jitdump *j, uint64_t timestamp, const struct jitdump_clock *now)
 {
 	uint64_t ns;
@@ -83,7 +84,7 @@ static uint64_t convert_timestamp(const struct jitdump *j, uint64_t timestamp, c
 
 		ns = ago < (double)now->ns ? now->ns - (uint64_t)(int64_t)ago : 0;
 	}
-	/* nothing that we read was written later */
+	/* no record that is read was written later */
 	return ns > now->ns ? now->ns : ns;
 }
 
@@ -115,7 +116,7 @@ static int read_jitdump_header(struct jitdump *j, const unsigned char *at, size_
 struct entries {
 	const unsigned char *at;
 	size_t bytes;
-	uint64_t nr, start; /* start: of the code */
+	uint64_t nr, start; /* start: address of the code */
 };
 
 static bool is_address_near_code(const struct entries *e, const unsigned char *at)
@@ -127,8 +128,8 @@ static bool is_address_near_code(const struct entries *e, const unsigned char *a
 }
 
 /*
- * Where the entry at at ends, or NULL: at the first NUL behind which another one begins, or the table ends.  That may not be the
- * first of all: V8 (10 and 11 at least) writes names of scripts that it has freed already, as many bytes as they had.
+ * Returns the end of the entry at this place, or NULL: the first NUL behind which another entry begins or the table ends.  That may not be
+ * the first NUL of all, since V8 (10 and 11 at least) writes names of scripts that it has freed already, as many bytes as they had.
  */
 static const unsigned char *end_of_line_entry(const struct entries *e, const unsigned char *at, bool is_last)
 {
@@ -159,8 +160,8 @@ static bool line_entries_make_sense(const struct entries *e)
 	return true;
 }
 
-/* Copy the entries, "\xff" replaced by the name that it stands for, and one that was freed by none; returns the bytes. to NULL: count
- * only. */
+/* Copies the entries, with "\xff" replaced by the name that it stands for, and a freed name by an empty one.  Returns the bytes.  to: NULL
+ * only counts them. */
 static size_t expand_line_names(const struct entries *e, unsigned char *to)
 {
 	const unsigned char *at = e->at;
@@ -192,7 +193,7 @@ static void drop_pending_lines(struct jitdump *j)
 	j->nr_lines = 0;
 }
 
-/* A DEBUG_INFO waits for its LOAD. */
+/* Keeps the lines of a DEBUG_INFO until its LOAD comes. */
 static void keep_pending_lines(struct jitdump *j, const unsigned char *record, size_t size, uint64_t time_ns)
 {
 	struct entries e = { record + 32, 0, 0, 0 };
@@ -228,7 +229,8 @@ static uint64_t address_of_line_entry(const unsigned char *at)
 	return address;
 }
 
-/* "JS:*name /path/to/file.js:12:3" (V8 11), "LazyCompile:*name /path/to/file.js:12" (10): the file. */
+/* Finds the file in a name such as "JS:*name /path/to/file.js:12:3" (V8 11) or "LazyCompile:*name /path/to/file.js:12" (10).  Returns its
+ * length. */
 static size_t find_script_in_name(const char *name, size_t bytes, const char **script)
 {
 	const char *blank = memrchr(name, ' ', bytes), *end = name + bytes;
@@ -248,7 +250,7 @@ static size_t find_script_in_name(const char *name, size_t bytes, const char **s
 	return (size_t)(end - *script);
 }
 
-/* Lines without a name are of the script that the code is named after. */
+/* Gives lines without a file name the script that the code is named after. */
 static void fill_missing_line_names(struct jitdump *j, const struct schema_value *name)
 {
 	const char *script = NULL;
@@ -281,8 +283,8 @@ static void fill_missing_line_names(struct jitdump *j, const struct schema_value
 }
 
 /*
- * Some table of a writer that shifts starts where the header would end, or ends behind its code, and none has an entry
- * before the header's end.
+ * Undoes the shift of line tables by the size of an ELF header.  A writer that shifts has some table that starts where the header would
+ * end, or ends behind its code, and none that has an entry before the header's end.
  */
 static void undo_elf_header_shift(struct jitdump *j, uint64_t code_bytes)
 {
@@ -338,8 +340,8 @@ static int handle_jitdump_record(struct jitdump *j, const unsigned char *at, siz
 
 	memcpy(&prefix, at, sizeof(prefix));
 	if (prefix.id > JITREG_UNWINDING_INFO)
-		return 0; /* of a later version, or ours */
-	/* the header's own time is of another clock in V8: the first record tells */
+		return 0; /* a record of a later version, or one of jitreg's own */
+	/* V8's header has the time of another clock, so the first record decides */
 	if (!j->has_record && !j->is_counter && prefix.timestamp > now->ns && prefix.timestamp - now->ns > CLOCKS_APART_NS)
 		j->shift_ns = j->mapped_ns - prefix.timestamp;
 	j->has_record = true;
@@ -365,7 +367,7 @@ static int handle_jitdump_record(struct jitdump *j, const unsigned char *at, siz
 	return 0;
 }
 
-/* All that is complete in [at, at + bytes); *used: how far. */
+/* Handles all complete records in [at, at + bytes).  *used: the bytes handled. */
 static int handle_complete_records(struct jitdump *j, const unsigned char *at, size_t bytes, size_t *used, const struct jitdump_clock *now,
 				   jitdump_record record, void *context)
 {
@@ -416,7 +418,7 @@ int jitdump_feed(struct jitdump *j, const void *bytes, size_t nr, const struct j
 
 	if (j->has_failed)
 		return -EBADMSG;
-	if (j->nr_left) { /* behind what was left */
+	if (j->nr_left) { /* append to the bytes that were left */
 		ret = keep_incomplete_record(j, at, nr);
 		if (ret == 0)
 			ret = handle_complete_records(j, j->left, j->nr_left, &used, now, record, context);

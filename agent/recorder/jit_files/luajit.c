@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * LuaJIT allocates in one piece its main thread, its global state and the state of its compiler (lj_obj.h, lj_jit.h).  In anonymous memory
- * the thread is recognised by its type, by the global state right behind it, and by that state's pointer back to it; the list of traces, in
- * what follows, by traces that have their own numbers.
+ * the thread is recognised by its type, by the global state right behind it, and by that state's pointer back to it.  The list of traces is
+ * recognised, in the memory that follows, by traces that have their own numbers.
  */
 #include "agent/recorder/jit_files/luajit.h"
 
@@ -17,13 +17,13 @@
 #include <sys/mman.h>
 
 #define PROCESSES_MAX 64
-#define SEARCHED_BYTES (64ull << 20) /* of a process's memory, in one look */
+#define SEARCHED_BYTES (64ull << 20) /* most memory of a process that one look searches */
 #define PIECE_BYTES (256u << 10)
-#define LOOK_NS 200000000ull /* between two that found nothing: at first, and anew when memory for code is mapped; then twice as long */
+#define LOOK_NS 200000000ull /* interval after a look that found nothing: doubled each time, reset when memory for code is mapped */
 #define LOOK_NS_MAX 12800000000ull
-#define THREAD_BYTES_MAX 256 /* from the thread to the global state */
-#define GLOBAL_BYTES 1024    /* of the global state, in which the main thread stands */
-#define STATE_BYTES 16384    /* of all states, in which the list stands */
+#define THREAD_BYTES_MAX 256 /* most bytes from the thread to the global state */
+#define GLOBAL_BYTES 1024    /* first bytes of the global state, which point to the main thread */
+#define STATE_BYTES 16384    /* bytes of all states, in which the list stands */
 #define TRACES_MAX 65536u
 #define TYPE_THREAD 6
 #define TYPE_PROTOTYPE 7
@@ -38,7 +38,7 @@ struct lua_trace {
 	uint16_t nr_snapshots;
 	uint32_t nr_instructions;
 	uint64_t lists[6];
-	uint64_t prototype, pc; /* where it begins */
+	uint64_t prototype, pc; /* prototype and instruction at which the trace begins */
 	uint32_t first_instruction, bytes;
 	uint64_t code;
 	uint32_t loop;
@@ -76,9 +76,9 @@ struct lua_list {
 
 struct lua_process {
 	pid_t pid;
-	uint64_t list_at; /* of struct lua_list; 0: not found yet */
+	uint64_t list_at; /* address of struct lua_list; 0: not found yet */
 	uint64_t looked_ns, look_after_ns;
-	uint64_t *known;  /* the traces that were seen, by their numbers */
+	uint64_t *known;  /* traces that were seen, by their numbers */
 	uint32_t nr_known;
 };
 
@@ -119,7 +119,7 @@ void luajit_note_code(struct luajit *l, pid_t pid)
 		p->look_after_ns = LOOK_NS;
 }
 
-/* What its parent has named is named for it. */
+/* A child begins with its parent's known traces, whose names hold for it too. */
 void luajit_note_fork(struct luajit *l, pid_t ppid, pid_t pid)
 {
 	struct lua_process *parent = find_lua_process(l, ppid), *p;
@@ -160,7 +160,7 @@ static bool read_trace(pid_t pid, uint64_t address, uint32_t number, struct lua_
 	       t->number == number && t->bytes && t->bytes < (1u << 24) && t->code;
 }
 
-/* Its first word is of no trace; of those behind it, one at least is a trace, and all are either traces or free. */
+/* Is this the list of traces?  The first word is zero.  At least one word behind it is a trace, and all are traces or free. */
 static bool is_list(pid_t pid, const struct lua_list *list)
 {
 	uint64_t trace[16];
@@ -193,7 +193,7 @@ static uint64_t find_list_behind(pid_t pid, uint64_t global)
 	return 0;
 }
 
-/* Does the main thread stand there, with the global state behind it?  Its address, or 0. */
+/* Returns the address of the global state if the main thread stands there with the global state behind it, or 0. */
 static uint64_t find_global_state(pid_t pid, uint64_t thread, const unsigned char *bytes)
 {
 	uint64_t global, word[GLOBAL_BYTES / 8];
@@ -241,7 +241,7 @@ static int search_lua_mapping(void *context, const struct proc_mapping *m)
 
 /* ------------------------------------------------------------------------------------------------------- its traces */
 
-/* As LuaJIT's own debug_lineno(). */
+/* Finds the line of an instruction as LuaJIT's own debug_lineno() does. */
 static uint32_t line_of_instruction(pid_t pid, const struct lua_prototype *p, uint64_t instruction)
 {
 	uint32_t bytes = p->nr_lines < 256 ? 1 : p->nr_lines < 65536 ? 2 : 4, line = 0;
@@ -272,7 +272,7 @@ static bool read_chunk_name(pid_t pid, uint64_t address, char *name, size_t byte
 	return true;
 }
 
-/* A trace that another one leads to begins where that one is left: it has the prototype of the first. */
+/* Writes a LOAD for a trace.  A trace that another one leads to begins where that one is left, and has the prototype of the first. */
 static void write_trace(const struct lua_process *p, const struct lua_trace *t, struct trace_writer *w, uint64_t time_ns)
 {
 	char name[NAME_BYTES + 64], chunk[NAME_BYTES];

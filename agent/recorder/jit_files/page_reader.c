@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One hash table of pages that need no more thought: announced, read already, or of a file. */
+/* One hash table has the pages that need no look: those with registered code, those read already, and those of files. */
 #include "agent/recorder/jit_files/page_reader.h"
 
 #include "agent/recorder/jit_files/jitdump.h"
@@ -17,11 +17,11 @@
 #define KNOWN_FIRST 4096u
 #define KNOWN_MAX (1u << 21)	       /* a power of two; half of it in use at most, then no page is wanted any more */
 #define ANNOUNCED_BYTES_MAX (64u << 20) /* larger ones are areas, not code */
-#define ANNOUNCED_PAGES_MAX 16u	       /* one by one; of larger ones only where they begin and end */
-#define AREAS_MAX 1024u		       /* of those; the oldest are forgotten */
-#define WANTED_MAX 1024u	       /* between two drains */
-#define DRAIN_NS 100000000u	       /* apart: each looks through the maps of processes */
-#define READ_MAX 4096u		       /* pages in one recording: 16 MiB */
+#define ANNOUNCED_PAGES_MAX 16u	       /* pages of code that are noted one by one; more pages are an area */
+#define AREAS_MAX 1024u		       /* the oldest areas are forgotten */
+#define WANTED_MAX 1024u	       /* most pages between two drains */
+#define DRAIN_NS 100000000u	       /* interval of drains, which look through the maps of processes */
+#define READ_MAX 4096u		       /* most pages in one recording: 16 MiB */
 
 struct wanted {
 	uint32_t pid;
@@ -79,7 +79,7 @@ static uint64_t *slot_of_page_key(const struct page_reader *r, uint64_t key)
 	return &r->known[at];
 }
 
-/* All of them again into a table of that capacity, but for those of pid (0: none). */
+/* Moves all known pages into a table of that capacity, except those of pid (0: no exception). */
 static bool rebuild_known_pages(struct page_reader *r, uint32_t capacity, uint32_t pid)
 {
 	uint64_t *before = r->known, *after = calloc(capacity, sizeof(*after));
@@ -99,7 +99,7 @@ static bool rebuild_known_pages(struct page_reader *r, uint32_t capacity, uint32
 	return true;
 }
 
-/* false: it was known, or there is no room to remember it. */
+/* Returns false if the page was known, or there is no room to remember it. */
 static bool add_known_page(struct page_reader *r, uint32_t pid, uint64_t page)
 {
 	uint64_t key = key_of_page(pid, page), *at = slot_of_page_key(r, key);
@@ -116,7 +116,7 @@ static bool add_known_page(struct page_reader *r, uint32_t pid, uint64_t page)
 	return true;
 }
 
-/* A host may announce any number of ranges of any size: what one costs is bounded. */
+/* A host may register any number of ranges of any size, so the cost of each is bounded. */
 void page_reader_note_code(struct page_reader *r, uint32_t pid, uint64_t address, uint64_t bytes)
 {
 	uint64_t first = address >> PAGE_BITS, last;
@@ -167,7 +167,7 @@ void page_reader_forget_process(struct page_reader *r, uint32_t pid)
 struct reading {
 	struct page_reader *reader;
 	struct trace_writer *w;
-	uint32_t first, nr; /* of those that are wanted, one process's */
+	uint32_t first, nr; /* the wanted pages of one process */
 };
 
 static void write_page_code(struct page_reader *r, struct trace_writer *w, const struct wanted *p)

@@ -14,11 +14,11 @@ struct page_reader;
 struct page_reader *page_reader_create(void);
 void page_reader_destroy(struct page_reader *r);
 
-/* pid has registered this code. */
+/* Notes code that pid has registered. */
 void page_reader_note_code(struct page_reader *r, uint32_t pid, uint64_t address, uint64_t bytes);
-/* pid was sampled there.  Hot. */
+/* Notes a sample of pid.  Hot. */
 void page_reader_note_sample(struct page_reader *r, uint32_t pid, uint64_t address);
-/* pid has executed another program: its memory has changed. */
+/* Called when pid has executed another program, since its memory has changed. */
 void page_reader_forget_process(struct page_reader *r, uint32_t pid);
 /* Reads sampled pages and writes them to the trace, from time to time.  last: at once. */
 void page_reader_drain(struct page_reader *r, struct trace_writer *w, bool last);

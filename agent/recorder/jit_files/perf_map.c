@@ -19,9 +19,9 @@
 /* Disjoint ranges in a tree that takes overlapping ones for equal. */
 struct range {
 	uint64_t start, end;
-	uint64_t name; /* hash of what all of it is called; 0: several names */
-	uint64_t from_ns; /* since when; of several names the latest */
-	uint64_t told_ns; /* the look by which its latest name came */
+	uint64_t name; /* hash of its name; 0: several names */
+	uint64_t from_ns; /* begin of the name; of several names the latest */
+	uint64_t told_ns; /* time of the look that read its latest name */
 };
 
 struct perf_map {
@@ -54,7 +54,7 @@ void perf_map_restart(struct perf_map *m)
 	m->line_bytes = 0;
 }
 
-/* A number in hex with an end; 0 when there is none. */
+/* Parses a hexadecimal number and the blank behind it.  Returns their bytes, or 0 if there is no number. */
 static size_t parse_hex_number(const char *text, size_t bytes, uint64_t *v)
 {
 	size_t i = 0, digits = 0;
@@ -110,7 +110,7 @@ static uint64_t hash_name_nonzero(const char *text, size_t bytes)
 
 #define SAID_BEFORE UINT64_MAX
 
-/* Since when there is e, or SAID_BEFORE.  What it overlaps becomes one range with it. */
+/* Returns the time since which e exists, or SAID_BEFORE.  Ranges that e overlaps become one range with it. */
 static uint64_t merge_range_of_entry(struct perf_map *m, const struct perf_map_entry *e, const struct perf_map_look *look)
 {
 	struct range key = { e->address, e->address + e->bytes, hash_name_nonzero(e->name, e->name_bytes), 0, look->until_ns }, *r, **found;
@@ -122,7 +122,7 @@ static uint64_t merge_range_of_entry(struct perf_map *m, const struct perf_map_e
 		if (r->start == key.start && r->end == key.end && r->name == key.name &&
 		    !unloads_before_name(look->unloads, key.start, key.end, r->from_ns, look->since_ns, look->until_ns))
 			return SAID_BEFORE;
-		/* the very range gets another name; else the pieces' names are forgotten */
+		/* the same range gets another name; otherwise the pieces' names are forgotten */
 		if (r->start != key.start || r->end != key.end)
 			key.name = 0;
 		key.start = r->start < key.start ? r->start : key.start;
