@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #define PERIOD_MIN 1000
-#define PACE_NS 2000000 /* of measuring, at most */
+#define PACE_NS 2000000 /* most time of a measurement */
 #define PACE_SLICE_NS 100000
-#define PACE_AGREES 32 /* slices that differ by less than such a part say enough */
+#define PACE_AGREES 32 /* slices that differ by less than such a part agree */
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
 static int64_t thread_cpu_ns(void)
@@ -29,7 +29,7 @@ static int64_t thread_cpu_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* One slice: how often it happened in a second of our own processor time (others may run meanwhile). */
+/* Measures one slice: how often the event happens in a second of this thread's processor time (others may run meanwhile). */
 static double measure_slice_per_second(int fd, uint64_t *value, int64_t *spent_ns)
 {
 	int64_t begin_ns = thread_cpu_ns(), slice_ns;
@@ -48,8 +48,8 @@ static double measure_slice_per_second(int fd, uint64_t *value, int64_t *spent_n
 }
 
 /*
- * How often the event happens in a second of a busy processor; 0: it does not count (some virtual machines open hardware
- * events that stay 0).  A host may be waiting: as soon as two slices say the same, that is it.
+ * Measures how often the event happens in a second of a busy processor.  0: it does not count (some virtual machines open hardware events
+ * that stay 0).  A host may be waiting, so the measurement ends as soon as two slices agree.
  */
 static uint64_t measure_events_per_second(const struct perf_event_attr *attr)
 {
@@ -65,7 +65,7 @@ static uint64_t measure_events_per_second(const struct perf_event_attr *attr)
 	a.read_format = 0;
 	a.sample_regs_user = a.sample_regs_intr = 0;
 	a.sample_stack_user = 0;
-	a.precise_ip = 0; /* which only samples can be */
+	a.precise_ip = 0; /* only samples can be precise */
 	fd = event_open(&a, 0, -1, 0);
 	if (fd < 0)
 		return 0;
@@ -104,7 +104,7 @@ struct selection {
 	void *context;
 	struct {
 		char text[320];
-	} lost[LOSSES_MAX]; /* what the event that is tried gives up: said if it is taken */
+	} lost[LOSSES_MAX]; /* notices on what the tried event gives up, given if it is chosen */
 	int nr_lost;
 	struct diag *d;
 };
@@ -119,13 +119,14 @@ __attribute__((format(printf, 2, 3))) static void note_loss(struct selection *l,
 	va_end(list);
 }
 
-/* Switches happen in the kernel only, and with :k nothing else was asked for. */
+/* Does the event need samples in the kernel?  Switches happen only there, and :k asks for nothing else. */
 static bool event_needs_kernel(const struct perf_event_attr *a)
 {
 	return a->exclude_user || (event_is_rare(a) && !event_is_fault(a));
 }
 
-/* Open it once on ourselves, giving up one wish after the other.  0 or -errno; what is given up for good stands in *s. */
+/* Opens the event once on this thread, giving up one wish after the other.  0 or -errno.  Wishes that are given up for good are changed in
+ * *s. */
 static int open_event_with_fallbacks(struct selection *l, struct event_spec *s, struct event *e)
 {
 	struct perf_event_attr *a = &e->attr;
@@ -142,7 +143,7 @@ static int open_event_with_fallbacks(struct selection *l, struct event_spec *s, 
 		if (error == EINVAL && a->read_format) {
 			a->read_format = 0;
 		} else if (error == EINVAL && a->build_id) {
-			a->build_id = 0; /* Linux 5.12 */
+			a->build_id = 0; /* since Linux 5.12 */
 		} else if ((error == EACCES || error == EPERM) && !a->exclude_kernel && !event_needs_kernel(a)) {
 			a->exclude_kernel = a->exclude_callchain_kernel = s->exclude_kernel = true;
 			if (a->exclude_callchain_user)
@@ -168,9 +169,9 @@ static uint64_t read_kernel_rate_limit(void)
 }
 
 /*
- * More than the kernel allows is EINVAL for everything where a rate is asked for.  A clock has a period of ours, so it opens, and after as
- * many samples as a tick may have it is silent until the next one: what runs at the tick, timers' handlers, had too large a share.  So
- * ask for what is allowed, and say so.
+ * A rate above the kernel's limit is EINVAL.  A clock has a period that is computed here, so it opens, but after as many samples as a tick
+ * may have it is silent until the next one, and code that runs at the tick (timers' handlers) gets too large a share.  So the allowed rate
+ * is used, with a notice.
  */
 static void lower_rate_to_limit(struct selection *l, const struct event *e, struct event_spec *s)
 {
@@ -238,7 +239,7 @@ static const char *text_of_open_error(const struct event_pmu *pmu, int error)
 	}
 }
 
-/* `auto` has no event that happens in the kernel only. */
+/* Returns what a user can do.  `auto` has no event that happens in the kernel only. */
 static const char *remedy_of(const struct perf_event_attr *a, int error)
 {
 	if ((error != EACCES && error != EPERM) || !event_needs_kernel(a))
@@ -248,7 +249,7 @@ static const char *remedy_of(const struct perf_event_attr *a, int error)
 }
 
 /*
- * One item, from the highest requested precise level down.  automatic: it must count as well (some virtual
+ * Chooses the event of one item, from the highest requested precise level down.  automatic: the event must count as well (some virtual
  * machines open hardware events that stay 0).
  */
 static int choose_event(struct selection *l, const struct event_spec *wanted, bool automatic, struct event *out)
@@ -262,7 +263,7 @@ static int choose_event(struct selection *l, const struct event_spec *wanted, bo
 	int ret;
 
 	l->nr_lost = 0;
-	ret = event_make_attr(s, l->options, &l->pmu, any ? 0 : precise, out, l->d); /* what is it? */
+	ret = event_make_attr(s, l->options, &l->pmu, any ? 0 : precise, out, l->d); /* find its type first */
 	if (ret)
 		return ret;
 	lower_rate_to_limit(l, out, s);
@@ -280,7 +281,7 @@ static int choose_event(struct selection *l, const struct event_spec *wanted, bo
 		if (ret == 0 || precise == 0 || !any)
 			break;
 	}
-	if (ret) /* the name is good: not -EINVAL */
+	if (ret) /* the name is known, so the error is not -EINVAL */
 		return diag_fail(l->d, ret == -EINVAL ? EOPNOTSUPP : -ret, "cannot sample %s: %s; %s", out->name,
 				 text_of_open_error(&l->pmu, -ret), remedy_of(&out->attr, -ret));
 	paced = automatic || strcmp(out->unit, "cycles") == 0;

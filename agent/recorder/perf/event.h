@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which events are sampled, and how: the syntax (event_spec.c), the meaning of names (event_name.c, which uses libpfm4), the
- * complete perf_event_attr for one precise level (event_attr.c), and the choice among them with its fallbacks (event.c).
+ * Events that are sampled: the syntax (event_spec.c), the meaning of names (event_name.c, which uses libpfm4), the complete
+ * perf_event_attr for one precise level (event_attr.c), and the choice among them with its fallbacks (event.c).
  *
  *	-e ITEM[,ITEM]...
  *	ITEM  auto | NAME[:MODIFIER]...[@PERIOD]
@@ -26,7 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define EVENTS_MAX 8 /* as many as a guest can be told of (WIRE_EVENTS_MAX) */
+#define EVENTS_MAX 8 /* maximum, as in the agent's protocol (WIRE_EVENTS_MAX) */
 
 struct event_options {
 	const char *name; /* a list, see above */
@@ -34,12 +34,12 @@ struct event_options {
 	uint64_t period;  /* fixed period in the event's unit; 0: use rate */
 	uint32_t stack_bytes; /* 0, a multiple of 8 up to 65528, or EVENT_STACK_AUTO, which is replaced before events are chosen */
 	uint64_t registers;   /* perf's mask; 0: EVENT_REGISTERS_DEFAULT */
-	bool frame_pointers;  /* also the return addresses that the kernel finds by frame pointers */
+	bool frame_pointers;  /* record the return addresses that the kernel finds by frame pointers */
 };
 
 /* bx bp sp ip r12-r15: where tags live, and what unwinding starts from */
 #define EVENT_REGISTERS_DEFAULT 0xf001c2ull
-#define EVENT_REGISTERS_ADDRESSES 0xff00ffull /* what the address of an operand is made of */
+#define EVENT_REGISTERS_ADDRESSES 0xff00ffull /* registers that addresses of operands are computed from */
 #define EVENT_REGISTERS_NONE (1ull << 63) /* no register has this number */
 
 #define EVENT_STACK_AUTO UINT32_MAX
@@ -48,9 +48,9 @@ struct event_options {
 
 /* One item of a list, as it was written. */
 struct event_spec {
-	char text[160]; /* all of it */
-	char name[128]; /* without what stands in the fields below */
-	uint64_t period, rate; /* its own; both 0: as the options say */
+	char text[160]; /* the whole item */
+	char name[128]; /* name without modifiers and period */
+	uint64_t period, rate; /* own period or rate; both 0: as the options say */
 	int precise; /* 0 to 3: demanded; EVENT_PRECISE_BEST */
 	bool exclude_user, exclude_kernel, exclude_hv;
 };
@@ -74,8 +74,8 @@ struct event_pmu {
 };
 
 struct event {
-	char name[136]; /* as libpfm4 or we call it; :u or :k where only that is counted */
-	char unit[16];	/* what a weight counts */
+	char name[136]; /* libpfm4's or tailor's name; :u or :k where only that is counted */
+	char unit[16];	/* unit of a weight */
 	uint64_t rate;	/* samples per second that were asked for; 0: a period was */
 	struct perf_event_attr attr; /* sampling, not inherited, disabled */
 };
@@ -91,65 +91,63 @@ typedef void (*event_notice_fn)(void *context, enum notice_kind kind, const char
 /* Split and check a list; names are looked up later.  0, or -EINVAL with a sentence. */
 int event_parse_list(const char *text, struct event_list *out, struct diag *d);
 
-/* Why the kernel refused perf events with EACCES or EPERM (a filter may say ENOSYS), by what can be read: settings, privileges, filters.
- * Valid until the next call. */
+/* Explains why the kernel refused perf events with EACCES or EPERM (a filter may say ENOSYS), by settings, privileges and filters that can
+ * be read.  Valid until the next call. */
 const char *event_why_not_permitted(void);
 
 /*
- * For each item of o->name the best that this machine allows and that counts; `auto` may become two.  Returns 0,
- * -EINVAL with a sentence for what does not exist anywhere, or another -errno with a sentence when something cannot be
- * had here.
+ * Chooses for each item of o->name the best event that this machine allows and that counts.  `auto` may become two.  Returns 0, -EINVAL
+ * with a sentence for an event that exists nowhere, or another -errno with a sentence for one that is unavailable here.
  */
 int events_choose(const struct event_options *o, struct events *out, event_notice_fn notice, void *context, struct diag *d);
 /* events_choose() on a machine with these facts. */
 int events_choose_on_pmu(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_notice_fn notice,
 			 void *context, struct diag *d);
 
-/* What `auto` tries: event i of a level, best level first, as an item of a list; NULL: no more. */
+/* Returns event i of a level that `auto` tries, best level first, as an item of a list.  NULL: no more. */
 const char *event_auto_name(const struct event_pmu *pmu, int level, int i);
 
-/* This machine's facts. */
+/* Reads the facts of this machine. */
 void event_pmu_read(struct event_pmu *out);
-/* What tracefs says of a tracepoint in this file ("id", "format"), wherever it is mounted; the caller closes it.  NULL: it is not mounted,
- * or may not be read (root alone may). */
+/* Opens a tracepoint's file ("id", "format") in tracefs, wherever that is mounted.  Closed by the caller.  NULL: tracefs is not mounted, or
+ * may be read by root alone. */
 FILE *event_open_tracepoint_file(const char *tracepoint, const char *file);
 #define EVENT_WAKING "sched/sched_waking" /* a thread is woken */
 /*
- * The complete attr of one event at one precise level (precise: its precise_ip).  Nothing is opened; of this machine only the
- * names and fields that its sysfs has are asked.  A rate of a hardware event stays a rate (attr.freq).  0, or -EINVAL
- * with a sentence.
+ * The complete attr of one event at one precise level (precise: its precise_ip).  Nothing is opened, and only names and fields in sysfs are
+ * read from this machine.  A rate of a hardware event stays a rate (attr.freq).  0, or -EINVAL with a sentence.
  */
 int event_make_attr(const struct event_spec *spec, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
 		    struct event *out, struct diag *d);
 
-/* What a name means: type, config and privilege bits of *attr.  0, or -EINVAL with a sentence. */
+/* Encodes a name: type, config and privilege bits of *attr.  0, or -EINVAL with a sentence. */
 int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d);
 
-/* Events of the PMU: the number of counters is limited, so they may be multiplexed. */
+/* Is this an event of the PMU?  The number of counters is limited, so such events may be multiplexed. */
 static inline bool event_is_hardware(const struct perf_event_attr *a)
 {
 	return a->type != PERF_TYPE_SOFTWARE && a->type != PERF_TYPE_TRACEPOINT && a->type != PERF_TYPE_BREAKPOINT;
 }
 
-/* The kernel's clocks of tasks and processors. */
+/* Is this one of the kernel's clocks of tasks and processors? */
 static inline bool event_is_clock(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE &&
 	       (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK);
 }
 
-/* Context switches: its samples say where a thread leaves the processor. */
+/* Is this the event of context switches?  Its samples say where a thread leaves the processor. */
 static inline bool event_is_switches(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
 }
 
 /*
- * Intel's processors collect samples of such an event themselves, many before they interrupt the kernel (large PEBS), if it has
- * perf's own clock: use_clockid aside.
+ * Do Intel's processors collect samples of this event themselves, many before they interrupt the kernel (large PEBS), if it has perf's own
+ * clock?  use_clockid is not looked at.
  */
 bool event_fits_batches(const struct perf_event_attr *attr, const struct event_pmu *pmu);
-/* Do records of these have perf's own clock, so that samples come in batches?  All events of a ring have one clock. */
+/* Do records of these events have perf's own clock, so that samples come in batches?  All events of a ring have one clock. */
 bool events_are_batched(const struct events *events);
 
 /* perf_event_open(2). */

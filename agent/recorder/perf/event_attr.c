@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a name, a rate and a precise level to the complete perf_event_attr.  What stands in a sample depends on what the event
- * can say: loads with PEBS (or IBS) have a data address, where the data came from and how long that took; page faults
- * have an address.
+ * Makes the complete perf_event_attr of a name, a rate and a precise level.  The parts of a sample depend on the event: loads with PEBS (or
+ * IBS) have a data address, where the data came from and how long that took, and page faults have an address.
  */
 #include "agent/recorder/perf/event_internal.h"
 
@@ -24,7 +23,8 @@
 #endif
 #define REGISTER_AX 1u
 
-/* What a PEBS record says without the kernel's help, and of registers (arch/x86/events/perf_event.h: LARGE_PEBS_FLAGS, PEBS_GP_REGS). */
+/* Parts of a sample, and registers, that a PEBS record has without the kernel's help (arch/x86/events/perf_event.h: LARGE_PEBS_FLAGS,
+ * PEBS_GP_REGS). */
 #define BATCHED                                                                                                               \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_CPU |         \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC |    \
@@ -32,9 +32,8 @@
 #define BATCHED_REGISTERS 0xff03ffull /* no segments */
 
 /*
- * Does a precise sample of it describe a memory access?  Intel: MEM_TRANS_RETIRED (cd), MEM_INST_RETIRED (d0) and
- * MEM_LOAD_*_RETIRED (d1 to d4), the same codes since Haswell.  AMD: an IBS sample of any instruction that accesses
- * memory does.
+ * Does a precise sample of the event describe a memory access?  Intel: MEM_TRANS_RETIRED (cd), MEM_INST_RETIRED (d0) and MEM_LOAD_*_RETIRED
+ * (d1 to d4), the same codes since Haswell.  AMD: an IBS sample of any instruction that accesses memory does.
  */
 static bool has_data_address(const struct perf_event_attr *a, const struct event_pmu *pmu)
 {
@@ -52,7 +51,7 @@ bool event_fits_batches(const struct perf_event_attr *a, const struct event_pmu 
 {
 	if (pmu->vendor != EVENT_VENDOR_INTEL || !event_is_hardware(a) || !a->precise_ip || a->freq || a->sample_type & ~(uint64_t)BATCHED)
 		return false;
-	/* the kernel's registers are never the user's */
+	/* the registers of a sample in the kernel are not the user's */
 	return !a->sample_regs_user || (a->exclude_kernel && !(a->sample_regs_user & ~BATCHED_REGISTERS));
 }
 
@@ -79,7 +78,7 @@ static void choose_sample_content(struct perf_event_attr *a, const struct event_
 		a->sample_type |= PERF_SAMPLE_STACK_USER;
 		a->sample_stack_user = o->stack_bytes;
 	}
-	/* of samples in the kernel the way there, which it finds by its own tables */
+	/* samples in the kernel have its call chain, which it finds by its own tables */
 	if (o->frame_pointers || !a->exclude_kernel) {
 		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		a->exclude_callchain_user = !o->frame_pointers;
@@ -94,8 +93,8 @@ uint64_t event_allowed_period(const struct perf_event_attr *a, const struct even
 	return period < IBS_LEAST ? IBS_LEAST : period & ~(uint64_t)(IBS_STEP - 1);
 }
 
-/* Of the kernel's own events but clocks, a period, as a rate finds its period by and by, in each process anew: of those that live for a
- * hundred faults it made one sample, or none.  0: of others. */
+/* Default period of the kernel's own events other than clocks; 0: other events.  For a rate the kernel finds the period by and by, in each
+ * process anew, so processes that lived for a hundred faults had one sample or none. */
 static uint64_t own_period(const struct perf_event_attr *a)
 {
 	return event_is_rare(a) ? 1 : event_is_fault(a) ? FAULTS_PERIOD : 0;
@@ -104,7 +103,7 @@ static uint64_t own_period(const struct perf_event_attr *a)
 static int choose_sample_period(struct perf_event_attr *a, const struct event_spec *s, const struct event_options *o,
 				const struct event_pmu *pmu, struct diag *d)
 {
-	/* of switches, all: unless this one's own period says otherwise */
+	/* each switch is sampled, unless its item has a period */
 	uint64_t period = s->period || s->rate || event_is_rare(a) ? s->period : o->period;
 	uint64_t rate = s->rate ? s->rate : o->rate;
 
@@ -149,7 +148,7 @@ int event_make_attr(const struct event_spec *s, const struct event_options *o, c
 	if (ret)
 		return ret;
 	choose_sample_content(a, o, pmu);
-	/* where samples have to say it, the kernel makes one of each (kernel/events/core.c, perf_swevent_event()) */
+	/* with PERF_SAMPLE_PERIOD the kernel makes a sample of each of these (kernel/events/core.c, perf_swevent_event()) */
 	if (own_period(a) && a->sample_period > 1 && !a->freq)
 		a->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 	a->read_format = PERF_FORMAT_LOST;

@@ -7,13 +7,13 @@
 
 #include <errno.h>
 
-/* 0 or -ENOMEM.  id 0 is none. */
+/* Adds an id; 0 is no id and ignored.  0 or -ENOMEM. */
 static inline int event_ids_add(struct hash_map *ids, uint64_t id, uint32_t event)
 {
 	return !id || hash_map_set(ids, id, 0, event + 1) ? 0 : -ENOMEM;
 }
 
-/* false: it is none of them, and *event is as it was. */
+/* Returns false for an unknown id, and leaves *event as it was. */
 static inline bool event_ids_find(const struct hash_map *ids, uint64_t id, uint32_t *event)
 {
 	uint32_t found = id ? hash_map_find(ids, id, 0) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What event*.c share.  Context: thread. */
+/* Declarations that event*.c share.  Context: thread. */
 #ifndef TAILOR_EVENT_INTERNAL_H
 #define TAILOR_EVENT_INTERNAL_H
 
@@ -7,17 +7,17 @@
 
 /* event_name.c: type, config, config1 and config2 of *attr.  0, or -EINVAL with a sentence. */
 int event_find(const struct event_spec *spec, const struct event_pmu *pmu, struct perf_event_attr *attr, struct diag *d);
-/* What a weight of it counts: "ns", "cycles", "events". */
+/* Unit of the event's weights: "ns", "cycles", "events". */
 const char *event_unit(const struct perf_event_attr *attr, const char *name);
 
-/* Kinds of events, once type and config are there: the kernel's own, of which each one is worth a sample; faults. */
+/* Kinds of events, known once type and config are set: the kernel's own, each of which is worth a sample, and page faults. */
 static inline bool event_is_rare(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE && !event_is_clock(a) && a->config != PERF_COUNT_SW_PAGE_FAULTS &&
 	       a->config != PERF_COUNT_SW_PAGE_FAULTS_MIN;
 }
 
-#define FAULTS_PERIOD 10u /* of 100,000 page faults a second not too many samples, of the hundreds of a short process not too few */
+#define FAULTS_PERIOD 10u /* few enough samples of 100,000 page faults a second, and enough of the hundreds of a short process */
 
 static inline bool event_is_fault(const struct perf_event_attr *a)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an event's name means.  Asked in this order: raw codes, the kernel's own names, a PMU's fields (sysfs), our table for
+ * Resolves an event's name.  Sources are asked in this order: raw codes, the kernel's own names, a PMU's fields (sysfs), tailor's table for
  * processors that libpfm4 does not know (event_table.c), libpfm4, and the aliases that the kernel has for this processor.
  */
 #include "agent/recorder/perf/event_internal.h"
@@ -116,7 +116,7 @@ static bool set_config_field(struct perf_event_attr *a, const char *format, uint
 	return value == 0;
 }
 
-/* fields: event=0x1,umask=2,inv or the name of an alias, which is such a list itself (depth 0: no alias in an alias) */
+/* fields: event=0x1,umask=2,inv or the name of an alias, which is such a list itself (depth 0: no alias in an alias). */
 static int set_config_fields(const char *pmu, const char *fields, int depth, struct perf_event_attr *a, struct diag *d)
 {
 	char field[64], line[256];
@@ -175,7 +175,7 @@ static int find_pmu_event(const char *name, struct perf_event_attr *a, struct di
 	return set_config_fields(pmu, fields, 1, a, d);
 }
 
-/* An alias of the processor's PMU, where the kernel has one: mem-loads, topdown-..., */
+/* Finds an alias of the processor's PMU, where the kernel has one: mem-loads, topdown-..., and so on. */
 static bool find_kernel_alias(const char *name, struct perf_event_attr *a)
 {
 	static const char *const pmus[] = { "cpu", "cpu_core" };
@@ -208,13 +208,13 @@ static int find_libpfm_event(const char *name, struct perf_event_attr *a)
 		a->config = attr.config;
 		a->config1 = attr.config1;
 		a->config2 = attr.config2;
-		a->exclude_user = attr.exclude_user; /* its own way to say so: u=0 */
+		a->exclude_user = attr.exclude_user; /* libpfm4's modifier u=0 */
 		a->exclude_kernel = attr.exclude_kernel;
 	}
 	return ret;
 }
 
-/* What can be suggested: the kernel's names, those of the table, libpfm4's for processors that are here. */
+/* Passes all names that can be suggested: the kernel's, the table's, and libpfm4's for the processors of this machine. */
 static void each_event_name(const struct event_pmu *known, void (*each)(void *context, const char *name), void *context)
 {
 	pfm_pmu_t pmu;

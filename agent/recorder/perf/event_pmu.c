@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processor this is, and how well it can sample: /proc/cpuinfo and sysfs.  And the kernel's tracepoints: tracefs. */
+/* Identifies the processor and how well it can sample, from /proc/cpuinfo and sysfs, and opens the kernel's tracepoints in tracefs. */
 #include "agent/recorder/perf/event.h"
 #include "agent/recorder/perf/perf_clock.h"
 
@@ -51,7 +51,7 @@ void event_pmu_read(struct event_pmu *out)
 
 	memset(out, 0, sizeof(*out));
 	read_processor_model(out);
-	out->counters = access(DEVICES, R_OK) != 0; /* no sysfs: opening will tell */
+	out->counters = access(DEVICES, R_OK) != 0; /* without sysfs, only opening an event shows it */
 	for (size_t i = 0; i < sizeof(pmus) / sizeof(pmus[0]); i++) {
 		FILE *f;
 

@@ -8,7 +8,7 @@
 
 #define PERIOD_MOST (1ull << 50) /* the kernel refuses those that look negative */
 
-/* N, Nk, NM, NG; 0: it is none of these */
+/* Parses N, Nk, NM or NG.  0: it is none of these. */
 static uint64_t parse_scaled_number(const char *text, size_t length)
 {
 	uint64_t n = 0, unit = 1;
@@ -46,7 +46,7 @@ static int diag_bad_number(const char *what, const struct event_spec *s, struct 
 	return diag_fail(d, EINVAL, "'%s': %s must be a number from 1 to 2^50 (suffixes: k, M, G)", s->text, what);
 }
 
-/* u k h: count there only.  p pp ppp: so precise.  P: as precise as can be. */
+/* Parses letters.  u k h: count there only.  p pp ppp: exactly this precise level.  P: the highest level. */
 static bool parse_modifier_letters(const char *m, size_t length, struct event_spec *s)
 {
 	bool user = false, kernel = false, hv = false;
@@ -72,7 +72,7 @@ static bool parse_modifier_letters(const char *m, size_t length, struct event_sp
 	return true;
 }
 
-/* One modifier, without its colon: 1 taken, 0 not ours, or -EINVAL. */
+/* Parses one modifier, without its colon.  1: taken; 0: not one of tailor's; or -EINVAL. */
 static int parse_modifier(const char *m, size_t length, struct event_spec *s, struct diag *d)
 {
 	if (text_starts_with(m, length, "period=")) {
@@ -121,7 +121,8 @@ static int parse_period_suffix(struct event_spec *s, size_t *length, struct diag
 	return memchr(s->text, '@', *length) ? diag_fail(d, EINVAL, "'%s' has two periods; give one", s->text) : 0;
 }
 
-/* PMU/fields/letters: behind the last slash.  NAME:...: from the last colon on, as long as they are ours; the rest is libpfm4's. */
+/* Takes modifiers from the end: in PMU/fields/letters those behind the last slash, in NAME:... those from the last colon on, as long as
+ * they are tailor's.  The rest is libpfm4's. */
 static int parse_modifier_suffixes(struct event_spec *s, size_t *length, struct diag *d)
 {
 	const char *name = s->text, *slash = memrchr(name, '/', *length), *colon;

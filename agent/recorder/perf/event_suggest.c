@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* libpfm4 has the kernel's names as well, in capitals. */
+/* Adds a name, unless it is there in other letters: libpfm4 has the kernel's names as well, in capitals. */
 static void consider_event_name(void *similar, const char *name)
 {
 	similar_consider(similar, name);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The few events that matter to us, for processors that libpfm4 4.13 does not know: by libpfm4's names for their
- * predecessors, so that a command line works on both.  And events that it encodes otherwise than their vendor does: of 1,282
- * that Intel's files and libpfm4 4.13 both name for Skylake to Sapphire Rapids, these 18.
+ * Encodings of the events that tailor needs on processors that libpfm4 4.13 does not know, by libpfm4's names for their predecessors, so
+ * that a command line works on both.  The table also has the events that libpfm4 encodes otherwise than their vendor: of 1,282 that Intel's
+ * files and libpfm4 4.13 both name for Skylake to Sapphire Rapids, these 18.
  *
- * Codes: event select in bits 0 to 7, unit mask 8 to 15, edge 18, invert 23, counter mask 24 to 31.  Sources: Intel's
- * event files, github.com/intel/perfmon (SKL 59, SKX 1.37, ICL 1.24, ICX 1.30, SPR 1.39, ADL 1.40, MTL 1.22, EMR 1.24, GNR
- * 1.20: the P cores); AMD, Processor Programming Reference for Family 1Ah Model 02h, "Core Performance Monitor Counters";
- * Arm, Neoverse N1 Technical Reference Manual, "PMU events".
+ * Codes: event select in bits 0 to 7, unit mask 8 to 15, edge 18, invert 23, counter mask 24 to 31.  Sources: Intel's event files,
+ * github.com/intel/perfmon (SKL 59, SKX 1.37, ICL 1.24, ICX 1.30, SPR 1.39, ADL 1.40, MTL 1.22, EMR 1.24, GNR 1.20: the P cores); AMD,
+ * Processor Programming Reference for Family 1Ah Model 02h, "Core Performance Monitor Counters"; Arm, Neoverse N1 Technical Reference
+ * Manual, "PMU events".
  */
 #include "agent/recorder/perf/event_internal.h"
 
@@ -89,7 +89,7 @@ static const struct entry neoverse_n1[] = {
 };
 
 static const struct {
-	const char *pmu; /* what may stand before :: */
+	const char *pmu; /* prefix that may precede :: */
 	enum event_vendor vendor;
 	uint32_t family, model; /* model ~0: all of the family */
 	const struct entry *entry;

@@ -7,7 +7,7 @@
 
 #define BUILD_ID_BYTES 20
 
-/* Smallest size of what is read below, without the header and the record_id; 1: nothing. */
+/* Smallest size of the parts that are read below, without the header and the record_id.  1: no part is read. */
 static const uint16_t least[] = {
 	[PERF_RECORD_MMAP] = 32,     [PERF_RECORD_LOST] = 16,	       [PERF_RECORD_COMM] = 8,	  [PERF_RECORD_EXIT] = 24,
 	[PERF_RECORD_FORK] = 24,     [PERF_RECORD_THROTTLE] = 24,      [PERF_RECORD_MMAP2] = 64,  [PERF_RECORD_LOST_SAMPLES] = 8,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of the kernel that are no samples: mappings, names, tasks, switches, losses.  The same for live rings and for perf's
+ * Records of the kernel that are no samples: mappings, names, tasks, switches, losses.  They are the same in live rings and in perf's
  * files.  Nothing is copied: pointers lead into the record.  Layout: linux/perf_event.h, enum perf_event_type.  Context: any.
  */
 #ifndef TAILOR_KERNEL_RECORD_H
@@ -14,23 +14,23 @@
 struct mapping {
 	uint32_t pid, tid, prot;
 	uint64_t address, bytes, offset;
-	const char *path; /* path_bytes of it; not ended */
+	const char *path; /* path_bytes long, not NUL-terminated */
 	size_t path_bytes;
-	const unsigned char *build_id; /* NULL: not told */
+	const unsigned char *build_id; /* NULL: unknown */
 	size_t build_id_bytes;	       /* at most 20 */
 	struct file_identity file;
-	bool shared; /* with what else maps the file; false where that is not told */
-	bool by_guest; /* a guest told it, by the path that its loader used, in which there may be links */
+	bool shared; /* the mapping shares its pages with other mappings of the file; false if unknown */
+	bool by_guest; /* registered by a guest, with the path that its loader used, in which there may be links */
 };
 
 struct kernel_comm {
 	uint32_t pid, tid;
-	bool exec; /* because of another program */
-	const char *name; /* bytes of it; not ended */
+	bool exec; /* the name changed by an exec */
+	const char *name; /* bytes long, not NUL-terminated */
 	size_t bytes;
 };
 
-/* As PERF_RECORD_FORK and PERF_RECORD_EXIT have them. */
+/* Layout of PERF_RECORD_FORK and PERF_RECORD_EXIT. */
 struct kernel_task {
 	struct perf_event_header header;
 	uint32_t pid, ppid, tid, ptid;
@@ -45,7 +45,7 @@ struct kernel_symbol {
 
 struct kernel_record {
 	struct record_id id;
-	union { /* by the header's type */
+	union { /* the header's type selects the member */
 		struct mapping mapping;	     /* MMAP (of data: not executable), MMAP2 */
 		struct kernel_comm comm;     /* COMM */
 		struct kernel_task task;     /* FORK, EXIT */
@@ -54,9 +54,9 @@ struct kernel_record {
 	};
 };
 
-/* Is it one of those?  (Others: THROTTLE, SWITCH, SWITCH_CPU_WIDE, which have an id only.) */
+/* Does kernel_record() read this type?  THROTTLE, SWITCH and SWITCH_CPU_WIDE, which have an id only, count as well. */
 bool kernel_record_is_known(uint32_t type);
-/* 0; -ENOENT: another type; -EBADMSG: it ends before it should, and *out is not to be used. */
+/* Reads a record.  0; -ENOENT: another type; -EBADMSG: the record is too short, and *out is not to be used. */
 int kernel_record(const struct record_layout *l, const struct perf_event_header *h, struct kernel_record *out);
 
 #endif

@@ -18,13 +18,13 @@ struct perf_clock {
 	uint16_t shift;
 };
 
-/* Ask the kernel.  False: it does not say (no perf events, a virtual machine's clock, an unstable counter). */
+/* Asks the kernel for the clock.  False: it is unknown (no perf events, a virtual machine's clock, an unstable counter). */
 bool perf_clock_read(struct perf_clock *out);
-/* Take the clock that stands in this page.  False: there is none. */
+/* Reads the clock from an event's page.  False: there is none. */
 bool perf_clock_of_page(const struct perf_event_mmap_page *page, struct perf_clock *out);
-/* What perf's clock says when the counter says that. */
+/* Time of perf's clock at a value of the processor's counter. */
 uint64_t perf_clock_ns(const struct perf_clock *c, uint64_t counter);
-/* Read perf's clock and CLOCK_MONOTONIC at one moment, to some 50 ns. */
+/* Reads perf's clock and CLOCK_MONOTONIC at one moment, to some 50 ns, and adds the pair. */
 void perf_clock_add_pair(const struct perf_clock *c, struct clock_pairs *to);
 
 #endif

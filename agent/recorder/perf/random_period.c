@@ -3,14 +3,16 @@
 
 #include "agent/recorder/perf/event_internal.h"
 
-#define PART 16	 /* of a period, up or down, at most */
-#define APART 64 /* of a period, up or down, at least: a loop as long as what was asked for is passed through in so many samples */
-#define STEP 16	 /* of precise periods: IBS counts in such steps */
+#define PART 16	 /* most part of a period by which it varies, up or down */
+#define APART 64 /* least such part: a loop as long as the requested period is passed through in so many samples */
+#define STEP 16	 /* IBS counts precise periods in such steps */
 #define OWN_SAMPLES 20
-/* A counter that has few samples itself (its task waits) is changed for those that are inherited from it from now on. */
+/* The period of a counter that has few samples itself (its task waits) changes after so many of inherited ones, for counters that are
+ * inherited from then on. */
 #define ALL_SAMPLES 1000
 
-/* Page faults, unless the user gave another period.  Their harmonic mean is FAULTS_PERIOD, so that a fault is in as many samples. */
+/* Range of the periods of page faults, unless the user gave another one.  Their harmonic mean is FAULTS_PERIOD, so that a fault is in as
+ * many samples. */
 #define FAULTS_SHORTEST 6u
 #define FAULTS_LONGEST 16u
 

@@ -13,16 +13,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One opened counter: of a thread, or one that other tasks inherit. */
+/* One opened counter, which is a thread's or is inherited by other tasks. */
 struct random_period {
 	uint64_t id;	 /* the kernel's; 0: all samples of its ring are its own */
-	uint64_t period; /* the one in use; 0: as the samples say */
+	uint64_t period; /* current period; 0: samples say it */
 	uint64_t own, all; /* samples since the last change: its own, and with those of counters that were inherited from it */
 };
 
 /* Maximum distance of a period from attr's; 0: it is fixed. */
 uint64_t random_period_spread(const struct perf_event_attr *attr);
-/* Is it drawn when the counter is opened, and never changed?  Then samples of those that inherit it have it as well. */
+/* Is the period drawn when the counter is opened, and never changed?  Then samples of counters that inherit it have it as well. */
 bool random_period_is_once(const struct perf_event_attr *attr);
 /* A random period, at most that far from attr's, and at least a fourth of that; random's highest bit set: a shorter one. */
 uint64_t random_period_draw(const struct perf_event_attr *attr, uint64_t random);
@@ -31,7 +31,7 @@ uint64_t random_period_draw(const struct perf_event_attr *attr, uint64_t random)
 bool random_period_count_sample(struct random_period *v, uint64_t id);
 /* A change ends the current period, which costs half a sample on average: have enough samples come to make that negligible? */
 bool random_period_is_due(const struct random_period *v);
-/* The period was changed to this one. */
+/* Notes that the period was changed. */
 void random_period_note_change(struct random_period *v, uint64_t period);
 
 #endif

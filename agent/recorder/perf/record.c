@@ -18,7 +18,7 @@ int record_layout(const struct perf_event_attr *attr, struct record_layout *out)
 {
 	if (attr->sample_type & ~KNOWN_TYPES || attr->read_format & ~KNOWN_FORMATS)
 		return -EINVAL;
-	memset(out, 0, sizeof(*out)); /* its padding, too: layouts are compared as bytes */
+	memset(out, 0, sizeof(*out)); /* with the padding, since layouts are compared as bytes */
 	out->sample_type = attr->sample_type;
 	out->read_format = attr->read_format;
 	out->branch_sample_type = attr->branch_sample_type;
@@ -33,7 +33,7 @@ uint64_t record_time(const struct record_layout *l, uint64_t time_ns)
 	return l->clock ? clock_pairs_convert(l->clock, time_ns) : time_ns;
 }
 
-/* A place in a record.  Once something was not there (bad), nothing that follows is. */
+/* A position in a record.  Once a part is missing (bad), all parts that follow are missing, too. */
 struct place {
 	const uint64_t *at, *end;
 	bool bad;
@@ -59,7 +59,7 @@ static uint64_t take_record_word(struct place *p)
 	return here ? *here : 0;
 }
 
-/* value [enabled] [running] [id] [lost], or, of a group, nr [enabled] [running] and value [id] [lost] for each */
+/* Reads value [enabled] [running] [id] [lost], or, of a group, nr [enabled] [running] and value [id] [lost] for each. */
 static void take_read_values(struct place *p, uint64_t format, struct record_sample *s)
 {
 	unsigned times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
@@ -114,7 +114,7 @@ static const uint64_t *take_registers(struct place *p, unsigned nr, uint64_t *ab
 	return *abi ? take_record_words(p, nr) : NULL;
 }
 
-/* room for bytes, the bytes, how many of them are the stack's; only the first where there is no stack */
+/* Reads the room for the stack, its bytes, and the number of bytes that are used.  If the room is 0, nothing follows it. */
 static void take_user_stack(struct place *p, struct record_sample *s)
 {
 	uint64_t room = take_record_word(p), used;

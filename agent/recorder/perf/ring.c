@@ -83,8 +83,9 @@ static void copy_ring_bytes(const struct ring *r, uint64_t position, void *to, s
 }
 
 /*
- * Whole and in one piece.  Records of a ring that only we have mapped stay where they are: the kernel writes nothing there until it
- * is told that they have been read.  Those of a foreign one are copied before they are checked and used.
+ * Returns the record at the tail, whole and in one piece.  Records of a ring that only the recorder has mapped stay where they are, since
+ * the kernel writes nothing there until data_tail says that they have been read.  Records of a foreign ring are copied before they are
+ * checked and used.
  */
 static const void *get_contiguous_record(const struct ring *r, const struct perf_event_header *h)
 {
@@ -124,7 +125,7 @@ static int drain_mapped_ring(struct ring *r, void (*record)(void *context, const
 		}
 		record(context, get_contiguous_record(r, &h));
 		r->tail += h.size;
-		if (r->tail - said >= SAY_BYTES) { /* there is room again while we go on */
+		if (r->tail - said >= SAY_BYTES) { /* makes room while the drain goes on */
 			said = r->tail;
 			__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 		}
@@ -151,8 +152,9 @@ static int drain_kept_chunk(struct kept_chunk *c, void (*record)(void *context, 
 }
 
 /*
- * First what ring_spill.h has taken out.  It goes on meanwhile: the ring does not fill up while much of it is handed on.  Where nothing is
- * written any more it finds at most two more times what there is, so that all is drained; else the rest is for the next time.
+ * Drains the chunks that ring_spill.h has taken out, and then the ring.  The spill thread goes on meanwhile, so the ring does not fill up
+ * while many records are handed on.  If nothing is written any more, that thread adds at most two more chunks, so all is drained.
+ * Otherwise the rest is for the next time.
  */
 int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A thread that empties rings while the recorder's own thread does something that takes long: it reads symbols, walks a host's lists,
- * writes a file.  What it takes out is kept in memory, as it came, until ring_drain() hands it on, in order.  It parses nothing.
- * Context: thread (the recorder's), but for that thread itself.
+ * writes a file.  The records that it takes out are kept in memory, samples without unused room of their stacks, until ring_drain() hands
+ * them on, in order.  Context: thread (the recorder's), but for that thread itself.
  */
 #ifndef TAILOR_RING_SPILL_H
 #define TAILOR_RING_SPILL_H
@@ -18,28 +18,28 @@
 struct ring_spill;
 struct record_layout;
 
-/* What came out of a ring, with whole records.  Freed by who takes it. */
+/* Bytes that came out of a ring, in whole records.  Freed by the caller that takes it. */
 struct kept_chunk {
 	struct kept_chunk *next;
 	uint64_t bytes;
 	unsigned char data[]; /* aligned to 8 */
 };
 
-/* bytes_max: most to keep, of all rings together; beyond, it stays in the rings, and is lost when these are full.  0 or -errno. */
+/* bytes_max: most to keep, of all rings together.  Records beyond it stay in the rings, and are lost when these are full.  0 or -errno. */
 int ring_spill_create(uint64_t bytes_max, struct ring_spill **out);
-/* Its rings are closed.  NULL is fine. */
+/* Called after all rings are closed.  NULL is fine. */
 void ring_spill_destroy(struct ring_spill *k);
 /*
- * From now on, until ring_close().  Without memory it is not watched.  samples: the layout of all samples in it, which are kept without the
- * room that their stacks do not use.  NULL: it is not known, and they are kept as they are.
+ * Watches a ring until ring_close(), or not at all without memory.  samples: the layout of all samples in it, which are kept without the
+ * room that their stacks do not use.  NULL: the layout is unknown, and samples are kept as they are.
  */
 void ring_spill_add_ring(struct ring_spill *k, struct ring *r, const struct record_layout *samples);
 
 /* ---- for ring.c */
 struct kept_ring;
-/* How many chunks wait. */
+/* Number of chunks that wait. */
 uint64_t ring_spill_nr_chunks(struct kept_ring *kept);
-/* The oldest chunk; or NULL, and the ring is the caller's from *tail on, until it is given back. */
+/* Returns the oldest chunk, or NULL, and then the ring is the caller's from *tail on, until it is released. */
 struct kept_chunk *ring_spill_take_chunk(struct kept_ring *kept, uint64_t *tail);
 void ring_spill_release_ring(struct kept_ring *kept, uint64_t tail);
 void ring_spill_remove_ring(struct kept_ring *kept);

@@ -12,7 +12,7 @@
 
 #define NR_MAX COLUMNS_NR_MAX
 #define IP_REGISTER 8 /* perf's number */
-#define FRAME_POINTER 6 /* likewise */
+#define FRAME_POINTER 6 /* perf's number */
 #define CHAIN_MAX (1u << 20) /* return addresses, of all samples together */
 #define KERNEL_CHAIN_MAX (2u << 20) /* bytes of the kernel's, of all samples together */
 #define ONE_CHAIN_MAX (65536u / 8) /* addresses in one record */
@@ -24,16 +24,16 @@ struct samples {
 	uint64_t registers, kept; /* perf's masks: in the samples, in the trace */
 	struct record_layout layout;
 	bool with_stack, with_chain, with_kernel_chain;
-	bool chain_has_ip; /* that register was not recorded: the user's instruction is the chain's first */
-	uint64_t period; /* of every sample, where they do not say it */
+	bool chain_has_ip; /* the ip register was not recorded: the user's instruction is the chain's first */
+	uint64_t period; /* period of every sample, if samples do not say it */
 	uint32_t nr, chain_used;
 	struct column_encoder *columns;
 	struct stack_delta *stacks;
-	uint64_t column[NR_PLAIN][NR_MAX]; /* by number */
+	uint64_t column[NR_PLAIN][NR_MAX]; /* indexed by column number */
 	uint64_t reg[64][NR_MAX]; /* only pages of registers that are recorded are ever touched */
 	uint64_t chain[CHAIN_MAX];
 	unsigned char encoded[COLUMNS_LIST_ROOM(CHAIN_MAX)];
-	unsigned char kernel_chain[KERNEL_CHAIN_MAX]; /* as it is written */
+	unsigned char kernel_chain[KERNEL_CHAIN_MAX]; /* encoded as in the trace */
 	size_t kernel_chain_bytes;
 	uint64_t nr_kernel_chain, kernel_chain_last;
 };
@@ -92,8 +92,8 @@ bool samples_full(const struct samples *s)
 	       KERNEL_CHAIN_MAX - s->kernel_chain_bytes < (ONE_CHAIN_MAX + 1) * LEB128_MAX;
 }
 
-/* Behind the mark of the user's context, and behind the user's instruction itself, stand the return addresses.  Returns that
- * instruction; 0: there is none. */
+/* Adds the return addresses, which stand behind the mark of the user's context and the user's instruction itself.  Returns that
+ * instruction, or 0. */
 static uint64_t add_user_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 {
 	uint32_t before = s->chain_used;
@@ -116,7 +116,7 @@ static uint64_t add_user_chain(struct samples *s, const uint64_t *at, uint64_t n
 	return ip;
 }
 
-/* The kernel's part, behind its mark and the sample's own instruction.  Twice: how many, and which. */
+/* Adds the kernel's part, which stands behind its mark and the sample's own instruction: the number of addresses, then the addresses. */
 static void add_kernel_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 {
 	unsigned char *to = s->kernel_chain + s->kernel_chain_bytes;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From PERF_RECORD_SAMPLE to the trace's columns.  add is the hot path: no allocation, no system call.
- * Context: thread.
+ * Converts PERF_RECORD_SAMPLE to the trace's columns.  samples_add() is the hot path, without allocation or system call.  Context: thread.
  */
 #ifndef TAILOR_SAMPLES_H
 #define TAILOR_SAMPLES_H
@@ -12,17 +11,17 @@
 
 struct samples;
 
-/* A sample's facts that others need; what they point to lives until the next add or flush. */
+/* Facts of a sample for other parts of the recorder.  Their pointers are valid until the next add or flush. */
 struct sample_seen {
 	uint64_t time_ns, ip, weight;
-	uint64_t counter; /* whose it is, of those inherited from one (PERF_SAMPLE_STREAM_ID) */
+	uint64_t counter; /* counter of the sample, among those inherited from one (PERF_SAMPLE_STREAM_ID) */
 	uint32_t pid, tid;
 	bool user, kernel;
-	uint64_t user_ip; /* of the user's code, also where the kernel was sampled on its behalf; 0: not known */
+	uint64_t user_ip; /* instruction of the user's code, also where the kernel was sampled on its behalf; 0: unknown */
 	uint64_t stack_pointer, frame_pointer; /* 0: not recorded */
-	const unsigned char *stack; /* of the record itself, not aligned: it is gone after this sample */
+	const unsigned char *stack; /* in the record itself, not aligned: invalid after this sample */
 	uint32_t stack_bytes;
-	const unsigned char *words; /* of its stack those that are new since the thread's last sample; not aligned */
+	const unsigned char *words; /* words of the stack that are new since the thread's last sample; not aligned */
 	uint32_t nr_words;
 	const uint64_t *chain; /* return addresses, and the kernel's marks */
 	uint64_t nr_chain;
@@ -30,18 +29,18 @@ struct sample_seen {
 
 int samples_create(uint32_t event_index, const struct perf_event_attr *attr, struct samples **out);
 void samples_destroy(struct samples *s);
-/* Their times are of another clock, which these pairs convert; they live as long as s. */
+/* Says that times in records are of another clock, which these pairs convert.  The pairs live as long as s. */
 void samples_convert_times(struct samples *s, const struct clock_pairs *pairs);
 
-/* From the next flush on, write only these of the registers; the others are not needed. */
+/* Writes only these registers from the next flush on, as the others are not needed. */
 void samples_keep_registers(struct samples *s, uint64_t registers);
 
 /* Returns 0 and *seen, or -EBADMSG for a record that does not fit the attr.  When full, flush first: samples_full(). */
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen);
-/* What the last one that was added stands for, where the recorder knows better than the kernel. */
+/* Sets the weight of the sample that was added last, where the recorder knows better than the kernel. */
 void samples_set_last_weight(struct samples *s, uint64_t weight);
 bool samples_full(const struct samples *s);
-/* Write what there is as one SAMPLES record and chunk.  *nr: how many samples that were.  0, or -errno: they are lost. */
+/* Writes all samples as one SAMPLES record and chunk.  *nr: how many there were.  0, or -errno: they are lost. */
 int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a source of samples tells: counters that run (agent/recorder/counting), a perf.data file that is imported (agent/recorder/import), a
- * test.  Who listens decides what becomes of it.  All that is pointed to is the source's, for the time of the call.  Times are
- * CLOCK_MONOTONIC, in ns.  Context: thread.
+ * Receiver of all that a source of samples reports: counters that run (agent/recorder/counting), a perf.data file that is imported
+ * (agent/recorder/import), or a test.  The receiver decides what becomes of it.  All that is pointed to is the source's, for the time of
+ * the call.  Times are CLOCK_MONOTONIC, in ns.  Context: thread.
  */
 #ifndef TAILOR_SINK_H
 #define TAILOR_SINK_H
@@ -11,14 +11,14 @@
 #include "agent/recorder/perf/random_period.h"
 #include "jitreg/trace/trace.h"
 
-/* What a counter says at its end: the fields of a COUNT record (jitreg/trace/trace.h). */
+/* Values of a counter at its end: the fields of a COUNT record (jitreg/trace/trace.h). */
 struct counter_end {
 	uint32_t event, pid, tid;
-	int cpu; /* -1: of the thread tid */
+	int cpu; /* -1: a counter of the thread tid */
 	uint64_t value, enabled_ns, running_ns, samples, lost, on_cpu_ns, weight, idle_ns;
 };
 
-/* What it said of a thread that has ended: the fields of a THREAD_COUNT record. */
+/* Values of a counter for a thread that has ended: the fields of a THREAD_COUNT record. */
 struct thread_end {
 	uint32_t event, pid, tid, cpu;
 	uint64_t time_ns, value, samples, weight;
@@ -26,8 +26,8 @@ struct thread_end {
 
 struct sink {
 	void *context;
-	/* A PERF_RECORD_SAMPLE of this event.  v: the counter that it is of, or of one that was inherited from it; NULL: of none.  Returns
-	 * its weight, 0 for one that is malformed. */
+	/* A PERF_RECORD_SAMPLE of this event.  v: the counter of the sample, or the one that it was inherited from; NULL: unknown.  Returns
+	 * the sample's weight, 0 for a malformed one. */
 	uint64_t (*sample)(void *context, uint32_t event, const struct perf_event_header *h, struct random_period *v);
 	void (*mapping)(void *context, const struct mapping *m, uint64_t time_ns);
 	void (*task)(void *context, const struct kernel_task *t); /* a fork or an exit, as its header says */
@@ -35,7 +35,7 @@ struct sink {
 	void (*switches)(void *context, const struct perf_event_header *h, const struct record_id *id);
 	/* This thread, which waited, waits for a processor from then on; waker: a thread, or TRACE_WOKEN_BY_INTERRUPT. */
 	void (*woken)(void *context, const struct record_id *id, uint32_t waker);
-	/* pid: of whom it was, as far as that is known; 0: not known. */
+	/* pid: the process of the lost records; 0: unknown. */
 	void (*lost)(void *context, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 	void (*ended)(void *context, const struct counter_end *c);
 	void (*thread_ended)(void *context, const struct thread_end *t);
