@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processes a command is about: those with these numbers, and those that have a name.  Context: thread. */
+/* The processes that a command is about: those with given numbers, and those with a name.  Context: thread. */
 #ifndef TAILOR_ATTACH_LIST_H
 #define TAILOR_ATTACH_LIST_H
 
@@ -12,18 +12,18 @@
 struct attach_list {
 	struct attach_target *target;
 	uint32_t nr, capacity;
-	uint32_t nr_left_out; /* that have the name, and cannot be attached to */
+	uint32_t nr_left_out; /* processes that are meant and cannot be attached to */
 	struct diag left_out; /* why the first of them cannot */
 };
 
-/* 0, or -errno with the reason why it cannot be attached to. */
+/* Adds a process.  0, or -errno with the reason why it cannot be attached to. */
 int attach_list_add(struct attach_list *l, pid_t pid, struct diag *d);
-/* All that are wanted and can be attached to.  -ESRCH: there is none; another -errno; with a sentence. */
+/* Adds all processes that are wanted and can be attached to.  -ESRCH: there is none; another -errno; with a sentence. */
 struct names_wanted;
 int attach_list_add_named(struct attach_list *l, const struct names_wanted *w, struct diag *d);
-/* All processes of the service that can be attached to; likewise. */
+/* Adds all processes of the service that can be attached to, with the same results. */
 int attach_list_add_service(struct attach_list *l, const struct service_wanted *w, struct diag *d);
-/* NULL: it is not there. */
+/* Returns NULL if the process is not in the list. */
 const struct attach_target *attach_list_find(const struct attach_list *l, pid_t pid);
 void attach_list_fini(struct attach_list *l);
 

@@ -95,8 +95,8 @@ int attach_target_explain_failure(const struct attach_target *t, int ret, struct
 	struct proc_status s;
 	int error = proc_status(t->living, 0, &s);
 
-	/* an exiting process loses its memory first: what is read of it after that is not about this process.  One that cannot be looked
-	 * at, since no descriptor is left, has not exited. */
+	/* an exiting process loses its memory first: later reads do not show this process.  If a process cannot be read for lack of
+	 * descriptors, it has not exited. */
 	if (d->text[0] && (error ? error != -ESRCH : s.has_memory))
 		return ret;
 	return diag_fail(d, ESRCH, "process %d exited while tailor attached to it; start it again with `tailor run`", (int)t->pid);
@@ -124,7 +124,7 @@ int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d)
 	living = proc_mem_living_thread(pid);
 	if (!living)
 		return diag_fail(d, ESRCH, "process %d has exited (it is a zombie); start it again with `tailor run`", (int)pid);
-	if (living != pid) /* the first thread has exited, others run */
+	if (living != pid) /* the first thread has exited, and others run */
 		s.has_memory = proc_status(living, 0, &of_thread) == 0 && of_thread.has_memory;
 	if (!s.has_memory && pid != KERNEL_THREADS_PARENT && s.parent != KERNEL_THREADS_PARENT)
 		return diag_fail(d, ESRCH, "process %d has exited; start it again with `tailor run`", (int)pid);
@@ -157,7 +157,7 @@ int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d)
 
 /* ------------------------------------------------------------------------------------------------- its recorder */
 
-/* PID of the listener, if that is a process of root, of this user or of the owner; else 0. */
+/* Returns the PID of the listener, if that is a process of root, of this user or of the owner; else 0. */
 static pid_t pid_of_trusted_listener(const char *name, uid_t owner)
 {
 	pid_t pid = 0;
@@ -168,7 +168,7 @@ static pid_t pid_of_trusted_listener(const char *name, uid_t owner)
 	return pid;
 }
 
-/* As the process was started with it. */
+/* A variable of the environment that a process was started with. */
 struct variable {
 	const char *key; /* with its '=' */
 	char *value;
@@ -201,13 +201,13 @@ static int take_trusted_listener(void *listener, const char *name)
 {
 	struct listener *l = listener;
 
-	/* not the one beside it, where the recorder is asked for something */
+	/* skip the socket beside it, which takes requests to the recorder */
 	if (!strchr(name, '.') && (size_t)snprintf(l->socket, l->bytes, "%s", name) < l->bytes)
 		l->pid = pid_of_trusted_listener(name, l->owner);
 	return l->pid != 0;
 }
 
-/* The first of the sockets whose names begin so that is trusted: other users can take names that begin so. */
+/* Finds the first socket whose name begins so and that is trusted, since other users can take such names. */
 static pid_t find_listener_by_prefix(const char *prefix, uid_t owner, char *socket, size_t bytes)
 {
 	struct listener l = { owner, socket, bytes, 0 };

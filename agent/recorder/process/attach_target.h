@@ -13,10 +13,10 @@
 struct attach_target {
 	pid_t pid;
 	pid_t living;  /* a thread that has not exited: mostly pid itself */
-	pid_t own_pid; /* in its own namespace */
+	pid_t own_pid; /* PID in its own namespace */
 	bool is_32_bit, is_static, has_agent;
 	pid_t tracer; /* 0: none */
-	char state;   /* as in /proc/PID/status */
+	char state;   /* letter of /proc/PID/status */
 	int nr_notices;
 	char notice[TARGET_NOTICES_MAX][256]; /* restrictions of the recording, with remedies */
 };
@@ -36,10 +36,10 @@ int attach_target_explain_failure(const struct attach_target *t, int ret, struct
  */
 int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
 
-/* Has it, now, the agent's library mapped?  false also where its maps may not be read. */
+/* Has the process the agent's library mapped now?  false also where its maps may not be read. */
 bool attach_target_has_agent(pid_t pid);
 
-/* Without a recorder: was it started with one, which has exited? */
+/* Was a process without a recorder started with one, which has exited? */
 bool attach_target_was_recorded(const struct attach_target *t);
 
 /* Arguments of a process, for the trace's header; NULL-terminated, valid until the next call. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A watched process has a few lists (one per object that exports a descriptor), a list has entries, and an entry is known
- * by its address and what it points to: memory is used again, so an entry that points elsewhere is a new one.
+ * A watched process has a few lists (one per object that exports a descriptor), a list has entries, and an entry is known by its address
+ * and the object that it points to.  Memory is used again, so an entry that points elsewhere is a new one.
  *
- * JITs put new entries at the head (LLVM, V8, PHP, HotSpot's relatives all do), so a look walks from the head to the first
- * entry that it knows; once a second it walks the whole list, or less often where that takes long.  A long list is walked in portions, one
- * a look: the rest of the recording goes on.  A list that leads back into itself (a ring) ends where it does, or at the latest after three
- * times around: entries that are remembered no more (a limit was reached) are found by Brent's algorithm.
+ * JITs put new entries at the head (LLVM, V8, PHP, HotSpot's relatives all do), so a look walks from the head to the first entry that it
+ * knows; once a second it walks the whole list, or less often where that takes long.  A long list is walked in portions, one a look, so
+ * that the rest of the recording goes on.  A list that leads back into itself (a ring) ends where it does, or at the latest after three
+ * times around.  Entries that are no longer remembered (a limit was reached) are found by Brent's algorithm.
  */
 #include "agent/recorder/process/gdb_jit_poll.h"
 
@@ -25,32 +25,32 @@
 #include <sys/mman.h>
 
 #define DESCRIPTOR "__jit_debug_descriptor"
-#define LISTS_MAX 8u	      /* of one process */
-#define ENTRIES_MAX 1000000u  /* of one list */
-#define LIST_BYTES_MAX (2ull << 30) /* of all objects of a process */
-#define PORTION_ENTRIES 8192u /* of a list, that are read in one look */
-#define PORTION_NS 5000000ull /* how long one look may take */
-#define LOOK_NS 20000000ull   /* how long one look at all processes may take */
-/* Between two looks: code that is freed meanwhile is never seen. */
+#define LISTS_MAX 8u	      /* most lists of one process */
+#define ENTRIES_MAX 1000000u  /* most entries of one list */
+#define LIST_BYTES_MAX (2ull << 30) /* most bytes of all objects of a process */
+#define PORTION_ENTRIES 8192u /* most entries of a list that one look reads */
+#define PORTION_NS 5000000ull /* longest look at a list */
+#define LOOK_NS 20000000ull   /* longest look at all processes */
+/* Interval of looks.  Code that is registered and freed in between is never seen. */
 #define LOOK_MS 10
-#define LOOK_AT_REST_MS 50 /* where no list has changed for so long */
+#define LOOK_AT_REST_MS 50 /* interval when no list has changed for AT_REST_NS */
 #define AT_REST_NS 10000000000ull
-/* The last look ends after so much processor time: beside busy programs it still reads what it reads on an idle machine. */
+/* The last look ends after so much processor time, so that beside busy programs it reads as much as on an idle machine. */
 #define FINISH_NS 1000000000ull
-#define FINISH_WALL_NS 5000000000ull /* and after so much time in any case */
-#define CLOCK_ENTRIES 32u     /* between two looks at the clock */
-#define DUTY 20u	      /* a whole walk comes again after as many times what it took */
+#define FINISH_WALL_NS 5000000000ull /* the last look ends after so much time in any case */
+#define CLOCK_ENTRIES 32u     /* entries between two looks at the clock */
+#define DUTY 20u	      /* a whole walk begins again after so many times its duration */
 #define ELF_BYTES_MAX (48u << 20) /* a trace chunk holds 64 MiB */
 #define PROCESSES_MAX 4096u
 #define TRIES_MAX 3u /* an entry may be read while it is written */
-#define WHOLE_NS 1000000000ull /* between two walks over a whole list */
-#define MAPS_NS 20000000ull    /* between two looks at a process's mappings */
-/* Until the first search for lists without a symbol; then twice as long each time, and anew when memory for code is mapped: they are there
- * when code is, which may be long after the start (a Python that imports for seconds before it compiles). */
+#define WHOLE_NS 1000000000ull /* least interval of walks over a whole list */
+#define MAPS_NS 20000000ull    /* least interval of looks at a process's mappings */
+/* Time until the first search for lists without a symbol.  The interval doubles with each search, and starts anew when memory for code is
+ * mapped.  Such lists are there when code is, which may be long after the start (a Python that imports for seconds before it compiles). */
 #define SEARCH_NS 100000000ull
-#define SEARCH_OF_FORK_NS 500000000ull /* of a child, whose parent was looked at: many live for a moment */
+#define SEARCH_OF_FORK_NS 500000000ull /* for a child, whose parent was searched: many children live for a moment */
 #define SEARCH_NS_MAX 30000000000ull
-#define SEARCH_DUTY 100u /* where memory for code is mapped again and again: a search comes after as many times what the last one took */
+#define SEARCH_DUTY 100u /* if memory for code is mapped again and again, a search comes after so many times the last one's duration */
 
 /* The layout is fixed by the GDB JIT interface, version 1. */
 struct entry {
@@ -65,24 +65,24 @@ struct descriptor {
 struct known_entry {
 	uint64_t entry; /* 0: free slot */
 	uint64_t symfile, bytes;
-	uint32_t tries; /* TRIES_MAX: it is in the trace, or was given up */
-	uint32_t walk;	/* the last whole walk that came by */
+	uint32_t tries; /* TRIES_MAX: the entry is in the trace, or was given up */
+	uint32_t walk;	/* the last whole walk that passed it */
 };
 
-/* Over a whole list, in portions. */
+/* Walk over a whole list, in portions. */
 struct walk {
 	bool goes_on;
 	uint32_t number, nr; /* entries so far */
 	uint64_t at, before; /* the next entry, and the one before it */
-	uint64_t mark; /* an entry that it came by: number next_mark / 2 */
+	uint64_t mark; /* an entry that the walk has passed: number next_mark / 2 */
 	uint32_t next_mark;
-	bool is_linked_back; /* so far: then the next one has to be, too, or memory is used for something else meanwhile */
-	uint64_t time_ns;    /* what is found was registered then */
-	uint64_t took_ns, next_ns; /* when to begin again */
+	bool is_linked_back; /* all back pointers were right, so a wrong one at the begin of a portion is in memory that is used again */
+	uint64_t time_ns;    /* registration time of new entries */
+	uint64_t took_ns, next_ns; /* next_ns: when to begin again */
 };
 
 struct list {
-	uint64_t address; /* of the descriptor */
+	uint64_t address; /* address of the descriptor */
 	struct descriptor seen;
 	struct known_entry *known; /* open addressing; capacity is a power of two */
 	size_t nr, capacity;
@@ -90,23 +90,23 @@ struct list {
 };
 
 struct watched {
-	pid_t pid, living; /* a thread of it that has its memory */
+	pid_t pid, living; /* living: a thread that has its memory */
 	bool maps_changed;
-	bool program_searched; /* for a symbol that it does not export: its symbol table may be large */
+	bool program_searched; /* for a symbol that is not exported, since its symbol table may be large */
 	uint64_t maps_ns;
 	uint32_t nr_lists;
 	struct list list[LISTS_MAX];
-	uint64_t elf_bytes; /* copied so far */
-	bool cut; /* a limit was reached: counted once */
-	bool has_agent; /* its agent hooks exported lists */
+	uint64_t elf_bytes; /* bytes of objects copied so far */
+	bool cut; /* a limit was reached, and the process counted once */
+	bool has_agent; /* the agent hooks its exported lists */
 	uint64_t exported[LISTS_MAX];
 	uint32_t nr_exported;
-	uint64_t search_ns, search_after_ns; /* when to search next, and how long after that again */
-	uint64_t searched_ns, search_took_ns; /* the last one */
-	bool code_mapped; /* since the last look */
-	bool is_fork;	  /* of a watched process */
-	bool is_found;	  /* by its memory for code; else it was named */
-	uint64_t since_ns; /* is_found: until its lists were looked at once; what is in them was registered then or later */
+	uint64_t search_ns, search_after_ns; /* when to search next, and the interval after that */
+	uint64_t searched_ns, search_took_ns; /* begin and duration of the last search */
+	bool code_mapped; /* memory for code was mapped since the last look */
+	bool is_fork;	  /* forked from a watched process */
+	bool is_found;	  /* found by its memory for code; false: it was named */
+	uint64_t since_ns; /* is_found: earliest time of its registrations, until its lists were read once */
 };
 
 struct gdb_jit_poll {
@@ -114,14 +114,14 @@ struct gdb_jit_poll {
 	struct watched **process;
 	size_t nr, capacity;
 	uint64_t found, bad, cut, read, looked_ns;
-	bool changed; /* a list has something new, or is a new one */
-	uint64_t changed_ns; /* the last look with such a list */
-	uint64_t rests_until_ns; /* no look before */
+	bool changed; /* a list has changed, or is new */
+	uint64_t changed_ns; /* last look that found a change */
+	uint64_t rests_until_ns; /* looks before that time do nothing */
 	size_t turn;		 /* the process that a look begins with */
-	uint64_t next_search_ns; /* for hidden lists, of processes that were found */
+	uint64_t next_search_ns; /* next search for hidden lists in found processes */
 	struct hash_map symbols; /* (inode, device) of an object -> 1 + index */
 	struct object_symbols {
-		uint64_t exported, own; /* of the descriptor, from the object's first byte; 0: it has none */
+		uint64_t exported, own; /* offset of the descriptor from the object's first byte; 0: none */
 		bool own_known;
 	} *object;
 	uint32_t nr_objects, objects_capacity;
@@ -208,7 +208,7 @@ static struct known_entry *slot_of_known_entry(struct known_entry *known, size_t
 	return &known[i];
 }
 
-/* NULL: it has never been seen. */
+/* Returns NULL for an entry that was never seen. */
 static struct known_entry *find_known_entry(const struct list *l, uint64_t at)
 {
 	struct known_entry *k = l->capacity ? slot_of_known_entry(l->known, l->capacity, at) : NULL;
@@ -223,7 +223,7 @@ static bool is_known_entry(const struct list *l, uint64_t at, const struct entry
 	return k && k->symfile == e->symfile && k->bytes == e->symfile_bytes && k->tries == TRIES_MAX;
 }
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 static struct known_entry *remember_entry(struct list *l, uint64_t at, const struct entry *e)
 {
 	struct known_entry *k;
@@ -280,7 +280,7 @@ static void note_limit_reached(struct gdb_jit_poll *o, struct watched *p)
 	p->cut = true;
 }
 
-/* e: what stands at the address. */
+/* Writes the object of a new entry to the trace.  e: the entry at this address. */
 static void record_list_entry(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t at, const struct entry *e,
 			      uint64_t time_ns)
 {
@@ -310,7 +310,6 @@ static int read_list_entry(struct gdb_jit_poll *o, const struct watched *p, uint
 	return proc_mem_read(p->living, at, e, sizeof(*e));
 }
 
-/* Is a portion over? */
 static bool is_portion_over(unsigned nr, uint64_t begin_ns)
 {
 	return nr >= PORTION_ENTRIES || (nr % CLOCK_ENTRIES == 0 && nr && clock_now_ns() - begin_ns >= PORTION_NS);
@@ -322,7 +321,7 @@ static void begin_list_walk(struct walk *w, uint64_t first, uint64_t time_ns)
 			    .time_ns = time_ns, .next_ns = w->next_ns };
 }
 
-/* Did this walk come by before, by a ring?  Else it has now. */
+/* Has this walk passed the entry before, because the list is a ring?  Marks it as passed. */
 static bool was_visited_by_walk(struct list *l, uint64_t at)
 {
 	struct known_entry *k = find_known_entry(l, at);
@@ -338,7 +337,7 @@ static bool was_visited_by_walk(struct list *l, uint64_t at)
 	return was;
 }
 
-/* One more portion of a walk over a whole list. */
+/* Walks one more portion of a whole list. */
 static void continue_list_walk(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t now_ns)
 {
 	uint64_t begin_ns = clock_now_ns(), interval_ns;
@@ -368,7 +367,7 @@ static void continue_list_walk(struct gdb_jit_poll *o, struct watched *p, struct
 	w->next_ns = now_ns + interval_ns;
 }
 
-/* From the head to the first entry that is known.  Many new ones at once are taken by a walk over the list. */
+/* Reads entries from the head to the first known one.  Many new ones at once are left to a walk over the list. */
 static void read_new_head_entries(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t first, uint64_t time_ns)
 {
 	uint64_t begin_ns = clock_now_ns(), at = first;
@@ -377,7 +376,7 @@ static void read_new_head_entries(struct gdb_jit_poll *o, struct watched *p, str
 	for (unsigned nr = 0; at; nr++) {
 		if (is_portion_over(nr, begin_ns)) {
 			begin_list_walk(&l->walk, at, l->walk.goes_on ? l->walk.time_ns : time_ns);
-			l->walk.is_linked_back = false; /* the one before it is not this walk's */
+			l->walk.is_linked_back = false; /* the entry before it was not read by this walk */
 			return;
 		}
 		if (read_list_entry(o, p, at, &e) || is_known_entry(l, at, &e))
@@ -387,7 +386,7 @@ static void read_new_head_entries(struct gdb_jit_poll *o, struct watched *p, str
 	}
 }
 
-/* false: the process cannot be read any more. */
+/* Returns false if the process cannot be read any more. */
 static bool poll_jit_list(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t time_ns, uint64_t now_ns)
 {
 	struct descriptor d;
@@ -404,7 +403,7 @@ static bool poll_jit_list(struct gdb_jit_poll *o, struct watched *p, struct list
 		begin_list_walk(&l->walk, d.first, time_ns);
 	else if (memcmp(&d, &l->seen, sizeof(d)) != 0)
 		read_new_head_entries(o, p, l, d.first, time_ns);
-	/* one that was put elsewhere than at the head */
+	/* an entry that was put elsewhere than at the head */
 	if (memcmp(&d, &l->seen, sizeof(d)) != 0 && d.action_flag == 1 && d.relevant && read_list_entry(o, p, d.relevant, &e) == 0)
 		record_list_entry(o, p, l, d.relevant, &e, time_ns);
 	l->seen = d;
@@ -424,7 +423,7 @@ static void add_jit_list(struct watched *p, uint64_t address)
 		p->list[p->nr_lists++] = (struct list){ .address = address };
 }
 
-/* Registrations of an agent come through its log. */
+/* Adds an exported list.  If there is an agent, registrations in it come through its log. */
 static void add_exported_list(struct watched *p, uint64_t address)
 {
 	if (!p->has_agent)
@@ -438,7 +437,8 @@ struct looking {
 	struct watched *process;
 };
 
-/* What an object has is found once: many processes have the same ones.  NULL: it is not loaded there, or not yet; or no memory. */
+/* Finds the symbols of an object once, since many processes have the same objects.  NULL: the object is not loaded there, or not yet, or
+ * there is no memory. */
 static struct object_symbols *find_object_symbols(struct gdb_jit_poll *o, const struct watched *p, const struct proc_mapping *m)
 {
 	static const char *const descriptor = DESCRIPTOR;
@@ -498,7 +498,7 @@ static void add_hidden_list(void *context, uint64_t address)
 	add_jit_list(p, address);
 }
 
-/* Lists that no symbol leads to, if there is anything that they could tell of.  false: the process has gone. */
+/* Searches for lists without a symbol, if the process has generated code.  Returns false if the process has gone. */
 static bool search_hidden_lists(struct gdb_jit_poll *o, struct watched *p)
 {
 	uint32_t nr = p->nr_lists;
@@ -521,7 +521,7 @@ static bool search_hidden_lists(struct gdb_jit_poll *o, struct watched *p)
 	return true;
 }
 
-/* Soon, because there is new memory for code: before the code in it, or what tells of it, may be complete. */
+/* Schedules a search soon after memory for code was mapped.  At once, the code in it, or its registration, might not be complete. */
 static void schedule_hidden_search(struct watched *p, uint64_t now_ns)
 {
 	uint64_t rested_ns = p->searched_ns + SEARCH_DUTY * p->search_took_ns;
@@ -581,7 +581,7 @@ static bool poll_watched_process(struct gdb_jit_poll *o, struct watched *p, uint
 	lives = search_hidden_lists_if_due(o, p, now_ns);
 	for (uint32_t i = 0; i < p->nr_lists && lives; i++)
 		lives = poll_jit_list(o, p, &p->list[i], time_ns, now_ns);
-	if (!lives) { /* its first thread may have, and others go on */
+	if (!lives) { /* the first thread may have ended while others go on */
 		pid_t other = proc_mem_living_thread(p->pid);
 
 		lives = other && other != p->living;
@@ -599,7 +599,7 @@ int gdb_jit_poll_add_process(struct gdb_jit_poll *o, pid_t pid)
 
 	if (p)
 		return 0;
-	/* address 1 is never mapped: only the permission is asked for */
+	/* address 1 is never mapped, so this only checks the permission */
 	living = proc_mem_living_thread(pid);
 	ret = living ? proc_mem_read(living, 1, &byte, 1) : -ESRCH;
 	if (ret == -EPERM || ret == -ESRCH)
@@ -637,7 +637,7 @@ void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid)
 
 	if (p && !p->has_agent)
 		return;
-	if (p) /* of an image that it has left, or a process that has ended */
+	if (p) /* an older image of the process, or an ended process */
 		remove_watched_process(o, pid);
 	p = add_watched_process(o, pid);
 	if (p)
@@ -667,7 +667,7 @@ void gdb_jit_poll_note_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
 	p->has_agent = parent->has_agent;
 	p->is_found = parent->is_found;
 	p->is_fork = true;
-	/* what its parent had said is its own as well: the analyzer looks there */
+	/* the parent's registrations hold for the child, and the analyzer finds them at the parent */
 	for (uint32_t i = 0; i < parent->nr_lists; i++) {
 		const struct list *from = &parent->list[i];
 		struct list *to = &p->list[p->nr_lists];
@@ -693,13 +693,13 @@ void gdb_jit_poll_note_exec(struct gdb_jit_poll *o, pid_t pid)
 	has_agent = p->has_agent;
 	is_found = p->is_found;
 	remove_watched_process(o, pid);
-	if (is_found) /* until it has memory for code again */
+	if (is_found) /* polled again once it has memory for code */
 		return;
 	p = add_watched_process(o, pid);
 	if (!p)
 		return;
 	p->maps_changed = true;
-	p->has_agent = has_agent; /* its agent may have said hello before the kernel's word of the exec is read */
+	p->has_agent = has_agent; /* the agent may have connected before the record of the exec is read */
 }
 
 void gdb_jit_poll_note_mapping(struct gdb_jit_poll *o, pid_t pid)
@@ -725,7 +725,7 @@ void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns)
 	if (now_ns < o->rests_until_ns)
 		return;
 	o->looked_ns = now_ns;
-	/* what is new came since the last look */
+	/* new entries came since the last look */
 	for (size_t left = o->nr; left > 0 && o->nr > 0 && took_ns < LOOK_NS; left--) {
 		o->turn = o->turn < o->nr ? o->turn : 0;
 		if (poll_watched_process(o, o->process[o->turn], before, now_ns))
@@ -736,7 +736,7 @@ void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns)
 	}
 	o->changed_ns = o->changed ? now_ns : o->changed_ns;
 	o->changed = false;
-	o->rests_until_ns = now_ns + took_ns; /* the rest of the recording has a half at least */
+	o->rests_until_ns = now_ns + took_ns; /* at least half of the time is left to the rest of the recording */
 }
 
 bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o)

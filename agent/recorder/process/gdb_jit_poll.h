@@ -24,15 +24,14 @@ void gdb_jit_poll_destroy(struct gdb_jit_poll *o);
 int gdb_jit_poll_add_process(struct gdb_jit_poll *o, pid_t pid);
 /* pid has the agent, which hooks exported lists: from now on, search for lists without a symbol only. */
 void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid);
-/* pid has memory for code since time_ns: its lists are read at the next looks, where what finds lists without a symbol takes a hundredth of
- * the time for all such processes together.  false: it is polled already, or
- * there are too many. */
+/* Polls pid, which has memory for code since time_ns, from the next look on.  Searches for lists without a symbol take a hundredth of the
+ * time, for all such processes together.  false: pid is polled already, or there are too many. */
 bool gdb_jit_poll_add_found(struct gdb_jit_poll *o, pid_t pid, uint64_t time_ns);
-/* It has ended. */
+/* Stops polling pid, which has ended. */
 void gdb_jit_poll_forget(struct gdb_jit_poll *o, pid_t pid);
 /* Poll this list of pid as well, which its agent cannot hook. */
 void gdb_jit_poll_add_list(struct gdb_jit_poll *o, pid_t pid, uint64_t address);
-/* pid was forked from ppid / has a new image / has mapped an object / executable memory without a file. */
+/* Called when pid was forked from ppid, has executed a program, has mapped an object, and has mapped executable memory without a file. */
 void gdb_jit_poll_note_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid);
 void gdb_jit_poll_note_exec(struct gdb_jit_poll *o, pid_t pid);
 void gdb_jit_poll_note_mapping(struct gdb_jit_poll *o, pid_t pid);
@@ -44,8 +43,8 @@ void gdb_jit_poll_note_code_mapping(struct gdb_jit_poll *o, pid_t pid);
  * another for as long as it took.
  */
 void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns);
-/* Read the rest of what was registered before, at the end of a recording.   false: there is more than is read in a second of
- * processor time, or in five seconds. */
+/* Reads the rest of the entries that were registered before the recording, at its end.  false: there are more than can be read in a second
+ * of processor time, or in five seconds. */
 bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o);
 
 /*
@@ -54,12 +53,12 @@ bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o);
  */
 int gdb_jit_poll_wait_ms(const struct gdb_jit_poll *o, uint64_t now_ns);
 
-/* Code objects found so far, and invalid lists or objects. */
+/* Numbers of code objects found so far, and of invalid lists or objects. */
 uint64_t gdb_jit_poll_nr_elfs_found(const struct gdb_jit_poll *o);
 uint64_t gdb_jit_poll_nr_bad_entries(const struct gdb_jit_poll *o);
-/* Processes with more of it than is looked at. */
+/* Number of processes with more lists or code than is read. */
 uint64_t gdb_jit_poll_nr_processes_cut(const struct gdb_jit_poll *o);
-/* Entries of lists that were read, known ones included (tests). */
+/* Number of list entries that were read, known ones included (tests). */
 uint64_t gdb_jit_poll_nr_entries_read(const struct gdb_jit_poll *o);
 
 #endif

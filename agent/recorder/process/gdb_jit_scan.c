@@ -13,11 +13,11 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#define BYTES_MAX (512u << 20) /* looked through in one process */
+#define BYTES_MAX (512u << 20) /* most bytes searched in one process */
 #define CHUNK_BYTES (1u << 20)
 #define BATCH 512u	    /* suspects whose first entries are read by one system call */
-#define READS_MAX 100000u   /* system calls for what suspects point to */
-#define ENTRIES_MAX 64u	    /* of a list, that have to be in order */
+#define READS_MAX 100000u   /* most system calls for entries and objects of suspects */
+#define ENTRIES_MAX 64u	    /* entries of a list that are checked */
 #define ELF_BYTES_MAX (1ull << 30)
 #define USER_END (1ull << 47)
 
@@ -44,13 +44,13 @@ struct scan {
 	void (*found)(void *context, uint64_t descriptor);
 	void *context;
 	unsigned char *chunk;
-	struct area *area; /* of memory that can be read: sorted, neighbours joined */
+	struct area *area; /* readable memory: sorted, neighbours joined */
 	uint32_t nr_areas, areas_capacity;
 	struct suspect suspect[BATCH];
 	uint32_t nr_suspects;
-	uint64_t looked_at, object_end; /* where the data of the last object ends, and its bss may begin */
+	uint64_t looked_at, object_end; /* object_end: where the data of the last object ends, and its bss may begin */
 	uint64_t file;			/* the inode of the last mapped file */
-	uint64_t file_end;		/* where that file ends as an object; 0: it is data that a program mapped */
+	uint64_t file_end;		/* end of the object in that file; 0: it is data that a program mapped */
 	uint32_t nr_reads;
 	bool cut; /* a limit was reached */
 };
@@ -59,7 +59,7 @@ static int add_readable_area(void *context, const struct proc_mapping *m)
 {
 	struct scan *s = context;
 
-	if (!(m->prot & PROT_READ) || strncmp(m->path, "[v", 2) == 0) /* the kernel's */
+	if (!(m->prot & PROT_READ) || strncmp(m->path, "[v", 2) == 0) /* the kernel's own mappings */
 		return 0;
 	if (s->nr_areas && s->area[s->nr_areas - 1].end == m->start) {
 		s->area[s->nr_areas - 1].end = m->end;
@@ -92,7 +92,7 @@ static bool may_be_list_entry(const struct scan *s, uint64_t at)
 	return at % 8 == 0 && at < USER_END && is_memory_readable(s, at, sizeof(struct entry));
 }
 
-/* What needs no system call comes first: most of what looks like a descriptor is none. */
+/* Makes the checks that need no system call first, since most words that look like a descriptor are none. */
 static bool entry_may_follow_in_list(const struct scan *s, const struct entry *e, uint64_t before)
 {
 	return e->prev == before && (!e->next || may_be_list_entry(s, e->next)) && e->symfile_bytes >= sizeof(Elf64_Ehdr) &&
@@ -118,10 +118,10 @@ static bool entry_has_elf_symfile(struct scan *s, const struct entry *e)
 	       (h.e_type == ET_REL || h.e_type == ET_EXEC || h.e_type == ET_DYN);
 }
 
-/* Is this a list, from its first entry on, which has been read? */
+/* Is this a list?  e: its first entry, which has been read. */
 static bool is_gdb_jit_list(struct scan *s, const struct descriptor *d, struct entry e)
 {
-	bool has_relevant = d->relevant == 0 || d->action_flag == 2; /* one that was taken out is in no list */
+	bool has_relevant = d->relevant == 0 || d->action_flag == 2; /* a removed entry is in no list */
 	uint64_t at = d->first, before = 0;
 
 	for (uint32_t nr = 1;; nr++) {
@@ -131,13 +131,13 @@ static bool is_gdb_jit_list(struct scan *s, const struct descriptor *d, struct e
 		before = at;
 		at = e.next;
 		if (!at || nr == ENTRIES_MAX)
-			return has_relevant || at; /* at: it is longer than was looked at */
+			return has_relevant || at; /* at: the list is longer than was checked */
 		if (read_memory_counted(s, at, &e, sizeof(e)))
 			return false;
 	}
 }
 
-/* The first entries of all suspects, by as few system calls as there are gaps in the memory that they point to. */
+/* Reads the first entries of all suspects, by as few system calls as there are gaps in the memory that they point to, and checks them. */
 static void check_suspect_descriptors(struct scan *s)
 {
 	struct entry e[BATCH];
@@ -153,7 +153,7 @@ static void check_suspect_descriptors(struct scan *s)
 		if (s->cut || n == -ESRCH || n == -EPERM)
 			break;
 		s->nr_reads++;
-		to = from + (n > 0 ? (uint32_t)((size_t)n / sizeof(e[0])) : 0); /* that one could not be read */
+		to = from + (n > 0 ? (uint32_t)((size_t)n / sizeof(e[0])) : 0); /* entry `to` could not be read */
 		for (uint32_t i = from; i < to; i++)
 			if (entry_may_follow_in_list(s, &e[i], 0) && is_gdb_jit_list(s, &s->suspect[i].d, e[i]))
 				s->found(s->context, s->suspect[i].address);
@@ -181,7 +181,7 @@ static void scan_memory_for_descriptors(struct scan *s, uint64_t start, uint64_t
 		size_t last = bytes - sizeof(struct descriptor);
 
 		if (proc_mem_read(s->pid, start, s->chunk, bytes))
-			return; /* it has gone, or was never there */
+			return; /* the memory has gone, or was never there */
 		for (size_t i = 0; i <= last; i += 8)
 			if (s->chunk[i] == 1)
 				add_suspect_descriptor(s, s->chunk + i, start + i);
@@ -190,12 +190,12 @@ static void scan_memory_for_descriptors(struct scan *s, uint64_t start, uint64_t
 		if (bytes == end - start)
 			return;
 		s->cut |= s->looked_at >= BYTES_MAX;
-		start += last / 8 * 8 + 8; /* the next one that was not whole in this chunk */
+		start += last / 8 * 8 + 8; /* the first descriptor that was not whole in this chunk */
 	}
 }
 
-/* Data of an object, and what the loader mapped behind it for data without initial values: as much as its headers say, because the kernel
- * joins what is mapped there later (Python's arenas are). */
+/* Searches the data of an object, and the memory that the loader mapped behind it for data without initial values.  Its end is taken from
+ * the object's headers, because the kernel joins later mappings with it (Python's arenas). */
 static int scan_object_data_mapping(void *context, const struct proc_mapping *m)
 {
 	struct scan *s = context;
@@ -214,7 +214,7 @@ static int scan_object_data_mapping(void *context, const struct proc_mapping *m)
 		end = s->file_end;
 	if (end > m->start)
 		scan_memory_for_descriptors(s, m->start, end);
-	if (behind && m->end < s->file_end) /* they may be several mappings */
+	if (behind && m->end < s->file_end) /* the memory may be several mappings */
 		s->object_end = m->end;
 	return s->cut;
 }

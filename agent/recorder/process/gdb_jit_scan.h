@@ -11,9 +11,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Has it an anonymous executable region?  -errno when its mappings cannot be read. */
+/* Has the process an anonymous executable region?  -errno when its mappings cannot be read. */
 int gdb_jit_scan_has_generated_code(pid_t pid);
-/* Calls found(context, address of a descriptor) for each.  0; 1: it ended early, because there was too much to look at; or -errno. */
+/* Calls found(context, address of a descriptor) for each list.  0; 1: the search ended early, because there was too much to read; or
+ * -errno. */
 int gdb_jit_scan_find(pid_t pid, void (*found)(void *context, uint64_t descriptor), void *context);
 
 #endif

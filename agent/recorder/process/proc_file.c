@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 
 #define TEXTS_MAX (1u << 20)
-#define PAGE_BYTES 4096 /* what the kernel gives of such a file at a time; libc would ask for 1024 */
+#define PAGE_BYTES 4096 /* bytes that the kernel returns of such a file at a time; libc would ask for 1024 */
 
-/* /proc/PID/file, or of one of its threads. */
+/* Opens /proc/PID/file, or a thread's. */
 static FILE *open_proc_file(pid_t pid, pid_t tid, const char *file)
 {
 	char path[64];
@@ -113,8 +113,8 @@ int proc_status(pid_t pid, pid_t tid, struct proc_status *out)
 	return out->state ? 0 : -ESRCH;
 }
 
-/* "START-END PROT OFFSET MAJOR:MINOR INODE  PATH\n", whose end is taken off.  sscanf() took as long as the kernel does to write it.
- * false: it is no mapping. */
+/* Parses "START-END PROT OFFSET MAJOR:MINOR INODE  PATH\n", and cuts its end off.  sscanf() took as long as the kernel does to write it.
+ * false: the line is no mapping. */
 static bool read_mapping_line(char *line, struct proc_mapping *m)
 {
 	char *at, *prot;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel says in /proc, each of its files read in one place; formats: proc(5).  Context: thread. */
+/* Reads files of the kernel in /proc, each in one place.  Formats: proc(5).  Context: thread. */
 #ifndef TAILOR_PROC_FILE_H
 #define TAILOR_PROC_FILE_H
 
@@ -8,13 +8,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A file that holds one number.  false: it cannot be read, or is none; *value is as it was. */
+/* Reads a file that holds one number.  false: the file cannot be read, or has none; *value is as it was. */
 bool proc_read_number(const char *path, long long *value);
-/* The rest of the line that begins with key, without the blanks, tabs and colon behind it; "": there is none. */
+/* Reads the rest of the line that begins with key, without the blanks, tabs and colon behind it.  "": there is none. */
 void proc_read_value(const char *path, const char *key, char *value, size_t bytes);
 
-/* A soft limit of /proc/PID/limits, by its name there.  UINT64_MAX: there is none; 0: not known.  Not by prlimit(2), which needs
- * CAP_SYS_RESOURCE for processes of other users. */
+/* Reads a soft limit of /proc/PID/limits, by its name there.  UINT64_MAX: there is none; 0: not known.  prlimit(2) is not used, since it
+ * needs CAP_SYS_RESOURCE for processes of other users. */
 uint64_t proc_limit(pid_t pid, const char *name);
 
 /* /proc/PID/stat, or a thread's. */
@@ -23,18 +23,18 @@ struct proc_stat {
 	pid_t parent;
 	uint64_t start_ticks; /* since boot, in units of sysconf(_SC_CLK_TCK) */
 };
-/* tid 0: of the process.  false: it is gone, or may not be read. */
+/* tid 0: of the process.  false: the process is gone, or may not be read. */
 bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out);
 
 /* /proc/PID/status, or a thread's.  -1: not said. */
 struct proc_status {
 	char state;
 	long process, parent, tracer, user, effective_user;
-	pid_t own_pid; /* in the innermost of its namespaces */
+	pid_t own_pid; /* PID in the innermost of its namespaces */
 	bool has_memory;
-	uint64_t pending_signals; /* its own and its process's, a bit each */
+	uint64_t pending_signals; /* signals pending for the thread or its process, a bit each */
 };
-/* tid 0: of the process.  0, -ESRCH (it is gone) or another -errno. */
+/* tid 0: of the process.  0, -ESRCH (the process is gone) or another -errno. */
 int proc_status(pid_t pid, pid_t tid, struct proc_status *out);
 
 /* A line of /proc/PID/maps.  path: "" for anonymous memory; lives until the callback returns. */
@@ -49,7 +49,7 @@ struct proc_mapping {
 int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mapping *m), void *context);
 
 /* Calls each(context, text) for the texts of /proc/PID/NAME, "environ" or "cmdline", until it returns nonzero, and returns that; -errno
- * when there is no such file, or it may not be read.  What stands behind the first MiB is not looked at. */
+ * when there is no such file, or it may not be read.  Texts behind the first MiB are not read. */
 int proc_each_terminated_text(pid_t pid, const char *name, int (*each)(void *context, const char *text), void *context);
 
 /* Calls each(context, number) for the numbers that are names in a folder (/proc, /proc/PID/task) until it returns nonzero, and returns

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every number here comes from a process that may be anything: all are bounded before use, and a table that leads nowhere
- * only means that nothing is found.
+ * Every number here comes from an untrusted process, so all are bounded before use, and a table that leads nowhere only means that nothing
+ * is found.
  */
 #include "agent/recorder/process/proc_mem.h"
 
@@ -25,7 +25,7 @@
 #define DYNAMIC_MAX 512u
 #define DYNAMIC_AT_A_TIME 32u
 #define CHAIN_MAX 4096u /* symbols of one hash bucket */
-#define NAME_MAX_BYTES 256u /* V8's are mangled */
+#define NAME_MAX_BYTES 256u /* V8's names are mangled */
 #define SYMBOLS_AT_A_TIME 4096u
 #define SYMTAB_BYTES_MAX (256u << 20)
 #define STRINGS_BYTES_MAX (256u << 20)
@@ -125,7 +125,7 @@ int proc_mem_read(pid_t pid, uint64_t address, void *to, size_t bytes)
 	int error = errno;
 	pid_t thread = n < 0 && error == ESRCH ? proc_mem_living_thread(pid) : 0;
 
-	if (thread && thread != pid) { /* the first one has ended */
+	if (thread && thread != pid) { /* the first thread has ended */
 		n = process_vm_readv(thread, &here, 1, &there, 1, 0);
 		error = errno;
 	}
@@ -148,13 +148,13 @@ struct tables {
 };
 
 struct object {
-	uint64_t bias;	  /* what is added to the file's addresses */
-	uint64_t dynamic; /* where its dynamic section lies; 0: it has none */
-	uint64_t functions; /* likewise its .eh_frame_hdr */
+	uint64_t bias;	  /* added to the file's addresses */
+	uint64_t dynamic; /* address of its dynamic section; 0: it has none */
+	uint64_t functions; /* address of its .eh_frame_hdr; 0: it has none */
 	uint64_t end;
 };
 
-/* false: not an object that we can read. */
+/* Returns false if there is no readable object. */
 static bool read_elf_headers(pid_t pid, uint64_t base, struct object *o)
 {
 	Elf64_Phdr ph[HEADERS_MAX];
@@ -167,7 +167,7 @@ static bool read_elf_headers(pid_t pid, uint64_t base, struct object *o)
 	    proc_mem_read(pid, base + h.e_phoff, ph, h.e_phnum * sizeof(ph[0])))
 		return false;
 	for (int i = 0; i < h.e_phnum; i++) {
-		if (ph[i].p_type == PT_LOAD && !loaded) { /* they are sorted by address */
+		if (ph[i].p_type == PT_LOAD && !loaded) { /* segments are sorted by address */
 			o->bias = base - (ph[i].p_vaddr - ph[i].p_offset);
 			loaded = true;
 		}
@@ -200,7 +200,7 @@ static bool read_dynamic_tables(pid_t pid, uint64_t bias, uint64_t dynamic, stru
 		Elf64_Dyn d;
 		uint64_t at;
 
-		/* the last ones may stand at the end of what is mapped; what cannot be read ends it */
+		/* the last entries may stand at the end of mapped memory, so entries that cannot be read stay 0, which ends the table */
 		if (i % DYNAMIC_AT_A_TIME == 0) {
 			memset(some, 0, sizeof(some));
 			proc_mem_read_many(pid, &piece, 1, some);
@@ -208,7 +208,7 @@ static bool read_dynamic_tables(pid_t pid, uint64_t bias, uint64_t dynamic, stru
 		d = some[i % DYNAMIC_AT_A_TIME];
 		if (d.d_tag == DT_NULL)
 			break;
-		at = d.d_un.d_ptr < bias ? d.d_un.d_ptr + bias : d.d_un.d_ptr; /* the loader has relocated most */
+		at = d.d_un.d_ptr < bias ? d.d_un.d_ptr + bias : d.d_un.d_ptr; /* the loader has relocated most entries */
 		switch (d.d_tag) {
 		case DT_SYMTAB:
 			t->symbols = at;
@@ -230,7 +230,7 @@ static bool read_dynamic_tables(pid_t pid, uint64_t bias, uint64_t dynamic, stru
 	return t->symbols && t->strings;
 }
 
-/* Symbol number i, if it is a definition of name. */
+/* Address of symbol number i, if it is a definition of name, else 0. */
 static uint64_t symbol_address_if_named(pid_t pid, const struct tables *t, uint64_t bias, uint64_t i, const char *name)
 {
 	char text[NAME_MAX_BYTES];
@@ -260,7 +260,7 @@ static uint64_t find_symbol_by_gnu_hash(pid_t pid, const struct tables *t, uint6
 
 	if (proc_mem_read(pid, t->gnu_hash, head, sizeof(head)) || head[0] == 0)
 		return 0;
-	/* the filter says for most names that they are not there */
+	/* the filter rules most missing names out */
 	if (head[2] && proc_mem_read(pid, t->gnu_hash + sizeof(head) + 8ull * (hash / 64 % head[2]), &bloom, sizeof(bloom)) == 0 &&
 	    !(bloom >> hash % 64 & 1 && bloom >> (hash >> head[3] % 32) % 64 & 1))
 		return 0;
@@ -332,15 +332,16 @@ uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name)
 	return found;
 }
 
-/* The head of .eh_frame_hdr, as linkers write it; entries of two words follow, whose first is a function's beginning from the head on. */
+/* The head of .eh_frame_hdr, as linkers write it.  Entries of two words follow, whose first is the begin of a function, relative to the
+ * head. */
 struct function_table {
 	uint8_t version, frame_encoding, nr_encoding, table_encoding;
 	int32_t frame;
 	uint32_t nr;
 };
-#define FUNCTION_ENCODINGS 0x3b03u /* of the table, relative to the head and signed; of their number, unsigned */
+#define FUNCTION_ENCODINGS 0x3b03u /* table entries: signed, relative to the head; their number: unsigned */
 
-/* Where the function of entry i begins; 0: it cannot be read. */
+/* Address of the function of entry i; 0: it cannot be read. */
 static uint64_t begin_of_function(pid_t pid, uint64_t table, uint64_t i)
 {
 	int32_t offset;
@@ -359,7 +360,7 @@ bool proc_mem_find_function(pid_t pid, uint64_t base, uint64_t address, uint64_t
 	if (!read_elf_headers(pid, base, &o) || !o.functions || proc_mem_read(pid, o.functions, &t, sizeof(t)) || t.version != 1 ||
 	    (t.table_encoding << 8 | t.nr_encoding) != FUNCTION_ENCODINGS)
 		return false;
-	for (high = t.nr; high > low + 1;) { /* the last one that begins at address or before it */
+	for (high = t.nr; high > low + 1;) { /* finds the last function that begins at address or before it */
 		uint64_t middle = low + (high - low) / 2, begin = begin_of_function(pid, o.functions, middle);
 
 		if (begin == 0)

@@ -24,7 +24,7 @@
 struct process_names {
 	regex_t expression;
 	bool has_expression, has_program;
-	struct stat own; /* this program */
+	struct stat own; /* file of this program */
 	char program[PATH_MAX], resolved[PATH_MAX]; /* as it was given, from the root on; without links, "": there is no such file */
 	uint64_t resolved_ns;
 };
@@ -82,7 +82,7 @@ void process_names_close(struct process_names *n)
 
 /* ------------------------------------------------------------------------------------------------------ of one process */
 
-/* The first word of a command line.  -1: the process has ended; 0: the kernel has not set it up yet, or there is none. */
+/* Reads the first word of a command line.  -1: the process has ended; 0: the kernel has not set it up yet, or there is none. */
 static int read_first_word(pid_t pid, char word[WORD_BYTES])
 {
 	char path[64];
@@ -146,7 +146,8 @@ static bool executes_program(struct process_names *n, pid_t pid)
 	return bytes > 0 && is_program(n, path, (size_t)bytes);
 }
 
-/* A process of this program, a kernel thread and one that has ended are not meant by their names.  is_new: it has just executed one. */
+/* Rules out processes of this program, kernel threads and ended processes, which are not meant by their names.  is_new: the process has
+ * just executed a program. */
 static enum names_verdict judge_kind(const struct process_names *n, pid_t pid, bool is_new)
 {
 	struct stat program;

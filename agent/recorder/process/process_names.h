@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that a user means by a name, or by the program that they execute: those that run, and each one that is heard of later.
- * Context: thread.
+ * Processes that a user means by a name, or by the program that they execute: those that run, and those that start later.  Context: thread.
  */
 #ifndef TAILOR_PROCESS_NAMES_H
 #define TAILOR_PROCESS_NAMES_H
@@ -17,23 +16,24 @@ struct names_wanted {
 
 struct process_names;
 
-/* 0, -EINVAL: the expression is none, or another -errno. */
+/* 0, -EINVAL: the expression is invalid, or another -errno. */
 int process_names_open(const struct names_wanted *w, struct process_names **out);
 /* NULL is fine. */
 void process_names_close(struct process_names *n);
 
-/* A process that has just executed a program, as far as it is known. */
+/* Verdict on a process, which may have just executed a program. */
 enum names_verdict {
 	NAMES_UNWANTED,
 	NAMES_WANTED,
-	NAMES_ENDED, /* it has the name and has ended */
+	NAMES_ENDED, /* has the name, and has ended */
 	NAMES_LATER, /* the kernel has not set up its command line yet, so ask again in a millisecond */
 };
 
-/* comm: its name as the kernel told it; NULL: it is read.  Kernel threads and the processes of this program are not wanted. */
+/* comm: the process's name as the kernel reported it; NULL: it is read.  Kernel threads and the processes of this program are not
+ * wanted. */
 enum names_verdict process_names_judge(struct process_names *n, pid_t pid, const char *comm);
 
-/* Calls each(context, pid) for all that run and are wanted, until it returns nonzero, and returns that; 0; -errno. */
+/* Calls each(context, pid) for all processes that run and are wanted, until it returns nonzero, and returns that; 0; -errno. */
 int process_names_each(struct process_names *n, int (*each)(void *context, pid_t pid), void *context);
 
 #endif

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #define ANCESTORS_MAX 64
-#define LOOK_NS 10000000 /* at whether it works */
-#define WORKS_PART 10	 /* of that time */
+#define LOOK_NS 10000000 /* time of a look whether a process works */
+#define WORKS_PART 10	 /* a process works if it uses such a part of that time */
 
 struct process_node *process_tree_find(const struct process_tree *t, pid_t pid)
 {

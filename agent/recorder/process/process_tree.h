@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes that there are, each with its parent: who belongs to whom when running processes are attached to.  Context: thread. */
+/* All processes, each with its parent, for finding descendants when running processes are attached to.  Context: thread. */
 #ifndef TAILOR_PROCESS_TREE_H
 #define TAILOR_PROCESS_TREE_H
 
@@ -14,7 +14,7 @@ enum process_wanted { PROCESS_UNWANTED, PROCESS_ALONE, PROCESS_WITH_DESCENDANTS 
 struct process_node {
 	pid_t pid, parent;
 	uint64_t start_ticks; /* since boot, in units of sysconf(_SC_CLK_TCK) */
-	enum process_wanted wanted; /* what its user says, and that it has done with it */
+	enum process_wanted wanted; /* set by the tree's user, as is `done` */
 	bool done;
 };
 
@@ -31,14 +31,14 @@ int process_tree_update(struct process_tree *t);
 struct process_node *process_tree_add(struct process_tree *t, pid_t pid);
 void process_tree_fini(struct process_tree *t);
 
-/* NULL: it is not known. */
+/* Returns NULL for an unknown process. */
 struct process_node *process_tree_find(const struct process_tree *t, pid_t pid);
-/* Is it wanted, or an ancestor of it with all descendants? */
+/* Is the process wanted, or an ancestor of it with all descendants? */
 bool process_tree_is_wanted(const struct process_tree *t, const struct process_node *n);
 
 /*
- * A process whose descendants do its work: it has some that have used as much processor time as itself, or it uses less than a tenth of
- * the next 10 ms, which this waits.  How many descendants there are that are not wanted anyway; 0: none, or it works itself.
+ * Returns how many descendants of a process are not wanted anyway, if they do its work: they have used as much processor time as the
+ * process, or it uses less than a tenth of the next 10 ms, for which this function waits.  0: there are none, or the process works itself.
  */
 uint32_t process_tree_works_below(const struct process_tree *t, pid_t pid);
 

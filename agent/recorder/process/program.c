@@ -24,7 +24,7 @@ static int why_not_executable(const char *path)
 	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : EACCES;
 }
 
-/* As execvp(3) looks for it: a path of PROGRAM_PATH_BYTES, and 0 or why not. */
+/* Finds a command as execvp(3) does: a path of PROGRAM_PATH_BYTES, and 0 or the error. */
 static void find_program_in_path(const char *command, char *path, int *why)
 {
 	const char *dirs = getenv("PATH"), *end;
@@ -45,7 +45,7 @@ static void find_program_in_path(const char *command, char *path, int *why)
 			return;
 		}
 		if (error == EACCES)
-			*why = EACCES; /* said when there is no other */
+			*why = EACCES; /* reported if no other is found */
 	}
 	path[0] = 0;
 }
@@ -67,7 +67,7 @@ bool program_is_limited(pid_t pid)
 	return (space && space < PRELOAD_ADDRESS_SPACE_MIN) || (data && data < PRELOAD_DATA_MIN);
 }
 
-/* What makes a process of this program one that its user may not look into: exec ends the counters that are on it. */
+/* Returns why a process of this program may not be read by its user, or NULL.  exec ends the counters of such a process. */
 static const char *what_gives_privileges(int fd, const struct stat *st)
 {
 	if ((st->st_mode & S_ISUID) && st->st_uid != geteuid())
@@ -96,7 +96,7 @@ static void inspect_program_file(const char *path, struct program *p, int depth)
 	if (fd < 0) {
 		if (errno == EACCES && access(path, X_OK) == 0)
 			p->why_uncounted = "may be executed by this user, and not read";
-		return; /* else exec will say why */
+		return; /* exec reports why */
 	}
 	n = pread(fd, text, sizeof(text) - 1, 0);
 	if (n > 2 && text[0] == '#' && text[1] == '!' && depth < 2) {
@@ -108,7 +108,7 @@ static void inspect_program_file(const char *path, struct program *p, int depth)
 		argument = name ? strtok_r(NULL, " \t", &rest) : NULL;
 		if (argument && strcmp(argument, "-S") == 0)
 			argument = strtok_r(NULL, " \t", &rest);
-		if (name && argument && strcmp(basename(name), "env") == 0) /* which starts another one */
+		if (name && argument && strcmp(basename(name), "env") == 0) /* env starts the interpreter */
 			find_program_in_path(argument, p->interpreter, &error);
 		else if (name)
 			snprintf(p->interpreter, sizeof(p->interpreter), "%s", name);

@@ -13,7 +13,7 @@
 
 struct program {
 	char path[PROGRAM_PATH_BYTES];	      /* empty: not found */
-	char interpreter[PROGRAM_PATH_BYTES]; /* of a script; empty: not a script */
+	char interpreter[PROGRAM_PATH_BYTES]; /* interpreter of a script; empty: not a script */
 	int error;	     /* 0, or why it cannot be started: ENOENT, EACCES, EISDIR */
 	enum preload_fit fit;
 	bool can_preload;    /* false: the program would end, or its loader print an error */
@@ -21,16 +21,16 @@ struct program {
 	const char *why_uncounted; /* the reason why the kernel ends counters of this user when it is executed, else NULL */
 };
 
-/* Its notice: of what, why_uncounted, and program_uncounted_remedy(). */
+/* Notice of an uncounted program.  Arguments: the program, why_uncounted, and program_uncounted_remedy(). */
 #define PROGRAM_UNCOUNTED TRACE_NO_SAMPLES_OF "%s: it %s, so the kernel ends its counters when it is executed; %s"
 
-/* Also follows "#!" to the interpreter, and env(1) to the one that it starts. */
+/* Inspects a command.  Follows "#!" to the interpreter, and env(1) to the program that it starts. */
 void program_inspect(const char *command, struct program *p);
 
-/* What helps this user there. */
+/* Returns what this user can do to record an uncounted program. */
 const char *program_uncounted_remedy(void);
 
-/* Has a process, and what it executes, too little memory for the agent (ulimit -v, -d)? */
+/* Has a process, like all programs that it executes, too little memory for the agent (ulimit -v, -d)? */
 bool program_is_limited(pid_t pid);
 
 #endif

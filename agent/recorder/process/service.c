@@ -13,15 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ID_BYTES 64 /* of a container: hexadecimal digits */
+#define ID_BYTES 64 /* hexadecimal digits of a container's id */
 #define ID_SHORT 12
-#define CONFIG_BYTES (1u << 20) /* of docker's file of a container, or podman's of all */
+#define CONFIG_BYTES (1u << 20) /* most of docker's file of a container, or of podman's of all */
 #define DOCKER "/var/lib/docker/containers"
 #define PODMAN "/var/lib/containers/storage/overlay-containers/containers.json"
 
 /* --------------------------------------------------------------------------------------------------- parts of a path */
 
-/* What stands between prefix and suffix in a part of a path; NULL: it has another form. */
+/* Returns the text between prefix and suffix in a part of a path; NULL: the part has another form. */
 static const char *inner_text(const char *part, size_t bytes, const char *prefix, const char *suffix, size_t *inner)
 {
 	size_t before = strlen(prefix), behind = strlen(suffix);
@@ -32,7 +32,8 @@ static const char *inner_text(const char *part, size_t bytes, const char *prefix
 	return part + before;
 }
 
-/* docker-ID.scope, cri-containerd-ID.scope, crio-ID.scope, libpod-ID.scope, or ID itself.  NULL: it is no container's. */
+/* Finds the id in docker-ID.scope, cri-containerd-ID.scope, crio-ID.scope, libpod-ID.scope, or ID itself.  NULL: the part is no
+ * container's. */
 static const char *container_id(const char *part, size_t bytes)
 {
 	static const char *const prefix[] = { "", "docker-", "cri-containerd-", "crio-", "libpod-", "nerdctl-" };
@@ -64,7 +65,7 @@ static bool is_named_container(const char *part, size_t bytes, const char *name)
 	return false;
 }
 
-/* The part of the path before *end, from its end on; *end goes to its beginning.  0: there is none. */
+/* Returns the length of the path's part before *end, and moves *end to its beginning.  0: there is none. */
 static size_t previous_part(const char *path, size_t *end)
 {
 	size_t last, from;
@@ -79,7 +80,7 @@ static size_t previous_part(const char *path, size_t *end)
 
 /* ------------------------------------------------------------------------------------------------------ of a process */
 
-/* The group says what its service is called; the innermost unit or container counts. */
+/* Names the service after its control group.  The innermost unit or container counts. */
 static void name_by_group(struct service *s)
 {
 	size_t end = strlen(s->group), bytes, inner;
@@ -99,7 +100,7 @@ struct best_group {
 	int rank;
 };
 
-/* Version 2's before systemd's of version 1, and that before another; the root says nothing. */
+/* Takes version 2's group before systemd's of version 1, and that before another.  The root is ignored. */
 static void take_group(void *context, const char *controllers, const char *path)
 {
 	struct best_group *best = context;
@@ -141,7 +142,7 @@ bool service_read(pid_t pid, struct service *out)
 	*out = (struct service){ .group = "" };
 	if (!read_group(pid, out))
 		return false;
-	/* one that has just ended has a group still, and an empty environment */
+	/* a process that has just ended still has a group, and an empty environment */
 	if (proc_each_terminated_text(pid, "environ", take_variable, out) == 0 && !out->name[0] && proc_mem_living_thread(pid) == 0)
 		return false;
 	if (!out->name[0])
@@ -151,8 +152,8 @@ bool service_read(pid_t pid, struct service *out)
 
 /* ----------------------------------------------------------------------------------------------------- which are wanted */
 
-/* The id of the container of this name, by what docker or podman keep of it: the id stands before the name in either.  false: neither
- * has it, or may be read. */
+/* Finds the id of the container of this name in a file of docker or podman, where the id stands before the name.  false: the file does not
+ * have the name, or may not be read. */
 static bool find_id_in_file(const char *path, const char *name, char id[ID_BYTES + 1])
 {
 	char *text = malloc(CONFIG_BYTES), wanted[2][300], *at = NULL;
@@ -171,7 +172,7 @@ static bool find_id_in_file(const char *path, const char *name, char id[ID_BYTES
 			snprintf(id, ID_BYTES + 1, "%s", c + 6);
 			found = true; /* the last one before the name */
 		}
-	/* docker's file has it behind the name as well, and is called by it */
+	/* docker's file may have the id behind the name alone, and its folder is named after the id */
 	if (at && !found && strlen(path) > sizeof(DOCKER) + ID_BYTES && container_id(path + sizeof(DOCKER), ID_BYTES)) {
 		snprintf(id, ID_BYTES + 1, "%s", path + sizeof(DOCKER));
 		found = true;
@@ -207,7 +208,7 @@ static bool is_wanted_unit(const char *unit, const char *part, size_t bytes)
 
 static bool is_wanted_container(const char *wanted, const char *part, size_t bytes)
 {
-	static char id[ID_BYTES + 1], of[256]; /* of the name that was asked for last */
+	static char id[ID_BYTES + 1], of[256]; /* id of the name that was looked up last */
 	const char *found = container_id(part, bytes);
 	size_t n = strlen(wanted);
 
