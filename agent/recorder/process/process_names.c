@@ -25,7 +25,7 @@ struct process_names {
 	regex_t expression;
 	bool has_expression, has_program;
 	struct stat own; /* file of this program */
-	char program[PATH_MAX], resolved[PATH_MAX]; /* as it was given, from the root on; without links, "": there is no such file */
+	char program[PATH_MAX], resolved[PATH_MAX]; /* program: as given, with its folder; resolved: without links; "": no such file */
 	uint64_t resolved_ns;
 };
 
