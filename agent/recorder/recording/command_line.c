@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Command lines of the programs that run in the recorded processes, and which services they work for. */
+/* Writes the command lines of the programs that run in the recorded processes, and the services that they work for. */
 #include "agent/recorder/recording/internal.h"
 
 #include "agent/recorder/process/proc_file.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COMMAND_LINES_BYTES (4u << 20) /* in a trace: a build of 10,000 files has 3 MiB */
+#define COMMAND_LINES_BYTES (4u << 20) /* most in a trace: a build of 10,000 files has 3 MiB */
 #define SERVICES_BYTES (4u << 20)
 
 struct command_line {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A recording as a sink: samples become columns; mappings, forks, execs, exits, names and switches go to the trace, and to the parts that
- * need them.  They come from rings or from a perf.data file.
+ * need them.  The source reads them from rings or from a perf.data file.
  */
 #include "agent/recorder/recording/internal.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A context switch as a sample of an event of its own: as many as context switches, and as compact. */
+/* A context switch as a sample of an event of its own.  The record is compact, since there are as many as switches. */
 struct switch_sample {
 	struct perf_event_header header;
 	uint64_t who, time_ns, cpu, kind;
@@ -40,7 +40,7 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 		r->losses.total[LOSS_RING_BAD]++;
 		return 0;
 	}
-	/* of a clock whose period was changed the kernel goes on telling the first one, and of page faults it tells none */
+	/* samples of a clock whose period was changed still say the first one, and samples of page faults say none */
 	own = v && random_period_count_sample(v, seen.counter);
 	if (v && v->period && ((own && event_is_clock(&r->attr[event])) || random_period_is_once(&r->attr[event]))) {
 		seen.weight = v->period;
@@ -83,7 +83,7 @@ static void record_mapping(void *recording, const struct mapping *m, uint64_t ti
 
 enum { LIVES = 1, ENDED };
 
-/* Has the process ended?  Its first thread may have before the others. */
+/* Has the process ended?  Its first thread may end before the others. */
 static bool is_last_exit(struct recording *r, const struct kernel_task *t)
 {
 	bool first = t->pid == t->tid;
@@ -142,7 +142,7 @@ static void record_comm(void *recording, const struct kernel_comm *c, uint64_t t
 	recording_write_comm(r, c, time_ns);
 }
 
-/* Of the thread in the record's id, also if the record names the other thread. */
+/* Adds a switch of the thread in the record's id, also if the record names the other thread. */
 static void record_context_switch(void *recording, const struct perf_event_header *h, const struct record_id *id)
 {
 	struct switch_sample sample = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sizeof(sample) },

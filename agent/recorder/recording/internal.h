@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of a recording share.  Context: thread. */
+/* Declarations that the files of a recording share.  Context: thread. */
 #ifndef TAILOR_RECORDING_INTERNAL_H
 #define TAILOR_RECORDING_INTERNAL_H
 
@@ -23,7 +23,7 @@ struct losses {
 		enum loss_reason reason;
 		uint32_t pid, tid;
 		uint64_t count;
-	} thread[THREAD_LOSSES_MAX]; /* of these, since the last flush, whose thread is known */
+	} thread[THREAD_LOSSES_MAX]; /* losses since the last flush whose thread is known */
 	int nr_threads;
 };
 
@@ -33,7 +33,7 @@ struct recording {
 	struct trace_writer *writer;
 	uint32_t nr_columns;
 	uint32_t switches; /* the column of switches; nr_columns: there is none */
-	struct perf_event_attr attr[RECORDING_COLUMNS_MAX]; /* of each column */
+	struct perf_event_attr attr[RECORDING_COLUMNS_MAX]; /* attr of each column */
 	struct samples *samples[RECORDING_COLUMNS_MAX];
 	struct images *images;
 	struct jit_files *jit_files;
@@ -43,15 +43,15 @@ struct recording {
 	struct gdb_jit_poll *gdb_jit; /* NULL: no process's lists are read */
 	struct luajit *luajit;	      /* NULL: no process has LuaJIT */
 	struct losses losses;
-	struct hash_map headless; /* PIDs of processes whose first thread has ended before others: do they live? */
-	uint64_t tag_registers;	/* where hosts keep their tags, perf's mask */
+	struct hash_map headless; /* PIDs of processes whose first thread has ended before others: LIVES or ENDED (facts.c) */
+	uint64_t tag_registers;	/* registers in which hosts keep their tags, perf's mask */
 	uint64_t command_cpu_ns; /* 0: not known */
-	int64_t recorder_cpu_ns; /* beside this process's */
-	size_t command_line_bytes, service_bytes; /* in the trace */
+	int64_t recorder_cpu_ns; /* processor time beside this process's */
+	size_t command_line_bytes, service_bytes; /* bytes in the trace */
 	uint32_t nr_resource_records;
 	bool tag_words_noticed;
-	uint32_t nr_python_answers; /* of interpreters that an agent asked for their functions while they ran */
-	struct host_lacks lacks; /* that this trace has */
+	uint32_t nr_python_answers; /* answers of interpreters that an agent asked for their functions while they ran */
+	struct host_lacks lacks; /* lacks that this trace has */
 	uint64_t nr_samples, nr_processes, begin_ns;
 };
 
@@ -66,26 +66,26 @@ void recording_flush_samples(struct recording *r);
 
 /* ---- records.c */
 void recording_write_event(struct recording *r, uint32_t number, const struct event *e, const struct recording_event *how);
-/* since_ns: of its record; JITREG_TIME_BEFORE for what was there before the recording, so that it hides no code that was put there
+/* since_ns: time of the record; JITREG_TIME_BEFORE for a mapping from before the recording, so that it hides no code that was loaded there
  * since. */
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns, uint64_t since_ns);
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
 void recording_write_end(struct recording *r, int wait_status);
 
 /* ---- command_line.c */
-/* Of the program that runs in pid, if it is there still. */
+/* Writes the command line of the program that runs in pid, if it is there still. */
 void recording_write_command_line(struct recording *r, uint32_t pid, uint64_t time_ns);
 
-/* Likewise, its service.  false: it has ended. */
+/* Writes the service of pid.  false: the process has ended. */
 bool recording_write_service(struct recording *r, uint32_t pid, uint64_t time_ns);
 
 /* ---- losses.c */
-/* What was lost since the last call. */
+/* Writes the losses since the last call. */
 void recording_write_losses(struct recording *r);
 
 /* ---- registrations.c */
-/* Without stacks, registers are needed for tags only: all that can hold a tag until a host has declared its tag, then only the
- * declared ones. */
+/* Keeps only registers that are needed.  Without stacks, they are needed for tags only: all that can hold a tag until a host has declared
+ * its tag, then only the declared ones. */
 void recording_keep_registers(struct recording *r);
 
 #endif

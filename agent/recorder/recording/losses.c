@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was lost, by reason and thread: counted at once, written with the next chunk, and said again where that could not be written. */
+/* Counts losses by reason and thread.  They are written with the next chunk, and again with a later one where that could not be written. */
 #include "agent/recorder/recording/internal.h"
 
 #include <string.h>
@@ -11,12 +11,12 @@ void recording_count_loss(struct recording *r, enum loss_reason reason, uint32_t
 
 	l->total[reason] += count;
 	if (!pid && !tid)
-		return; /* whose, is not known */
+		return; /* the thread is unknown */
 	for (i = 0; i < l->nr_threads; i++)
 		if (l->thread[i].reason == reason && l->thread[i].tid == tid && l->thread[i].pid == pid)
 			break;
 	if (i == THREAD_LOSSES_MAX)
-		return; /* written without its thread */
+		return; /* written without the thread */
 	if (i == l->nr_threads)
 		l->thread[l->nr_threads++] = (struct thread_loss){ reason, pid, tid, 0 };
 	l->thread[i].count += count;
@@ -40,9 +40,9 @@ void recording_write_losses(struct recording *r)
 	for (int i = 0; i < l->nr_threads; i++)
 		write_loss_record(r, &l->thread[i]);
 	l->nr_threads = 0;
-	for (int i = 0; i < NR_LOSSES; i++) /* and the others */
+	for (int i = 0; i < NR_LOSSES; i++) /* losses without a known thread */
 		if (l->total[i] > l->written[i])
 			write_loss_record(r, &(struct thread_loss){ (enum loss_reason)i, 0, 0, l->total[i] - l->written[i] });
-	if (trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS)) /* said again when there is room */
+	if (trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS)) /* write them again when there is room */
 		memcpy(l->written, before, sizeof(before));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel would have told of processes that were there before the counters. */
+/* Writes what the kernel would have reported of processes that existed before the counters. */
 #include "agent/recorder/recording/internal.h"
 
 #include "agent/recorder/jit_files/host_options.h"
@@ -53,12 +53,12 @@ void recording_write_process(struct recording *r, pid_t pid)
 void recording_add_process(struct recording *r, pid_t pid)
 {
 	recording_write_process(r, pid);
-	r->nr_processes++; /* further ones as the kernel reports their fork */
+	r->nr_processes++; /* further processes are counted when the kernel reports their fork */
 }
 
 void recording_add_child(struct recording *r, pid_t pid, char **command)
 {
-	write_process_record(r, pid, "", 0); /* until its exec it is ourselves */
+	write_process_record(r, pid, "", 0); /* until its exec it runs this program */
 	r->nr_processes++;
 	host_options_write_of_command(r->writer, (uint32_t)pid, recording_now_ns(r), command);
 }
@@ -73,7 +73,7 @@ void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t t
 struct of_process {
 	struct recording *recording;
 	pid_t pid;
-	uint64_t time_ns, since_ns; /* since: of mappings */
+	uint64_t time_ns, since_ns; /* since_ns: time of mappings */
 };
 
 static int write_thread_comm(void *context, pid_t tid)
@@ -89,7 +89,7 @@ static int write_thread_comm(void *context, pid_t tid)
 	return 0;
 }
 
-/* What the kernel would have told of threads that were there before the counters. */
+/* Writes what the kernel would have reported of threads that existed before the counters. */
 void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns)
 {
 	char path[64];
@@ -111,10 +111,10 @@ void recording_write_exec(struct recording *r, pid_t pid)
 #define HOLES_MAX 8u
 struct hole {
 	struct of_process *process;
-	char path[PATH_MAX]; /* of the file before it, "": none */
-	uint64_t inode, device, base, end; /* base: where its first byte would be */
+	char path[PATH_MAX]; /* path of the file before it; "": none */
+	uint64_t inode, device, base, end; /* base: address at which the file's first byte would be */
 	uint32_t nr;
-	struct proc_mapping filling[HOLES_MAX]; /* one behind another, from end on */
+	struct proc_mapping filling[HOLES_MAX]; /* mappings in succession that fill the hole */
 };
 
 static void write_one(const struct of_process *t, const struct proc_mapping *p)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One trace that is being written, from its creation to its END: samples, what the kernel says of tasks and mappings, what agents register,
- * and what is read from outside (images, perf maps and jitdumps, lists of JITs, databases).  It is a sink: whatever tells it (counters, a
- * perf.data file, a test) may go on after its end, with another recording.  Context: thread.
+ * One trace that is being written, from its creation to its END: samples, the kernel's records of tasks and mappings, registrations of
+ * agents, and data that is read from outside (images, perf maps and jitdumps, lists of JITs, databases).  A recording is a sink: its source
+ * (counters, a perf.data file, a test) may go on after its end, with another recording.  Context: thread.
  */
 #ifndef TAILOR_RECORDING_H
 #define TAILOR_RECORDING_H
@@ -23,49 +23,50 @@ struct recording;
 
 struct recording_options {
 	const char *output;
-	bool keep_old; /* a trace of that name as NAME.old */
-	bool overwrite; /* also a file that is no trace */
+	bool keep_old; /* an older trace of that name is kept as NAME.old */
+	bool overwrite; /* replace also a file that is no trace */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
-	uint64_t image_code_bytes; /* most to keep of the code of images; 0: none */
+	uint64_t image_code_bytes; /* most code of images to keep; 0: none */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
-	uint32_t stack_bytes; /* that are copied with a sample at most */
-	uint64_t registers;   /* to keep of each sample; 0: those that hold tags, as far as hosts have declared them */
-	bool finds_jit_lists; /* read in each process that has memory for code, not only where it is asked for */
-	bool has_tag_words;   /* samples have tags that are in a thread-local word */
-	/* For each notice, which the trace has as well.  May be NULL. */
+	uint32_t stack_bytes; /* most stack bytes that are copied with a sample */
+	uint64_t registers;   /* registers to keep of each sample; 0: those that hold tags, as far as hosts have declared them */
+	bool finds_jit_lists; /* lists of JITs are read in each process that has memory for code, not only where it is asked for */
+	bool has_tag_words;   /* samples have tags of thread-local words */
+	/* Called for each notice, which the trace has as well.  May be NULL. */
 	void (*notice)(void *context, const char *sentence);
-	struct host_lacks *told; /* for which notice() was called in the epochs before, and is not again; NULL: none */
-	/* For each sample (hot); for each process that is made; for each program that is executed; for each process that has exited.  Each
-	 * may be NULL. */
+	struct host_lacks *told; /* lacks for which notice() was called in earlier epochs, and is not called again; NULL: none */
+	/* Called for each sample (hot), for each process that is forked, for each program that is executed, and for each process that has
+	 * exited.  Each may be NULL. */
 	void (*seen)(void *context, const struct sample_seen *seen);
 	void (*forked)(void *context, uint32_t pid);
 	void (*executed)(void *context, const struct kernel_comm *c, uint64_t time_ns);
 	void (*exited)(void *context, uint32_t pid);
 	void *context;
-	/* An import: what is read from outside is what was left by then (CLOCK_MONOTONIC; seconds since 1970); 0: now. */
+	/* Import: end of its recording (CLOCK_MONOTONIC; seconds since 1970).  Files that are read from outside are those that were left by
+	 * then.  0: a live recording. */
 	uint64_t past_end_ns;
 	int64_t past_end_s;
-	const char *past_other_clock; /* why times are not CLOCK_MONOTONIC's; NULL: they are */
+	const char *past_other_clock; /* reason why times are not CLOCK_MONOTONIC's; NULL: they are */
 	bool past_same_kernel; /* the running kernel is the one that was recorded */
 	const struct kernel_names_origin *past_names; /* NULL: names are the running kernel's */
 };
 
 /* Creates the trace last, because that replaces an older one.  0, or -errno with a sentence. */
 int recording_create(const struct recording_options *o, struct recording **out, struct diag *d);
-/* How an event is sampled, beside what its attr says. */
+/* Facts of how an event is sampled, beside its attr. */
 struct recording_event {
 	const char *scope; /* "cpu" or "thread" */
 	uint64_t period_spread;
 	const struct clock_pairs *pairs; /* times are of another clock, which these convert; they live as long as the recording; NULL:
 					  * CLOCK_MONOTONIC */
 };
-/* The next event, behind the header: its record, and a column for its samples.  0 or -errno. */
+/* Adds the next event, behind the header: its record, and a column for its samples.  0 or -errno. */
 int recording_add_event(struct recording *r, const struct event *e, const struct recording_event *how);
-/* Context switches, each one, as the last event (TRACE_EVENT_SWITCH); woken: wake-ups behind it (TRACE_EVENT_WOKEN).  0 or -errno. */
+/* Adds context switches, each one, as the last event (TRACE_EVENT_SWITCH); woken: wake-ups behind it (TRACE_EVENT_WOKEN).  0 or -errno. */
 int recording_add_switches(struct recording *r, const char *scope, bool woken);
-/* Something was lost; pid, tid: of whom, as far as that is known, or 0.  The sink's lost() does the same. */
+/* Counts a loss.  pid, tid: its process and thread, as far as they are known, or 0.  The sink's lost() does the same. */
 void recording_count_loss(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
-/* Where what is counted goes; its context is r. */
+/* Sink for all that is counted.  Its context is r. */
 struct sink recording_sink(struct recording *r);
 struct trace_writer *recording_writer(struct recording *r);
 
@@ -74,86 +75,87 @@ struct recording_header {
 	char **command; /* NULL-terminated; NULL: none */
 	enum jit_way way;
 	bool no_adapt;
-	uint32_t epoch; /* 1, 2, ... of a recording that is cut; 0: of none */
-	uint64_t cut_recording; /* a number that its epochs share */
+	uint32_t epoch; /* number of the epoch: 1, 2, ...; 0: the recording is not cut */
+	uint64_t cut_recording; /* identifier that its epochs share */
 };
 void recording_write_header(struct recording *r, const struct recording_header *h);
-/* A sentence into the trace, and to who wants notices; only into the trace. */
+/* Write a sentence into the trace.  recording_notice() passes it to options.notice() as well. */
 void recording_notice(struct recording *r, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void recording_write_notice(struct recording *r, enum notice_kind kind, const char *text, size_t bytes);
-/* Something of a host in process pid is missing: its facts and a sentence, once a trace. */
+/* Notes that something of a host in process pid is missing: its facts and a sentence, once a trace. */
 void recording_note_lack(struct recording *r, pid_t pid, const struct host_lack *l);
-/* A process that existed before the recording, and counts as one of it; one that is about to execute this command; one that is a copy of
- * its parent since then; one of which the kernel tells as well. */
+/* Add a process that existed before the recording, one that is about to execute this command, and one that is a copy of its parent since
+ * time_ns.  recording_write_process() writes only the record, for a process that the kernel reports as well. */
 void recording_add_process(struct recording *r, pid_t pid);
 void recording_add_child(struct recording *r, pid_t pid, char **command);
 void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns);
 void recording_write_process(struct recording *r, pid_t pid);
-/* The name of a process or thread; "": it is gone. */
+/* Reads the name of a process or thread; "": it is gone. */
 void recording_read_comm(pid_t pid, char comm[64]);
-/* pid runs another program since then: what was mapped before is gone. */
+/* Notes that pid runs another program since time_ns, so that its earlier mappings are gone. */
 void recording_note_exec(struct recording *r, uint32_t pid, uint64_t time_ns);
-/* An exec without a record of the kernel; the names of threads; the present executable mappings (since_ns: JITREG_TIME_BEFORE, if
- * its program has run since before the recording). */
+/* Write an exec without a record of the kernel, the names of threads, and the present executable mappings (since_ns: JITREG_TIME_BEFORE, if
+ * the program has run since before the recording). */
 void recording_write_exec(struct recording *r, pid_t pid);
 void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns);
 void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns, uint64_t since_ns);
 
 /* ---- what is read from outside of a process that runs, and has no agent */
-/* A server of a database? */
+/* Adds a process that may be a server of a database. */
 void recording_add_engine_process(struct recording *r, pid_t pid);
 /* Is pid the parent of a server's processes, so that all of them are meant? */
 bool recording_is_postmaster(const struct recording *r, pid_t pid);
-/* Is it a JVM whose code is read from its memory?  It has no agent that heard it from its beginning. */
+/* Is the process a JVM whose code is read from its memory, since no agent has run in it from its start? */
 bool recording_can_read_jvm(struct recording *r, pid_t pid);
-/* How many agents noted what came of asking a running CPython. */
+/* Number of agents that noted the result of asking a running CPython. */
 uint32_t recording_python_answers(const struct recording *r);
-/* Code that was registered for debuggers. */
+/* Reads code that is registered for debuggers in pid. */
 void recording_watch_jit_lists(struct recording *r, pid_t pid);
 
 /* ---- agents (registrations.c) */
-/* It has said hello; its log has so many bytes. */
+/* Adds an agent that has connected, and has a log of so many bytes. */
 void recording_add_guest(struct recording *r, uint32_t pid, uint32_t tid, const char *version, uint64_t log_bytes);
-/* A record of its log, as schema_parse() yielded it. */
+/* Adds a record of an agent's log, as schema_parse() yielded it. */
 void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns,
 				const struct schema_value *values, int nr);
-/* What counters of a block say; flags: JITREG_VALUES_*. */
+/* Writes values of a block's counters; flags: JITREG_VALUES_*. */
 void recording_write_counter_values(struct recording *r, uint32_t pid, uint32_t flags, uint64_t block, const uint64_t *values, uint32_t nr);
 
 /* ---- as long as it runs: before logs are drained, before rings are drained, after, and now and then */
 void recording_begin_drain(struct recording *r);
 void recording_poll_jit_lists(struct recording *r);
 void recording_settle(struct recording *r);
-/* Gathered records go to the file. */
+/* Writes the gathered records to the file. */
 void recording_flush(struct recording *r);
-/* Within how many milliseconds the next look is due; most: no sooner than that. */
+/* Milliseconds until the next look is due, at most `most`. */
 int recording_wait_ms(const struct recording *r, int most);
 
 struct recording_state {
 	uint64_t samples, processes, bytes, records, begin_ns;
-	uint64_t lost[NR_LOSSES]; /* by reason */
+	uint64_t lost[NR_LOSSES]; /* indexed by reason */
 };
 struct recording_state recording_state(const struct recording *r);
 
 /* ---- its end */
-/* The command has ended, and the recording is of all of it. */
 struct rusage;
-/* What the kernel says of a process's use of resources; when: "start" or "end".  A command that has ended and is not waited for yet has
- * most of it. */
+/* Writes the kernel's values of a process's use of resources; when: "start" or "end".  A command that has ended and is not waited for yet
+ * still has most of them. */
 void recording_write_resources(struct recording *r, uint32_t pid, const char *when, uint64_t time_ns);
+/* Notes the resources that the command has used.  It has ended, and the recording is of all of it. */
 void recording_note_command_usage(struct recording *r, const struct rusage *usage);
-/* Processor time that was used for it beside this process's own (or, below 0, for another one). */
+/* Sets the processor time that was used for the recording beside this process's own, or, below 0, that this process used for another
+ * one. */
 void recording_note_recorder_usage(struct recording *r, int64_t cpu_ns);
-/* After the last call of its sink.  Writes what is read from outside, losses and END, and destroys it, whatever is returned.
- * wait_status: wait(2)'s of the command, -1: not known.  0, or -errno with a sentence; *out in any case. */
+/* Called after the last call of the sink.  Writes what is read from outside, losses and END, and destroys the recording, whatever is
+ * returned.  wait_status: wait(2)'s of the command, -1: not known.  0, or -errno with a sentence; *out in any case. */
 int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d);
 /* recording_end() reads no further file for names once is_over(context) is true, and says in the trace how many it left out. */
 void recording_limit_end(struct recording *r, bool (*is_over)(void *context), void *context);
-/* After fork(2), of a recording that was flushed: who calls recording_end(), and
- * who leaves that to the other (destroys it, and writes nothing). */
+/* Called after fork(2) of a flushed recording: recording_inherit() in the process that calls recording_end(), and recording_leave() in the
+ * other, where it destroys the recording and writes nothing. */
 void recording_inherit(struct recording *r);
 void recording_leave(struct recording *r);
-/* Nothing was recorded: destroys it, and removes the trace.  NULL is fine. */
+/* Destroys a recording of which nothing was recorded, and removes the trace.  NULL is fine. */
 void recording_drop(struct recording *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What agents say: most of it goes into the trace as it is; images, tags and notes have a meaning for the recorder as well. */
+/* Registrations of agents.  Most go into the trace as they are.  Images, tags and notes have a meaning for the recorder as well. */
 #include "agent/recorder/recording/internal.h"
 
 #include "jitreg/base/registers.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* of the caller, where the kernel was sampled */
+#define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* the caller's, where the kernel was sampled */
 #define TAG_REGISTERS (0xfull << 20 | 1ull << 1) /* r12-r15, rbx: where tags can live */
 
 static void add_image_mappings(struct recording *r, uint32_t pid, uint64_t time_ns, const struct schema_value *v)
@@ -49,7 +49,7 @@ void recording_keep_registers(struct recording *r)
 {
 	uint64_t mask = INSTRUCTION_POINTER | 1ull << SAMPLE_TAG_WORD | (r->tag_registers ? r->tag_registers : TAG_REGISTERS);
 
-	if (!r->options.registers) /* who asked for some gets them */
+	if (!r->options.registers) /* requested registers are all kept */
 		for (uint32_t i = 0; i < r->nr_columns; i++)
 			samples_keep_registers(r->samples[i], mask);
 }
@@ -81,7 +81,7 @@ static void write_agent_note(struct recording *r, const struct schema_value *tex
 	recording_write_notice(r, NOTICE_HOST, text->p, text->bytes);
 }
 
-/* An agent says what it does not hear of its host.  Which interpreter is not heard is an answer, too. */
+/* Notes code of a host that its agent cannot get.  If the host is CPython, that is the interpreter's answer, too. */
 static void note_agent_lack(struct recording *r, uint32_t pid, const struct schema_value *text)
 {
 	struct host_lack l;
@@ -92,7 +92,7 @@ static void note_agent_lack(struct recording *r, uint32_t pid, const struct sche
 	recording_note_lack(r, (pid_t)pid, &l);
 }
 
-/* A list that an agent cannot hook; digits: its address. */
+/* Polls a list that an agent cannot hook; digits: its address. */
 static void add_jit_list(struct recording *r, uint32_t pid, const struct schema_value *digits)
 {
 	char text[17] = "", sentence[128], *end;
@@ -106,7 +106,7 @@ static void add_jit_list(struct recording *r, uint32_t pid, const struct schema_
 		return;
 	gdb_jit_poll_add_list(r->gdb_jit, (pid_t)pid, address);
 	recording_write_notice(r, NOTICE_HOST, sentence, (size_t)snprintf(sentence, sizeof(sentence), "GDB JIT interface of process %u "
-			       "cannot be hooked; its list at 0x%llx is read from outside", pid, address)); /* which loses nothing */
+			       "cannot be hooked; its list at 0x%llx is read from outside", pid, address)); /* nothing is lost */
 }
 
 static void note_code_of_agent(struct recording *r, uint32_t pid, uint64_t address, uint64_t bytes)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel says about the use of resources, when a program begins and when the recording, or the command, ends: the processors and
- * the quota that it may use, limits of its disks, times of running and of waiting for a processor, bytes of its files, stalls of the
- * machine.  A report compares its own sums with these.  What cannot be read is left out.
+ * Writes the kernel's values of the use of resources, when a program begins and when the recording, or the command, ends: the processors
+ * and the quota that it may use, limits of its disks, times of running and of waiting for a processor, bytes of its files, stalls of the
+ * machine.  A report compares its own sums with these.  Values that cannot be read are left out.
  */
 #include "agent/recorder/recording/internal.h"
 
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RECORDS_MAX 512u /* of beginnings in a trace; as many ends have room behind them */
+#define RECORDS_MAX 512u /* most records of begins in a trace; ends have as much room behind them */
 #define VALUES_MAX 24
 
 struct values {
@@ -37,7 +37,7 @@ static void add_processors(struct values *v, pid_t pid)
 		add_value(v, "processors", (uint64_t)CPU_COUNT(&set));
 }
 
-/* Lines "KEY NUMBER" of a file whose keys are those in names, and what they are called in the trace. */
+/* Adds numbers from lines "KEY NUMBER" of a file, whose keys are those in names, as they are called in the trace. */
 static void add_lines(struct values *v, const char *path, const char *const names[][2], size_t nr)
 {
 	int fd = regular_file_open(path);
@@ -67,7 +67,7 @@ static bool has_controller(const char *controllers, const char *name)
 	return false;
 }
 
-/* The first version's controller of that name, else the second version's one hierarchy. */
+/* Takes the first version's controller of that name, else the second version's one hierarchy. */
 static void take_group(void *context, const char *controllers, const char *path)
 {
 	struct group *g = context;
@@ -98,7 +98,7 @@ static void add_quota(struct values *v, pid_t pid)
 		snprintf(path, sizeof(path), "%s/cpu.max", g.folder);
 		f = fopen(path, "re");
 		if (f && fscanf(f, "%lld %lld", &quota, &period) != 2)
-			quota = -1; /* it says max */
+			quota = -1; /* the file says max */
 		if (f)
 			fclose(f);
 	} else {
@@ -115,7 +115,7 @@ static void add_quota(struct values *v, pid_t pid)
 	add_lines(v, path, names, sizeof(names) / sizeof(names[0]));
 }
 
-/* Lines "DEVICE NUMBER", or "DEVICE KEY=NUMBER ...", whose numbers may be "max"; the least of all devices. */
+/* Adds the least number of all devices, from lines "DEVICE NUMBER", or "DEVICE KEY=NUMBER ...", whose numbers may be "max". */
 static void add_least(struct values *v, const char *path, const char *key, const char *name)
 {
 	FILE *f = fopen(path, "re");
@@ -151,7 +151,7 @@ static void add_disk_limits(struct values *v, pid_t pid)
 	}
 }
 
-/* Of the first thread: what others had is gone with them. */
+/* Adds times of the first thread, since those of ended threads are gone. */
 static void add_schedule(struct values *v, pid_t pid)
 {
 	unsigned long long ran, waited;
