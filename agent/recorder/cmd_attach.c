@@ -33,7 +33,7 @@
 #include <unistd.h>
 
 #define LOOKS 5
-#define COST_MOST 0.05 /* of a program that serves others, unless the user says how many samples */
+#define COST_MOST 0.05 /* most of a running program's time, unless the user says how many samples */
 #define SOURCES_MAX 16 /* processes whose JIT interfaces are looked for: workers are alike */
 
 struct arguments {
@@ -44,17 +44,17 @@ struct arguments {
 struct attach {
 	const struct session_options *options;
 	struct session *session;
-	struct attach_list list; /* those that were named */
+	struct attach_list list; /* processes that were named */
 	char socket[64], library[PATH_MAX];
 	struct control_silent silent; /* recorders that did not say which processes they record */
 	struct hotspot *jvm;
 	uint32_t nr_jvms, jvms_capacity;
 	uint32_t nr_sources; /* processes whose JIT interfaces were looked for */
-	const struct jit_host *unheard; /* what the last sentence was about */
+	const struct jit_host *unheard; /* host of the last sentence */
 	const struct jit_host *python; /* CPython */
-	uint32_t nr_pythons; /* that an agent was to ask for their functions */
+	uint32_t nr_pythons; /* processes whose agent was to ask CPython for its functions */
 	bool said_python;    /* there is a sentence about CPython's functions */
-	bool not_injected;   /* there is a sentence about one */
+	bool not_injected;   /* there is a sentence about a process without the agent */
 };
 
 static error_t parse_attach_argument(int key, char *arg, struct argp_state *state)
@@ -91,7 +91,7 @@ static int fail_attach(const struct diag *d)
 	return CMD_FAILED;
 }
 
-/* Until the process exits (true), the duration is over, or a signal asks to stop. */
+/* Waits until the process exits (returns true), the duration is over, or a signal asks to stop. */
 static bool wait_for_recording_end(const struct session_options *o, pid_t pid)
 {
 	int milliseconds = o->duration_ns && o->duration_ns < INT_MAX * 1000000ull ? (int)(o->duration_ns / 1000000) : -1;
@@ -123,11 +123,12 @@ static int record_by_own_recorder(const struct session_options *o, pid_t pid, in
 	if (ret)
 		return ret;
 	if (wait_for_recording_end(o, pid))
-		return CMD_DONE; /* its recorder has ended the trace, or is about to */
+		return CMD_DONE; /* the process's recorder has ended the trace, or is about to */
 	return control_stop_recording(pid, to);
 }
 
-/* Any user can take an abstract name.  A recorder that has just taken it may not listen yet. */
+/* Is the socket taken by another user's process?  Any user can take an abstract name.  A recorder that has just taken it may not listen
+ * yet. */
 static bool is_socket_taken_by_others(pid_t pid)
 {
 	char socket[64];
@@ -146,7 +147,7 @@ static void serve_session_meanwhile(void *session)
 	session_serve_and_drain(session);
 }
 
-/* A signal that ended the recording is gone by the time of its end: another one ends that, too. */
+/* Serves the session until another signal comes.  The one that ended the recording was read by then. */
 static bool serve_session_until_signal(void *session)
 {
 	session_serve_and_drain(session);
@@ -163,7 +164,7 @@ static void note_unread_jvm(struct session *s, pid_t pid, const char *why)
 	session_note_lack(s, pid, &l);
 }
 
-/* At the beginning, and again at the end, for code that was compiled meanwhile. */
+/* Asks a JVM at the beginning, and again at the end, for code that was compiled meanwhile. */
 static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_read, bool again)
 {
 	struct diag d = { "" };
@@ -176,7 +177,7 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_r
 		session_notice(s, NOTICE_HOST, "JVM not asked for a perf map: %s", d.text);
 	else if (ret && proc_mem_living_thread(h->pid) && !is_read && !again)
 		note_unread_jvm(s, h->pid, d.text);
-	else if (ret && proc_mem_living_thread(h->pid)) /* it may have ended meanwhile */
+	else if (ret && proc_mem_living_thread(h->pid)) /* the process may have ended meanwhile */
 		session_notice(s, NOTICE_HOST, "names of %s unavailable%s: the JVM of process %d writes no perf map (%s); start it under "
 			       "`tailor run`", is_read ? "methods that a compiler in Java (JVMCI) compiled" : "compiled Java methods",
 			       again ? " where compiled since the beginning" : "", (int)h->pid,
@@ -187,8 +188,8 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_r
 struct sources {
 	enum jit_way way;
 	const struct jit_host *unheard; /* the first one, but for libraries that any program may use */
-	const struct jit_host *named;	/* whose code has names all the same: an option of its own, or entries for debuggers */
-	const struct jit_host *python;	/* CPython: what is not heard are functions */
+	const struct jit_host *named;	/* host whose code has names all the same: an option of its own, or entries for debuggers */
+	const struct jit_host *python;	/* CPython, whose functions are not heard */
 	bool files, memory;
 };
 
@@ -220,7 +221,7 @@ static void add_unheard_notice(struct attach *a, const struct jit_host *host, co
 	session_notice(a->session, NOTICE_HOST, "%s unavailable by `tailor %s`. %s", what, jit_way_text(how->way), advice);
 }
 
-/* Where Python makes trampolines itself (-X perf), it writes a map. */
+/* Adds a notice on CPython's functions.  If Python makes trampolines itself (-X perf), it writes a map, and none is needed. */
 static void add_unheard_python_notice(struct attach *a, const struct sources *k, const struct jit_recording *how)
 {
 	a->python = k->python ? k->python : a->python;
@@ -231,7 +232,7 @@ static void add_unheard_python_notice(struct attach *a, const struct sources *k,
 	add_unheard_notice(a, k->python, JIT_NAMES_OF_PYTHON, how);
 }
 
-/* CPython answers in its main thread alone, between two instructions of a program's.  Of epochs, each has its own notes. */
+/* CPython answers in its main thread alone, between two instructions of a program's.  Each epoch has its own notes. */
 static void add_unanswered_python_notice(struct attach *a)
 {
 	const struct jit_recording how = { .way = a->options->way };
@@ -266,7 +267,7 @@ static void add_unheard_jit_notice(struct attach *a, pid_t pid, const struct hos
 	jit_sources_of_process(pid, note_jit_source, &k);
 	if (!host_lacks_have(lacks, JIT_HOST_OF_PYTHON))
 		add_unheard_python_notice(a, &k, &how);
-	host = jit_host_of_object(program); /* it loads other hosts' libraries, too */
+	host = jit_host_of_object(program); /* the program may load other hosts' libraries, too */
 	if (!host || host->heard & 1u << how.way)
 		host = k.unheard;
 	if (!host || host_lacks_have(lacks, host->name) || host == k.named || !k.memory || k.files || host == a->unheard)
@@ -276,13 +277,13 @@ static void add_unheard_jit_notice(struct attach *a, pid_t pid, const struct hos
 	add_unheard_notice(a, host, what, &how);
 }
 
-/* A recorder that goes on while there is no such process may begin so, too. */
+/* May the recording begin without a process?  Then it also goes on while there is none. */
 static bool may_begin_without(const struct attach *a, int ret)
 {
 	return ret == -ESRCH && session_takes_newcomers(a->options) && a->options->follow && !a->list.nr_left_out;
 }
 
-/* Those with these numbers, and those that have the name.  0, or -errno with a sentence. */
+/* Chooses the processes with these numbers, and those that have the name.  0, or -errno with a sentence. */
 static int choose_targets(struct attach *a, const struct pid_list *pids, struct diag *d)
 {
 	const struct names_wanted names = { a->options->name, a->options->program };
@@ -338,13 +339,13 @@ static int check_recorders(struct attach *a, struct diag *d)
 	return 0;
 }
 
-/* 0: there is none yet. */
+/* Returns the PID of the first target; 0: there is none yet. */
 static pid_t first_target(const struct attach *a)
 {
 	return a->list.nr ? a->list.target[0].pid : 0;
 }
 
-/* The name of its socket keeps a second recorder away, from the first one's trace, too. */
+/* Opens the session.  The name of its socket keeps a second recorder away, also from the first one's trace. */
 static int open_attach_session(struct attach *a, struct session_options *o, struct diag *d)
 {
 	pid_t pid = first_target(a);
@@ -399,8 +400,9 @@ static void write_target_notices(struct attach *a)
 			       a->list.left_out.text);
 }
 
-/* Where it is one of several, the others are recorded with the agent.  -errno with a sentence where it was to be the only one. */
-/* No thread needs to be borrowed for a host that is not heard in any case, so that failure is not reported. */
+/* Loads the agent into a process.  If that fails for one of several processes, the others are recorded with the agent; for the only one,
+ * returns -errno with a sentence.  No thread needs to be borrowed for a host that is not heard in any case, so that failure is not
+ * reported. */
 static int load_agent(struct attach *a, const struct attach_target *t, const struct host_lacks *lacks, struct diag *d)
 {
 	int ret = inject_check_preconditions(t, a->library, d);
@@ -411,7 +413,7 @@ static int load_agent(struct attach *a, const struct attach_target *t, const str
 		d->text[0] = 0;
 	if (ret && a->list.nr == 1 && t->pid == a->list.target[0].pid)
 		return ret;
-	a->said_python |= d->text[0] && !ret; /* that no thread could be borrowed to ask it */
+	a->said_python |= d->text[0] && !ret; /* the sentence says that no thread could be borrowed to ask it */
 	if (d->text[0] && !(ret && a->not_injected))
 		session_notice(a->session, NOTICE_HOST, "%s%s", d->text, ret ? " (further ones without the agent are not reported)" : "");
 	a->not_injected |= ret != 0;
@@ -419,7 +421,7 @@ static int load_agent(struct attach *a, const struct attach_target *t, const str
 	return 0;
 }
 
-/* It is asked where its memory does not say how its code is called. */
+/* Finds a JVM.  It is asked for a perf map if its memory does not say how its code is called. */
 static void find_jvm(struct attach *a, const struct attach_target *t)
 {
 	struct hotspot *h;
@@ -436,7 +438,7 @@ static void find_jvm(struct attach *a, const struct attach_target *t)
 		ask_jvm_for_perf_map(a->session, h, is_read, false);
 }
 
-/* What is heard of each process that is counted, beside the counters. */
+/* Prepares the sources of names for a process that is counted, beside the counters. */
 static int prepare_process(struct attach *a, pid_t pid, struct diag *d)
 {
 	const struct attach_target *named = attach_list_find(&a->list, pid);
@@ -446,7 +448,7 @@ static int prepare_process(struct attach *a, pid_t pid, struct diag *d)
 
 	session_poll_jit_lists(a->session, pid);
 	if (!named && attach_target_inspect(pid, &other, &gone))
-		return 0; /* it has ended, or may not be looked at */
+		return 0; /* the process has ended, or may not be looked at */
 	if (a->nr_sources < SOURCES_MAX)
 		lacks_of_process(pid, &lacks);
 	add_lacks(a, pid, &lacks);
@@ -458,7 +460,7 @@ static int prepare_process(struct attach *a, pid_t pid, struct diag *d)
 	return 0;
 }
 
-/* pids: those that were counted. */
+/* Prepares all processes that were counted. */
 static int prepare_processes(struct attach *a, struct diag *d)
 {
 	uint32_t nr;
@@ -486,7 +488,7 @@ static int record_targets(struct attach *a, struct diag *d)
 	}
 	session_run(a->session, first_target(a), false, a->options->follow, &status);
 	add_unanswered_python_notice(a);
-	/* each of them may take 10 s: epochs end sooner after a signal */
+	/* each JVM may take 10 s, so epochs end sooner after a signal */
 	for (uint32_t i = 0; i < a->nr_jvms && !(a->options->epoch_ns && session_is_to_end(a->session)); i++)
 		if (a->jvm[i].has_map && proc_mem_living_thread(a->jvm[i].pid))
 			ask_jvm_for_perf_map(a->session, &a->jvm[i], session_can_read_jvm(a->session, a->jvm[i].pid), true);
@@ -498,7 +500,7 @@ static int record_targets(struct attach *a, struct diag *d)
 	return ret ? CMD_FAILED : CMD_DONE;
 }
 
-/* Nobody else's recording is in the way: processes can be counted twice. */
+/* Records the whole machine.  Recordings of other recorders are not in the way, since processes can be counted twice. */
 static int attach_all(struct attach *a, struct session_options *o)
 {
 	struct diag d = { "" };

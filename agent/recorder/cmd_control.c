@@ -48,7 +48,7 @@ static int print_control_failure(const char *sentence)
 	return CMD_FAILED;
 }
 
-/* Words: our version, the request, its options. */
+/* Sends a request, whose words are this command's version, the request, and its options. */
 static int ask_recorder(pid_t pid, const char *request, char **options, int nr, FILE *to)
 {
 	char *words[CONTROL_WORDS + 1] = { (char *)(uintptr_t)TAILOR_VERSION, (char *)(uintptr_t)request };
@@ -96,7 +96,7 @@ int control_start_recording(pid_t pid, const char *output, char **options, int n
 
 	if (nr > CONTROL_WORDS - 4)
 		return print_control_failure("too many options");
-	/* ours comes last, so it holds: the recorder is in another folder */
+	/* this --output comes last, so it holds: the recorder is in another folder */
 	if (output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
 		snprintf(path, sizeof(path), "--output=%s", output);
 	else

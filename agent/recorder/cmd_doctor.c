@@ -51,7 +51,7 @@ static error_t parse_doctor_argument(int key, char *arg, struct argp_state *stat
 			usage_fail(state, "only one PID or COMMAND is accepted; unexpected '%s'", arg);
 		if (a->pid)
 			break;
-		/* the rest is the command's, but for an option that used to stand there */
+		/* the rest is the command's, except for --json, which used to stand there */
 		a->json |= state->next == state->argc - 1 && strcmp(state->argv[state->next], "--json") == 0;
 		state->next = state->argc;
 		break;
@@ -75,7 +75,7 @@ static void add_jit_source(void *context, const struct jit_source *c)
 }
 
 #define COMMANDS_MAX 32
-#define WRAPPERS_MAX 4 /* scripts that execute scripts */
+#define WRAPPERS_MAX 4 /* most depth of scripts that execute scripts */
 
 struct look {
 	struct doctor *d;
@@ -85,7 +85,7 @@ struct look {
 
 static void check_script_command(void *look, const char *command, bool is_sourced);
 
-/* true: for the first time. */
+/* Returns true for a path that is seen for the first time. */
 static bool note_path_if_new(struct look *l, const char *path)
 {
 	for (int i = 0; i < l->nr_seen; i++)
@@ -114,7 +114,7 @@ static void check_commands_of_script(struct look *l, const char *path)
 	l->nr_wrappers--;
 }
 
-/* What a script may become.  It may be made for other machines: what is not on this one is no finding. */
+/* Checks a program that a script may execute.  The script may be made for other machines, so a missing program is no finding. */
 static void check_script_command(void *look, const char *command, bool is_sourced)
 {
 	struct look *l = look;
@@ -179,7 +179,7 @@ static int check_command_for_jits(struct doctor *d, const char *command)
 	return ret < 0 ? ret : 0;
 }
 
-/* Before all else: what is missing of the host that was asked for. */
+/* Reports first what is missing in this version of the requested host. */
 static void check_versions(struct doctor *d, const struct arguments *a)
 {
 	struct host_lacks lacks = { .nr = 0 };

@@ -78,7 +78,7 @@ static void print_result(const struct import_options *o, const struct import_res
 		      registrations, lost);
 }
 
-/* Images, perf maps and jitdump files are found by the names that the input has. */
+/* Keeps the rights to read images, perf maps and jitdump files, which are found by the names that the input has. */
 static void keep_rights(const struct import_options *o)
 {
 	static const char *const folders[] = { "/tmp", "/var/tmp", "/boot", "/proc/kallsyms", "/proc/version",

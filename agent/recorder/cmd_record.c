@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORDS_MAX 32 /* that options become */
+#define WORDS_MAX 32 /* most words that options become */
 
 struct arguments {
-	char *word[WORDS_MAX]; /* of the other command; they live as long as the process */
+	char *word[WORDS_MAX]; /* words of the other command, never freed */
 	int nr;
 	char *pids;
 	bool all;
@@ -119,8 +119,8 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Beside the recording runs a process that ends it as Ctrl-C does, once the command has ended.  That may be before the recording waits
- * for the signal: it is blocked until then. */
+/* Starts a process beside the recording that ends it as Ctrl-C does, once the command has ended.  That may be before the recording waits
+ * for the signal, so the signal is blocked until then. */
 static int start_timing_command(char **command)
 {
 	pid_t recorder = getpid(), keeper, child;
@@ -146,7 +146,7 @@ static int start_timing_command(char **command)
 	_exit(0);
 }
 
-/* The other command's words: its name, options, and what it records. */
+/* Runs the other command with its name, options, and the processes that it records. */
 static int run_other_command(const struct cmd *cmd, const struct arguments *a, char *name)
 {
 	char **words = calloc((size_t)(a->nr + a->command_words) + 4, sizeof(*words));

@@ -58,11 +58,11 @@ static error_t parse_recorder_argument(int key, char *arg, struct argp_state *st
 	return 0;
 }
 
-/* A host that is not answered reads the end of the pipe. */
+/* Writes the result to the host, which otherwise reads the end of the pipe. */
 static void write_result_to_host(const struct arguments *a, int error)
 {
 	if (write(a->ready, &error, sizeof(error)) < 0)
-		error = errno; /* the host has exited: the session detects that */
+		error = errno; /* the host has exited, which the session detects */
 	close(a->ready);
 }
 

@@ -55,7 +55,7 @@ static error_t parse_run_argument(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_USAGE_FD:
 		a->usage_fd = *arg && !arg[strspn(arg, "0123456789")] ? (int)strtol(arg, NULL, 10) : -1;
-		if (fcntl(a->usage_fd, F_SETFD, FD_CLOEXEC) < 0) /* it is not the command's */
+		if (fcntl(a->usage_fd, F_SETFD, FD_CLOEXEC) < 0) /* the command does not inherit it */
 			usage_fail(state, "--usage-fd must be an open descriptor, not '%s'", arg);
 		break;
 	case KEY_NO_ADAPT:
@@ -86,7 +86,7 @@ static error_t parse_run_argument(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Where libtailor.so is: beside this program, or in ../lib/tailor. */
+/* Finds libtailor.so beside this program, in ../lib/tailor, or in ../lib. */
 static bool find_agent_library(char *path, size_t bytes)
 {
 	static const char *const places[] = { "", "../lib/tailor/", "../lib/" };
@@ -110,7 +110,7 @@ static void set_preload_environment(const char *library, const char *socket)
 
 	if (library && before && strstr(before, library))
 		library = NULL; /* the caller has done it */
-	/* behind what is there: a sanitizer's runtime has to be the first */
+	/* append it, since a sanitizer's runtime has to be the first */
 	if (library && asprintf(&all, "%s%s%s", before ? before : "", before && *before ? ":" : "", library) >= 0) {
 		setenv("LD_PRELOAD", all, 1);
 		free(all);
@@ -120,8 +120,8 @@ static void set_preload_environment(const char *library, const char *socket)
 
 struct child {
 	pid_t pid;
-	int go;	    /* write the socket's name and one byte (preload?) to it, and it runs */
-	int failed; /* says errno if exec failed, else end of file */
+	int go;	    /* the child runs once struct go is written to it */
+	int failed; /* reads errno if exec failed, else the end of file */
 };
 
 struct go {
@@ -165,10 +165,6 @@ static int exit_status_of_wait(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-/*
- * For `tailor overhead`.  At the begin: the command's PID, its time of exec (CLOCK_MONOTONIC, ns) and the recorder's CPU time until
- * then.  At the end: the CPU time of the command with its children, and of the recorder.  CPU times are in microseconds.
- */
 static unsigned long long cpu_time_used_us(int who)
 {
 	struct rusage u = { 0 };
@@ -178,6 +174,10 @@ static unsigned long long cpu_time_used_us(int who)
 	       (unsigned long long)u.ru_utime.tv_usec + (unsigned long long)u.ru_stime.tv_usec;
 }
 
+/*
+ * Writes the usage for `tailor overhead`.  At the begin: the command's PID, its time of exec (CLOCK_MONOTONIC, ns) and the recorder's CPU
+ * time until then.  At the end: the CPU time of the command with its children, and of the recorder.  CPU times are in microseconds.
+ */
 static void write_usage_at_begin(int to, pid_t pid)
 {
 	struct timespec now;
@@ -198,14 +198,14 @@ static int abandon_run(struct session *s, struct child *c, const struct diag *d)
 {
 	message_print("%s", d->text);
 	close(c->go);
-	kill(c->pid, SIGKILL); /* it has executed nothing, and may be stopped */
+	kill(c->pid, SIGKILL); /* the child has executed nothing, and may be stopped */
 	waitpid(c->pid, NULL, 0);
 	if (s)
 		session_abandon(s);
 	return CMD_FAILED;
 }
 
-/* NULL: the agent will be loaded; else the reason why not.  *preload: put the library into LD_PRELOAD. */
+/* Returns NULL if the agent will be loaded, else the reason why not.  *preload: put the library into LD_PRELOAD. */
 static const char *why_agent_unavailable(const struct program *p, char *library, size_t bytes, bool *preload)
 {
 	*preload = false;

@@ -99,10 +99,11 @@ static error_t parse_watch_option(int key, char *arg, struct argp_state *state)
 
 /* --------------------------------------------------------------------------------------------------- what is added to it */
 
-/* `tailor db add`, the file behind it: it adds what a killed recorder has left in the folder, too. */
+/* Returns the words of `tailor db add`, behind which the file comes.  The command also adds what a killed recorder has left in the
+ * folder. */
 static char **words_of_add(const struct arguments *a, const char *store)
 {
-	static char *words[12]; /* of the one recording of a process */
+	static char *words[12]; /* a process has one recording */
 	int nr = 0;
 
 	words[nr++] = (char *)"/proc/self/exe";
@@ -140,13 +141,13 @@ static const char *refuse_store(const char *store, const char *folder, const cha
 	if (refusal || lstat(store, &st))
 		return refusal;
 	if (S_ISLNK(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid) && stat(store, &st))
-		return NULL; /* to a place where it will be made */
+		return NULL; /* the link leads to a place where the store will be made */
 	st.st_nlink = 1; /* a backup may be one more name of a store */
 	return own_file_refusal(&st, S_IFREG, geteuid());
 }
 
-/* A file that is no database is not added to, which would show at the end of the first epoch only.  What else makes a store is looked at by
- * `tailor db add`. */
+/* Is this a file that is no database?  `tailor db add` would refuse it, which would show at the end of the first epoch only.  It checks all
+ * else that makes a store. */
 static bool is_other_file(const char *path)
 {
 	static const char begins[16] = "SQLite format 3";
@@ -159,7 +160,7 @@ static bool is_other_file(const char *path)
 	return nr > 0 && (nr < (ssize_t)sizeof(begin) || memcmp(begin, begins, sizeof(begin)) != 0);
 }
 
-/* The folder of traces, and a name in it that no other recorder's are like.  0 or an exit status. */
+/* Makes the folder of traces, and chooses a name in it that no other recorder's are like.  0 or an exit status. */
 static int prepare_store(struct arguments *a)
 {
 	struct session_options *o = &a->run.session;
@@ -202,8 +203,8 @@ static int prepare_store(struct arguments *a)
 	return 0;
 }
 
-/* As systemd reads it (systemd.service(5), "Command lines"): a line of the file ends with a newline whatever stands around it.  twice: what
- * else stands for a value. */
+/* Prints a word as systemd reads it (systemd.service(5), "Command lines").  Control characters are escaped, since a line of the file ends
+ * with a newline whatever stands around it.  twice: characters that are doubled, since one of them would begin a variable. */
 static void print_word(const char *word, const char *twice)
 {
 	putchar('"');
@@ -220,7 +221,7 @@ static void print_word(const char *word, const char *twice)
 	putchar('"');
 }
 
-/* Also when it is abbreviated. */
+/* Is this the option --install, also when it is abbreviated? */
 static bool asks_for_unit(const char *word)
 {
 	return strlen(word) >= strlen("--ins") && strncmp(word, "--install", strlen(word)) == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which lines are hot only the analyzer knows, which is another part of this program: so it is started, as a child of its own. */
+/* Only the analyzer, another part of this program, knows which lines are hot, so it is started as a child. */
 #include "agent/recorder/keep_source.h"
 
 #include "agent/recorder/own_command.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define BYTES 32768u /* where neither option nor environment says otherwise */
+#define BYTES 32768u /* default, if neither option nor environment says otherwise */
 
 static uint64_t bytes_to_keep(const struct session_options *o)
 {

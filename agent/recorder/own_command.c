@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define END_TRIES 20 /* a tenth of a second each, after SIGTERM */
+#define END_TRIES 20 /* tries of a tenth of a second each, after SIGTERM */
 
-/* The child is to hear the terminal's signals, which the recorder has blocked. */
+/* Starts a child with all signals unblocked, so that it gets the terminal's signals, which the recorder has blocked. */
 static int spawn(char *const argv[], pid_t *pid)
 {
 	posix_spawnattr_t attributes;
@@ -60,7 +60,7 @@ static void block_ends(sigset_t *awaited, sigset_t *before)
 	sigprocmask(SIG_BLOCK, awaited, before);
 }
 
-/* Until it has ended, a signal comes, or OWN_COMMAND_S are over. */
+/* Waits until the child has ended, a signal comes, or OWN_COMMAND_S are over. */
 static void wait_for_child(pid_t pid, const sigset_t *awaited, const char *what)
 {
 	const struct timespec second = { 1, 0 };
@@ -86,7 +86,7 @@ void own_command_run(char *const argv[], const char *what)
 
 	block_ends(&awaited, &before);
 	if (spawn(argv, &pid) == 0) {
-		if (getpriority(PRIO_PROCESS, (id_t)pid) < 0) /* the recorder comes before others, and this need not */
+		if (getpriority(PRIO_PROCESS, (id_t)pid) < 0) /* the recorder comes before others, and the command need not */
 			setpriority(PRIO_PROCESS, (id_t)pid, 0);
 		wait_for_child(pid, &awaited, what);
 	}

@@ -10,7 +10,8 @@
 
 #define DESCRIPTORS_LEAST 64
 
-/* The library that fetches debug files has sockets and a cache in the home folder; `tailor start` names an output that is not known yet. */
+/* Chooses the rights.  The library that fetches debug files has sockets and a cache in the home folder, and `tailor start` names an output
+ * that is not known yet. */
 static enum confine_policy choose_policy(const struct session_options *o)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
@@ -22,7 +23,8 @@ static enum confine_policy choose_policy(const struct session_options *o)
 	return o->inject ? CONFINE_INJECTOR : CONFINE_RECORDER;
 }
 
-/* The sockets of stewards and what they send take descriptors that a recorder with few of them needs for its counters. */
+/* Are there descriptors for stewards?  Their sockets and what they send take descriptors, which a recorder with few of them needs for its
+ * counters. */
 static bool has_descriptors(void)
 {
 	struct rlimit most;
@@ -37,7 +39,7 @@ void recorder_rights_keep(const struct session_options *o, char *const *keep_sou
 							      [SESSION_SPARK] = spark };
 
 	const enum confine_policy policy = choose_policy(o);
-	const bool writes_itself = policy != CONFINE_RECORDER && policy != CONFINE_INJECTOR; /* it needs no other hands for it */
+	const bool writes_itself = policy != CONFINE_RECORDER && policy != CONFINE_INJECTOR; /* may write its output without a steward */
 
 	if (!confine_is_off() && has_descriptors() && steward_start(commands, writes_itself ? NULL : o->output) == 0)
 		confine_begin(policy);

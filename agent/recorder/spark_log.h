@@ -7,11 +7,11 @@
 #include "agent/recorder/session/options.h"
 #include "jitreg/base/diag.h"
 
-/* Before the command starts: the folder, and its name in the environment.  0, or -errno with a sentence. */
+/* Called before the command starts: creates the folder, and sets its name in the environment.  0, or -errno with a sentence. */
 int spark_log_prepare(const struct session_options *o, struct diag *d);
-/* The words of that command, which stay. */
+/* Words of `tailor plan`, which stay valid. */
 char *const *spark_log_words(const struct session_options *o);
-/* The trace is complete. */
+/* Called when the trace is complete: adds the plans of Spark. */
 void spark_log_add(const struct session_options *o);
 
 #endif
