@@ -184,12 +184,12 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_r
 			       d.text);
 }
 
-/* JIT interfaces of the process that are not heard in the way it is recorded. */
+/* JIT interfaces of the process whose registrations this way of recording does not get. */
 struct sources {
 	enum jit_way way;
 	const struct jit_host *unheard; /* the first one, but for libraries that any program may use */
 	const struct jit_host *named;	/* host whose code has names all the same: an option of its own, or entries for debuggers */
-	const struct jit_host *python;	/* CPython, whose functions are not heard */
+	const struct jit_host *python;	/* CPython, whose functions are not registered */
 	bool files, memory;
 };
 
@@ -401,8 +401,8 @@ static void write_target_notices(struct attach *a)
 }
 
 /* Loads the agent into a process.  If that fails for one of several processes, the others are recorded with the agent; for the only one,
- * returns -errno with a sentence.  No thread needs to be borrowed for a host that is not heard in any case, so that failure is not
- * reported. */
+ * returns -errno with a sentence.  If no thread could be borrowed to ask a host whose version is not supported in any case, that failure is
+ * not reported. */
 static int load_agent(struct attach *a, const struct attach_target *t, const struct host_lacks *lacks, struct diag *d)
 {
 	int ret = inject_check_preconditions(t, a->library, d);

@@ -4,8 +4,8 @@
 #define TAILOR_OWN_COMMAND_H
 
 /*
- * Runs a command until it has ended.  A signal that asks for the end, also one that is blocked, ends it.  So does OWN_COMMAND_S, which is
- * said with what was to be done ("source text").
+ * Runs a command until it has ended.  A signal that asks for the end, also one that is blocked, ends it.  So does OWN_COMMAND_S, with a
+ * sentence that names the work ("source text").
  */
 #define OWN_COMMAND_S 300
 void own_command_run(char *const argv[], const char *what);

@@ -6,8 +6,9 @@
 #include "agent/recorder/session/session.h"
 
 /*
- * A command that was started for the user has been forked already, and has all rights.  From now on, the recorder can execute the command
- * of its epochs, what keeps text of sources, and what adds Spark's plans (NULL: it has none), by steward_run(), and nothing else.
+ * A command that was started for the user has been forked already, and has all rights.  From now on, the recorder can execute three
+ * commands by steward_run(), and nothing else: the command of its epochs, the one that keeps text of sources, and the one that adds Spark's
+ * plans (NULL: it has none).
  */
 void recorder_rights_keep(const struct session_options *o, char *const *keep_source, char *const *spark);
 

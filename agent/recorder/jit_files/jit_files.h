@@ -38,8 +38,8 @@ void jit_files_note_code(struct jit_files *f, uint32_t pid, uint64_t address, ui
 void jit_files_add_code(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
 /* Number of names in perf maps that came too late to be told apart from others at their addresses. */
 uint64_t jit_files_ambiguous(const struct jit_files *f);
-/* Are there perf maps or jitdump files in the places of a process's own that belong to another user, who may not name its code?  Sets a
- * sentence about them. */
+/* Are there perf maps or jitdump files at the paths of a process's own files that belong to another user, who may not name its code?  Sets
+ * a sentence about them. */
 bool jit_files_of_others(const struct jit_files *f, char *sentence, size_t bytes);
 /* Called before logs and rings are drained.  The next drain reads perf maps up to their present end, so that earlier unmappings are
  * known. */

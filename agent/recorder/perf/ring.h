@@ -21,7 +21,7 @@ struct ring {
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	const unsigned char *data;
 	uint64_t bytes; /* size of data, a power of two */
-	uint64_t tail;	/* position up to which it has been read, whatever the page says */
+	uint64_t tail;	/* position up to which it has been read, whatever the ring's page has */
 	struct kept_ring *kept; /* ring_spill.h; NULL: it is not watched */
 	uint64_t lost;	/* lost records that the ring has reported */
 	int cpu;	/* processor whose events write to it; -1: events of the thread tid of process pid do */

@@ -29,7 +29,7 @@ struct sample_seen {
 
 int samples_create(uint32_t event_index, const struct perf_event_attr *attr, struct samples **out);
 void samples_destroy(struct samples *s);
-/* Says that times in records are of another clock, which these pairs convert.  The pairs live as long as s. */
+/* Converts times in records, which are of another clock, by these pairs.  The pairs live as long as s. */
 void samples_convert_times(struct samples *s, const struct clock_pairs *pairs);
 
 /* Writes only these registers from the next flush on, as the others are not needed. */
