@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Without a stack, the registers that decide are those with tags; and where samples are summed up, not all that they say. */
+/* Returns the columns that need not be decoded.  Stacks, addresses and lines of single samples need all of them.  Otherwise the only
+ * registers needed are those that can hold a tag or an object's address, and sums need no data address, and the processor only if rows or
+ * weights differ by it. */
 static struct sample_columns unwanted_columns(const struct pass *run)
 {
 	const struct attribute_options *o = run->options;
@@ -22,7 +24,7 @@ static struct sample_columns unwanted_columns(const struct pass *run)
 
 		for (uint32_t n = 0; n < p->nr_tags; n++)
 			wanted |= p->tags[n].where < UNWIND_REGISTERS ? 1u << p->tags[n].where : 0;
-		if (p->has_objects) /* any register can hold one */
+		if (p->has_objects) /* any register can hold an object's address */
 			return unwanted;
 	}
 	unwanted.mask[1] = walk_perf_register_mask((1u << UNWIND_REGISTERS) - 1) & ~walk_perf_register_mask(walk_needed_registers(wanted));
@@ -34,15 +36,15 @@ static struct sample_columns unwanted_columns(const struct pass *run)
 	return unwanted;
 }
 
-/* Of an event that the trace declares; where the part of the file with the declarations is damaged, of one that it could have. */
+/* Checks that the trace declares the event.  If the part of the file with the declarations is damaged, any possible number passes. */
 static bool event_is_declared(const struct model *m, uint32_t event)
 {
 	return event < (m->nr_events ? m->nr_events : MODEL_EVENTS_MAX);
 }
 
-#define STEPS_EACH 16 /* of a sample where more than sums is wanted: a row of its own, a line of CSV */
+#define STEPS_EACH 16 /* times the budget of sums, for single samples: each has a row and a line of CSV */
 
-/* What a block costs by its samples: each, and what was recorded of their stacks. */
+/* Returns the budget steps that a block costs: one per sample, plus those for its recorded call chains and stack bytes. */
 static uint64_t budget_steps_of_block(int got, const struct sample_block *b)
 {
 	const uint64_t *stack = b->column[SAMPLE_COLUMN_STACK_BYTES];
@@ -161,7 +163,7 @@ uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum t
 	}
 }
 
-#define BLOCKS_ASKED 2 /* of samples with return addresses; an event without these may come first */
+#define BLOCKS_ASKED 2 /* sample blocks searched for return addresses.  The first may be of an event without them */
 
 bool attribute_has_stacks(struct trace_reader *t, const struct model *m)
 {

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From samples to the table: each sample's location, and bottom-up its components by dictionary, tag or call stack.
+ * Attribution turns samples into rows of the sample table: it finds each sample's location, and bottom-up its components, by dictionary,
+ * tag or call stack.
  *
- * The rule that was never wrong when it was measured against call stacks (40,000 samples): code with a component decides by
- * the dictionary; the tag register is believed only while IP lies in code that keeps it and the check bits fit; otherwise
- * the stack is walked frame by frame until a frame that keeps the tag, or one with a component, decides.
+ * The rule is as follows.  It was never wrong when it was measured against call stacks (40,000 samples).  Code with a component decides by
+ * the dictionary.  The tag register is believed only while IP lies in code that preserves it and the check bits fit.  Otherwise the stack
+ * is walked frame by frame until a frame that preserves the tag, or one with a component, decides.
  *
- * Who calls whom, and when each gives up:
- *   attribute_trace()            calls pass_attribute_block() for each block of samples, pass_end() behind the last one.
- *   pass_attribute_block()       asks batch_sums, then fast_path, then attribute_uncached_sample() (all of pass.c) for each sample.
- *   batch_sums_add_known()       counts samples that are like earlier ones; stops at the first that is not.  Not used where rows of their
- *                                own, marks of threads or processors are asked for.
- *   fast_path_find_known()       puts an answer together from lookup_cache; gives up where thread, place or tag is not in there for that
+ * The functions call each other in this order, and each leaves to the next what it does not know:
+ *   attribute_trace()            calls pass_attribute_block() for each block of samples, and pass_end() after the last one.
+ *   pass_attribute_block()       asks batch_sums, then fast_path, then attribute_uncached_sample() (in pass.c) for each sample.
+ *   batch_sums_add_known()       counts samples that are like earlier ones, and stops at the first that is not.  It is not used if views
+ *                                need a row per sample, marks of threads, or processors.
+ *   fast_path_find_known()       puts an answer together from lookup_cache.  It fails if thread, place or tag is not in there for that
  *                                time, and is not used for lines, stacks and addresses.  batch_sums_learn() learns its answers.
- *   attribute_uncached_sample()  reads the whole sample and calls sample_decide_components(); never gives up.
+ *   attribute_uncached_sample()  reads the whole sample and calls sample_decide_components().  It always has an answer.
  *                                lookup_cache_remember() keeps the answer as long as it holds.
- *   sample_decide_components()   decides by dictionary, tag, then stack; gives up with a reason.  attribute_sample() does so for
- *                                a test.
+ *   sample_decide_components()   decides by dictionary, tag, then stack, or gives a reason why nothing decides.  Tests call it by way of
+ *                                attribute_sample().
  *   rows                         makes rows of a decision: the parent paths of its components, with their shares.
  * Context: thread.
  */
@@ -42,7 +43,7 @@
 enum method { METHODS(METHOD_INDEX_) NR_METHODS };
 #undef METHOD_INDEX_
 
-/* Why a sample has no component. */
+/* Reasons why a sample has no component. */
 #define REASONS(X) \
 	X(NONE, "", "") \
 	X(HOST, "host", "code of the host that no component called") \
@@ -72,22 +73,22 @@ extern const char *const reason_names[];
 extern const char *const reason_sentences[];
 
 struct function {
-	char *name; /* as people read it: symbol, demangled; or image+offset, or [kernel] (of functions without a name) */
-	char *mangled; /* one of its symbols, where that is not the name; or NULL */
+	char *name; /* shown in views: the demangled symbol, or image+offset, or [kernel] if the kernel's function has no name */
+	char *mangled; /* one of the function's symbols, if it is not the name, else NULL */
 	uint32_t image;
-	bool symbol; /* name is one */
+	bool symbol; /* the name is a symbol */
 	bool jit;
 	bool unknown; /* unregistered code */
 	uint32_t plan_pattern; /* plan_codes_pattern() */
-	enum reason work; /* REASON_COMPILER or _COLLECTOR, where it is a part of one; else REASON_NONE */
-	const char *maker; /* of generated code: the path of the object that mapped it, or the program's; else NULL */
+	enum reason work; /* REASON_COMPILER or REASON_COLLECTOR if the function is part of one, else REASON_NONE */
+	const char *maker; /* generated code: path of the object or program that made it; else NULL */
 };
 
 struct line {
 	char *file;
 	uint32_t number;
 	bool jit;
-	const struct code *code; /* one of those that have it */
+	const struct code *code; /* one of the code objects that have the line */
 };
 
 struct sampled_image {
@@ -97,59 +98,63 @@ struct sampled_image {
 struct attribution {
 	struct model *model;
 	uint64_t nr_samples;
-	uint64_t bad_blocks; /* of samples that did not decode */
+	uint64_t bad_blocks; /* sample blocks that do not decode, or are of no declared event */
 	uint64_t first_ns, last_ns;
-	/* [0] of each: none */
+	/* Index 0 of each array means none. */
 	struct function *function;
 	uint32_t nr_functions;
 	struct line *line;
 	uint32_t nr_lines;
 	struct sampled_image *image;
 	uint32_t nr_images;
-	struct stacks stacks; /* of TABLE_STACK */
-	uint64_t stack_ends[NR_REASONS]; /* samples by why their stack ended there; [REASON_NONE]: it reached the first frame */
-	/* generated code */
+	struct stacks stacks; /* the tree that TABLE_STACK has nodes of */
+	uint64_t stack_ends[NR_REASONS]; /* samples by the reason why their stack is incomplete; [REASON_NONE]: complete stacks */
+	/* Samples in generated code: all of them, those with a symbol, and those with a line. */
 	uint64_t jit_samples, jit_named, jit_lines;
-	bool no_demangle; /* as the options say */
+	bool no_demangle; /* copied from the options */
 	bool objects_differ; /* names of code objects (host_levels.h) say more than those of functions */
-	uint64_t line0_samples; /* where the line table says that there is no line */
+	uint64_t line0_samples; /* samples in generated code at instructions that have line 0 in the line table */
 };
 
 struct attribute_options {
-	bool stack_only; /* ignore tags: compare register tagging with call-stack sampling */
+	bool stack_only; /* ignore tags, to compare register tagging with call-stack sampling */
 	enum unwind_way unwinder;
-	bool without_lines; /* of code that is not generated: they are not looked for, which takes what its debug information does */
-	bool addresses;	 /* of samples without one: what the instruction is about to touch, from its bytes and the registers */
-	bool stacks;	 /* whole call stacks: attribution.stacks, TABLE_STACK */
-	FILE *each;	 /* one line a sample, tab-separated, with a header line; or NULL */
-	/* Whether a sample, whose rows are those from first on, has a line in each; context is rows_context.  NULL: all have */
+	bool without_lines; /* do not look up lines of code that is not generated, which saves reading its debug information */
+	bool addresses;	 /* compute data addresses that samples lack, from the instruction's bytes and the registers */
+	bool stacks;	 /* collect whole call stacks, for attribution.stacks and TABLE_STACK */
+	FILE *each;	 /* file for one line per sample, tab-separated, with a header line; or NULL */
+	/* Returns whether the sample whose rows begin at first gets a line in each.  context is rows_context.  NULL: every sample gets
+	 * one. */
 	bool (*shows)(void *context, const struct attribution *a, const struct table *t, uint32_t first);
-	bool also_by_stack;	 /* the lines have attribution by the call stack alone, too */
-	/* Bit per table column, or 0.  With it no single samples are needed: a row stands for all samples that are alike in these columns
-	 * and in TABLE_MODE, and table.sum says what they add up to; other columns hold nothing.  Not TABLE_SAMPLE, TABLE_MEMORY. */
+	bool also_by_stack;	 /* the lines also show the attribution by the call stack alone */
+	/* Bit per table column, or 0 if each sample is to have rows of its own.  Otherwise a row stands for all samples that are alike in
+	 * these columns and in TABLE_MODE, table.sum holds their sums, and other columns hold nothing.  TABLE_SAMPLE and TABLE_MEMORY
+	 * cannot be asked for. */
 	uint64_t sums_by;
-	bool no_demangle; /* names are symbols */
-	unsigned threads; /* that decode samples; 0: as many as there are processors.  What comes out is the same */
+	bool no_demangle; /* functions are named by their mangled symbols */
+	unsigned threads; /* threads that decode samples; 0: one per processor.  The result is the same with any number */
 	const char *run_mark; /* name of the marks that TABLE_PHASE counts: "run" */
-	/* Called with rows as they come, a block at a time, or NULL; what they index is in a.  0, or -errno to stop. */
+	/* Called with each block of rows, whose numbers are indexes into a.  Returns 0, or -errno to stop.  May be NULL. */
 	int (*rows)(void *context, const struct attribution *a, const struct table *rows);
 	void *rows_context;
 	void (*progress)(void *context, uint64_t at, uint64_t total);
 	void *progress_context;
 };
 
-/* 0, or -errno (of rows(), or -ENOMEM) with a sentence. */
+/* Attributes all samples of a trace.  Returns 0, or -errno with a sentence in d: the error of rows(), -ENOMEM, or -E2BIG if the trace's
+ * budget is spent. */
 int attribute_trace(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out, struct diag *d);
-/* A symbol as functions' names show it; the caller frees it. */
+/* Returns a symbol as it is shown in names of functions.  The caller frees it. */
 char *attribution_name_of_symbol(const struct attribution *a, const char *symbol);
-/* What a node of the stacks is of, as TABLE_FUNCTION, _LINE, _IMAGE or a level have it; 0: nothing. */
+/* Returns the number that a node of the stacks has in a column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level.  0: none. */
 uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column);
-/* Do samples of a trace have call stacks, as bytes (its events say so) or as return addresses (its first blocks of samples do)? */
+/* Checks whether samples of a trace have call stacks: as bytes, by the declared events, or as return addresses, by its first blocks of
+ * samples. */
 bool attribute_has_stacks(struct trace_reader *t, const struct model *m);
-/* Time of the earliest sample of a trace but for records of switches, as rows have it; 0 without samples. */
+/* Returns the time of the earliest sample of a trace, not counting records of switches, in the unit of rows.  0: no samples. */
 uint64_t attribute_first_sample_ns(struct trace_reader *t, const struct model *m);
 void attribution_destroy(struct attribution *a);
-/* What it holds, and not itself. */
+/* Frees what the attribution holds, but not the attribution itself. */
 void attribution_fini(struct attribution *a);
 
 #endif

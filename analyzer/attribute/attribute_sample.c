@@ -21,12 +21,12 @@ const char *const reason_names[] = { REASONS(REASON_TEXT_) };
 const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
 #undef REASON_SENTENCE_
 
-/* What a stack does for the task that its thread works on (analyzer/objects/plan_code.h). */
+/* The function on a stack that works for the task of the stack's thread (analyzer/objects/plan_code.h). */
 struct task_code {
 	uint32_t task; /* component */
 	uint64_t context;
-	uint32_t rank;	   /* of what was found; UINT32_MAX: nothing was */
-	uint32_t function; /* the frame's */
+	uint32_t rank;	   /* rank of the function found; UINT32_MAX: none found yet */
+	uint32_t function; /* function of the frame */
 	int depth;
 	struct {
 		const struct plan_code *code;
@@ -35,13 +35,13 @@ struct task_code {
 	} found;
 };
 
-#define MARKS_MAX 4096u /* that are looked at for one that has not ended */
+#define MARKS_MAX 4096u /* marks searched backwards for one that has not ended */
 
-/* A question on its way to its answer. */
-/* By libc: gcc clears so many bytes with `rep stos`, which takes 30 cycles to begin; here that was a tenth of a report with stacks. */
+/* Clears memory by libc's memset().  GCC clears a known number of bytes with `rep stos`, which takes 30 cycles to begin.  That was a tenth
+ * of a report with stacks. */
 static void clear_without_rep_stos(void *to, size_t bytes)
 {
-	__asm__("" : "+r"(bytes)); /* a number that the compiler does not know */
+	__asm__("" : "+r"(bytes)); /* hides the number from the compiler */
 	memset(to, 0, bytes);
 }
 
@@ -50,14 +50,14 @@ struct attribution_state {
 	const struct sample *sample;
 	const struct process *process;
 	bool by_register; /* the tag in force is in a register */
-	bool tag_counts;  /* its value at the place does, if the sample has it */
+	bool tag_counts;  /* the tag can be believed at the sampled instruction */
 	bool decided;
-	struct time_range same_end; /* of unwind_frame */
-	struct plan_frames *plan; /* NULL: its process has no objects */
-	struct task_code *task; /* NULL: its thread was in no task whose plan is known */
-	uint32_t function; /* at the instruction */
-	uint32_t low, object; /* of host_levels.h, at the instruction or the first frame that has them */
-	enum reason work; /* of the first function that has one */
+	struct time_range same_end; /* unwind_frame.same_end_from_ns and same_end_until_ns */
+	struct plan_frames *plan; /* NULL: the process has no objects */
+	struct task_code *task; /* NULL: the thread was in no task with a known plan */
+	uint32_t function; /* function at the sampled instruction */
+	uint32_t low, object; /* components of host_levels.h, of the first frame that has them */
+	enum reason work; /* work of the first function that has one, else REASON_NONE */
 	struct sample_answer *answer;
 };
 
@@ -110,7 +110,8 @@ static bool decide_by_location(struct attribution_state *d, const struct locatio
 	return true;
 }
 
-/* What the host does by itself there, if no frame further out is a component's. */
+/* Keeps the host's work (compiler, collector) of the first frame that has one.  It becomes the reason if no outer frame has a
+ * component. */
 static void note_host_work(struct attribution_state *d, const struct location *l)
 {
 	if (d->work == REASON_NONE)
@@ -123,7 +124,8 @@ bool sample_reason_is_of_host(enum reason why)
 	       why == REASON_NO_STACK || why == REASON_NO_FRAME_POINTERS || why == REASON_CHAIN_CUT;
 }
 
-/* Where the host declared no levels of its own.  true: these decide, because there are no others to be found. */
+/* Takes the components of host_levels.h from the first frame that has them.  Returns true if these decide, because the process declared no
+ * dictionary. */
 static bool decide_by_host_levels(struct attribution_state *d, const struct location *l)
 {
 	if (d->low || !l->low)
@@ -152,7 +154,7 @@ const struct location *sample_frame_location(const struct sample_world *w, const
 	const uint64_t address = sample_frame_address(p, s, f);
 	const struct location *l;
 
-	if (address != f->address) /* that is the frame's, not its code's */
+	if (address != f->address) /* in interpreted code, the note is about the interpreter's own address */
 		return locate_code_address(w->locator, p, model_find_code(p, address, s->time_ns), address);
 	if (*f->note)
 		return &w->locator->location[*f->note - 1];
@@ -161,7 +163,7 @@ const struct location *sample_frame_location(const struct sample_world *w, const
 	return l;
 }
 
-/* Of the functions on the stack, inlined ones included, the innermost of the lowest rank works for the task. */
+/* Keeps the function that works for the task: the innermost of those with the lowest rank on the stack, inlined functions included. */
 static void note_task_code(struct attribution_state *d, uint64_t address, int depth)
 {
 	struct model *m = d->world->model;
@@ -189,7 +191,7 @@ static bool decide_by_stack_frame(void *context, const struct unwind_frame *f)
 
 	if (d->task)
 		note_task_code(d, sample_frame_address(d->process, d->sample, f), f->depth);
-	if (f->depth == 0) { /* has been asked already */
+	if (f->depth == 0) { /* the sampled instruction has been asked already */
 		d->same_end = (struct time_range){ f->same_end_from_ns, f->same_end_until_ns };
 		if (d->plan)
 			plan_frames_add(d->plan, &d->world->model->objects, f, &d->sample->input, d->function);
@@ -232,7 +234,7 @@ bool sample_chain_is_cut(const struct sample *s)
 enum reason sample_reason_of_unwind_end(const struct model *m, enum unwind_end end, const struct sample *s)
 {
 	if (!s->input.stack_bytes && (end == UNWIND_TRUNCATED || end == UNWIND_NO_INFO || end == UNWIND_BROKEN))
-		return REASON_NO_STACK; /* which is the cause, whatever is known of the code */
+		return REASON_NO_STACK; /* missing bytes are the cause, with or without unwind information */
 	switch (end) {
 	case UNWIND_TRUNCATED:
 		return stack_is_whole(m, s) ? REASON_BROKEN : REASON_TRUNCATED;
@@ -259,7 +261,7 @@ uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w
 	return known;
 }
 
-/* Where no frame has decided, the nodes of plans do that these frames work on. */
+/* Decides by the nodes of plans that the frames work on, if no frame has decided. */
 static void decide_by_plan(struct attribution_state *d)
 {
 	struct sample_answer *a = d->answer;
@@ -310,7 +312,8 @@ static void add_return_address(struct attribution_state *d, int depth, uint64_t 
 	plan_frames_add(d->plan, &d->world->model->objects, &f, NULL, function);
 }
 
-/* The same by return addresses alone, which restore no register: a frame of generated code decides, or the path along a plan. */
+/* Does the same as walk_stack() with return addresses alone.  They restore no register, so only a frame with a component or the path along
+ * a plan decides. */
 static void walk_callchain_to_decide(struct attribution_state *d)
 {
 	const struct sample *s = d->sample;
@@ -344,7 +347,7 @@ static void walk_callchain_to_decide(struct attribution_state *d)
 
 /* ---------------------------------------------------------------------------------------------------------- deciding */
 
-/* The tag at the sampled instruction. */
+/* Decides by the tag in force, with its value at the sampled instruction. */
 static bool decide_by_tag(struct attribution_state *d)
 {
 	const struct sample *s = d->sample;
@@ -361,7 +364,7 @@ static bool decide_by_tag(struct attribution_state *d)
 	d->by_register = t->where < UNWIND_REGISTERS;
 	d->tag_counts = t->where == JITREG_TAG_MEMORY || (d->by_register && tag_is_preserved_at(t, s->user_ip));
 	if (t->where == JITREG_TAG_MEMORY)
-		return s->has_tag_word && decide_by_tag_value(d, s->tag_word); /* no code that it passes through can change it */
+		return s->has_tag_word && decide_by_tag_value(d, s->tag_word); /* holds in all code */
 	return d->tag_counts && (s->input.registers.known & (1u << t->where)) && decide_by_tag_value(d, s->input.registers.value[t->where]);
 }
 
@@ -386,7 +389,7 @@ static void decide_by_dictionary(struct attribution_state *d, const struct sampl
 		a->reason = REASON_NO_REGISTERS;
 		return;
 	}
-	if (m->dictionary.nr_components == 1 && !m->has_host_levels) { /* nothing to find on a stack */
+	if (m->dictionary.nr_components == 1 && !m->has_host_levels) { /* no component to be found on a stack */
 		a->reason = at->code ? REASON_NO_DICTIONARY : REASON_NO_CODE_OBJECT;
 		d->same_end = TIME_RANGE_ALL;
 		return;
@@ -405,7 +408,7 @@ static void decide_by_dictionary(struct attribution_state *d, const struct sampl
 		a->reason = REASON_NO_CODE_OBJECT;
 }
 
-/* sample_decide_components() for a process that has objects: by the plan's nodes, else by the dictionary. */
+/* Does the work of sample_decide_components() for a process that has objects: the nodes of a plan decide if the dictionary does not. */
 __attribute__((noinline)) static void decide_with_plan(struct attribution_state *d, const struct sample_place *at)
 {
 	struct plan_frames plan = { 0 };
@@ -441,7 +444,7 @@ static void add_component_of_ids(struct attribution_state *d, uint32_t level, ui
 		}
 }
 
-/* The task is known by its thread; which part of its plan, by the stack. */
+/* Adds the components of the thread's task, and of the part of its plan that the functions on the stack work for. */
 static void add_task_components(struct attribution_state *d)
 {
 	struct sample_answer *a = d->answer;
@@ -466,7 +469,8 @@ static void add_task_components(struct attribution_state *d)
 
 #define EVERYWHERE_MAX 4
 
-/* What all belongs to that the process does at the time.  How the sample was attributed stays what it is. */
+/* Adds the components of objects that everything the process does at the time belongs to (JITREG_OBJECT_EVERYWHERE), on levels where
+ * nothing decided.  Method and reason stay as they are. */
 static void add_outermost_components(const struct attribution_state *d)
 {
 	const struct model *m = d->world->model;
@@ -490,13 +494,13 @@ static void add_outermost_components(const struct attribution_state *d)
 	}
 }
 
-/* What two things at a time decided, or what lies on a stack, is the sample's alone.  So is a tag of ones only: that is what Linux says of
- * registers that it does not know (walk_input_of_sample()). */
+/* Returns what the answer depends on.  An answer that depends on the stack, or that two things decided together, is the sample's alone.
+ * So is one by a tag whose bits are all 1, because Linux reports unknown registers so (walk_input_of_sample()). */
 static enum answer_scope answer_scope_of(const struct attribution_state *d)
 {
 	const struct sample_answer *a = d->answer;
 
-	if (d->world->model->plan_codes.nr_codes) /* another thread at the same place has another task, or one at all */
+	if (d->world->model->plan_codes.nr_codes) /* another thread at the same place may have another task, or none */
 		return ANSWER_OF_SAMPLE;
 	if (d->low && d->process->has_dictionary)
 		return ANSWER_OF_SAMPLE;
@@ -577,7 +581,7 @@ struct sample_place sample_find_place(const struct sample_world *w, const struct
 
 uint32_t sample_kernel_location(const struct sample_world *w, uint32_t mode, uint64_t ip)
 {
-	/* other modes are another machine's kernel */
+	/* Samples of other modes are in another machine's kernel. */
 	return mode == SAMPLE_MODE_KERNEL && !w->locator->without_names ? locate_kernel(w->locator, ip) : w->locator->kernel;
 }
 
@@ -593,7 +597,7 @@ void sample_expand_components(const struct dictionary *d, const struct deciding_
 	dictionary_expand_components(d, of->component, of->nr, time_ns, out);
 	if (!of->shared_half)
 		return;
-	/* half each; what both say stays whole by being added up */
+	/* Both parents get one half.  Equal rows of both halves are added up again in sums. */
 	dictionary_expand_components(d, &of->shared_half, 1, time_ns, &other);
 	if (other.holds.from_ns > out->holds.from_ns)
 		out->holds.from_ns = other.holds.from_ns;
@@ -619,7 +623,7 @@ static bool mark_is_run_of_process(const struct mark *k, const struct process *p
 
 #define PARENTS_MAX 64
 
-/* A mark that the thread is in, or one that such a mark is part of: 1 + index. */
+/* Returns 1 + the index of the run mark that the thread is in, or that contains the mark that the thread is in.  0: none. */
 static uint32_t find_phase_of_thread(const struct model *m, const struct process *p, uint32_t tid, const char *run_mark, uint64_t time_ns,
 				     uint64_t *until_ns)
 {
@@ -645,7 +649,7 @@ uint32_t sample_find_phase(const struct model *m, const struct process *p, uint3
 	if (up_to)
 		return up_to;
 	up_to = SORTED_COUNT(m->nr_marks, i, m->mark[i].begin_ns <= time_ns);
-	/* until the next mark begins, marks can only end */
+	/* Until the next mark begins, marks can only end. */
 	if (up_to < m->nr_marks && m->mark[up_to].begin_ns < *until_ns)
 		*until_ns = m->mark[up_to].begin_ns;
 	for (uint32_t back = 0; up_to > 0 && back < MARKS_MAX; up_to--, back++) {

@@ -6,18 +6,18 @@
 
 #include <string.h>
 
-#define PLACES 32768u  /* powers of two */
+#define PLACES 32768u  /* a power of two, as TAGS is */
 #define TAGS 16384u
 #define THREADS 256u
-#define AHEAD 32u /* samples */
-#define TABLE_WORTH 2u /* samples of an instruction in a block: of fewer, looking ahead takes less time */
+#define AHEAD 32u /* samples whose keys are computed ahead */
+#define TABLE_WORTH 2u /* samples per instruction from which a block's instruction table is faster than looking ahead */
 #define MODES 2u /* user and kernel */
 #define NR_ENTRIES (PLACES + MODES * TAGS)
-#define BY_TAG_BIT 46 /* of the scope of a row of the kernel, with the owner above it and the location below */
-#define OUTSIDE_MAX 64u /* samples behind the moment, until it is over */
+#define BY_TAG_BIT 46 /* bit in the scope of a kernel row, between the location below and the owner above */
+#define OUTSIDE_MAX 64u /* samples later than until_ns after which the moment is ended */
 #define SAMPLES_MAX (1u << 31)
 
-/* A key: the address in user space, the number of the thread or of its process, whether there are registers, the mode. */
+/* A place's key holds the address in user space, the number of the thread or of its process, whether there are registers, and the mode. */
 #define ADDRESS_BITS 47
 #define OWNER_BITS 15
 #define REGISTERS_BIT (ADDRESS_BITS + OWNER_BITS)
@@ -25,28 +25,28 @@
 _Static_assert(REGISTERS_BIT + 1 == MODE_BIT, "a key has 64 bits");
 
 struct sum_entry {
-	uint64_t key; /* of a place; of a tag: its value; of the kernel's functions: what decided */
-	uint64_t first_ns; /* known from then on */
+	uint64_t key; /* a place's key, a tag's value, or what decided (decision_key_of()) for rows by kernel function */
+	uint64_t first_ns; /* the entry is valid from then on */
 	union {
 		uint64_t last_ns;
-		uint64_t decided; /* where the kernel's functions make rows: decision_key_of(), or 0: the tag's value decides */
+		uint64_t decided; /* by_place, places of the kernel: decision_key_of(); 0: the tag's value decides */
 	};
-	uint32_t moment; /* 2 * number + 1 if the row is another entry; another number: free */
+	uint32_t moment; /* 2 * the moment's number, + 1 if the row is another entry; other numbers: free */
 	uint32_t samples;
-	double weight, weight_squares; /* where samples differ in them */
-	uint64_t scope; /* of a tag or what decided: with which of them it makes a row */
+	double weight, weight_squares; /* sums, set if weights of samples differ */
+	uint64_t scope; /* scope of the row of a tag's value or decision: from a place's key or kernel_scope() */
 	uint64_t unused;
 };
 _Static_assert(sizeof(struct sum_entry) == 64, "an entry is to fill a line of the cache");
 
-/* A thread, and what stands in a key for it or for its process until the moment ends. */
+/* A thread, and the part of a key that stands for it or for its process until the moment ends. */
 struct who {
 	uint64_t id; /* pid, tid << 32 */
 	uint64_t owner;
 	uint32_t moment;
 };
 
-/* What only the hand-over asks of an entry. */
+/* The data of an entry that is read only when sums are handed over to the rows. */
 struct about {
 	uint32_t entry;
 	uint32_t location;
@@ -54,40 +54,40 @@ struct about {
 	struct row_facts facts;
 };
 
-/* A sample to come: its key, and the first of two places where it may be. */
+/* A sample further on: its key, and the first of the two entries that its place can be in. */
 struct ahead {
 	uint64_t key;
 	struct sum_entry *place;
 };
 
 struct batch_sums {
-	struct sum_entry entry[NR_ENTRIES]; /* places, two beside each other; then tags' values of each mode */
+	struct sum_entry entry[NR_ENTRIES]; /* places, two beside each other, then values of tags, of each mode */
 	struct who who[THREADS];
-	struct about about[NR_ENTRIES]; /* those that are used, as they came */
+	struct about about[NR_ENTRIES]; /* data of the entries in use, in the order of their first samples */
 	struct lookup_cache *cache;
 	bool by_thread;
-	bool by_place; /* also by the kernel's functions: what decided makes a row with each of them */
-	uint64_t scope; /* rows differ by these bits of a place's key: a tag's value makes one with them; 0: not at all */
+	bool by_place; /* rows differ by kernel function, too: what decided makes a row with each of them */
+	uint64_t scope; /* bits of a place's key that rows by a tag's value differ by, too; 0: none */
 	uint32_t nr_used;
-	/* the moment: until then nothing changes that decides about samples of the entries */
+	/* The current moment.  Before until_ns, nothing changes that decides about samples of the entries. */
 	uint32_t moment;
 	bool under_way;
-	bool has_alone; /* entries of ANSWER_OF_PLACE_ALONE */
+	bool has_alone; /* some entries are of ANSWER_OF_PLACE_ALONE */
 	uint64_t until_ns, samples;
 	uint32_t outside;
-	const struct process *tag_process; /* whose tags those are */
+	const struct process *tag_process; /* process of the tag in force */
 	const struct tag *tag;		   /* the tag in force */
-	bool one_weight; /* all samples' */
+	bool one_weight; /* all samples have the same weight */
 	uint64_t weight;
-	/* the block */
+	/* The current block. */
 	const struct fast_path *g;
 	struct ahead ahead[AHEAD]; /* samples [ahead_from, ahead_to) */
 	uint32_t ahead_from, ahead_to;
-	/* where it has a table of instructions: what is known of each of them in the one process, while the moment lasts */
-	uint32_t of_ip[SAMPLE_NR_MAX]; /* find_user_ip_entry()'s, find_kernel_ip_entry()'s; 0: not asked for */
+	/* For a block with a table of instructions: the entry of each of them in the block's one process, while the moment lasts. */
+	uint32_t of_ip[SAMPLE_NR_MAX]; /* from find_user_ip_entry() and find_kernel_ip_entry(); 0: not asked for yet */
 	uint32_t of_ip_moment;
-	bool has_table; /* worth it, and rows do not differ by thread */
-	uint64_t zeros[SAMPLE_NR_MAX]; /* a column that is not there */
+	bool has_table; /* the table is used: it is worth it, and rows do not differ by thread */
+	uint64_t zeros[SAMPLE_NR_MAX]; /* in place of an absent column */
 };
 
 struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool by_thread)
@@ -155,13 +155,14 @@ static uint32_t place_index_of_key(uint64_t key)
 	return lookup_cache_hash(key, PLACES / 2) * 2;
 }
 
-/* What decides at a place that needs no tag: never 0. */
+/* Returns a number for what decides at a place that needs no tag.  It is never 0. */
 static uint64_t decision_key_of(const struct row_facts *f)
 {
 	return (uint64_t)f->paths << 8 | (uint64_t)f->method << 4 | (uint64_t)f->reason;
 }
 
-/* A row of the kernel: by what decided, in which function, of which owner. */
+/* Returns the scope of a kernel row, which is for one owner and one kernel function, and for a tag's value or for something else that
+ * decided. */
 static uint64_t kernel_scope(uint64_t key, bool by_tag, uint32_t location)
 {
 	return (key & ((1ull << OWNER_BITS) - 1) << ADDRESS_BITS) | (uint64_t)by_tag << BY_TAG_BIT | location;
@@ -182,7 +183,7 @@ static inline void add_sample_to_sum(struct sum_entry *row, uint64_t time_ns, bo
 	row->weight_squares += weight * weight;
 }
 
-/* b if it is, else a: without a jump, because samples come in no order that a processor could learn. */
+/* Returns is_b ? b : a without a jump, because samples come in an order that the processor cannot predict. */
 static uint64_t select_without_branch(uint64_t a, uint64_t b, bool is_b)
 {
 	return a ^ ((a ^ b) & -(uint64_t)is_b);
@@ -193,7 +194,7 @@ static const uint64_t *column_or_zeros(const struct batch_sums *t, const uint64_
 	return column ? column : t->zeros;
 }
 
-/* Keys of samples from i on, up to the first that has none; their places are on their way from the memory when they are needed. */
+/* Computes the keys of samples from i on, up to the first that has none, and prefetches the entries of their places. */
 static inline __attribute__((always_inline)) void prefetch_sample_places(struct batch_sums *t, uint32_t i, bool uniform)
 {
 	const struct fast_path *g = t->g;
@@ -217,7 +218,7 @@ static inline __attribute__((always_inline)) void prefetch_sample_places(struct 
 	t->ahead_to = i;
 }
 
-/* uniform: columns that mostly are the same number for all samples are, with registers and tags. */
+/* uniform: all samples have the same PID, have registers, and have the tag in force. */
 static inline __attribute__((always_inline)) uint32_t
 sum_known_samples(struct batch_sums *t, uint32_t i, bool uniform, bool scoped, bool by_place)
 {
@@ -269,10 +270,10 @@ out:
 	return i;
 }
 
-#define OF_USER 1u /* of_ip: an entry's index << 2, if that is not a location << 1 */
+#define OF_USER 1u /* bit in of_ip: the rest is an entry's index << 2; without it a location << 1 */
 #define OF_ELSEWHERE 2u
 
-/* of_ip of an instruction in user space; 0: nothing is known of it. */
+/* Finds of_ip of an instruction in user space.  0: its place has no entry in this moment. */
 static __attribute__((noinline)) uint32_t find_user_ip_entry(struct batch_sums *t, uint32_t ip, uint64_t owner)
 {
 	const uint64_t address = t->g->block->ips[ip], key = place_key_of(address, owner, true, SAMPLE_MODE_USER);
@@ -284,7 +285,7 @@ static __attribute__((noinline)) uint32_t find_user_ip_entry(struct batch_sums *
 	return t->of_ip[ip] = (uint32_t)(place - t->entry) << 2 | OF_USER | (place->moment & 1 ? OF_ELSEWHERE : 0);
 }
 
-/* Likewise of one in the kernel; 0: its function was not asked for recently. */
+/* Finds of_ip of an instruction in the kernel.  0: its function was not asked for recently. */
 static __attribute__((noinline)) uint32_t find_kernel_ip_entry(struct batch_sums *t, uint32_t ip)
 {
 	const uint32_t location = locate_kernel_known(t->cache->world->locator, t->g->block->ips[ip]);
@@ -297,7 +298,7 @@ static bool entry_is_row_of_key(const struct sum_entry *row, uint64_t key, uint3
 	return row->key == key && (row->moment | 1) == moment && time_ns >= row->first_ns;
 }
 
-/* sum_known_samples(), where all samples are of one process, with registers and tags: what is known of an instruction in the table is
+/* Does the same as sum_known_samples() for samples of one process, all with registers and tags.  Each instruction of the block's table is
  * looked up once. */
 static inline __attribute__((always_inline)) uint32_t sum_known_by_ip_table(struct batch_sums *t, uint32_t i, bool by_place)
 {
@@ -309,7 +310,7 @@ static inline __attribute__((always_inline)) uint32_t sum_known_by_ip_table(stru
 	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = t->under_way ? b->nr : i;
 	const uint16_t *ips = b->ip_index;
 	const bool one_weight = t->one_weight;
-	uint64_t owner = 0, tid = i < nr ? ~tids[i] : 0; /* another one */
+	uint64_t owner = 0, tid = i < nr ? ~tids[i] : 0; /* not that of the first sample */
 
 	for (; i < nr; i++) {
 		const uint64_t time_ns = time[i];
@@ -383,7 +384,7 @@ uint32_t batch_sums_add_known(struct batch_sums *t, uint32_t i)
 {
 	const struct fast_path *g = t->g;
 
-	if (!g->time.mask || !g->ip.mask) /* one, or none */
+	if (!g->time.mask || !g->ip.mask) /* one for all samples, or none */
 		return i;
 	if (!g->pid.mask && !g->abi.mask && g->abi.value[0] == WALK_ABI_64 && t->tag && g->tag == t->tag)
 		return !t->has_table ? sum_known_by_scope(t, i, true) :
@@ -392,7 +393,7 @@ uint32_t batch_sums_add_known(struct batch_sums *t, uint32_t i)
 	return sum_known_by_scope(t, i, false);
 }
 
-/* The sample's entry among those from at on.  NULL: there is no room. */
+/* Finds or makes the sample's entry among those from at on.  NULL: all are taken. */
 static struct sum_entry *put_sum_entry(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample,
 				       bool by_tag)
 {
@@ -428,7 +429,7 @@ static struct sum_entry *put_tag_entry(struct batch_sums *t, uint64_t value, uin
 	return e;
 }
 
-/* Empty: what is known of this sample begins it. */
+/* Begins a moment, without entries, by what is known of this sample. */
 static void begin_unchanged_moment(struct batch_sums *t, const struct process *process, uint64_t time_ns)
 {
 	struct lookup_cache *r = t->cache;

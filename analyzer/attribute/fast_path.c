@@ -37,7 +37,7 @@ void fast_path_begin(struct fast_path *g, struct lookup_cache *r, const struct s
 	};
 }
 
-/* The tag's value as the sample has it.  false: it has none. */
+/* Reads the tag's value of sample i.  false: the sample has none. */
 static bool read_tag_value(struct fast_path *g, const struct tag *t, uint32_t i, uint64_t *value)
 {
 	if (fast_path_at(g->abi, i) != WALK_ABI_64)

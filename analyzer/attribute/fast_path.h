@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sample of a block by what caches hold (lookup_cache.h): a few look-ups put its answer together from answers that there were, and it is
- * never taken apart.  Nothing is decided here; what is not known is asked of attribute_sample().
- * Context: thread.
+ * The fast path puts the answer for a sample together from a few look-ups in the caches (lookup_cache.h).  It decides nothing.  What the
+ * caches do not know is left to attribute_sample().  Context: thread.
  */
 #ifndef TAILOR_FAST_PATH_H
 #define TAILOR_FAST_PATH_H
@@ -10,20 +9,21 @@
 #include "analyzer/attribute/lookup_cache.h"
 #include "analyzer/attribute/rows.h"
 
-/* A block's columns as one loop reads them: an absent one is a single 0, one whose numbers are all the same a single number. */
+/* A block's column, so that one loop reads all kinds.  An absent column is a single 0, and one whose numbers are all the same is a single
+ * number. */
 struct fast_path_column {
 	const uint64_t *value;
-	uint32_t mask; /* of a sample's number */
+	uint32_t mask; /* applied to a sample's number to get the index */
 };
 
 struct fast_path {
 	struct lookup_cache *cache;
 	const struct sample_block *block;
 	struct fast_path_column time, pid, tid, ip, mode, weight, cpu, address, abi, rip;
-	bool walks; /* its samples may have callers: a stack, or a chain */
-	struct fast_path_column tag_column; /* of the tag in force */
+	bool walks; /* samples of the block may have callers, by a stack or a chain */
+	struct fast_path_column tag_column; /* values of tag */
 	const struct tag *tag;
-	uint64_t tag_value, tag_until_ns; /* the last one that decided, and until when it means that */
+	uint64_t tag_value, tag_until_ns; /* the last value that decided, and until when it means the same */
 };
 
 static inline uint64_t fast_path_at(struct fast_path_column c, uint32_t i)
@@ -32,7 +32,8 @@ static inline uint64_t fast_path_at(struct fast_path_column c, uint32_t i)
 }
 
 void fast_path_begin(struct fast_path *g, struct lookup_cache *r, const struct sample_block *b);
-/* false: nothing is known.  Else *f is what the sample is, but for phase and location, with the place and the thread where it was. */
+/* Finds the answer for sample i.  false: it is not known.  Else *f has everything but phase and location, and *place and *who are where
+ * the sample was. */
 bool fast_path_find_known(struct fast_path *g, uint32_t i, struct row_facts *f, const struct lookup_cache_place **place,
 			  const struct lookup_cache_thread **who);
 

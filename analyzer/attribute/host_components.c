@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINKS_MAX 256 /* of a function to code objects that have it inside: each is compared with all others */
-#define NO_FILE "unknown" /* PHP's, in each line table */
+#define LINKS_MAX 256 /* links of a function to code objects that contain it.  Each new link is compared with all others */
+#define NO_FILE "unknown" /* file name in all line tables of PHP */
 #define SEED 0xcbf29ce484222325ull /* FNV-1a */
 
 static uint64_t hash_more_bytes(uint64_t h, const char *bytes, size_t nr)
@@ -17,7 +17,7 @@ static uint64_t hash_more_bytes(uint64_t h, const char *bytes, size_t nr)
 	return (h ^ 0xff) * 0x100000001b3ull;
 }
 
-/* The component of a level by what makes it one, made when it is new; name and detail are copied. */
+/* Returns the component of a level by the hash of what identifies it.  A new one is made with copies of name and detail. */
 static uint32_t get_host_component(struct attribution *a, struct host_components *h, const struct code *c, enum host_level level,
 				   uint64_t what, const char *name, size_t name_bytes, const char *detail, size_t detail_bytes)
 {
@@ -47,7 +47,7 @@ static const char *file_base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* A file by its name and its folder's: many are called index.js. */
+/* Returns a file's name with its folder's, because many files are called index.js. */
 static const char *last_two_path_parts(const char *path, size_t bytes)
 {
 	size_t at = bytes;

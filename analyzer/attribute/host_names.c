@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of code that V8 made from a script (code-events.h); what it made otherwise has no place behind its name. */
+/* Beginnings of names of code that V8 compiled from a script (code-events.h).  Names of other code have no place at their end. */
 static const char *const v8_kinds[] = { "JS:", "LazyCompile:", "Function:", "Eval:", "Script:" };
 
-/* Bytes before ":NUMBER" at the end of text; bytes, if there is none. */
+/* Returns the number of bytes before ":NUMBER" at the end of text, or bytes if there is none. */
 static size_t bytes_before_line_number(const char *text, size_t bytes)
 {
 	size_t at = bytes;
@@ -19,7 +19,7 @@ static size_t bytes_before_line_number(const char *text, size_t bytes)
 	return at < bytes && at > 1 && text[at - 1] == ':' ? at - 1 : bytes;
 }
 
-/* "node:", "file:", "https:", "wasm:"; not "a.js:12" */
+/* Checks for a scheme such as "node:", "file:", "https:" or "wasm:".  "a.js:12" has none. */
 static bool begins_with_scheme(const char *text)
 {
 	size_t letters = 0;
@@ -29,9 +29,9 @@ static bool begins_with_scheme(const char *text)
 	return letters > 1 && text[letters] == ':' && text[letters + 1] && !isdigit((unsigned char)text[letters + 1]);
 }
 
-/* Where the file begins in "function file:12:3", of which the first bytes are "function file": both may have blanks ("get hot",
- * "/my dir/a b.js").  A path or a URL begins at the first blank with one behind it; another file's name has none.  NULL: nowhere.
- * (shim/hosts/v8.c finds it likewise.) */
+/* Finds the file in "function file:12:3", of which the first bytes are "function file".  Both may contain blanks ("get hot", "/my dir/a
+ * b.js").  A path or a URL begins after the first blank that is followed by one.  Other files' names have no blanks.  NULL: there is no
+ * file.  (shim/hosts/v8.c does the same.) */
 static const char *find_v8_file(const char *text, size_t bytes)
 {
 	const char *last = NULL;
@@ -53,7 +53,8 @@ static const char *behind_v8_kind(const char *text)
 	return NULL;
 }
 
-/* With the mark of code for one closure alone (V8 13 and later), or of code that took over from a loop that ran (V8 14). */
+/* Returns the bytes of the tier's mark, including the second mark of code for one closure alone (V8 13 and later) or of code that took
+ * over from a running loop (V8 14). */
 static size_t v8_tier_bytes(const char *at)
 {
 	if (*at == 'o' && (at[1] == '*' || at[1] == '+'))
@@ -63,7 +64,7 @@ static size_t v8_tier_bytes(const char *at)
 	return at[1] == '\'' && strchr("*+", *at) ? 2 : 1;
 }
 
-/* V8 11 and later has line and column behind the file, earlier ones the line alone. */
+/* Splits a name by V8.  V8 11 and later puts line and column after the file, earlier versions the line alone. */
 static bool split_v8_name(const char *text, struct host_name *out)
 {
 	const char *at = behind_v8_kind(text), *file;
@@ -108,7 +109,7 @@ char *host_name_of_function(const char *text)
 	return name;
 }
 
-/* "name /file.py:12", PyPy's: where a loop begins, of which a function has several. */
+/* Splits "name /file.py:12" by PyPy.  The line is where a loop begins, of which a function can have several. */
 static bool split_pypy_name(const char *text, struct host_name *out)
 {
 	const char *file = strstr(text, " /");
@@ -120,7 +121,7 @@ static bool split_pypy_name(const char *text, struct host_name *out)
 	return true;
 }
 
-/* "TRACE-5$name$12", PHP's: a trace, of which a function has several. */
+/* Splits "TRACE-5$name$12" by PHP, the name of a trace, of which a function can have several. */
 static bool split_php_trace_name(const char *text, struct host_name *out)
 {
 	static const char prefix[] = "TRACE-";
@@ -133,7 +134,7 @@ static bool split_php_trace_name(const char *text, struct host_name *out)
 	return true;
 }
 
-/* "py::name:/file.py", CPython's for perf: the code's only line is where the function begins. */
+/* Splits "py::name:/file.py", which CPython writes for perf.  The code's only line is where the function begins. */
 static bool split_cpython_name(const char *text, struct host_name *out)
 {
 	static const char prefix[] = "py::";
@@ -164,7 +165,7 @@ struct beginning {
 	enum reason work;
 };
 
-/* As far as Linux keeps them: 15 bytes. */
+/* Beginnings of names of threads.  Linux keeps 15 bytes of a name. */
 static const struct beginning threads[] = {
 	{ "C1 CompilerThre", REASON_COMPILER }, { "C2 CompilerThre", REASON_COMPILER }, { "JVMCI-native", REASON_COMPILER },
 	{ "Sweeper thread", REASON_COMPILER }, { "GC Thread", REASON_COLLECTOR }, { "G1 ", REASON_COLLECTOR },

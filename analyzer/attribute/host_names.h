@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of names that hosts give their code: V8's "JS:*name /file.js:12:3" is a tier, a function, and where it begins;
- * PyPy's "name /file.py:12" and PHP's "TRACE-5$name$12" are loops of a function; CPython's "py::name:/file.py" is a function.  And what a
- * host's own threads and functions do: compile, collect garbage.  Context: any. */
+/* Splits the names that hosts give their code.  V8's "JS:*name /file.js:12:3" is a tier, a function, and where it begins.  PyPy's "name
+ * /file.py:12" and PHP's "TRACE-5$name$12" are loops of a function.  CPython's "py::name:/file.py" is a function.  Also finds whether a
+ * host's own thread or function compiles or collects garbage.  Context: any. */
 #ifndef TAILOR_HOST_NAMES_H
 #define TAILOR_HOST_NAMES_H
 
@@ -12,25 +12,25 @@
 struct host_name {
 	const char *function;
 	size_t function_bytes;
-	const char *module; /* a file; module_bytes 0: the name has none */
+	const char *module; /* file; module_bytes 0: none in the name */
 	size_t module_bytes;
-	const char *place; /* "file:line:column", or nothing: which of several functions of that name */
+	const char *place; /* "file:line:column", or nothing: tells functions of the same name apart */
 	size_t place_bytes;
-	bool line_is_place; /* the line of its code, where it has one, belongs to the place: "file:line" */
+	bool line_is_place; /* the line of the code, if it has one, completes the place: "file:line" */
 };
 
-/* Into text, which it points into. */
+/* Splits text.  The parts point into it. */
 void host_name_split(const char *text, struct host_name *out);
-/* Is it code of the interpreter itself, which runs any function?  CPython 3.15's JIT registers what it compiled as one name, whatever the
- * function: the caller is the function. */
+/* Checks for code of the interpreter itself, which runs any function.  CPython 3.15's JIT registers all that it compiles under one name,
+ * so the caller is the function. */
 bool host_name_is_of_interpreter(const char *text);
-/* Where the mark of V8's tier stands in the name of a script's code, and its bytes; NULL: nowhere. */
+/* Finds the mark of V8's tier in the name of a script's code, and its bytes.  NULL: there is none. */
 const char *host_name_tier(const char *text, size_t *bytes);
-/* The same without the tier: all that was compiled of one function has one name.  Heap; NULL without memory. */
+/* Returns the name without the tier, so that all versions compiled of one function have one name.  On the heap.  NULL: out of memory. */
 char *host_name_of_function(const char *text);
 
-/* What a host's thread is for, by its name, and what a function is a part of, by its name (demangled) and its image: REASON_COMPILER,
- * REASON_COLLECTOR, or REASON_NONE. */
+/* Return the work of a host's thread, by its name, and of a function, by its demangled name and its image: REASON_COMPILER,
+ * REASON_COLLECTOR or REASON_NONE. */
 enum reason host_work_of_thread(const char *name);
 enum reason host_work_of_function(const char *name, const char *image);
 

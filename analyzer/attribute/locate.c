@@ -49,7 +49,7 @@ char *attribution_name_of_symbol(const struct attribution *a, const char *symbol
 	return name ? name : strdup(symbol);
 }
 
-/* Generated code is the program's. */
+/* Returns the host's work that a function is part of.  Generated code is the program's own, so it has none. */
 static enum reason host_work_of_symbol(const struct locator *l, const char *name, uint32_t image, bool jit)
 {
 	char *demangled = jit || !l->a->no_demangle ? NULL : demangle(name);
@@ -59,8 +59,8 @@ static enum reason host_work_of_symbol(const struct locator *l, const char *name
 	return work;
 }
 
-/* name is taken over.  A symbol is demangled when it is new; those that are one function in their language are one here: a template's
- * in several units, a constructor's two bodies. */
+/* Finds or adds a function, and takes over name.  A symbol is demangled when it is new.  Symbols that are one function in their language
+ * become one here: those of a template in several units, or of a constructor's two bodies. */
 static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool symbol, bool jit, bool unknown)
 {
 	struct attribution *a = l->a;
@@ -122,7 +122,7 @@ int locator_init(struct locator *l, struct attribution *a)
 
 	memset(l, 0, sizeof(*l));
 	l->a = a;
-	/* index 0 of everything is "none" */
+	/* Index 0 of everything is "none". */
 	if (!ADD(a->function, a->nr_functions, l->functions_capacity) || !ADD(a->line, a->nr_lines, l->lines_capacity) ||
 	    !ADD(a->image, a->nr_images, l->images_capacity))
 		return -ENOMEM;
@@ -191,7 +191,7 @@ void locator_fini(struct locator *l)
 	free(l->kernel_address);
 }
 
-/* As of the code's beginning: what was compiled to it then. */
+/* Returns the component of a source line, from the text that was compiled when the code began. */
 static uint32_t component_of_line(struct locator *l, const struct process *p, const struct code *c, const char *file, uint32_t number)
 {
 	const struct source *s = number ? model_find_source(l->a->model, p, file, c->from_ns) : NULL;
@@ -236,8 +236,8 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 		out->component = out->jit ? component_of_line(l, p, c, row.file, row.line) : COMPONENT_NONE;
 		return;
 	}
-	/* The compiler says that this instruction belongs to no line (it merged some): the nearest lines of the same
-	 * function stand for it. */
+	/* The compiler says that this instruction belongs to no line, because it merged several.  The nearest lines of the same function
+	 * stand for it. */
 	out->line0 = out->jit;
 	if (!out->jit || !has_function)
 		return;
@@ -274,7 +274,7 @@ static void locate_in_loaded_code(struct locator *l, const struct process *p, co
 		out->component = entry->component;
 }
 
-/* The object that describes an address, and its own address for it; NULL: there is none. */
+/* Returns the ELF object that describes an address, and its own address for it.  NULL: there is none. */
 static struct elf_object *elf_object_at(struct locator *l, const struct code *c, uint64_t address, uint64_t *at)
 {
 	if (c->kind == CODE_LOAD)
@@ -282,7 +282,7 @@ static struct elf_object *elf_object_at(struct locator *l, const struct code *c,
 	return !c || !code_file_address(c, address, at) ? NULL : c->kind == CODE_ELF ? c->elf : c->file->elf;
 }
 
-/* The inlined functions at an address, the innermost first, by the JIT's records or by DWARF. */
+/* Finds the inlined functions at an address, the innermost first, by the JIT's records or by DWARF. */
 static size_t find_inlines(struct locator *l, const struct code *c, uint64_t address, struct elf_inline out[INLINES_MAX])
 {
 	struct elf_object *elf;
@@ -294,7 +294,7 @@ static size_t find_inlines(struct locator *l, const struct code *c, uint64_t add
 	return elf ? elf_find_inlines(elf, at, out, INLINES_MAX) : 0;
 }
 
-/* The file of the first line of the function at at, else other. */
+/* Returns the file of the first line of the function at at, or other if it is unknown. */
 static const char *source_file_of_function(struct elf_object *elf, uint64_t at, const char *other)
 {
 	struct elf_function f;
@@ -303,7 +303,8 @@ static const char *source_file_of_function(struct elf_object *elf, uint64_t at, 
 	return elf_find_function(elf, at, &f) && elf_find_line(elf, f.address, &first) && *first.file ? first.file : other;
 }
 
-/* The file of the function that a JIT compiled: that in which it calls what it has inlined, for its first line can be of that. */
+/* Returns the file of the function that a JIT compiled.  That is the file in which it calls a function that it inlined, because its first
+ * line can be of the inlined function. */
 static const char *file_of_load(const struct code *c, const char *other)
 {
 	for (size_t i = 1; i < c->nr_inlines; i++) {
@@ -315,7 +316,7 @@ static const char *file_of_load(const struct code *c, const char *other)
 	return c->nr_lines ? c->lines[0].file : other;
 }
 
-/* The file of the function that has a frame at an address, as a lookup without inlined functions finds it. */
+/* Returns the file of the function that has a frame at an address, which is what a look-up without inlined functions finds. */
 static const char *source_file_of_code(struct locator *l, const struct code *c, uint64_t address, const char *other)
 {
 	uint64_t at;
@@ -324,7 +325,7 @@ static const char *source_file_of_code(struct locator *l, const struct code *c, 
 	return elf ? source_file_of_function(elf, at, other) : file_of_load(c, other);
 }
 
-/* The JIT's own name of what it compiled, V8's tier included. */
+/* Returns the JIT's own name of what it compiled, V8's tier included. */
 static const char *name_of_object(const struct locator *l, const struct code *c, const struct location *at)
 {
 	return c->kind == CODE_LOAD && l->a->function[at->function].symbol ? c->name : l->a->function[at->function].name;
@@ -332,13 +333,13 @@ static const char *name_of_object(const struct locator *l, const struct code *c,
 
 static const char *name_of_inlined_function(struct locator *l, const struct location *in, const struct elf_inline *f)
 {
-	uint32_t i = get_function(l, strdup(f->name), in->image, true, in->jit, false); /* may move them all */
+	uint32_t i = get_function(l, strdup(f->name), in->image, true, in->jit, false); /* can move all functions */
 
 	return l->a->function[i].name;
 }
 
-/* Of an ELF object: the innermost function by its DWARF, in the file of the line there; one that is not inlined in that of its own
- * first line. */
+/* Finds the components of host_levels.h for code in an ELF object.  An inlined function is the innermost by DWARF, in the file of the line
+ * there.  One that is not inlined is in the file of its own first line. */
 static void find_host_levels_in_elf(struct locator *l, const struct code *c, uint64_t address, struct location *out)
 {
 	const struct line *line = &l->a->line[out->line];
@@ -374,7 +375,8 @@ static void find_host_levels_in_load(struct locator *l, const struct code *c, ui
 	host_components_find(l->a, &l->host, c, &place, &out->low, &out->object);
 }
 
-/* From the function that has a frame inwards: each one's line is where it calls the next, the innermost has the address's. */
+/* Adds the locations of the functions inlined at an address, from the function that has a frame inwards.  The line of each is where it
+ * calls the next, and the innermost has the line of the address.  Returns the innermost. */
 static uint32_t add_inlined_locations(struct locator *l, const struct process *p, const struct code *c, uint64_t address, uint32_t outer)
 {
 	struct location new, whole = l->location[outer];
@@ -383,7 +385,7 @@ static uint32_t add_inlined_locations(struct locator *l, const struct process *p
 
 	if (nr == 0)
 		return outer;
-	/* the frame's own, beside the one for those who do not ask for inlined functions */
+	/* The location of the frame's own function, beside the one that does not know of inlined functions. */
 	new = whole;
 	outer = 0;
 	for (size_t i = nr + 1; i > 0; i--) {
@@ -458,7 +460,7 @@ uint32_t locate_address_number(struct locator *l, const struct process *p, const
 
 const struct location *locate_code_address(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
 {
-	uint32_t i = find_or_add_location(l, p, code, address); /* may move them all */
+	uint32_t i = find_or_add_location(l, p, code, address); /* can move all locations */
 
 	return &l->location[i];
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From an address to what people call it: function, source line, image, and the lowest component, each found once per
- * code object and address.  Context: thread.
+ * The locator finds the function, source line, image and lowest component of an address, once per code object and address.
+ * Context: thread.
  */
 #ifndef TAILOR_LOCATE_H
 #define TAILOR_LOCATE_H
@@ -14,14 +14,14 @@
 struct location {
 	uint32_t function, line, image; /* indexes in the attribution */
 	uint32_t component;		/* COMPONENT_NONE: the code has none */
-	uint32_t before, after;		/* without a line of its own: its neighbours' components */
-	uint32_t low, object;		/* of host_levels.h: line or function, and code object; COMPONENT_NONE: the host has its own */
+	uint32_t before, after;		/* components of the lines around an instruction without a line */
+	uint32_t low, object;		/* components of host_levels.h: line or function; code object.  COMPONENT_NONE: none made */
 	bool jit, line0;
-	uint32_t inner; /* the innermost function that is inlined there, as a location; 0: not looked for; itself: none */
-	uint32_t outer; /* of such: the location that it is inlined in */
+	uint32_t inner; /* location of the innermost function that is inlined there; 0: not looked for; itself: none */
+	uint32_t outer; /* inlined functions: location of the function around it */
 };
 
-/* The kernel's instructions that were asked for, by address: the functions are found once for each. */
+/* A cache of the kernel's instructions by address, so that the function of each is looked up once. */
 #define LOCATE_KERNEL_BITS 13
 struct kernel_address {
 	uint64_t address;
@@ -37,19 +37,19 @@ struct locator {
 	struct location *location;
 	uint32_t nr_locations, capacity;
 	uint32_t functions_capacity, lines_capacity, images_capacity;
-	uint32_t kernel, unknown; /* locations of these two */
-	uint32_t *kernel_function; /* locations of the model's, 0: not asked for yet; NULL: the trace has none */
-	struct kernel_address *kernel_address; /* NULL, likewise */
-	bool without_lines; /* of code that is not generated */
-	bool without_names; /* no view asks for functions and lines of code that is not generated: they are not looked for */
-	bool without_host_levels; /* no components of levels that the analyzer makes (host_levels.h) */
+	uint32_t kernel, unknown; /* locations of the kernel and of unknown code */
+	uint32_t *kernel_function; /* locations of the model's kernel functions; 0: not asked for yet; NULL: the trace has none */
+	struct kernel_address *kernel_address; /* NULL: the trace has none */
+	bool without_lines; /* do not look up lines of code that is not generated */
+	bool without_names; /* do not look up functions and lines of code that is not generated, because no view shows them */
+	bool without_host_levels; /* make no components of levels that hosts do not declare (host_levels.h) */
 };
 
 int locator_init(struct locator *l, struct attribution *a);
 void locator_fini(struct locator *l);
-/* A location that is none, by a name in brackets. */
+/* Adds a location for samples without one, such as "[no stack]". */
 uint32_t locate_name_only(struct locator *l, const char *name);
-/* The kernel's function at an address; where it has no name, the kernel. */
+/* Returns the location of the kernel's function at an address, or of the kernel if the function has no name. */
 uint32_t locate_kernel(struct locator *l, uint64_t address);
 
 static inline struct kernel_address *locate_kernel_slot(const struct locator *l, uint64_t address)
@@ -57,7 +57,7 @@ static inline struct kernel_address *locate_kernel_slot(const struct locator *l,
 	return &l->kernel_address[address * 0x9e3779b97f4a7c15ull >> (64 - LOCATE_KERNEL_BITS)];
 }
 
-/* locate_kernel()'s, if that was asked recently, else 0. */
+/* Returns the location from locate_kernel() if it was asked for recently, else 0. */
 static inline uint32_t locate_kernel_known(const struct locator *l, uint64_t address)
 {
 	const struct kernel_address *slot;
@@ -68,10 +68,10 @@ static inline uint32_t locate_kernel_known(const struct locator *l, uint64_t add
 	return slot->address == address ? slot->location : 0;
 }
 
-/* code NULL: unknown.  Never NULL; valid until the next call. */
+/* Return the location of an address.  code NULL: unknown code.  The pointer is never NULL, and valid until the next call. */
 uint32_t locate_address_number(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 const struct location *locate_code_address(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
-/* The same, but of the innermost function that is inlined there; by way of .outer the other ones. */
+/* Returns the location of the innermost function that is inlined at an address.  Its .outer leads to the others. */
 const struct location *locate_with_inlines(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What attribute_sample() and its parts answered, kept by what the answer depends on and for as long as it holds (CACHES.md).
- * A look-up is a compare or two and decides nothing; a miss asks.  Context: thread.
+ * The lookup cache holds answers of attribute_sample() and its parts, by what they depend on and for as long as they hold (CACHES.md).  A
+ * look-up compares once or twice and decides nothing.  On a miss the caller asks.  Context: thread.
  */
 #ifndef TAILOR_LOOKUP_CACHE_H
 #define TAILOR_LOOKUP_CACHE_H
@@ -14,15 +14,15 @@
 #define LOOKUP_CACHE_TAGS 256
 #define LOOKUP_CACHE_PHASES 64
 
-/* An instruction of a process, while the same code is there, and what decides about samples at it: 32 bytes, because a sample's look at
- * them is the one that misses the cache. */
+/* An instruction of a process while the same code is there, and what decides about samples at it.  The size is 32 bytes, because this is
+ * the look-up of each sample that misses the processor's cache. */
 struct lookup_cache_place {
 	uint64_t address, from_ns, until_ns;
 	uint32_t process; /* 1 + number; 0: free */
-	uint32_t code_facts : 4;  /* of the location: enum lookup_cache_code_facts */
+	uint32_t code_facts : 4;  /* facts about the location: enum lookup_cache_code_facts */
 	uint32_t by_tag : 1; /* ANSWER_OF_TAG: nothing but the value of the tag in force decides */
-	uint32_t reason : 5; /* ANSWER_OF_PLACE_ALONE: why nothing decides; 0: it is none, or is not known */
-	uint32_t paths : 22; /* ANSWER_OF_PLACE: the caller's for its components; 0: it is none, or is not known */
+	uint32_t reason : 5; /* ANSWER_OF_PLACE_ALONE: why nothing decides; 0: another answer, or unknown */
+	uint32_t paths : 22; /* ANSWER_OF_PLACE: the caller's parent paths (rows.h); 0: another answer, or unknown */
 };
 _Static_assert(NR_REASONS <= 32, "a place has 5 bits for the reason");
 _Static_assert(sizeof(struct lookup_cache_place) == 32, "two places are to fill a line of the cache");
@@ -36,7 +36,7 @@ enum lookup_cache_code_facts {
 	NR_LOOKUP_CACHE_CODE_FACTS = 16,
 };
 
-/* What few samples ask of it. */
+/* The data of a place that few samples need. */
 struct lookup_cache_about {
 	const struct code *code;
 	uint32_t location; /* index in the locator */
@@ -48,15 +48,15 @@ struct lookup_cache_thread {
 	uint64_t from_ns, until_ns;
 	const struct process *process; /* NULL: free */
 	uint32_t pid, tid, thread;
-	enum reason work; /* of a thread that the host has for it */
+	enum reason work; /* work that the host has the thread for, else REASON_NONE */
 };
 
-/* What an ANSWER_OF_TAG said of a value. */
+/* An ANSWER_OF_TAG: the parent paths of a tag's value. */
 struct lookup_cache_tag {
 	const struct process *process; /* NULL: free */
 	const struct tag *tag;
 	uint64_t value;
-	uint32_t paths; /* the caller's for its components, not 0 */
+	uint32_t paths; /* the caller's parent paths (rows.h), not 0 */
 	struct time_range holds;
 };
 
@@ -69,7 +69,7 @@ struct lookup_cache {
 	const struct process *phase_process;
 	uint64_t phase_from_ns, phase_until_ns;
 	uint32_t phase;
-	struct lookup_cache_phase { /* where marks are of threads */
+	struct lookup_cache_phase { /* used if marks are of threads */
 		const struct process *process;
 		uint64_t from_ns, until_ns;
 		uint32_t tid, phase;
@@ -79,30 +79,31 @@ struct lookup_cache {
 	uint64_t tag_from_ns, tag_until_ns;
 };
 
-/* NULL without memory. */
+/* Makes an empty cache.  NULL: out of memory. */
 struct lookup_cache *lookup_cache_create(const struct sample_world *w);
 void lookup_cache_destroy(struct lookup_cache *r);
 
-/* Never NULL; valid until the next call. */
+/* Finds or makes the place of an instruction.  Never NULL.  Valid until the next call. */
 struct lookup_cache_place *lookup_cache_get_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns);
-/* That was the answer at the place, and these are the caller's parent paths from what decided (0: nothing), for as long as they hold.
- * Keeps what other samples may have again. */
+/* Keeps what other samples can use of an answer at the place.  paths: the caller's parent paths of what decided (0: nothing), which are
+ * the same in *holds. */
 void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
 			   const struct sample_answer *a, uint32_t paths, const struct time_range *holds);
-/* The memory that the instruction touches, with the registers as they are before it; 0: none, or they do not tell. */
+/* Returns the address of the memory that the instruction touches, with the registers as they are before it.  0: it touches none, or a
+ * register is unknown. */
 uint64_t lookup_cache_operand_address(struct lookup_cache *r, const struct lookup_cache_place *place,
 				      const struct unwind_registers *registers);
-/* NULL without memory. */
+/* Finds or makes the entry of a thread.  NULL: out of memory. */
 const struct lookup_cache_thread *lookup_cache_get_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns);
-/* The tag that the process has then, or NULL. */
+/* Finds the tag that is in force in the process at the time, or NULL. */
 const struct tag *lookup_cache_ask_tag(struct lookup_cache *r, const struct process *p, uint64_t time_ns);
-/* sample_find_phase()'s. */
+/* Finds the phase (sample_find_phase()), and keeps it. */
 uint32_t lookup_cache_ask_phase(struct lookup_cache *r, const struct process *p, uint32_t tid, uint64_t time_ns);
 
 /* -------------------------------------------------------------------- what every sample asks, and mostly was asked before */
 
-/* A number below places, a power of two; neighbours far from each other: the highest bits of a product with the golden ratio
- * (Knuth, The Art of Computer Programming, 6.4). */
+/* Returns a number below places, which is a power of two.  Neighbouring keys get numbers far from each other: the highest bits of a
+ * product with the golden ratio (Knuth, The Art of Computer Programming, 6.4). */
 static inline uint32_t lookup_cache_hash(uint64_t key, uint32_t places)
 {
 	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - __builtin_ctz(places)));
@@ -125,13 +126,13 @@ static inline struct sample_place lookup_cache_at(struct lookup_cache *r, const 
 	return (struct sample_place){ about->code, about->location, place->from_ns, place->until_ns };
 }
 
-/* The first of two places where one may be that is kept by address. */
+/* Returns the first of the two entries that the place of an address can be in. */
 static inline struct lookup_cache_place *lookup_cache_places_of(struct lookup_cache *r, const struct process *p, uint64_t address)
 {
 	return &r->place[lookup_cache_hash(lookup_cache_mix(address, p->number), LOOKUP_CACHE_PLACES / 2) * 2];
 }
 
-/* NULL: was not asked recently. */
+/* Returns the place of an address, or NULL if it was not asked for recently. */
 static inline struct lookup_cache_place *lookup_cache_find_place(struct lookup_cache *r, const struct process *p,
 								 uint64_t address, uint64_t time_ns)
 {
@@ -150,7 +151,7 @@ static inline struct lookup_cache_thread *lookup_cache_find_thread(struct lookup
 	return t->process && t->pid == pid && t->tid == tid && time_ns >= t->from_ns && time_ns < t->until_ns ? t : NULL;
 }
 
-/* The slot of a tag's value: the caller compares and fills it. */
+/* Returns the slot of a tag's value.  The caller compares and fills it. */
 static inline struct lookup_cache_tag *lookup_cache_tag(struct lookup_cache *r, const struct process *p, uint64_t value)
 {
 	return &r->tag[lookup_cache_hash(lookup_cache_mix(value, p->number), LOOKUP_CACHE_TAGS)];

@@ -15,7 +15,7 @@ struct fde_range {
 struct nameless_image {
 	struct nameless_image *next;
 	const struct elf_object *elf;
-	struct fde_range *range; /* by start */
+	struct fde_range *range; /* sorted by start */
 	size_t nr, capacity;
 };
 
@@ -24,7 +24,7 @@ static bool add_fde_range(void *context, const struct eh_frame_fde *f)
 	struct nameless_image *i = context;
 
 	if (!f->bytes)
-		return true; /* code that the linker left out */
+		return true; /* the linker left the code out */
 	if (!GROW(i->range, i->nr, i->capacity))
 		return false;
 	i->range[i->nr++] = (struct fde_range){ f->start, f->bytes };
@@ -60,7 +60,7 @@ static struct nameless_image *get_nameless_image(struct nameless *n, struct elf_
 	return i;
 }
 
-/* How many begin at address or before. */
+/* Returns how many ranges begin at address or before. */
 static size_t ranges_up_to(const struct nameless_image *i, uint64_t address)
 {
 	return SORTED_COUNT(i ? i->nr : 0, n, i->range[n].start <= address);
@@ -106,7 +106,7 @@ void nameless_fini(struct nameless *n)
 #define FORKS_MAX 64
 
 struct candidates {
-	const struct jit_host *host; /* of those found so far; NULL: none */
+	const struct jit_host *host; /* host of the candidates found so far; NULL: none */
 	const char *path;
 	bool several;
 };
@@ -121,8 +121,8 @@ static void add_maker_candidate(struct candidates *c, const struct jit_host *hos
 	}
 }
 
-/* The one host of which the process has loaded something; its program where there is none, or several: any of them may have made the code.
- * What other hosts load as well (PCRE2) counts where nothing else does. */
+/* Returns the library of the one JIT host that the process has loaded, or its program if there is none, or several that may have made the
+ * code.  Libraries that other hosts load as well (PCRE2) count only if nothing else does. */
 static const char *maker_of_process(const struct process *p)
 {
 	struct candidates runtimes = { NULL, NULL, false }, libraries = { NULL, NULL, false };

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_ROWS 4040u /* handed over at a time: they stay in the processor's cache, and no power of two, or all columns would share
-			  * a few of its sets */
+#define BLOCK_ROWS 4040u /* rows handed over at a time.  They stay in the processor's cache.  The number is no power of two, because
+			  * otherwise all columns would share a few of its sets */
 #define SLOTS 16384u	 /* a power of two, for rows that are sums */
 
-/* What samples of one row have in common, two 32-bit numbers a word; 0 where not asked for. */
+/* The facts that samples of one row have in common, two 32-bit numbers a word, 0 if not asked for. */
 #define KEY_WORDS 7
 struct row_key {
 	uint64_t word[KEY_WORDS];
@@ -106,7 +106,7 @@ static bool paths_look_alike(const struct rows *r, const struct parent_paths *a,
 	return true;
 }
 
-/* The first paths that look like these; those of nothing have one row and nothing in it. */
+/* Returns the first paths that look like these on the wanted levels.  Components that lead to nothing have one row without a component. */
 static uint32_t find_alike_paths(struct rows *r, uint32_t paths)
 {
 	const struct parent_paths *w = &r->paths[paths - 1];
@@ -124,7 +124,7 @@ static uint32_t find_alike_paths(struct rows *r, uint32_t paths)
 	return paths;
 }
 
-/* Paths with these rows, new or not. */
+/* Returns paths that look like these rows, and adds them if there are none.  0: out of memory. */
 static uint32_t find_or_add_paths(struct rows *r, const struct expansion *e)
 {
 	uint32_t i, seen;
@@ -137,7 +137,7 @@ static uint32_t find_or_add_paths(struct rows *r, const struct expansion *e)
 	i = ++r->nr_paths;
 	seen = find_alike_paths(r, i);
 	r->paths[i - 1].seen = seen;
-	if (seen != i) { /* rows look like those that there were, which is all that counts */
+	if (seen != i) { /* the rows are not kept, because those of `seen` look the same */
 		r->nr_rows -= e->nr;
 		r->nr_paths--;
 	}
@@ -252,7 +252,7 @@ static bool same_row_key(const struct row_key *a, const struct row_key *b)
 	return !differ;
 }
 
-/* The first of nr rows of such samples; BLOCK_ROWS when there is no room. */
+/* Finds or adds the nr rows of such samples and returns the first.  BLOCK_ROWS: there is no room. */
 static uint32_t find_or_add_sum_rows(struct rows *r, const struct row_facts *f, uint32_t paths, uint32_t nr)
 {
 	const struct expansion_row *way;
@@ -321,7 +321,7 @@ int rows_add(struct rows *r, const struct row_facts *f, uint64_t sample)
 		ret = rows_flush(r);
 	r->sample_row = t->nr;
 	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t row = t->nr++; /* all of its columns are set here */
+		uint32_t row = t->nr++; /* every column is set below */
 
 		t->time_ns[row] = f->time_ns;
 		t->ip[row] = f->ip;

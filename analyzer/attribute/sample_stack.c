@@ -4,14 +4,14 @@
 #include "analyzer/attribute/walk.h"
 #include "jitreg/base/grow.h"
 
-#define FRAMES_MAX (UINT16_MAX - 1u) /* stack_node.depth; inlined functions beyond that are left out */
+#define FRAMES_MAX (UINT16_MAX - 1u) /* limit of stack_node.depth; inlined functions beyond it are left out */
 
 struct collect {
 	const struct sample_world *world;
 	const struct sample *sample;
 	const struct process *process;
 	struct sample_stack_memory *memory;
-	uint32_t nr; /* frames in there */
+	uint32_t nr; /* frames in memory */
 };
 
 void sample_stack_memory_fini(struct sample_stack_memory *m)
@@ -53,7 +53,7 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 	return true;
 }
 
-/* Frames that work on nodes of plans belong to these. */
+/* Gives frames that work on nodes of plans the components of those nodes. */
 static void add_plan_node_components(struct collect *c)
 {
 	const struct model *m = c->world->model;
@@ -71,7 +71,8 @@ static void add_plan_node_components(struct collect *c)
 	}
 }
 
-/* By frame pointers, as the kernel followed them: whether they are complete is unknown, except that it stops somewhere. */
+/* Collects the frames that the kernel found by frame pointers.  Whether they are complete is unknown, unless there are as many as the
+ * kernel records at most. */
 static enum reason collect_callchain(struct collect *c)
 {
 	const struct sample *s = c->sample;
@@ -89,7 +90,7 @@ static enum reason collect_callchain(struct collect *c)
 	return sample_chain_is_cut(s) ? REASON_CHAIN_CUT : REASON_HOST;
 }
 
-/* The kernel's frames, from where the sample was outwards.  What has no name is one frame, however many they are. */
+/* Collects the kernel's frames, from the sampled instruction outwards.  Adjacent frames without a name are one frame. */
 static void collect_kernel_frames(struct collect *c, uint32_t location)
 {
 	const struct sample *s = c->sample;
@@ -105,7 +106,7 @@ static void collect_kernel_frames(struct collect *c, uint32_t location)
 	}
 }
 
-/* How the walk through user space ended. */
+/* Collects the frames in user space.  Returns how the walk ended. */
 static enum reason collect_user_frames(struct collect *c)
 {
 	const struct sample *s = c->sample;

@@ -10,7 +10,7 @@ struct stacks_slot {
 	uint32_t node; /* 0: free */
 };
 
-#define UNKNOWN UINT32_MAX /* of parent paths not asked for yet */
+#define UNKNOWN UINT32_MAX /* the parent path was not asked for yet */
 
 int stacks_init(struct stacks *s)
 {

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* When a non-maskable interrupt takes the sample inside of the kernel, Linux does not look for the user's rbx and r12-r15, and
- * says -1 (arch/x86/kernel/perf_regs.c, perf_get_regs_user()): they are not known then. */
+/* When a non-maskable interrupt takes the sample inside of the kernel, Linux does not look for the user's rbx and r12-r15, and reports -1
+ * (arch/x86/kernel/perf_regs.c, perf_get_regs_user()).  These registers are unknown then. */
 #define UNSAVED (1u << UNWIND_RBX | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15)
 
 static void forget_unsaved(struct unwind_registers *r)
@@ -53,14 +53,15 @@ bool walk_input_of_sample(struct sample_block *b, uint32_t i, struct unwind_inpu
 		}
 	if (mode && mode[i] != SAMPLE_MODE_USER) {
 		forget_unsaved(&out->registers);
-	} else { /* the registers are those of the sampled instruction, give or take skid */
+	} else { /* the registers are those of the sampled instruction, except for skid */
 		out->registers.value[UNWIND_RIP] = ip ? ip[i] : 0;
 		out->registers.known |= 1u << UNWIND_RIP;
 	}
 	return true;
 }
 
-/* A program that was linked without any call-frame information (bun, deno): it keeps frame pointers, or its stacks cannot be walked. */
+/* Checks for a program that was linked without any call-frame information (bun, deno).  Its stacks can be walked only if it keeps frame
+ * pointers. */
 static bool has_no_frame_info(struct elf_object *elf)
 {
 	struct elf_section s;
@@ -93,7 +94,7 @@ static void find_unwind_object(void *context, uint64_t address, struct unwind_ob
 	if (c && c->kind == CODE_LOAD && c->region && !f) {
 		out->function = c->region->bytes;
 		out->function_start = c->address;
-		out->function_bytes = c->bytes; /* the region has no fewer */
+		out->function_bytes = c->bytes; /* the region has at least as many */
 		out->key = (uint64_t)c->number << 2 | 3;
 	}
 	out->frame_pointers = (out->unregistered && !at->process->regions_were_read) || (c && c->kind == CODE_LOAD);
@@ -118,7 +119,7 @@ static void find_unwind_object(void *context, uint64_t address, struct unwind_ob
 	}
 	out->key = c->kind == CODE_ELF ? (uint64_t)c->number << 2 | 1 : (uint64_t)c->file->number << 2;
 	out->start = out->bias ? out->bias : c->address;
-	out->end = c->address + c->bytes + (64u << 20); /* its data, where personalities are pointed to */
+	out->end = c->address + c->bytes + (64u << 20); /* includes the data after the code, where pointers to personalities are */
 }
 
 struct unwind_space walk_unwind_space(const struct walk_place *at, bool with_generation)
@@ -132,7 +133,8 @@ struct unwind_space walk_unwind_space(const struct walk_place *at, bool with_gen
 
 /* ------------------------------------------------------------------------------------------------- interpreters */
 
-/* Where HotSpot's interpreter has its place while it runs; frames get it when they are made, and when they call. */
+/* Register (r13) in which HotSpot's interpreter keeps its bytecode address while it runs.  A frame keeps the address in memory from when
+ * it is made or calls. */
 #define PLACE_REGISTER 13
 
 static bool is_program(const struct process *p, uint64_t address, uint64_t time_ns)
@@ -142,7 +144,7 @@ static bool is_program(const struct process *p, uint64_t address, uint64_t time_
 	return c && c->kind == CODE_LOAD;
 }
 
-/* Does the program's code lie at a word of the stack? */
+/* Reads a word of the stack, and checks whether it is the address of interpreted code. */
 static bool word_is_program(const struct process *p, const struct unwind_input *in, uint64_t at, uint64_t time_ns, uint64_t *word)
 {
 	at -= in->registers.value[UNWIND_RSP];

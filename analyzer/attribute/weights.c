@@ -29,7 +29,8 @@ bool weights_differ_by_cpu(const struct model *m)
 	return by_cpu;
 }
 
-/* For all of them the same: a whole number of so many has what is cut off of it far behind the point. */
+/* Gives all samples of a block the same weight.  The weight is a large whole number, so that the fraction that is cut off does not
+ * matter. */
 static void fill_equal_weights(const struct sample_block *b, uint64_t weight, uint64_t *scaled)
 {
 	for (uint32_t i = 0; i < b->nr; i++)
@@ -37,9 +38,9 @@ static void fill_equal_weights(const struct sample_block *b, uint64_t weight, ui
 }
 
 /*
- * Samples from i on whose weight is that of the one before; returns the first with another.  From a power of two up to 1 below the next,
- * sums with what was cut off are not rounded: all are multiples of the weight's last bit.  So whole numbers of such bits give the same, and
- * a sample does not have to wait for two conversions of the one before.
+ * Scales samples from i on that have the weight of the sample before, and returns the first with another weight.  While the weight and its
+ * sum with the fraction that was cut off lie between the same powers of two, sums are not rounded, because all of them are multiples of the
+ * weight's last bit.  Whole numbers of that bit give the same result, and no sample waits for two conversions of the one before.
  */
 static uint32_t scale_equal_weights(const uint64_t *weight, uint32_t i, uint32_t nr, double scaled_weight, double *cut_off,
 				    uint64_t *scaled)
@@ -48,7 +49,7 @@ static uint32_t scale_equal_weights(const uint64_t *weight, uint32_t i, uint32_t
 	uint64_t each, sum;
 
 	frexp(scaled_weight, &exponent);
-	bits = DBL_MANT_DIG - exponent; /* behind the point */
+	bits = DBL_MANT_DIG - exponent; /* binary digits after the point */
 	if (bits < 1 || bits >= DBL_MANT_DIG || scaled_weight + 1 > ldexp(1, exponent))
 		return i;
 	each = (uint64_t)ldexp(scaled_weight, bits);
@@ -62,7 +63,7 @@ static uint32_t scale_equal_weights(const uint64_t *weight, uint32_t i, uint32_t
 	return i;
 }
 
-/* The scale of sample i of a thread: that of its own count, or else of its processor's. */
+/* Returns the scale of sample i: that of its thread's own count, or else of its processor's. */
 static double scale_of_sample(const struct model *m, const struct sample_block *b, uint32_t i, bool by_cpu, bool by_thread)
 {
 	const uint64_t *pid = b->column[SAMPLE_COLUMN_PID], *tid = b->column[SAMPLE_COLUMN_TID], *cpu = b->column[SAMPLE_COLUMN_CPU];
@@ -71,7 +72,7 @@ static double scale_of_sample(const struct model *m, const struct sample_block *
 	return scale > 0 ? scale : model_event_scale(m, b->event, by_cpu && cpu ? (uint32_t)cpu[i] : UINT32_MAX);
 }
 
-/* Is sample i of the same thread and processor as the one before? */
+/* Checks whether sample i has the same number in a column (thread or processor) as the one before. */
 static bool is_of_same(const uint64_t *column, uint32_t i)
 {
 	return !column || column[i] == column[i - 1];
@@ -110,7 +111,7 @@ int weights_scale(struct scaled_weights *w, const struct model *m, struct sample
 			scale = scale_of_sample(m, b, i, by_cpu, by_thread);
 		cut_off += (double)weight[i] * scale;
 		w->scaled[i] = model_clamp_to_u64(cut_off);
-		cut_off = cut_off < 0x1p53 ? cut_off - (double)w->scaled[i] : 0; /* beyond, there is no fraction */
+		cut_off = cut_off < 0x1p53 ? cut_off - (double)w->scaled[i] : 0; /* doubles from there on have no fraction */
 		i++;
 		if (one_scale && i < b->nr && weight[i] == weight[i - 1])
 			i = scale_equal_weights(weight, i, b->nr, (double)weight[i] * scale, &cut_off, w->scaled);
@@ -216,7 +217,7 @@ struct absence switches_find(const struct switches *s, uint32_t tid, uint64_t fr
 	uint64_t woken_ns = 0;
 
 	if ((up_to && s->at[up_to - 1].tid == tid && s->at[up_to - 1].kind == ENDED) || out.until_ns < from_ns)
-		out.until_ns = from_ns; /* its last way from the processor is no wait */
+		out.until_ns = from_ns; /* a thread that ended does not wait */
 	for (; out.until_ns > from_ns && up_to < s->nr && s->at[up_to].tid == tid; up_to++) {
 		const struct thread_switch *at = &s->at[up_to];
 

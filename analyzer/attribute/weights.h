@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many events samples stand for, where that is not their own weight: counters were multiplexed, samples lost, interrupts late
- * (model_event_scale()), or the sample is of a thread that leaves its processor, and counts for as long as it was away.
+ * Finds how many events samples stand for, if that is not their own weight.  Counters were multiplexed, samples lost or interrupts late
+ * (model_event_scale()), or the sample is of a thread that leaves its processor, and counts for as long as the thread was away.
  * Context: thread.
  */
 #ifndef TAILOR_WEIGHTS_H
@@ -13,34 +13,34 @@
 struct scaled_weights {
 	uint64_t *scaled;
 	uint32_t capacity;
-	double cut_off[MODEL_EVENTS_MAX]; /* weights are whole: what is cut off goes to the event's next sample */
+	double cut_off[MODEL_EVENTS_MAX]; /* weights are whole numbers: the fraction cut off is added to the event's next sample */
 };
 
-/* Does it depend on the processor what an event's samples stand for? */
+/* Checks whether the scale of an event's samples depends on the processor. */
 bool weights_differ_by_cpu(const struct model *m);
-/* Give the block's samples the weights that they stand for, which are w's until the next call.  0 or -ENOMEM. */
+/* Gives the block's samples the weights that they stand for, which w owns until the next call.  Returns 0 or -ENOMEM. */
 int weights_scale(struct scaled_weights *w, const struct model *m, struct sample_block *b);
 void weights_fini(struct scaled_weights *w);
 
-/* When threads came to a processor and left it (TRACE_EVENT_SWITCH), 16 bytes a switch; read before the samples, because a thread comes
- * back after it left, on any processor. */
+/* The times at which threads came to a processor and left it (TRACE_EVENT_SWITCH), 16 bytes a switch.  They are read before the samples,
+ * because a thread comes back after it left, on any processor. */
 struct thread_switch;
 
 struct switches {
-	struct thread_switch *at; /* by thread, then time; with the ends of threads */
+	struct thread_switch *at; /* sorted by thread, then time; ends of threads included */
 	size_t nr, capacity;
-	uint64_t end_ns; /* of the recording: the last time of a switch, an end or a counter */
+	uint64_t end_ns; /* end of the recording: the last time of a switch, a thread's end or a counter */
 };
 
-/* Reads through the trace when it has any.  0 or -ENOMEM. */
+/* Reads all switches of a trace, if it has such events.  Returns 0 or -ENOMEM. */
 int switches_read(struct trace_reader *t, const struct model *m, struct switches *out);
 void switches_fini(struct switches *s);
 struct absence {
-	uint64_t until_ns, woken_ns; /* woken_ns: until_ns, where it is not known, or the thread was preempted */
-	enum trace_switch why; /* was it its own wish? */
+	uint64_t until_ns, woken_ns; /* woken_ns: until_ns if it is unknown, or if the thread was preempted */
+	enum trace_switch why; /* the thread waits, or was preempted */
 };
 
-/* The thread left at from_ns, until it came back, ended, or the recording did. */
+/* Returns how long the thread that left at from_ns was away: until it came back or ended, or until the recording ended. */
 struct absence switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns);
 
 #endif
