@@ -57,7 +57,7 @@ size_t code_inlines_find(const struct code_inline *inlines, size_t nr, uint64_t 
 		return 0;
 	for (first = up_to - 1; first > 0 && inlines[first - 1].address == inlines[up_to - 1].address; first--)
 		;
-	/* the innermost first; one of depth 0 is the frame's own */
+	/* The innermost function comes first.  A function of depth 0 has the frame, and is not inlined. */
 	for (size_t i = up_to; i > first + 1 && found < max; i--) {
 		const struct code_inline *in = &inlines[i - 1];
 

@@ -12,7 +12,7 @@ int code_map_add(struct code_map *m, uint64_t start, uint64_t end, uint64_t from
 {
 	if (end <= start)
 		return 0;
-	if (m->nr_facts >= UINT32_MAX / 64) /* lists hold 32-bit indexes, 2 log n of them a fact */
+	if (m->nr_facts >= UINT32_MAX / 64) /* lists hold 32-bit indexes, at most 2 log n of them per fact */
 		return -ENOMEM;
 	if (!GROW(m->facts, m->nr_facts, m->capacity))
 		return -ENOMEM;
@@ -29,7 +29,7 @@ const struct code_fact *code_map_starting_at(const struct code_map *m, uint64_t 
 	return i ? &m->facts[i - 1] : NULL;
 }
 
-/* Facts by time; those of the same time in the order in which they were read. */
+/* Orders facts by time, and those of the same time as they were read. */
 static int compare_fact_times(const void *a, const void *b, void *facts)
 {
 	const struct code_fact *f = facts;
@@ -40,7 +40,7 @@ static int compare_fact_times(const void *a, const void *b, void *facts)
 	return i < j ? -1 : i > j;
 }
 
-/* Piece that holds address; nr_cuts when it lies before the first. */
+/* Returns the piece that holds address, or nr_cuts if address lies before the first. */
 static size_t piece_of_address(const struct code_map *m, uint64_t address)
 {
 	size_t up_to = SORTED_COUNT(m->nr_cuts, i, m->cuts[i] <= address);
@@ -48,7 +48,7 @@ static size_t piece_of_address(const struct code_map *m, uint64_t address)
 	return up_to ? up_to - 1 : m->nr_cuts;
 }
 
-/* The nodes that together are a fact's range: one after another, *left and *right are where it goes on.  0: no more. */
+/* Returns the next of the nodes that make up a range, and moves *left and *right on.  0: there are no more. */
 static uint32_t next_node_of_range(uint32_t *left, uint32_t *right)
 {
 	while (*left < *right) {
@@ -62,7 +62,7 @@ static uint32_t next_node_of_range(uint32_t *left, uint32_t *right)
 	return 0;
 }
 
-struct leaf_range { /* of leaves */
+struct leaf_range { /* a range of leaves */
 	uint32_t left, right;
 };
 
@@ -74,7 +74,7 @@ static struct leaf_range leaf_range_of_fact(const struct code_map *m, const stru
 
 enum { COVERED = 1, COVERED_BELOW = 2 };
 
-/* Does a fact's range hold a piece that an earlier one covered?  Covers it, too. */
+/* Covers the range of a fact.  Returns whether an earlier fact covered a piece of it. */
 static bool cover_leaf_range(struct leaf_range r, unsigned char *seen)
 {
 	uint32_t node, up;

@@ -20,12 +20,12 @@
 #include <string.h>
 
 #define CPUS_MAX 8192u
-#define SCALE_MAX 1000.0 /* beyond it is noise */
-#define SCALE_MIN 0.5 /* samples at a rate weigh more than was counted where the kernel made their period longer */
+#define SCALE_MAX 1000.0 /* larger scales are noise */
+#define SCALE_MIN 0.5 /* samples at a rate weigh more than was counted if the kernel made their period longer */
 #define SCALE_SAME 0.005
 #define SAMPLES_FEW 50
-#define PERIODS_UNSAMPLED 2 /* that a thread may run without a sample: one, and what a period before it had left */
-#define UNSAMPLED_WORTH 0.01 /* a row, where it is no more than what late interrupts may be */
+#define PERIODS_UNSAMPLED 2 /* periods that a thread may run without a sample: one, and the rest of the period before */
+#define UNSAMPLED_WORTH 0.01 /* unsampled part from which rows are worth it: less can be due to late interrupts */
 
 static uint64_t key_of_thread(uint32_t pid, uint32_t tid)
 {
@@ -37,7 +37,7 @@ static uint64_t add_clamped(uint64_t a, uint64_t b)
 	return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
-/* NULL without memory. */
+/* Finds or adds the count of a thread for an event.  NULL: out of memory. */
 static struct thread_count *get_thread_count(struct thread_counts *c, uint32_t event, const struct trace_record *r)
 {
 	uint64_t key = key_of_thread(r->pid, r->tid);
@@ -114,7 +114,7 @@ void counts_read(struct model *m, const struct trace_record *r)
 	c->lost += trace_u64(r, F(count, lost));
 	c->weight += trace_u64(r, F(count, weight));
 	e->idle_ns = add_clamped(e->idle_ns, trace_u64(r, F(count, idle_ns)));
-	if (cpu >= CPUS_MAX && r->tid && !(e->is_clock && e->exclude_kernel)) /* its value has the kernel's time */
+	if (cpu >= CPUS_MAX && r->tid && !(e->is_clock && e->exclude_kernel)) /* else value includes time in the kernel */
 		add_thread_count(m, (uint32_t)i, r, (struct thread_count_part){ value, trace_u64(r, F(count, samples)),
 										trace_u64(r, F(count, weight)), 0, UINT32_MAX });
 }
@@ -130,9 +130,9 @@ static double clamp_scale_from_one(double scale)
 }
 
 /*
- * Counters that ran a tenth of their time, and lost half of their samples, have a twentieth of what there was.  Interrupts that come late
- * are missing samples that no loss record counts: where the sum of the samples' weights is known, its ratio to the count covers both.
- * Threads that ended have their own (counts.h).
+ * Returns what each sample stands for because of missing ones.  Counters that ran a tenth of their time and lost half of their samples
+ * have a twentieth of what there was.  Interrupts that come late are missing samples that no loss record counts.  If the sum of the
+ * samples' weights is known, its ratio to the count covers both.  Threads that ended have scales of their own (counts.h).
  */
 static double scale_of_lost_samples(const struct event_count *c)
 {
@@ -164,7 +164,8 @@ static void add_count(struct model_event *e, const struct event_count *c)
 	e->sampled += (double)c->weight;
 }
 
-/* A few samples may stand for anything: theirs is what is missing of the event everywhere.  So is what differs by next to nothing. */
+/* Sets the scale of a processor's counter.  A few samples may stand for anything, so theirs is the scale of the whole event.  So is a
+ * scale that differs from it by next to nothing. */
 static void settle_cpu_scale(const struct model_event *e, struct event_count *c)
 {
 	if (c->enabled_ns || c->samples)
@@ -183,7 +184,7 @@ static void add_ended(struct event_count *to, const struct event_count *from)
 	to->unsampled += from->unsampled * from->unsampled_part;
 }
 
-/* As scale_of_lost_samples(), of all counters together.  value: their sum, as it was counted. */
+/* Does the same as scale_of_lost_samples() for all counters together.  value: the sum of their unscaled values. */
 static double scale_of_all(struct model_event *e, double value)
 {
 	double counted = (double)e->counted, sampled = e->sampled;
@@ -197,7 +198,7 @@ static double scale_of_all(struct model_event *e, double value)
 	if (e->count_samples >= all.ended_samples + SAMPLES_FEW && value > (double)all.ended_value && sampled > (double)all.ended_weight) {
 		counted -= (double)all.ended_value * e->multiplexed;
 		sampled -= (double)all.ended_weight;
-	} else if (value > (double)all.ended_unsampled) { /* that is a row of its own, in any case */
+	} else if (value > (double)all.ended_unsampled) { /* unsampled threads have rows of their own in any case */
 		counted -= (double)all.ended_unsampled * e->multiplexed;
 	}
 	counted -= all.unsampled * e->multiplexed;
@@ -205,7 +206,7 @@ static double scale_of_all(struct model_event *e, double value)
 	return clamp_scale(SCALE_MIN, counted / sampled);
 }
 
-/* Samples of user code are a part of what a clock counts, and stand for no more. */
+/* Checks for a clock with samples of user code only.  They are a part of what the clock counts, and stand for no more. */
 static bool is_user_part_of_clock(const struct model_event *e)
 {
 	return e->is_clock && e->exclude_kernel && e->sampled > 0;
@@ -216,7 +217,7 @@ static void settle_event_counts(struct model_event *e)
 	uint64_t everywhere = 0;
 	double running = 0, value = (double)e->of_threads.value;
 
-	e->of_threads.on_cpu_ns = e->of_threads.enabled_ns; /* counters of a thread count wherever it runs */
+	e->of_threads.on_cpu_ns = e->of_threads.enabled_ns; /* a thread's counters count wherever it runs */
 	for (uint32_t cpu = 0; cpu < e->nr_counts; cpu++) {
 		const struct event_count *c = &e->count[cpu];
 
@@ -253,12 +254,12 @@ static void settle_event_counts(struct model_event *e)
 /* ------------------------------------------------------------------------------------------------- threads that ended */
 
 /*
- * A thread begins with a whole period, and what it runs behind its last sample is in none: of one that lives for a few periods that is
- * much, and of one that lives for less than one it is all.
+ * A thread begins with a whole period, and no sample covers what it runs after its last one.  For a thread that lives for a few periods
+ * that is much, and for one that lives for less than a period it is everything.
  *
- * Counters of a thread say what that is.  Counters of a processor say it of all their threads together: count less weights.  Of that, a
- * thread with samples has half a period, on the average; one without has at most a period, and of a clock no more than it lived.  What is
- * left is of interrupts that came late, which come so late for all.
+ * Counters of a thread say how much that is.  Counters of a processor say it for all their threads together: their count less the weights
+ * of samples.  A thread with samples is assumed to have half a period of this, which is the mean.  A thread without samples has at most a
+ * period, and for a clock no more than it lived.  The rest is due to late interrupts, which are late for all threads alike.
  */
 
 static int compare_beginnings(const void *a, const void *b)
@@ -270,7 +271,7 @@ static int compare_beginnings(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* How long the thread lived; 0: not known. */
+/* Returns how long the thread lived.  0: unknown. */
 static uint64_t lifetime_ns(const struct thread_counts *c, const struct thread_count *t)
 {
 	const struct thread_beginning end = { key_of_thread(t->pid, t->tid), t->time_ns };
@@ -279,7 +280,7 @@ static uint64_t lifetime_ns(const struct thread_counts *c, const struct thread_c
 	return i && c->beginning[i - 1].thread == end.thread ? end.time_ns - c->beginning[i - 1].time_ns : 0;
 }
 
-/* What a sample of the event weighs on the average. */
+/* Returns the mean weight of a sample of the event. */
 static double mean_period(const struct model_event *e)
 {
 	double samples = (double)e->of_threads.samples, weight = (double)e->of_threads.weight;
@@ -291,7 +292,8 @@ static double mean_period(const struct model_event *e)
 	return e->period ? (double)e->period : samples > 0 ? weight / samples : 0;
 }
 
-/* The processor's count that this is an untold part of; NULL: the thread's own is told. */
+/* Returns the processor's count that contains the part, if the part has no value of its own.  NULL: the thread has a counter of its
+ * own. */
 static struct event_count *count_of_untold(struct model *m, const struct thread_count_part *p)
 {
 	struct model_event *e = &m->event[m->thread_counts.thread[p->thread].event];
@@ -299,7 +301,7 @@ static struct event_count *count_of_untold(struct model *m, const struct thread_
 	return !p->value && p->cpu < e->nr_counts ? &e->count[p->cpu] : NULL;
 }
 
-/* Of the event, behind the thread's last sample; or, without one, the most that it may have. */
+/* Returns how much the thread is assumed to have of the event after its last sample, or without a sample at most. */
 static double claim_of_untold(const struct model *m, const struct thread_count_part *p)
 {
 	const struct thread_count *t = &m->thread_counts.thread[p->thread];
@@ -312,7 +314,7 @@ static double claim_of_untold(const struct model *m, const struct thread_count_p
 	return lived_ns ? fmin(e->mean_period, (double)lived_ns) : e->mean_period;
 }
 
-/* Which part of what is claimed the processor's count has beyond its samples. */
+/* Finds which part of what threads may have is in the processor's count beyond its samples.  Threads with samples get theirs first. */
 static void settle_claims(struct event_count *c, double period)
 {
 	double sampled = c->weight ? (double)c->weight : (double)c->samples * period;
@@ -337,7 +339,7 @@ static void settle_claims_of_event(struct model_event *e)
 		unsampled += c->unsampled * c->unsampled_part;
 		value += (double)c->value;
 	}
-	/* where there are no samples at all, why is what a report says */
+	/* Without any sample, threads get no rows: the report says why there are no samples. */
 	for (uint32_t cpu = 0; cpu < e->nr_counts && (!samples || unsampled < UNSAMPLED_WORTH * value); cpu++)
 		e->count[cpu].unsampled_part = 0;
 }
@@ -371,7 +373,7 @@ static void settle_untold_threads(struct model *m)
 
 /* ------------------------------------------------------------------------------------------- before and behind the events' scales */
 
-/* A thread without a sample that was due for one: it was lost, or came late, as others', and these stand for it. */
+/* Marks threads without a sample although one was due.  It was lost or came late, as samples of others did, and those stand for it. */
 static void find_threads_without_their_samples(struct model *m)
 {
 	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What counters say at their ends (COUNT records), and what a sample's weight therefore stands for.
+ * Reads the final values of counters (COUNT records), and computes from them what a sample's weight stands for.
  */
 #ifndef TAILOR_COUNTS_H
 #define TAILOR_COUNTS_H
@@ -15,16 +15,16 @@ struct model;
 struct trace_record;
 
 /*
- * What is known of threads that ended (THREAD_COUNT records, and COUNT records of threads), beside the samples that they have: what a
- * counter of their own counted, or a part of what one of a processor did (counts.c).  A sample of such a thread stands for that
- * thread's count, and a thread without a sample has a row of its own; what counters of processors say is shared by all others.
+ * The counts of threads that ended (THREAD_COUNT records, and COUNT records of threads), besides the samples that they have: the value of
+ * a counter of their own, or a part of a processor's count (counts.c).  A sample of such a thread stands for that thread's count, and a
+ * thread without a sample has a row of its own.  What counters of processors say is shared by all other threads.
  */
-struct thread_count { /* of all processors together */
-	uint64_t value, samples, weight, time_ns; /* value: 0 is not known; time_ns: of its end */
+struct thread_count { /* sums over all processors */
+	uint64_t value, samples, weight, time_ns; /* value 0: unknown; time_ns: when the thread ended */
 	uint32_t event, pid, tid;
-	bool is_left_out; /* it has no sample, though one was due */
-	double tail; /* where its value is not known: what it is taken to have behind its last samples */
-	double scale; /* of its samples' weight; 0: as of the event's others */
+	bool is_left_out; /* the thread has no sample, though one was due */
+	double tail; /* if value is unknown: what the thread is assumed to have after its last samples */
+	double scale; /* scale of the weights of the thread's samples; 0: that of the event's other samples */
 };
 
 struct thread_counts {
@@ -44,15 +44,15 @@ struct thread_counts {
 
 void counts_read(struct model *m, const struct trace_record *r);
 void thread_counts_read(struct model *m, const struct trace_record *r);
-/* A FORK: when it began. */
+/* Reads when a thread began, from a FORK record. */
 void thread_counts_read_beginning(struct model *m, const struct trace_record *r);
-/* When all have been read: the events' sums, and scales for model_event_scale(). */
+/* Computes the events' sums, and the scales for model_event_scale(), when all records have been read. */
 void counts_settle(struct model *m);
 void counts_free(struct model_event *e);
 void thread_counts_fini(struct thread_counts *c);
-/* By how much the weight of this thread's samples is scaled; 0: as that of the event's other samples. */
+/* Returns by how much the weights of a thread's samples are scaled.  0: as those of the event's other samples. */
 double thread_count_scale(const struct model *m, uint32_t event, uint32_t pid, uint32_t tid);
-/* What the event's count has of thread i, if that has no sample; else 0. */
+/* Returns what thread_count i contributes to the event's count, if its thread has no sample, else 0. */
 uint64_t thread_count_unsampled(const struct model *m, uint32_t i);
 
 #endif

@@ -71,7 +71,7 @@ uint32_t dictionary_add_level(struct dictionary *d, const char *name)
 	for (uint32_t i = 0; i < d->nr_levels; i++)
 		if (d->level[i].name && strcmp(d->level[i].name, name) == 0)
 			return LEVELS_MAX;
-	for (uint32_t i = 0; i < d->nr_levels; i++) /* the first number above all of the hosts' that are not at the very end */
+	for (uint32_t i = 0; i < d->nr_levels; i++) /* take the first number above the hosts' own, except for those near UINT32_MAX */
 		if (d->level_id[i] >= id && d->level_id[i] < UINT32_MAX - LEVELS_MAX)
 			id = d->level_id[i] + 1;
 	if (d->nr_levels == LEVELS_MAX)
@@ -86,7 +86,7 @@ static uint32_t hash_component_key(uint32_t process, uint32_t level, uint64_t id
 	return (uint32_t)hash_pair(id, (uint64_t)process << 32 | level);
 }
 
-#define COMMON UINT32_MAX /* in place of a process: common components are found by it */
+#define COMMON UINT32_MAX /* in place of a process in the keys of common components */
 
 static uint32_t owner_of_component(const struct component *c)
 {
@@ -117,7 +117,7 @@ static void grow_component_buckets(struct dictionary *d)
 	uint32_t nr = 4 * d->nr_buckets, *bigger = calloc(nr, sizeof(*bigger));
 
 	if (!bigger)
-		return; /* slower, not wrong */
+		return; /* look-ups get slower, not wrong */
 	for (uint32_t i = 1; i < d->nr_components; i++) {
 		struct component *c = &d->component[i];
 		uint32_t *slot = &bigger[hash_component_key(owner_of_component(c), c->level, c->id) % nr];
@@ -130,7 +130,7 @@ static void grow_component_buckets(struct dictionary *d)
 	d->nr_buckets = nr;
 }
 
-/* older: the one before it of the same id, or COMPONENT_NONE. */
+/* Adds a component.  older: the previous component with the same id, or COMPONENT_NONE. */
 static uint32_t add_component(struct dictionary *d, uint32_t process, bool common, uint32_t level, uint64_t id, uint64_t from_ns,
 			      uint32_t older)
 {
@@ -154,7 +154,7 @@ static uint32_t add_component(struct dictionary *d, uint32_t process, bool commo
 		c->nr_older = before->nr_older + 1;
 		c->much_older = far ? jump->much_older : older;
 	}
-	*slot = i; /* later ones of an id stand before earlier ones */
+	*slot = i; /* later components of an id are found before earlier ones */
 	return i;
 }
 
@@ -172,7 +172,8 @@ uint32_t dictionary_get_component(struct dictionary *d, uint32_t process, uint32
 	return add_component(d, process, i && d->component[i].common, level, id, i ? d->component[i].to_ns : 0, i);
 }
 
-/* The one that a process announces: its own, or the common one, also where other processes have one of their own under that id. */
+/* Returns the component that a process announces: its own or the common one, even if other processes have one of their own with that
+ * id. */
 static uint32_t get_announced_component(struct dictionary *d, uint32_t process, bool common, uint32_t level, uint64_t id)
 {
 	uint32_t i = find_component_of_owner(d, common ? COMMON : process, level, id);
@@ -190,7 +191,7 @@ static void narrow_time_range(struct time_range *s, uint64_t change_ns, uint64_t
 		s->until_ns = change_ns < s->until_ns ? change_ns : s->until_ns;
 }
 
-/* latest: the last one of an id. */
+/* Returns the component that an id named at a time.  latest: the last component with the id. */
 static uint32_t component_at_time(const struct dictionary *d, uint32_t latest, uint64_t time_ns, struct time_range *holds)
 {
 	const struct component *component = d->component, *newer = NULL;
@@ -249,7 +250,7 @@ uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, u
 		return COMPONENT_NONE;
 	}
 	if (!c->announced && c->older && time_ns > c->from_ns)
-		c->from_ns = time_ns; /* the id named none since the end of the one before */
+		c->from_ns = time_ns; /* the id named no component since the end of the previous one */
 	free(c->name);
 	c->name = name;
 	if (!c->detail || (detail && *detail)) {
@@ -263,7 +264,7 @@ uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, u
 	return i;
 }
 
-#define END_STEPS_MAX 1000000000ull /* of a whole trace: what hosts do takes few */
+#define END_STEPS_MAX 1000000000ull /* limit for a whole trace.  Hosts need few */
 
 void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t first, uint64_t nr, uint64_t time_ns)
 {
@@ -291,7 +292,7 @@ void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t 
 	}
 }
 
-/* What a link leads to at a time. */
+/* Returns the component that a link leads to at a time. */
 static uint32_t upper_component_at_time(const struct dictionary *d, const struct link *l, uint64_t time_ns, struct time_range *holds)
 {
 	const struct component *c = &d->component[l->upper];
@@ -311,7 +312,7 @@ static uint32_t upper_component_at_time(const struct dictionary *d, const struct
 		       component_at_time(d, find_component_of_owner(d, owner_of_component(c), c->level, c->id), time_ns, holds);
 }
 
-#define LINKS_FEW 16u /* are searched one by one */
+#define LINKS_FEW 16u /* up to this many links are searched one by one */
 
 static bool link_has_ended(const struct link *l)
 {
@@ -328,7 +329,8 @@ static uint64_t link_key_of_upper(const struct component *upper)
 	return upper->id * LEVELS_MAX + upper->level;
 }
 
-/* The latest link of a component to the level and id of another, among many.  Ended ones before it are left out from then on. */
+/* Finds the latest link of a component, which has many, to the level and id of another.  Earlier links that have ended are taken out of
+ * the chain. */
 static uint32_t latest_link(struct dictionary *d, uint32_t lower, uint32_t upper)
 {
 	struct link *link = d->component[lower].links;
@@ -351,7 +353,7 @@ static void remember_link(struct dictionary *d, uint32_t lower, uint32_t i)
 	hash_map_set(&d->link_of, lower, link_key_of_upper(upper), i + 1);
 }
 
-/* Most components have one or two. */
+/* Makes room for a link.  Most components have one or two. */
 static bool grow_links(struct component *c)
 {
 	uint32_t capacity = c->links_capacity ? 2 * c->links_capacity : 1;
@@ -382,7 +384,8 @@ static bool add_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint3
 	return true;
 }
 
-/* Links of a component to one level end where what they lead to is over; where nothing has ended since the last time, none does. */
+/* Ends links of a component to those components of a level that are over.  If no component has ended since the last time, there are
+ * none. */
 static void end_links_to_ended(struct dictionary *d, struct component *c, uint32_t level, uint64_t time_ns)
 {
 	if (c->ended_seen == d->nr_ended && c->nr_links > LINKS_FEW)
@@ -435,7 +438,7 @@ void dictionary_link_same(struct dictionary *d, uint32_t lower, uint32_t upper)
 	const struct component *c = &d->component[lower];
 
 	dictionary_link(d, lower, upper, 1, 0);
-	for (uint32_t i = c->nr_links; i > 0; i--) /* it is the last one, or is there already */
+	for (uint32_t i = c->nr_links; i > 0; i--) /* the link is the last one, or existed already */
 		if (c->links[i - 1].upper == upper) {
 			c->links[i - 1].same = true;
 			return;
@@ -518,7 +521,8 @@ bool dictionary_find_counter(const struct dictionary *d, uint32_t component, con
 	return n != NULL;
 }
 
-/* A level lies below all that it is linked to: the longest way up, at most LEVELS_MAX long (cycles end there). */
+/* Ranks each level below all levels that it is linked to, by the longest way up.  A way has at most LEVELS_MAX steps, so that cycles
+ * end. */
 void dictionary_rank_levels(struct dictionary *d)
 {
 	bool above[LEVELS_MAX][LEVELS_MAX] = { { false } }, changed = true;
@@ -541,7 +545,7 @@ void dictionary_rank_levels(struct dictionary *d)
 	}
 }
 
-/* Links of one component that hold at a time, to one level: total of their weights. */
+/* Returns the total weight of the links of a component to a level that hold at a time. */
 static uint64_t link_weight_to_level(const struct dictionary *d, const struct component *c, uint32_t level, uint64_t time_ns,
 				     struct time_range *holds)
 {
@@ -553,7 +557,7 @@ static uint64_t link_weight_to_level(const struct dictionary *d, const struct co
 	return sum;
 }
 
-/* Give row (a copy) each of the uppers that component leads to at a level; rows multiply where there are several. */
+/* Adds to row r the upper components that component leads to.  If there are several at a level, the row is copied for each. */
 static void climb_to_upper_components(const struct dictionary *d, struct expansion *e, uint32_t r, uint32_t component, uint64_t time_ns,
 				      int depth)
 {
@@ -571,7 +575,7 @@ static void climb_to_upper_components(const struct dictionary *d, struct expansi
 		if (levels_done & (1u << level) || !upper_component_at_time(d, &c->links[i], time_ns, &e->holds))
 			continue;
 		levels_done |= 1u << level;
-		if (base.component[level]) /* a seed, or another way up, has said it already */
+		if (base.component[level]) /* a deciding component, or another way up, has set it already */
 			continue;
 		total = link_weight_to_level(d, c, level, time_ns, &e->holds);
 		for (uint32_t n = i; n < c->nr_links; n++) {
@@ -586,13 +590,13 @@ static void climb_to_upper_components(const struct dictionary *d, struct expansi
 				at = e->nr++;
 				e->row[at] = base;
 			} else {
-				continue; /* more parents than we split between: shares are scaled at the end */
+				continue; /* more parents than rows: shares are scaled at the end */
 			}
 			first = false;
 			e->row[at].share = base.share * (l->weight ? l->weight : 1) / (double)total;
 			e->row[at].component[level] = upper;
 			climb_to_upper_components(d, e, at, upper, time_ns, depth + 1);
-			if (at != r) /* what else this component leads to */
+			if (at != r) /* the component's links to other levels */
 				climb_to_upper_components(d, e, at, component, time_ns, depth + 1);
 		}
 	}
@@ -613,7 +617,7 @@ void dictionary_expand_components(const struct dictionary *d, const uint32_t *de
 	for (uint32_t i = 0; i < nr_deciding; i++)
 		for (uint32_t r = 0, nr = out->nr; deciding[i] && r < nr; r++)
 			climb_to_upper_components(d, out, r, deciding[i], time_ns, 0);
-	/* a row that split off has not yet climbed what the components below the split lead to besides */
+	/* A row that was copied lacks what the components below the split lead to besides. */
 	for (uint32_t r = 1; r < out->nr; r++)
 		for (uint32_t level = 0; level < d->nr_levels; level++)
 			climb_to_upper_components(d, out, r, out->row[r].component[level], time_ns, 0);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of the host that contradict others, or that the model cannot use: counted where they are read, with the first of each kind as an
- * example.  analyzer/check makes sentences of them.  Context: thread.
+ * Faults are records of the host that contradict others, or that the model cannot use.  They are counted as they are read, with the first
+ * of each kind as an example.  analyzer/check makes sentences of them.  Context: thread.
  */
 #ifndef TAILOR_FAULTS_H
 #define TAILOR_FAULTS_H
 
 #include <stdint.h>
 
-/* What value[] and text hold of the example. */
+/* Kinds of faults, with the contents of value[] and text of the example. */
 enum model_fault {
 	FAULT_LEVELS_FULL,	 /* id: beyond LEVELS_MAX levels */
 	FAULT_LEVEL_RENAMED,	 /* id; text: the earlier name */
@@ -18,7 +18,7 @@ enum model_fault {
 	FAULT_COMPONENT_RENAMED, /* level, id; text: the earlier name */
 	FAULT_TAG_FIELD,	 /* level, shift, bits: outside of 64 bits */
 	FAULT_LOAD_EMPTY,	 /* address, bytes; text: name */
-	FAULT_MOVE_UNKNOWN,	 /* from, to */
+	FAULT_MOVE_UNKNOWN,	 /* old address, new address */
 	FAULT_CODE_MAP_UNKNOWN,	 /* address */
 	FAULT_CODE_MAP_UNSORTED, /* address */
 	FAULT_LINES_UNKNOWN,	 /* address */
@@ -29,9 +29,9 @@ enum model_fault {
 
 struct fault {
 	uint64_t count;
-	uint32_t process; /* of the example */
+	uint32_t process; /* process of the example */
 	uint64_t value[3];
-	char *text; /* or NULL */
+	char *text; /* text of the example, or NULL */
 };
 
 #endif

@@ -11,7 +11,8 @@
 static const char *const names[] = { HOST_LEVELS(HOST_LEVEL_NAME_) };
 #undef HOST_LEVEL_NAME_
 
-/* Who declared components, and whose line tables lead to some. */
+/* Marks the processes that declared components, and those whose line tables lead to components.  Processes forked from them are marked,
+ * too. */
 static void mark_processes_with_levels(struct model *m)
 {
 	for (uint32_t i = 1; i < m->dictionary.nr_components; i++)
@@ -27,7 +28,7 @@ static void mark_processes_with_levels(struct model *m)
 			p->has_line_components |= up->has_line_components;
 		}
 	}
-	for (uint32_t i = 0; i < m->nr_processes; i++) /* a child has none of its parent's objects */
+	for (uint32_t i = 0; i < m->nr_processes; i++) /* a child does not have its parent's objects */
 		m->numbered[i]->has_dictionary |= m->numbered[i]->has_objects;
 }
 
@@ -36,7 +37,7 @@ static bool has_own_levels(const struct model *m, const struct code *c)
 	const struct process *p = m->numbered[c->process];
 	const struct source *s;
 
-	if (c->kind == CODE_ELF || c->generated) /* to look into each one's line table would cost more than it is worth */
+	if (c->kind == CODE_ELF || c->generated) /* looking into each line table would cost more than it is worth */
 		return p->has_line_components;
 	if (c->nr_entries)
 		return true;
@@ -44,7 +45,8 @@ static bool has_own_levels(const struct model *m, const struct code *c)
 	return s && s->level < LEVELS_MAX;
 }
 
-/* Code of the runtime itself that it announces beside what it compiles: V8's builtins.  Their time is their callers', as the host's is. */
+/* Checks for V8's builtins, which is code of the runtime itself that V8 announces beside what it compiles.  Its time belongs to its
+ * callers, as that of the host's own code does. */
 static bool is_v8_runtime_code(const char *name)
 {
 	static const char *const kinds[] = { "Builtin:", "BytecodeHandler:", "Handler:", "Stub:" };
@@ -73,7 +75,7 @@ void host_levels_settle(struct model *m)
 	}
 	for (int i = 0; i < NR_HOST_LEVELS; i++)
 		m->host_level[i] = any ? dictionary_add_level(&m->dictionary, names[i]) : LEVELS_MAX;
-	/* from the top; a host's own level that stands beside them keeps its place */
+	/* Ranks the levels from the top down.  A level of the host with the same name keeps its rank. */
 	for (int i = 0; i < NR_HOST_LEVELS; i++)
 		for (int n = 0; n < i; n++)
 			if (m->host_level[i] < LEVELS_MAX && m->host_level[n] < LEVELS_MAX)

@@ -32,9 +32,9 @@ enum host_level { HOST_LEVELS(HOST_LEVEL_INDEX_) NR_HOST_LEVELS };
 
 struct model;
 
-/* Once all records are read, before the dictionary is settled. */
+/* Makes the levels.  All records must have been read, and dictionary_rank_levels() must follow. */
 void host_levels_settle(struct model *m);
-/* Is it one of these, and not the host's own? */
+/* Checks whether a level is one of these, and not the host's own. */
 bool host_levels_have(const struct model *m, uint32_t level);
 
 #endif

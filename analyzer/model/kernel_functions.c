@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 4096u /* what a trace says beyond is none of a function */
+#define NAME_MAX_BYTES 4096u /* longer texts are cut.  No name of a function is that long */
 
 static char *copy_value_between(const struct trace_value *v, const char *before, const char *after)
 {

@@ -11,15 +11,15 @@ struct kernel_function {
 };
 
 struct kernel_functions {
-	struct kernel_function *function; /* by address, none in another, once they are settled */
+	struct kernel_function *function; /* sorted by address and without overlap, once settled */
 	uint32_t nr, capacity;
 };
 
-/* Those of a KERNEL_FUNCTIONS record. */
+/* Adds the functions of a KERNEL_FUNCTIONS record. */
 void kernel_functions_read(struct kernel_functions *k, const struct trace_record *r);
-/* When all have been read. */
+/* Sorts the functions when all records have been read. */
 void kernel_functions_settle(struct kernel_functions *k);
-/* 1 + the index of the one at an address; 0: none. */
+/* Returns 1 + the index of the function at an address.  0: none. */
 uint32_t kernel_functions_find(const struct kernel_functions *k, uint64_t address);
 void kernel_functions_fini(struct kernel_functions *k);
 

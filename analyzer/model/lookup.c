@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions to a model that has been read: what was at this address of this process at this time. */
+/* Answers questions to a model that has been read: what was at this address of this process at this time. */
 #include "analyzer/model/model.h"
 
 #include "analyzer/model/read.h"
@@ -10,12 +10,13 @@
 
 #define ANCESTORS_MAX 64
 
-/* A child's memory is its parent's as of the fork, but where it says something itself. */
+/* Asks a code map of a process, and those that it was forked from.  A child's memory is its parent's as of the fork, except where the
+ * child's own facts say otherwise. */
 static struct code_answer ask_code_map_with_parents(const struct process *p, size_t map, uint64_t address, uint64_t time_ns)
 {
 	bool frames = map == offsetof(struct process, frames);
 	struct code_answer all = { NULL, 0, UINT64_MAX };
-	bool forked = false; /* the question goes to a parent as it was, whose later facts change nothing */
+	bool forked = false; /* a parent is asked as of the fork, so its later facts change nothing */
 
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
 		struct code_answer a = code_map_ask((const struct code_map *)(const void *)((const char *)p + map), address, time_ns);
@@ -25,7 +26,7 @@ static struct code_answer ask_code_map_with_parents(const struct process *p, siz
 			all.from_ns = a.from_ns > all.from_ns ? a.from_ns : all.from_ns;
 			all.until_ns = a.until_ns < all.until_ns ? a.until_ns : all.until_ns;
 		}
-		if (a.fact && (a.fact->owner || !frames)) /* code that is known to be gone is gone */
+		if (a.fact && (a.fact->owner || !frames)) /* a fact without owner ends the search: the code is gone */
 			break;
 		if (p->parent && p->forked_ns < time_ns) {
 			all.from_ns = !forked && p->forked_ns > all.from_ns ? p->forked_ns : all.from_ns;
@@ -51,7 +52,7 @@ struct code_answer model_ask_region(const struct process *p, uint64_t address, u
 	return ask_code_map_with_parents(p, offsetof(struct process, regions), address, time_ns);
 }
 
-/* What all said of the memory that p has there. */
+/* Finds the code that any process registered in the shared memory that p has at an address. */
 static struct code_answer ask_shared(const struct process *p, uint64_t address, uint64_t time_ns)
 {
 	const struct code_answer none = { NULL, 0, UINT64_MAX }, region = p->shared ? model_ask_region(p, address, time_ns) : none;
@@ -165,7 +166,7 @@ static bool source_key_matches(const struct model *m, uint32_t i, const struct p
 	return i < m->nr_sources && m->source_key[i].process == p->number && m->source_key[i].name == name;
 }
 
-/* The text that a key leads to, where it is of that file: hashes alone may be equal by chance. */
+/* Returns the text that a key leads to if its file name is base.  Hashes alone may be equal by chance. */
 static const struct source *source_of_key(const struct model *m, uint32_t i, const char *base)
 {
 	const struct source *s = &m->source[m->source_key[i].source];
@@ -180,7 +181,7 @@ static bool source_key_begins_up_to(const struct source_key *k, uint32_t process
 	return k->name != name ? k->name < name : k->from_ns <= time_ns;
 }
 
-/* A process's own; a compiler may have put its directory in front. */
+/* Finds a source of the process itself, without regard to directories, because a compiler may have put its own in front of the name. */
 static const struct source *find_source(const struct model *m, const struct process *p, const char *base, uint64_t name, uint64_t time_ns)
 {
 	const struct source *s = NULL;
@@ -214,7 +215,7 @@ const struct source *model_find_source(const struct model *m, const struct proce
 	return s;
 }
 
-#define SCOPES_LOOKED 64u /* that begin at a number or before it */
+#define SCOPES_LOOKED 64u /* scopes searched backwards that begin at the number or before */
 
 const struct scope *model_find_scope(const struct model *m, uint32_t component)
 {
@@ -251,7 +252,7 @@ const char *model_find_query(const struct model *m, uint32_t component, const ch
 		latest = s->nr_components <= component ? s : latest;
 		own = wanted && s->name && strcmp(s->name, wanted) == 0 ? s : own;
 	}
-	/* a query that has a name has no other one's text */
+	/* A query with a name does not get the text of another query. */
 	first = own ? own : wanted ? NULL : latest ? latest : first;
 	if (first && !wanted && first->name)
 		*name = first->name;

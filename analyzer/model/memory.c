@@ -30,7 +30,7 @@ int memory_init(struct model *m)
 	return 0;
 }
 
-/* name is taken over. */
+/* Adds an area of memory, and takes over name. */
 static void add_memory_area(struct model *m, struct process *p, struct code_map *map, const struct memory *like, char *name)
 {
 	bool fits = name && like->bytes <= UINT64_MAX - like->address && GROW(m->memory, m->nr_memory, m->memory_capacity);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Data in the address spaces of a trace: what the host named, and what the kernel mapped.  model.c calls these.  Context: thread. */
+/* Reads the data in the address spaces of a trace: what the host named, and what the kernel mapped.  model.c calls these.
+ * Context: thread. */
 #ifndef TAILOR_MEMORY_H
 #define TAILOR_MEMORY_H
 
 #include "analyzer/model/model.h"
 
-/* 0 or -ENOMEM. */
+/* Adds the area of thread stacks.  Returns 0 or -ENOMEM. */
 int memory_init(struct model *m);
-/* A MEMORY record. */
+/* Reads a MEMORY record. */
 void memory_read_named(struct model *m, struct process *p, const struct trace_record *r);
-/* An MMAP record: of data, or of code, which data may lie beside. */
+/* Reads an MMAP record, of data or of code, because data can lie beside the code. */
 void memory_read_mapping(struct model *m, struct process *p, const struct trace_record *r);
 void memory_fini(struct model *m);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records come in the order in which the recorder drained them, which is not the order of time across processors: process
- * lifetimes are therefore read in a first pass (processes.c), everything else in a second, and what depends on time carries it.
+ * Records come in the order in which the recorder drained them, which is not the order of time across processors.  Process lifetimes are
+ * therefore read in a first pass (processes.c), everything else in a second, and all that depends on time has time stamps.
  */
 #include "analyzer/model/model.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANCESTORS_MAX 64 /* processes that a forked one is a copy of, and these */
+#define ANCESTORS_MAX 64 /* limit of a chain of parents */
 
 /* ------------------------------------------------------------------------------------------------------------- records */
 
@@ -49,7 +49,7 @@ static void read_hello_record(struct model *m, struct process *p, const struct t
 	p->header_version = (uint32_t)trace_u64(r, F(hello, version));
 }
 
-#define HOST_OPTIONS_BYTES 512 /* each of the recorder's few texts, once */
+#define HOST_OPTIONS_BYTES 512 /* room for each of the recorder's few texts once */
 
 bool process_has_option(const struct process *p, const char *option, size_t bytes)
 {
@@ -111,11 +111,11 @@ static void read_fork(struct model *m, struct process *p, const struct trace_rec
 	thread_counts_read_beginning(m, r);
 }
 
-/* By id.  PROCESS, FORK, COMM and EXIT are lifetimes, too: processes.c. */
+/* The readers by record id.  PROCESS, FORK and COMM are also read as lifetimes (processes.c). */
 #define IDS 256u
 static const struct {
 	model_read_record *read;
-	bool of_trace; /* it goes with no process */
+	bool of_trace; /* the record is of no process */
 } kinds[IDS] = {
 	[TRACE_HEADER] = { model_read_header, true },
 	[TRACE_EVENT] = { model_read_event, true },
@@ -172,7 +172,8 @@ static const struct {
 	[JITREG_HELLO] = { read_hello_record, false },
 };
 
-/* Time stamps are CLOCK_MONOTONIC's: none is of the machine's first second, or a month after the recording's start. */
+/* Time stamps are of CLOCK_MONOTONIC.  A time in the machine's first second, or a month after the start of the recording, is of another
+ * clock. */
 #define MINUTE_NS 60000000000ull
 #define MONTH_NS (30ull * 24 * 60 * MINUTE_NS)
 
@@ -185,7 +186,8 @@ static bool time_is_of_other_clock(const struct model *m, uint64_t time_ns)
 
 static void dispatch_trace_record(struct model *m, const struct trace_record *r)
 {
-	/* what was there before the agent was is of the program that ran then, whatever the process executed earlier */
+	/* Code and data from before the agent belong to the program that runs when they are reported, whatever the process executed
+	 * earlier. */
 	uint64_t time_ns = r->time_ns == JITREG_TIME_BEFORE ? m->read_ns : r->time_ns;
 	struct process *p = r->pid ? model_get_process(m, r->pid, time_ns) : NULL;
 
@@ -198,7 +200,7 @@ static void dispatch_trace_record(struct model *m, const struct trace_record *r)
 		kinds[r->id].read(m, p, r);
 }
 
-/* It stays in the trace until code_bytes_read(). */
+/* Checks for a record with code bytes.  They stay in the trace until code_bytes_read(). */
 static bool record_has_code_bytes(const struct trace_record *r)
 {
 	size_t nr = 0;
@@ -208,7 +210,7 @@ static bool record_has_code_bytes(const struct trace_record *r)
 	return nr > 0;
 }
 
-/* A forked process's program is its parent's, which became known behind the fork. */
+/* Gives forked processes the program of their parent, which may have become known after the fork. */
 static void settle_executables(struct model *m)
 {
 	for (uint32_t i = 0; i < m->nr_processes; i++) {
@@ -236,7 +238,7 @@ static bool settle_java_names(struct model *m)
 	return java_names_settle(&names) && ok;
 }
 
-/* Texts that PLAN_CODEs have lines of. */
+/* Finds the texts of which PLAN_CODE records have lines. */
 static void settle_plan_codes(struct model *m)
 {
 	struct plan_codes *p = &m->plan_codes;
@@ -318,7 +320,7 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 		kernel_functions_settle(&m->kernel_functions);
 		ret = settle_model(m);
 	}
-	model_free_waiting(m); /* behind it: lifetimes are known then */
+	model_free_waiting(m); /* after settle_model(), because lifetimes are known then */
 	m->reader = NULL;
 	if (ret == 0)
 		ret = trace_check_budget(t, d);

@@ -14,7 +14,7 @@ static bool process_begins_up_to(const struct process *p, uint32_t pid, uint64_t
 	return p->pid < pid || (p->pid == pid && p->from_ns <= time_ns);
 }
 
-/* Index behind the last process with this pid (and, of those, from_ns <= time_ns). */
+/* Returns the index after the last process with this PID that began at time_ns or before. */
 static uint32_t process_position(const struct model *m, uint32_t pid, uint64_t time_ns)
 {
 	return SORTED_COUNT(m->nr_processes, i, process_begins_up_to(m->process[i], pid, time_ns));
@@ -49,7 +49,7 @@ struct process *model_find_process(const struct model *m, uint32_t pid, uint64_t
 
 	if (at > 0 && m->process[at - 1]->pid == pid)
 		return m->process[at - 1];
-	/* heard of before its birth was: clocks of two processors */
+	/* The time is before the beginning of the process, because clocks of two processors differ. */
 	return at < m->nr_processes && m->process[at]->pid == pid ? m->process[at] : NULL;
 }
 
@@ -81,7 +81,7 @@ uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid
 
 /* ------------------------------------------------------------------------------------------------------- names of threads */
 
-#define NAMES_MAX (1u << 16) /* of all threads, beside their first; behind them a thread keeps its last */
+#define NAMES_MAX (1u << 16) /* names of all threads besides their first.  Beyond this, a thread keeps its last name */
 
 void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm, bool is_whole)
 {
@@ -110,10 +110,10 @@ static bool are_one_name(const struct renamed *whole, const struct renamed *comm
 	       strncmp(whole->comm, comm->comm, THREAD_NAME_ALIKE) == 0;
 }
 
-/* The kernel's name for a whole name stands behind it, or beside it in time. */
+/* Drops the kernel's abbreviations of whole names.  An abbreviation comes after its whole name, or has the same time. */
 static void leave_out_abbreviations(struct model *m)
 {
-	const struct renamed *whole = NULL; /* whose abbreviation has not come */
+	const struct renamed *whole = NULL; /* the last whole name whose abbreviation has not come */
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < m->nr_renamed; i++) {
@@ -136,7 +136,7 @@ static void leave_out_abbreviations(struct model *m)
 	m->nr_renamed = nr;
 }
 
-/* A thread by another name, which it may have had before.  by_name: (hash of a name, thread) -> 1 + index. */
+/* Returns the thread with another name, which it may have had before.  by_name: (hash of a name, thread) -> 1 + index. */
 static uint32_t get_thread_by_name(struct model *m, const struct renamed *r, struct hash_map *by_name, uint32_t *nr_names)
 {
 	const struct thread *first = &m->thread[r->thread];
@@ -191,7 +191,7 @@ int threads_settle(struct model *m)
 	return 0;
 }
 
-/* A thread by its name of the time. */
+/* Returns the thread with the name that it had at the time. */
 static uint32_t find_thread_by_time(const struct model *m, uint32_t i, uint64_t time_ns, struct time_range *holds)
 {
 	const struct thread *t = &m->thread[i];
@@ -200,7 +200,7 @@ static uint32_t find_thread_by_time(const struct model *m, uint32_t i, uint64_t 
 
 	if (t->nr_renamed < 2)
 		return i;
-	/* the first name holds before it was given, too */
+	/* The first name holds before it was given, too. */
 	up_to = 1 + SORTED_COUNT(t->nr_renamed - 1, n, r[n + 1].from_ns <= time_ns);
 	if (up_to > 1 && holds->from_ns < r[up_to - 1].from_ns)
 		holds->from_ns = r[up_to - 1].from_ns;
@@ -227,7 +227,7 @@ uint32_t model_find_thread(struct model *m, const struct process *p, uint32_t ti
 struct lifetime {
 	uint32_t id, pid, ppid;
 	uint64_t time_ns;
-	uint32_t nr; /* of those before it in the trace */
+	uint32_t nr; /* number of lifetimes before it in the trace */
 	char *comm, *executable;
 };
 
@@ -242,7 +242,7 @@ int lifetimes_add(struct lifetimes *l, const struct trace_record *r)
 	if (r->id == TRACE_FORK)
 		t.ppid = (uint32_t)trace_u64(r, F(fork, ppid));
 	if ((r->id == TRACE_FORK && t.ppid == r->pid) || (r->id == TRACE_COMM && !trace_u64(r, F(comm, exec))))
-		return 0; /* a thread: it begins, or has a name */
+		return 0; /* a thread begins or gets a name, not a process */
 	if (!GROW(l->lifetime, l->nr, l->capacity))
 		return -ENOMEM;
 	if (r->id != TRACE_FORK)
@@ -282,14 +282,14 @@ static void apply_process_record(struct model *m, struct lifetime *t)
 	struct process *p = at && m->process[at - 1]->pid == t->pid ? NULL : add_process(m, t->pid, 0);
 
 	if (!p)
-		return; /* known already */
+		return; /* the process is known already */
 	move_text(&p->executable, &t->executable);
 	move_text(&p->comm, &t->comm);
 }
 
 /*
- * Those that were there when the recording began, before all forks: their records stand behind the forks of their children where a whole
- * family is attached to, and these inherit their names.  Of what was forked in the recording the fork comes first.
+ * Adds the processes that existed when the recording began, before all forks.  If a whole family is attached to, their records come after
+ * the forks of their children, which inherit their names.  A process that was forked in the recording begins with its fork.
  */
 static void apply_first_processes(struct lifetimes *l, struct model *m)
 {
@@ -323,7 +323,7 @@ static void apply_exec_record(struct model *m, struct lifetime *t)
 	uint32_t parent_pid = p ? p->parent_pid : 0;
 	struct process *before = NULL;
 
-	/* before its first exec what we started was ourselves, and has no executable: that stays one process */
+	/* Before its first exec, the recorded command is still the recorder, and has no executable.  That stays one process. */
 	if (p && (p->from_ns || *p->executable || p->exec_seen)) {
 		before = p;
 		p = add_process(m, t->pid, t->time_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What model.c and the readers of each kind of record share: a reader takes one record into the model.  p: the process that it is of,
- * NULL for records of the whole trace.  Context: thread.
+ * Declarations that model.c shares with the readers of each kind of record.  A reader takes one record into the model.  p: the record's
+ * process, NULL for records of the whole trace.  Context: thread.
  */
 #ifndef TAILOR_MODEL_READ_H
 #define TAILOR_MODEL_READ_H
@@ -16,41 +16,41 @@ typedef void model_read_record(struct model *m, struct process *p, const struct 
 /* read_recording.c */
 model_read_record model_read_header, model_read_event, model_read_count, model_read_thread_count, model_read_notice,
 	model_read_host_lack, model_read_loss, model_read_end, model_read_source_lines;
-/* Events are complete: 0 or -ENOMEM. */
+/* Completes the events after the last record.  Returns 0 or -ENOMEM. */
 int model_settle_events(struct model *m);
 
 /* read_images.c */
 model_read_record model_read_mmap, model_read_image, model_read_image_unload, model_read_image_file, model_read_image_code,
 	model_read_region;
-/* Mappings find their files. */
+/* Finds the files of mappings. */
 void model_settle_images(struct model *m);
 
 /* read_code.c */
 model_read_record model_read_load, model_read_move, model_read_code_unload, model_read_debug_info, model_read_inlines,
 	model_read_unwinding_info, model_read_code_map, model_read_code_bytes, model_read_interpreter;
-/* Numbered, and the model's; NULL without memory. */
+/* Adds a code object with a number, which the model owns.  NULL: out of memory. */
 struct code *model_add_code(struct model *m, enum code_kind kind, const struct process *p, uint64_t from_ns);
-/* Functions find their bytes. */
+/* Finds the bytes of functions. */
 void model_settle_code_bytes(struct model *m);
-void model_settle_regions(struct model *m); /* behind code_map_index() */
-/* What waits for code that never came. */
+void model_settle_regions(struct model *m); /* needs code_map_index() */
+/* Frees the data that waits for code that never came. */
 void model_free_waiting(struct model *m);
 void code_lines_free(struct code_line *lines, size_t nr);
 
 model_read_record model_read_eh_frame;
-/* .eh_frame bytes at an address; returns how many ranges of code they describe. */
+/* Adds .eh_frame bytes at an address.  Returns how many ranges of code they describe. */
 uint32_t model_add_frames(struct model *m, struct process *p, uint64_t address, const void *bytes, size_t nr, uint64_t from_ns);
 
 /* read_dictionary.c */
 model_read_record model_read_level, model_read_component, model_read_link, model_read_edge, model_read_counter, model_read_source,
 	model_read_tag, model_read_mark, model_read_scope;
 void model_settle_marks(struct model *m);
-/* What is kept of marks while records are read. */
+/* Frees the data that is kept of marks while records are read. */
 void marks_free_open(struct model *m);
 void model_settle_scopes(struct model *m);
 model_read_record model_read_object, model_read_object_end, model_read_object_steps, model_read_step_word;
 model_read_record model_read_counter_block, model_read_counter_values, model_read_flow;
-/* 0 or -ENOMEM. */
+/* Return 0 or -ENOMEM. */
 int model_settle_objects(struct model *m);
 int model_settle_sources(struct model *m);
 void model_settle_tags(struct process *p);
@@ -67,14 +67,14 @@ static inline void *model_append(void **array, uint32_t *nr, size_t each)
 	return memset(bigger + (*nr)++ * each, 0, each);
 }
 
-/* text is taken over. */
+/* Sets a text, and takes over the new one. */
 static inline void model_set_text(char **to, char *text)
 {
 	free(*to);
 	*to = text;
 }
 
-/* A fault of the host's (faults.h).  text is copied, only where this is the first one of its kind; may be NULL. */
+/* Counts a fault of the host (faults.h).  text is copied if the fault is the first of its kind.  It may be NULL. */
 static inline void model_fault(struct model *m, enum model_fault kind, const struct process *p, uint64_t a, uint64_t b, uint64_t c,
 			       const char *text)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Generated code, as JITs and the agent registered it: functions (LOAD, MOVE, CODE_UNLOAD), their lines, inlined functions and components
- * (DEBUG_INFO, INLINES, CODE_MAP), their unwind information (EH_FRAME), and where in the trace their bytes are (LOAD, CODE_BYTES);
- * code_bytes_read() reads those.
+ * Reads generated code as JITs and the agent registered it: functions (LOAD, MOVE, CODE_UNLOAD), their lines, inlined functions and
+ * components (DEBUG_INFO, INLINES, CODE_MAP), their unwind information (EH_FRAME), and where in the trace their bytes are (LOAD,
+ * CODE_BYTES), from where code_bytes_read() reads them.
  */
 #include "analyzer/model/read.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES 4096u /* sampled pages of any region are read, too */
+#define PAGE_BYTES 4096u /* sampled pages are copied, too: only larger copies show that whole regions were read */
 
 struct code *model_add_code(struct model *m, enum code_kind kind, const struct process *p, uint64_t from_ns)
 {
@@ -42,10 +42,10 @@ struct waiting {
 	size_t nr_inlines;
 	struct code_entry *entries;
 	size_t nr_entries;
-	unsigned char *unwinding; /* UNWINDING_INFO of a thread's next LOAD, address is ~tid then; tid 0: of a file's next */
+	unsigned char *unwinding; /* UNWINDING_INFO of a thread's next LOAD, at address ~tid; tid 0: of a file's next LOAD */
 	size_t unwinding_bytes, header_bytes;
 	struct process *process;
-	uint64_t time_ns; /* of the last record */
+	uint64_t time_ns; /* time of the last record */
 };
 
 static struct waiting *find_info_waiting_for_load(const struct model *m, const struct process *p, uint64_t address)
@@ -145,7 +145,7 @@ void model_read_code_map(struct model *m, struct process *p, const struct trace_
 		entries[i].component = id && level < LEVELS_MAX ? dictionary_get_component(&m->dictionary, p->number, level, id) : 0;
 	}
 	for (uint64_t i = 1; entries && i < v->u; i++)
-		if (entries[i].offset < entries[i - 1].offset) { /* hosts are to sort them, and some do not */
+		if (entries[i].offset < entries[i - 1].offset) { /* hosts should sort them, and some do not */
 			model_fault(m, FAULT_CODE_MAP_UNSORTED, p, address, 0, 0, NULL);
 			qsort(entries, v->u, sizeof(*entries), compare_entry_offsets);
 			break;
@@ -186,11 +186,11 @@ void model_read_unwinding_info(struct model *m, struct process *p, const struct 
 	p->has_unwinding = true;
 }
 
-#define WAITED_NS 100000000u /* between a code map and its LOAD: less is what a host was in the middle of when it ended */
+#define WAITED_NS 100000000u /* time between a code map and its LOAD.  If less is left, the host was interrupted by its end */
 
 /*
- * What waited longer than until the next LOAD waited for code that was never announced, and so did a code map behind which no LOAD came at
- * all.
+ * Reports faults of what still waits.  If a later LOAD came, the code was never registered.  Without a later LOAD that is a fault for code
+ * maps only.
  */
 static void check_info_without_load(struct model *m, const struct waiting *w)
 {
@@ -206,7 +206,7 @@ static void check_info_without_load(struct model *m, const struct waiting *w)
 
 void model_free_waiting(struct model *m)
 {
-	for (uint32_t i = m->nr_waiting; i > 0; i--) { /* the last one's mistake is the one that is told */
+	for (uint32_t i = m->nr_waiting; i > 0; i--) { /* the fault of the last one becomes the example */
 		struct waiting *w = m->waiting[i - 1];
 
 		check_info_without_load(m, w);
@@ -241,7 +241,6 @@ static bool add_frame_range(void *context, const struct eh_frame_fde *f)
 	return true;
 }
 
-/* How many ranges of code the bytes describe. */
 uint32_t model_add_frames(struct model *m, struct process *p, uint64_t address, const void *bytes, size_t nr, uint64_t from_ns)
 {
 	struct frames *f = calloc(1, sizeof(*f)), **slot = f ? APPEND(m->frames, m->nr_frames) : NULL;
@@ -273,14 +272,15 @@ void model_read_eh_frame(struct model *m, struct process *p, const struct trace_
 
 /* ----------------------------------------------------------------------------------------------------------- functions */
 
-/* Its addresses count from where perf puts it, behind the code (linux/tools/perf/util/jitdump.c, genelf.c). */
+/* Adds the unwind information of a LOAD.  Its addresses are relative to where perf puts it, after the code
+ * (linux/tools/perf/util/jitdump.c, genelf.c). */
 static void add_load_unwinding(struct model *m, struct process *p, const struct waiting *w, uint64_t code_end, uint64_t from_ns)
 {
 	uint64_t at = (code_end + 7) & ~7ull;
 
 	if (w->header_bytes > w->unwinding_bytes)
 		return;
-	/* .eh_frame first is what perf reads and V8 writes, its header first is what the specification says */
+	/* perf reads, and V8 writes, .eh_frame first.  The specification says that its header is first. */
 	if (!model_add_frames(m, p, at, w->unwinding, w->unwinding_bytes - w->header_bytes, from_ns))
 		model_add_frames(m, p, at + w->header_bytes, w->unwinding + w->header_bytes, w->unwinding_bytes - w->header_bytes, from_ns);
 }
@@ -319,7 +319,7 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 		char *name = trace_text(r, F(load, name));
 
 		w = find_info_waiting_for_load(m, p, address);
-		if (w) /* it has come, such as it is */
+		if (w) /* the LOAD has come, although it is empty */
 			w->nr_entries = 0;
 		model_fault(m, FAULT_LOAD_EMPTY, p, address, bytes, 0, name);
 		free(name);
@@ -343,19 +343,19 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 		c->lines = w->lines;
 		c->nr_lines = w->nr_lines;
 		if (c->nr_lines && c->lines[0].address > address && c->lines[0].address - address < bytes)
-			c->lines[0].address = address; /* V8 says lines of what comes behind a function's prologue */
+			c->lines[0].address = address; /* V8 gives lines only for code after a function's prologue */
 		c->inlines = w->inlines;
 		c->nr_inlines = w->nr_inlines;
 		c->entries = w->entries;
 		c->nr_entries = w->nr_entries;
 		free(w->unwinding);
-		*w = (struct waiting){ .process = p, .address = address, .time_ns = w->time_ns }; /* for the next one there */
+		*w = (struct waiting){ .process = p, .address = address, .time_ns = w->time_ns }; /* for the next LOAD there */
 	}
 	from_ns = r->time_ns == JITREG_TIME_BEFORE ? 0 : r->time_ns;
 	code_map_add(&p->code, address, address + bytes, from_ns, c);
 	if (!p->has_unwinding)
 		return;
-	code_map_add(&p->frames, address, address + bytes, from_ns, NULL); /* what was said of other code here */
+	code_map_add(&p->frames, address, address + bytes, from_ns, NULL); /* ends what earlier code had here */
 	by_tid[0] = find_info_waiting_for_load(m, p, ~(uint64_t)r->tid);
 	by_tid[1] = r->tid ? find_info_waiting_for_load(m, p, ~0ull) : NULL;
 	for (int i = 0; i < 2; i++)
@@ -432,7 +432,7 @@ void model_read_code_bytes(struct model *m, struct process *p, const struct trac
 
 void model_settle_code_bytes(struct model *m)
 {
-	struct hash_map by_place = { 0 }; /* (address, since) -> 1 + the latest object */
+	struct hash_map by_place = { 0 }; /* (address, from_ns) -> 1 + the latest object */
 
 	for (uint32_t i = 0; m->nr_copies && i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_LOAD)

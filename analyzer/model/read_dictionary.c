@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the host declares: levels, their components and how these belong together (LEVEL, COMPONENT, LINK, UNLINK, EDGE, COUNTER), texts
- * that code comes from (SOURCE), where a sample's tag stands (TAG), which numbers belong to what (SCOPE), what functions work on (OBJECT),
- * and how they flow and what is counted (FLOW, COUNTER_BLOCK, COUNTER_VALUES).
+ * Reads what the host declares: levels, their components and how these belong together (LEVEL, COMPONENT, LINK, UNLINK, EDGE, COUNTER),
+ * texts that code comes from (SOURCE), the register or word of tags (TAG), the numbers that belong to a query (SCOPE), the objects that
+ * functions work on (OBJECT), and flows and counters (FLOW, COUNTER_BLOCK, COUNTER_VALUES).
  */
 #include "analyzer/model/read.h"
 
@@ -13,7 +13,7 @@
 
 #define ANCESTORS_MAX 64
 
-/* Numbers begin at 1. */
+/* Reports a fault for a level or component 0, because numbers begin at 1. */
 static void check_numbers_not_zero(struct model *m, const struct process *p, uint32_t record, uint64_t level, uint64_t id)
 {
 	if (!level || !id)
@@ -59,7 +59,8 @@ void model_read_level(struct model *m, struct process *p, const struct trace_rec
 	}
 }
 
-/* An id may be given to another component once work was done with it; two names at once are two components with one id. */
+/* Reports a fault if a component gets another name before any work was done under its old one: then two components have one id.  After
+ * work was done, an id may be reused. */
 static void check_component_renamed(struct model *m, const struct process *p, uint32_t level, uint64_t id, const struct trace_record *r)
 {
 	const struct component *c = &m->dictionary.component[dictionary_find_component(&m->dictionary, p->number, level, id)];
@@ -117,7 +118,7 @@ void model_read_edge(struct model *m, struct process *p, const struct trace_reco
 		dictionary_add_edge(&m->dictionary, from, to, (uint32_t)trace_u64(r, F(edge, order)), trace_text(r, F(edge, label)));
 }
 
-/* Mostly said at the end, and perhaps when it is over. */
+/* Counters mostly come at the end, and their component may be over by then. */
 void model_read_counter(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t id = trace_u64(r, F(counter, component));
@@ -151,7 +152,7 @@ void model_read_source(struct model *m, struct process *p, const struct trace_re
 	s->flags = (uint32_t)trace_u64(r, F(source, flags));
 	s->nr_components = m->dictionary.nr_components;
 	free(s->text);
-	s->nr_lines = 1; /* before memory is taken: an empty line is a byte there, and nine here */
+	s->nr_lines = 1; /* counted before memory is taken: an empty line is a byte in the trace, and nine here */
 	for (size_t i = 0; i < s->text_bytes; i++)
 		s->nr_lines += text[i] == '\n';
 	if (!trace_budget_has_room(m->reader, s->text_bytes + s->nr_lines * sizeof(*s->line_start)))
@@ -337,7 +338,7 @@ void model_read_step_word(struct model *m, struct process *p, const struct trace
 	objects_add_step_word(&m->objects, trace_u64(r, F(step_word, function)), (uint32_t)trace_u64(r, F(step_word, offset)));
 }
 
-/* Components that were never announced have a number only, as everywhere. */
+/* Marks the components of an object.  A component that was never announced is added with its number only. */
 static void mark_components_of_object(struct model *m, const struct object *x)
 {
 	uint32_t nr;
@@ -367,7 +368,7 @@ int model_settle_objects(struct model *m)
 
 /* -------------------------------------------------------------------------------------------------- flows and counters */
 
-/* All members of a list's elements are numbers: as the host said them, one element behind another.  NULL: nothing, or no room. */
+/* Copies a list whose elements have numbers as members, as the host gave them, one element after another.  NULL: no room. */
 static uint64_t *copy_list_numbers(struct model *m, const struct trace_value *list, uint64_t members)
 {
 	uint64_t *all, n = list->u;
@@ -383,7 +384,7 @@ static uint64_t *copy_list_numbers(struct model *m, const struct trace_value *li
 
 #define NUMBERS(m, r, field, element) copy_list_numbers(m, list_field_of_record(r, field), sizeof(struct element) / sizeof(uint64_t))
 
-/* Level numbers of a host become indexes; LEVELS_MAX: none. */
+/* Turns level numbers of a host into indexes.  LEVELS_MAX: none. */
 static void index_levels(struct model *m, uint64_t *level, size_t stride, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++, level += stride)
@@ -416,7 +417,7 @@ void model_read_flow(struct model *m, struct process *p, const struct trace_reco
 	flow_records_add(&m->flows, &f);
 }
 
-/* A number may name another flow later: an entry is of the one that it named when the counter came. */
+/* Reads a COUNTER_BLOCK.  A number can name another flow later, so an entry belongs to the flow that it named when the counter came. */
 void model_read_counter_block(struct model *m, struct process *p, const struct trace_record *r)
 {
 	struct counters_record c = { .process = p->number, .block = trace_u64(r, F(counter_block, block)), .time_ns = r->time_ns };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is mapped: files (MMAP, IMAGE, IMAGE_UNLOAD) and what the trace has of them (IMAGE_FILE), ELF objects that a JIT made, and
- * executable memory of which only that is known (REGION).
+ * Reads what is mapped: files (MMAP, IMAGE, IMAGE_UNLOAD) and what the trace has of them (IMAGE_FILE), ELF objects that a JIT made, and
+ * executable memory of which nothing else is known (REGION).
  */
 #include "analyzer/model/read.h"
 
@@ -35,7 +35,7 @@ static char *hex_text_of_field(const struct trace_record *r, int index)
 	return hex_text_of_bytes(p, nr);
 }
 
-/* Executable memory without a file.  mapper is taken over.  NULL without memory, and where there is none. */
+/* Adds executable memory without a file.  mapper is taken over.  NULL: out of memory, or the range wraps. */
 static struct code *add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes,
 		       uint64_t time_ns, char *mapper, uint64_t mapper_offset)
 {
@@ -70,7 +70,7 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	char *path = trace_text(r, F(mmap, path));
 	struct code *c;
 
-	/* anonymous memory says nothing of what is in it, and must not hide what a JIT said */
+	/* An anonymous mapping does not say what is in it, and must not hide what a JIT registered. */
 	if (!path || bytes > UINT64_MAX - start || (mapping_kind(path, strlen(path)) < MAPPING_DEVICE && strcmp(path, "[vdso]") != 0)) {
 		free(path);
 		c = add_region(m, p, &p->regions, start, bytes, r->time_ns, NULL, 0);
@@ -92,7 +92,8 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	c->bytes = bytes;
 	c->map_offset = trace_u64(r, F(mmap, file_offset));
 	c->writable = (trace_u64(r, F(mmap, prot)) & PROT_WRITE) != 0;
-	/* the first one by time: rings of processors are drained one after the other; a forked process maps libraries only */
+	/* The executable is the first mapping by time, because rings of processors are drained one after the other.  A forked process maps
+	 * libraries only. */
 	if (!p->parent && (!*p->executable || r->time_ns < p->executable_ns)) {
 		model_set_text(&p->executable, strdup(path));
 		p->executable_ns = r->time_ns;
@@ -107,7 +108,7 @@ void model_read_mmap(struct model *m, struct process *p, const struct trace_reco
 		read_code_mapping(m, p, r);
 }
 
-/* What its compressed sections would take is in the budget, or reading ends there. */
+/* Checks that the budget has room for an object's compressed sections.  If not, reading ends. */
 static bool has_room_for(struct model *m, const struct elf_object *elf)
 {
 	uint64_t bytes = elf_object_inflated_bytes(elf);
@@ -141,7 +142,7 @@ static void read_memory_elf(struct model *m, struct process *p, const struct tra
 			code_map_add(&p->code, text.address, text.address + text.bytes, r->time_ns, c);
 }
 
-/* NULL without memory. */
+/* Adds a file.  NULL: out of memory. */
 static struct image_file *add_image_file(struct model *m)
 {
 	struct image_file *f = calloc(1, sizeof(*f)), **slot = f ? APPEND(m->file, m->nr_files) : NULL;
@@ -155,7 +156,7 @@ static struct image_file *add_image_file(struct model *m)
 	return f;
 }
 
-/* A library whose file may be gone by now.  NULL without memory. */
+/* Adds a library that came with its bytes, because its file may be gone by now.  NULL: out of memory. */
 static struct image_file *read_bytes_of_image(struct model *m, const struct trace_record *r, const char *bytes, size_t nr)
 {
 	struct image_file *f = add_image_file(m);
@@ -228,7 +229,7 @@ void model_read_image_unload(struct model *m, struct process *p, const struct tr
 	}
 }
 
-/* false: it has no parts; *out is NULL where they do not make an ELF file. */
+/* Reads the parts of a file.  false: it has none.  *out is NULL if they do not make an ELF file. */
 static bool read_elf_parts(struct model *m, const struct trace_record *r, struct elf_object **out)
 {
 	const struct trace_value *parts = F(image_file, parts) < r->nr_values ? &r->values[F(image_file, parts)] : NULL;
@@ -249,7 +250,7 @@ static bool read_elf_parts(struct model *m, const struct trace_record *r, struct
 	return true;
 }
 
-/* Its symbols are in the trace, its lines where it was found, if that is this machine. */
+/* Reads a debug file.  Its symbols are in the trace, its lines are read where it was found, if that is on this machine. */
 static void read_debug_file(struct model *m, const struct trace_record *r)
 {
 	struct image_file *f = m->nr_files ? m->file[m->nr_files - 1] : NULL;
@@ -260,7 +261,7 @@ static void read_debug_file(struct model *m, const struct trace_record *r)
 	    !read_elf_parts(m, r, &elf) || !elf)
 		return;
 	path = trace_text(r, F(image_file, path));
-	if (!f->elf) { /* its parts are those of a copy */
+	if (!f->elf) { /* the file gets the parts of a copy later */
 		f->debug = path ? elf : NULL;
 		f->debug_path = path;
 		if (!path)
@@ -317,7 +318,7 @@ bool model_is_here(const struct image_file *f)
 	return f && f->key && strcmp(f->key, f->path) != 0 && elf_file_is(f->path, f->key);
 }
 
-/* NULL without memory, or where it has no function. */
+/* Reads an IMAGE_CODE record.  NULL: out of memory, or it has no function. */
 static struct function_codes *read_function_codes(const struct trace_record *r)
 {
 	const struct trace_value *list = F(image_code, functions) < r->nr_values ? &r->values[F(image_code, functions)] : NULL;
@@ -354,13 +355,13 @@ void model_read_image_code(struct model *m, struct process *p, const struct trac
 		function_codes_free(c);
 }
 
-#define FILES_LOOKED 64u /* of one path */
+#define FILES_LOOKED 64u /* limit of files with the same path or key that are compared */
 
-/* Files of the trace by what images say of them: lists, the first of each in a map. */
+/* An index of the trace's files by what images say of them.  Files with the same key are a list, whose first is in a map. */
 struct file_index {
 	struct hash_map key, path; /* hash -> 1 + index */
-	struct hash_map identity;  /* path and identity of a file that has one -> 1 + index of the first */
-	uint32_t *next_key, *next_path; /* by file; 1 + index */
+	struct hash_map identity;  /* (path, identity), if that is known -> 1 + index of the first file */
+	uint32_t *next_key, *next_path; /* 1 + index of the next file in the list, per file */
 };
 
 static uint64_t hash_identity(const struct file_identity *i)
@@ -395,8 +396,8 @@ static void free_file_index(struct file_index *x)
 	free(x->next_path);
 }
 
-/* A file of another build id, or without one and another in its folder, is another file, which came to this path earlier or later.  A
- * build id may be padded with zeros, or cut. */
+/* Checks whether a file may be that of an image.  A file with another build id, or without one and with another identity, is another file,
+ * which came to this path earlier or later.  A build id may be padded with zeros, or cut. */
 static bool file_may_be_of_image(const struct image_file *f, const struct code *c)
 {
 	size_t a = strlen(f->key), b = strlen(c->build_id);
@@ -406,10 +407,11 @@ static bool file_may_be_of_image(const struct image_file *f, const struct code *
 	return !b || strncmp(f->key, c->build_id, a < b ? a : b) == 0;
 }
 
-/* Of images without a build id the guest knows the path only, and the kernel which file that was: what it had mapped there last. */
+/* Finds the identities of images without a build id.  The guest knows only their path.  The kernel knows which file it mapped there
+ * last. */
 static bool identify_images(struct model *m)
 {
-	struct hash_map mapped = { 0 }; /* process and address -> 1 + index */
+	struct hash_map mapped = { 0 }; /* (process, address) -> 1 + index */
 	uint32_t *before = calloc((size_t)m->nr_code + 1, sizeof(*before));
 	bool ok = before != NULL;
 
@@ -445,7 +447,7 @@ static bool identify_images(struct model *m)
 	return ok;
 }
 
-/* At the image's own path, which leads to another file in each container's root.  with_id: of a file with a build id. */
+/* Finds the file at the image's own path, which leads to another file in each container's root.  with_id: only files with a build id. */
 static struct image_file *find_file_at_path(const struct model *m, const struct file_index *x, const struct code *c, bool with_id)
 {
 	uint32_t looked = 0, i = hash_map_find(&x->identity, hash_text(c->path), hash_identity(&c->identity));
@@ -461,12 +463,12 @@ static struct image_file *find_file_at_path(const struct model *m, const struct 
 			continue;
 		if (file_identity_is_same(&f->identity, &c->identity))
 			return f;
-		found = found ? found : f; /* one file can have several, in mounts of its own */
+		found = found ? found : f; /* a file can have several identities, in mounts of its own */
 	}
 	return found;
 }
 
-/* The first copy of a file, whatever its path. */
+/* Finds the first copy of a file, whatever its path. */
 static struct image_file *find_file_of_build_id(const struct model *m, const struct file_index *x, const char *build_id)
 {
 	uint32_t looked = 0;
@@ -486,7 +488,8 @@ static struct image_file *find_image_file(const struct model *m, const struct fi
 	return f || !*c->build_id ? f : find_file_at_path(m, x, c, false);
 }
 
-/* A library that a JIT wrote is there twice where the recorder has read the file that the guest announced. */
+/* Marks both files of a library that a JIT wrote as generated.  There are two if the recorder has read the file that the guest
+ * announced. */
 static void share_generated_flag(const struct model *m, const struct file_index *x)
 {
 	for (uint32_t n = 0; n < m->nr_files; n++) {
@@ -504,7 +507,7 @@ static void share_generated_flag(const struct model *m, const struct file_index 
 	}
 }
 
-/* Code goes to the files that have its key, and where that is a path, whose identity does not speak against it. */
+/* Assigns code to the files with its key.  If the key is a path, their identities must not differ. */
 static void assign_code_to_files(struct model *m, const struct file_index *x)
 {
 	for (uint32_t n = 0; n < m->nr_image_code; n++) {
@@ -530,7 +533,7 @@ static void assign_code_to_files(struct model *m, const struct file_index *x)
 	}
 }
 
-/* The kernel's mappings, by process and address: 1 + index of the last one. */
+/* Indexes the kernel's mappings: (process, address) -> 1 + index of the last one. */
 static bool index_mappings(const struct model *m, struct hash_map *mapped)
 {
 	bool ok = true;
@@ -544,7 +547,8 @@ static bool index_mappings(const struct model *m, struct hash_map *mapped)
 	return ok;
 }
 
-/* The path that a guest tells may be a link: of several copies of its file the one counts that the kernel mapped at this place. */
+/* Finds the file of an image by the guest, whose path may be a link.  Of several copies of the file, the one counts that the kernel mapped
+ * at this place. */
 static struct image_file *find_file_of_guest(const struct model *m, const struct file_index *x, const struct hash_map *mapped,
 					     const struct code *c)
 {
@@ -558,7 +562,7 @@ static struct image_file *find_file_of_guest(const struct model *m, const struct
 	return of_kernel && strcmp(of_kernel->key, f->key) == 0 ? of_kernel : f;
 }
 
-/* An image goes by its file's name: the loader's may have a link in it. */
+/* Sets the file of an image, and names the image by it, because the loader's path may contain a link. */
 static void set_file_of_image(struct code *c, struct image_file *f)
 {
 	c->file = f;
@@ -566,8 +570,9 @@ static void set_file_of_image(struct code *c, struct image_file *f)
 		model_set_text(&c->path, strdup(f->path));
 }
 
-/* Is a mapping of a file memory that code is generated into: a heap with code in it (SBCL's core), or a file that was made to be mapped
- * twice (LLVM's ORC)?  No loader makes code of an ELF file writable; what is in such a file beside its segments is no code of its own. */
+/* Checks whether a mapping of a file is memory that code is generated into: a heap with code in it (SBCL's core), or a file that was made
+ * to be mapped twice (LLVM's ORC).  No loader makes code of an ELF file writable.  What is in such a file outside of its segments is no
+ * code of its own. */
 static bool mapping_is_generated_into(const struct code *c)
 {
 	uint64_t address;
@@ -579,9 +584,10 @@ static bool mapping_is_generated_into(const struct code *c)
 	return c->writable && !elf_offset_to_address(c->file->elf, c->map_offset, &address);
 }
 
-#define IN_FILE UINT64_MAX /* mapper_offset: the code is in the file mapper */
+#define IN_FILE UINT64_MAX /* mapper_offset: the code is in the mapped file itself */
 
-/* It gives its place to what a JIT says of its code.  Where the guest knows who mapped it, its region stands for it. */
+/* Turns a mapping into a region, so that it does not hide code that a JIT registers.  If the guest knows which code mapped it, the guest's
+ * region stands for it. */
 static void turn_mapping_into_region(struct model *m, struct code *c)
 {
 	static const char deleted[] = " (deleted)";
@@ -600,13 +606,13 @@ static void turn_mapping_into_region(struct model *m, struct code *c)
 		return;
 	c->kind = CODE_REGION;
 	c->file = NULL;
-	c->mapper = c->path; /* whose code it is stands in the file's name, where no agent says more */
+	c->mapper = c->path; /* the file's name says whose code it is, if no agent says more */
 	c->mapper_offset = IN_FILE;
 	c->path = strdup("(generated)");
 	code_map_add(&p->regions, c->address, c->address + c->bytes, c->from_ns, c);
 }
 
-/* Without parameters. */
+/* Returns the bytes of a demangled name without its parameters. */
 static int bytes_without_parameters(const char *name)
 {
 	const char *end = *name == '(' ? NULL : strchr(name, '(');
@@ -614,7 +620,7 @@ static int bytes_without_parameters(const char *name)
 	return end ? (int)(end - name) : (int)strlen(name);
 }
 
-/* A region goes by the function that mapped it, where its image and its symbol are known, else by the place. */
+/* Names a region by the function that mapped it, if its image and symbol are known, else by the place in the image. */
 static void name_region_by_mapper(const struct model *m, struct code *c)
 {
 	const char *image = basename(c->mapper);
@@ -648,11 +654,11 @@ static bool is_unloaded_between(const struct process *p, const struct code *from
 	return false;
 }
 
-/* A recorder that comes late finds mappings by the paths that links lead to, after the guest has told of them by the paths that it loads
- * by: the trace has their files by one of both. */
+/* Finds the files of mappings by those of the guest's images.  A recorder that starts late finds mappings by the paths that links lead to,
+ * after the guest has registered them by the paths that it loads by.  The trace has their files by one of the two paths. */
 static bool find_files_of_guest(struct model *m)
 {
-	struct hash_map told = { 0 }; /* process and address -> 1 + index */
+	struct hash_map told = { 0 }; /* (process, address) -> 1 + index */
 	bool ok = true;
 
 	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
@@ -673,7 +679,7 @@ static bool find_files_of_guest(struct model *m)
 	return ok;
 }
 
-/* Of files with a build id: what the trace lacks of them. */
+/* Searches for what the trace lacks of files with a build id. */
 static void search_debug_files(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->nr_files; i++) {
@@ -687,7 +693,7 @@ static void search_debug_files(const struct model *m)
 	}
 }
 
-/* A file of that path, and of that identity where both are known. */
+/* Checks for a file with the image's path, and with its identity if both are known. */
 static bool has_file_of_image(const struct model *m, const struct code *c)
 {
 	for (uint32_t i = 0; i < m->nr_files; i++)
@@ -696,7 +702,7 @@ static bool has_file_of_image(const struct model *m, const struct code *c)
 	return false;
 }
 
-/* What a recorder writes at the end of a trace, as long as that has not come. */
+/* Takes from this machine what a recorder writes at the end of a trace, while the trace is still being written. */
 static void add_files_of_machine(struct model *m)
 {
 	for (uint32_t i = 0; i < m->nr_code; i++) {
@@ -751,7 +757,7 @@ void model_settle_images(struct model *m)
 		assign_code_to_files(m, &index);
 	free_file_index(&index);
 	hash_map_fini(&mapped);
-	/* a recorder that comes late lists libraries that the guest knew before */
+	/* A recorder that starts late lists libraries that the guest knew before. */
 	for (uint32_t i = 0; i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->file)
 			m->code[i]->generated |= m->code[i]->file->generated;

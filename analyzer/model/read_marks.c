@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases and executions (MARK).  A mark with a handle is ended by it, on whichever thread; one without by its name, component and
- * instance: on its own thread, else on another, else on its own with another instance, because such marks nest.
+ * Reads phases and executions (MARK).  A mark with a handle is ended by its handle, on any thread.  A mark without one is ended by its
+ * name, component and instance: on its own thread, else on another, else on its own with another instance, because such marks nest.
  */
 #include "analyzer/model/read.h"
 
@@ -11,19 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARENTS_LOOKED 256u /* open marks among so many can be parents by their instance */
+#define PARENTS_LOOKED 256u /* open marks among the last so many can be parents by their instance */
 
 /*
- * Marks without a handle that have not ended, by what an END of them may say: three chains of each, from the latest back.  What has
- * ended is left out when a search comes by.
+ * The marks without a handle that have not ended, by what an END can say of them.  Each mark is in three chains, from the latest back.
+ * Searches take out marks that have ended.
  */
 enum { BY_ALL, BY_INSTANCE, BY_TID, NR_BY };
 
 struct open_marks {
-	struct hash_map latest[NR_BY]; /* -> 1 + index of the mark */
+	struct hash_map latest[NR_BY]; /* hash -> 1 + index of the latest mark */
 	struct mark_chain {
-		uint32_t before[NR_BY]; /* 1 + index */
-	} *chain; /* by mark */
+		uint32_t before[NR_BY]; /* 1 + index of the mark before it */
+	} *chain; /* chains, by mark */
 	uint32_t capacity;
 };
 
@@ -48,7 +48,7 @@ static struct mark_key open_mark_key(int by, uint32_t process, uint32_t tid, uin
 	return (struct mark_key){ about, by == BY_TID ? tid : by == BY_INSTANCE ? instance : instance ^ (uint64_t)tid << 32 };
 }
 
-/* Does a mark begin what that END ends?  Hashes alone may be equal by chance. */
+/* Checks that a mark is one that the END can end.  Hashes alone may be equal by chance. */
 static bool mark_is_begin_of_end(const struct mark *k, int by, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
 				 const char *name)
 {
@@ -56,7 +56,7 @@ static bool mark_is_begin_of_end(const struct mark *k, int by, const struct proc
 	       (by == BY_TID || k->instance == instance) && strcmp(k->name ? k->name : "", name ? name : "") == 0;
 }
 
-/* mark: an index. */
+/* Adds a mark to the chains.  mark: an index. */
 static void add_open_mark(struct model *m, uint32_t mark)
 {
 	const struct mark *k = &m->mark[mark];
@@ -81,7 +81,7 @@ static void add_open_mark(struct model *m, uint32_t mark)
 	}
 }
 
-/* Without a handle: the latest that it can end. */
+/* Finds the latest mark that an END without a handle can end. */
 static struct mark *find_begun_mark(struct model *m, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
 				    const char *name)
 {
@@ -97,7 +97,7 @@ static struct mark *find_begun_mark(struct model *m, const struct process *p, ui
 		if (i && i != was)
 			hash_map_set(&o->latest[by], key.a, key.b, i);
 		else if (was && !i)
-			o->chain[was - 1].before[by] = 0; /* all have ended: no need to go further than the latest */
+			o->chain[was - 1].before[by] = 0; /* all have ended: the next search stops at the latest */
 		if (i)
 			return &m->mark[i - 1];
 	}
@@ -120,7 +120,7 @@ static void end_mark_piece(struct model *m, const struct mark *k, uint64_t time_
 		m->piece[k->pieces - 1].to_ns = time_ns;
 }
 
-/* Whose handle it is: of this process, or of no host (what was added to a trace afterwards). */
+/* Returns the owner of a handle: this process, or none if a command added the mark to the trace afterwards. */
 static uint32_t owner_of_handle(const struct process *p, uint64_t handle)
 {
 	return handle & TRACE_MARK_OF_NO_HOST ? UINT32_MAX : p->number;
@@ -179,7 +179,7 @@ void model_read_mark(struct model *m, struct process *p, const struct trace_reco
 	}
 	of = handle ? find_handle(m, p, handle) : 0;
 	k = of ? &m->mark[of - 1] : handle ? NULL : find_begun_mark(m, p, r->tid, component, trace_u64(r, F(mark, instance)), name);
-	/* without an agent that listens a mark has neither handle nor name */
+	/* Without an agent, a mark has neither handle nor name. */
 	if (action == JITREG_MARK_END && (handle || (name && *name)) &&
 	    (!k || k->end_ns != UINT64_MAX || (!handle && instance && k->instance != instance)))
 		model_fault(m, FAULT_MARK_END_UNKNOWN, p, trace_u64(r, F(mark, instance)), r->tid, handle, name);
@@ -223,7 +223,8 @@ static int compare_piece_threads(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Elements by a comparison of pointers to them; returns where each has gone, 1 + index by 1 + index.  NULL without memory: as they were. */
+/* Sorts elements by a comparison of pointers to them.  Returns where each has gone, 1 + index by 1 + index.  NULL: out of memory, and
+ * nothing was sorted. */
 static uint32_t *sort_and_track_moves(void *array, uint32_t nr, size_t each, int (*compare)(const void *, const void *))
 {
 	uint32_t *gone_to = calloc((size_t)nr + 1, sizeof(*gone_to));
@@ -261,7 +262,7 @@ void model_settle_marks(struct model *m)
 		m->mark[i].pieces = pieces[m->mark[i].pieces];
 	for (uint32_t i = 0; marks && pieces && i < m->nr_pieces; i++) {
 		struct mark_piece *x = &m->piece[i];
-		uint32_t outer = i; /* the one before it, or one that that began in */
+		uint32_t outer = i; /* the piece before it, or one that piece began in */
 
 		x->mark = marks[x->mark + 1] - 1;
 		x->before = pieces[x->before];
@@ -288,7 +289,7 @@ model_find_mark_piece(const struct model *m, const struct process *p, uint32_t t
 	const struct mark_piece *x;
 	uint32_t up_to = SORTED_COUNT(m->nr_pieces, i, piece_begins_up_to(&m->piece[i], p, tid, time_ns));
 
-	x = up_to < m->nr_pieces ? &m->piece[up_to] : NULL; /* the next one */
+	x = up_to < m->nr_pieces ? &m->piece[up_to] : NULL; /* the next piece */
 	if (x && x->process == p->number && x->tid == tid && x->from_ns < *until_ns)
 		*until_ns = x->from_ns;
 	x = up_to ? &m->piece[up_to - 1] : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's own records: HEADER, END, events, counts, notices and losses. */
+/* Reads the recorder's own records: HEADER, END, events, counts, notices and losses. */
 #include "analyzer/model/read.h"
 
 #include "analyzer/model/counts.h"
@@ -149,10 +149,11 @@ void model_read_host_lack(struct model *m, struct process *p, const struct trace
 void model_read_loss(struct model *m, struct process *p, const struct trace_record *r)
 {
 	(void)p;
-	m->lost[trace_loss_reason(r)] += trace_u64(r, F(loss, count)); /* they come as they happen, and add up */
+	m->lost[trace_loss_reason(r)] += trace_u64(r, F(loss, count)); /* losses are recorded as they happen, and added up */
 }
 
-/* Leaving a processor is two things, and how long it lasted is what matters of both. */
+/* Gives the events of threads that leave their processor names and units: waiting, preempted, and in the run queue.  The weight of each is
+ * how long it lasted. */
 static void settle_switches(struct model *m)
 {
 	uint32_t leaving = MODEL_NO_EVENT, preempted = MODEL_NO_EVENT, woken = MODEL_NO_EVENT;
@@ -177,13 +178,13 @@ static void settle_switches(struct model *m)
 	if (leaving == MODEL_NO_EVENT)
 		return;
 	model_set_text(&m->event[leaving].unit, strdup("ns waiting"));
-	m->event[leaving].counted = 0; /* not what the weights add up to */
+	m->event[leaving].counted = 0; /* the count of switches is not the sum of these weights */
 	m->leaving = leaving;
 	m->run_queue = woken;
 	m->preempted = preempted;
 }
 
-/* Events are numbered by the writer of the trace, and numbers may be missing. */
+/* Completes the events.  The recorder numbers them, and numbers may be missing. */
 int model_settle_events(struct model *m)
 {
 	for (uint32_t i = 0; i < m->nr_events; i++) {

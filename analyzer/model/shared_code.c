@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ANY_SIZE UINT64_MAX
-#define COPIES_MAX (1u << 20) /* of code that is mapped at several addresses, in one trace */
+#define COPIES_MAX (1u << 20) /* copies of code that is mapped at several addresses, in one trace */
 
 static bool is_shared(const struct code *c)
 {
@@ -21,7 +21,7 @@ static uint64_t base_of(const struct code *c)
 	return c->address - c->map_offset;
 }
 
-/* 0: no memory. */
+/* Finds or adds the shared memory of a mapping.  0: out of memory. */
 static uint32_t add_group(struct model *m, const struct code *c)
 {
 	uint32_t first = hash_map_find(&m->shared_at, c->identity.inode, c->identity.device), last = 0;
@@ -54,7 +54,7 @@ static bool find_groups(struct model *m)
 	return true;
 }
 
-/* The same function where its memory has another address.  NULL: none, or without memory. */
+/* Copies a function to where its memory has another address.  NULL: it cannot be copied, or out of memory. */
 static struct code *copy(struct model *m, const struct code *from, uint64_t move)
 {
 	struct code *c = from->kind == CODE_LOAD && m->nr_shared_copies < COPIES_MAX ?
@@ -90,7 +90,7 @@ static bool share(struct model *m, const struct code_fact *f, const struct code 
 	return true;
 }
 
-/* The shared memory that code of p is in.  A perf map's may have been named as if it were older than its memory. */
+/* Returns the shared memory that code of p is in.  A perf map may register code with a time before its memory was mapped. */
 static const struct code *region_of(const struct process *p, const struct code_fact *f)
 {
 	struct code_answer a = model_ask_region(p, f->start, f->from_ns);
@@ -140,7 +140,7 @@ bool image_file_has_build_id(const struct image_file *f)
 	return f->key && f->path && strcmp(f->key, f->path) != 0;
 }
 
-/* Files that own their parts, by build id and size: 1 + index of the first. */
+/* Files that own their parts: (build id, size) -> 1 + index of the first. */
 struct owners {
 	struct hash_map with_parts, with_symbols;
 };
@@ -168,7 +168,7 @@ static bool list_owners(const struct model *m, struct owners *o)
 	return ok;
 }
 
-/* NULL: there is none, or another key has the same hash. */
+/* Finds the file that owns the parts of a build id.  NULL: there is none, or another build id has the same hash. */
 static struct image_file *find_owner(const struct model *m, const struct hash_map *among, const char *build_id, uint64_t bytes)
 {
 	uint32_t i = hash_map_find(among, hash_text(build_id), bytes);
@@ -188,7 +188,7 @@ static void share_parts(const struct model *m, const struct owners *o, struct im
 	f->generated |= owner->generated;
 	free(f->reason);
 	f->reason = strdup(owner->reason ? owner->reason : "");
-	if (f->debug) { /* the recorder found it in the root of this copy's process */
+	if (f->debug) { /* the recorder found the debug file in the root of this copy's process */
 		elf_object_set_debug(owner->elf, f->debug);
 		elf_object_add_lines(owner->elf, f->debug_path, f->key);
 		f->debug = NULL;
