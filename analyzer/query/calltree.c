@@ -21,7 +21,7 @@ struct making {
 	bool failed;
 };
 
-/* What a frame counts for; 0: for its caller's, because it is of no component. */
+/* Returns the function or component that a frame counts for.  0: it has no component, and counts for its caller's. */
 static uint32_t call_key_of_node(struct making *m, uint32_t node)
 {
 	if (m->t->level == LEVELS_MAX)
@@ -47,7 +47,7 @@ static uint32_t add_call(struct making *m, uint32_t parent, uint32_t key, uint16
 	return t->nr++;
 }
 
-/* The call of key from parent. */
+/* Finds or adds the call of key below parent.  Returns a call on the way to parent if the call is recursive, or if key is 0. */
 static uint32_t enter_call(struct making *m, uint32_t parent, uint32_t key, uint16_t flags)
 {
 	struct calltree *t = m->t;
@@ -80,7 +80,7 @@ static void make_tree_top_down(struct making *m, const struct report_group *g)
 		m->failed = true;
 		return;
 	}
-	/* stacks are of all samples, groups of those that pass the filter */
+	/* The stacks are of all samples, but the groups are of those that pass the filter. */
 	for (uint32_t n = 1; n < m->stacks->nr; n++)
 		call[n] = unseen;
 	for (uint32_t i = 0; i < g->g.nr; i++)
@@ -181,7 +181,8 @@ static bool settle_call_totals(struct calltree *t)
 
 #define ANY_CALLER UINT64_MAX
 
-/* How many calls of key by a caller are on the way to where the walk is: one more, or one less.  Returns how many there were. */
+/* Counts the calls of key by a caller on the way from the root: one more on entering a call, one less on leaving it.  Returns how many
+ * there were. */
 static uint32_t count_on_way(struct hash_map *way, uint64_t caller, uint32_t key, bool enter, bool *failed)
 {
 	uint32_t nr = hash_map_find(way, caller, key); /* 0: never yet; else 1 + how many */
@@ -191,7 +192,8 @@ static uint32_t count_on_way(struct hash_map *way, uint64_t caller, uint32_t key
 	return nr;
 }
 
-/* Down the tree and up again: what of a call is on the way to it already. */
+/* Walks down the tree and up again, and marks the calls that have a call of the same function, or of the same caller and function, above
+ * them. */
 static bool mark_recursive_calls(struct calltree *t)
 {
 	uint32_t *next = calloc((size_t)t->nr + 1, sizeof(*next));
@@ -274,7 +276,7 @@ static uint32_t count_values(const struct attribution *a, enum table_column colu
 	}
 }
 
-/* seen: per value, 1 + the last group that it was added for. */
+/* Adds a sum to a value, once per group.  seen: per value, 1 + the last group that was added. */
 static void add_once(struct totals *t, uint32_t *seen, uint32_t value, uint32_t group, const struct group_sum *sum)
 {
 	if (value >= t->nr || seen[value] == group + 1)
@@ -319,7 +321,7 @@ void totals_fini(struct totals *t)
 
 static bool is_truncated(const struct attribution *a, uint32_t node)
 {
-	static const char name[] = "[truncated"; /* also chains of frame pointers */
+	static const char name[] = "[truncated"; /* prefix, also of "[truncated chain]" */
 
 	while (node < a->stacks.nr && a->stacks.node[node].caller)
 		node = a->stacks.node[node].caller;

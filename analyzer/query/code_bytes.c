@@ -22,7 +22,7 @@ static void copy_bytes_from_elf(struct code_bytes *w, struct elf_object *elf)
 		copy_wanted_bytes(w, text.address, text.data, text.bytes);
 }
 
-/* What the recorder kept of it, or of a file all of whose code came along. */
+/* Copies bytes of a function that the recorder kept, or of a file all of whose code was recorded. */
 static void copy_bytes_from_image(struct code_bytes *w)
 {
 	const struct image_file *f = w->code->file;
@@ -34,7 +34,7 @@ static void copy_bytes_from_image(struct code_bytes *w)
 		copy_bytes_from_elf(w, f->elf);
 }
 
-/* The code of the LOAD or CODE_BYTES at a place. */
+/* Reads the code of the LOAD or CODE_BYTES at a place. */
 static const char *read_code_at_place(const struct report *r, struct trace_place place, size_t *nr)
 {
 	struct trace_record record;
@@ -55,7 +55,7 @@ static const char *read_function_bytes(const struct report *r, const struct code
 	return bytes && nr >= c->bytes ? bytes : NULL;
 }
 
-/* Of the page that was read first, if that has all of it. */
+/* Copies bytes of a region, from the whole region, or from the first page that was read and has all of them. */
 static void copy_bytes_from_page(const struct report *r, struct code_bytes *w)
 {
 	const struct model *m = r->model;
@@ -76,7 +76,7 @@ static void copy_bytes_from_page(const struct report *r, struct code_bytes *w)
 	}
 }
 
-/* In the trace's order, so that a chunk is needed but for a while. */
+/* Orders code as the trace does, so that each chunk is needed for a short time only. */
 static int compare_trace_places(const struct code *a, const struct code *b)
 {
 	if (a->bytes_at.chunk != b->bytes_at.chunk)
@@ -117,7 +117,7 @@ void code_bytes_each(const struct report *r,
 
 void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t nr)
 {
-	struct code_bytes **registered = malloc(((size_t)nr + 1) * sizeof(*registered)); /* by a JIT, one by one */
+	struct code_bytes **registered = malloc(((size_t)nr + 1) * sizeof(*registered)); /* functions that a JIT registered one by one */
 	uint32_t nr_registered = 0;
 
 	for (uint32_t i = 0; i < nr; i++) {

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXTS_MAX 256 /* different ones of marks without samples; others are not told apart */
+#define TEXTS_MAX 256 /* different texts of marks.  Further ones are counted as one */
 
-/* Roots are numbered from 1 on; 0: of none. */
+/* Counts executions by root.  Roots are numbered from 1 on.  0: no root. */
 struct counting {
 	const struct report *r;
 	uint32_t process, nr_roots;
-	uint32_t *root_of; /* of a component */
-	uint32_t *root_at; /* of a mark */
+	uint32_t *root_of; /* root of each component */
+	uint32_t *root_at; /* root of each mark */
 	double *most;	   /* the most samples of one component of a root */
-	double *runs;	   /* of a root */
+	double *runs;	   /* executions of each root */
 };
 
 static bool mark_is_wanted(const struct counting *c, uint32_t i)
@@ -32,7 +32,7 @@ static uint32_t number_roots(const struct plan_tree *t, uint32_t *root_of)
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < t->nr; i++) /* children stand behind their parents */
+	for (uint32_t i = 0; i < t->nr; i++) /* parents come before their children */
 		root_of[t->line[i].component] = t->line[i].parent ? root_of[t->line[t->line[i].parent - 1].component] : ++nr;
 	return nr;
 }
@@ -54,7 +54,7 @@ bool executions_need_sums(const struct report *r, uint32_t level)
 	return roots > 1;
 }
 
-/* A mark is of the plan whose component has most samples in it. */
+/* Assigns each mark to the plan whose component has most samples in it. */
 static void assign_marks_by_samples(struct counting *c, const struct report_group *g)
 {
 	for (uint32_t i = 0; i < g->g.nr; i++) {
@@ -74,7 +74,7 @@ struct same_text {
 	double *of;	  /* marks with a plan, by root */
 };
 
-/* Marks without samples go where those with the same text went. */
+/* Counts executions.  Marks without a plan are counted for the plans of marks with the same text. */
 static bool assign_marks_by_text(struct counting *c)
 {
 	struct same_text *list = calloc(TEXTS_MAX, sizeof(*list));

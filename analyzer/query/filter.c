@@ -13,7 +13,7 @@ static bool thread_passes_filter(const struct filter *f, const struct attributio
 	return a->model->thread[v].tid == f->arguments->tid;
 }
 
-/* A thread without a name of its own has its process's. */
+/* Matches the name of a thread.  A thread without a name of its own has its process's. */
 static bool thread_has_name(const struct filter_arguments *a, const struct model *m, uint32_t thread)
 {
 	const struct thread *t = &m->thread[thread];
@@ -46,14 +46,14 @@ static bool process_passes_filter(const struct filter *f, const struct attributi
 	       (!f->arguments->service || strcmp(process_service(p), f->arguments->service) == 0);
 }
 
-/* The task that a processor runs where it has none. */
+/* PID 0 is the task that a processor runs if it has no other. */
 static bool process_is_not_idle(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	(void)f, (void)set;
 	return a->model->numbered[v]->pid != 0;
 }
 
-/* A recording of the whole machine, seen from its first PID namespace: in others, PID 0 are all processes outside of them. */
+/* Checks for a recording of the whole machine, seen from its first PID namespace.  In others, all processes outside of them have PID 0. */
 static bool has_idle_tasks(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->nr_processes; i++)
@@ -68,7 +68,7 @@ static bool event_passes_filter(const struct filter *f, const struct attribution
 	return a->model->event[v].name && strcmp(a->model->event[v].name, f->arguments->event) == 0;
 }
 
-/* By its name, with or without its parameters, or by its symbol. */
+/* Matches a function's name, with or without its parameters, or its symbol. */
 static bool function_has_name(const struct function *function, const char *name)
 {
 	size_t bytes = strlen(name);
@@ -83,7 +83,7 @@ static bool function_passes_filter(const struct filter *f, const struct attribut
 	return v && function_has_name(&a->function[v], f->arguments->function);
 }
 
-/* A path, or the end of one behind a slash. */
+/* Matches a path, or the end of one after a slash. */
 static bool path_has_name(const char *path, const char *name)
 {
 	size_t bytes = strlen(path), wanted = strlen(name);
@@ -91,7 +91,7 @@ static bool path_has_name(const char *path, const char *name)
 	return bytes >= wanted && strcmp(path + bytes - wanted, name) == 0 && (bytes == wanted || path[bytes - wanted - 1] == '/');
 }
 
-/* FILE:NUMBER */
+/* Matches FILE:NUMBER. */
 static bool line_has_name(const struct line *l, const char *name)
 {
 	const char *colon = strrchr(name, ':');
@@ -125,7 +125,7 @@ static bool component_passes_filter(const struct filter *f, const struct attribu
 	return v && c->level == f->component_level[set] && labels_match(f->labels, &a->model->dictionary, v, f->component_name[set]);
 }
 
-/* A stack passes with its callers': these have smaller numbers. */
+/* A stack passes if its caller's passes.  Callers have smaller numbers, so they were tested before. */
 static bool stack_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	const char *name = f->component_name[set];
@@ -141,7 +141,7 @@ static bool stack_passes_filter(const struct filter *f, const struct attribution
 	return component_passes_filter(f, a, component, set);
 }
 
-/* What it is of, where the stack does not show that. */
+/* Matches the function or component of a sample itself, which the stack may not show. */
 static bool own_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	if (f->condition[set].or_column == TABLE_FUNCTION)
@@ -184,7 +184,7 @@ const char *filter_parse_mark(struct filter *f, const struct filter_arguments *a
 	return f->mark_name;
 }
 
-/* Of LEVEL:NAME; LEVELS_MAX: there is no such level. */
+/* Finds the level of LEVEL:NAME.  LEVELS_MAX: there is no such level. */
 static uint32_t find_wanted_level(const struct dictionary *dictionary, const char *wanted)
 {
 	size_t bytes = strcspn(wanted, ":");
@@ -208,7 +208,7 @@ int filter_fail_without_level(const struct model *m, const char *level, size_t b
 			 suggest(wanted, names, m->dictionary.nr_levels, text, sizeof(text)));
 }
 
-/* NAME, also std::NAME, in place of LEVEL:NAME. */
+/* Checks for NAME or std::NAME instead of LEVEL:NAME. */
 static bool has_no_level(const char *wanted)
 {
 	const char *colon = strchr(wanted, ':');
@@ -216,7 +216,8 @@ static bool has_no_level(const char *wanted)
 	return !colon || colon[1] == ':';
 }
 
-/* The first level with a component that is called so, or else functions', of which more may come while samples are read, or any. */
+/* Finds the first level with a component of that name, else the level of functions, of which more may be found while samples are read,
+ * else the first level.  LEVELS_MAX: there is no level. */
 static uint32_t find_level_of_name(const struct filter *f, const struct dictionary *dictionary, const char *name)
 {
 	uint32_t found = LEVELS_MAX;
@@ -244,7 +245,8 @@ static int add_component_filter(struct filter *f, const struct model *m, const c
 	return 0;
 }
 
-/* Frames have functions, lines and images, whatever levels the host has. */
+/* Returns the column that --below matches frames by.  Frames have functions, lines and images, whatever levels the host has.  0: none of
+ * these. */
 static enum table_column column_of_frames(const char *wanted)
 {
 	static const struct {
@@ -378,7 +380,7 @@ int filter_update_sets(struct filter *f, const struct attribution *a)
 	return 0;
 }
 
-/* What could have been meant by a function or a component of a level; LEVELS_MAX: a function. */
+/* Suggests what could have been meant by the name of a function (LEVELS_MAX) or of a component of a level. */
 static const char *suggest_name(const struct filter *f, const struct attribution *a, const char *wanted, uint32_t level, char *text,
 				size_t bytes)
 {
@@ -400,7 +402,7 @@ static const char *suggest_name(const struct filter *f, const struct attribution
 
 #define NUMBER_BYTES 24
 
-/* Of threads or processes. */
+/* Suggests numbers of threads or processes. */
 static const char *suggest_number(const struct model *m, bool threads, char *text, size_t bytes)
 {
 	uint32_t nr = threads ? m->nr_threads : m->nr_processes;
@@ -412,7 +414,7 @@ static const char *suggest_number(const struct model *m, bool threads, char *tex
 		snprintf(number[i], NUMBER_BYTES, "%u", threads ? m->thread[i].tid : m->process[i]->pid);
 		names[i] = number[i];
 	}
-	if (number && names) /* no number is near to another */
+	if (number && names) /* no number is like another, so any are suggested */
 		suggest("", names, nr, text, bytes);
 	free(number);
 	free(names);
@@ -447,7 +449,7 @@ static const char *suggest_event(const struct model *m, const char *wanted, char
 
 #define MARK_NAMES_MAX 64u
 
-/* false: no mark is called that; text suggests others. */
+/* Checks that the mark exists.  false: it does not, and text suggests others. */
 static bool mark_is_there(const struct filter *f, const struct model *m, char *text, size_t bytes)
 {
 	const char *names[MARK_NAMES_MAX];
@@ -497,7 +499,7 @@ int filter_check_matches(const struct filter *f, const struct attribution *attri
 			return diag_fail(d, EINVAL, "the trace has no thread %llu%s", (unsigned long long)a->tid,
 					 suggest_number(attribution->model, true, text, sizeof(text)));
 		case TABLE_PROCESS:
-			if (f->leaves_out_idle) /* nothing ran */
+			if (f->leaves_out_idle) /* there are samples of idle processors only */
 				continue;
 			if (a->service)
 				return diag_fail(d, EINVAL, "no sample of the trace is of a service '%.80s' (`report --view processes "

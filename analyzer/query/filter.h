@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the user wants to see of a trace, as conditions on the sample table.  Threads, processes and components may still be
- * found while samples are read, so the sets of wanted values grow from block to block.  Context: thread.
+ * A filter has the user's options as conditions on the sample table.  Threads, processes and components may still be found while samples
+ * are read, so the sets of wanted values grow from block to block.  Context: thread.
  */
 #ifndef TAILOR_FILTER_H
 #define TAILOR_FILTER_H
@@ -15,17 +15,17 @@
 
 struct filter_arguments {
 	const char *event;
-	const char *component[FILTER_COMPONENTS_MAX]; /* LEVEL:NAME, or NAME: its first level, or a function; all must hold */
+	const char *component[FILTER_COMPONENTS_MAX]; /* LEVEL:NAME, or NAME at its first level or of a function; all must hold */
 	int nr_components;
-	const char *below[FILTER_COMPONENTS_MAX]; /* likewise, that the call stack contains; all must hold */
+	const char *below[FILTER_COMPONENTS_MAX]; /* the same for frames of the call stack; all must hold */
 	int nr_below;
-	const char *function; /* its name */
-	const char *service;  /* that its process works for */
-	const char *mark; /* NAME, NAME#INSTANCE, or "all": in marks and outside of them */
-	double from_s, to_s; /* after the first sample; 0: not given */
+	const char *function; /* name of the function */
+	const char *service;  /* service that the process works for */
+	const char *mark; /* NAME, NAME#INSTANCE, or "all", which means in marks and outside of them */
+	double from_s, to_s; /* seconds after the first sample; 0: not given */
 	bool has_tid, has_pid;
 	uint64_t tid, pid;
-	const regex_t *thread_name; /* of the name at the sample's time; NULL: not given */
+	const regex_t *thread_name; /* matches the thread's name at the sample's time; NULL: not given */
 	const char *thread_name_text; /* the expression */
 };
 
@@ -38,41 +38,41 @@ struct filter {
 		unsigned char *allowed;
 		uint32_t nr, capacity;
 		bool (*passes)(const struct filter *f, const struct attribution *a, uint32_t value, uint32_t set);
-		bool any; /* something did */
-	} set[FILTER_SETS_MAX], or_set[FILTER_SETS_MAX]; /* or_set: of a condition's or_column; passes NULL: it has none */
+		bool any; /* some value passes */
+	} set[FILTER_SETS_MAX], or_set[FILTER_SETS_MAX]; /* or_set: values of the or_column; passes NULL: the condition has none */
 	uint32_t component_level[FILTER_SETS_MAX]; /* LEVELS_MAX: none */
-	enum table_column frame_column[FILTER_SETS_MAX]; /* of --below: TABLE_FUNCTION, _LINE, _IMAGE or 0: what else frames go by */
+	enum table_column frame_column[FILTER_SETS_MAX]; /* --below: frames also match by TABLE_FUNCTION, _LINE or _IMAGE; 0: by none */
 	const char *component_name[FILTER_SETS_MAX];
-	bool leaves_out_idle; /* samples of idle processors, by condition[idle] */
+	bool leaves_out_idle; /* condition[idle] leaves out samples of idle processors */
 	uint32_t idle;
 	const struct filter_arguments *arguments;
 	const struct labels *labels;
-	char mark_name[256]; /* of --mark, without #INSTANCE; "": filter_phase() */
+	char mark_name[256]; /* name in --mark, without #INSTANCE; "": not given, see filter_phase() */
 	bool has_instance;
 	uint64_t instance;
 };
 
-/* The name of the marks that TABLE_PHASE counts. */
+/* Returns the name of the marks that TABLE_PHASE counts. */
 static inline const char *filter_phase(const struct filter *f)
 {
 	return *f->mark_name ? f->mark_name : "run";
 }
 
-/* The mark's name for attribute_trace(), before there is a model: "run" unless another was asked for. */
+/* Returns the mark's name for attribute_trace(), before there is a model: "run" unless --mark has another. */
 const char *filter_parse_mark(struct filter *f, const struct filter_arguments *arguments);
-/* 0, or -EINVAL with a sentence when the trace has no such thing.  first_ns: of the samples; labels must outlive it.  Call
- * filter_parse_mark() before. */
+/* Makes the conditions.  first_ns: of the samples.  labels must outlive the filter.  filter_parse_mark() must have been called.  Returns
+ * 0, or -EINVAL with a sentence if the trace does not have what an option names. */
 int filter_init(struct filter *f, const struct model *m, const struct labels *labels, uint64_t first_ns, struct diag *d);
-/* -EINVAL with a sentence: no level has a name of so many bytes, and which there are. */
+/* Returns -EINVAL with a sentence that no level has a name of so many bytes, and which levels there are. */
 int filter_fail_without_level(const struct model *m, const char *level, size_t bytes, struct diag *d);
-/* Was anything asked for? */
+/* Checks whether an option asks for a filter. */
 bool filter_is_given(const struct filter_arguments *a);
-/* Before each block: know the values that have come up.  0 or -ENOMEM. */
+/* Adds new values to the sets, before each block.  Returns 0 or -ENOMEM. */
 int filter_update_sets(struct filter *f, const struct attribution *a);
-/* After the last block: -EINVAL with a sentence when nothing in the trace has the name or number asked for. */
+/* Returns -EINVAL with a sentence, after the last block, if nothing in the trace has the name or number asked for. */
 int filter_check_matches(const struct filter *f, const struct attribution *a, struct diag *d);
 void filter_fini(struct filter *f);
-/* Is the mark of a thread and of a process that are wanted?  A thread has the name at the mark's begin. */
+/* Checks whether a mark is of a thread and a process that are wanted.  The thread's name counts that it has when the mark begins. */
 bool filter_wants_mark(const struct filter_arguments *a, const struct model *m, const struct mark *k);
 
 #endif

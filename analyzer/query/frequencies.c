@@ -10,7 +10,7 @@ struct state {
 	bool made, has;
 };
 
-/* Sums of counters, before they are told to the solver: several blocks may count one arc. */
+/* Sums of counters, made before the solver gets them, because several blocks may count one arc. */
 struct sums {
 	uint64_t *sum;
 	bool *counted;
@@ -22,7 +22,7 @@ static uint32_t flow_block_number(uint64_t block)
 	return block < FLOW_OUTSIDE ? (uint32_t)block : FLOW_OUTSIDE;
 }
 
-/* The function that a call names, which need not have a flow. */
+/* Returns the function that a call names, which need not have a flow. */
 static uint32_t callee_of_call(const struct model *m, const struct flow_record *from, const struct jitreg_flow_call *c)
 {
 	bool is_named = c->component && c->level < LEVELS_MAX;
@@ -31,7 +31,8 @@ static uint32_t callee_of_call(const struct model *m, const struct flow_record *
 	return found ? found - 1 : FLOW_NO_FUNCTION;
 }
 
-/* Arcs and calls that name no block would shift the numbers of those behind them: they become arcs from outside to outside. */
+/* Adds all functions.  Arcs and calls without a valid block would shift the numbers of later ones, so arcs from outside to outside and
+ * calls of no function stand for them. */
 static int add_functions(struct report *r, struct frequencies *f)
 {
 	const struct flow_records *records = &r->model->flows;
@@ -154,7 +155,7 @@ static bool parse_number(const char *text, const char *end, uint64_t *v)
 	return stop == end && !errno;
 }
 
-/* A function's name may have dots, colons and arrows of its own: the last ones count. */
+/* Parses an assumption.  A function's name may have dots, colons and arrows of its own, so the last ones count. */
 static bool parse_assumption(const char *text, struct assumption *a)
 {
 	const char *equals = strrchr(text, '='), *arrow = NULL, *mark;
@@ -204,7 +205,7 @@ static bool assumption_names_block(const struct assumption *a, uint32_t block)
 	return parse_number(a->to, a->to + a->to_bytes, &number) && number == block;
 }
 
-/* Is there such an arc or call, and is it not counted by another number? */
+/* Applies an assumption to its arc or call.  false: there is none, or all have another count. */
 static bool apply_assumption(const struct report *r, struct frequencies *f, const struct assumption *a)
 {
 	bool found = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How often components were executed and functions called: what the host's counters say (analyzer/flow), by component.  They are of the
- * whole recording, whatever is filtered.  Context: thread.
+ * Finds how often components were executed and functions called, by the host's counters (analyzer/flow).  The counts are of the whole
+ * recording, whatever is filtered.  Context: thread.
  */
 #ifndef TAILOR_FREQUENCIES_H
 #define TAILOR_FREQUENCIES_H
@@ -10,40 +10,41 @@
 #include "analyzer/query/report.h"
 
 struct frequencies {
-	struct flow_program program; /* functions are model.flows.flow, in that order */
-	uint32_t *component;	     /* of each function, as an index; COMPONENT_NONE: never named */
-	struct frequency *executions, *calls_in, *calls_out; /* by component */
+	struct flow_program program; /* has the functions of model.flows.flow, in that order */
+	uint32_t *component;	     /* index of each function's component; COMPONENT_NONE: never named */
+	struct frequency *executions, *calls_in, *calls_out; /* counts by component */
 	uint32_t nr_components;
-	struct address_frequency { /* of instructions, sorted */
+	struct address_frequency { /* counts of instructions, sorted by process and address */
 		uint64_t process, address, count;
 	} *at;
 	uint32_t nr_at;
 	struct hash_map named;	     /* (hash of a function's name, 0) -> 1 + index of the function */
-	uint32_t nr_known;	     /* components with executions, and instructions */
+	uint32_t nr_known;	     /* number of components with executions, and of instructions */
 	bool has_calls;		     /* a flow has call sites */
 	uint32_t nr_contradictions; /* functions whose counts contradict each other */
 };
 
-/* Of the report's trace, solved once; NULL: it has no counts.  What the reader assumes: report.assume. */
+/* Returns the frequencies of the report's trace, which are solved once.  NULL: the trace has no counts.  The user's assumptions are
+ * report.assumed. */
 const struct frequencies *frequencies_of_report(struct report *r);
 
 #define FLOW_NO_VARIABLE UINT32_MAX
-/* What a component's executions are sums of: variables of the program, or (FLOW_NO_VARIABLE) a count.  each() says whether to go on;
- * returns whether it always did. */
+/* Calls each() for everything that components' executions are sums of: variables of the program, or (FLOW_NO_VARIABLE) a count.  each()
+ * returns whether to go on.  Returns whether it always did. */
 bool frequencies_walk_executions(struct report *r, const struct frequencies *f,
 				 bool (*each)(void *context, uint32_t component, uint32_t variable, uint64_t count), void *context);
-/* A component's executions, or NULL. */
+/* Returns a component's executions.  NULL: unknown. */
 const struct frequency *frequency_of_component(const struct frequencies *f, uint32_t component);
-/* The component of the function with that name, or COMPONENT_NONE. */
+/* Returns the component of the function with that name, or COMPONENT_NONE. */
 uint32_t frequencies_find_component(const struct report *r, const struct frequencies *f, const char *name);
-/* Executions of the instruction at an address, which the host counts; NULL: it does not. */
+/* Returns the executions of the instruction at an address, if the host counts them.  NULL: it does not. */
 const uint64_t *frequencies_count_at_address(const struct frequencies *f, uint32_t process, uint64_t address);
-/* "", "counted", "solved", ... as views and programs say it. */
+/* Returns the name of a state in views and in output for programs: "", "counted", "solved" and so on. */
 const char *frequency_state_name(enum flow_state state);
 
-/* Is it CALLER.SITE->CALLEE=N or FUNCTION:FROM->TO=N? */
+/* Checks for the form CALLER.SITE->CALLEE=N or FUNCTION:FROM->TO=N. */
 bool frequencies_is_assumption(const char *text);
-/* Which of the report's assumptions name nothing that there is: the n-th, or NULL. */
+/* Returns the n-th of the report's assumptions that name no arc or call in the trace, or NULL. */
 const char *frequencies_unused_assumption(const struct report *r, int n);
 
 #endif

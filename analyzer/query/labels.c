@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DETAIL_MAX 120 /* bytes: with a longer one, a query's text say, numbers say more */
+#define DETAIL_MAX 120 /* bytes: a number says more than a longer detail, such as a query's text */
 
 static const char *text_of(const char *text)
 {
@@ -17,7 +17,7 @@ static const char *text_of(const char *text)
 
 struct sorting {
 	const struct dictionary *d;
-	const uint32_t *place; /* in its plan: by it, then by index */
+	const uint32_t *place; /* places in plans: components are sorted by these, then by index */
 };
 
 static uint32_t owner_of(const struct component *c)
@@ -25,7 +25,7 @@ static uint32_t owner_of(const struct component *c)
 	return c->common ? PLAN_COMMON : c->process;
 }
 
-/* Of one name first. */
+/* Orders components so that those with one level, owner and name are neighbours. */
 static int compare_names(const struct component *x, const struct component *y)
 {
 	if (x->level != y->level)
@@ -48,7 +48,8 @@ static int compare_places(const void *a, const void *b, void *context)
 	return i < j ? -1 : i > j;
 }
 
-/* Its detail; of levels of the analyzer's own without one that tells: what it is a part of, its module or function. */
+/* Returns a component's detail.  part_of: instead, for a level that the analyzer makes, the name of the module or function that it is a
+ * part of. */
 static const char *detail_of(const struct model *m, uint32_t component, bool part_of)
 {
 	const struct component *c = &m->dictionary.component[component];
@@ -70,7 +71,7 @@ static int compare_details(const void *a, const void *b, void *context)
 	return strcmp(detail_of(t->m, *(const uint32_t *)a, t->part_of), detail_of(t->m, *(const uint32_t *)b, t->part_of));
 }
 
-/* Those of nr components of one name whose detail no other has get it in their labels.  by: room for nr. */
+/* Labels those of nr components of one name whose detail no other has by their detail.  by: room for nr. */
 static bool label_by_detail(struct labels *l, const struct model *m, const uint32_t *of, uint32_t *by, uint32_t nr, bool part_of)
 {
 	struct telling t = { m, part_of };
@@ -89,7 +90,7 @@ static bool label_by_detail(struct labels *l, const struct model *m, const uint3
 	return ok;
 }
 
-/* 1 + the line of each component in its plan; those that are in none come behind. */
+/* Finds the line of each component in its plan.  Components in no plan come last. */
 static void find_places(const struct model *m, uint32_t *place)
 {
 	const struct dictionary *d = &m->dictionary;
@@ -114,7 +115,7 @@ static void find_places(const struct model *m, uint32_t *place)
 	}
 }
 
-/* Of nr components that have one name, in their order. */
+/* Labels nr components that have one name, and numbers them in their order. */
 static bool label_one_name(struct labels *l, const struct model *m, const uint32_t *of, uint32_t nr)
 {
 	uint32_t *by = malloc(nr * sizeof(*by));
@@ -157,7 +158,7 @@ static int compare_labels_then_places(const void *a, const void *b, void *contex
 	return differ ? differ : i < j ? -1 : i > j;
 }
 
-/* order: room for all components. */
+/* Finds components of several processes that have the same label.  order: room for all components. */
 static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *order)
 {
 	struct calling s = { d, l };
@@ -181,11 +182,12 @@ static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *or
 	return l->same != NULL;
 }
 
-/* Of which others have the name: few of a host's hundred thousand functions and lines.  Into order; returns how many. */
+/* Finds the components whose names others have, too, which are few of a host's hundred thousand functions and lines.  Stores them in
+ * order, and returns how many. */
 static uint32_t find_ambiguous(const struct dictionary *d, uint32_t *order)
 {
 	unsigned char *ambiguous = calloc((size_t)d->nr_components + 1, 1);
-	struct hash_map first = { 0 }; /* (name, level and owner) -> its first component */
+	struct hash_map first = { 0 }; /* (name, level and owner) -> the first component with these */
 	uint32_t nr = 0;
 
 	for (uint32_t i = 1; ambiguous && i < d->nr_components; i++) {
@@ -243,7 +245,7 @@ void labels_fini(struct labels *l)
 	*l = (struct labels){ 0 };
 }
 
-/* "(o_orderkey = l_orderkey)", "(o_ord…)" or "(o_ord..." */
+/* Matches the text after a name: "(o_orderkey = l_orderkey)", "(o_ord…)" or "(o_ord...". */
 static bool detail_matches(const char *detail, const char *text)
 {
 	size_t bytes = strlen(text);
@@ -260,7 +262,8 @@ static bool detail_matches(const char *detail, const char *text)
 	return false;
 }
 
-/* Those that came up later have no number: they are of levels of the analyzer's own, which have no plan. */
+/* Returns a component's number among those of its name.  Components that were added later are counted here.  They are of levels that the
+ * analyzer makes, which have no plan. */
 static uint32_t number_of(const struct labels *l, const struct dictionary *d, uint32_t component)
 {
 	uint32_t number = 1;

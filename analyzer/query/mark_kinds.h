@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks of one name, component and process.  Context: thread. */
+/* Groups marks by name, component and process.  Context: thread. */
 #ifndef TAILOR_MARK_KINDS_H
 #define TAILOR_MARK_KINDS_H
 
@@ -8,8 +8,8 @@
 struct mark_kind {
 	const char *name;
 	uint32_t process, component, nr, unended;
-	uint32_t end;  /* of its marks in the list */
-	uint32_t same; /* 1 + index of one whose name has the same hash */
+	uint32_t end;  /* end of the kind's marks in the list */
+	uint32_t same; /* 1 + index of another kind whose name has the same hash */
 	double time_ns, units;
 	double longest_ns;
 };
@@ -18,11 +18,11 @@ struct mark_kind {
 struct mark_kinds {
 	struct mark_kind *kind;
 	uint32_t nr;
-	uint32_t *of;		 /* by mark: 1 + index, or 0 */
+	uint32_t *of;		 /* kind of each mark: 1 + index, or 0 */
 	const struct mark **list;
 };
 
-/* false without memory; mark_kinds_fini() in any case. */
+/* Makes the kinds.  false: out of memory.  mark_kinds_fini() must follow in any case. */
 bool mark_kinds_make(const struct report *r, struct mark_kinds *k);
 void mark_kinds_fini(struct mark_kinds *k);
 

@@ -7,7 +7,7 @@
 
 #define CELLS_A_STEP 8
 
-/* What lies in a group of (thread, bin, component). */
+/* The sums of a group of (thread, bin, component). */
 struct mark_cell {
 	uint32_t thread, bin, component;
 	double measure, samples;
@@ -96,7 +96,7 @@ static void sum_time_range(struct mark_sums *s, const struct covered *c)
 	report_spend(s->r, (i - up_to) / CELLS_A_STEP + 1);
 }
 
-/* A mark covers what its host says; where it does not say, one of a component is of its thread, others are of the process. */
+/* A mark covers what its host says.  If the host does not say, a mark of a component covers its thread, and others cover the process. */
 void mark_sums_add(struct mark_sums *s, const struct mark *m)
 {
 	struct covered c = { m->begin_ns, mark_end_ns(s->r, m), m->process, m->tid,
@@ -116,7 +116,7 @@ void mark_sums_add(struct mark_sums *s, const struct mark *m)
 	}
 }
 
-/* Is x shown before y?  The larger sum, then the component that was announced first. */
+/* Checks whether x is shown before y.  The larger sum comes first, then the component that was announced first. */
 static bool component_comes_before(const struct mark_sums *s, uint32_t x, uint32_t y)
 {
 	return s->by_component[x] > s->by_component[y] || (s->by_component[x] >= s->by_component[y] && x < y);

@@ -6,10 +6,11 @@
 
 #define ALIKE_MIN 0.25
 #define TIMES_MIN 3
-#define CHANCE 5 /* standard errors of an autocorrelation, 1 / sqrt(nr), that are still chance */
+#define CHANCE 5 /* standard errors of an autocorrelation, 1 / sqrt(nr), that can still be chance */
 /*
- * An autocorrelation of samples in bins is about the part of them that meet others a period later.  With so many the first hill is
- * told from higher multiples of it: one standard error is a seventh, and of what meets more than chance, one in a hundred is wrong.
+ * An autocorrelation of samples in bins is about the part of them that meet others a period later.  With so many meetings, the first hill
+ * differs clearly from multiples of it.  One standard error is a seventh, and of the series that repeat more than chance would have it,
+ * one in a hundred is wrong.
  */
 #define MEETINGS_MIN 50
 
@@ -38,17 +39,17 @@ bool period_find(const double *v, size_t nr, double samples, double *steps, doub
 		return false;
 	for (size_t i = 1; i <= lags; i++)
 		r[i] = correlation(v, nr, i, mean, variance);
-	/* what is slow is like itself at once: the period's hill is behind a valley */
+	/* A series that changes slowly is like itself at small lags, so the period's hill comes after a valley. */
 	while (lag < lags && r[lag] > 0)
 		lag++;
 	for (size_t i = lag; i < lags; i++)
 		best = r[i] > best ? r[i] : best;
-	/* multiples of the period are as good: the first one counts */
+	/* Multiples of the period are as good, so the first hill counts. */
 	for (size_t i = lag; i < lags && !found; i++)
 		if (r[i] >= 0.7 * best && r[i] >= r[i - 1] && r[i] >= r[i + 1])
 			found = i;
 	if (found && best >= ALIKE_MIN && best >= CHANCE / sqrt((double)nr) && r[found] * samples >= MEETINGS_MIN) {
-		/* the hill's top by a parabola through three points */
+		/* The hill's top is found by a parabola through three points. */
 		double a = r[found - 1], b = r[found], c = r[found + 1], bend = a - 2 * b + c;
 
 		*steps = (double)found + (bend < 0 ? (a - c) / (2 * bend) : 0);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The key of the queries: without a level of queries, the nodes' own, which says the same twice. */
+/* Checks whether the group is also by query.  Without a level of queries, both of its keys are the level of nodes. */
 static bool has_queries(const struct report_group *by)
 {
 	return by->g.key[0] != by->g.key[1];
@@ -60,14 +60,15 @@ static int compare_queries(const void *a, const void *b, void *context)
 	const struct plan_query *x = a, *y = b;
 	double of_x = report_measure(context, &x->sum), of_y = report_measure(context, &y->sum);
 
-	if (!x->query != !y->query) /* what is of none comes last */
+	if (!x->query != !y->query) /* samples of no query come last */
 		return x->query ? -1 : 1;
 	if (of_x < of_y || of_x > of_y)
 		return of_x > of_y ? -1 : 1;
 	return x->query < y->query ? -1 : x->query > y->query;
 }
 
-/* Those of plans, those that only have samples, and none: each once, by number; with_query[component] becomes 1 + index. */
+/* Lists all queries once: those with plans, those that only have samples, and the one of samples without a query.  with_query[component]
+ * becomes 1 + index. */
 static void list_queries(struct plan_queries *q, const uint32_t *order, uint32_t nr_roots, uint32_t *with_query)
 {
 	q->query[q->nr++] = (struct plan_query){ .query = COMPONENT_NONE };
@@ -139,7 +140,7 @@ bool plan_queries_make(const struct report *r, const struct report_group *by, ui
 			uint32_t component = q->all.line[i].component, query = plan_query_of(d, component, query_level);
 
 			if (!query && !d->component[component].of_objects)
-				continue; /* not of a plan, and no sample is ever its */
+				continue; /* the component is of no plan, and never has samples */
 			q->roots[nr_roots++] = (struct plan_root){ query, i, 1 };
 		} else if (nr_roots && i == q->roots[nr_roots - 1].line + q->roots[nr_roots - 1].nr_lines) {
 			q->roots[nr_roots - 1].nr_lines++;
@@ -169,14 +170,14 @@ void plan_queries_fini(struct plan_queries *q)
 	memset(q, 0, sizeof(*q));
 }
 
-/* In the plans of a query: lines of trees; then components that its samples are of besides. */
+/* Copies the trees of a query's plans, with their sums. */
 static void copy_trees(const struct plan_queries *q, const struct plan_query *of, struct plan_tree *t, struct group_sum *sum)
 {
 	for (uint32_t i = of->root; i < of->root + of->nr_roots; i++)
 		for (uint32_t n = 0; n < q->roots[i].nr_lines; n++) {
 			struct plan_line *line = &t->line[t->nr];
 
-			/* work of a class stands alone: a line only where it has samples */
+			/* Work of a class is a tree of one line, which is shown only if it has samples. */
 			if (q->roots[i].nr_lines == 1 && !of->query && q->scratch[q->all.line[q->roots[i].line].component].samples <= 0)
 				continue;
 			*line = q->all.line[q->roots[i].line + n];
@@ -187,9 +188,9 @@ static void copy_trees(const struct plan_queries *q, const struct plan_query *of
 		}
 }
 
-#define DEPTH_NARROW 5 /* deeper trees have branches of one column a level, or names would have no room */
+#define DEPTH_NARROW 5 /* deeper trees have branches of one column a level, so that names have room */
 
-/* "|  |- " becomes "||"; in UTF-8 a line is three bytes. */
+/* Shortens branches to a column a level: "|  |- " becomes "||".  In UTF-8 a line is three bytes. */
 static void narrow_branches(char *prefix)
 {
 	char *to = prefix;

@@ -10,7 +10,7 @@ struct making {
 	struct plan_tree *t;
 	char *seen;
 	bool utf8;
-	/* edges by consumer: of component i, edge[first[i]] to edge[first[i + 1]], in their order */
+	/* Edges by consumer: those of component i are edge[first[i]] to edge[first[i + 1]], in their order. */
 	const struct edge **edge;
 	uint32_t *first;
 };
@@ -81,7 +81,7 @@ bool plan_tree_make(const struct dictionary *d, uint32_t level, uint32_t process
 	if (m.seen && consumed && t->line && level < LEVELS_MAX && index_edges(&m)) {
 		for (uint32_t e = 0; e < d->nr_edges; e++)
 			consumed[d->edges[e].from] = 1;
-		/* roots first, then what no edge reaches (a cycle) */
+		/* Roots come first, then components that no root leads to (a cycle). */
 		for (int round = 0; round < 2; round++)
 			for (uint32_t i = 1; i < d->nr_components; i++)
 				if (component_is_in_plan(&d->component[i], level, process) && (round || !consumed[i]))
@@ -136,7 +136,7 @@ uint32_t plan_query_level(const struct dictionary *d, uint32_t level)
 		for (uint32_t n = 0; c->common && c->level == level && n < c->nr_links; n++) {
 			uint32_t upper = d->component[c->links[n].upper].level;
 
-			/* the lowest of those above it */
+			/* The lowest level above it counts. */
 			if (best == LEVELS_MAX || d->level[upper].rank > d->level[best].rank)
 				best = upper;
 		}

@@ -73,7 +73,7 @@ void report_add_callback(struct report *r,
 		r->each[r->nr_each++] = (struct report_each){ rows, context };
 }
 
-/* The same groups in other memory: of more room, or with bins of twice the width. */
+/* Moves a group to other memory, with more room, or with bins of a multiple of the width. */
 static int rebuild_group(struct report_group *g, uint32_t capacity, unsigned shift)
 {
 	struct report_group old = *g;
@@ -174,7 +174,7 @@ bool report_asks_lines(const struct report *r)
 	return false;
 }
 
-/* Which samples the selected rows are. */
+/* Counts the samples of the selected rows, and extends their time range. */
 static void count_selected_rows(struct report *r, const struct table *t, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
@@ -189,7 +189,8 @@ static void count_selected_rows(struct report *r, const struct table *t, uint32_
 	}
 }
 
-/* Of what a group sums up, how many of the selected rows; they are r->selected itself where it takes all. */
+/* Selects the rows that a group sums up from the selected rows, and returns how many.  *rows is r->selected itself if the group takes
+ * all. */
 static uint32_t select_group_rows(struct report *r, unsigned flags, const struct table *t, uint32_t nr, const uint32_t **rows)
 {
 	struct table_condition conditions[2];
@@ -204,7 +205,7 @@ static uint32_t select_group_rows(struct report *r, unsigned flags, const struct
 	return f.nr_conditions ? table_select(t, &f, r->selected, nr, r->rows) : nr;
 }
 
-/* Neighbours are mostly of the same rows. */
+/* Adds the selected rows to all groups.  Neighbouring groups mostly take the same rows, which are selected once. */
 static int add_to_groups(struct report *r, const struct table *t, uint32_t nr)
 {
 	unsigned all_events = r->model->nr_events > 1 ? 0 : REPORT_ALL_EVENTS, no_run = r->has_run ? 0 : REPORT_RUN | REPORT_OUTSIDE;
@@ -234,7 +235,7 @@ static double weigh_rows(const struct report *r, const struct table *t, const ui
 	return weight;
 }
 
-/* In place of those that pass, those that pass all but that no processor is idle. */
+/* Adds the weights of rows that pass, and of rows that pass all conditions except that the processor is not idle. */
 static void weigh_idle_rows(struct report *r, const struct table *t, uint32_t nr_passed)
 {
 	struct table_condition conditions[FILTER_SETS_MAX];
@@ -249,7 +250,7 @@ static void weigh_idle_rows(struct report *r, const struct table *t, uint32_t nr
 	r->idle += weigh_rows(r, t, r->rows, table_select(t, &f, NULL, t->nr, r->rows));
 }
 
-/* And nothing else. */
+/* Checks that the filter leaves out idle processors and nothing else, except for events. */
 static bool leaves_out_idle_alone(const struct filter *f)
 {
 	const uint32_t nr = 1 + (f->arguments->event != NULL);
@@ -262,7 +263,7 @@ const char *report_what_passes(const struct report *r)
 	return leaves_out_idle_alone(&r->filter) ? "without idle processors" : "pass the filter";
 }
 
-/* Of time without samples only all is known. */
+/* Adds idle time without samples.  Only its total is known, so it is not added if the filter selects a part. */
 void report_add_unsampled_idle_time(struct report *r)
 {
 	if (leaves_out_idle_alone(&r->filter))
@@ -414,7 +415,7 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 		for (uint32_t i = 0; i < e.nr; i++) {
 			double share = 0;
 
-			for (uint32_t n = 0; n < e.nr; n++) /* several ways may lead to the same */
+			for (uint32_t n = 0; n < e.nr; n++) /* several ways may lead to the same component */
 				share += e.row[n].component[level] == e.row[i].component[level] ? e.row[n].share : 0;
 			if (e.row[i].component[level] && share > most + 1e-9) {
 				best = e.row[i].component[level];
@@ -432,7 +433,7 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 	}
 	if (used)
 		return;
-	dictionary_expand_components(d, &component, 1, DICTIONARY_ANY_TIME, &e); /* did it ever lead anywhere? */
+	dictionary_expand_components(d, &component, 1, DICTIONARY_ANY_TIME, &e); /* has it ever led anywhere? */
 	for (uint32_t i = 0; i < e.nr; i++)
 		used |= e.row[i].component[level];
 	if (!used)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each sentence once. */
+/* Adds a warning if its sentence is new. */
 static void add_unique_warning(struct warnings *w, struct hash_map *seen, struct warning x)
 {
 	uint32_t i = hash_map_find(seen, hash_text(x.sentence), 0);
@@ -41,7 +41,7 @@ enum warning_place warning_place(const struct notice *n)
 	return n->kind == NOTICE_TAG ? WARNING_OF_TAGS : WARNING_BEHIND;
 }
 
-/* The rest of 100 %: processors that had nothing to run are no program's. */
+/* Says how much time is in no share, because idle processors run no program. */
 static const char *say_idle(const struct report *r, char *text, size_t bytes)
 {
 	double percent = 100 * r->idle / (r->idle + r->not_idle);
@@ -97,7 +97,7 @@ const struct warning *warnings_first(const struct warnings *w, uint32_t nth)
 	return NULL;
 }
 
-#define STACK_MAX 65528u /* that --stack takes */
+#define STACK_MAX 65528u /* the most that --stack takes */
 
 const char *stack_remedy(uint32_t bytes, const char *way, char text[STACK_REMEDY_TEXT])
 {

@@ -33,7 +33,7 @@ static void find_packages(const struct model *m, bool lines, struct without_debu
 			dpkg_debug_package(file[i].package, l->image[i].package);
 }
 
-/* share: of each image, freed. */
+/* Lists images that lack names or lines.  share: of each image.  It is freed. */
 static void find(const struct report *r, double *share, double samples, bool lines, struct without_debug_list *out)
 {
 	*out = (struct without_debug_list){ .nr = 0 };
@@ -89,7 +89,7 @@ const char *without_debug_cause(const struct without_debug *w, bool lines, char 
 	return text;
 }
 
-/* Packages of PyPI and npm have no files for debuggers; those of a distribution are in none of these folders. */
+/* Checks for packages of PyPI and npm, which have no files for debuggers.  Packages of a distribution are in none of these folders. */
 static bool is_of_package_manager(const char *path)
 {
 	return strstr(path, "/site-packages/") || strstr(path, "/node_modules/") ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Images with many samples whose functions have no names, or whose code has no lines, because the information for debuggers was not found;
- * and what brings it.  Context: thread.
+ * Finds images with many samples whose functions have no names, or whose code has no lines, because the information for debuggers was not
+ * found, and the packages that have it.  Context: thread.
  */
 #ifndef TAILOR_WITHOUT_DEBUG_H
 #define TAILOR_WITHOUT_DEBUG_H
@@ -9,29 +9,29 @@
 #include "analyzer/query/report.h"
 #include "jitreg/base/dpkg.h"
 
-#define WITHOUT_DEBUG_SHARE 0.02 /* of all samples, */
-#define WITHOUT_DEBUG_SAMPLES 10.0 /* and about so many: less is not worth a sentence */
+#define WITHOUT_DEBUG_SHARE 0.02 /* smallest share of all samples that is worth a sentence */
+#define WITHOUT_DEBUG_SAMPLES 10.0 /* smallest number of samples that is worth a sentence */
 #define WITHOUT_DEBUG_MAX 3u
 #define WITHOUT_DEBUG_TEXT 512
 
 struct without_debug {
-	const char *path; /* of the image */
-	double share;	  /* of its samples without a name, or of all of its samples, in all */
-	const char *reason; /* why the trace does not have what it needs, "": it was not found */
+	const char *path; /* path of the image */
+	double share;	  /* share in all samples of those without a name, or of all samples of the image */
+	const char *reason; /* why the trace lacks names or lines; "": the information was not found */
 	bool is_read; /* the trace has parts of the file */
-	char package[DPKG_NAME_BYTES]; /* of dpkg's, with what is missing; "": unknown, or the file is not this machine's */
+	char package[DPKG_NAME_BYTES]; /* package of dpkg with what is missing; "": unknown, or the file is not this machine's */
 };
 
 struct without_debug_list {
-	struct without_debug image[WITHOUT_DEBUG_MAX]; /* the largest share first */
+	struct without_debug image[WITHOUT_DEBUG_MAX]; /* sorted, the largest share first */
 	uint32_t nr;
 };
 
-/* by: of functions; those without a name count. */
+/* Finds images with functions without names.  by: a group of functions. */
 void without_names_find(const struct report *r, const struct report_group *by, struct without_debug_list *out);
-/* by: of images. */
+/* Finds images without lines.  by: a group of images. */
 void without_lines_find(const struct report *r, const struct report_group *by, struct without_debug_list *out);
-/* Sentences without the image: why it has no names, or no lines, and what to do about that. */
+/* Return sentences without the image's name: why it has no names or no lines, and what to do about that. */
 const char *without_debug_cause(const struct without_debug *w, bool lines, char text[WITHOUT_DEBUG_TEXT]);
 const char *without_debug_remedy(const struct without_debug *w, bool lines, char text[WITHOUT_DEBUG_TEXT]);
 
