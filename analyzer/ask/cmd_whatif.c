@@ -22,7 +22,7 @@
 #define TRACES_MAX 32
 #define SWEEP_MAX 256
 #define CORES_MAX 1000000
-#define QUOTA_LEAST 0.001 /* the kernel grants no less: 1 ms of each second */
+#define QUOTA_LEAST 0.001 /* the smallest quota that the kernel accepts: 1 ms of each second */
 
 enum {
 	KEY_CORES = 0x100, KEY_QUOTA, KEY_CLOCK, KEY_DISK, KEY_NETWORK, KEY_MEMORY, KEY_COMPONENT, KEY_LOCK, KEY_SKEW, KEY_TARGET,
@@ -33,17 +33,17 @@ enum {
 struct asked {
 	enum change_kind kind;
 	double value;
-	const char *name; /* of a component, LEVEL:NAME, a lock, a skew */
+	const char *name; /* component or skewed part (LEVEL:NAME), lock's function, or threads' name */
 	size_t name_bytes;
-	const char *text; /* as given */
+	const char *text; /* option's argument, for messages */
 };
 
 struct arguments {
 	struct page_arguments page;
 	struct trace_arguments trace;
-	const char *path; /* of several traces, the one that took the median time */
+	const char *path; /* trace to predict from: the one with the median time if there are several */
 	const char *traces[TRACES_MAX];
-	double measured_ns[TRACES_MAX]; /* of each, where there are several */
+	double measured_ns[TRACES_MAX]; /* completion time of each trace, set if there are several */
 	uint32_t nr_traces;
 	const char *verify, *keep, *svg, *resources, *calibration;
 	struct asked asked[CHANGES_MAX];
@@ -52,7 +52,7 @@ struct arguments {
 	double target_ns;
 	bool explain, force;
 	struct timeline *timeline;
-	struct calibration measured; /* what the file at calibration says */
+	struct calibration measured; /* content of the file named by calibration */
 };
 
 static const struct argp_option options[] = {
@@ -79,7 +79,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-/* "1.2", "x1.2", "+20%", "-10%"; 0: it is none. */
+/* A factor in one of the forms "1.2", "x1.2", "+20%" and "-10%".  Returns 0 if text is not a factor. */
 static double parse_factor(const char *text)
 {
 	char *end;
@@ -285,7 +285,7 @@ static bool find_function(const struct timeline *t, const char *name, size_t byt
 	return false;
 }
 
-/* The first behind *of. */
+/* Find the next component of this level and name after component *of, and set *of to it. */
 static bool find_component(const struct timeline *t, int level, const char *name, uint32_t *of)
 {
 	const struct dictionary *d = &t->report->model->dictionary;
@@ -310,7 +310,7 @@ static bool find_creator(const struct timeline *t, const char *tid, uint32_t *of
 	return false;
 }
 
-/* LEVEL:NAME */
+/* Look up LEVEL:NAME: sets c->level and c->of. */
 static int find_part(const struct timeline *t, const struct asked *asked, struct change *c, struct diag *d)
 {
 	const char *colon = memchr(asked->name, ':', asked->name_bytes);
@@ -333,7 +333,7 @@ static int find_part(const struct timeline *t, const struct asked *asked, struct
 	return found ? 0 : diag_fail(d, EINVAL, "nothing is called '%.*s' here", (int)asked->name_bytes, asked->name);
 }
 
-/* NAME: threads of the name; more of them than there were is another program. */
+/* Look up the threads of a name.  More threads than were recorded cannot be predicted: their work is not in the trace. */
 static int find_threads(const struct step_graph *g, const struct asked *asked, struct change *c, struct diag *d)
 {
 	snprintf(c->name, sizeof(c->name), "%.*s", (int)asked->name_bytes, asked->name);
@@ -364,7 +364,7 @@ static int make_change(const struct step_graph *g, const struct asked *asked, st
 
 /* --------------------------------------------------------------------------------------------------------- the command */
 
-/* processors: NULL: not asked for. */
+/* The measured completion time of a trace, and the processors (or quota) that it ran on.  processors may be NULL. */
 static int measure(const char *path, struct arguments *a, double *measured_ns, double *processors)
 {
 	struct trace_session s = { 0 };
@@ -388,7 +388,7 @@ static int measure(const char *path, struct arguments *a, double *measured_ns, d
 	return trace_session_close(&s, ret ? CMD_FAILED : CMD_DONE);
 }
 
-/* Of several traces of the same, the one of the median time is predicted from. */
+/* Predict from the trace with the median completion time.  Fails if the traces are of machines with different processors. */
 static int choose_median(struct arguments *a)
 {
 	double sorted[TRACES_MAX], processors[TRACES_MAX];
@@ -467,7 +467,7 @@ static int verify_kept(struct arguments *a, struct kept *k)
 	return trace_page_end(&page, CMD_DONE);
 }
 
-/* Several components may have the name.  change: CHANGES_MAX of them. */
+/* Add a change for each component of the name, of which there may be several.  change: room for CHANGES_MAX. */
 static int add_change(const struct step_graph *g, const struct asked *asked, struct change *change, uint32_t *nr, struct diag *d)
 {
 	const char *name = asked->name ? memchr(asked->name, ':', asked->name_bytes) : NULL;
@@ -487,7 +487,7 @@ static int add_change(const struct step_graph *g, const struct asked *asked, str
 	return 0;
 }
 
-/* All that was asked for as one change, or the table of what would help. */
+/* Show the requested sweep, target or changes (all of them applied together), or the table of what would help most. */
 static int show_answers(struct arguments *a, struct predictor *p, struct page *page, struct kept *k, struct diag *d)
 {
 	struct change change[CHANGES_MAX];
@@ -530,7 +530,7 @@ static int write_picture(const struct kept *k, const char *path, struct diag *d)
 	return ret;
 }
 
-#define SAID 1 /* it failed, and a sentence was printed */
+#define SAID 1 /* status of a failure whose message is printed already */
 
 static int predict_trace(struct arguments *a)
 {
@@ -612,7 +612,7 @@ static int run_whatif(int argc, char **argv)
 		kept_fini(&k);
 		return status;
 	}
-	if (calibration_read(args.calibration, &args.measured, &d)) { /* before the traces, which may take longer */
+	if (calibration_read(args.calibration, &args.measured, &d)) { /* fails early, because reading the traces may take long */
 		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
