@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* From the chunk headers alone. */
+/* Add up the bytes of all sample chunks, headers included.  Reads the chunk headers alone. */
 static int count_sample_bytes(const char *path, struct overhead_run *r, struct diag *d)
 {
 	struct trace_chunk c;

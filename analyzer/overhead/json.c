@@ -30,7 +30,7 @@ static json_t *json_of_spread(const struct spread *s)
 	return j;
 }
 
-/* As measured, round by round. */
+/* The measured runs of a configuration, one per round. */
 static json_t *json_of_runs(const struct overhead *o, unsigned rate, enum capture c)
 {
 	json_t *list = json_array();

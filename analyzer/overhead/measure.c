@@ -57,7 +57,7 @@ static int wait_until_readable(const struct measurement *m, int fd)
 	return -EINTR;
 }
 
-/* tell: -1, or a descriptor for the process to inherit.  The pid, or -errno. */
+/* Returns the pid, or -errno.  tell: a descriptor for the process to inherit, or -1. */
 static pid_t spawn_program(const struct measurement *m, const char *path, char **argv, int tell)
 {
 	int out = m->o->show_output ? STDERR_FILENO : -1, ret;
@@ -86,7 +86,7 @@ static pid_t spawn_program(const struct measurement *m, const char *path, char *
 	return ret ? -ret : pid;
 }
 
-/* After Ctrl-C or a failure: end all processes that we started.  host: the program that a recorder runs, or 0. */
+/* End all processes of a run after Ctrl-C or a failure.  host: the program that a recorder runs, or 0. */
 static void end_processes(pid_t child, pid_t host)
 {
 	int status;
@@ -103,12 +103,12 @@ static void end_processes(pid_t child, pid_t host)
 	waitpid(child, &status, 0);
 }
 
-/* From its start, which is now, to its end. */
+/* Wait for the end of a process and set the run time since begin_s. */
 static int wait_for_end(const struct measurement *m, pid_t pid, double begin_s, struct overhead_run *r)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), ret;
 
-	if (fd < 0) /* the command of a recorder that has already ended, and been reaped */
+	if (fd < 0) /* ESRCH: the recorder has already reaped its command */
 		ret = errno == ESRCH ? 0 : -errno;
 	else
 		ret = wait_until_readable(m, fd);
@@ -137,7 +137,7 @@ static int run_bare(struct measurement *m, struct overhead_run *r, int *status)
 	return 0;
 }
 
-/* The command line of `tailor run`; number: room for the numbers in it. */
+/* Make the command line of `tailor run`.  argv refers to options and number, which hold the words of the options and the numbers. */
 static int make_command(const struct measurement *m, unsigned rate, enum capture c, int tell, char **argv, size_t words_max,
 			char *options, size_t options_bytes, char number[2][24])
 {
@@ -176,7 +176,7 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 	return 0;
 }
 
-/* The report of the recorder (--usage-fd): "pid exec-ns own-us", and at the end "command-us own-us". */
+/* Read the report of the recorder (--usage-fd): "pid exec-ns own-us", and at the end "command-us own-us". */
 static void read_usage_report(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)
 {
 	size_t nr = strlen(text);
@@ -267,7 +267,7 @@ static int fail_with_exit_status(const struct measurement *m, int status, bool s
 	else
 		snprintf(how, sizeof(how), "exited with status %d", WEXITSTATUS(status));
 	last_line(m, words, sizeof(words));
-	if (c != CAPTURE_BARE && !started) /* `tailor run` gives the reason, and its status tells bad options */
+	if (c != CAPTURE_BARE && !started) /* `tailor run` printed the reason, and exits with 2 for bad options */
 		return diag_fail(m->d, WIFEXITED(status) && WEXITSTATUS(status) == 2 ? EINVAL : ECHILD,
 				 "cannot record %s (%s, %llu samples/s)%s", m->o->command[0], capture_kinds[c].name,
 				 (unsigned long long)m->o->rate[rate], words);
@@ -305,7 +305,7 @@ int overhead_measure(struct overhead *o, const char *directory, volatile int *st
 
 	snprintf(m.trace, sizeof(m.trace), "%s/trace.tlr", directory);
 	snprintf(m.messages, sizeof(m.messages), "%s/messages", directory);
-	/* warm the page cache; and find a failing program or an unknown event before the rounds, which may take an hour */
+	/* The first runs warm the page cache and find a failing program or an unknown event before the rounds, which may take an hour. */
 	ret = run_one_capture(&m, 0, CAPTURE_BARE, &warm_up);
 	if (ret == 0)
 		ret = run_one_capture(&m, 0, CAPTURE_STACK_8K, &warm_up);

@@ -17,12 +17,12 @@
 #define OVERHEAD_RATES_MAX 8
 #define OVERHEAD_NOTICES_MAX 8
 
-#define CAPTURE_NO_OPTIONS "(none)" /* as help says it */
-/* What is measured: table, JSON, picture and help are made from it.
- * DORMANT: the agent, and no counters; there is no trace.
- * AGENT: the agent and counters, but hardly a sample: the fixed cost, to which the samples of the others add theirs.
- * RUN, ATTACH: what users run who give no options (at the rate of 4,000); attach loads no agent.
- * Name, key in JSON, options of `tailor run`, whether attribution is by call stack alone. */
+#define CAPTURE_NO_OPTIONS "(none)" /* shown in the help */
+/* The configurations that are measured.  Table, JSON, picture and help are made from this list.
+ * DORMANT loads the agent without counters, and writes no trace.
+ * AGENT has the agent and counters, but hardly a sample: the fixed cost, to which the samples of the others add theirs.
+ * RUN and ATTACH have the defaults of the commands (at the rate of 4,000).  Attach loads no agent.
+ * Columns: constant, name, key in JSON, options of `tailor run`, whether attribution is by call stack alone. */
 #define CAPTURES(X) \
 	X(BARE, "baseline", "bare", CAPTURE_NO_OPTIONS, false) \
 	X(DORMANT, "dormant agent", "dormant", "--dormant", false) \
@@ -44,19 +44,19 @@ struct capture_kind {
 	bool stack_only;
 };
 extern const struct capture_kind capture_kinds[NR_CAPTURES];
-/* "" where there are none. */
+/* The options of `tailor run`, "" if the configuration has none. */
 const char *capture_options(enum capture c);
 
 /* One run.  NAN: unknown. */
 struct overhead_run {
-	double wall_s;	    /* of the program, from its exec to its end */
-	double cpu_s;	    /* user and system time, of it and of the children it waited for */
-	double recorder_s;  /* CPU time of the recorder meanwhile */
-	double outside_s;   /* CPU time of the recorder before and after: start, symbols of the sampled code */
+	double wall_s;	    /* run time of the program, from its exec to its end */
+	double cpu_s;	    /* user and system time of the program and of the children it waited for */
+	double recorder_s;  /* CPU time of the recorder during the run */
+	double outside_s;   /* CPU time of the recorder before and after the run: start, symbols of the sampled code */
 	double samples, lost;
-	double sample_bytes; /* in the trace; the rest is symbols and unwind tables */
+	double sample_bytes; /* size of the sample chunks; the rest of the trace is symbols and unwind tables */
 	double trace_bytes;
-	double attributed;  /* share of the samples (of the run phase, where the program marks one) */
+	double attributed;  /* share of the samples (of the run phase, if the program marks one) */
 };
 
 struct overhead {
@@ -64,22 +64,22 @@ struct overhead {
 	const char *event; /* NULL: auto */
 	unsigned nr_rounds, nr_rates;
 	uint64_t rate[OVERHEAD_RATES_MAX]; /* samples per second and processor */
-	bool show_output; /* of the program, standard output and error, on stderr */
-	struct overhead_run *run; /* overhead_run_of() */
-	/* from the traces */
+	bool show_output; /* show standard output and error of the program on stderr */
+	struct overhead_run *run; /* indexed by overhead_run_of() */
+	/* The members below are read from the traces. */
 	char event_name[128], unit[16];
 	double period[OVERHEAD_RATES_MAX]; /* in units; 0: the kernel varies it */
 	bool has_run;	     /* there are marks of run phases */
-	bool has_components; /* else nothing can be attributed */
+	bool has_components; /* otherwise nothing can be attributed */
 	char notice[OVERHEAD_NOTICES_MAX][512];
-	uint32_t notice_of[OVERHEAD_NOTICES_MAX], read; /* bit C: a trace of that capture has it; ... was read */
+	uint32_t notice_of[OVERHEAD_NOTICES_MAX], read; /* bit C: a trace of capture C has the notice; was read */
 	unsigned nr_notices;
 };
 
 /*
- * The figures of a configuration, in table, picture and JSON: name (JSON's key), the first configuration that has it, the configuration
- * that it is compared with, and its value for a run r against that one's run base, of the same round and rate.  Shares are of the baseline;
- * costs per sample are beyond AGENT's, which itself has too few samples for them.
+ * The figures of a configuration, in table, picture and JSON.  Columns: name (key in JSON), the first configuration that has the figure,
+ * the configuration to compare with, and the value for a run r, where base is the run of the compared configuration in the same round and
+ * at the same rate.  Shares are shares of the baseline.  Costs per sample are those beyond AGENT's, which itself has too few samples.
  */
 #define FIGURES(X) \
 	X(added_wall, DORMANT, BARE, ratio(r->wall_s, base->wall_s) - 1) \
@@ -101,7 +101,7 @@ struct overhead_row {
 
 /* The run of a configuration at a rate in a round; BARE, too, has one for each rate. */
 struct overhead_run *overhead_run_of(const struct overhead *o, unsigned round, unsigned rate, enum capture c);
-/* Run time (else CPU time) in seconds, over all runs of the baseline. */
+/* Run time (wall) or CPU time in seconds, over all runs of the baseline. */
 struct spread overhead_bare_spread(const struct overhead *o, bool wall);
 struct overhead_row overhead_make_row(const struct overhead *o, unsigned rate, enum capture c);
 
@@ -111,13 +111,13 @@ struct overhead_row overhead_make_row(const struct overhead *o, unsigned rate, e
 typedef void (*overhead_progress)(void *context, unsigned done, unsigned total, unsigned rate, enum capture c);
 
 /*
- * Run everything.  directory: for traces and messages, which are removed again.  *stop: set by a signal handler, ends it soon.
- * 0 and o's figures, or -errno with a sentence: the program fails by itself (-ECHILD), or was stopped (-EINTR).
+ * Run all rounds.  directory: for traces and messages, which are removed again.  *stop: set by a signal handler to end the measurement.
+ * Returns 0 and o's figures, or -errno with a sentence: -ECHILD if the program failed, -EINTR if the measurement was stopped.
  */
 int overhead_measure(struct overhead *o, const char *directory, volatile int *stop, overhead_progress progress, void *context,
 		     struct diag *d);
 
-/* ---- figures.c: the figures of a trace.  0, or -errno with a sentence. */
+/* ---- figures.c: read the figures of a trace.  Returns 0, or -errno with a sentence. */
 int overhead_read(struct overhead *o, unsigned rate, enum capture c, const char *path, struct overhead_run *r, struct diag *d);
 
 #endif

@@ -6,15 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All NAN, and nr 0, without measurements. */
+/* Without measurements, nr is 0 and all others are NAN. */
 struct spread {
 	double median, lower_quartile, upper_quartile;
 	double low, high; /* 95 % interval of the median */
 	size_t nr;
 };
 
-/* NANs among the values are ignored.  The interval is a percentile bootstrap (B. Efron, 1979) from a fixed seed: the same
- * values give the same interval.  Sorts values. */
+/* Sorts values in place.  NANs among them are ignored.  The interval is a percentile bootstrap (B. Efron, 1979) from a fixed seed, so the
+ * same values give the same interval. */
 struct spread spread_of_values(double *values, size_t nr);
 
 /* Random numbers for shuffling and drawing (xorshift64*, S. Vigna 2016); state is not 0. */

@@ -24,13 +24,13 @@ char *overhead_command(const struct overhead *o, size_t max)
 	text[at] = 0;
 	for (char *c = text; *c; c++) /* characters, not bytes */
 		if ((*c & 0xc0) != 0x80 && nr++ == max - 1 && strlen(c) > 1) {
-			strcpy(c, "…"); /* 3 bytes and the end: there is room for 4 more than the words need */
+			strcpy(c, "…"); /* takes 3 bytes and the terminator; text has 4 bytes more than the words need */
 			break;
 		}
 	return text;
 }
 
-/* "+1.2 %", right-aligned in width columns; "-": not measured. */
+/* Print "+1.2 %", right-aligned in width columns, or "-" if share was not measured.  sign: "+" for a sign in front, or "". */
 static void print_percent(FILE *to, int width, double share, const char *sign)
 {
 	char text[32];
@@ -45,7 +45,7 @@ static void print_percent(FILE *to, int width, double share, const char *sign)
 	fprintf(to, "%*s", width, text);
 }
 
-/* "-0.3 to +2.4" in per cent. */
+/* Print the interval in per cent, "-0.3 to +2.4". */
 static void print_interval(FILE *to, int width, const struct spread *s)
 {
 	char text[64];
@@ -59,7 +59,7 @@ static void print_interval(FILE *to, int width, const struct spread *s)
 	fprintf(to, "%*s", width, text);
 }
 
-/* "?" where the interval includes 0: not significant. */
+/* Print the median, with "?" behind it if the interval includes 0, so that the value is not significant. */
 static void print_nanoseconds(FILE *to, int width, const struct spread *s)
 {
 	char text[32];
@@ -117,7 +117,7 @@ static void print_losses(const struct overhead *o, FILE *to)
 	fputc('\n', to);
 }
 
-/* The command, its baseline, and the method. */
+/* Print the command, its baseline, and the method. */
 static void print_head(const struct overhead *o, FILE *to)
 {
 	struct spread wall = overhead_bare_spread(o, true), cpu = overhead_bare_spread(o, false);
@@ -131,7 +131,7 @@ static void print_head(const struct overhead *o, FILE *to)
 	fprintf(to, "event      %s\n\n", o->event_name);
 }
 
-/* With line breaks between words; *column: where the line is. */
+/* Print text with line breaks between words.  *column: the current column, updated. */
 static void print_words(const char *text, size_t *column, FILE *to)
 {
 	while (*text) {
@@ -144,7 +144,7 @@ static void print_words(const char *text, size_t *column, FILE *to)
 	}
 }
 
-/* Of which configurations it is stands in front, where it is not of all. */
+/* Print a notice of the recorder.  If not all configurations have the notice, their names stand in front. */
 static void print_note(const struct overhead *o, unsigned i, FILE *to)
 {
 	size_t column = (size_t)fprintf(to, "Note:   ");

@@ -12,8 +12,8 @@ void overhead_text(const struct overhead *o, FILE *to);
 /* 0 or -ENOMEM.  Keys are stable: new ones may be added, none is removed. */
 int overhead_json(const struct overhead *o, FILE *to);
 
-/* The command as one line: blanks between words, control characters as '?', cut with "…" at max characters.  Freed by the
- * caller; NULL without memory. */
+/* The command as one line: blanks between words, control characters as '?', cut with "…" at max characters.  The caller frees the
+ * line.  Returns NULL if memory runs out. */
 char *overhead_command(const struct overhead *o, size_t max);
 
 #endif
