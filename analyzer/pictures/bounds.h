@@ -10,7 +10,7 @@ struct bounds_row {
 	double low, high; /* 0 to 1 */
 };
 
-/* A self-contained SVG: a bar per row, dark as far as it is at least and light as far as it is at most. */
+/* Write a self-contained SVG with a bar per row, dark up to the lower bound and light up to the upper bound. */
 void bounds_svg(const char *title, const struct bounds_row *row, int nr, FILE *to);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In the manner of figure 12 of Beischl et al., EuroSys 2021 (memory accesses of operators over time).  The dots of a component are
- * one path, which keeps the file small; of very many samples every n-th is drawn, and the picture says so.
+ * The picture follows figure 12 of Beischl et al., EuroSys 2021 (memory accesses of operators over time).  The dots of a component are
+ * one path, which keeps the file small.  Of very many samples every n-th is drawn, and the picture says so.
  */
 #include "analyzer/pictures/memory.h"
 
@@ -34,7 +34,7 @@ static int compare_counts(const void *a, const void *b)
 	return x->samples != y->samples ? (x->samples > y->samples ? -1 : 1) : x->of < y->of ? -1 : x->of > y->of;
 }
 
-/* The values with most samples, at most `most` of them. */
+/* Find the regions (or components) with most samples, and return their number.  out: room for `most` of them. */
 static uint32_t count_most_sampled(const struct accesses *s, bool regions, uint32_t most, struct count out[])
 {
 	uint32_t nr = 0, n = 0;

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* A self-contained SVG: time to the right, addresses upwards, a panel for each of the regions with most samples, a colour for each of the
- * components with most. */
+/* Write a self-contained SVG with time to the right, addresses upwards, a panel for each of the regions with most samples, and a colour for
+ * each of the components with most. */
 void memory_svg(const struct report *r, const struct accesses *s, FILE *to);
 
 #endif

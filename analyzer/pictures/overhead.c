@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two pictures of overhead over sampling frequency: of all configurations, and of those that tell which operator shared code runs for by
- * one means alone, tag register or call stacks (figure 13 of Beischl et al., EuroSys 2021), on their own scale.  The rates are on the
- * logarithmic lower axis, the resulting periods above; whiskers are the 95 % intervals of the medians.  Lines differ in colour, in
- * dashes and in their marks, so that they can be told apart without colour.
+ * Two pictures of overhead over sampling frequency.  The first one has all configurations.  The second one has, on its own scale,
+ * those that attribute samples in shared code by one means alone, tag register or call stacks (figure 13 of Beischl et al., EuroSys
+ * 2021).  The rates are on the logarithmic lower axis, and the resulting periods above.  Whiskers are the 95 % intervals of the medians.
+ * Lines differ in colour, in dashes and in their marks, so that they can be told apart without colour.
  */
 #include "analyzer/pictures/overhead.h"
 
@@ -32,12 +32,12 @@ static const char dark[] = ".grid{stroke:#34373d}.mark{stroke:#16181c}";
 static const enum svg_colour colour_of[NR_CAPTURES] = { SVG_GREY, SVG_BROWN, SVG_GREY, SVG_GREEN, SVG_AMBER, SVG_PINK, SVG_ORANGE,
 							SVG_BLUE, SVG_VIOLET, SVG_BROWN };
 
-/* The axes, and the page that they are drawn on. */
+/* The axes of a plot, and the output that it is drawn to. */
 struct plot {
 	const struct overhead *o;
-	unsigned captures; /* one bit each */
-	double low, high, step; /* of added run time, as shares */
-	double log_low, log_high; /* of rates */
+	unsigned captures; /* bit C: capture C is drawn */
+	double low, high, step; /* y axis: added run time, as shares */
+	double log_low, log_high; /* x axis: logarithms of the rates */
 	FILE *to;
 };
 
@@ -60,7 +60,7 @@ static double y_of_share(const struct plot *p, double share)
 	return fmin(fmax(y, TOP), BOTTOM);
 }
 
-/* All medians fit; a whisker may exceed the page on a very noisy machine. */
+/* Scale the axes so that all medians fit.  A whisker may exceed the plot on a very noisy machine, and is cut at its border. */
 static void set_axis_scales(struct plot *p)
 {
 	double low = 0, high = 0.01, highest = 0.01;
@@ -87,7 +87,7 @@ static void set_axis_scales(struct plot *p)
 	p->high = p->step * ceil(high / p->step);
 }
 
-/* 400000 as 400,000. */
+/* Format 400000 as 400,000. */
 static const char *with_commas(double v, char text[48])
 {
 	char digits[32];
@@ -134,7 +134,7 @@ static void draw_axes(const struct plot *p)
 	fprintf(to, "<text class=\"middle\" transform=\"translate(20 %.0f) rotate(-90)\">run-time overhead</text>\n", (TOP + BOTTOM) / 2);
 }
 
-/* A mark for each configuration, about 9 wide. */
+/* Draw the mark of a configuration, about 9 wide. */
 static void draw_capture_mark(const struct plot *p, int c, double x, double y)
 {
 	static const char *const forms[] = {
@@ -163,7 +163,7 @@ static void draw_capture_line(const struct plot *p, int c)
 	fputs("\"/>\n", p->to);
 	for (unsigned rate = 0; rate < p->o->nr_rates; rate++) {
 		struct spread s = overhead_make_row(p->o, rate, (enum capture)c).added_wall;
-		int beside = (int)c - NR_CAPTURES / 2; /* each other */
+		int beside = (int)c - NR_CAPTURES / 2; /* shifts whiskers of one rate apart */
 		double x = x_of_rate(p, rate) + 3 * beside;
 
 		if (!s.nr)
@@ -174,7 +174,7 @@ static void draw_capture_line(const struct plot *p, int c)
 	}
 }
 
-/* Names, and bytes and attribution of the highest rate. */
+/* Draw the names of the configurations, with bytes per sample and attribution at the highest rate. */
 static void draw_legend(const struct plot *p)
 {
 	unsigned last = 0;

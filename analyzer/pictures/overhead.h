@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* A self-contained SVG: run-time overhead over the sampling rate, a line per configuration. */
+/* Write a self-contained SVG with run-time overhead over the sampling rate, a line per configuration. */
 void overhead_svg(const struct overhead *o, FILE *to);
 
 #endif
