@@ -16,9 +16,9 @@ struct scrubbing {
 	struct trace_writer *to;
 	struct scrub_counts *counts;
 	struct unwinder *unwinder;
-	char *text; /* a value that is being changed */
+	char *text; /* copy of the value that is being changed */
 	size_t capacity;
-	enum trace_chunk_type type; /* of the last record */
+	enum trace_chunk_type type; /* chunk type of the last record; 0: none yet */
 	int error;
 };
 
@@ -61,7 +61,7 @@ static const struct {
 	{ JITREG_COMPONENT, F(component, detail), TEXT },
 	{ JITREG_EDGE, F(edge, label), TEXT },
 	{ JITREG_MARK, F(mark, text), TEXT },
-	{ JITREG_MARK, F(mark, name), WORD }, /* a kind of work, behind which may be whose */
+	{ JITREG_MARK, F(mark, name), WORD }, /* the kind of work; words behind it may say whose work it is */
 	{ JITREG_SOURCE, F(source, name), PATH },
 	{ JITREG_SOURCE, F(source, text), TEXT },
 	{ JITREG_SCOPE, F(scope, name), NAME },
@@ -69,7 +69,7 @@ static const struct {
 	{ JITREG_CONTROL, F(control, name), TEXT },
 	{ TRACE_SOURCE_LINES, F(source_lines, file), PATH },
 	{ TRACE_SOURCE_LINES, F(source_lines, pieces), LEFT_OUT },
-	/* texts and bytes that tell nothing of the user's */
+	/* Texts and bytes without confidential data are copied. */
 	{ TRACE_HEADER, F(header, tool), AS_IT_IS },
 	{ TRACE_HEADER, F(header, machine), AS_IT_IS },
 	{ TRACE_HEADER, F(header, kernel), AS_IT_IS },
@@ -118,7 +118,7 @@ static enum rule rule_of_field(uint32_t id, int field)
 	return AS_IT_IS;
 }
 
-/* A copy that may be changed; NULL without memory. */
+/* Copy the value to s->text, where it may be changed.  Returns NULL and sets s->error if memory runs out. */
 static char *copy_value_to_buffer(struct scrubbing *s, const struct trace_value *v)
 {
 	if (v->bytes + 1 > s->capacity) {
@@ -143,7 +143,7 @@ static void put_scrubbed_bytes(struct scrubbing *s, const struct trace_value *v,
 		trace_record_text(s->to, s->text, bytes);
 }
 
-/* Keep the line ends, so that references to lines stay valid. */
+/* Drop all but the line ends, so that references to lines stay valid. */
 static size_t keep_line_ends_only(char *text, size_t bytes)
 {
 	size_t to = 0;
@@ -154,7 +154,7 @@ static size_t keep_line_ends_only(char *text, size_t bytes)
 	return to;
 }
 
-/* "function\nfile" */
+/* Scrub an inlined function's "function\nfile". */
 static size_t scrub_inlined(const struct scrubbing *s, char *text, size_t bytes)
 {
 	const char *end = memchr(text, '\n', bytes);
@@ -195,7 +195,10 @@ static void put_scrubbed_list(struct scrubbing *s, const struct trace_value *v, 
 	}
 }
 
-/* [address, bytes, name, module]: names of kernel functions are public, those of modules and BPF programs may be confidential. */
+/*
+ * Copy the kernel functions, [address, bytes, name, module] each.  Names of kernel functions are public.  Those of modules and BPF
+ * programs may be confidential, and are dropped together with the names of generated functions.
+ */
 static void put_kernel_functions(struct scrubbing *s, const struct trace_value *v)
 {
 	trace_record_array(s->to, v->u);
@@ -280,7 +283,7 @@ static void put_scrubbed_value(struct scrubbing *s, const struct trace_record *r
 	put_scrubbed_bytes(s, v, bytes);
 }
 
-/* Of chunks: the header comes first. */
+/* Write out the open chunk before a record of another chunk type, so that chunks keep their order, with the header first. */
 static void flush_on_chunk_change(struct scrubbing *s, const struct trace_record *r)
 {
 	enum trace_chunk_type type = schema_chunk_type_of(r->id);
@@ -357,11 +360,11 @@ static bool add_frame_to_chain(void *context, const struct unwind_frame *f)
 		c->address = bigger;
 		c->capacity = capacity;
 	}
-	c->address[c->nr++] = f->address + 1; /* as a return address */
+	c->address[c->nr++] = f->address + 1; /* stored as a return address, which is behind the call */
 	return true;
 }
 
-/* Replace stack bytes by return addresses. */
+/* Set the call chains of a block: unwound from the stack bytes of samples that have some, and copied for the others. */
 static bool unwind_block(struct scrubbing *s, struct sample_block *b, struct chains *c)
 {
 	c->length = calloc((size_t)b->nr + 1, sizeof(*c->length));

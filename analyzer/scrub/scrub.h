@@ -19,28 +19,28 @@ struct scrub_counts {
 	uint64_t samples, stacks, records, unknown; /* unknown: records of a later format version, which are dropped */
 };
 
-/* Copy t (of which m is the model) to c.  0, or -errno with a sentence: no memory, or a record that could not be written. */
+/* Copy t (of which m is the model) to c.  Returns 0, or -errno with a sentence if memory runs out or a record cannot be written. */
 int scrub_trace(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_writer *c, struct scrub_counts *counts,
 		struct diag *d);
 
-/* Is it decided what becomes of a field that holds text or bytes?  (F() of jitreg/trace/schema.h) */
+/* Does a field that holds text or bytes have a rule?  Tests check that each one has.  field: F() of jitreg/trace/schema.h. */
 bool scrub_has_rule(uint32_t id, int field);
 
 /* ------------------------------------------------------------------------------------------------ rules for texts */
 
-/* Each changes text in place; none makes it longer.  Returns the new length. */
-/* Strings in quotes, and if numbers is set, numbers that are no part of a word: '1995-03-15' and 42 become '?' and 0. */
+/* Each rule changes text in place, never makes it longer, and returns the new length. */
+/* Replace strings in quotes, and if numbers is set, numbers that are no part of a word: '1995-03-15' and 42 become '?' and 0. */
 size_t scrub_literals(char *text, size_t bytes, bool numbers);
-/* "/home/ada/db/q3.ll" becomes "/q3.ll". */
+/* Drop the directories of a path: "/home/ada/db/q3.ll" becomes "/q3.ll". */
 size_t scrub_path(char *text, size_t bytes);
-/* Paths in a sentence. */
+/* Drop the directories of all paths in a sentence. */
 size_t scrub_paths_in(char *text, size_t bytes);
-/* A name with a path in it, as hosts give their code: "py::f:/home/ada/x.py" becomes "py::f:/x.py".  text[bytes] may be written. */
+/* Drop the directories in a name that a host gives its code: "py::f:/home/ada/x.py" becomes "py::f:/x.py".  Writes text[bytes]. */
 size_t scrub_name(char *text, size_t bytes);
-/* Strings of an ELF file that are absolute paths, or relative ones of source files: all but names of source files becomes x, as their last
- * part may be a directory; offsets are unchanged.  A compressed section becomes zeros. */
+/* Scrub the strings of an ELF file that are absolute paths, or relative paths of source files.  All but the names of source files becomes
+ * x, since the last part of another path may be a directory.  Offsets are unchanged.  A compressed section becomes zeros. */
 void scrub_strings(char *bytes, size_t nr);
-/* Code and constants of an ELF file become 0; symbols, lines and unwind information are kept. */
+/* Zero the code and constants of an ELF file.  Symbols, lines and unwind information are kept. */
 void scrub_elf_code(char *bytes, size_t nr);
 
 #endif

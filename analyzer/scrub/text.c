@@ -14,7 +14,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '%' || c == '@' || c == '!' || c == '#' || c == '$' || c == '.';
 }
 
-/* Bytes of a number at the start of text that is no part of a word; 0: none.  A label ("12:") is none. */
+/* The length of a number at the start of text, or 0 if there is none.  A part of a word and a label ("12:") are not numbers. */
 static size_t bytes_of_number_at(const char *text, size_t bytes, char before)
 {
 	size_t n = 0, digits = 0;
@@ -45,7 +45,7 @@ size_t scrub_literals(char *text, size_t bytes, bool numbers)
 		if (c == '\'' || c == '"') {
 			size_t end = from + 1;
 
-			/* to the closing quote of the same line; a doubled or escaped one is inside */
+			/* The string ends at the closing quote of the same line.  A doubled or escaped quote is part of the string. */
 			while (end < bytes && text[end] != '\n' && (text[end] != c || (end + 1 < bytes && text[end + 1] == c)))
 				end += text[end] == c || (text[end] == '\\' && end + 1 < bytes && text[end + 1] != '\n') ? 2 : 1;
 			if (end < bytes && text[end] == c) {
@@ -78,7 +78,7 @@ size_t scrub_path(char *text, size_t bytes)
 	return bytes - base;
 }
 
-/* Where a path begins: a slash at the start, or behind what is no part of a word; bytes: nowhere. */
+/* The index at which a path begins: at a slash at the start, or behind a character that is no part of a word.  bytes if there is none. */
 static size_t find_path(const char *text, size_t bytes)
 {
 	size_t at = 0;
@@ -118,12 +118,13 @@ size_t scrub_name(char *text, size_t bytes)
 	text[bytes] = 0;
 	host_name_split(text, &n);
 	path = n.module_bytes ? (size_t)(n.module - text) : find_path(text, bytes);
-	if (strncmp(text + path, "node:", 5) == 0) /* Node's own */
+	if (strncmp(text + path, "node:", 5) == 0) /* a module of Node itself */
 		return bytes;
 	return path + scrub_path(text + path, bytes - path);
 }
 
-/* A section that begins with zlib's header or zstd's magic behind an Elf64_Chdr, or an old one: what is in it cannot be seen here. */
+/* Is this a compressed section, whose strings cannot be found?  It begins with an Elf64_Chdr and zlib's header or zstd's magic number, or
+ * (the older form) with "ZLIB". */
 static bool is_compressed(const char *bytes, size_t nr)
 {
 	Elf64_Chdr h;
@@ -137,7 +138,7 @@ static bool is_compressed(const char *bytes, size_t nr)
 	return ((zlib || zstd) && h.ch_reserved == 0) || memcmp(bytes, "ZLIB", 4) == 0;
 }
 
-/* The last part of a path: a file, and no directory? */
+/* Is the last part of a path a source file, and no directory? */
 static bool is_source_file(const char *name, size_t bytes)
 {
 	static const char *const ends[] = { "c",  "C",	"cc", "cpp", "cxx", "h",  "hh", "hpp", "hxx", "inc", "ipp", "s", "S",
@@ -161,7 +162,7 @@ void scrub_strings(char *bytes, size_t nr)
 		size_t end = i, name = i, slashes = 0;
 		bool is_source;
 
-		/* a string begins behind a NUL, and is a path when it is printable to its end, and absolute or of a source file */
+		/* A string begins behind a NUL.  It is a path if it is printable up to its end, and absolute or of a source file. */
 		if (!isprint((unsigned char)bytes[i]) || (i && bytes[i - 1]))
 			continue;
 		while (end < nr && end - i < PATH_BYTES_MAX && isprint((unsigned char)bytes[end]))
