@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define BLOCK 1024u /* rows at a time: what is known of them stays in the processor's cache */
+#define BLOCK 1024u /* rows at a time: their intermediate values stay in the processor's cache */
 
-/* The numbers of rows from first on. */
+/* Read the numbers of nr rows from first on. */
 static void read_numbers(struct crossfilter_column c, uint32_t first, uint32_t nr, uint32_t *to)
 {
 	if (!c.data) {
@@ -70,7 +70,7 @@ void crossfilter_clear(uint16_t *fails, uint32_t nr, uint16_t bit)
 		fails[i] &= (uint16_t)~bit;
 }
 
-/* The bin of a row; CROSSFILTER_NO_KEY: before the first one, or behind the last. */
+/* The bin of a row, or CROSSFILTER_NO_KEY before the first bin and behind the last one. */
 static uint32_t bin_of(const struct crossfilter_key *k, uint32_t row)
 {
 	uint64_t number = wide_number(k->column, row);
@@ -79,12 +79,12 @@ static uint32_t bin_of(const struct crossfilter_key *k, uint32_t row)
 	return number >= k->origin && bin < k->nr ? (uint32_t)bin : CROSSFILTER_NO_KEY;
 }
 
-/* Keys of rows from first on; k->nr or more: none. */
+/* Read the keys of nr rows from first on, without those of k->inner.  A row without a key gets k->nr or more. */
 static void read_own_keys(const struct crossfilter_key *k, uint32_t first, uint32_t nr, uint32_t *to)
 {
 	if (k->per_bin > 0) {
 		uint32_t bin = bin_of(k, first);
-		bool same = k->grows && bin == bin_of(k, first + nr - 1); /* in order: so are all between them */
+		bool same = k->grows && bin == bin_of(k, first + nr - 1); /* numbers grow, so all rows between are in this bin too */
 
 		for (uint32_t i = 0; i < nr; i++)
 			to[i] = same ? bin : bin_of(k, first + i);
@@ -95,7 +95,7 @@ static void read_own_keys(const struct crossfilter_key *k, uint32_t first, uint3
 		to[i] = to[i] < k->nr_map ? k->map[to[i]] : CROSSFILTER_NO_KEY;
 }
 
-/* Numbers of groups: of the key, and of its inner one where there is one. */
+/* Read the keys of nr rows from first on, combined with those of k->inner if there is one. */
 static void read_keys(const struct crossfilter_key *k, uint32_t first, uint32_t nr, uint32_t *to)
 {
 	uint32_t inner[BLOCK], nr_inner = k->inner ? k->inner->nr : 1;
@@ -136,7 +136,7 @@ static void add_row_weights(const struct crossfilter *c, uint32_t first, uint32_
 	}
 }
 
-/* Of samples that are all alike only their number. */
+/* Count the rows only, for samples that all have the same weight and are whole.  The caller multiplies by the weight. */
 static void count_equal_rows(const struct crossfilter *c, uint32_t first, uint32_t rows, uint16_t except, const uint32_t *cell,
 			     uint32_t nr_cells, struct crossfilter_sum *sum)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A column of whole numbers as byte planes (all lowest bytes, then all second ones, ...), of the numbers themselves or of differences:
- * what a compressor of bytes makes most of.  Context: any.
+ * A column of whole numbers as byte planes (all lowest bytes, then all second ones, ...), of the numbers themselves or of differences.
+ * Byte-wise compressors compress this form best.  Context: any.
  */
 #ifndef TAILOR_PLANES_H
 #define TAILOR_PLANES_H
@@ -12,22 +12,22 @@
 enum planes_kind {
 	PLANES_PLAIN,
 	PLANES_DELTA, /* differences from the number before, with the sign in the lowest bit */
-	PLANES_KEYED, /* differences from the last number of the same key: of one instruction's addresses, say */
+	PLANES_KEYED, /* differences from the last number of the same key, as of the addresses of one instruction */
 };
 
 struct planes {
 	enum planes_kind kind;
 	uint32_t nr;
-	const uint32_t *key; /* PLANES_KEYED: per number, below nr_keys */
+	const uint32_t *key; /* PLANES_KEYED: the key of each number, below nr_keys */
 	uint32_t nr_keys;
 	uint64_t *last; /* room for nr_keys */
 };
 
-/* Turn the numbers into what the planes hold; returns how many planes those need: 0 (all are 0) to 8. */
+/* Transform the numbers in place to the form that the planes hold.  Returns how many planes they need: 0 (all are 0) to 8. */
 uint32_t planes_transform(const struct planes *p, uint64_t *numbers);
-/* One plane of transformed numbers: nr bytes. */
+/* Write one plane of transformed numbers, which is nr bytes. */
 void planes_put(const uint64_t *transformed, uint32_t nr, uint32_t plane, unsigned char *to);
-/* From nr_planes * nr bytes to numbers of width 1, 2, 4 or 8 bytes; what a narrow number has no room for is cut off. */
+/* Decode nr_planes * nr bytes to numbers of width 1, 2, 4 or 8 bytes.  Numbers are truncated to the width. */
 void planes_read(const struct planes *p, const unsigned char *bytes, uint32_t nr_planes, void *to, uint32_t width);
 
 #endif

@@ -36,7 +36,7 @@ uint32_t table_add(struct table *t)
 	return row;
 }
 
-/* One condition over all rows at a time: each column is read once, in order. */
+/* Apply one condition to all rows, so that each column is read once, in order. */
 static uint32_t select_condition(const struct table *t, const struct table_condition *c, const uint32_t *rows, uint32_t nr,
 				 uint32_t *selected)
 {

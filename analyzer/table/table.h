@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sample table: one row per sample, or several with shares that add up to 1 where a sample has several parents.  Rows
- * come in blocks of a few thousand, so that a trace of any size needs the memory of one block.  All columns but time, ip,
- * address, weight and share are small dense numbers, so that grouping is counting.  No libc beyond memcpy: memory is the
- * caller's, and the same code can run in a browser.  Where no single samples are needed, a row may stand for many that are alike.
+ * The sample table has one row per sample, or several with shares that add up to 1 if a sample has several parents.  Rows come in blocks
+ * of a few thousand, so that a trace of any size needs the memory of one block.  All columns but time, ip, address, weight and share are
+ * small dense numbers, so that grouping is counting.  No libc is used beyond memcpy, and the caller provides the memory, so that the same
+ * code can run in a browser.  If no single samples are needed, a row may stand for many that are alike.
  *
  * Context: any; a table belongs to one thread.
  */
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define TABLE_LEVELS 16
-#define TABLE_MODE_KERNEL 1 /* of TABLE_MODE: SAMPLE_MODE_KERNEL of the trace */
+#define TABLE_MODE_KERNEL 1 /* value of TABLE_MODE, the same as SAMPLE_MODE_KERNEL of the trace */
 
 enum table_column {
 	TABLE_SAMPLE, /* number of the sample that the row is (a share of) */
@@ -31,8 +31,8 @@ enum table_column {
 	TABLE_METHOD,
 	TABLE_REASON,
 	TABLE_PHASE, /* 1 + index of the innermost run mark around it; 0: none */
-	TABLE_STACK, /* the innermost frame's node, where stacks were asked for; 0: none */
-	TABLE_MEMORY, /* the memory that the address is in, where addresses were asked for; 0: not known */
+	TABLE_STACK, /* node of the innermost frame, if stacks were requested; 0: none */
+	TABLE_MEMORY, /* memory that the address is in, if addresses were requested; 0: unknown */
 	TABLE_LEVEL_0, /* component at level 0, and so on */
 	TABLE_COLUMNS = TABLE_LEVEL_0 + TABLE_LEVELS,
 };
@@ -40,22 +40,23 @@ enum table_column {
 struct group_sum {
 	double samples, kernel; /* kernel: the part of samples that ran in the kernel */
 	double weight;
-	double weight_squares; /* of each share's weight: for standard errors */
+	double weight_squares; /* sum of the squares of each share's weight, for standard errors */
 	uint64_t first_ns, last_ns;
 };
 
 struct table {
 	uint32_t nr, capacity;
-	uint32_t nr_levels; /* columns of levels from here on are not there */
-	uint64_t *time_ns, *ip, *address, *weight; /* weight: of the whole sample, in the event's unit */
+	uint32_t nr_levels; /* columns of levels from this number on are NULL */
+	uint64_t *time_ns, *ip, *address, *weight; /* weight: that of the whole sample, in the event's unit */
 	double *share;
 	uint32_t *column[TABLE_COLUMNS];
-	/* NULL, or what the many samples add up to for which each row stands: then time_ns, ip, address, weight and share hold nothing, and
-	 * only those columns are filled that were asked for */
+	/* NULL, or for each row the sum of the samples that it stands for.  Then time_ns, ip, address, weight and share are unused, and only
+	 * the requested columns are filled. */
 	struct group_sum *sum;
 };
 
-/* Rows of weight without a sample: their share, and what they add to a sum's samples, which is more than none and vanishes beside one. */
+/* Rows that carry weight without a sample have the share TABLE_NO_SAMPLE (or less).  They add TABLE_NO_SAMPLE_SUM to the samples of a
+ * group, which makes the group non-empty and vanishes beside a sample. */
 #define TABLE_NO_SAMPLE_BITS 30
 #define TABLE_NO_SAMPLE (1.0 / (1u << TABLE_NO_SAMPLE_BITS))
 #define TABLE_NO_SAMPLE_SUM 1e-300
@@ -67,29 +68,29 @@ static inline double table_samples_of_share(double share)
 /* A row passes if every condition holds. */
 struct table_condition {
 	enum table_column column;
-	/* the value v passes if v < nr_allowed && allowed[v], or, with allowed NULL, if low <= v <= high */
+	/* The value v passes if v < nr_allowed && allowed[v], or, with allowed NULL, if low <= v <= high. */
 	const unsigned char *allowed;
 	uint32_t nr_allowed;
 	uint32_t low, high;
 	bool not;
-	/* or_allowed not NULL: a row passes as well if this column's value is allowed by it */
+	/* If or_allowed is not NULL, a row passes as well if or_allowed has the value of or_column. */
 	enum table_column or_column;
 	const unsigned char *or_allowed;
 	uint32_t nr_or_allowed;
 };
 
 struct table_filter {
-	uint64_t from_ns, to_ns; /* [from, to); to 0: no end */
+	uint64_t from_ns, to_ns; /* half-open interval; to_ns 0: no end */
 	const struct table_condition *conditions;
 	size_t nr_conditions;
 };
 
-/* Bytes that a table for capacity rows needs, and the table in such memory (8-byte aligned). */
+/* The bytes that a table for capacity rows needs, and the table in memory of this size (8-byte aligned). */
 size_t table_bytes(uint32_t capacity, uint32_t nr_levels);
 void table_init(struct table *t, void *memory, uint32_t capacity, uint32_t nr_levels);
-/* Append a row of zeros and return its number; t->nr must be below t->capacity. */
+/* Append a row of zeros and return its number.  t->nr must be below t->capacity. */
 uint32_t table_add(struct table *t);
-/* Numbers of the rows that pass, in order; selected has room for nr.  rows: the ones to ask, NULL for all nr of the table. */
+/* Select the rows that pass, in order, and return how many.  selected: room for nr.  rows: those to check, or NULL for the first nr. */
 uint32_t table_select(const struct table *t, const struct table_filter *f, const uint32_t *rows, uint32_t nr,
 		      uint32_t *selected);
 

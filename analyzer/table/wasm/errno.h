@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a build without a libc has of <errno.h>.  Context: any. */
+/* The part of <errno.h> that a build without a libc needs.  Context: any. */
 #ifndef TAILOR_WASM_ERRNO_H
 #define TAILOR_WASM_ERRNO_H
 

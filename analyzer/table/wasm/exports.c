@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sample table for a page: what JavaScript calls.  It makes a table of as many rows as it has, writes the columns into memory where
- * they are (32-bit numbers; time, ip, address and weight 64-bit; shares double), filters, and groups; table.c and group.c are the
- * ones of the command.  A group's sums lie side by side: samples, kernel, weight, weight_squares (double), first_ns, last_ns (64-bit).
+ * The functions of the sample table that JavaScript of a page calls.  JavaScript makes a table with its number of rows, writes the columns
+ * in place (32-bit numbers; time, ip, address and weight 64-bit; shares double), filters, and groups.  The command uses the same table.c
+ * and group.c.  The sums of a group are adjacent: samples, kernel, weight, weight_squares (double), first_ns, last_ns (64-bit).
  * Context: the page's one thread.
  */
 #include "analyzer/table/group.h"
@@ -27,13 +27,13 @@ EXPORT(table_create) struct table *table_create(uint32_t nr, uint32_t nr_levels)
 	return t;
 }
 
-/* Where to write a column of small numbers (enum table_column); NULL: the table has none such. */
+/* The place to write a column of small numbers (enum table_column) to, or NULL if the table has no such column. */
 EXPORT(table_column) uint32_t *table_column(struct table *t, uint32_t column)
 {
 	return column < TABLE_COLUMNS ? t->column[column] : NULL;
 }
 
-/* Where to write the others: enum wide. */
+/* The place to write one of the other columns (enum wide) to. */
 EXPORT(table_wide) void *table_wide(struct table *t, uint32_t which)
 {
 	switch ((enum wide)which) {
@@ -59,7 +59,7 @@ struct page_filter {
 	uint32_t *selected; /* room for all rows */
 };
 
-/* [from, to); to 0: no end. */
+/* Create a filter for the times [from_ns, to_ns).  to_ns 0: no end. */
 EXPORT(filter_create) struct page_filter *filter_create(uint64_t from_ns, uint64_t to_ns)
 {
 	struct page_filter *f = memory_take(sizeof(*f));
@@ -82,7 +82,7 @@ static struct table_condition *add_filter_condition(struct page_filter *f, uint3
 	return c;
 }
 
-/* Rows whose column is (not) in [low, high].  false: no such column, or too many conditions. */
+/* Keep rows whose column is (not) in [low, high].  Returns false if there is no such column, or if there are too many conditions. */
 EXPORT(filter_range) bool filter_range(struct page_filter *f, uint32_t column, uint32_t low, uint32_t high, bool not)
 {
 	struct table_condition *c = add_filter_condition(f, column, not );
@@ -94,7 +94,7 @@ EXPORT(filter_range) bool filter_range(struct page_filter *f, uint32_t column, u
 	return true;
 }
 
-/* Rows for whose value allowed[value] is (not) set; allowed stays the page's. */
+/* Keep rows for whose value allowed[value] is (not) set.  The page keeps allowed valid. */
 EXPORT(filter_set) bool filter_set(struct page_filter *f, uint32_t column, const unsigned char *allowed, uint32_t nr, bool not)
 {
 	struct table_condition *c = add_filter_condition(f, column, not );
@@ -106,7 +106,7 @@ EXPORT(filter_set) bool filter_set(struct page_filter *f, uint32_t column, const
 	return true;
 }
 
-/* How many rows pass; UINT32_MAX without memory.  Their numbers: filter_rows(). */
+/* Returns how many rows pass, or UINT32_MAX if memory runs out.  filter_rows() returns their numbers. */
 EXPORT(filter_select) uint32_t filter_select(struct page_filter *f, const struct table *t)
 {
 	f->selected = memory_take((size_t)t->nr * 4 + 8);
@@ -129,7 +129,7 @@ static bool allocate_group_memory(struct group *g, uint32_t capacity)
 	return memory != NULL;
 }
 
-/* keys: nr of enum table_column or group_key. */
+/* keys: nr values of enum table_column or group_key. */
 EXPORT(group_create) struct group *group_create(const uint32_t *keys, uint32_t nr, uint64_t origin_ns, uint64_t bin_ns)
 {
 	struct group *g = nr && nr <= GROUP_KEYS_MAX && bin_ns ? memory_take(sizeof(*g)) : NULL;
@@ -145,7 +145,7 @@ EXPORT(group_create) struct group *group_create(const uint32_t *keys, uint32_t n
 	return allocate_group_memory(g, GROUPS_FIRST) ? g : NULL;
 }
 
-/* Add rows; false without memory. */
+/* Add rows.  Returns false if memory runs out. */
 EXPORT(group_rows) bool group_rows(struct group *g, const struct table *t, const uint32_t *rows, uint32_t nr)
 {
 	for (uint32_t done = 0; done < nr;) {
@@ -165,7 +165,7 @@ EXPORT(group_nr) uint32_t group_nr(const struct group *g)
 	return g->nr;
 }
 
-/* nr * keys numbers, in the order in which groups were met. */
+/* The values of all groups in their order, as many numbers per group as it has keys. */
 EXPORT(group_values) const uint32_t *group_values(const struct group *g)
 {
 	return g->value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a build without a libc has of <math.h>: what WebAssembly has, and what the page's Math has (web/judge.js).  Context: any. */
+/* The part of <math.h> that a build without a libc needs, as instructions of WebAssembly or imports from web/judge.js.  Context: any. */
 #ifndef TAILOR_WASM_MATH_H
 #define TAILOR_WASM_MATH_H
 
@@ -26,7 +26,7 @@ static inline double ceil(double x)
 	return __builtin_ceil(x);
 }
 
-/* Of numbers that 64 bits can hold. */
+/* Round x, which must fit into 64 bits. */
 static inline long long llround(double x)
 {
 	return (long long)(x < 0 ? __builtin_ceil(x - 0.5) : __builtin_floor(x + 0.5));
@@ -37,7 +37,7 @@ static inline double sqrt(double x)
 	return __builtin_sqrt(x);
 }
 
-/* That of two which is a number. */
+/* If one of the two is NAN, fmax() and fmin() return the other one. */
 static inline double fmax(double x, double y)
 {
 	return isnan(x) || x < y ? y : x;

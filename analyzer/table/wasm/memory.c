@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The libc of a page: memory that grows and is given back all at once, memcpy and memset.  What the page has no further use for goes by
- * memory_release() to an earlier memory_mark().  Context: the page's one thread.
+ * The part of libc that a page needs: memcpy, memset and an allocator.  memory_release() frees everything that was allocated since the
+ * memory_mark() that it is given.  Context: the page's one thread.
  */
 #include "analyzer/table/wasm/memory.h"
 
@@ -9,7 +9,7 @@
 
 #define PAGE 65536u
 
-extern unsigned char __heap_base; /* the linker's: behind everything else */
+extern unsigned char __heap_base; /* symbol of the linker, behind all data and the stack */
 
 static size_t top;
 
@@ -57,7 +57,7 @@ EXPORT(memory_take) void *memory_take(size_t bytes)
 	return (void *)at;
 }
 
-/* What the compiler calls for a product of 128-bit numbers: of their halves. */
+/* The compiler calls this function to multiply 128-bit numbers.  The product is computed from 32-bit halves. */
 __int128 __multi3(__int128 a, __int128 b);
 __int128 __multi3(__int128 a, __int128 b)
 {

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A function that the page calls by this name. */
+/* EXPORT() marks a function that the page calls by this name. */
 #define EXPORT(name) __attribute__((export_name(#name)))
 
-/* 8-byte aligned; NULL without memory. */
+/* Allocate memory, 8-byte aligned.  Returns NULL if memory runs out. */
 void *memory_take(size_t bytes);
 size_t memory_mark(void);
 void memory_release(size_t mark);

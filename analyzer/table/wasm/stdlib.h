@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a build without a libc has of <stdlib.h>: memory that the page gives back all at once.  Context: any. */
+/* The part of <stdlib.h> that a build without a libc needs.  free() does nothing, as the page releases all memory at once.  Context: any. */
 #ifndef TAILOR_WASM_STDLIB_H
 #define TAILOR_WASM_STDLIB_H
 
@@ -12,7 +12,7 @@ static inline void *malloc(size_t bytes)
 	return memory_take(bytes);
 }
 
-/* The product is one of a number of lines that fit into memory. */
+/* Callers allocate for a number of lines that fit into memory, so the product cannot overflow. */
 static inline void *calloc(size_t nr, size_t bytes)
 {
 	void *at = memory_take(nr * bytes);
@@ -25,7 +25,7 @@ static inline void free(void *at)
 	(void)at;
 }
 
-/* It does not know how much there was, and copies as much as there will be: what lies behind is the page's own memory. */
+/* The old size is unknown, so bytes are copied of the new size.  All of them lie within memory, since bigger comes behind at. */
 static inline void *realloc(void *at, size_t bytes)
 {
 	void *bigger = memory_take(bytes);
@@ -54,7 +54,7 @@ static inline void sift_down(unsigned char *list, size_t at, size_t nr, size_t e
 	}
 }
 
-/* Heapsort: in place, and as fast on any order.  (J. Williams, Algorithm 232, CACM 7, 1964) */
+/* qsort() is a heapsort, which is in place, and as fast on any order (J. Williams, Algorithm 232, CACM 7, 1964). */
 static inline void qsort(void *list, size_t nr, size_t each, int (*compare)(const void *a, const void *b))
 {
 	for (size_t i = nr / 2; i-- > 0;)

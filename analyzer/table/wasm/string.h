@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a build without a libc has of <string.h>.  Context: any. */
+/* The part of <string.h> that a build without a libc needs.  Context: any. */
 #ifndef TAILOR_WASM_STRING_H
 #define TAILOR_WASM_STRING_H
 
