@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A resource per process, a profile per event of it: one value per sample (receivers refuse more), which is nanoseconds of clocks and
- * waits, else events.  Components and queries are frames, because each viewer shows those; what kind a frame is of says its attribute
- * profile.frame.type.  Attributes of resources have their keys and texts in place, because receivers ignore references to the table.
- * Each location has a line, since a receiver takes a mapping for unsymbolized by one that has none.
+ * The request has a resource per process and a profile per event of the process.  A sample has one value (receivers refuse more), which is
+ * in nanoseconds for clocks and waits, and a number of events otherwise.  Components and queries are frames, because every viewer shows
+ * frames.  The attribute profile.frame.type names the kind of a frame.  Attributes of resources have their keys and texts in place,
+ * because receivers ignore references to the table.  Each location has a line, since a receiver regards a mapping as unsymbolized if one
+ * of its locations has no line.
  */
 #include "analyzer/wire/otlp.h"
 
@@ -18,16 +19,17 @@ static const char *const kinds[NR_WIRE_KINDS] = { [WIRE_NATIVE] = "native",	   [
 						  [WIRE_GENERATED] = "tailor.jit", [WIRE_COMPONENT] = "tailor.operator",
 						  [WIRE_QUERY] = "tailor.query",   [WIRE_UNKNOWN] = "tailor.unknown" };
 
-/* Entries of the dictionary are put when something first refers to them, so that there are no others.  The arrays have their places. */
+/* Entries of the dictionary are written when they are first referred to, so that none is unused.  The arrays hold their indices, 0 if they
+ * are not written yet. */
 struct writing {
 	struct wire_profiles *p;
 	struct protobuf *to;
-	struct protobuf dictionary, resource, scope, profile, entry, inner, value; /* messages, each within one before */
+	struct protobuf dictionary, resource, scope, profile, entry, inner, value; /* messages under construction, outer ones first */
 	uint32_t *text, *mapping, *location, *stack, *thread_name;
-	uint32_t *first, *next; /* samples of a profile, each index + 1 */
+	uint32_t *first, *next; /* lists of the samples of each profile, as index + 1 */
 	struct hash_map functions, thread_ids;
 	uint32_t nr_texts, nr_mappings, nr_functions, nr_locations, nr_stacks, nr_attributes;
-	uint32_t key_kind, key_thread, key_tid, nanoseconds, count, cpu, off_cpu; /* texts */
+	uint32_t key_kind, key_thread, key_tid, nanoseconds, count, cpu, off_cpu; /* numbers of texts */
 	uint32_t kind[NR_WIRE_KINDS];
 };
 
@@ -50,7 +52,7 @@ static uint32_t place_of_mapping(struct writing *w, uint32_t image)
 	return w->mapping[image] = ++w->nr_mappings;
 }
 
-/* Functions of several images are one: images are their locations'. */
+/* Functions that differ in their images alone share an entry, since images belong to locations. */
 static uint32_t place_of_function(struct writing *w, uint32_t function)
 {
 	const struct wire_function *f = &w->p->function[function - 1];
@@ -67,13 +69,13 @@ static uint32_t place_of_function(struct writing *w, uint32_t function)
 	return w->nr_functions;
 }
 
-/* text: NULL: it is a number. */
+/* Add an attribute with a text, or with a number if text is NULL.  Returns its index. */
 static uint32_t add_attribute(struct writing *w, uint32_t key, const char *text, uint64_t number)
 {
 	if (text) {
 		protobuf_put_text(&w->value, FIELD(AnyValue, string_value), text);
 	} else {
-		protobuf_put_varint(&w->value, FIELD(AnyValue, int_value) << 3); /* also a 0 is a value */
+		protobuf_put_varint(&w->value, FIELD(AnyValue, int_value) << 3); /* written by hand, since 0 is a value too */
 		protobuf_put_varint(&w->value, number);
 	}
 	protobuf_put_number(&w->entry, FIELD(KeyValueAndUnit, key_strindex), place_of_text(w, key));
@@ -116,7 +118,7 @@ static uint32_t place_of_stack(struct writing *w, uint32_t stack)
 	return w->stack[stack] = ++w->nr_stacks;
 }
 
-/* Packed numbers of its attributes: name and number. */
+/* Append the attribute indices of a thread, name and number, as packed numbers. */
 static void place_thread(struct writing *w, uint32_t thread, struct protobuf *to)
 {
 	const struct wire_thread *t = &w->p->thread[thread - 1];
@@ -132,7 +134,7 @@ static void place_thread(struct writing *w, uint32_t thread, struct protobuf *to
 	protobuf_put_varint(to, id);
 }
 
-/* [0] of each table is nothing. */
+/* Entry 0 of each table is empty, so that index 0 means none. */
 static void put_first_entries(struct writing *w)
 {
 	static const enum otlp_field tables[] = { FIELD(ProfilesDictionary, mapping_table), FIELD(ProfilesDictionary, location_table),
@@ -169,7 +171,7 @@ static void put_sample(struct writing *w, const struct wire_sample *s)
 	protobuf_fini(&sample);
 }
 
-/* 16 bytes that name it: the same profile has the same ones in each export. */
+/* Write an identifier of 16 bytes.  The same profile has the same identifier in each export. */
 static void put_profile_id(struct writing *w, const struct wire_profile *x)
 {
 	const struct wire_process *process = &w->p->process[x->process - 1];
@@ -192,7 +194,7 @@ static bool is_wait(const char *event)
 	return strcmp(event, "context-switches") == 0 || strcmp(event, "preempted") == 0 || strcmp(event, "run queue") == 0;
 }
 
-/* The names that receivers know: cpu and off_cpu in nanoseconds; else the event's own. */
+/* Write type and period.  Receivers know the types cpu and off_cpu in nanoseconds; other events and waits have their own names. */
 static void put_types(struct writing *w, const struct wire_profile *x, double samples, double weight)
 {
 	const char *event = wire_text_of(w->p, x->event);
@@ -202,7 +204,7 @@ static void put_types(struct writing *w, const struct wire_profile *x, double sa
 
 	put_value_type(w, FIELD(Profile, sample_type), type, is_time ? w->nanoseconds : w->count);
 	if (is_wait(event))
-		return; /* each wait is measured */
+		return; /* waits have no period, since each one is measured */
 	put_value_type(w, FIELD(Profile, period_type), type, is_time ? w->nanoseconds : w->count);
 	protobuf_put_number(&w->profile, FIELD(Profile, period), period);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text is foreign, and goes to a terminal. */
+/* Copy text of a foreign process, with '?' for non-printable characters, since it is printed to a terminal. */
 static void copy_message(struct otlp_answer *a, const char *text, size_t nr)
 {
 	size_t kept = nr < sizeof(a->message) ? nr : sizeof(a->message) - 1;
@@ -21,7 +21,7 @@ static void copy_message(struct otlp_answer *a, const char *text, size_t nr)
 
 /* -------------------------------------------------------------------------------------------------- protocol buffers */
 
-/* A negative number is none that a receiver may answer. */
+/* Read a partial success.  Returns false on a malformed answer, such as a negative number of rejected profiles. */
 static bool read_partial(const struct protobuf_field *message, struct otlp_answer *a)
 {
 	struct protobuf_reader r = { message->bytes, message->bytes + message->nr, false };
@@ -73,7 +73,7 @@ static bool is_json(const void *bytes, size_t nr, const char *media_type)
 	return strncasecmp(media_type, "application/json", 16) == 0 || (!*media_type && nr && *text == '{');
 }
 
-/* OTLP's JSON has names in lowerCamelCase; a 64-bit number is a text or a number. */
+/* Read the number of rejected profiles.  In OTLP's JSON, names are in lowerCamelCase, and a 64-bit number is a text or a number. */
 static bool read_rejected(const json_t *value, uint64_t *rejected)
 {
 	const char *text = json_string_value(value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a receiver of OTLP's profiles answers: ExportProfilesServiceResponse where it took them, google.rpc.Status where it did not, as
- * protocol buffers or as JSON.  The bytes are foreign.  Context: thread.
+ * The answer of a receiver of OTLP's profiles: ExportProfilesServiceResponse if it accepted them, google.rpc.Status if it did not, as
+ * protocol buffers or as JSON.  The bytes are untrusted.  Context: thread.
  */
 #ifndef TAILOR_WIRE_OTLP_ANSWER_H
 #define TAILOR_WIRE_OTLP_ANSWER_H
@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 struct otlp_answer {
-	uint64_t rejected; /* profiles that it did not take */
-	char message[256]; /* why, or a warning; cut, without control characters; "" where it has none */
+	uint64_t rejected; /* number of profiles that the receiver rejected */
+	char message[256]; /* reason or warning, cut, without control characters; "" if there is none */
 };
 
-/* media_type: its Content-Type, or "".  false: the bytes are no answer of a receiver.  No bytes are one: it took everything. */
+/* Read an answer.  media_type: its Content-Type, or "".  Returns false if the bytes are not an answer.  An empty answer accepts all. */
 bool otlp_answer_read(const void *bytes, size_t nr, const char *media_type, struct otlp_answer *a);
-/* The message of a refusal into a->message: "" where the bytes are no status. */
+/* Read the message of a refusal into a->message, which is "" if the bytes are not a status. */
 void otlp_status_read(const void *bytes, size_t nr, const char *media_type, struct otlp_answer *a);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Field numbers of OTLP's profiles signal, v1development, as of opentelemetry-proto 1.11 (ac2c4b5), that are written or read.  They have
- * changed before under the same package's name (1.10 moved Sample.values from 2 to 4), so that a reader of other versions takes a profile
- * without saying that it has no values.  tests/golden/otlp.sh compares them with tests/golden/otlp.proto.
+ * changed before under the same package name (1.10 moved Sample.values from 2 to 4), so a receiver of another version accepts a profile
+ * although it finds no values in it.  tests/golden/otlp.sh compares the numbers with tests/golden/otlp.proto.
  */
 #ifndef TAILOR_WIRE_OTLP_FIELDS_H
 #define TAILOR_WIRE_OTLP_FIELDS_H

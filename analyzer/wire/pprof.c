@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts that are no entries of the profiles' table follow them. */
+/* more: texts that are not in the table of the profiles.  Their numbers follow those of the table. */
 struct writing {
 	const struct wire_profiles *p;
 	struct protobuf *to, message, inner;

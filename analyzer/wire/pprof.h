@@ -6,7 +6,7 @@
 #include "analyzer/wire/profiles.h"
 #include "analyzer/wire/protobuf.h"
 
-/* Profiles of one event as one, uncompressed.  Without memory to->failed. */
+/* Write all profiles, which are of one event, as one, uncompressed.  Sets to->failed if memory runs out. */
 void pprof_write(const struct wire_profiles *p, struct protobuf *to);
 
 #endif

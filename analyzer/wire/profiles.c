@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry of a table, which is new or found by its two keys; 0 without memory.  *is_new: it is to be filled in. */
+/* Find the entry of a table by its two keys, or add one.  If *is_new is set, the caller fills it in.  Returns 0 if memory runs out. */
 static uint32_t entry(struct wire_profiles *p, struct wire_table *t, void **array, size_t each, uint64_t a, uint64_t b, bool *is_new)
 {
 	uint32_t n = hash_map_find(&t->of, a, b);
@@ -32,7 +32,7 @@ uint32_t wire_text(struct wire_profiles *p, const char *text)
 	if (!text || !*text)
 		return 0;
 	hash = hash_text(text);
-	for (uint64_t other = 0;; other++) { /* texts of one hash */
+	for (uint64_t other = 0;; other++) { /* distinguishes texts with the same hash */
 		n = ENTRY(p, texts, text, hash, other, &is_new);
 		if (is_new) {
 			p->text[n - 1] = strdup(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of protocol buffers, as they are written (https://protobuf.dev/programming-guides/encoding).  Context: thread. */
+/* An encoder of protocol buffers (https://protobuf.dev/programming-guides/encoding).  Context: thread. */
 #ifndef TAILOR_WIRE_PROTOBUF_H
 #define TAILOR_WIRE_PROTOBUF_H
 
@@ -7,24 +7,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A message in the making.  Zeros: an empty one. */
+/* A message under construction.  All zeros are an empty message. */
 struct protobuf {
 	unsigned char *bytes;
 	size_t nr, capacity;
-	bool failed; /* there was no memory: what it holds is of no use */
+	bool failed; /* memory ran out, and the content is unusable */
 };
 
 void protobuf_fini(struct protobuf *b);
-/* Bytes as they are. */
+/* Append bytes without a tag. */
 void protobuf_put_raw(struct protobuf *b, const void *bytes, size_t nr);
 void protobuf_put_varint(struct protobuf *b, uint64_t value);
-/* Fields.  A number that is 0 is left out, which means 0. */
+/* Append fields.  A number that is 0 is left out, which readers take for 0. */
 void protobuf_put_number(struct protobuf *b, unsigned field, uint64_t value);
 void protobuf_put_fixed64(struct protobuf *b, unsigned field, uint64_t value);
 void protobuf_put_bytes(struct protobuf *b, unsigned field, const void *bytes, size_t nr);
-/* NULL: as "".  An empty text is put, too: an entry of a table has its place. */
+/* Append a text.  NULL is written as "".  Empty texts are written too, because entries of a table are identified by their position. */
 void protobuf_put_text(struct protobuf *b, unsigned field, const char *text);
-/* A message, or packed numbers, which is emptied then for the next one; also an empty one is put. */
+/* Append a message or packed numbers, and empty it for the next one.  Empty messages are written too. */
 void protobuf_put_message(struct protobuf *b, unsigned field, struct protobuf *message);
 
 #endif

@@ -28,7 +28,7 @@ static bool take_bytes(struct protobuf_reader *r, struct protobuf_field *f)
 	return true;
 }
 
-/* Groups (types 3 and 4) are no part of proto3, so that they are as wrong as types that no version has. */
+/* Read the value of a field.  Groups (types 3 and 4) are not part of proto3, and are refused like unknown types. */
 static bool take_value(struct protobuf_reader *r, struct protobuf_field *f)
 {
 	switch (f->type) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a message of protocol buffers, from bytes that may hold anything.  Context: any. */
+/* A decoder of protocol buffers for untrusted bytes.  Context: any. */
 #ifndef TAILOR_WIRE_PROTOBUF_READ_H
 #define TAILOR_WIRE_PROTOBUF_READ_H
 
@@ -12,17 +12,17 @@ enum protobuf_type { PROTOBUF_VARINT = 0, PROTOBUF_FIXED64 = 1, PROTOBUF_BYTES =
 struct protobuf_field {
 	uint64_t number;
 	enum protobuf_type type;
-	uint64_t value;		    /* of all types but PROTOBUF_BYTES */
-	const unsigned char *bytes; /* of PROTOBUF_BYTES: a text, or a message of its own */
+	uint64_t value;		    /* value of all types but PROTOBUF_BYTES */
+	const unsigned char *bytes; /* PROTOBUF_BYTES: a text, or a nested message */
 	size_t nr;
 };
 
 struct protobuf_reader {
 	const unsigned char *at, *end;
-	bool bad; /* the bytes are no message */
+	bool bad; /* the bytes are not a message */
 };
 
-/* The next field.  false at the end, and where the bytes are no message: then r->bad is set. */
+/* Read the next field.  Returns false at the end, and if the bytes are not a message, which sets r->bad. */
 bool protobuf_next(struct protobuf_reader *r, struct protobuf_field *f);
 
 #endif
