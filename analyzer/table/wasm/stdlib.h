@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of <stdlib.h> that a build without a libc needs.  free() does nothing, as the page releases all memory at once.  Context: any. */
+/* The part of <stdlib.h> that a build without a libc needs.  The page releases memory, so free() does nothing.  Context: any. */
 #ifndef TAILOR_WASM_STDLIB_H
 #define TAILOR_WASM_STDLIB_H
 
