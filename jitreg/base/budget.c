@@ -12,9 +12,9 @@
 #define LOOK_STEPS 65536u
 #define STEP_NS 50u
 
-/* Of all traces that are open: memory is the process's. */
+/* The sum of bytes_max of all open traces, since the memory of the process cannot be divided among them. */
 static uint64_t all_bytes_max;
-static double own_factor = -1; /* budget_set_factor(); below 0: the environment's counts */
+static double own_factor = -1; /* set by budget_set_factor(); below 0: the environment's factor is used */
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
@@ -25,7 +25,7 @@ static double own_factor = -1; /* budget_set_factor(); below 0: the environment'
 #define SANITIZED_
 #endif
 
-#ifdef SANITIZED_ /* whose own memory is several times ours */
+#ifdef SANITIZED_ /* sanitizers need several times the memory of the program, so only its allocations are counted */
 size_t __sanitizer_get_current_allocated_bytes(void);
 
 static uint64_t used_bytes(void)
@@ -33,7 +33,7 @@ static uint64_t used_bytes(void)
 	return __sanitizer_get_current_allocated_bytes();
 }
 #else
-/* Resident and anonymous: the file's own mapping is not counted. */
+/* The resident anonymous memory of the process.  The mapping of the trace's file is not counted. */
 static uint64_t used_bytes(void)
 {
 	unsigned long long all, resident = 0, shared = 0;
@@ -69,7 +69,7 @@ static void grow(struct budget *b, uint64_t steps, uint64_t bytes)
 
 	b->steps_max += multiply_saturated(b->factor, steps);
 	b->bytes_max += multiply_saturated(b->factor, bytes);
-	/* under a limit of the address space a half is for what is not counted: code, libraries, what is mapped and not used */
+	/* Under a limit of the address space, half of it is left for code, libraries, and mapped memory that is not resident. */
 	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && b->bytes_max > limit.rlim_cur / 2)
 		b->bytes_max = limit.rlim_cur / 2;
 	all_bytes_max += b->bytes_max - before;
@@ -77,7 +77,7 @@ static void grow(struct budget *b, uint64_t steps, uint64_t bytes)
 
 void budget_add_file(struct budget *b, const struct stat *file)
 {
-	/* what a sparse file does not have does not count */
+	/* Holes of a sparse file do not count. */
 	uint64_t bytes = (uint64_t)(file->st_blocks * 512 < file->st_size ? file->st_blocks * 512 : file->st_size);
 
 	if (!hash_map_find(&b->others, file->st_dev, file->st_ino) && hash_map_set(&b->others, file->st_dev, file->st_ino, 1))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What reading a trace may take.  A trace of 400 bytes can hold 100 million samples, and one of 8 KB gigabytes of text, so what
- * decompresses, multiplies or searches is paid for from a budget of memory and of steps (of 50 to 100 ns), which grows with the file.  All
- * traces of recorders stay far below it.  TAILOR_BUDGET multiplies it; 0: there is no limit.
+ * A limit for the memory and the work that reading a trace takes.  A trace of 400 bytes can hold 100 million samples, and one of 8 KB
+ * gigabytes of text, so code that decompresses, multiplies or searches spends from a budget of memory and of steps (50 to 100 ns each),
+ * which grows with the size of the file.  Traces of recorders stay far below the limit.  TAILOR_BUDGET multiplies it, and 0 removes it.
  * Context: thread.
  */
 #ifndef TAILOR_BUDGET_H
@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 
 #define BUDGET_ENV "TAILOR_BUDGET"
-#define BUDGET_BYTES ((uint64_t)512 << 20) /* of the process, for each trace that it has open */
-#define BUDGET_BYTES_EACH 200u		   /* of the process, for each byte of such a trace's file */
-#define BUDGET_BYTES_EACH_OTHER 20u	   /* of other files that are read for it */
+#define BUDGET_BYTES ((uint64_t)512 << 20) /* memory of the process for each open trace */
+#define BUDGET_BYTES_EACH 200u		   /* more memory for each byte of the file of such a trace */
+#define BUDGET_BYTES_EACH_OTHER 20u	   /* more memory for each byte of other files that are read for it */
 #define BUDGET_STEPS 50000000ull
 #define BUDGET_STEPS_EACH 500u
 #define BUDGET_STEPS_EACH_OTHER 2u
@@ -27,34 +27,34 @@
 struct budget {
 	double factor; /* 0: no limit */
 	uint64_t steps, steps_max, bytes_max;
-	uint64_t look_at; /* steps, when the memory is looked at next */
-	const char *exceeded; /* what, or NULL */
-	struct hash_map others; /* by device and inode */
+	uint64_t look_at; /* steps at which the memory is checked next */
+	const char *exceeded; /* "memory" or "work", or NULL */
+	struct hash_map others; /* counted files, by device and inode */
 };
 
-/* Steps and bytes that are allowed at all, and those that each byte of the file adds. */
+/* Steps and bytes that are allowed for any file, and those that each byte of the file adds. */
 struct budget_size {
 	uint64_t steps, bytes;
 	unsigned steps_each, bytes_each;
 };
 
-/* For all traces that are opened from now on, in place of the environment's factor. */
+/* Set the factor for all traces that are opened from now on, in place of the environment's. */
 void budget_set_factor(double factor);
-/* 0, or -EINVAL with a sentence where the environment has no number. */
+/* Open the budget of a trace.  Returns 0, or -EINVAL with a sentence if TAILOR_BUDGET is not a number. */
 int budget_open(struct budget *b, size_t file_bytes, struct diag *d);
-/* Likewise, of a file that is no trace. */
+/* Open the budget of a file that is not a trace.  Returns the same as budget_open(). */
 int budget_open_sized(struct budget *b, const struct budget_size *size, size_t file_bytes, struct diag *d);
 void budget_close(struct budget *b);
-/* false: more than there is; from then on always. */
+/* Spend steps.  Returns false if the budget is exceeded, and from then on always. */
 bool budget_spend(struct budget *b, uint64_t steps);
-/* Processor time of this thread since *since (budget_clock()), which becomes now: of libraries, whose steps are not counted. */
+/* Spend the CPU time of this thread since *since (budget_clock()), and set *since to now.  For libraries, whose steps are not counted. */
 bool budget_spend_time(struct budget *b, uint64_t *since);
 uint64_t budget_clock(void);
-/* A file of this machine is read, too: the budget grows with what it takes on its disk, once. */
+/* Count a file of this machine that is read for the trace: the budget grows once with the size that the file takes on disk. */
 void budget_add_file(struct budget *b, const struct stat *file);
-/* May so much memory be taken at once? */
+/* Can this many bytes be allocated within the budget? */
 bool budget_has_room(struct budget *b, uint64_t bytes);
-/* false: nothing is exceeded.  The sentence, which begins with the name of the trace. */
+/* Write a sentence that says what is exceeded, and begins with the name of the trace.  Returns false if nothing is exceeded. */
 bool budget_describe(const struct budget *b, const char *name, char *text, size_t bytes);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Of all records: CLOCK_MONOTONIC. */
+/* The clock of all records, CLOCK_MONOTONIC. */
 static inline uint64_t clock_now_ns(void)
 {
 	struct timespec t;
@@ -24,7 +24,7 @@ static inline uint64_t clock_thread_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* What people call the time: CLOCK_REALTIME, since 1970. */
+/* The time of day since 1970, CLOCK_REALTIME. */
 static inline int64_t clock_real_ns(void)
 {
 	struct timespec t;

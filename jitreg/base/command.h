@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commands of `tailor`.  To add one: write cmd_<name>.c beside what it drives, with a struct cmd and argp options,
- * and add it to COMMANDS.  `tailor help` and `tailor help NAME` come from here.
+ * The commands of `tailor`.  To add one, write cmd_<name>.c with a struct cmd and argp options, beside the code that it calls, and add the
+ * name to COMMANDS.  `tailor help` and `tailor help NAME` come from this list.
  *
- * Exit status of all: 0 done, 1 failed, 2 misused, 3 different (`diff --fail-above`) or something found (`check`); `run`: the status of
- * the command that it ran.  Human text goes to stdout, messages to stderr as `tailor NAME: sentence`.
+ * The exit status is 0 done, 1 failed, 2 misused, 3 different (`diff --fail-above`) or something found (`check`).  `run` exits with the
+ * status of the command that it ran.  Human text goes to stdout, messages to stderr as `tailor NAME: sentence`.
  */
 #ifndef TAILOR_COMMAND_H
 #define TAILOR_COMMAND_H
@@ -18,7 +18,7 @@ struct cmd {
 
 enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 
-/* listed: shown in `tailor help`; hidden ones are for our own use */
+/* listed: shown in `tailor help`.  hidden: only tailor itself runs the command. */
 #define COMMANDS(X) \
 	X(run, listed) \
 	X(attach, listed) \

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #if defined(__x86_64__)
-/* SSE4.2 has the polynomial as an instruction: 8 bytes in one. */
+/* SSE4.2 has an instruction for this polynomial, which takes 8 bytes. */
 __attribute__((target("sse4.2"))) static uint32_t crc_instruction(uint32_t crc, const unsigned char *p, size_t nr)
 {
 	uint64_t wide = crc;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* crc: 0, or the result so far. */
+/* crc: 0, or the result for the preceding bytes. */
 uint32_t crc32c(uint32_t crc, const void *bytes, size_t nr);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How recorder and analyzer report a failure: -errno to the caller, one sentence into a struct diag; only a command
- * prints it.  Context: thread.
+ * The error reporting of recorder and analyzer.  A function returns -errno to its caller, and stores one sentence in a struct diag.  Only
+ * commands print it.  Context: thread.
  */
 #ifndef TAILOR_DIAG_H
 #define TAILOR_DIAG_H

@@ -39,7 +39,7 @@ static bool lists_file(const char *text, size_t bytes, const char *path)
 	return snprintf(in_usr, sizeof(in_usr), USR "%s", path) < (int)sizeof(in_usr) && has_line(text, bytes, in_usr);
 }
 
-/* "libc6" of libc6:amd64.list; false: not a list. */
+/* The package of a list file: "libc6" of libc6:amd64.list.  Returns false if the file is not a list. */
 static bool package_of(const char *file, char name[DPKG_NAME_BYTES])
 {
 	size_t bytes = strspn(file, "abcdefghijklmnopqrstuvwxyz0123456789+.-"), length = strlen(file);
@@ -55,7 +55,7 @@ static bool package_of(const char *file, char name[DPKG_NAME_BYTES])
 	return true;
 }
 
-/* Of a list in a folder; NULL: it is none, or too large. */
+/* Read a list.  The caller frees the text.  Returns NULL if the list is empty, too large or unreadable. */
 static char *read_list(int folder, const char *name, size_t *bytes)
 {
 	struct stat st;
@@ -103,7 +103,7 @@ void dpkg_find_packages(const char *lists, struct dpkg_file *file, size_t nr)
 
 void dpkg_debug_package(const char *package, char name[DPKG_NAME_BYTES])
 {
-	/* of Debian 12 and Ubuntu 24.04: those that are packages like others and have what files of these lack; %u: a version */
+	/* Packages of Debian 12 and Ubuntu 24.04 whose debug information is a package of the main archive.  %u: a version. */
 	static const char *const packages[][2] = {
 		{ "libc6", "libc6-dbg" },
 		{ "openjdk-%u-jre", "openjdk-%u-dbg" },

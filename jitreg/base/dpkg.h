@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which package of Debian, or of a distribution made from it, brings a file, and which one what was taken out of that file.  dpkg's lists
- * are read, nothing is run.  Context: thread; of a few thousand packages tens of milliseconds.
+ * Finds the package of Debian, or of a derived distribution, that contains a file, and the package with the debug information that was
+ * stripped from the file.  Reads dpkg's lists and runs no program.  Takes tens of milliseconds with a few thousand packages.
+ * Context: thread.
  */
 #ifndef TAILOR_DPKG_H
 #define TAILOR_DPKG_H
@@ -13,12 +14,13 @@
 
 struct dpkg_file {
 	const char *path;
-	char package[DPKG_NAME_BYTES]; /* "": none that is known */
+	char package[DPKG_NAME_BYTES]; /* "": unknown */
 };
 
-/* In one pass over the lists in a folder.  A path with /usr in front and one without it are one (merged /usr). */
+/* Find the packages of files in one pass over a folder of lists.  Paths with and without /usr in front are equal (merged /usr). */
 void dpkg_find_packages(const char *lists, struct dpkg_file *file, size_t nr);
-/* "libc6-dbg": from the distribution itself, of the few packages that have one; "git-dbgsym": from its archive of debug symbols. */
+/* The package with the debug information of a package.  A few packages have one in the main archive ("libc6-dbg"), and the others one in
+ * the archive of debug symbols ("git-dbgsym"). */
 void dpkg_debug_package(const char *package, char name[DPKG_NAME_BYTES]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How this process creates, renames and removes its outputs, and reads what only a privileged process may: by itself, or by a steward's
- * hands where it has given up these rights (jitreg/confine/steward.h).  As the system calls: -1 and errno where that fails.
+ * The functions by which this process creates, renames and removes its outputs, and reads privileged files.  They are system calls, or
+ * requests to a steward if this process has given up these rights (jitreg/confine/steward.h).  They return -1 with errno on failure.
  * Context: thread.
  */
 #ifndef JITREG_FILE_CHANGES_H
@@ -13,15 +13,16 @@
 struct file_changes {
 	int (*open)(const char *path, int flags, mode_t mode);
 	int (*rename)(const char *from, const char *to);
-	/* The file of a mapping, a process's program or its perf map (below the folder `at`), where opening it failed with
-	 * EACCES or EPERM.  NULL: there is no steward. */
+	/* Opens the file of a mapping, the program of a process or its perf map (below the folder `at`), if opening it failed with
+	 * EACCES or EPERM.  NULL without a steward. */
 	int (*read_private)(int at, const char *path);
-	int (*remove)(const char *path); /* or an empty folder */
+	int (*remove)(const char *path); /* removes a file or an empty folder */
 };
 
 extern struct file_changes file_changes;
 
-/* Does this process do it by itself?  Else what takes a descriptor of a folder is not available: O_TMPFILE, links, exchanging names. */
+/* Does this process make changes by itself?  If a steward makes them, calls that take a descriptor of a folder are unavailable:
+ * O_TMPFILE, links, exchanging names. */
 bool file_changes_are_own(void);
 
 #endif

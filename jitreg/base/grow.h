@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays that grow twofold: `if (!GROW(array, nr, capacity))` there is no memory for one more, and the array is as it was.  nr and
- * capacity are both uint32_t or both size_t.  Context: thread. */
+/* Arrays whose capacity doubles when they are full.  GROW(array, nr, capacity) makes room for one more element, and is false, with the
+ * array unchanged, if memory runs out.  nr and capacity are both uint32_t or both size_t.  Context: thread. */
 #ifndef TAILOR_GROW_H
 #define TAILOR_GROW_H
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#define FIRST_SLOTS 16u /* each process of a model has several maps, of a few entries mostly */
+#define FIRST_SLOTS 16u /* small, since each process of a model has several maps, mostly with a few entries */
 
 uint64_t hash_secret[2];
 
@@ -24,7 +24,7 @@ static uint32_t first_slot_of_pair(const struct hash_map *i, uint64_t a, uint64_
 	return (uint32_t)hash_pair(a, b) & (i->capacity - 1);
 }
 
-/* The slot of a pair, or the free one where it belongs. */
+/* The slot of a pair, or the free slot for it. */
 static struct hash_slot *find_slot_of_pair(const struct hash_map *i, uint64_t a, uint64_t b)
 {
 	uint32_t at = first_slot_of_pair(i, a, b);

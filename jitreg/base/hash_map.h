@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table that grows, from a pair of numbers to a number: what indexes are made of.  Context: thread. */
+/* A growing hash table from a pair of numbers to a number, for indexes.  Context: thread. */
 #ifndef TAILOR_HASH_MAP_H
 #define TAILOR_HASH_MAP_H
 
@@ -15,8 +15,8 @@ struct hash_map {
 	uint32_t nr, capacity;
 };
 
-/* A number of two, evenly spread whichever pairs a trace's author chooses: it depends on a secret of this process, so no output may depend
- * on it.  (Wang Yi, wyhash: the halves of a product.) */
+/* Hash a pair of numbers (Wang Yi, wyhash: the halves of a product).  The hash depends on a secret of this process, so that the author of a
+ * trace cannot choose pairs that collide.  No output may depend on it. */
 extern uint64_t hash_secret[2];
 static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 {
@@ -25,11 +25,11 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* 0 when it is not there. */
+/* The value of a pair, or 0 if the pair is not in the table. */
 uint32_t hash_map_find(const struct hash_map *i, uint64_t a, uint64_t b);
-/* value: not 0.  A pair that is there already gets the new value.  false without memory. */
+/* Set the value (not 0) of a pair, which may be in the table already.  Returns false if memory runs out. */
 bool hash_map_set(struct hash_map *i, uint64_t a, uint64_t b, uint32_t value);
-/* The number of bytes or of a text, as a key: who finds it compares them (FNV-1a).  NULL: as of "". */
+/* The FNV-1a hash of bytes or of a text, for use as a key.  Hashes may collide, so callers compare the bytes.  A NULL text equals "". */
 uint64_t hash_bytes(const void *bytes, size_t nr);
 uint64_t hash_text(const char *text);
 void hash_map_fini(struct hash_map *i);

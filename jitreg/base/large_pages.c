@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #define LARGE_BYTES ((size_t)2 << 20)
-#define WORTH_BYTES (LARGE_BYTES / 4) /* below, clearing a large page takes longer than touching small ones */
+#define WORTH_BYTES (LARGE_BYTES / 4) /* below this size, clearing a large page takes longer than touching small ones */
 #define HEAP_BYTES (32 * LARGE_BYTES)
-#define MAPPED_BYTES (4 * LARGE_BYTES) /* larger ones are mapped one by one: they grow without being copied */
+#define MAPPED_BYTES (4 * LARGE_BYTES) /* larger blocks are mapped separately, so that they grow without being copied */
 
 static size_t round_up_to_large_page(size_t bytes)
 {
@@ -66,13 +66,13 @@ void large_pages_prepare_heap(void)
 	mallopt(M_TRIM_THRESHOLD, 2 * HEAP_BYTES);
 	mallopt(M_TOP_PAD, HEAP_BYTES);
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
-	new = malloc(MAPPED_BYTES / 2); /* more than there is */
+	new = malloc(MAPPED_BYTES / 2); /* more than the heap has free, so that it grows */
 	if (!new)
 		return;
 	mallopt(M_TOP_PAD, LARGE_BYTES);
 	begin = (char *)round_up_to_large_page((uintptr_t) new);
 	end = sbrk(0);
-	if (end > begin && end - begin < (ptrdiff_t)(2 * HEAP_BYTES)) /* else another malloc() is in use, or the heap could not grow */
+	if (end > begin && end - begin < (ptrdiff_t)(2 * HEAP_BYTES)) /* otherwise another malloc() is in use, or the heap could not grow */
 		large_pages_hint(begin, (size_t)(end - begin), 0, (size_t)(end - begin));
 	free(new);
 }

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <ucontext.h>
 
-#define STACK_BYTES ((size_t)8 << 20) /* of which what is used is there */
+#define STACK_BYTES ((size_t)8 << 20) /* address space: only the pages in use take memory */
 #define ENOUGH_BYTES ((rlim_t)1 << 20)
 
 static struct {

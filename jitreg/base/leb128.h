@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* LEB128 (DWARF 5, section 7.6) of at most ten bytes: longer ones are read differently by different readers; and zigzag
- * numbers, as jitreg/trace/trace.h has them.  Context: any. */
+/* LEB128 (DWARF 5, section 7.6) of at most ten bytes, because different readers read longer ones differently, and zigzag numbers, which
+ * jitreg/trace/trace.h describes.  Context: any. */
 #ifndef TAILOR_LEB128_H
 #define TAILOR_LEB128_H
 
@@ -10,7 +10,7 @@
 
 #define LEB128_MAX 10 /* bytes */
 
-/* Returns where the next one goes. */
+/* Write v.  Returns the address behind it. */
 static inline unsigned char *leb128_put(unsigned char *at, uint64_t v)
 {
 	while (v >= 0x80) {
@@ -21,7 +21,7 @@ static inline unsigned char *leb128_put(unsigned char *at, uint64_t v)
 	return at;
 }
 
-/* Returns what follows the number, or NULL when there is none: at most 10 bytes, which may hold anything. */
+/* Read a number of at most 10 untrusted bytes.  Returns the address behind it, or NULL if there is no valid number before end. */
 static inline const unsigned char *leb128_get(const unsigned char *at, const unsigned char *end, uint64_t *v)
 {
 	uint64_t z;
@@ -40,7 +40,7 @@ static inline const unsigned char *leb128_get(const unsigned char *at, const uns
 	return at;
 }
 
-/* Small differences of both signs as small numbers. */
+/* Map small differences of both signs to small numbers. */
 static inline uint64_t zigzag(uint64_t d)
 {
 	return (d << 1) ^ (uint64_t)((int64_t)d >> 63);
@@ -51,7 +51,7 @@ static inline uint64_t unzigzag(uint64_t z)
 	return (z >> 1) ^ -(z & 1);
 }
 
-/* false: it does not end before end. */
+/* Read a number and advance *at.  Returns false if the number does not end before end, or has more than 10 bytes. */
 static inline bool leb128_take(const unsigned char **at, const unsigned char *end, uint64_t *out)
 {
 	*out = 0;

@@ -16,7 +16,7 @@ static void read_process(struct lock_holder *h)
 	f = fopen(path, "re");
 	if (!f)
 		return;
-	end = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL; /* the name before it can have any character */
+	end = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL; /* the last ')', since the name can contain any character */
 	fclose(f);
 	if (!end || sscanf(end, ") %c", &state) != 1)
 		return;

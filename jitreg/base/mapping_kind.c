@@ -7,7 +7,7 @@
 static const struct {
 	const char *begin;
 	enum mapping_kind kind;
-} beginnings[] = { /* the first that fits */
+} beginnings[] = { /* the first matching one counts */
 	{ "//anon", MAPPING_ANONYMOUS },
 	{ "/memfd:", MAPPING_MEMORY },
 	{ "/dev/zero", MAPPING_MEMORY },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files and folders whose names follow from another's name (STORE-lock, STORE.epochs).  In a folder that others may write to, another user
- * can make one first, or a link, and so choose what is read or where is written.  Such a file is used only if it is no link, and belongs to
- * this process's user, to root, or to the owner of the file that it stands beside.  Context: any thread.
+ * Files and folders whose names follow from the name of another file (STORE-lock, STORE.epochs).  In a folder that others may write to,
+ * another user can create such a file or a link first, and so choose which file is read or written.  Such a file is used only if it is not
+ * a link, and belongs to the user of this process, to root, or to the owner of the file beside it.  Context: any thread.
  */
 #ifndef JITREG_OWN_FILE_H
 #define JITREG_OWN_FILE_H
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* type: S_IFREG or S_IFDIR.  owner: who else may own it.  NULL: it is used; or a clause that says why not, for "it is ...". */
+/* Returns NULL if the file can be used, or a clause that says why not.  type: S_IFREG or S_IFDIR.  owner: a user that may own it too. */
 static inline const char *own_file_refusal(const struct stat *st, mode_t type, uid_t owner)
 {
 	if (S_ISLNK(st->st_mode))
@@ -31,8 +31,8 @@ static inline const char *own_file_refusal(const struct stat *st, mode_t type, u
 }
 
 /*
- * Opens it without following a link or waiting, asks the descriptor what it is, and leaves that in *fd.  flags: O_PATH to look only.
- * 0 with *refusal NULL or why it is not used (then *fd is -1), or -errno where it cannot be opened.
+ * Open such a file without following a link or waiting, check the descriptor, and store it in *fd.  flags: O_PATH to check only.
+ * Returns 0 with *refusal NULL, 0 with a reason in *refusal and *fd -1 if the file cannot be used, or -errno if it cannot be opened.
  */
 static inline int own_file_open(const char *path, int flags, mode_t type, uid_t owner, int *fd, const char **refusal)
 {
@@ -57,7 +57,7 @@ static inline int own_file_open(const char *path, int flags, mode_t type, uid_t 
 	return 0;
 }
 
-/* Looks at the file that is there now, if there is one.  NULL: it is used, or is not there. */
+/* Check an existing file.  Returns NULL if it can be used or does not exist, or a clause that says why not. */
 static inline const char *own_file_check(const char *path, mode_t type, uid_t owner)
 {
 	const char *refusal;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a fault in a parser would let a file run code of its own.  In builds for tests alone (make PLANT=1), such a fault is there: bytes
- * that contain "planted:PARSER:" have the acts behind it done (tests/plant/plant.c).  Elsewhere this is nothing.
+ * A deliberate fault in parsers, for tests of what a file can do that runs code of its own through such a fault.  In builds for tests (make
+ * PLANT=1), bytes that contain "planted:PARSER:" trigger the acts named behind it (tests/plant/plant.c).  In other builds, planted_fault()
+ * does nothing.
  */
 #ifndef JITREG_PLANTED_H
 #define JITREG_PLANTED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that others have put at a path, opened to be read.  Context: any thread. */
+/* Opening files for reading whose paths come from other processes.  Context: any thread. */
 #ifndef JITREG_REGULAR_FILE_H
 #define JITREG_REGULAR_FILE_H
 
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 /*
- * The file at path (from the folder that at is, as openat() has it), if it is a regular one (to open a device may do something, and a FIFO
- * waits); the caller closes it.  follow: also through a link.  *st is of what was opened, whatever stood there before: whose it is must be
- * asked of that.  -1 with errno: ENOENT also where something else lies there.
+ * Open the file at path (relative to the folder at, as in openat()), if it is a regular file: opening a device may have side effects, and
+ * opening a FIFO waits.  The caller closes it.  follow: also through a link.  *st describes the opened file, even if the path was replaced
+ * meanwhile, so owner checks must use it.  Returns -1 with errno on failure, with ENOENT also if the path is not a regular file.
  */
 static inline int regular_file_open_at(int at, const char *path, bool follow, struct stat *st)
 {
@@ -35,7 +35,7 @@ static inline int regular_file_open_at(int at, const char *path, bool follow, st
 	return -1;
 }
 
-/* Behind a sentence that says that a file was refused with this error: whose it is. */
+/* A clause with the owner of a file, to append to a message that the file could not be opened with this error. */
 static inline const char *file_owner_text(const char *path, int error)
 {
 	struct stat st;

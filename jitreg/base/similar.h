@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that look like one that does not exist: few edits apart, or one begins with the other.  Context: thread. */
+/* Names that are similar to one that does not exist: few edits apart, or beginning with it.  Context: thread. */
 #ifndef TAILOR_SIMILAR_H
 #define TAILOR_SIMILAR_H
 
@@ -10,7 +10,7 @@
 
 struct similar {
 	const char *wanted;
-	size_t wanted_bytes; /* below 3 or from SIMILAR_BYTES on: nothing is similar */
+	size_t wanted_bytes; /* nothing is similar if below 3, or SIMILAR_BYTES or more */
 	int nr;
 	struct {
 		char name[SIMILAR_BYTES];
@@ -18,12 +18,12 @@ struct similar {
 	} best[SIMILAR_MOST]; /* the nearest first */
 };
 
-/* Letters that must be changed, added or left out to get from one to the other, whatever their case; - and _ are alike.  Each of at most
- * SIMILAR_BYTES.  (V. Levenshtein, 1966) */
+/* The number of letters to change, add or delete to turn one name into the other (V. Levenshtein, 1966).  Case is ignored, and - equals _.
+ * Each name has at most SIMILAR_BYTES. */
 unsigned similar_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
 
 void similar_consider(struct similar *s, const char *name);
-/* "PREFIXa, b, c", or "". */
+/* Write "PREFIXa, b, c", or "" if nothing is similar. */
 void similar_put(const struct similar *s, const char *prefix, char *text, size_t bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorted arrays.  SORTED_COUNT() is a binary search: how many elements stand at the beginning of an array for which a condition on their
- * index is true; after the first for which it is false, it is false for all.
+ * Sorted arrays.  SORTED_COUNT() is a binary search for the number of elements at the beginning of an array for which a condition on their
+ * index is true.  The condition must be false for all elements behind the first one for which it is false.
  *
  *	uint32_t n = SORTED_COUNT(nr, i, line[i].address <= address);	(line[n - 1] is the last that begins at address or before it)
  *
@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/* For qsort(): numbers, the smallest first. */
+/* Comparisons for qsort() that put the smallest number first. */
 static inline int sorted_by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

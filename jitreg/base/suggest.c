@@ -8,14 +8,14 @@
 #include <string.h>
 
 #define LISTED 8u
-#define LISTED_BYTES 48 /* of each */
+#define LISTED_BYTES 48 /* maximum length of each listed name */
 
 static uint32_t distance_of(const char *a, const char *b)
 {
 	return similar_distance(a, strnlen(a, SIMILAR_BYTES), b, strnlen(b, SIMILAR_BYTES));
 }
 
-/* A name may go on behind what was typed. */
+/* The distance of a name that may be longer than the typed one.  A beginning that matches counts one more than the whole name. */
 static uint32_t distance_of_name(const char *wanted, const char *name)
 {
 	char begin[SIMILAR_BYTES + 1];
@@ -42,7 +42,7 @@ static const char *find_nearest(const char *wanted, const char *const *name, uin
 	return nearest;
 }
 
-/* As many bytes of a name as are listed, in whole characters. */
+/* The number of bytes of a name to list, at most `most`, in whole characters. */
 static int listed_bytes(const char *name, int most)
 {
 	int bytes = 0, next;

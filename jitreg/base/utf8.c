@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <wchar.h>
 
-/* Characters without a shape: they change the direction of a line, break it, or hide in it. */
+/* Is c a character without a shape, which changes the direction of a line, breaks it, or is hidden in it? */
 static bool is_invisible_character(uint32_t c)
 {
 	static const struct {
