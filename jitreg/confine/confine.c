@@ -14,7 +14,8 @@
 #endif
 
 #define BIT(name) (1ull << CAP_##name)
-/* Files of others are read and their folders written where root does so by the user's words; SQLite gives a journal its store's owner. */
+/* Root keeps these capabilities to read files and write to folders of other users, as the command line asks.  SQLite gives a journal the
+ * owner of its store. */
 #define KEEP_READER (BIT(DAC_READ_SEARCH) | BIT(DAC_OVERRIDE) | BIT(CHOWN) | BIT(FOWNER) | BIT(SYS_NICE))
 #define KEEP_IMPORTER (KEEP_READER | BIT(SYSLOG)) /* without it /proc/kallsyms has no addresses */
 #define KEEP_CHANGER (BIT(DAC_READ_SEARCH) | BIT(DAC_OVERRIDE) | BIT(CHOWN) | BIT(FOWNER))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Least rights for commands that parse bytes which others wrote.  A command says what it is about to read and write, and then gives all
- * other rights up: files by Landlock, system calls by a seccomp filter, privileges by dropping capabilities.  What the kernel lacks is left
- * out, without a message; `tailor doctor` says what there is.
+ * Least rights for commands that parse untrusted bytes.  A command names the files that it will read and write, and then gives up all
+ * other rights: files by Landlock, system calls by a seccomp filter, privileges by dropping capabilities.  Means that the kernel lacks are
+ * left out without a message.  `tailor doctor` shows which ones are available.
  *
  *	confine_allow_read("t.tlr");
- *	confine_allow_write("out/t.html");	// its folder, since outputs are created beside the old file
+ *	confine_allow_write("out/t.html");	// allows the folder, since outputs are created beside the old file
  *	confine_begin(CONFINE_READER);
  *
  * A recorder cannot be under Landlock, since a process under Landlock may not look into processes outside.  It asks a steward
@@ -21,9 +21,9 @@
 #include <stdint.h>
 
 /*
- * NAME, Landlock, what the filter permits beyond what all have, capabilities that stay (below), what it is for.
- * All of them lose: ptrace and other processes' memory, kernel keys, modules, mounts, namespaces, BPF, io_uring, and changes of owners,
- * set-user-ID bits and terminals' input.
+ * Columns: NAME, use of Landlock, calls that the filter permits in addition, capabilities that are kept (confine.c), purpose.
+ * Without such a permission, all policies refuse ptrace, other processes' memory, kernel keys, modules, mounts, namespaces, BPF, io_uring,
+ * and changes of owners, set-user-ID bits and terminals' input.
  */
 #define CONFINE_POLICIES(X) \
 	X(READER, true, 0, READER, "commands that read: no programs, no sockets") \
@@ -46,34 +46,34 @@ enum confine_permission {
 	CONFINE_OTHERS_MEMORY = 1 << 3, /* process_vm_readv, pidfds' descriptors */
 	CONFINE_PERF = 1 << 4,
 	CONFINE_PTRACE = 1 << 5,
-	CONFINE_WRITE = 1 << 6, /* without Landlock: files are opened for writing */
+	CONFINE_WRITE = 1 << 6, /* opens files for writing without Landlock */
 };
 
 #define CONFINE_POLICY_(NAME, landlock, permissions, capabilities, text) CONFINE_##NAME,
 enum confine_policy { CONFINE_POLICIES(CONFINE_POLICY_) NR_CONFINE_POLICIES };
 #undef CONFINE_POLICY_
 
-/* Adds --no-sandbox to a command's options, after which all of these functions do nothing. */
+/* Adds --no-sandbox to a command's options.  If it is given, all functions below do nothing. */
 extern const struct argp confine_argp;
 #define CONFINE_OPTION "--no-sandbox"
 bool confine_is_off(void);
 
-/* A file, or a folder with all below it.  What does not exist is ignored. */
+/* Allow to read a file, or a folder with everything below it.  A path that does not exist is ignored. */
 void confine_allow_read(const char *path);
-/* The folder in which path is or will be, with what is below it.  "-" is standard output, and ignored. */
+/* Allow to write to the folder of path, which need not exist, and to everything below it.  "-" is standard output, and ignored. */
 void confine_allow_write(const char *path);
-/* That folder itself. */
+/* Allow to write to this folder and everything below it. */
 void confine_allow_folder(const char *folder);
-/* That folder can be removed once it is empty, and so can its neighbours. */
+/* Allow to remove this folder once it is empty.  Empty folders beside it can be removed as well. */
 void confine_allow_removal(const char *folder);
-/* A program that a STARTER executes, as execvp(3) looks for it. */
+/* Allow to execute a program, which is looked up in PATH as execvp(3) does. */
 void confine_allow_program(const char *name);
-/* System libraries, time zones, terminals' descriptions, what is below /usr, and the working folder (unless it is / or has homes in it). */
+/* Allow to read system libraries, time zones, terminal descriptions, /usr, and the working folder (unless it is / or contains homes). */
 void confine_allow_usual(void);
-/* The files of names, certificates and passwords that libcurl reads. */
+/* Allow to read the files of host names, certificates and passwords that libcurl needs. */
 void confine_allow_network_files(void);
 
-/* From now on.  What could not be done is in confine_state(). */
+/* Give up all other rights.  Means that are unavailable are skipped; confine_state() has them. */
 void confine_begin(enum confine_policy policy);
 
 /* The means that this kernel and this process have, for `tailor doctor`. */

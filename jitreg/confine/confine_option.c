@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --no-sandbox, for a day of trouble. */
+/* The option --no-sandbox, a workaround if the confinement refuses something that a command needs. */
 #include "jitreg/confine/confine.h"
 
 static bool is_off;

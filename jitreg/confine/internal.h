@@ -4,13 +4,14 @@
 
 #include "jitreg/confine/confine.h"
 
-/* Give up what permissions do not name.  writes_files: outputs are opened, which Landlock bounds.  Returns 0 or -errno. */
+/* Refuse system calls that permissions do not name.  writes_files: files may be opened for writing, since Landlock restricts which ones.
+ * Returns 0 or -errno. */
 int syscall_filter_load(unsigned permissions, bool writes_files);
 
-/* Keep those of mask that there are, in all sets. */
+/* Drop all capabilities that are not in mask, from all sets. */
 void capabilities_keep(uint64_t mask);
 
-/* Apply the rules.  Returns 0 or -errno. */
+/* Apply the rules that the confine_allow functions have added.  Returns 0 or -errno. */
 int landlock_restrict(void);
 int landlock_find_abi(void);
 

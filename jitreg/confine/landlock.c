@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files, by Landlock (Linux 5.13).  libc has no functions for it, and headers of older kernels lack later rights, so numbers are here.  A
- * right that the kernel does not know cannot be given up: the ABI's number says which those are (landlock(7)).
+ * Confinement of files by Landlock (Linux 5.13).  libc has no functions for Landlock, and headers of older kernels lack later rights, so
+ * this file defines the numbers.  A right that the kernel does not know cannot be given up.  The number of the ABI says which rights it
+ * knows (landlock(7)).
  */
 #include "jitreg/confine/internal.h"
 
@@ -139,7 +140,7 @@ void confine_allow_removal(const char *folder)
 	allow_folder_of(folder, REMOVE_DIR);
 }
 
-/* The loader is executed by the kernel along with the program. */
+/* The kernel executes the loader along with the program, so both are allowed. */
 void confine_allow_program(const char *name)
 {
 	const char *path = getenv("PATH"), *end;
@@ -157,7 +158,7 @@ void confine_allow_program(const char *name)
 	allow_path("/lib/ld-musl-x86_64.so.1", EXECUTE | READ_FILE);
 }
 
-/* Where files of all users are, nothing is allowed for being the working folder. */
+/* Is this a folder with files of all users?  If so, root may not read it just because it is the working folder. */
 static bool has_homes(const char *folder)
 {
 	static const char *const common[] = { "/", "/home", "/root", "/etc", "/var", "/proc", "/tmp", "/var/tmp", "/dev/shm" };
@@ -171,7 +172,7 @@ static bool has_homes(const char *folder)
 	return false;
 }
 
-/* A file or a terminal; pipes and sockets need no rule. */
+/* Allow a standard stream that is a file or a terminal to be reopened.  Pipes and sockets need no rule. */
 static void allow_stream(int fd)
 {
 	char path[32];
@@ -204,13 +205,13 @@ void confine_allow_usual(void)
 	if (folder && !has_homes(folder))
 		allow_path(".", READS);
 	free(folder);
-	n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("/lib")); /* its libraries lie beside a portable one */
+	n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("/lib")); /* has the libraries of a portable installation */
 	if (n > 0 && n < (ssize_t)(sizeof(path) - sizeof("/lib"))) {
 		path[n] = 0;
 		snprintf(strrchr(path, '/'), sizeof("/lib"), "/lib");
 		allow_path(path, READS);
 	}
-	for (int fd = 0; fd < 3; fd++) /* /dev/stdout and its like are opened anew */
+	for (int fd = 0; fd < 3; fd++) /* for /dev/stdout and the like, which reopen them */
 		allow_stream(fd);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's side: requests, and the answers to them. */
+/* The client of the steward processes, which runs in the recorder: sends requests and receives answers. */
 #include "jitreg/confine/steward_internal.h"
 
 #include "jitreg/base/file_changes.h"
@@ -14,12 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ANSWER_MS 3000 /* a server does one thing after another, none of which waits */
-#define ANSWER_OF_LATE_MS 100 /* a server that gave no answer the last time gets less: a recorder that ends asks for several files */
+#define ANSWER_MS 3000 /* long enough, since servers handle one request at a time and none of them waits */
+#define ANSWER_OF_LATE_MS 100 /* for a server that timed out last time: a recorder asks for several files at its end */
 
 static struct steward own = { .steward = -1, .changer = -1 };
 
-/* Returns the descriptor that came with the answer, or -1. */
+/* Receive an answer.  Returns the descriptor that came with it, or -1. */
 static int receive_answer(int socket, int *result)
 {
 	union steward_control control;
@@ -42,8 +42,8 @@ static int receive_answer(int socket, int *result)
 	return fd;
 }
 
-/* folder: a descriptor that goes along, or -1.  most_ms: how long the answer is waited for; 0: as long as it takes.  Returns a descriptor,
- * or -1; the result is of the request. */
+/* Send a request and wait for its answer.  folder: a descriptor to send along, or -1.  most_ms: timeout of the answer; 0: none.  Returns
+ * the descriptor of the answer, or -1.  *result: the result of the request, or -errno. */
 static int ask_for(int server, const struct steward_request *r, int folder, int most_ms, int *result)
 {
 	const struct timeval most = { most_ms / 1000, most_ms % 1000 * 1000 };
@@ -62,7 +62,7 @@ static int ask_for(int server, const struct steward_request *r, int folder, int 
 		*result = -errno;
 		close(ends[1]);
 	} else {
-		close(ends[1]); /* so that its end is seen */
+		close(ends[1]); /* makes the end of the server noticeable */
 		fd = receive_answer(ends[0], result);
 	}
 	close(ends[0]);
@@ -71,7 +71,7 @@ static int ask_for(int server, const struct steward_request *r, int folder, int 
 
 static int ask(int server, const struct steward_request *r, int folder, int *result)
 {
-	static int late = -1; /* the server that gave no answer the last time */
+	static int late = -1; /* the server that timed out last time */
 	int fd = ask_for(server, r, folder, server == late ? ANSWER_OF_LATE_MS : ANSWER_MS, result);
 
 	if (*result == -ETIMEDOUT)
@@ -149,7 +149,7 @@ static int read_by_steward(int at, const char *path)
 	return fd < 0 ? as_call(result) : fd;
 }
 
-/* Their last request is answered, so nothing is cut short. */
+/* End both servers.  Their last request is answered, so no work is interrupted. */
 static void end_servers(void)
 {
 	const pid_t pids[] = { own.steward_pid, own.changer_pid };
@@ -197,7 +197,7 @@ int steward_run(unsigned number, const char *operand)
 	return result;
 }
 
-/* HotSpot's files are changed by the steward, or without one by the same function here. */
+/* Change a file of HotSpot by the steward, or in this process by the same function if there is no steward. */
 static int ask_about_jvm(struct steward_request *r, int folder, const char *name, int *fd)
 {
 	int result;

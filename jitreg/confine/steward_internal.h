@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #define STEWARD_PATH_BYTES PATH_MAX
-#define STEWARD_SENT_MAX 2 /* descriptors of a request: where the answer goes, and a folder */
+#define STEWARD_SENT_MAX 2 /* descriptors of a request: the socket for the answer, and a folder */
 
 enum steward_act {
 	STEWARD_OPEN, STEWARD_RENAME, STEWARD_REMOVE_OUTPUT, STEWARD_RUN, STEWARD_READ,
@@ -32,23 +32,23 @@ union steward_control {
 };
 
 struct steward {
-	int steward, changer; /* sockets; -1: there is none */
+	int steward, changer; /* sockets of the processes; -1: not started */
 	pid_t parent, steward_pid, changer_pid;
 };
 
-/* 0 or -errno. */
+/* Fork the processes.  Returns 0 or -errno. */
 int steward_fork(char *const *const command[STEWARD_COMMANDS_MAX], const char *output, struct steward *s);
 int steward_fork_opener(bool (*may_open)(const char *path, int fd), struct steward *s);
-/* With descriptors.  -1 and errno where that fails. */
+/* Send a message with nr descriptors.  Returns -1 with errno on failure. */
 ssize_t steward_send(int socket, const void *message, size_t bytes, const int *fd, int nr);
 
-/* 0 or -errno; *fd: of a connection. */
+/* Create, remove or connect to a file of HotSpot.  Returns 0, with *fd of a new connection, or -errno. */
 int steward_do_for_jvm(const struct steward_request *r, int folder, int *fd);
-/* Likewise: what a recorded process maps, or its perf map.  folder: -1, or of that map. */
+/* Open a file that a recorded process maps, or its perf map.  folder: the folder of that map, or -1.  Returns 0 with *fd, or -errno. */
 int steward_read_private(const struct steward_request *r, int folder, int *fd);
-/* Likewise: what steward_start_opener() says. */
+/* Open a file that steward_start_opener() permits.  Returns 0 with *fd, or -errno. */
 int steward_open_named(const struct steward_request *r, bool (*may_open)(const char *path, int fd), int *fd);
-/* Execute it in a child, whose status goes to answer. */
+/* Execute a command in a child, which sends its status to the socket answer. */
 void steward_execute(const struct steward_request *r, char *const words[], const char *operand, int answer);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Both servers: they take one request after another until no process can send one. */
+/* The loop of the steward processes, which handle one request after another until no process can send one. */
 #include "jitreg/confine/confine.h"
 #include "jitreg/confine/steward_internal.h"
 
@@ -17,13 +17,13 @@
 
 struct server {
 	int socket;
-	char *const *const *command; /* NULL: it is the changer */
+	char *const *const *command; /* NULL for the changer and the opener */
 	const char *output;
-	bool is_opener; /* it opens what a trace names, and does nothing else */
+	bool is_opener; /* opens files that a trace names, and does nothing else */
 	bool (*may_open)(const char *path, int fd);
 };
 
-/* Returns how many descriptors came along, or -1 at the end. */
+/* Receive a request.  Returns how many descriptors came with it, or -1 at the end. */
 static int receive_request(int socket, struct steward_request *r, int fd[STEWARD_SENT_MAX])
 {
 	union steward_control control;
@@ -64,7 +64,7 @@ static int change_file(const struct steward_request *r, int *fd)
 	}
 }
 
-/* Is it in the output's own folder? */
+/* Is path a file in the folder of the output? */
 static bool is_beside(const char *output, const char *path)
 {
 	const char *slash = output ? strrchr(output, '/') : NULL;
@@ -96,7 +96,7 @@ static void answer_request(const struct server *s, const struct steward_request 
 		close(fd);
 }
 
-/* Signals of the terminal are the recorder's, which asks for its last output after them. */
+/* Handle requests.  Signals of the terminal are blocked, since the recorder sends its last requests after them. */
 static void serve(const struct server *s)
 {
 	static struct steward_request r;
@@ -105,7 +105,7 @@ static void serve(const struct server *s)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	signal(SIGCHLD, SIG_IGN); /* those that execute commands answer for themselves */
+	signal(SIGCHLD, SIG_IGN); /* children that execute commands answer by themselves */
 	dup2(s->socket, FIRST_FD);
 	syscall(SYS_close_range, FIRST_FD + 1, ~0u, 0);
 	fcntl(FIRST_FD, F_SETFD, FD_CLOEXEC);

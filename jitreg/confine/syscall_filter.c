@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls, by a filter that libseccomp makes.  A call that is not permitted fails with EPERM, so that a library which could do without
- * it does.  Numbers stand for calls that the library's release may not know.
+ * Confinement of system calls by a filter that libseccomp makes.  A call that is not permitted fails with EPERM, so that a library that can
+ * do without the call goes on.  Calls that the release of libseccomp may not know are given as numbers.
  */
 #include "jitreg/confine/internal.h"
 
@@ -22,20 +22,20 @@
 
 /* No command and no recorder needs these. */
 static const int never[] = {
-	/* execution in other processes, and of the kernel */
+	/* Code in other processes and in the kernel. */
 	SCMP_SYS(process_madvise), SCMP_SYS(bpf), SCMP_SYS(userfaultfd), SCMP_SYS(io_uring_setup),
 	SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register), SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module),
 	SCMP_SYS(kexec_load), SCMP_SYS(kexec_file_load), SCMP_SYS(iopl), SCMP_SYS(ioperm), SCMP_SYS(modify_ldt), SCMP_SYS(add_key),
 	SCMP_SYS(request_key), SCMP_SYS(keyctl), SCMP_SYS(uselib), SCMP_SYS(vmsplice),
-	/* another view of files, and ways around names */
+	/* Other views of the file system, and access to files without names. */
 	SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(setns), SCMP_SYS(unshare),
 	SCMP_SYS(move_mount), SCMP_SYS(open_tree), SCMP_SYS(fsopen), SCMP_SYS(fsmount), SCMP_SYS(fsconfig), SCMP_SYS(fspick),
 	SCMP_SYS(mount_setattr), SCMP_SYS(open_by_handle_at), SCMP_SYS(mknod), SCMP_SYS(mknodat),
-	/* attributes of files, which Landlock leaves alone */
+	/* Attributes of files, which Landlock does not restrict. */
 	SCMP_SYS(chmod), SCMP_SYS(fchmodat), NR_FCHMODAT2, SCMP_SYS(chown), SCMP_SYS(lchown), SCMP_SYS(fchownat), SCMP_SYS(setxattr),
 	SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr), NR_SETXATTRAT, SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),
 	NR_REMOVEXATTRAT, NR_OPEN_TREE_ATTR, NR_FILE_SETATTR,
-	/* the machine */
+	/* Settings of the machine. */
 	SCMP_SYS(reboot), SCMP_SYS(swapon), SCMP_SYS(swapoff), SCMP_SYS(sethostname), SCMP_SYS(setdomainname), SCMP_SYS(acct),
 	SCMP_SYS(quotactl), SCMP_SYS(settimeofday), SCMP_SYS(clock_settime), SCMP_SYS(syslog), SCMP_SYS(vhangup),
 };
@@ -45,7 +45,7 @@ static const int traces[] = { SCMP_SYS(ptrace), SCMP_SYS(process_vm_writev) };
 static const int reads_others[] = { SCMP_SYS(process_vm_readv), SCMP_SYS(pidfd_getfd), SCMP_SYS(kcmp) };
 static const int counts[] = { SCMP_SYS(perf_event_open) };
 static const int connects[] = { SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen) };
-/* The path is behind a pointer: openat2 has its flags there, too. */
+/* Calls that change files.  Filters cannot follow pointers, and openat2() has its flags behind one, so it is refused altogether. */
 static const int changes_files[] = {
 	SCMP_SYS(creat), SCMP_SYS(openat2), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link), SCMP_SYS(linkat),
 	SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir),
@@ -58,11 +58,11 @@ static int refuse(scmp_filter_ctx f, const int *list, size_t nr)
 	int ret = 0;
 
 	for (size_t i = 0; i < nr && ret == 0; i++)
-		ret = list[i] < 0 ? 0 : seccomp_rule_add(f, REFUSED, list[i], 0); /* negative: not of this processor */
+		ret = list[i] < 0 ? 0 : seccomp_rule_add(f, REFUSED, list[i], 0); /* negative: this processor has no such call */
 	return ret;
 }
 
-/* Refuses a call whose argument n has one of these bits. */
+/* Refuse a call if its argument n has one of these bits. */
 static int refuse_bits(scmp_filter_ctx f, int call, unsigned n, const unsigned *bit, size_t nr)
 {
 	int ret = 0;
@@ -72,7 +72,7 @@ static int refuse_bits(scmp_filter_ctx f, int call, unsigned n, const unsigned *
 	return ret;
 }
 
-/* A file that can be read can be made one that others may write, or execute as its owner. */
+/* Refuse fchmod() calls that let other users write to a file or execute it as its owner: the call works on files opened for reading. */
 static int refuse_open_modes(scmp_filter_ctx f)
 {
 	static const unsigned bits[] = { S_ISUID, S_ISGID, S_IWGRP, S_IWOTH };
@@ -88,7 +88,7 @@ static int refuse_opening_to_write(scmp_filter_ctx f)
 	return ret ? ret : refuse_bits(f, SCMP_SYS(open), 1, bits, sizeof(bits) / sizeof(bits[0]));
 }
 
-/* TIOCSTI and TIOCLINUX put text into the terminal's input, which the shell behind us executes. */
+/* Refuse TIOCSTI and TIOCLINUX, which put text into the input of the terminal, where the user's shell would execute it. */
 static int refuse_typing(scmp_filter_ctx f)
 {
 	static const unsigned requests[] = { TIOCSTI, TIOCLINUX };
@@ -99,7 +99,7 @@ static int refuse_typing(scmp_filter_ctx f)
 	return ret;
 }
 
-/* Those of the internet, to wait at. */
+/* Permit only IPv4 sockets, and refuse to connect them, so that they can listen alone. */
 static int refuse_all_but_listening(scmp_filter_ctx f)
 {
 	int ret = seccomp_rule_add(f, REFUSED, SCMP_SYS(connect), 0);
