@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes .eh_frame of one piece of generated code on x86-64: a CIE, and an FDE with the rows in which the frame differs.  (DWARF 5, section
- * 6.4; System V ABI, AMD64 supplement, section 4.2.4.)  Guest and recorder write it for hosts that say what frames their code has, and not
- * in this form.  Where there is no room, full is set, and what is there is of no use.  Context: any.
+ * Writes .eh_frame of one piece of generated code on x86-64: a CIE, and an FDE with the rows in which the frame differs (DWARF 5, section
+ * 6.4; System V ABI, AMD64 supplement, section 4.2.4).  Guest and recorder write it for hosts that describe the frames of their code in
+ * another form.  If there is no room, full is set, and the written bytes are unusable.  Context: any.
  */
 #ifndef TAILOR_EH_FRAME_PUT_H
 #define TAILOR_EH_FRAME_PUT_H
@@ -22,11 +22,11 @@
 #define DW_CFA_expression 0x10
 #define DW_CFA_offset 0x80
 
-/* bytes, size: the caller's; the others 0. */
+/* The caller sets bytes and size, and all other members to 0. */
 struct eh_frame_writer {
 	unsigned char *bytes;
 	uint32_t size, nr;
-	uint32_t entry; /* where the one begins that is being written */
+	uint32_t entry; /* offset of the entry that is being written */
 	bool full;
 };
 
@@ -57,7 +57,7 @@ static inline void eh_frame_put_uleb(struct eh_frame_writer *w, uint64_t v)
 	eh_frame_put_u8(w, (unsigned char)v);
 }
 
-/* The length that begins an entry is of what follows it, a multiple of 8 with it; 0 is DW_CFA_nop. */
+/* End an entry: pad it to a multiple of 8 bytes with DW_CFA_nop, which is 0, and set its length, which does not count the length itself. */
 static inline void eh_frame_end(struct eh_frame_writer *w)
 {
 	uint32_t length;
@@ -70,8 +70,8 @@ static inline void eh_frame_end(struct eh_frame_writer *w)
 	memcpy(w->bytes + w->entry, &length, 4);
 }
 
-/* The CIE, with the rules that hold from the code's begin on: the return address is the word below the frame's end, which is cfa bytes
- * above the stack pointer.  More rules may follow. */
+/* Begin the CIE, with the rules at the begin of the code: the return address is the word below the CFA, which is cfa bytes above the stack
+ * pointer.  The caller may add rules. */
 static inline void eh_frame_begin(struct eh_frame_writer *w, uint64_t cfa)
 {
 	static const unsigned char cie[] = { 1, 'z', 'R', 0, 1, 0x78, EH_FRAME_RETURN, 1, 0 /* absolute addresses */ };
@@ -88,7 +88,7 @@ static inline void eh_frame_begin(struct eh_frame_writer *w, uint64_t cfa)
 	eh_frame_put_uleb(w, 1);
 }
 
-/* Ends the CIE, and begins the FDE of this code. */
+/* End the CIE, and begin the FDE of this code. */
 static inline void eh_frame_begin_code(struct eh_frame_writer *w, uint64_t address, uint64_t bytes)
 {
 	eh_frame_end(w);
@@ -100,7 +100,7 @@ static inline void eh_frame_begin_code(struct eh_frame_writer *w, uint64_t addre
 	eh_frame_put_u8(w, 0);
 }
 
-/* The rules that follow hold from so many bytes further on. */
+/* Advance the address from which the following rules are valid. */
 static inline void eh_frame_advance(struct eh_frame_writer *w, uint32_t by)
 {
 	eh_frame_put_u8(w, DW_CFA_advance_loc4);

@@ -62,7 +62,7 @@ bool host_lack_parse(struct host_lack *l, const char *text, size_t bytes)
 	return false;
 }
 
-/* Below 0, 0, above 0: as far as both have numbers. */
+/* Compare two versions as far as both have numbers.  Returns a number below, equal to or above 0. */
 static int compare_versions(const char *a, const char *b)
 {
 	for (;;) {

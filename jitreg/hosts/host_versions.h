@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hosts, engines and runtimes whose insides are read: the versions with which that was verified, what a recording lacks where another
- * version, or one without a part that is needed, is met, and what helps.  The agent, the recorder and `tailor doctor` say which host it is
- * and why (struct host_lack); the rest is from this list.  docs/hosts.md has the list as a table (tests/unit/test_host_versions.c).
- * Context: any.  Nothing is allocated.
+ * Hosts, engines and runtimes whose internal data structures are read: the versions with which that was verified, what a recording lacks
+ * with another version or with one that lacks a needed part, and what helps.  The agent, the recorder and `tailor doctor` report the host
+ * and the reason (struct host_lack), and this list has the rest.  docs/hosts.md has the list as a table
+ * (tests/unit/test_host_versions.c).  Context: any.  No function allocates memory.
  */
 #ifndef TAILOR_HOST_VERSIONS_H
 #define TAILOR_HOST_VERSIONS_H
@@ -11,18 +11,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Numbers that adapters compare with. */
+/* Versions that adapters compare with. */
 #define HOST_V8_OLDEST 9
 #define HOST_V8_NEWEST 14
-#define HOST_CPYTHON_OLDEST 8 /* of 3 */
+#define HOST_CPYTHON_OLDEST 8 /* minor version of Python 3 */
 #define HOST_CPYTHON_NEWEST 15
 
 #define HOST_TEXT_(x) #x
 #define HOST_TEXT(x) HOST_TEXT_(x)
 
 /*
- * X(NAME, host, its names in jit_hosts, oldest version, newest version, what is missing, what helps).  A version with one number stands for
- * all that begin with it.  The last text is a sentence without its full stop.
+ * X(NAME, host, its names in jit_hosts, oldest version, newest version, what is missing, what helps).  A version with fewer numbers stands
+ * for all versions that begin with it.  The last text is a sentence without its full stop.
  */
 #define HOST_VERSIONS(X) \
 	X(V8, "V8", "Node deno", HOST_TEXT(HOST_V8_OLDEST), HOST_TEXT(HOST_V8_NEWEST), "names of JavaScript functions", \
@@ -47,14 +47,14 @@ enum host_version { HOST_VERSIONS(HOST_NAME_) NR_HOST_VERSIONS };
 #undef HOST_NAME_
 
 struct host_versions {
-	const char *key; /* "V8", in a CONTROL record's text */
+	const char *key; /* name in the text of a CONTROL record, as "V8" */
 	const char *host, *jit_hosts, *oldest, *newest, *missing, *helps;
 };
 extern const struct host_versions host_versions[NR_HOST_VERSIONS];
 
 /*
- * What was met: a version that is not verified, or, where why says so, a part that it lacks.  version: digits and dots, "" where it is
- * unknown.  why: printable, a clause that can stand behind "because", "" where the version is the reason.
+ * The reason why information of a host is missing: a version that is not verified, or a part that the host lacks, which why names.
+ * version: digits and dots, or "" if unknown.  why: a printable clause that fits behind "because", or "" if the version is the reason.
  */
 #define HOST_VERSION_BYTES 32
 #define HOST_WHY_BYTES 192
@@ -63,38 +63,38 @@ struct host_lack {
 	char version[HOST_VERSION_BYTES], why[HOST_WHY_BYTES];
 };
 
-/* A host_lack's why where a function is missing; its name may be long. */
+/* The format of struct host_lack's why if a function is missing.  Long names are cut. */
 #define HOST_LACKS_SYMBOL "its library lacks %.60s%s"
 #define HOST_LACKS_SYMBOL_ARGUMENTS(name) name, strlen(name) > 60 ? "..." : ""
 
-/* Fills *l; of version its digits and dots are taken (behind a "v"), of why what can be printed. */
+/* Fill *l with the digits and dots of version (behind a "v"), and with why, in which non-printable characters become '?'. */
 void host_lack_set(struct host_lack *l, enum host_version host, const char *version, const char *why);
 bool host_lack_is(const struct host_lack *a, const struct host_lack *b);
-/* The text of an agent's CONTROL record (JIT_CONTROL_LACK): KEY, version and why, with a new line between them.  Another process's bytes:
- * false where it is none. */
+/* Parse the text of an agent's CONTROL record (JIT_CONTROL_LACK): KEY, version and why, with newlines between them.  The text is untrusted.
+ * Returns false if it is malformed. */
 bool host_lack_parse(struct host_lack *l, const char *text, size_t bytes);
 
-/* Is a version one of those that were verified?  Also one that has no number. */
+/* Is this one of the verified versions?  A version without a number counts as one. */
 bool host_version_is_verified(enum host_version host, const char *version);
 
-/* What helps, or "": of a version older than those verified nothing is known. */
+/* The sentence that says what helps, or "" for versions older than the verified ones, of which nothing is known. */
 const char *host_lack_helps(const struct host_lack *l);
-/* The version, where it is none of those verified ("it is newer than the versions verified (9 to 14)"), else what it lacks. */
+/* The reason: the version if it is not verified ("it is newer than the versions verified (9 to 14)"), otherwise the part that it lacks. */
 #define HOST_REASON_BYTES (HOST_WHY_BYTES + 96)
 const char *host_lack_reason(const struct host_lack *l, char text[HOST_REASON_BYTES]);
-/* "V8 99.1: names of JavaScript functions are missing, because REASON. WHAT HELPS": without its last full stop. */
+/* The sentence "V8 99.1: names of JavaScript functions are missing, because REASON. WHAT HELPS", without its last full stop. */
 #define HOST_SENTENCE_BYTES 640
 const char *host_lack_sentence(const struct host_lack *l, char text[HOST_SENTENCE_BYTES]);
 
-/* Hosts of which something is missing: each once. */
+/* A list of hosts of which something is missing, without duplicates. */
 #define HOST_LACKS_MAX 16
 struct host_lacks {
 	struct host_lack list[HOST_LACKS_MAX];
 	unsigned nr;
 };
-/* true: it is new in the list, for which there was room. */
+/* Add an entry.  Returns false if the list has it already, or is full. */
 bool host_lacks_add(struct host_lacks *all, const struct host_lack *l);
-/* Is one of them of this host in jit_hosts?  One of the words of a row's names. */
+/* Does the list have this host of jit_hosts?  Is jit_host one of the words of jit_hosts? */
 bool host_lacks_have(const struct host_lacks *all, const char *jit_host);
 bool host_is_named(const char *jit_hosts, const char *jit_host);
 

@@ -12,7 +12,7 @@
 #define INSTRUCTIONS "`tailor report --view asm` lists its instructions"
 #define OWN_PROFILER "It has no JIT interface; its own profiler names functions: "
 
-/* A host in no line of the list: what it is, is not known, so what may name it is said of all ways but the one that was taken. */
+/* A host that is not in the list.  Since it is unknown, the advice names all ways to record but the one that was used. */
 static const struct jit_host other = {
 	.heard = JIT_BY_AGENT, .option = "enable its perf map or jitdump if it has one; an engine of your own calls jitreg_code_load()",
 };
@@ -110,10 +110,10 @@ enum jit_way jit_way_of_text(const char *text)
 
 /* ------------------------------------------------------------------------------------------------------------- advice */
 
-/* Other ways to record than the one that was taken, those first that change less in the host; only ways that name its code. */
+/* List ways to record that name code of the host, except the one that was used.  Those that change less in the host come first. */
 static void list_other_ways(const struct jit_host *h, enum jit_way taken, const char *way[2], int *nr)
 {
-	bool by_agent = taken == JIT_WAY_RUN || taken == JIT_WAY_PRELOAD; /* which hears all that another way does */
+	bool by_agent = taken == JIT_WAY_RUN || taken == JIT_WAY_PRELOAD; /* the agent gets all that another way gets */
 	bool was_alive = taken == JIT_WAY_ATTACH || taken == JIT_WAY_IMPORT;
 
 	*nr = 0;
@@ -156,7 +156,7 @@ void jit_host_list_ways(const struct jit_host *h, char text[JIT_ADVICE_BYTES])
 
 	*text = 0;
 	for (size_t i = 0; i < sizeof(ways_by_change) / sizeof(ways_by_change[0]); i++)
-		if (h->heard & ways_by_change[i].by && !(i == 1 && h->heard & JIT_BY(ATTACH))) /* what attach gives needs no injection */
+		if (h->heard & ways_by_change[i].by && !(i == 1 && h->heard & JIT_BY(ATTACH))) /* no injection if attach suffices */
 			at += snprintf(text + at, JIT_ADVICE_BYTES - (size_t)at, "%s%s", at ? ", " : "", ways_by_change[i].command);
 	if (h->option)
 		snprintf(text + at, JIT_ADVICE_BYTES - (size_t)at, "%s%s", at ? "; or " : "", h->option);
@@ -164,7 +164,7 @@ void jit_host_list_ways(const struct jit_host *h, char text[JIT_ADVICE_BYTES])
 		snprintf(text, JIT_ADVICE_BYTES, "%s", h->otherwise ? h->otherwise : INSTRUCTIONS);
 }
 
-/* Does text begin a word there: at its beginning, or behind what separates options? */
+/* Is at the beginning of a word, that is of the argument, or behind a separator of options? */
 static bool is_at_word_begin(const char *argument, const char *at)
 {
 	return at == argument || strchr(" =,:;+\t", at[-1]);
@@ -193,13 +193,13 @@ bool jit_host_is_code_buffer(const char *symbol)
 	return strcmp(symbol, "code_gen_buffer") == 0;
 }
 
-/* Is name the word, perhaps with a version or an ending behind it: "php8.2", "libLLVM-14.so.1", "sbcl.core", but not "nodemon"? */
+/* Is name the word, possibly with a version or an extension behind it: "php8.2", "libLLVM-14.so.1", "sbcl.core", but not "nodemon"? */
 static bool file_is_named(const char *name, const char *word, size_t bytes)
 {
 	return strncmp(name, word, bytes) == 0 && !isalpha((unsigned char)name[bytes]) && name[bytes] != '_';
 }
 
-/* A word of a host's objects, of so many bytes: may it be what a library is called? */
+/* Can a word of a host's objects be the name of a library? */
 static bool may_be_library_name(const char *word, size_t bytes)
 {
 	return strncmp(word + (*word == '_'), "lib", 3) == 0 || memmem(word, bytes, ".cpython", 8);
