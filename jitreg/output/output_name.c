@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file without a name, and how it takes one.
+ * Files without a name, and giving them one.
  *
- * Where there was none, link(2) creates the name, and fails if another program has created it meanwhile.  Where there was one, the two
- * files exchange their names (RENAME_EXCHANGE), and what came out is compared with what was there when we began: if another program has
- * replaced it meanwhile, they change back.  So of two writers the second is told, and none of the two files is ever half of each.
+ * If no file had the name, link(2) creates it, and fails if another program has created it meanwhile.  If a file had the name, the two
+ * files exchange their names (RENAME_EXCHANGE), and the old file is compared with the one at the start: if another program has replaced
+ * it meanwhile, the names are exchanged back.  So of two writers the second one fails, and neither file is ever half of each.
  */
 #include "jitreg/output/output_internal.h"
 
@@ -18,12 +18,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define TRIES 3 /* another program may create or remove a file between two of our calls */
+#define TRIES 3 /* another program may create or remove a file between two calls */
 
 /* ------------------------------------------------------------------------------------- hidden files, removed by signals */
 
-/* The one hidden file of this process that signals remove.  A command writes one file at a time; a second one is removed by its failure
- * alone. */
+/* The hidden file that signals remove.  A process has one, since a command writes one file at a time.  A second one is removed if it fails,
+ * but not by signals. */
 static struct {
 	volatile sig_atomic_t is_set;
 	int folder;
@@ -31,15 +31,15 @@ static struct {
 	char name[OUTPUT_TEMPORARY_BYTES];
 } pending;
 
-/* Context: signal. */
+/* Remove the hidden file and let the signal end the process.  Context: signal. */
 static void remove_pending_and_die(int signal_number)
 {
 	if (pending.is_set && pending.process == getpid())
 		unlinkat(pending.folder, pending.name, 0);
-	raise(signal_number); /* SA_RESETHAND: it ends the process now */
+	raise(signal_number); /* ends the process, because of SA_RESETHAND */
 }
 
-/* A signal that the command handles or ignores is left as it is. */
+/* Remove the hidden file on signals that would end the process.  Signals that the command handles or ignores are left unchanged. */
 static void remove_on_signals(const struct output_file *o)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ };
@@ -115,7 +115,7 @@ int output_name_rename(const struct output_file *o, const char *from, const char
 	return file_changes.rename(path_beside(o, from, path[0], sizeof(path[0])), path_beside(o, to, path[1], sizeof(path[1])));
 }
 
-/* With flags, which a steward's hands do not know: then as on a file system that lacks them. */
+/* Rename with flags.  Stewards do not support flags, which fails as on a file system without them. */
 static int rename_with(const struct output_file *o, const char *from, const char *to, unsigned flags)
 {
 	if (file_changes_are_own())
@@ -154,7 +154,7 @@ int output_name_create(struct output_file *o, struct diag *d)
 	o->fd = o->is_named || !file_changes_are_own() ? -1 : openat(o->folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	if (o->fd >= 0) {
 		format_descriptor_link(o, link, sizeof(link));
-		if (access(link, F_OK)) { /* without /proc it could take no name */
+		if (access(link, F_OK)) { /* without /proc the file could not get a name */
 			close(o->fd);
 			o->fd = -1;
 		}
@@ -168,7 +168,7 @@ int output_name_create(struct output_file *o, struct diag *d)
 
 /* --------------------------------------------------------------------------------------------------------- taking a name */
 
-/* The file under a name that nothing has.  0 or -errno. */
+/* Give the file a name that no other file has.  Returns 0 or -errno. */
 static int link_file(const struct output_file *o, const char *name)
 {
 	char link[32];
@@ -179,8 +179,8 @@ static int link_file(const struct output_file *o, const char *name)
 	return linkat(AT_FDCWD, link, o->folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-/* Where the file system has no RENAME_NOREPLACE, a second link does the same; where it has no links (exFAT), a moment remains in which
- * another program's file would be lost. */
+/* Rename without replacing on file systems without RENAME_NOREPLACE, by a second link.  If these have no links (exFAT), a moment remains in
+ * which a file that another program creates would be lost. */
 static int rename_exclusively(const struct output_file *o, const char *name)
 {
 	if (file_changes_are_own() && linkat(o->folder, o->temporary, o->folder, name, 0) == 0)
@@ -224,7 +224,7 @@ static int keep_or_remove_old(struct output_file *o, const char *name)
 	return o->has_old ? 0 : -errno;
 }
 
-/* Without RENAME_EXCHANGE a moment remains in which another program's file would be lost. */
+/* Replace the file without RENAME_EXCHANGE.  A moment remains in which a file that another program creates would be lost. */
 static int replace_by_rename(struct output_file *o)
 {
 	int ret;

@@ -5,10 +5,10 @@
 
 #include <argp.h>
 
-/* A line of options, for a command that keeps the answer itself. */
+/* A line of argp options, for a command that handles the option itself. */
 #define OUTPUT_OVERWRITE_OPTION(key) { "overwrite", key, NULL, 0, "write over any existing file", 0 }
 
-/* A child of a command's argp: --overwrite is output_file_allow_overwriting(). */
+/* A child of a command's argp, in which --overwrite calls output_file_allow_overwriting(). */
 extern const struct argp output_argp;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at what stands at the path of an output already: may it be replaced? */
+/* Checks whether an existing file at the path of an output may be replaced. */
 #include "jitreg/output/output_internal.h"
 
 #include "jitreg/base/file_changes.h"
@@ -60,14 +60,14 @@ int output_place_open_special(const char *path, struct diag *d)
 
 	if (fd < 0)
 		return output_cannot_write(d, path, error, error == ENXIO ? "no program reads from it" : NULL);
-	ret = fstat(fd, &st) ? output_cannot_write(d, path, errno, NULL) : check_special_file(path, &st, d); /* it may be another by now */
+	ret = fstat(fd, &st) ? output_cannot_write(d, path, errno, NULL) : check_special_file(path, &st, d); /* checks what was opened */
 	if (ret == 0)
 		return fd;
 	close(fd);
 	return ret;
 }
 
-/* The flags of a descriptor that other programs share are not changed, so a description of our own is opened. */
+/* Open a new file description, since other programs share the flags of the existing one. */
 int output_place_open_descriptor(const char *path, int descriptor, struct diag *d)
 {
 	char link[32];
@@ -98,7 +98,7 @@ static bool has_mark(int fd, const struct output_form *form)
 	return found;
 }
 
-/* The process that records into it; 0: none; -1: one that is not seen from here. */
+/* The process that records into a file, 0 if none does, or -1 if the process is not visible from here. */
 static pid_t find_recorder(int fd)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
@@ -117,7 +117,7 @@ static int refuse_recorded(const char *path, pid_t recorder, struct diag *d)
 	return diag_fail(d, EBUSY, "%s: another tailor%s records into it; give another name", path, which);
 }
 
-/* A file that others have put there is opened as it is: st says that it is a regular one. */
+/* Check a regular file that is open: no recorder writes to it, and it may be overwritten, is empty or has the mark. */
 static int check_open_file(const struct output_file *o, int fd, bool overwrite, struct diag *d)
 {
 	const pid_t recorder = find_recorder(fd);
