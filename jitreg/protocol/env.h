@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environment: every variable that guest and recorder read, in one list.  `tailor run` sets what the guest must know;
- * a user who preloads libtailor.so sets the others by hand.
+ * The environment variables that guest and recorder read, in one list.  `tailor run` sets those that the guest needs.  Users who preload
+ * libtailor.so set the others.
  */
 #ifndef TAILOR_ENV_H
 #define TAILOR_ENV_H
@@ -22,7 +22,7 @@
 	X(DEBUG, "TAILOR_DEBUG", "1: the agent prints debug messages to stderr") \
 	X(OFF, "TAILOR_OFF", "1: disable the agent")
 
-#define TAILOR_SPARK_BYTES 1000 /* of the folder in TAILOR_SPARK */
+#define TAILOR_SPARK_BYTES 1000 /* maximum length of the folder in TAILOR_SPARK */
 
 #define TAILOR_ENV_NAME_(NAME, text, help) static const char TAILOR_ENV_##NAME[] __attribute__((unused)) = text;
 TAILOR_ENVIRONMENT(TAILOR_ENV_NAME_)

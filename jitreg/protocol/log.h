@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Between guest and recorder: the layout of the registration log, and the handshake.
+ * The protocol between guest and recorder: the layout of the registration log, and the handshake.
  *
- * The log is a memfd that the recorder makes (one per process that says hello), seals against shrinking and growing, and
- * maps; the guest maps it too.  Page 0 is the head, the rest a ring.  Positions are 64-bit byte counts that never wrap;
- * a position's place in the ring is position % ring_bytes, and frames run across the end of the ring.  The first position
- * is ring_bytes, so that a ring of zeros holds no frame of any position.
+ * The log is a memfd that the recorder makes (one per process that sends WIRE_HELLO), seals against shrinking and growing, and maps.  The
+ * guest maps it too.  Page 0 is the head, the rest a ring.  Positions are 64-bit byte counts that never wrap.  The place of a position in
+ * the ring is position % ring_bytes, and frames may wrap around the end of the ring.  The first position is ring_bytes, so that a ring of
+ * zeros holds no frame of any position.
  *
- * Append (guest, any thread): reserve by compare-and-swap on head.reserved, which refuses when the ring is full (a
- * fetch-and-add would jam for good), copy the record behind the frame, then publish: a compare-and-swap puts the frame's position in
- * place of what stood there.  Old contents never look published: a position occurs once in the life of a log.
+ * Append (guest, any thread): reserve space by compare-and-swap on head.reserved, which fails when the ring is full (a fetch-and-add would
+ * block the log for good), copy the record behind the frame, then publish it: a compare-and-swap replaces the old word by the frame's
+ * position.  Old contents never look published, because a position occurs once in the life of a log.
  *
- * Drain (recorder): a frame whose position fits is complete.  One that stays unpublished for 100 ms is read past: what follows it is handed
- * over, and it is still waited for, because nothing is freed from it on (head.consumed), so nothing else is written there.  After 10 s, or
- * when its process has ended, it is given up: its words become LOG_PASSED, the space is freed, and its bytes are counted as a gap.  A
- * writer that was only slow then fails to publish, and its caller gets -ENOBUFS: a record whose call returned 0 is in the trace.
- * An empty log begins anew: the recorder moves both positions to the next multiple of ring_bytes, by compare-and-swap on head.reserved.
- * A recording that ends beside a process that goes on closes its log: head.reserved becomes LOG_CLOSED, so nothing is appended any
- * more, and what is still unpublished is given up.
- * Where an unpublished record ends is not known: the next one begins at the next 8-byte boundary whose frame fits (position = its own,
- * size within what is reserved).  Every byte here is hostile: copy the frame and the record first, then check the copy.
+ * Drain (recorder): a frame whose position fits is complete.  If a frame stays unpublished for 100 ms, the recorder reads the records
+ * behind it and still waits for it.  No space from this frame on is freed (head.consumed), so nothing else is written there.  After 10 s,
+ * or when its process has ended, the recorder gives the frame up: its words become LOG_PASSED, the space is freed, and its bytes are
+ * counted as a gap.  A writer that was only slow then fails to publish, and its caller gets -ENOBUFS, so a record whose call returned 0 is
+ * in the trace.  An empty log begins anew: the recorder moves both positions to the next multiple of ring_bytes, by compare-and-swap on
+ * head.reserved.  If a recording ends and its process goes on, the recorder closes the log: head.reserved becomes LOG_CLOSED, so nothing
+ * more is appended, and unpublished records are given up.  The end of an unpublished record is unknown: the next one begins at the next
+ * 8-byte boundary with a fitting frame (position = its own, size within the reserved space).  Every byte of the log is untrusted: copy the
+ * frame and the record first, then check the copy.
  */
 #ifndef TAILOR_LOG_H
 #define TAILOR_LOG_H
@@ -27,50 +27,50 @@
 #include <stdint.h>
 
 #define LOG_MAGIC 0x474f4c54u /* "TLOG" */
-#define LOG_VERSION 5u	      /* of everything in this file: guest and recorder of different versions refuse each other */
+#define LOG_VERSION 5u	      /* version of this file: guest and recorder of different versions refuse each other */
 #define LOG_HEAD_BYTES 4096u
 #define LOG_RING_BYTES_DEFAULT (64u << 20)
-#define LOG_RING_BYTES_DORMANT (14u << 20) /* 5 ms of the fastest guest; a process that is not recorded stays small */
+#define LOG_RING_BYTES_DORMANT (14u << 20) /* 5 ms of the fastest guest, so that a process that is not recorded stays small */
 #define LOG_RING_BYTES_MIN (64u << 10)
 #define LOG_FRAME_ALIGN 8u
-#define LOG_PASSED(position) ((position) | 1u) /* in the place of a frame's position: the recorder has given it up */
-#define LOG_CLOSED (1ull << 62) /* in the place of head.reserved: there is no room for anything */
+#define LOG_PASSED(position) ((position) | 1u) /* replaces a frame's position when the recorder gives it up */
+#define LOG_CLOSED (1ull << 62) /* value of head.reserved that leaves no room for any record */
 
-/* Hosts of which the thread that an agent was loaded in (tailor_injected()) holds no lock, so that it may call them. */
+/* Hosts that the thread in which an agent was loaded (tailor_injected()) may call, since it holds no lock of theirs. */
 enum { INJECTED_MAY_CALL_V8 = 1, INJECTED_MAY_CALL_PYTHON = 2 };
 
 struct log_head {
 	uint32_t magic;
 	uint32_t version;
-	uint64_t ring_bytes; /* multiple of 4096; both sides remember it and never read it again */
-	uint32_t pid;	     /* whose log it is */
+	uint64_t ring_bytes; /* multiple of 4096; both sides read it once and keep their copy */
+	uint32_t pid;	     /* process that owns the log */
 	uint32_t reserved0;
-	/* written by the guest (atomics) */
+	/* The guest writes the following members (atomics). */
 	uint64_t reserved __attribute__((aligned(64)));
-	uint64_t dropped_records; /* full or malformed: counted, never waited for longer than 1 ms */
+	uint64_t dropped_records; /* log full: writers wait for 1 ms at most */
 	uint64_t dropped_bytes;
-	uint64_t guest_full; /* facts that the guest's own fixed tables had no room for */
-	uint64_t dropped_samples; /* of LOG_SAMPLE, for which no writer waits */
-	uint32_t switched_off; /* the guest gave up; errno-like reason */
-	uint64_t refused_records; /* malformed: their calls got -EINVAL */
-	/* written by the recorder */
+	uint64_t guest_full; /* entries for which the fixed tables of the guest had no room */
+	uint64_t dropped_samples; /* dropped LOG_SAMPLE records, for which no writer waits */
+	uint32_t switched_off; /* reason why the guest gave up (like errno), or 0 */
+	uint64_t refused_records; /* malformed records, whose calls returned -EINVAL */
+	/* The recorder writes the following members. */
 	uint64_t consumed __attribute__((aligned(64)));
-	uint32_t recorder_gone; /* 1: the log is drained no more; the guest switches itself off */
-	uint64_t heartbeats; /* grows while the recorder works, every 10 ms or sooner: who waits for it knows that it will come */
+	uint32_t recorder_gone; /* 1: the log is not drained any more, and the guest switches itself off */
+	uint64_t heartbeats; /* grows every 10 ms or sooner while the recorder runs, so that waiting writers know it does */
 };
 _Static_assert(sizeof(struct log_head) <= LOG_HEAD_BYTES, "the head is one page");
 
-/* Before each record.  record_bytes is its size without padding; the next frame starts at the next multiple of 8. */
+/* The frame before each record.  record_bytes is its size without padding.  The next frame starts at the next multiple of 8. */
 struct log_frame {
-	uint64_t position; /* its own; stored last, with release order */
+	uint64_t position; /* the frame's own position, stored last, with release order */
 	uint32_t record_bytes;
 	uint32_t tid;
 };
 _Static_assert(sizeof(struct log_frame) == 16, "shared layout");
 
 /*
- * A sample that a signal handler took, where the kernel cannot write one for us (or only a handler can read the tag): a record
- * of the log, never of a trace.  Behind it: stack_bytes of the stack from sp on.
+ * A sample that a signal handler took, if the kernel cannot write samples (or only a handler can read the tag).  This record is in logs,
+ * never in traces.  stack_bytes bytes of the stack from sp on follow it.
  */
 #define LOG_SAMPLE 127u
 #define LOG_SAMPLE_REGISTERS 18
@@ -79,7 +79,7 @@ struct log_sample {
 	uint32_t id, total_size; /* struct jitreg_prefix */
 	uint64_t timestamp;
 	uint64_t weight;   /* in the event's unit */
-	uint64_t tag_word; /* the thread-local tag; 0 where there is none */
+	uint64_t tag_word; /* the thread-local tag, or 0 */
 	uint32_t cpu;
 	uint32_t stack_bytes;
 	uint64_t registers[LOG_SAMPLE_REGISTERS]; /* ax bx cx dx si di bp sp ip flags r8 to r15: perf's order */
@@ -87,27 +87,27 @@ struct log_sample {
 
 /* How the threads of a process are sampled. */
 enum wire_sampler {
-	WIRE_SAMPLER_NONE = 0,	 /* not by themselves: inherited counters do it */
+	WIRE_SAMPLER_NONE = 0,	 /* threads do nothing: inherited counters sample them */
 	WIRE_SAMPLER_RING = 1,	 /* each thread opens counters, and the kernel writes samples into rings */
 	WIRE_SAMPLER_SIGNAL = 2, /* each thread opens a counter that sends it a signal at each overflow */
-	WIRE_SAMPLER_TIMER = 3,	 /* each thread has a timer on its processor time: where perf events are forbidden */
+	WIRE_SAMPLER_TIMER = 3,	 /* each thread has a timer on its CPU time, if perf events are forbidden */
 };
 
 /*
- * The handshake: SOCK_SEQPACKET on an abstract unix socket named by TAILOR_SOCKET ("tailor-<pid>-<random hex>").  One
- * message, one answer, one connection: the guest keeps no descriptor, so a host that closes all of its descriptors
- * takes nothing from us.  The recorder checks SO_PEERCRED: same user as itself, or root, or a process of its tree.
+ * The handshake uses SOCK_SEQPACKET on an abstract unix socket named by TAILOR_SOCKET ("tailor-<pid>-<random hex>").  A connection carries
+ * one message and one answer.  The guest keeps no descriptor, so a host that closes all of its descriptors does no harm.  The recorder
+ * checks SO_PEERCRED for its own user, root, or a process of its tree.
  */
 enum wire_request {
-	WIRE_HELLO = 1,	  /* a process starts (after exec, after fork): answer carries the log's descriptor */
-	WIRE_COUNTER = 2, /* carries descriptors of one thread's events; the answer means "they count" */
-	WIRE_STOP = 3,	  /* the guest gives up (reason in .error): drain what there is */
-	WIRE_COUNTER_MEMORY = 4, /* memory for execution counts, .log_bytes of it: answer carries its descriptor, .reserved its number */
+	WIRE_HELLO = 1,	  /* a process starts (after exec, after fork); the answer carries the log's descriptor */
+	WIRE_COUNTER = 2, /* carries descriptors of one thread's events; the answer means that they count */
+	WIRE_STOP = 3,	  /* the guest gives up (reason in .error), and the log is to be drained */
+	WIRE_COUNTER_MEMORY = 4, /* requests .log_bytes of memory for execution counts; answer: descriptor, number in .reserved */
 };
 
 #define WIRE_MAGIC 0x57524c54u /* "TLRW" */
 #define WIRE_EVENTS_MAX 8
-#define WIRE_ATTR_BYTES 136 /* sizeof(struct perf_event_attr) as of 6.x; shorter ones are padded with zeros */
+#define WIRE_ATTR_BYTES 136 /* sizeof(struct perf_event_attr) of Linux 6.x; shorter ones are padded with zeros */
 
 struct wire_message {
 	uint32_t magic;
@@ -115,23 +115,23 @@ struct wire_message {
 	uint32_t request;
 	uint32_t pid;
 	uint32_t tid;
-	int32_t error;	   /* WIRE_COUNTER: why there is no descriptor (errno), else 0 */
-	uint32_t nr_fds;   /* of the descriptors that travel along (SCM_RIGHTS), in the order of the events */
+	int32_t error;	   /* WIRE_COUNTER: errno if there is no descriptor; otherwise 0 */
+	uint32_t nr_fds;   /* number of sent descriptors (SCM_RIGHTS), in the order of the events */
 	uint32_t flags;	   /* WIRE_FLAG_* */
-	uint64_t log_bytes; /* WIRE_HELLO: the most that this process can map; 0: no opinion.  WIRE_COUNTER_MEMORY: wanted */
+	uint64_t log_bytes; /* WIRE_HELLO: maximum that this process can map, or 0; WIRE_COUNTER_MEMORY: requested size */
 	char guest_version[32];
 };
-#define WIRE_FLAG_CHILD 1u /* hello after fork, not after exec */
+#define WIRE_FLAG_CHILD 1u /* WIRE_HELLO after fork, not after exec */
 
 struct wire_answer {
 	uint32_t magic;
 	uint32_t version;
-	int32_t status; /* 0, or -errno: -EPROTO version mismatch, -EPERM not ours, -ENOMEM ... */
-	uint32_t sampler; /* enum wire_sampler; RING, SIGNAL: open these events on each thread, disabled, and hand them over */
-	uint64_t ring_bytes;	 /* WIRE_HELLO: of the log whose descriptor comes along; WIRE_COUNTER_MEMORY: of the memory */
-	uint64_t interval_ns;	 /* SIGNAL: a sample's weight, in the event's unit; TIMER: of processor time between two samples */
-	uint32_t stack_bytes;	 /* SIGNAL, TIMER: to take with each sample */
-	uint32_t reserved; /* WIRE_COUNTER_MEMORY: which of the process's memories it is */
+	int32_t status; /* 0, or -errno: -EPROTO version mismatch, -EPERM refused process, -ENOMEM ... */
+	uint32_t sampler; /* enum wire_sampler; RING, SIGNAL: open these events disabled on each thread, and send them */
+	uint64_t ring_bytes;	 /* size of the log (WIRE_HELLO) or of the memory (WIRE_COUNTER_MEMORY) sent along */
+	uint64_t interval_ns;	 /* SIGNAL: weight of a sample, in the event's unit; TIMER: CPU time between samples */
+	uint32_t stack_bytes;	 /* SIGNAL, TIMER: stack bytes to copy with each sample */
+	uint32_t reserved; /* WIRE_COUNTER_MEMORY: number of this memory in the process */
 	uint32_t nr_events;
 	uint32_t attr_bytes;
 	unsigned char attr[WIRE_EVENTS_MAX][WIRE_ATTR_BYTES]; /* struct perf_event_attr */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Can a program load our library by LD_PRELOAD without harm?  Read from its file, before it runs, by the recorder and by the guest, in
- * front of each exec.  The file is hostile: every offset is one to read at, and every loop is bounded.
- * Context: any, also signal; nothing but the stack is used.
+ * Checks whether a program can load libtailor.so by LD_PRELOAD without harm.  The recorder and the guest read the program's file before
+ * each exec.  The file is untrusted: offsets are only used to read at, and every loop is bounded.  Context: any, also signal.  Only the
+ * stack is used as memory.
  */
 #ifndef TAILOR_PRELOAD_H
 #define TAILOR_PRELOAD_H
@@ -13,22 +13,22 @@
 #include <string.h>
 
 #define PRELOAD_HEADERS_MAX 64
-#define PRELOAD_ENTRIES_MAX 1024 /* of the dynamic section */
+#define PRELOAD_ENTRIES_MAX 1024 /* entries of the dynamic section */
 #define PRELOAD_NAME_BYTES 64
-/* A program that is limited to less (ulimit -v, -d) may need what the library takes: 0.9 MiB, and a 64th of its address space. */
+/* The library takes 0.9 MiB, and a 64th of the address space, which a program with lower limits (ulimit -v, -d) may need itself. */
 #define PRELOAD_ADDRESS_SPACE_MIN (64ull << 20)
 #define PRELOAD_DATA_MIN (32ull << 20)
 
 enum preload_fit {
-	PRELOAD_FITS, /* or it is no ELF file: exec, or a script's interpreter, will say */
-	PRELOAD_STATIC, /* no loader reads LD_PRELOAD; programs that it starts may */
-	PRELOAD_OTHER_CLASS, /* its loader prints an error */
-	PRELOAD_OTHER_LIBC, /* its loader ends it: our library needs glibc */
-	PRELOAD_SANITIZER, /* ends itself unless its own runtime is the first library */
-	PRELOAD_LIMITED, /* it has too little address space or data; not said by its file */
+	PRELOAD_FITS, /* can be preloaded, or is not an ELF file, which exec or an interpreter handles */
+	PRELOAD_STATIC, /* static program, without a loader that reads LD_PRELOAD; its child processes may have one */
+	PRELOAD_OTHER_CLASS, /* another class or processor, whose loader prints an error */
+	PRELOAD_OTHER_LIBC, /* without glibc, which the library needs: the loader would end the program */
+	PRELOAD_SANITIZER, /* the program ends itself unless its sanitizer runtime is the first library */
+	PRELOAD_LIMITED, /* the limits of address space or data are too low (checked by callers, not from the file) */
 };
 
-/* As pread(2) on file: the number of bytes, or less than 0. */
+/* A function like pread(2) on file: returns the number of bytes, or less than 0. */
 typedef long (*preload_read_fn)(int file, void *to, size_t bytes, uint64_t offset);
 
 static inline bool preload_begins(const char *text, const char *with)
@@ -36,7 +36,7 @@ static inline bool preload_begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* glibc's loader is called ld-linux-x86-64.so.2, wherever it lies, or ld-2.31.so; musl's ld-musl-x86_64.so.1. */
+/* Is this glibc's loader?  Its name is ld-linux-x86-64.so.2 or ld-2.31.so, in any folder.  musl's is ld-musl-x86_64.so.1. */
 static inline bool preload_is_glibc(const char *interpreter)
 {
 	const char *slash = strrchr(interpreter, '/'), *base = slash ? slash + 1 : interpreter;
@@ -44,7 +44,7 @@ static inline bool preload_is_glibc(const char *interpreter)
 	return preload_begins(base, "ld-linux") || preload_begins(base, "ld-2.");
 }
 
-/* The runtimes that look whether they come first (AsanCheckDynamicRTPrereqs() of compiler-rt, which GCC's have as well). */
+/* Is this a runtime that checks that it comes first?  (AsanCheckDynamicRTPrereqs() of compiler-rt, which GCC's runtimes have as well.) */
 static inline bool preload_must_be_first(const char *needed)
 {
 	return preload_begins(needed, "libasan.so") || preload_begins(needed, "libhwasan.so") ||
@@ -71,7 +71,7 @@ static inline uint64_t preload_offset_of(const struct preload_file *f, uint64_t 
 	for (unsigned i = 0; i < f->nr; i++)
 		if (f->header[i].p_type == PT_LOAD && address - f->header[i].p_vaddr < f->header[i].p_filesz)
 			return address - f->header[i].p_vaddr + f->header[i].p_offset;
-	return UINT64_MAX / 2; /* behind any file's end */
+	return UINT64_MAX / 2; /* lies behind the end of any file */
 }
 
 static inline bool preload_needs_first(const struct preload_file *f, const Elf64_Phdr *dynamic)
@@ -80,7 +80,7 @@ static inline bool preload_needs_first(const struct preload_file *f, const Elf64
 	char name[PRELOAD_NAME_BYTES];
 	Elf64_Dyn entry[16];
 
-	/* where the names are, and then which are needed */
+	/* The first pass finds the table of names, the second one the needed libraries. */
 	for (int pass = 0; pass < 2; pass++)
 		for (unsigned at = 0; at < PRELOAD_ENTRIES_MAX && at < dynamic->p_filesz / sizeof(entry[0]); at++) {
 			const Elf64_Dyn *d = &entry[at % 16];
