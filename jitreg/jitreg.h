@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitreg 1.2: what a program that generates code says about it to a profiler that may or may not be in the process.
+ * jitreg 1.2 lets a program that generates code describe this code to a profiler, which may or may not be in the process.
  *
- * A host (a database, a language runtime, any JIT) copies or installs this one header; C99 to C23, C++11 to C++23, nothing to link.
+ * A host (a database, a language runtime, any JIT) copies or installs this one header.  It is C99 to C23 and C++11 to C++23, and needs no
+ * library.
  *
  *	#include "jitreg.h"
  *	enum { OPERATOR = 1, IR = 2 };
  *
- *	jitreg_level(OPERATOR, "operator", 0, JITREG_LEVEL_PLAN);               levels, from above
+ *	jitreg_level(OPERATOR, "operator", 0, JITREG_LEVEL_PLAN);               levels, upper ones first
  *	jitreg_level(IR, "ir", OPERATOR, 0);
  *	jitreg_component(OPERATOR, 7, "hash join", "o_orderkey = l_orderkey", 0);
- *	jitreg_link_to(jitreg_at(IR, 42), jitreg_at(OPERATOR, 7), 1);           what was lowered from what
- *	jitreg_code_load(address, bytes, index, "pipeline_2", code);            the code ...
- *	jitreg_code_map(address, entries, nr_entries);                          ... and which part of it is which component
- *	JITREG_WITH_TAG_WORD(tag, TAG | 42) { hash_table_insert(); }            who calls code that several components share
+ *	jitreg_link_to(jitreg_at(IR, 42), jitreg_at(OPERATOR, 7), 1);           lower component and its origin
+ *	jitreg_code_load(address, bytes, index, "pipeline_2", code);            generated code
+ *	jitreg_code_map(address, entries, nr_entries);                          the components of its parts
+ *	JITREG_WITH_TAG_WORD(tag, TAG | 42) { hash_table_insert(); }            the caller of code that several components share
  *
- * Every function returns 0, or
+ * Unless documented otherwise, every function returns 0, which means that the record is in the trace, or
  *	-ENOSYS   there is no agent in this process, or it has switched itself off
- *	-EINVAL   malformed: a count without elements, a record that cannot be
+ *	-EINVAL   the record is malformed, such as a count without elements
  *	-ENOBUFS  the record was dropped, and the agent counts it
- * unless it says otherwise.  0 means that the record is in the trace.  Context of all: any thread, never a signal handler.  Nothing
- * allocates, nothing but jitreg_counter_block() waits for longer than 1 ms, and errno is left alone.  Without an agent a call costs a
- * load, a branch and a look at the clock (no system call); its arguments are not looked at.
+ * Context of all functions: any thread, never a signal handler.  No function allocates memory, none but jitreg_counter_block() waits for
+ * longer than 1 ms, and all preserve errno.  Without an agent, a call costs a load, a branch and reading the clock (no system call), and
+ * does not access its arguments.
  *
- * When it holds: a name, a link and everything else holds from its time stamp (the moment of the call) on, until it is ended or
- * replaced; nothing that is said later changes what samples before it mean.  So: announce levels and components before links to them, and
- * all of it before the code runs.
+ * Validity: a name, a link and every other record is valid from its time stamp (the moment of the call) on, until it is ended or replaced.
+ * Later records do not change the attribution of earlier samples.  So announce levels and components before links to them, and all of
+ * these before the code runs.
  *
- * What is frozen: the records with their ids and fields, the functions and macros without a trailing underscore, and what they mean, for
- * as long as the major version is 1.  A version 1.x adds records, fields at the end of records, and functions; it changes no meaning and
- * takes nothing away.  Host and agent of different versions 1.x work together: what one of them does not know is skipped.
+ * Stability: the records with their ids and fields, the functions and macros without a trailing underscore, and their meanings are frozen
+ * as long as the major version is 1.  A version 1.x adds records, fields at the end of records, and functions.  It changes no meaning and
+ * removes nothing.  Host and agent of different versions 1.x work together: each skips records and fields that it does not know.
  *
- * Order of this file, from the simplest to the rarest: code; components; tags; objects; marks; numbers and queries; execution counts;
- * facts, lines and memory; who comes late; what other profilers' formats have as well.  Behind that the records, and behind those how it
- * is done.  README.md beside this file specifies each record.
+ * The sections of this file are in order of decreasing use: code; components; tags; objects; marks; numbers and queries; execution counts;
+ * facts, lines and memory; recorders that come late; records of other formats, and older forms.  The records and the implementation
+ * follow.  README.md beside this file specifies each record.
  */
 #ifndef JITREG_H
 #define JITREG_H
@@ -55,21 +56,22 @@
 extern "C" {
 #endif
 
-/* Is there an agent that records?  For hosts that want to skip work. */
+/* Is there an agent that records?  Hosts can skip work if there is none. */
 static inline int jitreg_enabled(void);
 
 /* ---------------------------------------------------------------------------------------------------------------- code */
 
-/* Code was generated: [address, address + bytes).  code: its bytes; NULL when they cannot be read yet.  index: the host's own number. */
+/* Announce generated code at [address, address + bytes).  code: its bytes, or NULL if they cannot be read yet.  index: a number of the
+ * host's choice. */
 static inline int jitreg_code_load(uint64_t address, uint64_t bytes, uint64_t index, const char *name, const void *code);
 static inline int jitreg_code_move(uint64_t from, uint64_t to, uint64_t bytes, uint64_t index);
-/* The range is free; what ran there before stays attributable.  bytes 0: the whole object at address. */
+/* Announce that the range is free.  Earlier samples in it stay attributable.  bytes 0: the whole code object at address. */
 static inline int jitreg_code_unload(uint64_t address, uint64_t bytes);
 
-/* For hosts that do the last lowering themselves: from entries[i].offset on, the code at address belongs to that component, until the next
- * entry.  Ascending. */
+/* Map code to components, for hosts that do the last lowering themselves.  The code at address belongs to component entries[i] from offset
+ * entries[i].offset up to that of the next entry.  Offsets ascend. */
 struct jitreg_code_map_entry {
-	uint64_t offset; /* from the code's address */
+	uint64_t offset; /* bytes from the code's address */
 	uint64_t level;
 	uint64_t component; /* 0: none */
 };
@@ -77,37 +79,38 @@ static inline int jitreg_code_map(uint64_t address, const struct jitreg_code_map
 
 /* ---------------------------------------------------------------------------------------------------------- components */
 
-/* An abstraction level.  level: any number but 0; upper: the level above it, 0 for none. */
+/* Announce an abstraction level.  level: any number but 0.  upper: the level above it, or 0. */
 static inline int jitreg_level(uint32_t level, const char *name, uint32_t upper, uint32_t flags);
-#define JITREG_LEVEL_PLAN 1u /* its components and edges are the plan that reports show first */
-#define JITREG_LEVEL_WAITS 2u /* its components are what threads wait for */
+#define JITREG_LEVEL_PLAN 1u /* components and edges of the level are the plan that reports show first */
+#define JITREG_LEVEL_WAITS 2u /* components of the level are resources that threads wait for */
 
-/* component: any number but 0, unique in its level and process while it lasts.  A component that is announced again with another name or
- * detail is another component from then on. */
+/* Announce a component.  component: any number but 0, unique in its level and process while it is valid.  A component that is announced
+ * again with another name or detail is another component from then on. */
 static inline int jitreg_component(uint32_t level, uint64_t component, const char *name, const char *detail, uint32_t flags);
-#define JITREG_COMPONENT_SHARED 1u  /* code used by several components: a tag or the call stack decides */
-#define JITREG_COMPONENT_RUNTIME 2u /* not generated: the engine's own machinery; said for the reader, decides nothing */
-#define JITREG_COMPONENT_COMMON 4u  /* its number means this component in all processes of the recording: servers of many processes */
+#define JITREG_COMPONENT_SHARED 1u  /* code used by several components, so a tag or the call stack decides */
+#define JITREG_COMPONENT_RUNTIME 2u /* code of the engine, not generated: informational, without effect on attribution */
+#define JITREG_COMPONENT_COMMON 4u  /* for servers of many processes: the number means this component in all of the recording */
 
-/* A component by its level and number, so that a call does not take four bare integers. */
+/* A component by its level and number, so that a call does not take four plain integers. */
 struct jitreg_ref {
 	uint32_t level;
 	uint64_t component;
 };
 static inline struct jitreg_ref jitreg_at(uint32_t level, uint64_t component);
 
-/* Tagging Dictionary: lower came from upper.  weight: the share of lower's samples that this upper one receives, relative to other links to
- * upper's level; 1 when there is only one (0 counts as 1). */
+/* Add a link to the Tagging Dictionary: lower was lowered from upper.  weight: the share of lower's samples that upper receives, relative
+ * to other links of lower to the same level, 1 if it is the only one.  0 counts as 1. */
 static inline int jitreg_link_to(struct jitreg_ref lower, struct jitreg_ref upper, uint32_t weight);
-/* The link ends.  upper.component 0: all links of lower to that level. */
+/* End a link.  upper.component 0: end all links of lower to that level. */
 static inline int jitreg_unlink_from(struct jitreg_ref lower, struct jitreg_ref upper);
-/* Dataflow between two components of a level, from the producer to the consumer; order: among the consumer's inputs. */
+/* Announce dataflow between two components of a level.  from: the producer.  to: the consumer.  order: place among the consumer's
+ * inputs. */
 static inline int jitreg_edge(uint32_t level, uint64_t from, uint64_t to, uint32_t order, const char *label);
 
 /*
- * The Abstraction Tracker (Beischl et al., Profiling Dataflow Systems on Multiple Abstraction Levels, EuroSys 2021, section 4.2.4): a stack
- * of the components that are being lowered.  One tracker per lowering step, owned by the host, zeroed before use except for its levels.
- * Deeper than JITREG_TRACKER_DEPTH the top stays what it was; push and pop still match.
+ * The Abstraction Tracker (Beischl et al., Profiling Dataflow Systems on Multiple Abstraction Levels, EuroSys 2021, section 4.2.4) is a
+ * stack of the components that are being lowered.  Each lowering step has one, which the host owns, and zeroes before use except for its
+ * levels.  If the stack is deeper than JITREG_TRACKER_DEPTH, the top stays unchanged, and push and pop still match.
  */
 #define JITREG_TRACKER_DEPTH 64
 struct jitreg_tracker {
@@ -121,15 +124,16 @@ static inline void jitreg_tracker_push(struct jitreg_tracker *t, uint64_t upper)
 static inline void jitreg_tracker_pop(struct jitreg_tracker *t);
 /* The component that is being lowered, or 0. */
 static inline uint64_t jitreg_tracker_top(const struct jitreg_tracker *t);
-/* A lower component came into being: link it to the top.  Without a top nothing is said. */
+/* Link a newly created lower component to the top.  Without a top, nothing happens. */
 static inline int jitreg_tracker_link(const struct jitreg_tracker *t, uint64_t lower);
 
 /* ---------------------------------------------------------------------------------------------------------------- tags */
 
 /*
- * Code that several components share cannot be told apart by its address.  A tag says who calls it: a number in a thread-local word or
- * in a register, set around the call.  Check bits tell it from garbage: v is a tag if (v & check_mask) == check_value.  Its fields name a
- * component each.  Declare it before the first code that sets it runs; a later declaration replaces it.
+ * Samples in code that several components share cannot be attributed by address.  A tag names the calling component: the caller sets a
+ * number in a thread-local word or in a register around the call.  Check bits tell tags from other values: v is a tag if
+ * (v & check_mask) == check_value.  Each field of a tag names a component.  Declare the tag before the first code that sets it runs.  A
+ * later declaration replaces it.
  */
 struct jitreg_tag_field {
 	uint64_t level;
@@ -138,25 +142,26 @@ struct jitreg_tag_field {
 };
 
 /*
- * A tag in a thread-local word, which must be static TLS:
+ * Declare a tag in a thread-local word, which must be static TLS:
  *	static __thread uint64_t tag JITREG_STATIC_TLS;
- * -EINVAL when it is not (its place would differ from thread to thread).  Only samplers that run in the thread can read the word (`tailor
- * run --sampler signal`, or timer); a register is read by all.
+ * Returns -EINVAL if it is not, since its place would differ from thread to thread.  Only samplers that run in the thread can read the word
+ * (`tailor run --sampler signal`, or timer), while all samplers read registers.
  */
 #define JITREG_STATIC_TLS __attribute__((tls_model("initial-exec")))
 static inline int jitreg_tag_in_word(const uint64_t *word, uint64_t check_mask, uint64_t check_value,
 				     const struct jitreg_tag_field *fields, uint32_t nr_fields);
-/* JITREG_WITH_TAG_WORD(word, tag) { statements }: set the tag for the statements, then put back what was there, so it nests.  Leaving the
- * block by goto, break, return or an exception skips that (C++: jitreg.hpp).  Context: any. */
+/* JITREG_WITH_TAG_WORD(word, tag) { statements } sets the tag for the statements, and then restores the old one, so such blocks nest.
+ * Leaving the block by goto, break, return or an exception skips this (C++: jitreg.hpp restores the tag even then).  Context: any. */
 #define JITREG_WITH_TAG_WORD(word, v) \
 	JITREG_FOR_WORD_(JITREG_JOIN_(jitreg_old_, __LINE__), JITREG_JOIN_(jitreg_once_, __LINE__), word, v)
-/* Fibers, coroutines, tasks: this thread goes on with the task whose tag this is.  Returns the tag of the one that it leaves: keep it with
- * that one, and give it back here when that one goes on. */
+/* Switch tasks (fibers, coroutines): this thread goes on with the task that has this tag.  Returns the tag of the task that it leaves.  The
+ * host keeps that tag with the task, and passes it here when the task goes on. */
 static inline uint64_t jitreg_task_switch(uint64_t *word, uint64_t tag);
 
 /*
- * A tag in a register, which generated code and a runtime built so leave alone.  where: its DWARF number (x86-64: rbx 3, r12 to r15 12 to
- * 15).  Preserving ranges: code that never changes the register except to set a tag; elsewhere the register is not believed.
+ * Declare a tag in a register, which generated code, and a runtime that is compiled for it, leave unchanged.  where: the DWARF number of
+ * the register (x86-64: rbx 3, r12 to r15 12 to 15).  The preserving ranges are code that changes the register only to set a tag.
+ * The register is not read in samples of other code.
  */
 struct jitreg_range {
 	uint64_t start;
@@ -165,23 +170,25 @@ struct jitreg_range {
 static inline int jitreg_tag_in_register(uint32_t where, uint64_t check_mask, uint64_t check_value, const struct jitreg_tag_field *fields,
 					 uint32_t nr_fields, const struct jitreg_range *keepers, uint32_t nr_keepers);
 /*
- * JITREG_WITH_TAG_R13(tag) { statements }, likewise RBX, R12, R14, R15; jitreg_tag_get_r13(), jitreg_tag_set_r13(v), and
- * jitreg_task_switch_r13(tag).  The compiler must leave the register alone in the whole file: gcc with -ffixed-r13 (clang cannot).  It does
- * not say whether it does, so the build says it: -ffixed-r13 -DJITREG_FIXED_R13.  Without that the macro does not compile.
+ * For tags in register r13, there are JITREG_WITH_TAG_R13(tag) { statements }, jitreg_tag_get_r13(), jitreg_tag_set_r13(v) and
+ * jitreg_task_switch_r13(tag).  RBX, R12, R14 and R15 have the same.  The compiler must not use the register in the whole file, which is
+ * gcc with -ffixed-r13 (clang has no such option).  The header cannot detect the option, so the build must define JITREG_FIXED_R13 with it:
+ * -ffixed-r13 -DJITREG_FIXED_R13.  Without this definition the macro does not compile.
  */
 
 /* ------------------------------------------------------------------------------------------------------------- objects */
 
 /*
- * Engines that interpret a plan call the same functions for all of it; which node runs follows from the object (PostgreSQL's
- * PlanState, an operator's `this`) that each function works on.  It is found on a sample's call stack: from the outermost frame inwards, a
- * frame of an object's function moves to the nearest object with that function below the one found so far; of several, to the one whose
- * address is in a callee-saved register of that frame, or else in a word of it.  The last one found decides, for all components that it is
- * given.
+ * Engines that interpret a plan call the same functions for all of its nodes.  The running node follows from the object that each function
+ * works on (PostgreSQL's PlanState, an operator's `this`).  The object is found on a sample's call stack, from the outermost frame inwards:
+ * a frame of an object's function moves to the nearest object with that function below the one found so far.  If there are several such
+ * objects, it moves to the one whose address is in a callee-saved register of that frame, or else in a word of the frame.  The last object
+ * found decides for all levels of its components.
  *
- * address: where it lives; a number that no other live object of the process has.  upper: the object that calls it, announced before;
- * 0: none, and a frame of its functions begins anew, which is how a query inside of a function of another query is told from that.
- * functions: where they begin; those of the object's own, as that which it jumps to at its end.  The same address again replaces it.
+ * address: the address of the object, a number that no other live object of the process has.  upper: the object that calls it, which was
+ * announced before, or 0.  A frame of a function of an object without upper starts the search anew, so that a query inside a function of
+ * another query is told apart from the outer one.  functions: start addresses of the object's functions, including a function that another
+ * one jumps to at its end.  Another object announced at the same address replaces it.
  */
 struct jitreg_function {
 	uint64_t address;
@@ -192,89 +199,92 @@ struct jitreg_object_component {
 };
 static inline int jitreg_object(uint64_t address, uint64_t upper, uint32_t flags, const struct jitreg_function *functions,
 				uint32_t nr_functions, const struct jitreg_object_component *components, uint32_t nr_components);
-/* Work of a kind (compiling, sorting rows away): a frame of its functions decides wherever it stands, and no frame further in changes that
- * but of an object without an upper one.  Components of levels that it does not have stay those of the object around it. */
+/* The object is a class of work (compiling, sorting rows away).  A frame of its functions decides wherever it is on the stack, and of the
+ * frames further in only those of an object without upper change that.  Levels without a component of the class keep the components of the
+ * object around it. */
 #define JITREG_OBJECT_CLASS 1u
-/* Of objects without an upper one: there is one at a time, so a frame of its functions is its own whatever the registers hold.  Without
- * this, a frame in which no register holds such an object is taken for one of an object that was not announced. */
+/* For objects without upper: only one such object exists at a time, so a frame of its functions belongs to it, whatever the registers hold.
+ * Without this flag, a frame in which no register holds such an object is taken for a frame of an object that was not announced. */
 #define JITREG_OBJECT_ALONE 2u
-/* Of classes: while it lives, all that the process does belongs to its components, of levels on which nothing else decides (who the process
- * works for). */
+/* For classes: while the object exists, all samples of the process belong to its components, on levels on which nothing else decides (such
+ * as the client that the process works for). */
 #define JITREG_OBJECT_EVERYWHERE 4u
-/* It is gone, and so are all objects below it. */
+/* Announce the end of an object and of all objects below it. */
 static inline int jitreg_object_end(uint64_t address);
 /*
- * An interpreter's program: the object executes steps, such as instructions of bytecode, of which the nth lies at first + n * stride and is
- * component + n.  Which one runs follows from a word in the interpreter's frame, its instruction pointer; that decides, before any
- * register.  An object may have several such programs; they end with it.
+ * Announce a program of an interpreter: the object executes steps, such as instructions of bytecode, of which the nth is at
+ * first + n * stride and is component + n.  A word in the interpreter's frame, its instruction pointer, says which step runs.  The word
+ * takes precedence over registers.  An object may have several such programs, which end with it.
  */
 static inline int jitreg_object_steps(uint64_t address, uint64_t first, uint32_t stride, uint32_t nr, uint32_t level, uint64_t component);
-/* Frames of the function that begins there have this word so many bytes above their stack pointer. */
+/* Announce the place of this word: frames of the function that begins at this address have it offset bytes above their stack pointer. */
 static inline int jitreg_step_word(uint64_t function, uint32_t offset);
 
 /* --------------------------------------------------------------------------------------------------------------- marks */
 
 /*
- * A mark: a phase, or one execution of a component (a query, a compilation, a morsel, a task), from its begin to its end.  Returns its
- * handle, by which any thread ends it and others name it as their parent; 0 without an agent (it may be passed on all the same).
+ * A mark is a phase, or one execution of a component (a query, a compilation, a morsel, a task), from its begin to its end.
+ * jitreg_mark_begin() returns its handle, with which any thread can end it, and other marks name it as their parent.  Without an agent the
+ * handle is 0, which all functions accept.
  *
- * covers: whose samples are in it.  of: the component that is executed; level 0: none.  instance tells executions apart for the reader (a
- * query's number).  Samples of a mark are also samples of its parent and of the parents above, so a query is all that its morsels
- * are, whichever threads they run on.  Reports show the plan for marks with the name "run".
+ * covers: the threads whose samples belong to the mark.  of: the component that is executed, with level 0 for none.  instance: a number
+ * that tells executions apart for users (that of a query).  Samples of a mark are also samples of its parent and of the parents above, so
+ * a query has the samples of its morsels, whichever threads they run on.  Reports show the plan for marks with the name "run".
  */
 #define JITREG_COVERS_THREAD 1u	 /* this thread, from begin to end */
-#define JITREG_COVERS_TASK 2u	 /* this thread until jitreg_mark_leave(), and any from jitreg_mark_enter() on */
+#define JITREG_COVERS_TASK 2u	 /* this thread until jitreg_mark_leave(), and any thread from jitreg_mark_enter() on */
 #define JITREG_COVERS_PROCESS 3u /* all threads */
 static inline uint64_t jitreg_mark_begin(uint32_t covers, const char *name, struct jitreg_ref of, uint64_t instance, uint64_t parent,
 					 const char *text);
-/* units: work done (rows, bytes); 0: not said. */
+/* End a mark.  units: the amount of work (rows, bytes), or 0 if unknown. */
 static inline int jitreg_mark_end(uint64_t mark, uint64_t units);
-/* A task's mark leaves this thread, and goes on on the thread that calls jitreg_mark_enter(). */
+/* Move the mark of a task between threads: it leaves this thread, and continues on the thread that calls jitreg_mark_enter(). */
 static inline int jitreg_mark_leave(uint64_t mark);
 static inline int jitreg_mark_enter(uint64_t mark);
 
 /* ------------------------------------------------------------------------------------------------- numbers and queries */
 
-/* nr numbers of this process that are handed out once: returns the first of them.  Small enough for a tag's field of 32 bits. */
+/* Reserve nr numbers that are unique in this process, and return the first one.  The numbers fit into a tag's field of 32 bits. */
 static inline uint64_t jitreg_new_ids(uint64_t nr);
-/* Components with the numbers [first, first + nr) of all levels belong to what is called name (a query; text: its SQL). */
+/* Announce that the components with numbers [first, first + nr) of all levels belong to a scope of this name, such as a query.  text: the
+ * scope's text, such as SQL. */
 static inline int jitreg_scope(uint64_t first, uint64_t nr, const char *name, const char *text);
-/* Those components are over: their numbers may be used again, for other components under whatever names. */
+/* End these components.  Their numbers may be used again for other components with any names. */
 static inline int jitreg_scope_end(uint64_t first, uint64_t nr);
 
 /* ---------------------------------------------------------------------------------------------------- execution counts */
 
 /*
- * How often code ran, exactly: generated code adds 1 to a counter in memory.  jitreg_counter_block() hands out nr_copies times nr_entries
- * counters of 64 bits, all 0, in memory that the recorder shares, so a process that is killed loses no count.  Counter i of copy c is
- * counters[c * JITREG_COUNTER_STRIDE(nr_entries) + i]; copies are added up, so each thread can have one of its own and needs no atomics.
- * *block names it for jitreg_counter_block_end(); 0: without an agent.
+ * Exact execution counts: generated code adds 1 to a counter in memory.  jitreg_counter_block() provides nr_copies times nr_entries
+ * counters of 64 bits, all 0, in memory shared with the recorder, so a process that is killed loses no count.  Counter i of copy c is
+ * counters[c * JITREG_COUNTER_STRIDE(nr_entries) + i].  Copies are added up, so each thread can have a copy of its own and needs no
+ * atomics.  *block is set to the number of the block for jitreg_counter_block_end(), or to 0 without an agent.
  *
- * Returns the counters.  Without an agent: memory of this object that takes the additions of all blocks and is read by nothing, or NULL
- * where that is too small (more than JITREG_COUNTERS_WITHOUT_AGENT).  A block for which the agent has no memory left waits for the
- * recorder, for some milliseconds, and for at most 0.4 s where it does not run.  A forked child counts into memory of its own, which is
- * not recorded.
+ * Returns the counters.  Without an agent, these are a buffer of this object that all blocks share and nothing reads, or NULL if more than
+ * JITREG_COUNTERS_WITHOUT_AGENT counters are needed.  If the agent has no memory left, the call waits for the recorder, mostly some
+ * milliseconds, and at most 0.4 s if the recorder does not run.  A forked child counts into memory of its own, which is not recorded.
  */
 struct jitreg_counter_entry {
 	uint64_t kind;	/* JITREG_COUNTS_* */
-	uint64_t level; /* with component: what is executed, or whose flow (jitreg_flow()) it is */
+	uint64_t level; /* level and component: what is executed, or has the flow (jitreg_flow()) */
 	uint64_t component;
 	uint64_t at;
 };
 #define JITREG_COUNTS_ENTRY 1u	/* executions of the component itself; at 0 */
-#define JITREG_COUNTS_BLOCK 2u	/* of block at of its flow */
-#define JITREG_COUNTS_EDGE 3u	/* of arc at of its flow */
-#define JITREG_COUNTS_CALL 4u	/* of call at of its flow */
-#define JITREG_COUNTS_OFFSET 5u /* of the instruction at bytes behind address component; level 0 */
+#define JITREG_COUNTS_BLOCK 2u	/* executions of block number `at` of the component's flow */
+#define JITREG_COUNTS_EDGE 3u	/* executions of arc number `at` of the component's flow */
+#define JITREG_COUNTS_CALL 4u	/* executions of call number `at` of the component's flow */
+#define JITREG_COUNTS_OFFSET 5u /* executions of the instruction `at` bytes behind address component; level 0 */
 #define JITREG_COUNTER_STRIDE(nr_entries) ((JITREG_CAST_(size_t, nr_entries) + 7u) / 8u * 8u)
 #define JITREG_COUNTERS_WITHOUT_AGENT 4096u
-#define JITREG_COUNTERS_MAX (1u << 20) /* of a block, all copies together */
+#define JITREG_COUNTERS_MAX (1u << 20) /* limit of a block's counters, all copies together */
 static inline uint64_t *jitreg_counter_block(const struct jitreg_counter_entry *entries, uint32_t nr_entries, uint32_t nr_copies,
 					     uint64_t *block);
-/* Nothing counts into it any more: its last values are recorded, and its memory is given to other blocks.  block 0: nothing happens. */
+/* End a block, which nothing may count into any more.  Its last values are recorded, and its memory is reused.  block 0: nothing
+ * happens. */
 static inline int jitreg_counter_block_end(uint64_t block);
-/* For hosts that keep counts in memory of their own: what all counters of the block say now, in the order of its entries.  block: a number
- * that no other block of this process has, from jitreg_new_ids(); announced once by jitreg_counter_entries(). */
+/* For hosts that keep counts in memory of their own.  jitreg_counter_entries() announces a block once, and jitreg_counter_values() records
+ * the current values of all its counters, in the order of the entries.  block: a number from jitreg_new_ids(), unique in this process. */
 static inline int jitreg_counter_entries(uint64_t block, const struct jitreg_counter_entry *entries, uint32_t nr_entries);
 struct jitreg_count {
 	uint64_t count;
@@ -282,29 +292,29 @@ struct jitreg_count {
 static inline int jitreg_counter_values(uint64_t block, const struct jitreg_count *values, uint32_t nr_values);
 
 /*
- * The flow of a function, the component (level, component): its basic blocks, the arcs between them, and who may be called where.  A
- * function whose arcs are counted in part needs no more: what goes into a block comes out of it, so the others follow.  jitreg_place.h
- * says which arcs to count.  Numbers of blocks, arcs and calls are places in these arrays, beginning with 0.  The same component again
- * replaces it.
+ * The flow of a function, which is the component (level, component), consists of its basic blocks, the arcs between them, and the possible
+ * callees of its calls.  Only some of the arcs need counters.  As many executions leave a block as enter it, from which the other counts
+ * follow.  jitreg_place.h chooses the arcs to count.  Numbers of blocks, arcs and calls are indices into these arrays.  Announcing the flow
+ * of a component again replaces it.
  */
 struct jitreg_flow_block {
-	uint64_t level; /* what the block executes: components [first, first + nr) of this level; nr 0: not said */
+	uint64_t level; /* the block executes components [first, first + nr) of this level; nr 0: unknown */
 	uint64_t first;
 	uint64_t nr;
 };
 struct jitreg_flow_arc {
-	uint64_t from; /* blocks, or JITREG_FLOW_OUTSIDE: where the function begins (from), returns or is left otherwise (to) */
+	uint64_t from; /* numbers of blocks; JITREG_FLOW_OUTSIDE: entry of the function (from), or its exits (to) */
 	uint64_t to;
-	uint64_t estimate; /* how often, relative to others, as far as the host can tell; 0: it cannot */
+	uint64_t estimate; /* estimated frequency relative to other arcs; 0: unknown */
 };
 #define JITREG_FLOW_OUTSIDE 0xffffffffffffffffu
 struct jitreg_flow_call {
-	uint64_t block; /* each execution of it makes this call once */
-	uint64_t site;	/* call sites of a block are told apart by a number; several elements with one are its possible callees */
-	uint64_t level; /* the callee's; component 0: one that is not known */
+	uint64_t block; /* number of the block, each of whose executions makes this call once */
+	uint64_t site;	/* number of the call site in its block; elements with the same site are its possible callees */
+	uint64_t level; /* level and component of the callee; component 0: unknown callee */
 	uint64_t component;
 };
-struct jitreg_flow_execution { /* this component's executions are those of the block: an operator's, a source line's */
+struct jitreg_flow_execution { /* the component (operator, source line) is executed when the block is */
 	uint64_t level;
 	uint64_t component;
 	uint64_t block;
@@ -320,62 +330,63 @@ struct jitreg_flow_parts {
 	uint32_t nr_executions;
 };
 static inline int jitreg_flow(uint32_t level, uint64_t component, uint32_t flags, const struct jitreg_flow_parts *parts);
-#define JITREG_FLOW_ESCAPES 1u /* it may also be called from where no flow says so */
+#define JITREG_FLOW_ESCAPES 1u /* the function may also have callers that no flow names */
 
 /* ---------------------------------------------------------------------------------------------- facts, lines, memory */
 
-/* A fact about a component: "rows", "estimated rows", block counts.  The last value of a name holds. */
+/* Announce a number about a component: "rows", "estimated rows", block counts.  The last value with a name is valid. */
 static inline int jitreg_counter(uint32_t level, uint64_t component, const char *name, int64_t value);
 
-/* A text that line tables refer to by name (the file name in the debug information).  level not 0: its lines are components of that level,
- * line 1 is first_line, line 2 the next number, and so on. */
+/* Announce a text that line tables refer to by name (the file name in the debug information).  If level is not 0, the lines of the text are
+ * components of that level: line 1 is component first_line, line 2 the next number, and so on. */
 static inline int jitreg_source_text(const char *name, const char *text, size_t bytes, uint32_t level, uint64_t first_line, uint32_t flags);
-#define JITREG_SOURCE_QUERY 1u /* what the user wrote: reports show it with the plan, by its name if a scope is called as it */
+#define JITREG_SOURCE_QUERY 1u /* text of the user, which reports show with the plan, or with the scope of the same name */
 
-/* [address, address + bytes) is called name from now on, whatever it was called before, and belongs to a component (0: to none).
- * Freed memory: jitreg_memory(address, 0, "", 0, 0). */
+/* Name the memory at [address, address + bytes) from now on, in place of earlier names.  The memory belongs to a component (0: to none).
+ * When it is freed, call jitreg_memory(address, 0, "", 0, 0). */
 static inline int jitreg_memory(const void *address, uint64_t bytes, const char *name, uint32_t level, uint64_t component);
 
-/* Ask the recorder to start or stop counting; CUT: to end this file here, where it writes one after another (`--epochs`); NOTE: name is a
- * sentence for the reader of the trace, and asks for nothing. */
+/* Send a request to the recorder.  START and STOP: start or stop counting.  CUT: end this file here, if the recorder writes one after
+ * another (`--epochs`).  NOTE: no request; name is a sentence for users of the trace. */
 static inline int jitreg_control(uint32_t action, const char *name);
 #define JITREG_CONTROL_START 1u
 #define JITREG_CONTROL_STOP 2u
 #define JITREG_CONTROL_CUT 3u
 #define JITREG_CONTROL_NOTE 4u
 
-/* ------------------------------------------------------------------------------------------------------ who comes late */
+/* -------------------------------------------------------------------------------------------- recorders that come late */
 
 /*
- * A recorder can come when code runs already (`tailor attach --inject`, `tailor start`).  A host that wants to be heard then gives a
- * function that announces all that is live, and runs it where it suits it: at a place where it holds no locks that the function takes,
+ * A recorder can come when code runs already (`tailor attach --inject`, `tailor start`).  A host that supports this sets a function that
+ * announces everything live, and runs it at a suitable place, where it holds no locks that the function takes:
  *	if (jitreg_replay_wanted())
  *		jitreg_replay();
- * jitreg_replay_wanted() is a load or two.  jitreg_replay() returns 1 if it ran the function: one thread does, once for each recorder.
+ * jitreg_replay_wanted() costs a load or two.  jitreg_replay() returns 1 if it ran the function, which one thread does once for each
+ * recorder.
  */
 typedef void (*jitreg_replay_function)(void *host);
 static inline void jitreg_set_replay(jitreg_replay_function replay, void *host);
 static inline int jitreg_replay_wanted(void);
 static inline int jitreg_replay(void);
-/* Likewise, but replay runs inside whichever call of this header comes next, on that thread, with whatever locks its caller holds.  Only
- * for a function that takes none. */
+/* Set a function that runs by itself inside the next call of this header, on the calling thread, which may hold any locks.  The function
+ * must not take locks. */
 static inline void jitreg_set_replay_anywhere(jitreg_replay_function replay, void *host);
 
-/* ------------------------------------------------------------------------------- what other formats have; older forms */
+/* ------------------------------------------------------------------------------ records of other formats; older forms */
 
-/* Line table of the code at address, in jitdump's encoding (LINES below); announce it before the code itself. */
+/* Announce the line table of the code at address, in jitdump's encoding (LINES below), before the code itself. */
 static inline int jitreg_debug_info(uint64_t address, uint64_t nr_entries, const void *entries, size_t bytes);
-/* Inlined functions of the code at address, likewise (INLINES below). */
+/* Announce inlined functions of the code at address (INLINES below), before the code itself. */
 static inline int jitreg_inlines(uint64_t address, uint64_t nr_entries, const void *entries, size_t bytes);
-/* eh_frame_hdr and eh_frame of the next LOAD of this thread, as jitdump has them. */
+/* Announce eh_frame_hdr and eh_frame of the next LOAD of this thread, as in jitdump. */
 static inline int jitreg_unwinding_info(const void *data, uint64_t bytes, uint64_t header_bytes, uint64_t mapped_bytes);
-/* .eh_frame bytes that lie, relocated, at address. */
+/* Announce relocated .eh_frame bytes at address. */
 static inline int jitreg_eh_frame(uint64_t address, const void *frames, uint32_t bytes);
 
-/* A loaded object.  load_bias: what is added to the addresses in the ELF file.  bytes: the whole file, for objects that are in memory
- * only or deleted; NULL, with nr_bytes 0: not needed. */
+/* Announce a loaded object.  load_bias is added to the addresses in the ELF file.  bytes: the whole file if the object is in memory
+ * only or deleted, and otherwise NULL with nr_bytes 0. */
 struct jitreg_segment {
-	uint64_t address; /* where it is mapped */
+	uint64_t address; /* begin of the mapping */
 	uint64_t bytes;
 	uint64_t file_offset;
 	uint64_t prot; /* PROT_READ | PROT_WRITE | PROT_EXEC */
@@ -383,72 +394,73 @@ struct jitreg_segment {
 static inline int jitreg_image(uint64_t load_bias, uint32_t flags, const char *path, const struct jitreg_segment *segments,
 			       uint32_t nr_segments, const void *build_id, uint32_t build_id_bytes, const void *bytes, uint32_t nr_bytes);
 #define JITREG_IMAGE_MEMORY_ELF 1u /* bytes is an ELF that exists in memory only, section addresses final */
-#define JITREG_IMAGE_DELETED 2u	   /* its file is gone from the file system */
+#define JITREG_IMAGE_DELETED 2u	   /* the file has been deleted */
 #define JITREG_IMAGE_MAIN 4u	   /* the program itself */
 #define JITREG_IMAGE_VDSO 8u
 static inline int jitreg_image_unload(uint64_t load_bias, const char *path);
-/* An executable mapping of which only the mapper is known: image path and offset of the call in it. */
+/* Announce an executable mapping of which only the mapper is known, by image path and offset of the call in it. */
 static inline int jitreg_region(uint64_t address, uint64_t bytes, uint32_t prot, const char *mapper, uint64_t mapper_offset);
 
-/* Older forms, which say no more than those above. */
+/* The older forms below say no more than the functions above. */
 static inline int jitreg_link(uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper, uint32_t weight);
 static inline int jitreg_unlink(uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper);
-/* first_component: the number before that of line 1. */
+/* Announce a text, as jitreg_source_text() does.  first_component: one less than the component of line 1. */
 static inline int jitreg_source(const char *name, const char *text, uint32_t level, uint64_t first_component, uint32_t flags);
-/* where: a DWARF register, or JITREG_TAG_MEMORY with the word's offset from the thread pointer in address. */
+/* Declare a tag.  where: a DWARF register, or JITREG_TAG_MEMORY with the word's offset from the thread pointer in address. */
 static inline int jitreg_tag(uint32_t where, uint64_t address, uint64_t check_mask, uint64_t check_value,
 			     const struct jitreg_tag_field *fields, uint32_t nr_fields, const struct jitreg_range *keepers,
 			     uint32_t nr_keepers);
 #define JITREG_TAG_MEMORY 0xffffffffu
-/* A mark without a handle: its end has the same name, component and instance.  component 0: it covers the process. */
+/* Begin or end a mark without a handle.  Its end has the same name, component and instance.  component 0: the mark covers the process. */
 static inline int jitreg_mark(uint32_t action, const char *name, uint32_t level, uint64_t component, uint64_t instance,
 			      uint64_t parent_instance, uint64_t units, const char *text);
 
-/* The agent's side (exported by libtailor.so): one record, in parts, of which the first holds the whole prefix; total_size and a time stamp
- * of 0 are filled in by the agent. */
+/* The interface of the agent, which libtailor.so exports.  jitreg_emit() takes one record in parts, of which the first holds the whole
+ * prefix.  The agent fills in total_size and a time stamp of 0. */
 typedef int (*jitreg_emit_function)(const struct iovec *parts, int nr_parts);
 int jitreg_emit(const struct iovec *parts, int nr_parts);
-/* How many recorders have listened so far; 0: the agent is there, and none has yet. */
+/* The number of recorders that the agent has sent records to so far, 0 if none has come yet. */
 extern uint32_t jitreg_recorders;
-/* Both say what they are, and take of the other what they know of it: bytes is how many of the structure's the caller has. */
+/* Host and agent exchange their versions, and each uses the members that it knows.  bytes: the size of the structure in the caller's
+ * version. */
 struct jitreg_agent {
 	uint32_t bytes;
-	uint32_t version; /* in: the header's; out: the agent's */
+	uint32_t version; /* in: of the header; out: of the agent */
 	uint64_t (*new_ids)(uint64_t nr);
 };
 int jitreg_connect(struct jitreg_agent *agent);
-/* Memory for nr counters, all 0 (block 0: a new one), or memory that is given back (block: its number).  -ENOBUFS: there is no more. */
+/* Allocate memory for nr_copies * nr_entries counters, all 0 (block 0), or release that of a block (block: its number).  Returns -ENOBUFS
+ * if there is no memory left. */
 struct jitreg_counter_memory {
-	uint32_t bytes; /* of this structure that the caller has */
+	uint32_t bytes; /* size of this structure in the caller's version */
 	uint32_t nr_copies;
 	uint32_t nr_entries;
 	uint32_t reserved;
-	uint64_t block; /* out: its number */
-	uint64_t place; /* out: for the record */
+	uint64_t block; /* out: number of the block */
+	uint64_t place; /* out: value for the record */
 	uint64_t *counters; /* out */
 };
 int jitreg_counters(struct jitreg_counter_memory *memory);
 
 /* ========================================================================================================= the records */
 
-/* A LOAD with this time stamp says: the code was there before the agent came (found on attach). */
+/* A LOAD with this time stamp means that the code was there before the agent came (found on attach). */
 #define JITREG_TIME_BEFORE 1u
 
 /*
- * One list per record.  Kinds:
+ * There is one list of fields per record.  The kinds are:
  *   U32 U64 S64   fixed part, in this order, without padding
  *   NR            fixed part: a u32 count (bytes of a STR or BIN, elements of an ARR); the n-th NR belongs to the n-th
  *                 of STR, BIN, ARR
  *   STR BIN       variable part: text (UTF-8, without NUL) and bytes
  *   ARR           variable part: elements of struct jitreg_<second argument>
- *   ZSTR REST     jitdump's own: NUL-terminated text; all bytes up to the end of the record
- *   LINES         jitdump's own: nr_entry times {u64 address, u32 line, u32 discriminator, NUL-terminated file name}
+ *   ZSTR REST     jitdump's kinds: NUL-terminated text; all bytes up to the end of the record
+ *   LINES         jitdump's kind: nr_entry times {u64 address, u32 line, u32 discriminator, NUL-terminated file name}
  *
- * A record is jitdump's prefix (id, size of the whole record, time stamp), a fixed part, variable parts in the order of their counts, and
- * what versions add behind these: its trailing fields, JITREG_TRAILING_<NAME>, of kinds U32 and U64, which are 0 where a record ends before
- * them.
- * Ids 0 to 4 are those of perf's jitdump, byte for byte (linux tools/perf/Documentation/jitdump-specification.txt); ours start at 64.
- * All numbers are in the machine's byte order.
+ * A record consists of jitdump's prefix (id, size of the whole record, time stamp), a fixed part, variable parts in the order of their
+ * counts, and the trailing fields that versions add, JITREG_TRAILING_<NAME>, of kinds U32 and U64, which are 0 if a record ends before
+ * them.  Ids 0 to 4 are those of perf's jitdump, byte for byte (linux tools/perf/Documentation/jitdump-specification.txt).  All others
+ * start at 64.  All numbers are in the byte order of the machine.
  */
 #define JITREG_FIELDS_LOAD(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(pid) U32(tid) U64(vma) U64(code_addr) U64(code_size) U64(code_index) ZSTR(name) REST(code)
@@ -459,21 +471,21 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 #define JITREG_FIELDS_CLOSE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES)
 #define JITREG_FIELDS_UNWINDING_INFO(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(unwinding_size) U64(eh_frame_hdr_size) U64(mapped_size) REST(unwinding_data)
-/* A loaded object.  load_bias: what is added to the addresses in the ELF file.  bytes: the whole file, for objects
- * that are in memory only or deleted (JITREG_IMAGE_MEMORY_ELF: section addresses are final, debug sections are not
- * relocated, as LLVM hands them to the GDB JIT interface).  An ELF of that kind needs no segments. */
+/* A loaded object.  load_bias is added to the addresses in the ELF file.  bytes: the whole file, for objects that are in memory only
+ * or deleted (JITREG_IMAGE_MEMORY_ELF: section addresses are final and debug sections are not relocated, as in those that LLVM passes to
+ * the GDB JIT interface).  An ELF of that kind needs no segments. */
 #define JITREG_FIELDS_IMAGE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(load_bias) U32(flags) NR(nr_segments) NR(build_id_bytes) NR(path_bytes) NR(bytes_bytes) U32(reserved) \
 	ARR(segments, segment) BIN(build_id) STR(path) BIN(bytes)
 #define JITREG_FIELDS_IMAGE_UNLOAD(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(load_bias) U32(flags) NR(path_bytes) STR(path)
-/* An executable mapping and who made it. */
+/* An executable mapping, and the code that made it. */
 #define JITREG_FIELDS_REGION(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) U32(prot) NR(mapper_bytes) U64(mapper_offset) STR(mapper)
-/* The range is free; what ran there before stays attributable.  bytes 0: the whole object at address. */
+/* The range is free, and earlier samples in it stay attributable.  bytes 0: the whole code object at address. */
 #define JITREG_FIELDS_CODE_UNLOAD(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes)
-/* Call-frame information as a JIT registers it: .eh_frame bytes, valid at the address where they lay. */
+/* Call-frame information as a JIT registers it: .eh_frame bytes, which are valid at the address from which they are copied. */
 #define JITREG_FIELDS_EH_FRAME(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U32(flags) NR(frames_bytes) BIN(frames)
 /* An abstraction level.  upper: the levels that its components are linked to. */
@@ -492,61 +504,61 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 /* Dataflow between two components of a level: plans, pipelines, DAGs.  from: the producer; to: the consumer. */
 #define JITREG_FIELDS_EDGE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) NR(label_bytes) U64(from) U64(to) U32(order) U32(reserved) STR(label)
-/* Where the tag lives.  where: a DWARF register number, or JITREG_TAG_MEMORY (address: offset of the word from the
- * thread pointer).  A value v is a tag if (v & check_mask) == check_value.  fields: which bits name which level's
- * component.  Preserving ranges: code that never changes the register except to set a tag. */
+/* The place and the format of a tag.  where: a DWARF register number, or JITREG_TAG_MEMORY (address: offset of the word from the thread
+ * pointer).  A value v is a tag if (v & check_mask) == check_value.  fields: the bits that name a component of each level.  The
+ * preserving ranges are code that changes the register only to set a tag. */
 #define JITREG_FIELDS_TAG(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(where) U32(flags) U64(address) U64(check_mask) U64(check_value) NR(nr_fields) NR(nr_keepers) \
 	ARR(fields, tag_field) ARR(keepers, range)
 #define JITREG_FIELDS_COUNTER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) NR(name_bytes) U64(component) S64(value) STR(name)
-/* Begin or end of a phase, or of one execution of a component.  Trailing: mark is its handle (0: it has none, and its end is found by name,
- * component and instance), parent another mark's. */
+/* Begin or end of a phase, or of one execution of a component.  Trailing fields: mark is its handle (0: none, and its end is found by name,
+ * component and instance), parent the handle of another mark. */
 #define JITREG_FIELDS_MARK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(action) U32(level) U64(component) U64(instance) U64(parent_instance) U64(units) \
 	NR(name_bytes) NR(text_bytes) STR(name) STR(text)
 #define JITREG_FIELDS_CONTROL(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(action) NR(name_bytes) STR(name)
-/* A text that line tables refer to by name (the file name in the debug information).  level != 0: its line n is
- * component first_component + n of that level, lines starting at 1. */
+/* A text that line tables refer to by name (the file name in the debug information).  If level is not 0, line n (from 1) is component
+ * first_component + n of that level. */
 #define JITREG_FIELDS_SOURCE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) U32(flags) U64(first_component) NR(name_bytes) NR(text_bytes) STR(name) BIN(text)
 
-/* Memory that has a name from now on: a column, a hash table, a heap's nursery; of a component, or of none (component 0).  bytes 0: what
- * began at address has gone. */
+/* Memory that has a name from now on (a column, a hash table, a heap's nursery), and belongs to a component, or to none (component 0).
+ * bytes 0: the memory that began at address has been freed. */
 #define JITREG_FIELDS_MEMORY(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) U32(level) NR(name_bytes) U64(component) STR(name)
 
-/* Functions that were put into others: from an entry's address on, those that code is of, in jitdump's encoding (LINES).  An entry each,
- * discriminator 0 for the code object's own function, 1 for what is inlined into it, and so on; the next address begins anew.  line:
- * where the function around it calls it.  The text: its name, a newline, and the file that it is in. */
+/* Inlined functions, in jitdump's encoding (LINES).  The entries with the same address are the functions that the code belongs to from that
+ * address on: discriminator 0 is the code object's own function, 1 is inlined into it, and so on.  line: the line of the call in the
+ * function around it.  The text is the function's name, a newline, and its file. */
 #define JITREG_FIELDS_INLINES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(code_addr) U64(nr_entry) LINES(entries)
 
-/* Ids [first_id, first_id + nr_ids) of all levels belong to what is called name (action 1), or are over (2). */
+/* Components with ids [first_id, first_id + nr_ids) of all levels belong to the scope of this name (action 1), or end (2). */
 #define JITREG_FIELDS_SCOPE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(action) U32(flags) U64(first_id) U64(nr_ids) NR(name_bytes) NR(text_bytes) STR(name) STR(text)
 /* An object and the functions that work on it; see jitreg_object(). */
 #define JITREG_FIELDS_OBJECT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(upper) U32(flags) NR(nr_functions) NR(nr_components) U32(reserved) \
 	ARR(functions, function) ARR(components, object_component)
-/* What an object executes; see jitreg_object_steps(). */
+/* The steps that an object executes; see jitreg_object_steps(). */
 #define JITREG_FIELDS_OBJECT_STEPS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(first) U64(component) U32(level) U32(stride) U32(nr_steps) U32(reserved)
 #define JITREG_FIELDS_STEP_WORD(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U64(function) U32(offset) U32(reserved)
 #define JITREG_FIELDS_OBJECT_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U64(address) U32(flags) U32(reserved)
-/* What a block of counters counts.  place: where they are in the memory that the agent shares with the recorder, by the agent's own
- * numbering; nr_copies 0: they are not there, and COUNTER_VALUES say what they are. */
+/* The counters of a block.  place: their place in the memory that the agent shares with the recorder, in the agent's numbering.
+ * nr_copies 0: they are not in that memory, and COUNTER_VALUES records have their values. */
 #define JITREG_FIELDS_COUNTER_BLOCK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(block) U64(place) U32(flags) U32(nr_copies) NR(nr_entries) U32(reserved) ARR(entries, counter_entry)
-/* What its counters are: one value for each entry, or all copies one behind another as they are in memory.  The latest record holds. */
+/* Values of a block's counters: one for each entry, or those of all copies in the order of memory.  The latest record is valid. */
 #define JITREG_FIELDS_COUNTER_VALUES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(block) U32(flags) NR(nr_values) ARR(values, count)
-/* A function's flow; see jitreg_flow(). */
+/* The flow of a function; see jitreg_flow(). */
 #define JITREG_FIELDS_FLOW(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) U32(flags) U64(component) NR(nr_blocks) NR(nr_arcs) NR(nr_calls) NR(nr_executions) \
 	ARR(blocks, flow_block) ARR(arcs, flow_arc) ARR(calls, flow_call) ARR(executions, flow_execution)
-/* By which version of this header records come. */
+/* The version of the header that the following records come from. */
 #define JITREG_FIELDS_HELLO(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U32(version) U32(flags)
 
 #define JITREG_TRAILING_LOAD(U32, U64)
@@ -582,7 +594,7 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 #define JITREG_TRAILING_COUNTER_VALUES(U32, U64)
 #define JITREG_TRAILING_FLOW(U32, U64)
 
-/*      NAME, struct suffix, id; ids are never used again */
+/* Columns: NAME, struct suffix, id.  Ids are never reused. */
 #define JITREG_RECORDS(X) \
 	X(LOAD, load, 0) \
 	X(MOVE, move, 1) \
@@ -617,14 +629,14 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 	X(OBJECT_STEPS, object_steps, 89) \
 	X(STEP_WORD, step_word, 90)
 
-/* Elements of ARR parts; others are above. */
+/* An element of ARR parts; the others are above. */
 struct jitreg_level_ref {
 	uint64_t level;
 };
 
 struct jitreg_prefix {
 	uint32_t id;
-	uint32_t total_size; /* of the record in bytes, prefix included */
+	uint32_t total_size; /* bytes of the record, prefix included */
 	uint64_t timestamp;  /* CLOCK_MONOTONIC, ns; 0: the agent stamps it */
 };
 
@@ -632,7 +644,7 @@ struct jitreg_prefix {
 enum jitreg_id { JITREG_RECORDS(JITREG_ID_) JITREG_ID_MAX_ = 127 };
 #undef JITREG_ID_
 
-/* struct jitreg_<name>_record: prefix and fixed part; struct jitreg_<name>_trailing where there is one. */
+/* struct jitreg_<name>_record has prefix and fixed part, struct jitreg_<name>_trailing the trailing fields if there are some. */
 #define JITREG_M32_(f) uint32_t f;
 #define JITREG_M64_(f) uint64_t f;
 #define JITREG_MS64_(f) int64_t f;
@@ -665,9 +677,9 @@ struct jitreg_mark_trailing {
 
 /* COUNTER_VALUES flags */
 #define JITREG_VALUES_LAST 1u /* the block has ended */
-#define JITREG_VALUES_BASE 2u /* counted before the recording, which counts from there */
+#define JITREG_VALUES_BASE 2u /* values at the begin of the recording, which are subtracted */
 
-/* =========================================================================================================== how it is done */
+/* =========================================================================================================== implementation */
 
 #ifdef __cplusplus
 #define JITREG_CAST_(type, v) static_cast<type>(v)
@@ -679,18 +691,18 @@ struct jitreg_mark_trailing {
 #define JITREG_POINTER_(type, v) ((type)(v))
 #endif
 
-/* What this object (program or library) knows about the agent; all of its translation units share one. */
+/* The state of this object (program or library), which all of its translation units share. */
 struct jitreg_state_1_ {
 	jitreg_emit_function emit;
-	const uint32_t *recorders; /* the agent's */
-	uint32_t heard_by;	   /* its number, when all that lived was announced to it last */
-	uint32_t greeted;	   /* the number of the agent that was told who we are */
+	const uint32_t *recorders; /* jitreg_recorders of the agent */
+	uint32_t heard_by;	   /* number of the last recorder that everything live was announced to */
+	uint32_t greeted;	   /* number of the last recorder that HELLO was sent to */
 	uint32_t anywhere;	   /* the replay function may run in any call */
 	uint32_t reserved;
-	struct jitreg_agent agent; /* version 0: it is older than jitreg_connect() */
+	struct jitreg_agent agent; /* version 0: the agent has no jitreg_connect() */
 	jitreg_replay_function replay;
 	void *replay_host;
-	int64_t looked_s; /* time(), last time that the agent was looked for without success; 0: never */
+	int64_t looked_s; /* time() of the last search that found no agent; 0: never */
 	uint64_t nr_marks, nr_ids;
 };
 __attribute__((weak, visibility("hidden"))) struct jitreg_state_1_ jitreg_state_1_;
@@ -711,7 +723,7 @@ static inline int jitreg_emit_by_(jitreg_emit_function emit, uint32_t id, void *
 
 #define JITREG_RARE_ __attribute__((noinline, cold, unused))
 #ifdef JITREG_AGENT
-/* Defined by the agent alone, which is what all others look for. */
+/* Only the agent defines JITREG_AGENT.  It calls its own jitreg_emit(), which all others search for. */
 static inline jitreg_emit_function jitreg_agent_(void)
 {
 	return jitreg_emit;
@@ -745,7 +757,7 @@ static inline int jitreg_replay_to_(uint32_t recorder)
 	return 1;
 }
 
-/* A recorder that has come, the first or a later one. */
+/* Announce the host to a new recorder, the first or a later one. */
 JITREG_RARE_ static void jitreg_greet_(uint32_t recorder)
 {
 	struct jitreg_hello_record r;
@@ -762,8 +774,8 @@ JITREG_RARE_ static void jitreg_greet_(uint32_t recorder)
 }
 
 /*
- * Find the agent, at most once a second while there is none (a weak reference to jitreg_emit would stay NULL in non-PIE executables and
- * for agents that are loaded later).  One whose recorder is still to come is none.
+ * Find the agent, at most once a second while there is none.  (A weak reference to jitreg_emit would stay NULL in non-PIE executables and
+ * for agents that are loaded later.)  An agent without a recorder counts as none.
  */
 JITREG_RARE_ static jitreg_emit_function jitreg_look_(int64_t now_s)
 {
@@ -779,7 +791,7 @@ JITREG_RARE_ static jitreg_emit_function jitreg_look_(int64_t now_s)
 	recorders = symbol ? dlsym(NULL, "jitreg_recorders") : NULL;
 	recorder = recorders ? __atomic_load_n(JITREG_CAST_(const uint32_t *, recorders), __ATOMIC_ACQUIRE) : 0;
 	if (!recorder) {
-		/* only now: who comes while another thread still looks must look as well, or what it says is lost */
+		/* Set after the search: a thread that comes during the search of another must search too, or its record is lost. */
 		__atomic_store_n(&jitreg_state_1_.looked_s, now_s, __ATOMIC_RELAXED);
 		if (!recorders)
 			(void)dlerror();
@@ -800,7 +812,7 @@ JITREG_RARE_ static jitreg_emit_function jitreg_look_(int64_t now_s)
 		(void)dlerror();
 	}
 	memcpy(&emit, &symbol, sizeof(emit));
-	/* a host that was never refused has said all there is */
+	/* If no call failed before, no replay is needed for this recorder. */
 	if (!looked_s && __atomic_load_n(&jitreg_state_1_.heard_by, __ATOMIC_RELAXED) == 0)
 		__atomic_store_n(&jitreg_state_1_.heard_by, recorder, __ATOMIC_RELAXED);
 	__atomic_store_n(&jitreg_state_1_.recorders, JITREG_CAST_(const uint32_t *, recorders), __ATOMIC_RELEASE);
@@ -862,7 +874,7 @@ static inline int jitreg_emit_(uint32_t id, void *record, size_t fixed_bytes, co
 	return emit ? jitreg_emit_by_(emit, id, record, fixed_bytes, rest, nr_rest) : -ENOSYS;
 }
 
-/* A count without elements makes a part that the agent refuses. */
+/* Make a part.  The agent refuses a part without base that has bytes, which is a count without elements. */
 static inline struct iovec jitreg_part_(const void *base, size_t bytes)
 {
 	struct iovec part;
@@ -872,7 +884,7 @@ static inline struct iovec jitreg_part_(const void *base, size_t bytes)
 	return part;
 }
 
-/* The agent refuses such a record, too, and counts it, so that `tailor check` lists it. */
+/* Refuse a record.  A malformed one is sent to the agent, which counts it, so that `tailor check` lists it. */
 JITREG_RARE_ static int jitreg_refuse_(jitreg_emit_function emit, uint32_t id)
 {
 	struct iovec nothing = jitreg_part_(NULL, 1);
@@ -891,7 +903,7 @@ static inline uint32_t jitreg_text_bytes_(const char *text)
 	return bytes < UINT32_MAX ? JITREG_CAST_(uint32_t, bytes) : UINT32_MAX;
 }
 
-/* Without an agent nothing else is done. */
+/* JITREG_BEGIN_() zeroes the record, or returns from the function if there is no agent. */
 #define JITREG_BEGIN_(name, r) \
 	struct jitreg_##name##_record r; \
 	jitreg_emit_function emit_ = jitreg_agent_(); \
@@ -1130,7 +1142,7 @@ static inline int jitreg_tag_in_register(uint32_t where, uint64_t check_mask, ui
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/* Static TLS ends at the thread pointer (the ELF ABI's variant II); what dlopen allocates elsewhere lies elsewhere in each thread. */
+/* Static TLS ends at the thread pointer (variant II of the ELF ABI).  TLS that dlopen() allocates is at another offset in each thread. */
 #define JITREG_STATIC_TLS_MAX_ (1 << 20)
 static inline int jitreg_tag_in_word(const uint64_t *word, uint64_t check_mask, uint64_t check_value,
 				     const struct jitreg_tag_field *fields, uint32_t nr_fields)
@@ -1147,7 +1159,7 @@ static inline int jitreg_tag_in_word(const uint64_t *word, uint64_t check_mask, 
 }
 #endif
 
-/* Names of their own per line, so that blocks nest without shadowing. */
+/* Variables have the line in their names, so that blocks nest without shadowing. */
 #define JITREG_JOIN2_(a, b) a##b
 #define JITREG_JOIN_(a, b) JITREG_JOIN2_(a, b)
 #define JITREG_WORD_SET_(word, v) __atomic_store_n(&(word), v, __ATOMIC_RELAXED)
@@ -1254,7 +1266,7 @@ static inline int jitreg_mark(uint32_t action, const char *name, uint32_t level,
 	return JITREG_SEND_(JITREG_MARK, r, parts);
 }
 
-/* An agent that is older than handles would never see the end of such a mark. */
+/* Send a mark with a handle.  Agents that do not know handles get none, since they would never see the end of such a mark. */
 static inline int jitreg_mark_by_handle_(struct jitreg_mark_record *r, struct jitreg_mark_trailing *trailing, const char *name,
 					 const char *text)
 {
@@ -1285,7 +1297,7 @@ static inline uint64_t jitreg_mark_begin(uint32_t covers, const char *name, stru
 	r.level = of.level;
 	r.component = of.component;
 	r.instance = instance;
-	/* objects have their own numbers: the address of what they know, and behind it a number */
+	/* Handles of different objects differ: they consist of the address of the object's state and a number. */
 	trailing.mark = (JITREG_CAST_(uint64_t, JITREG_ADDRESS_(&jitreg_state_1_)) << 16) +
 			__atomic_add_fetch(&jitreg_state_1_.nr_marks, 1, __ATOMIC_RELAXED);
 	trailing.parent = parent;
@@ -1323,7 +1335,8 @@ static inline int jitreg_mark_enter(uint64_t mark)
 	return jitreg_mark_act_(JITREG_MARK_ENTER, mark, 0);
 }
 
-/* The agent numbers all objects of the process; without one each has numbers of its own, below the agent's. */
+/* The agent has one sequence of numbers for all objects of the process.  Without an agent each object has its own one, below the
+ * agent's. */
 #define JITREG_IDS_OF_AGENT_ (1u << 30)
 static inline uint64_t jitreg_new_ids(uint64_t nr)
 {
@@ -1407,7 +1420,8 @@ static inline int jitreg_step_word(uint64_t function, uint32_t offset)
 	return JITREG_SEND_FIXED_(JITREG_STEP_WORD, r);
 }
 
-/* An agent before 1.2 has no such memory.  Looked for at each call: blocks come with code that is generated, which takes longer. */
+/* Call jitreg_counters(), which agents before 1.2 do not have.  The symbol is looked up at each call, which takes less time than generating
+ * the code that a block is for. */
 static inline int jitreg_counter_memory_by_(struct jitreg_counter_memory *m)
 {
 #ifdef JITREG_AGENT
@@ -1472,7 +1486,7 @@ static inline uint64_t *jitreg_counter_block(const struct jitreg_counter_entry *
 #endif
 }
 
-/* The agent knows where its counters are, and records them first. */
+/* The agent knows the place of the counters, and records their values before it releases the memory. */
 static inline int jitreg_counter_block_end(uint64_t block)
 {
 	struct jitreg_counter_memory m;

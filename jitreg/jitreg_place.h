@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which arcs of a control-flow graph to count, so that all others follow: the complement of a maximum spanning tree (D. Knuth and
- * F. Stevenson, Optimal measurement points for program frequency counts, BIT 13, 1973; T. Ball and J. Larus, Optimally profiling and
- * tracing programs, TOPLAS 16, 1994).  Everything here works on the caller's memory; nothing allocates or recurses.  C99 to C23, C++11 to
- * C++23, alone.
+ * Chooses the arcs of a control-flow graph to count, from which the counts of all others follow.  They are the complement of a maximum
+ * spanning tree (D. Knuth and F. Stevenson, Optimal measurement points for program frequency counts, BIT 13, 1973; T. Ball and J. Larus,
+ * Optimally profiling and tracing programs, TOPLAS 16, 1994).  All functions work on the caller's memory, and none allocates or recurses.
+ * The header needs no other one of jitreg, and is C99 to C23 and C++11 to C++23.
  *
  *	struct jitreg_place_arc arcs[] = { { JITREG_PLACE_OUTSIDE, 0, 1 }, { 0, 1, 7 }, { 0, 2, 3 }, ... };
  *	uint32_t scratch[JITREG_PLACE_SCRATCH(nr_blocks, nr_arcs)];
  *
- *	jitreg_place_estimate(arcs, nr_arcs, nr_blocks, scratch);      where the host knows no frequencies
+ *	jitreg_place_estimate(arcs, nr_arcs, nr_blocks, scratch);      if the host knows no frequencies
  *	jitreg_place(arcs, nr_arcs, nr_blocks, counted, scratch);      counted[i]: arc i needs a counter
  *
- * Context of all: any.
+ * Context of all functions: any.
  */
 #ifndef JITREG_PLACE_H
 #define JITREG_PLACE_H
@@ -25,42 +25,42 @@ extern "C" {
 #define JITREG_PLACE_CAST_(type, v) ((type)(v))
 #endif
 
-/* Blocks are numbered from 0.  What comes from outside begins the function, what goes there ends it; both are one node, so as many come
- * in as go out. */
+/* Blocks are numbered from 0.  An arc from JITREG_PLACE_OUTSIDE enters the function, and an arc to it leaves the function.  Outside is one
+ * node, which as many executions leave as enter. */
 #define JITREG_PLACE_OUTSIDE 0xffffffffu
 struct jitreg_place_arc {
 	uint32_t from;
 	uint32_t to;
-	uint64_t estimate; /* how often, relative to others */
+	uint64_t estimate; /* frequency relative to other arcs */
 };
 
-/* Words of scratch memory that each function needs. */
+/* The number of words of scratch memory that each function needs. */
 #define JITREG_PLACE_SCRATCH(nr_blocks, nr_arcs) (6u * (nr_blocks) + 2u + (nr_arcs))
 
 /*
- * counted[i] = 1: arc i is to be counted, 0: it follows from others.  Where all blocks can be reached, nr_arcs - nr_blocks are counted,
- * and the sum of their estimates is the least that there is.  Returns how many are counted.  O(nr_arcs log nr_arcs).  Arcs that name no
- * block are not counted.
+ * Set counted[i] to 1 if arc i needs a counter, and to 0 if its count follows from others.  Returns the number of arcs to count.  If all
+ * blocks are reachable, this is nr_arcs - nr_blocks, and the sum of their estimates is minimal.  Arcs that name a block which does not
+ * exist are not counted.  O(nr_arcs log nr_arcs).
  */
 static inline uint32_t jitreg_place(const struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, unsigned char *counted,
 				    uint32_t *scratch);
 
 /*
- * Estimates of all arcs from the graph alone: 8 times for each loop that both ends are in, and in equal parts where a block has several
- * such arcs.  Loops and their nesting are found in one depth-first search (T. Wei et al., A new algorithm for identifying loops in
- * decompilation, SAS 2007), also those with several entries.  O(nr_arcs + nr_blocks * JITREG_PLACE_DEPTH_MAX).
+ * Estimate the frequencies of all arcs from the graph alone: a factor of 8 for each loop that contains both ends, in equal parts if a block
+ * has several arcs of this depth.  Loops, also those with several entries, and their nesting are found in one depth-first search (T. Wei et
+ * al., A new algorithm for identifying loops in decompilation, SAS 2007).  O(nr_arcs + nr_blocks * JITREG_PLACE_DEPTH_MAX).
  */
 static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, uint32_t *scratch);
 #define JITREG_PLACE_DEPTH_MAX 16u
 
-/* =========================================================================================================== how it is done */
+/* =========================================================================================================== implementation */
 
 static inline int jitreg_place_is_arc_(const struct jitreg_place_arc *a, uint32_t nr_blocks)
 {
 	return (a->from < nr_blocks || a->from == JITREG_PLACE_OUTSIDE) && (a->to < nr_blocks || a->to == JITREG_PLACE_OUTSIDE);
 }
 
-/* Union-find with path halving; outside is node nr_blocks. */
+/* The root of a node in a union-find structure, with path halving.  JITREG_PLACE_OUTSIDE is node nr_blocks. */
 static inline uint32_t jitreg_place_root_(uint32_t *tree, uint32_t node)
 {
 	while (tree[node] != node)
@@ -68,13 +68,13 @@ static inline uint32_t jitreg_place_root_(uint32_t *tree, uint32_t node)
 	return node;
 }
 
-/* Does arc x stand before y?  The larger estimate, then the lower number. */
+/* Does arc x come before arc y in the order by larger estimate, then by lower number? */
 static inline int jitreg_place_before_(const struct jitreg_place_arc *arcs, uint32_t x, uint32_t y)
 {
 	return arcs[x].estimate != arcs[y].estimate ? arcs[x].estimate > arcs[y].estimate : x < y;
 }
 
-/* A heap whose top stands last in order. */
+/* Sift an element down in a heap whose top is the last one in this order. */
 static inline void jitreg_place_sift_(const struct jitreg_place_arc *arcs, uint32_t *order, uint32_t at, uint32_t nr)
 {
 	for (;;) {
@@ -129,8 +129,8 @@ static inline uint32_t jitreg_place(const struct jitreg_place_arc *arcs, uint32_
 	return nr_counted;
 }
 
-/* The search.  A block's position on the path is 0 when it is not there; header: of the innermost loop that it is in, but is not the header
- * of; blocks count from 1 in it, so 0 is none. */
+/* The state of the depth-first search.  position: the block's position on the current path, or 0 if it is not on it.  header: 1 + the
+ * header of the innermost loop that contains the block and that the block is not the header of, or 0. */
 struct jitreg_place_search_ {
 	uint32_t *position, *header, *stack, *next, *is_header;
 };
@@ -155,7 +155,7 @@ static inline void jitreg_place_tag_(const struct jitreg_place_search_ *s, uint3
 	s->header[block] = header;
 }
 
-/* An arc to a block that was visited before. */
+/* Handle an arc to a block that was visited before. */
 static inline void jitreg_place_meet_(const struct jitreg_place_search_ *s, uint32_t block, uint32_t to)
 {
 	uint32_t header;
@@ -190,10 +190,10 @@ static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t
 	s.header = scratch + nr_blocks;
 	s.stack = s.header + nr_blocks;
 	s.next = s.stack + nr_blocks;
-	s.is_header = s.next + nr_blocks; /* 2: visited */
+	s.is_header = s.next + nr_blocks; /* bit 0: loop header; bit 1: visited */
 	for (i = 0; i < 6 * nr_blocks + 2; i++)
 		scratch[i] = 0;
-	/* arcs by the block that they come from: counted, summed up, put in place */
+	/* Sort the arcs by their origin: count them, add the counts up, and put each arc in its place. */
 	for (i = 0; i < nr_arcs; i++)
 		if (jitreg_place_is_arc_(&arcs[i], nr_blocks) && arcs[i].from < nr_blocks)
 			first[arcs[i].from + 2]++;
@@ -242,7 +242,7 @@ static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t
 		if (!jitreg_place_is_arc_(&arcs[i], nr_blocks))
 			continue;
 		depth = from < nr_blocks && to < nr_blocks ? s.position[from] < s.position[to] ? s.position[from] : s.position[to] : 0;
-		/* depth of this arc; how many of the same block have it */
+		/* Count the arcs of the same block that have the depth of this arc. */
 		for (other = from < nr_blocks ? first[from] : 0; from < nr_blocks && other < first[from + 1] && nr < 16; other++) {
 			uint32_t end = arcs[arc_of[other]].to, its = end < nr_blocks ? s.position[end] : 0;
 
