@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bodies of chunks: checked, decompressed, and kept where a reader was told to.  What is kept is what came first, so a second pass in the
- * file's order finds it; of a trace whose records are more than that, the rest is decompressed again.
+ * Bodies of chunks: checked, decompressed, and kept if the reader is set to.  The first bodies of the file are kept, so that a second pass
+ * in the file's order finds them.  If a trace has more, the rest is decompressed again.
  */
 #include "jitreg/trace/reader_internal.h"
 
@@ -104,7 +104,7 @@ void trace_hold_current_body(struct trace_reader *t)
 
 void trace_leave_chunk(struct trace_reader *t)
 {
-	struct chunk_body *b = t->releases && t->body_bytes ? find_kept_body(t, t->chunk_at) : NULL; /* none after a rewind */
+	struct chunk_body *b = t->releases && t->body_bytes ? find_kept_body(t, t->chunk_at) : NULL; /* no current chunk after a rewind */
 
 	if (!b || b->held)
 		return;
@@ -113,7 +113,7 @@ void trace_leave_chunk(struct trace_reader *t)
 	*b = (struct chunk_body){ .at = b->at };
 }
 
-/* One that is there already, or NULL. */
+/* A body that is decompressed already, or NULL. */
 static const struct chunk_body *find_loaded_body(const struct trace_reader *t, size_t at)
 {
 	if (t->last.body && t->last.at == at)
@@ -121,7 +121,7 @@ static const struct chunk_body *find_loaded_body(const struct trace_reader *t, s
 	return find_kept_body(t, at);
 }
 
-/* The last one, if it stands behind those that are kept. */
+/* Keep the body that was decompressed last, if its chunk is behind those that are kept. */
 static void keep_last_body(struct trace_reader *t)
 {
 	struct chunk_body *b = &t->last;
@@ -155,7 +155,7 @@ enum chunk_read trace_read_chunk(struct trace_reader *t, const struct trace_chun
 	t->body_bytes = b->bytes;
 	t->body_at = 0;
 	if (t->keeps && c->type == TRACE_CHUNK_RECORDS && b == &t->last)
-		keep_last_body(t); /* its body stays where it is */
+		keep_last_body(t); /* moves the struct only, so t->body stays valid */
 	return CHUNK_READ;
 }
 

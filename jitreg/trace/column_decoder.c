@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hot path of reading.  First the differences, by a pass that does nothing but LEB128, then what they are differences to.
+ * The hot path of reading.  A first pass decodes LEB128 to differences, and a second one adds the numbers that they refer to.
  */
 #include "jitreg/trace/column_decoder.h"
 
@@ -13,14 +13,14 @@
 #define STRIP 512u /* numbers */
 #define STRIP_OF_DELTAS 128u
 
-/* BMI2's instruction for it, which is worth it on all processors but AMD's first that had it. */
+/* Is the instruction PEXT of BMI2 fast?  On AMD's first processors with BMI2 (znver1, znver2) it is not. */
 static bool processor_has_fast_pext(void)
 {
 	return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("znver1") &&
 	       !__builtin_cpu_is("znver2");
 }
 
-/* The number that the lowest 1 to 8 bytes of word are: their groups of 7 bits pushed together, two, four and eight at a time. */
+/* The number in the lowest 1 to 8 bytes of word.  Its groups of 7 bits are joined, two, four and eight at a time. */
 static inline __attribute__((always_inline)) uint64_t compact_leb128_groups(uint64_t word, unsigned bytes, bool pext)
 {
 	uint64_t number;
@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) uint64_t compact_leb128_groups(uint
 	return (word & 0x000000000fffffffull) | (word & 0x0fffffff00000000ull) >> 4;
 }
 
-/* A bit for each of the next 64 bytes: it ends a number. */
+/* A mask of the next 64 bytes with the bits of those that end a number. */
 static uint64_t mask_of_number_ends(const unsigned char *at)
 {
 	uint64_t more = 0;
@@ -46,7 +46,7 @@ static uint64_t mask_of_number_ends(const unsigned char *at)
 	return ~more;
 }
 
-/* 64 bytes as numbers. */
+/* Store 64 bytes as 64 numbers. */
 static void widen_64_bytes(const unsigned char *at, uint64_t *to)
 {
 	const __m128i zero = _mm_setzero_si128();
@@ -67,7 +67,7 @@ static void widen_64_bytes(const unsigned char *at, uint64_t *to)
 	}
 }
 
-/* At most the lowest nr < 64 of the bits that are set. */
+/* Keep the lowest nr < 64 of the set bits, or all if there are fewer. */
 static inline __attribute__((always_inline)) uint64_t keep_lowest_set_bits(uint64_t bits, unsigned nr, bool pext)
 {
 	uint64_t first = 0;
@@ -81,19 +81,20 @@ static inline __attribute__((always_inline)) uint64_t keep_lowest_set_bits(uint6
 	return first;
 }
 
-#define LONG_BYTES 5 /* numbers that are not put together 16 at a time */
+#define LONG_BYTES 5 /* numbers of at least this length are not decoded 16 at a time */
 
 static bool has_long_numbers(uint64_t ends)
 {
-	uint64_t in = ~ends & ~0ull >> __builtin_clzll(ends); /* bytes behind which a number goes on, before the last end */
+	uint64_t in = ~ends & ~0ull >> __builtin_clzll(ends); /* bytes before the last end that do not end a number */
 
 	for (int i = 1; i < LONG_BYTES - 1; i++)
 		in &= in >> 1;
 	return in != 0;
 }
 
-/* The numbers that end at these of 64 bytes, at each 16 of which those that begin there are put together side by side and moved up.  Writes
- * to[0] to to[63] where all, else only as many as there are. */
+/* Decode the numbers of 64 bytes, of which ends marks the last bytes.  For 16 bytes at a time, the numbers that begin there are computed in
+ * parallel and compressed to the front.  If all is set, to[0] to to[63] are written, otherwise only as many as there are numbers.  Returns
+ * their number. */
 __attribute__((target("avx512f,popcnt"))) static inline unsigned decode_64_bytes_by_lanes(const unsigned char *at, uint64_t ends,
 												    uint64_t *to, bool all)
 {
@@ -138,14 +139,14 @@ decode_leb128_by(const unsigned char *at, const unsigned char *end, uint64_t *to
 	const bool pext = way != COLUMN_DECODER_SHIFTS;
 	uint64_t i = 0;
 
-	/* where numbers end is known of 64 bytes at once, so none has to wait for the one before it */
+	/* The ends of numbers are found for 64 bytes at once, so that decoding a number does not wait for the one before. */
 	while (i < nr && end - at >= 64 + 8) {
 		uint64_t ends = mask_of_number_ends(at);
 		unsigned begin = 0;
 
 		if (nr - i < 64) {
 			ends = keep_lowest_set_bits(ends, (unsigned)(nr - i), pext);
-		} else if (!~ends) { /* 64 of one byte each */
+		} else if (!~ends) { /* 64 numbers of one byte each */
 			widen_64_bytes(at, to + i);
 			i += 64;
 			at += 64;
@@ -172,7 +173,7 @@ decode_leb128_by(const unsigned char *at, const unsigned char *end, uint64_t *to
 			begin = next;
 		}
 		if (!begin)
-			return NULL; /* 64 bytes and no end */
+			return NULL; /* no number ends within 64 bytes */
 		at += begin;
 	}
 	for (; i < nr; i++) {
@@ -213,7 +214,7 @@ enum column_decoder_way column_decoder_limit(enum column_decoder_way most)
 	return decoder_way_of_processor();
 }
 
-/* nr numbers; returns what follows them, NULL when the bytes do not hold them. */
+/* Decode nr numbers.  Returns the address behind them, or NULL if the bytes do not hold nr valid numbers. */
 static const unsigned char *decode_leb128_numbers(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr)
 {
 	switch (decoder_way_of_processor()) {
@@ -226,13 +227,13 @@ static const unsigned char *decode_leb128_numbers(const unsigned char *at, const
 	}
 }
 
-/* Two numbers. */
+/* Undo the zigzag encoding of two numbers. */
 static __m128i unzigzag_pair(__m128i z)
 {
 	return _mm_xor_si128(_mm_srli_epi64(z, 1), _mm_sub_epi64(_mm_setzero_si128(), _mm_and_si128(z, _mm_set1_epi64x(1))));
 }
 
-/* Sums of the differences so far, from the number before them on; returns the last. */
+/* Replace zigzag differences by their running sums, which begin with before.  Returns the last sum. */
 static uint64_t sum_deltas(uint64_t *v, uint64_t nr, uint64_t before)
 {
 	__m128i twice = _mm_set1_epi64x((long long)before);
@@ -243,7 +244,7 @@ static uint64_t sum_deltas(uint64_t *v, uint64_t nr, uint64_t before)
 
 		d = _mm_add_epi64(d, _mm_slli_si128(d, 8));
 		_mm_storeu_si128(at, _mm_add_epi64(d, twice));
-		twice = _mm_add_epi64(twice, _mm_unpackhi_epi64(d, d)); /* all that one pair has to wait for the other for */
+		twice = _mm_add_epi64(twice, _mm_unpackhi_epi64(d, d)); /* the only dependency between pairs */
 	}
 	before = (uint64_t)_mm_cvtsi128_si64(twice);
 	return i < nr ? v[i] = unzigzag(v[i]) + before : before;
@@ -263,7 +264,7 @@ static void add_differences(uint64_t *v, const uint64_t *other, uint64_t nr)
 		v[i] = unzigzag(v[i]) + other[i];
 }
 
-/* How many of the next nr numbers are known to be 0, as long as there are 64 of them at a time. */
+/* Count numbers that are 0 at the beginning of the next nr, in steps of 64. */
 static uint64_t count_zero_numbers(const unsigned char *at, const unsigned char *end, uint64_t nr)
 {
 	uint64_t n = 0;
@@ -279,7 +280,7 @@ static uint64_t count_zero_numbers(const unsigned char *at, const unsigned char 
 	return n;
 }
 
-/* nr numbers that are differences to those of other.  A strip at a time, which stays where the processor has it at hand. */
+/* Decode nr numbers that are differences to those of other, a strip at a time, which stays in the processor's cache. */
 static int decode_differences(const unsigned char *at, const unsigned char *end, uint64_t *to, const uint64_t *other, uint64_t nr)
 {
 	for (uint64_t i = 0; i < nr; i += STRIP) {
@@ -293,7 +294,7 @@ static int decode_differences(const unsigned char *at, const unsigned char *end,
 	return 0;
 }
 
-/* nr numbers that are differences to the one before each, most of which are 0 where a thread or a weight stays the same. */
+/* Decode nr numbers that are differences to the one before.  Most are 0 in columns such as threads or weights. */
 static int decode_deltas(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr)
 {
 	uint64_t before = 0, some;
@@ -314,7 +315,7 @@ static int decode_deltas(const unsigned char *at, const unsigned char *end, uint
 	return 0;
 }
 
-/* b->ips and b->ip_index, which other columns may refer to. */
+/* Decode the instruction pointers, and b->ips and b->ip_index, which other columns may refer to. */
 static int decode_ip_table(struct sample_block *b, const unsigned char *p, const unsigned char *end, uint64_t *to)
 {
 	uint64_t nr;
@@ -343,11 +344,12 @@ static int decode_ip_table(struct sample_block *b, const unsigned char *p, const
 	return 0;
 }
 
-/* What each ip's sample had last stands in last, which is column 0's array: there is no such column. */
+/* Decode differences to the number of the last sample with the same ip.  These numbers are kept in the array of column 0, which does not
+ * exist. */
 static int add_differences_by_ip(struct sample_block *b, uint64_t *v)
 {
 	uint64_t before = 0, *last = b->room_[0];
-	const uint16_t *index = b->ip_index; /* here, because any of b's fields might change with a byte of seen */
+	const uint16_t *index = b->ip_index; /* local copies, since writes to seen may alias members of b */
 	unsigned char *seen = b->ip_seen_;
 	const uint32_t nr = b->nr;
 
@@ -359,7 +361,7 @@ static int add_differences_by_ip(struct sample_block *b, uint64_t *v)
 
 		const uint64_t there = last[ip];
 
-		before = __builtin_expect_with_probability(seen[ip], 1, 0.5) ? there : before; /* without a jump */
+		before = __builtin_expect_with_probability(seen[ip], 1, 0.5) ? there : before; /* makes the compiler avoid a branch */
 		seen[ip] = 1;
 		v[i] = before = last[ip] = before + unzigzag(v[i]);
 	}
@@ -395,7 +397,7 @@ static int decode_column_numbers(struct sample_block *b, uint64_t encoding, cons
 	}
 }
 
-/* Mostly what stands there of the block before. */
+/* Decode a column of equal numbers.  Mostly the array still holds them from the block before. */
 static int decode_constant_column(struct sample_block *b, uint64_t column, const struct trace_value *v, uint64_t *to)
 {
 	const unsigned char *p = (const unsigned char *)v->p;

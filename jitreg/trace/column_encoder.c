@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a register holds goes with the instruction (a loop's counter goes on where it was when the same instruction was
- * sampled last), with the sample before, or with another register (one that points into what the other begins).  Which of
- * them, nobody can say beforehand: each is tried on a whole block once in a while, counting the bits of its differences.
+ * The value of a register is close to that of the last sample with the same instruction (as the counter of a loop), of the sample before,
+ * or of another register (as a pointer into the same object).  The best one is not known beforehand, so once in a while each is tried on a
+ * whole block, and the bits of its differences are counted.
  */
 #include "jitreg/trace/column_encoder.h"
 
@@ -14,10 +14,10 @@
 
 #define SLOTS (2 * COLUMNS_NR_MAX) /* a power of 2 */
 #define CHOOSE_EVERY 16u /* blocks */
-#define WRITTEN_MAX 65 /* ip and the registers */
+#define WRITTEN_MAX 65 /* column IP and the registers */
 #define NR_COLUMNS 128
-#define RECENT 1024u /* differences that are remembered */
-#define REPEATED_BITS 8u /* what compression makes of a difference that was there before, about */
+#define RECENT 1024u /* recent differences that are kept */
+#define REPEATED_BITS 8u /* approximate size of a repeated difference after compression */
 
 struct ip {
 	uint64_t address;
@@ -32,15 +32,15 @@ struct written {
 struct choice {
 	uint32_t encoding;
 	uint32_t against;
-	uint32_t blocks;  /* since it was made */
-	uint64_t density; /* what it was worth then: 64ths of a byte a number */
+	uint32_t blocks;  /* number of blocks since the choice */
+	uint64_t density; /* size at that time, in 64ths of a byte per number */
 };
 
 struct column_encoder {
 	uint32_t nr, nr_ips, nr_written;
 	struct ip ip[COLUMNS_NR_MAX]; /* ascending */
-	uint16_t index[COLUMNS_NR_MAX]; /* of each sample's */
-	uint16_t slot[SLOTS]; /* hash of an ip -> the number of its appearance + 1 */
+	uint16_t index[COLUMNS_NR_MAX]; /* index of each sample's ip */
+	uint16_t slot[SLOTS]; /* hash of an ip -> 1 + number of its appearance */
 	uint16_t rank[COLUMNS_NR_MAX]; /* number of its appearance -> index */
 	bool seen[COLUMNS_NR_MAX];
 	struct written written[WRITTEN_MAX];
@@ -137,7 +137,7 @@ static void compute_differences_to(struct column_encoder *c, const uint64_t *v, 
 		c->difference[i] = zigzag(v[i] - other[i]);
 }
 
-/* In bits, about; enough is enough. */
+/* Estimate the size of the differences in bits.  Stops when the sum reaches most. */
 static uint64_t estimate_difference_bits(struct column_encoder *c, uint64_t most)
 {
 	uint64_t sum = 0;
@@ -202,7 +202,7 @@ void column_encoder_write_ip(struct column_encoder *c, struct trace_writer *w)
 	write_encoded_column(w, SAMPLE_COLUMN_IP, SAMPLE_ENCODING_TABLE, c->out, at);
 }
 
-/* Returns the end of what it put into c->out. */
+/* Encode a column to c->out.  Returns the end of the written bytes. */
 static unsigned char *encode_column(struct column_encoder *c, struct choice *choice, const uint64_t *v)
 {
 	const uint64_t *other = choice->encoding == SAMPLE_ENCODING_AGAINST ? find_written_column(c, choice->against) : NULL;
@@ -214,7 +214,7 @@ static unsigned char *encode_column(struct column_encoder *c, struct choice *cho
 	} else if (choice->encoding == SAMPLE_ENCODING_BY_IP) {
 		compute_differences_by_ip(c, v);
 	} else {
-		choice->encoding = SAMPLE_ENCODING_DELTA; /* also when that other one is not recorded any more */
+		choice->encoding = SAMPLE_ENCODING_DELTA; /* also if the other column is not recorded any more */
 		compute_deltas(c, v);
 	}
 	for (uint32_t i = 0; i < c->nr; i++)
@@ -222,7 +222,7 @@ static unsigned char *encode_column(struct column_encoder *c, struct choice *cho
 	return at;
 }
 
-/* The program does something else when its numbers take much more or less than those that the choice was made for. */
+/* Is the choice recent, and the size close to that at the choice?  A large change means that the program's behaviour has changed. */
 static bool is_choice_still_good(const struct column_encoder *c, const struct choice *choice, size_t bytes)
 {
 	uint64_t density = c->nr ? bytes * 64 / c->nr : 0;

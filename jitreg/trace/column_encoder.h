@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Columns of numbers as the trace holds them (jitreg/trace/trace.h, enum sample_encoding): each by the encoding that takes the
- * fewest bits, looked for anew every few blocks.  Context: thread.
+ * An encoder of columns of numbers for the trace (jitreg/trace/trace.h, enum sample_encoding).  Each column gets the encoding with the
+ * fewest bits, which is chosen anew every few blocks.  Context: thread.
  */
 #ifndef TAILOR_COLUMN_ENCODER_H
 #define TAILOR_COLUMN_ENCODER_H
@@ -9,23 +9,23 @@
 #include "jitreg/trace/trace.h"
 #include "jitreg/trace/record_stream.h"
 
-#define COLUMNS_NR_MAX 8192u /* samples of a block */
+#define COLUMNS_NR_MAX 8192u /* maximum number of samples in a block */
 
 struct column_encoder;
 
 int column_encoder_create(struct column_encoder **out);
 void column_encoder_destroy(struct column_encoder *c);
 
-/* A block of nr samples, 1 to COLUMNS_NR_MAX: its instructions come first, as most registers go with them. */
+/* Begin a block of nr samples, 1 to COLUMNS_NR_MAX, with its instruction pointers, which the encoding of most registers refers to. */
 void column_encoder_begin(struct column_encoder *c, const uint64_t *ip, uint32_t nr);
-/* The block's instructions. */
+/* Write column IP of the block. */
 void column_encoder_write_ip(struct column_encoder *c, struct trace_writer *w);
 /*
- * Any other column.  predict: look for the best encoding, also against columns that were written with predict before;
- * else its numbers are next to each other's in value.
+ * Write any other column.  predict: choose the best encoding, also against columns that were written with predict before.  Otherwise the
+ * numbers are encoded as differences to the one before.
  */
 void column_encoder_write(struct column_encoder *c, struct trace_writer *w, uint32_t column, const uint64_t *v, bool predict);
-/* An array of any length that goes with no sample by number. */
+/* Write a list of any length whose numbers do not correspond to samples.  room: COLUMNS_LIST_ROOM(nr) bytes. */
 void column_encoder_write_list(struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr, unsigned char *room);
 #define COLUMNS_LIST_ROOM(nr) ((size_t)(nr) * 10)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From one trace to another: records as they were read, and values of records that are written with changes. */
+/* Copying from one trace to another: unchanged records, and values of records that are written with changes. */
 #include "jitreg/trace/reader.h"
 #include "jitreg/trace/record_stream.h"
 #include "jitreg/trace/writer_internal.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Written by hand: a trace has millions of records, and each is a line of its own.  Context: thread. */
+/* A JSON writer without a library, since a trace has millions of records, each of which is a line of its own.  Context: thread. */
 #include "jitreg/trace/dump.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define BYTES_MAX 64 /* shown in hex, unless all is wanted */
+#define BYTES_MAX 64 /* limit of bytes shown in hex, unless full is set */
 
 static void print_json_text(FILE *to, const char *p, size_t bytes)
 {
@@ -18,7 +18,7 @@ static void print_json_text(FILE *to, const char *p, size_t bytes)
 			fputs("\\ufffd", to);
 		else if (c == '"' || c == '\\')
 			fprintf(to, "\\%c", (char)c);
-		else if (dump_is_control(c)) /* those beyond 0x1f need not, but lines go to terminals too */
+		else if (dump_is_control(c)) /* JSON allows those beyond 0x1f, but terminals show these lines too */
 			fprintf(to, "\\u%04" PRIx32, (uint32_t)c);
 		else
 			fwrite(p + at, 1, n, to);
@@ -58,7 +58,7 @@ static void print_json_scalar(const struct dump_options *o, const struct trace_v
 	}
 }
 
-/* An element as an object of its members' names; those without a name (of a later version) are left out. */
+/* Print an element as an object with the names of its members.  Members of a later version, which have no name, are left out. */
 static void print_json_element(const struct dump_options *o, const struct trace_value *list, uint64_t e, const struct schema_element *s)
 {
 	putc('{', o->to);
@@ -102,7 +102,7 @@ void dump_json_record(const struct dump_options *o, const struct trace_record *r
 		print_json_value(o, &r->values[value++], f->element);
 	}
 	putc('}', o->to);
-	if (value < r->nr_values) { /* of a later version */
+	if (value < r->nr_values) { /* fields of a later version */
 		fputs(", \"more\": [", o->to);
 		for (int first = value; value < r->nr_values; value++) {
 			if (value > first)
@@ -157,7 +157,7 @@ void dump_json_samples(const struct dump_options *o, struct sample_block *b)
 			enum sample_column c = columns[n].column;
 			bool memory = c == SAMPLE_COLUMN_DATA_SOURCE || c == SAMPLE_COLUMN_LATENCY;
 
-			if (memory ? !b->column[c] : c >= SAMPLE_COLUMN_STACK) /* the stacks' bytes; chains and registers follow */
+			if (memory ? !b->column[c] : c >= SAMPLE_COLUMN_STACK) /* not stacks; chains and registers follow below */
 				continue;
 			if (columns[n].column == SAMPLE_COLUMN_MODE)
 				fprintf(o->to, ", \"mode\": \"%s\"", dump_mode_name(dump_column(b, SAMPLE_COLUMN_MODE, i)));

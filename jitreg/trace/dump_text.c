@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* For the eye: long values are cut, numbers that look like addresses are in hex.  Context: thread. */
+/* Records as readable text: long values are cut, and numbers that may be addresses are in hex.  Context: thread. */
 #include "jitreg/trace/dump.h"
 
 #include <inttypes.h>
 
-#define TEXT_MAX 256 /* of one value, unless all is wanted */
+#define TEXT_MAX 256 /* limit for a value, unless full is set */
 #define BYTES_MAX 16
 #define ELEMENTS_MAX 8
 #define MEMBERS_MAX 16
@@ -24,7 +24,7 @@ size_t dump_decode_character(const char *p, size_t bytes, int32_t *c)
 			return 1;
 		value = value << 6 | (u[i] & 0x3f);
 	}
-	/* too long a form of a character, a surrogate, beyond the last one */
+	/* Refuse overlong forms of characters, surrogates, and numbers behind the last character. */
 	if ((n == 3 && value < 0x800) || (n == 4 && (value < 0x10000 || value > 0x10ffff)) || (value >= 0xd800 && value < 0xe000))
 		return 1;
 	*c = value;
@@ -99,13 +99,13 @@ static void print_hex_bytes(const struct dump_options *o, const char *p, size_t 
 		fprintf(o->to, "... (%zu bytes)", bytes);
 }
 
-/* Small numbers in decimal, addresses and masks in hex. */
+/* Print small numbers in decimal, and large ones, such as addresses and masks, in hex. */
 static void print_decimal_or_hex(const struct dump_options *o, uint64_t u)
 {
 	fprintf(o->to, u >= 1u << 20 ? "%#" PRIx64 : "%" PRIu64, u);
 }
 
-/* What is no list; lists of lists are not in any record. */
+/* Print a value that is not a list.  No record has lists of lists. */
 static void print_scalar_value(const struct dump_options *o, const struct trace_value *v)
 {
 	switch (v->kind) {
@@ -176,7 +176,7 @@ void dump_text_record(const struct dump_options *o, const struct trace_record *r
 		fprintf(o->to, " %s=", s->fields[i].name);
 		print_trace_value(o, &r->values[value++]);
 	}
-	for (; value < r->nr_values; value++) { /* of a later version */
+	for (; value < r->nr_values; value++) { /* fields of a later version */
 		fputs(" +", o->to);
 		print_trace_value(o, &r->values[value]);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LOSS_REASONS and NOTICE_KINDS as tables, and which of them a record has. */
+/* LOSS_REASONS and NOTICE_KINDS as tables, and the reason or kind of a record. */
 #include "jitreg/trace/reader.h"
 #include "jitreg/trace/schema.h"
 #include "jitreg/trace/trace.h"

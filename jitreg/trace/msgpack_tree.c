@@ -10,7 +10,7 @@ struct cursor {
 	const unsigned char *at, *end;
 };
 
-/* A big-endian number of so many bytes. */
+/* Read a big-endian number. */
 static bool read_big_endian(struct cursor *c, unsigned bytes, uint64_t *v)
 {
 	uint64_t n = 0;
@@ -32,7 +32,7 @@ static bool skip_bytes(struct cursor *c, uint64_t bytes)
 	return true;
 }
 
-/* Index of nr nodes side by side; SIZE_MAX without memory. */
+/* Allocate nr adjacent nodes.  Returns the index of the first one, or SIZE_MAX if memory runs out or the limit is reached. */
 static size_t allocate_nodes(struct msgpack_tree *t, size_t nr)
 {
 	size_t first = t->nr;
@@ -58,7 +58,8 @@ static size_t allocate_nodes(struct msgpack_tree *t, size_t nr)
 	return first;
 }
 
-/* What most of a list of lists is: a number of one to three bytes.  false: something else, for read_other_object(). */
+/* Read a number of one to three bytes, which most elements of lists are.  Returns false for other objects, which read_other_object()
+ * reads. */
 static bool read_small_number(struct cursor *c, struct msgpack_node *n)
 {
 	const unsigned char *at = c->at;
@@ -93,7 +94,7 @@ static bool read_children(struct msgpack_tree *t, struct cursor *c, size_t node,
 {
 	size_t first;
 
-	if (level == LEVELS_MAX_ || nr > (uint64_t)(c->end - c->at)) /* each has a byte at least */
+	if (level == LEVELS_MAX_ || nr > (uint64_t)(c->end - c->at)) /* each child has at least one byte */
 		return false;
 	first = allocate_nodes(t, nr);
 	if (first == SIZE_MAX)
@@ -126,7 +127,7 @@ static bool read_array(struct msgpack_tree *t, struct cursor *c, size_t node, ui
 	return read_children(t, c, node, nr, level);
 }
 
-/* The types that have a number, or a length, behind their first byte. */
+/* Read an object of types 0xc0 to 0xdf.  Most have a number or a length behind their first byte. */
 static bool read_typed_object(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned char type, unsigned level)
 {
 	struct msgpack_node *n = &t->node[node];
@@ -201,10 +202,10 @@ bool msgpack_tree_read(struct msgpack_tree *t, const char *bytes, size_t nr, siz
 	return true;
 }
 
-/* One object, without what is in it: *left objects are still to come. */
+/* Skip an object without its children, and add their number to *left. */
 static bool skip_object_head(struct cursor *c, uint64_t *left)
 {
-	static const unsigned char fixed[] = { 4, 8, 1, 2, 4, 8, 1, 2, 4, 8 }; /* bytes of what 0xca to 0xd3 are */
+	static const unsigned char fixed[] = { 4, 8, 1, 2, 4, 8, 1, 2, 4, 8 }; /* sizes of types 0xca to 0xd3 */
 	uint64_t n = 0;
 	unsigned char type;
 
@@ -212,7 +213,7 @@ static bool skip_object_head(struct cursor *c, uint64_t *left)
 		return false;
 	type = *c->at++;
 	switch (type) {
-	case 0x00 ... 0x7f: /* small numbers, nil, truth */
+	case 0x00 ... 0x7f: /* small numbers, nil, false, true */
 	case 0xe0 ... 0xff:
 	case 0xc0:
 	case 0xc2:
@@ -250,7 +251,7 @@ bool msgpack_skip_object(const char *bytes, size_t nr, size_t *at)
 {
 	struct cursor c = { (const unsigned char *)bytes + *at, (const unsigned char *)bytes + nr };
 
-	for (uint64_t left = 1; left; left--) /* no recursion, whatever the bytes are */
+	for (uint64_t left = 1; left; left--) /* a loop, since untrusted bytes could make recursion deep */
 		if (!skip_object_head(&c, &left))
 			return false;
 	*at = (size_t)(c.at - (const unsigned char *)bytes);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a record by the names of its fields; those that are not named are 0 and empty:
+ * TRACE_PUT() writes a record by the names of its fields.  Fields that are not named are 0 or empty:
  *
  *	TRACE_PUT(w, comm, time_ns, pid, tid, .exec = 1, .comm = trace_string("engine"));
  *	TRACE_PUT(w, code_bytes, time_ns, pid, 0, .address = address, .code = { bytes, nr_bytes });
  *	TRACE_PUT(w, level, time_ns, pid, tid, .level = 3, .name = trace_string("node"), .upper = { upper, nr_upper });
  *
- * A record is a struct made from its list of fields (jitreg.h, trace.h): numbers by their kinds; texts and bytes a struct trace_span;
- * a list its elements and how many, of struct jitreg_<element> or, the trace's own, struct trace_<element>.  Counts of parts (NR) are
- * not in the trace.  What cannot be in memory all at once is written by record_stream.h.
+ * The arguments initialize a struct made from the record's list of fields (jitreg.h, trace.h).  Numbers have the type of their kind, texts
+ * and bytes are struct trace_span, and a list is a pointer to its elements (struct jitreg_<element>, or struct trace_<element> for those of
+ * the trace alone) and their number.  Counts of parts (NR) are not in the trace.  record_stream.h writes records that are not in memory as
+ * a whole.
  *
- * Yields 0; -E2BIG: larger than a chunk, so it was left out; other -errno: a full buffer could not be written.  Context: thread.
+ * Returns 0, -E2BIG if the record is larger than a chunk and was left out, or another -errno if a full buffer could not be written.
+ * Context: thread.
  */
 #ifndef TAILOR_PUT_H
 #define TAILOR_PUT_H
@@ -21,7 +23,7 @@
 
 struct trace_writer;
 
-/* Text or bytes; of text, bytes that are not UTF-8 become '?'. */
+/* Text or bytes.  In text, bytes that are not UTF-8 become '?'. */
 struct trace_span {
 	const void *p;
 	size_t bytes;
@@ -35,7 +37,7 @@ static inline struct trace_span trace_string(const char *text)
 #define TRACE_PUT(w, record, time_ns, pid, tid, ...) \
 	trace_put_fields(w, TRACE_PUT_ID_##record, time_ns, pid, tid, &(struct trace_put_##record){ __VA_ARGS__ })
 
-/* Each field takes 8 bytes or 16, so that one function packs them all by the table of records (schema.h). */
+/* Pack the fields of any record by the table of records (schema.h).  Each field of the struct takes 8 or 16 bytes. */
 int trace_put_fields(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid, const void *fields);
 
 #define TRACE_PUT_U_(f) uint64_t f;

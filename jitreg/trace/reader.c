@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file is mapped, and one chunk at a time is checked and decompressed (chunk_body.c).  Text and bytes stay where they are, so nothing
- * but the records' own small trees is built, each in the memory of the one before.
+ * The file is mapped, and one chunk at a time is checked and decompressed (chunk_body.c).  Text and bytes are not copied.  Only the small
+ * tree of a record is built, in the memory of the one before.
  */
 #include "jitreg/base/regular_file.h"
 #include "jitreg/trace/reader_internal.h"
@@ -35,7 +35,7 @@ static int check_first_chunk(const struct trace_reader *t, const char *path, str
 	return 0;
 }
 
-/* Its recorder holds a lock for as long as it lives (writer.c). */
+/* Does a recorder write this trace?  It holds a lock as long as it lives (writer.c). */
 static bool is_being_written(int fd)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
@@ -59,7 +59,7 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d)
 	struct trace_record first;
 	struct stat st;
 	void *p;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ret; /* nor wait for who writes into a pipe */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ret; /* O_NONBLOCK: do not wait for the writer of a FIFO */
 	bool is_written = fd >= 0 && is_being_written(fd);
 
 	if (fd < 0 || fstat(fd, &st)) {
@@ -136,7 +136,7 @@ void trace_rewind(struct trace_reader *t)
 	t->ended = false;
 }
 
-/* bytes of the file from byte at on, or of the chunk there, cannot be read. */
+/* Count bytes of the file from byte at on, or of the chunk there, that cannot be read. */
 static void note_damage(struct trace_reader *t, size_t at, size_t bytes)
 {
 	if (!t->damage.bad_chunks++)
@@ -144,7 +144,7 @@ static void note_damage(struct trace_reader *t, size_t at, size_t bytes)
 	t->damage.skipped_bytes += bytes;
 }
 
-/* Does a chunk begin at t->at that the file ends in?  It is not damaged. */
+/* Does a chunk begin at t->at that the end of the file cuts off?  Such a chunk does not count as damaged. */
 static bool is_cut_chunk(const struct trace_reader *t)
 {
 	static const char magic[] = "TLRC";
@@ -159,7 +159,7 @@ static bool is_cut_chunk(const struct trace_reader *t)
 	return c.stored_bytes > left - sizeof(c) && c.stored_bytes <= TRACE_CHUNK_MAX;
 }
 
-/* Something at t->at is no chunk: go on at the next magic. */
+/* Skip bytes at t->at that are not a chunk, up to the next magic number. */
 void trace_resync(struct trace_reader *t)
 {
 	const unsigned char *next = t->file_bytes - t->at > 1 ?
@@ -214,7 +214,7 @@ bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c)
 		}
 		if (!trace_chunk_is_known(c) || t->selected & (1u << c->type) || c->type == TRACE_CHUNK_END)
 			return true;
-		/* skipped unread, by a length that may be damaged: whole chunks would go with it */
+		/* The chunk is skipped unread.  If its length is damaged, whole chunks would be skipped with it. */
 		if (!is_followed_by_chunk(t, c) && !trace_chunk_is_whole(t, c, t->at)) {
 			trace_resync(t);
 			continue;
@@ -224,7 +224,7 @@ bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c)
 	return false;
 }
 
-/* Make the next selected chunk the current one; false at the end of the file. */
+/* Make the next selected chunk the current one.  Returns false at the end of the file. */
 static bool read_next_chunk(struct trace_reader *t)
 {
 	struct trace_chunk c;
@@ -309,7 +309,7 @@ static bool is_selected_id(const struct trace_reader *t, uint64_t id)
 	return false;
 }
 
-/* Over a record that nobody wants; false: it is wanted, or makes no sense. */
+/* Skip a record that is not selected.  Returns false if the record is selected or malformed. */
 static bool skip_unselected_record(struct trace_reader *t)
 {
 	uint64_t id;
@@ -320,7 +320,7 @@ static bool skip_unselected_record(struct trace_reader *t)
 
 #define STEP_BYTES 64u
 
-/* A half of all memory is for what is made of the record. */
+/* The limit of a record's nodes.  Half of the memory is left for data that is made from the record. */
 static size_t nodes_max_of_budget(const struct trace_reader *t)
 {
 	return t->budget.factor > 0 ? t->budget.bytes_max / 2 / sizeof(struct msgpack_node) : SIZE_MAX;
@@ -370,7 +370,7 @@ int trace_next(struct trace_reader *t, struct trace_record *r)
 		if (!msgpack_tree_read(&t->tree, t->body, t->body_bytes, &t->body_at)) {
 			if (t->tree.refused && !budget_has_room(&t->budget, UINT64_MAX))
 				return 0;
-			/* the checksum fits, so a writer wrote nonsense: leave the rest of this chunk */
+			/* The checksum is right, so the writer wrote invalid data: skip the rest of this chunk. */
 			note_damage(t, t->chunk_at, t->body_bytes - start);
 			t->body_at = t->body_bytes;
 			continue;
@@ -461,7 +461,7 @@ const char *trace_bytes(const struct trace_record *r, int index, size_t *bytes)
 	bool has = v->kind == TRACE_TEXT || v->kind == TRACE_BYTES;
 
 	*bytes = has ? v->bytes : 0;
-	return has && v->bytes ? v->p : ""; /* msgpack-c has no pointer for an empty one */
+	return has && v->bytes ? v->p : ""; /* msgpack-c has no pointer for an empty text */
 }
 
 bool trace_text_is(const struct trace_record *r, int index, const char *text)

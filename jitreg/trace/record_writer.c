@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records as msgpack into the buffer of their chunk. */
+/* Writes records as msgpack to the buffer of their chunk type. */
 #include "jitreg/trace/record_stream.h"
 #include "jitreg/trace/writer_internal.h"
 
@@ -43,7 +43,7 @@ static uint64_t load_u64(const void *p)
 	return v;
 }
 
-/* Length of the UTF-8 sequence at p, or 0 for bytes that are none. */
+/* The length of the UTF-8 sequence at p, or 0 if there is none. */
 static size_t utf8_sequence_bytes(const unsigned char *p, size_t left)
 {
 	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
@@ -55,18 +55,18 @@ static size_t utf8_sequence_bytes(const unsigned char *p, size_t left)
 			return 0;
 	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) ||
 	    (p[0] == 0xf4 && p[1] >= 0x90))
-		return 0; /* too long a form, a surrogate, or behind the last code point */
+		return 0; /* overlong form, surrogate, or behind the last code point */
 	return n;
 }
 
-/* msgpack texts are UTF-8; file names and thread names need not be: other bytes become '?'. */
+/* Texts of msgpack are UTF-8.  File names and thread names may have other bytes, which become '?'. */
 void trace_record_text(struct trace_writer *w, const char *text, size_t bytes)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t at = 0, n;
 
 	while (bytes - at >= 8 && !(load_u64(p + at) & 0x8080808080808080u))
-		at += 8; /* mostly it is ASCII */
+		at += 8; /* fast path, since most texts are ASCII */
 	while (at < bytes && (n = utf8_sequence_bytes(p + at, bytes - at)))
 		at += n;
 	if (at < bytes) {
@@ -103,7 +103,7 @@ void trace_record_array(struct trace_writer *w, size_t nr)
 
 static const char *pack_field(struct trace_writer *w, enum schema_kind kind, const struct schema_element *e, const char *at);
 
-/* Text, bytes, or a list, whose span is its elements and how many. */
+/* Pack a text, bytes, or a list, whose span is its elements and their number. */
 static void pack_span(struct trace_writer *w, enum schema_kind kind, const struct schema_element *e, struct trace_span span)
 {
 	const char *at = span.p;
@@ -122,7 +122,7 @@ static void pack_span(struct trace_writer *w, enum schema_kind kind, const struc
 	}
 }
 
-/* A field of a record to be put, or a member of an element; returns where the next one is. */
+/* Pack a field of a record, or a member of an element.  Returns the address of the next one. */
 static const char *pack_field(struct trace_writer *w, enum schema_kind kind, const struct schema_element *e, const char *at)
 {
 	struct trace_span span;
@@ -176,7 +176,7 @@ void trace_samples_column(struct trace_writer *w, uint32_t column, enum sample_e
 	trace_record_bytes(w, p, bytes);
 }
 
-/* jitdump's line entries, as schema_parse() checked them. */
+/* Pack line entries of jitdump, which schema_parse() has checked. */
 static void pack_line_entries(struct trace_writer *w, const struct schema_value *v)
 {
 	const char *at = v->p;
@@ -209,7 +209,7 @@ int trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, u
 			pack_line_entries(w, v);
 		else if (v->kind == SCHEMA_U32 || v->kind == SCHEMA_U64 || v->kind == SCHEMA_S64)
 			pack_field(w, v->kind, NULL, (const char *)&v->u);
-		else /* elements on the wire are those in memory: all numbers */
+		else /* elements have the same form on the wire and in memory: all numbers */
 			pack_span(w, v->kind, f->element, (struct trace_span){ v->p, v->kind == SCHEMA_ARR ? v->u : v->bytes });
 	}
 	return trace_record_end(w);

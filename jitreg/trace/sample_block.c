@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A SAMPLES record as arrays, which are kept from block to block: which columns there are, and which need not be decoded. */
+/* Decodes a SAMPLES record to arrays, which are reused from block to block, and skips columns that are not needed. */
 #include "jitreg/trace/reader.h"
 
 #include "jitreg/base/leb128.h"
@@ -34,7 +34,7 @@ static int decode_column(struct sample_block *b, uint64_t column, uint64_t encod
 	return ret;
 }
 
-/* Return addresses, as many as CHAIN_LENGTH says, each of at least one byte. */
+/* Decode the return addresses.  CHAIN_LENGTH has their numbers, and each takes at least one byte. */
 static int decode_chains(struct sample_block *b, const struct trace_value *v, uint64_t encoding)
 {
 	const uint64_t *length = b->column[SAMPLE_COLUMN_CHAIN_LENGTH];
@@ -71,7 +71,7 @@ static void clear_sample_block(struct sample_block *b)
 	b->has_stacks = b->has_kernel_chains = false;
 }
 
-/* Arrays for nr samples each; those for columns that come are made with them. */
+/* Make room for nr samples in each array.  Arrays of columns are allocated when the column is decoded. */
 static int make_block_room(struct sample_block *b, uint32_t nr)
 {
 	struct sample_columns unwanted = b->unwanted;
@@ -95,7 +95,7 @@ struct stored_column {
 	struct trace_value bytes;
 };
 
-/* Columns that need not be decoded: nobody wants them, nor any column that is stored as a difference to them. */
+/* The columns that need not be decoded: neither they nor columns that are stored as differences to them are wanted. */
 static struct sample_columns columns_to_skip(const struct sample_block *b, const struct stored_column *stored, uint64_t nr)
 {
 	struct sample_columns skip = b->unwanted;
@@ -104,7 +104,7 @@ static struct sample_columns columns_to_skip(const struct sample_block *b, const
 	for (uint64_t i = 0; i < nr; i++)
 		if (stored[i].column == SAMPLE_COLUMN_STACK || stored[i].column == SAMPLE_COLUMN_CHAIN)
 			return (struct sample_columns){ { 0 } };
-	while (nr-- > 0) { /* a difference is to a column that stands before it */
+	while (nr-- > 0) { /* backwards, since differences refer to columns before them */
 		const struct stored_column *c = &stored[nr];
 		const unsigned char *p = (const unsigned char *)c->bytes.p;
 
@@ -145,9 +145,9 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 			b->has_kernel_chains = true;
 		}
 		if (column.u >= SAMPLE_NR_COLUMNS)
-			continue; /* that, or of a later version */
+			continue; /* kernel chains, or a column of a later version */
 		if (nr_stored == SAMPLE_NR_COLUMNS)
-			ret = -EBADMSG; /* one of them twice */
+			ret = -EBADMSG; /* more columns than exist, so one is there twice */
 		else
 			stored[nr_stored++] = (struct stored_column){ column.u, encoding.u, bytes };
 	}
@@ -155,7 +155,7 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 	for (uint64_t i = 0; ret == 0 && i < nr_stored; i++) {
 		const struct stored_column *c = &stored[i];
 
-		if (c->column == SAMPLE_COLUMN_STACK) { /* when their lengths are known */
+		if (c->column == SAMPLE_COLUMN_STACK) { /* decoded below, when lengths are known */
 			stacks = c->bytes;
 			encoding_of_stacks = c->encoding;
 		} else if (c->column == SAMPLE_COLUMN_CHAIN) {
@@ -184,7 +184,7 @@ const unsigned char *sample_block_stack(struct sample_block *b, uint32_t i, size
 	return b->has_stacks && i < b->nr ? stack_decoder_get_stack(b->stacks_, i, bytes) : (const unsigned char *)"";
 }
 
-/* Both arrays, of which each number takes a byte at least; what makes no sense ends them. */
+/* Decode lengths and return addresses, each of which takes at least one byte.  Malformed bytes end the chains. */
 static bool decode_kernel_chains(struct sample_block *b)
 {
 	const unsigned char *p = (const unsigned char *)b->kernel_chains_.p, *end = p + b->kernel_chains_.bytes;

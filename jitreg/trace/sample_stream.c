@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chunks stand in a ring of jobs: the caller walks over their heads, which costs nothing, whoever has time reads one, and the caller takes
- * them in order.  A caller that would have to wait reads one itself, so with one thread it all happens in line.  Only where the
- * bytes of a chunk are bad does it depend on them where the next one begins: then what was read ahead is thrown away.
+ * Chunks are jobs in a ring.  The caller finds the chunks by their heads, which is cheap, idle threads read one each, and the caller takes
+ * them in order.  A caller that would have to wait reads a chunk itself, so one thread does everything sequentially.  If the bytes of a
+ * chunk are bad, the begin of the next one depends on them, so the chunks that were read ahead are discarded.
  */
 #include "jitreg/trace/sample_stream.h"
 
@@ -17,28 +17,28 @@
 
 #define THREADS_MAX 64u
 #define THREADS_BY_ITSELF 8u
-#define WORTH_BYTES ((size_t)16 << 20) /* of a trace, read in 0.1 s; a second thread takes a tenth more processor time */
+#define WORTH_BYTES ((size_t)16 << 20) /* smaller traces are read in 0.1 s, and a second thread takes a tenth more CPU time */
 
 struct job {
 	enum { JOB_WAITS, JOB_RUNS, JOB_DONE } state;
 	struct trace_chunk chunk;
-	struct trace_damage before; /* between the chunk before and this one */
-	struct trace_reader reader; /* of this chunk alone */
+	struct trace_damage before; /* damage between the chunk before and this one */
+	struct trace_reader reader; /* reader of this chunk alone */
 	enum chunk_read read;
 	bool begun;   /* the caller has begun to take it */
-	int has;      /* what sample_stream_next() returns of it next; is_old: returned last */
-	bool is_old;  /* the block that has stands for was returned already */
+	int has;      /* next result of sample_stream_next(); if is_old is set, the last one */
+	bool is_old;  /* the current block has been returned already */
 	struct sample_block block;
 };
 
 struct sample_stream {
-	struct trace_reader *t, heads; /* heads: walks ahead */
-	struct trace_damage behind;    /* the last chunk */
+	struct trace_reader *t, heads; /* heads: finds chunks ahead */
+	struct trace_damage behind;    /* damage behind the last chunk */
 	bool all_found;
 	struct job *job; /* ring of nr_jobs */
 	uint64_t first, last; /* jobs [first, last) */
 	unsigned nr_jobs, nr_threads;
-	pthread_mutex_t lock; /* of the jobs' states, first, last, stop */
+	pthread_mutex_t lock; /* guards the states of the jobs, first, last and stop */
 	pthread_cond_t is_work, is_done;
 	bool stop;
 	pthread_t thread[THREADS_MAX];
@@ -58,7 +58,7 @@ static struct job *job_at(const struct sample_stream *s, uint64_t i)
 	return &s->job[i % s->nr_jobs];
 }
 
-/* The next SAMPLES record of the job's chunk. */
+/* Decode the next SAMPLES record of the job's chunk. */
 static int decode_next_block(struct job *j)
 {
 	struct trace_record r;
@@ -79,7 +79,7 @@ static void read_job_chunk(struct job *j)
 	j->has = j->read == CHUNK_READ ? decode_next_block(j) : 0;
 }
 
-/* One that waits, if there is any, by whoever holds the lock. */
+/* Run a waiting job, if there is one.  The caller holds the lock, which is released meanwhile. */
 static bool run_waiting_job(struct sample_stream *s)
 {
 	for (uint64_t i = s->first; i < s->last; i++) {
@@ -110,7 +110,7 @@ static void *run_worker_thread(void *context)
 	return NULL;
 }
 
-/* Fill the ring, under the lock. */
+/* Fill the ring with chunks.  The caller holds the lock. */
 static void queue_chunks_as_jobs(struct sample_stream *s)
 {
 	while (!s->all_found && s->last - s->first < s->nr_jobs) {
@@ -125,7 +125,7 @@ static void queue_chunks_as_jobs(struct sample_stream *s)
 		j->before = s->heads.damage;
 		j->state = JOB_WAITS;
 		j->begun = j->is_old = false;
-		j->reader.at = j->reader.file_bytes = s->heads.at; /* nothing comes behind it */
+		j->reader.at = j->reader.file_bytes = s->heads.at; /* the reader ends behind this chunk */
 		j->reader.damage = (struct trace_damage){ 0 };
 		j->reader.body_at = j->reader.body_bytes = 0;
 		s->heads.at += sizeof(j->chunk) + j->chunk.stored_bytes;
@@ -134,12 +134,12 @@ static void queue_chunks_as_jobs(struct sample_stream *s)
 	}
 }
 
-/* The first chunk's bytes are bad: go on at the next magic, wherever that is. */
+/* Discard the jobs behind a bad chunk, which is the first job, and go on at the next magic number. */
 static void discard_jobs_behind_damage(struct sample_stream *s, const struct job *bad)
 {
 	uint64_t running;
 
-	do { /* nobody begins those that wait, because they are none any more */
+	do { /* waiting jobs are marked as done, so that no thread begins them */
 		running = 0;
 		for (uint64_t i = s->first; i < s->last; i++) {
 			struct job *j = job_at(s, i);
@@ -159,7 +159,7 @@ static void discard_jobs_behind_damage(struct sample_stream *s, const struct job
 	s->all_found = false;
 }
 
-/* Before the first of the job's blocks. */
+/* Handle the job's chunk before its first block is returned. */
 static void begin_job_blocks(struct sample_stream *s, struct job *j)
 {
 	j->begun = true;
@@ -246,7 +246,7 @@ int sample_stream_open(struct trace_reader *t, const struct sample_columns *unwa
 	trace_rewind(t);
 	s->t = t;
 	s->heads = (struct trace_reader){ .file = t->file, .file_bytes = t->file_bytes, .selected = 1u << TRACE_CHUNK_SAMPLES,
-					 .forgotten = SIZE_MAX }; /* what is ahead is still to be read */
+					 .forgotten = SIZE_MAX }; /* pages ahead are still needed */
 	s->job = calloc(2 * threads, sizeof(*s->job));
 	for (; s->job && s->nr_jobs < (threads == 1 ? 1 : 2 * threads); s->nr_jobs++) {
 		struct job *j = &s->job[s->nr_jobs];
@@ -264,10 +264,10 @@ int sample_stream_open(struct trace_reader *t, const struct sample_columns *unwa
 		sample_stream_close(s);
 		return -ENOMEM;
 	}
-	sigfillset(&all); /* signals are the caller's */
+	sigfillset(&all); /* workers handle no signals */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (s->nr_threads + 1 < threads && pthread_create(&s->thread[s->nr_threads], NULL, run_worker_thread, s) == 0)
-		s->nr_threads++; /* fewer than wanted do as well */
+		s->nr_threads++; /* fewer threads than wanted suffice */
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	*out = s;
 	return 0;

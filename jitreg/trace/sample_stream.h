@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All samples of a trace in the file's order, a block at a time: chunks are checked, decompressed and decoded by threads ahead of whom
- * asks for them.  Blocks, damage and their order are the same with any number of threads; memory is that of a few chunks.
- * Context: thread, the reader's.
+ * All samples of a trace in the file's order, a block at a time.  Threads check, decompress and decode chunks ahead of the caller.  Blocks,
+ * damage and their order are the same with any number of threads.  The memory is that of a few chunks.
+ * Context: the thread of the trace's reader.
  */
 #ifndef TAILOR_SAMPLE_STREAM_H
 #define TAILOR_SAMPLE_STREAM_H
@@ -11,12 +11,13 @@
 
 struct sample_stream;
 
-/* From the beginning of t, which is the stream's until it is closed.  unwanted: see sample_block.  threads: in all, with the
- * caller's; 0: as many as there are processors, if the trace is worth it.  0 or -ENOMEM. */
+/* Open a stream from the beginning of t, which only the stream may use until it is closed.  unwanted: see struct sample_block.  threads:
+ * number of threads including the caller, or 0 for the number of processors (at most 8) if the trace is large.  Returns 0 or -ENOMEM. */
 int sample_stream_open(struct trace_reader *t, const struct sample_columns *unwanted, unsigned threads, struct sample_stream **out);
-/* 1: *b is the next block, until the next call; 0: there are no more; -EBADMSG or -ENOMEM: this one could not be decoded. */
+/* Read the next block.  Returns 1 with *b, which is valid until the next call, 0 at the end, or -EBADMSG or -ENOMEM if this block could not
+ * be decoded. */
 int sample_stream_next(struct sample_stream *s, struct sample_block **b);
-/* Afterwards t knows its damage as if trace_next() had read it. */
+/* Close the stream.  The damage of t is then the same as after reading by trace_next(). */
 void sample_stream_close(struct sample_stream *s);
 
 #endif

@@ -32,7 +32,7 @@ static struct schema_record records[] = { JITREG_RECORDS(JITREG_ENTRY) TRACE_REC
 static const int nr_records = sizeof(records) / sizeof(records[0]);
 static const struct schema_record *by_id[256];
 
-/* What follows from the lists; done before main so that the tables are constant for everybody. */
+/* Complete the tables by numbers that follow from the lists.  This runs before main(), so that all other code sees constant tables. */
 __attribute__((constructor)) static void complete_tables(void)
 {
 	for (int i = 0; i < NR_ELEMENTS; i++)
@@ -72,7 +72,7 @@ enum trace_chunk_type schema_chunk_type_of(uint32_t id)
 	}
 }
 
-/* What is left of a record while it is parsed. */
+/* The rest of a record that is being parsed. */
 struct cursor {
 	const unsigned char *at;
 	size_t left;
@@ -113,7 +113,7 @@ static int take_terminated_text(struct cursor *c, struct schema_value *v)
 	return 0;
 }
 
-/* nr entries {u64 address, u32 line, u32 discriminator, NUL-terminated file}. */
+/* Take nr entries {u64 address, u32 line, u32 discriminator, NUL-terminated file}. */
 static int take_line_entries(struct cursor *c, struct schema_value *v, uint64_t nr)
 {
 	const unsigned char *start = c->at;
@@ -179,7 +179,7 @@ int schema_parse(const void *record, size_t size, struct schema_value values[SCH
 			if (take_terminated_text(&c, v))
 				return -EBADMSG;
 			break;
-		case SCHEMA_LINES: /* its count is the field before */
+		case SCHEMA_LINES: /* the number of entries is the field before */
 			if (take_line_entries(&c, v, nr > 0 ? values[nr - 1].u : 0))
 				return -EBADMSG;
 			break;

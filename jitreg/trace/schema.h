@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All records of jitreg.h and trace.h as one table, expanded from their lists: what the recorder's parser, the trace's
- * writer, reader and dump walk.  Context: any.
+ * All records of jitreg.h and trace.h as one table, expanded from their lists.  The recorder's parser, and the writer, the reader and the
+ * dump of traces use it.  Context: any.
  */
 #ifndef TAILOR_SCHEMA_H
 #define TAILOR_SCHEMA_H
@@ -26,7 +26,7 @@ enum schema_kind {
 
 #define SCHEMA_MEMBERS_MAX 4
 
-/* Of a list: an array of its members, in the trace as in memory and on the wire. */
+/* An element of a list is an array of its members, in the trace, in memory and on the wire. */
 struct schema_element {
 	const char *name;
 	int nr_members;
@@ -38,9 +38,9 @@ struct schema_element {
 
 struct schema_field {
 	const char *name;
-	const struct schema_element *element; /* of ARR and LINES, else NULL */
+	const struct schema_element *element; /* element of ARR and LINES, or NULL */
 	enum schema_kind kind;
-	bool is_trailing; /* a later version's, behind the variable parts: 0 in records that end before it */
+	bool is_trailing; /* added by a later version behind the variable parts; 0 in records that end before it */
 };
 
 #define SCHEMA_FIELDS_MAX 16
@@ -49,20 +49,20 @@ struct schema_record {
 	uint32_t id;
 	const char *name; /* "LOAD" */
 	int nr_fields;    /* NR fields included */
-	int nr_values;    /* without NR fields: as in the trace */
+	int nr_values;    /* NR fields excluded, as in the trace */
 	struct schema_field fields[SCHEMA_FIELDS_MAX];
 };
 
-/* NULL when there is no such record. */
+/* The record with this id, or NULL if there is none. */
 const struct schema_record *schema_find(uint32_t id);
-/* The n-th record of the table, or NULL behind the last. */
+/* The nth record of the table, or NULL behind the last one. */
 const struct schema_record *schema_at(int n);
-/* Which chunks hold records of this id; those that this version does not know stand among the others. */
+/* The type of chunks that hold records with this id.  Ids that this version does not know are in RECORDS chunks. */
 enum trace_chunk_type schema_chunk_type_of(uint32_t id);
 
 /*
- * F(component, name): index of a field among a trace record's fields (NR fields do not count; the prefix id, time, pid,
- * tid neither).  A struct with one char per field, made from the same lists, is counted by offsetof.
+ * F(component, name) is the index of a field among the values of a trace record.  NR fields and the prefix (id, time, pid, tid) do not
+ * count.  The index is the offset in a struct with one char per field, which is made from the same lists.
  */
 #define SCHEMA_C_(f) char f;
 #define SCHEMA_C2_(f, element) char f;
@@ -81,23 +81,23 @@ enum trace_chunk_type schema_chunk_type_of(uint32_t id);
 JITREG_RECORDS(SCHEMA_INDEX_JITREG_)
 TRACE_RECORDS(SCHEMA_INDEX_TRACE_)
 #define F(record, field) ((int)offsetof(struct schema_index_##record, field))
-/* How many fields a record has in this version. */
+/* The number of values that a record has in this version. */
 #define F_COUNT(record) F(record, nr_fields_)
 
 /*
- * One field's value, as the wire parser yields it and trace_record_values() takes it.  Text and bytes point into the record.
+ * The value of a field, as schema_parse() returns it and trace_record_values() takes it.  Text and bytes point into the record.
  */
 struct schema_value {
 	enum schema_kind kind;
 	uint64_t u;    /* U32, U64; S64 as two's complement; ARR, LINES: number of elements */
 	const void *p; /* STR, ZSTR, BIN, REST: not NUL-terminated; ARR: elements, all u64, as on the wire; LINES: packed */
-	size_t bytes;  /* of what p points to */
+	size_t bytes;  /* size of p */
 };
 
 /*
- * Check one record of an untrusted writer: size bytes that start with its prefix.  On success values[] holds the
- * fields that the trace keeps (no NR), *nr_values how many.  Trailing bytes are ignored; an unknown id is -ENOENT.
- * Returns 0, -ENOENT or -EBADMSG.  Reads nothing outside [record, record + size); copes with any alignment.
+ * Check a record of an untrusted writer: size bytes that begin with its prefix.  On success, values[] has the fields that the trace keeps
+ * (no NR), and *nr_values their number.  Trailing bytes are ignored.  Returns 0, -ENOENT for an unknown id, or -EBADMSG.  Reads nothing
+ * outside of [record, record + size), which may have any alignment.
  */
 int schema_parse(const void *record, size_t size, struct schema_value values[SCHEMA_FIELDS_MAX], int *nr_values);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both directions of SAMPLE_ENCODING_CHANGES.  Writing: a thread's stack is compared with its memory, word by word, and what differs goes
- * into both.  Reading: a memory per thread holds what its stack looked like at the last sample; going to the next sample writes the few
- * words that changed, and the stack is read in place.  All of it is checked once, before the first stack is handed out.
+ * Encoder and decoder of SAMPLE_ENCODING_CHANGES.  Encoder: the stack of a thread is compared with the thread's memory, word by word, and
+ * words that differ are written to the output and to the memory.  Decoder: the memory of a thread has its stack at the last sample.  Going
+ * to the next sample writes the few words that changed, and the stack is read in place.  The input is checked once, before the first
+ * stack is returned.
  */
 #include "jitreg/trace/stack_delta.h"
 
@@ -14,15 +15,15 @@
 #include <sys/mman.h>
 
 #define PAGE_WORDS 512u
-#define PAGES (SAMPLE_STACK_WORDS / PAGE_WORDS) /* of a memory */
+#define PAGES (SAMPLE_STACK_WORDS / PAGE_WORDS) /* pages per memory */
 #define RUNS_MAX (2u << 20)
 #define NEW_MAX (16u << 20)
 
-/* Which pages of a memory may not be all 0. */
+/* A bit mask of a memory's pages that may not be all 0. */
 typedef uint16_t touched_pages;
 _Static_assert(PAGES <= 8 * sizeof(touched_pages), "a bit each");
 
-/* nr words from the memory's word first on are written. */
+/* Mark the pages with nr words from word first on. */
 static void mark_touched_pages(touched_pages *touched, uint32_t first, uint32_t nr)
 {
 	for (uint32_t n = first / PAGE_WORDS; nr && n <= (first + nr - 1) / PAGE_WORDS; n++)
@@ -45,14 +46,14 @@ struct stack_delta {
 	uint64_t memory[SAMPLE_STACK_MEMORIES][SAMPLE_STACK_WORDS];
 	touched_pages touched[SAMPLE_STACK_MEMORIES];
 	size_t runs_used, new_used;
-	/* how many bytes the runs have stands before them, so there is room for it */
+	/* The size of the runs precedes them in the output, so there is room for it in front. */
 	unsigned char out[LEB128_MAX + RUNS_MAX + NEW_MAX];
 	unsigned char new_bytes[NEW_MAX];
 };
 
 int stack_delta_create(struct stack_delta **out)
 {
-	*out = calloc(1, sizeof(**out)); /* only pages that threads use are ever touched */
+	*out = calloc(1, sizeof(**out)); /* pages that no thread uses take no memory */
 	return *out ? 0 : -ENOMEM;
 }
 
@@ -61,7 +62,7 @@ void stack_delta_destroy(struct stack_delta *s)
 	free(s);
 }
 
-/* A run takes at least one word and at most LEB128 of two numbers that are a window's words together. */
+/* A run covers at least one word, and is encoded as two LEB128 numbers whose sum is at most the words of a memory. */
 bool stack_delta_full(const struct stack_delta *s)
 {
 	return RUNS_MAX - s->runs_used < SAMPLE_STACK_WORDS * 2 + 4 * LEB128_MAX || NEW_MAX - s->new_used < SAMPLE_STACK_MAX;
@@ -75,7 +76,7 @@ static uint64_t load_stack_word(const unsigned char *p)
 	return v;
 }
 
-/* nr words against as many of the memory. */
+/* Encode nr words as changes against those of the memory, and update the memory. */
 static void encode_stack_changes(struct stack_delta *s, uint64_t *memory, const unsigned char *stack, uint32_t nr)
 {
 	unsigned char *runs = s->out + LEB128_MAX + s->runs_used, *new = s->new_bytes + s->new_used;
@@ -137,14 +138,14 @@ void stack_delta_write(struct stack_delta *s, struct trace_writer *w)
 
 struct stack_decoder {
 	const uint64_t *lengths, *sps, *tids;
-	uint32_t nr, next; /* the sample that comes next */
+	uint32_t nr, next; /* next: index of the next sample */
 	bool changes;
-	const unsigned char *runs_start, *new_start; /* whole stacks: in new_start, one after another */
-	const unsigned char *runs, *new; /* next's */
-	const unsigned char *current; /* the last one, */
+	const unsigned char *runs_start, *new_start; /* stacks of encoding BYTES are at new_start, one after another */
+	const unsigned char *runs, *new; /* position of sample next */
+	const unsigned char *current; /* stack of the last sample */
 	size_t current_bytes;
 	touched_pages touched[SAMPLE_STACK_MEMORIES];
-	unsigned char whole[SAMPLE_STACK_MAX + 1]; /* of one that goes round the end of its memory, or is no whole words */
+	unsigned char whole[SAMPLE_STACK_MAX + 1]; /* for a stack that wraps around its memory, or is not a multiple of a word */
 	uint64_t memory[SAMPLE_STACK_MEMORIES][SAMPLE_STACK_WORDS];
 };
 
@@ -153,7 +154,7 @@ static uint64_t column_value_or_0(const uint64_t *v, uint32_t i)
 	return v ? v[i] : 0;
 }
 
-/* Do the runs of all stacks cover them, and are there as many new words? */
+/* Check that the runs cover all stacks, and that all of their new words are there. */
 static int check_stack_changes(const struct stack_decoder *s, const unsigned char *runs, const unsigned char *end, size_t new_bytes)
 {
 	for (uint32_t i = 0; i < s->nr; i++) {
@@ -195,8 +196,8 @@ static void restart_decoder(struct stack_decoder *s)
 	clear_touched_memory(s->memory, s->touched);
 }
 
-/* From the kernel: calloc() would clear all memories where it has their bytes at hand.  Pages of threads that are not there stay
- * untouched, and are small. */
+/* Create a decoder in mapped memory, since calloc() would clear all memories if it reuses freed ones.  Small pages are used, and those of
+ * absent threads stay untouched. */
 static struct stack_decoder *create_stack_decoder(void)
 {
 	struct stack_decoder *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -244,7 +245,7 @@ void stack_decoder_destroy(struct stack_decoder *s)
 		munmap(s, sizeof(*s));
 }
 
-/* nr words of the ring that a memory is, from first on. */
+/* Write nr words to a memory from word first on.  A memory is a ring. */
 static void write_ring_words(uint64_t *memory, uint64_t first, const unsigned char *from, uint64_t nr)
 {
 	uint64_t to = first % SAMPLE_STACK_WORDS, before_end = SAMPLE_STACK_WORDS - to;
@@ -257,7 +258,7 @@ static void write_ring_words(uint64_t *memory, uint64_t first, const unsigned ch
 	}
 }
 
-/* Checked by check_stack_changes(). */
+/* Apply the changes of sample i and set its stack.  check_stack_changes() has checked the input. */
 static void apply_sample_changes(struct stack_decoder *s, uint32_t i)
 {
 	uint32_t m = (uint32_t)(column_value_or_0(s->tids, i) % SAMPLE_STACK_MEMORIES);

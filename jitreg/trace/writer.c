@@ -14,20 +14,20 @@
 #include <unistd.h>
 
 #define FLUSH_BYTES (1u << 20)
-/* Kept free behind the last chunk while the disk or a limit allows it, for the records that say how the recording ended. */
+/* Space that is kept free behind the last chunk, if disk and limits allow it, for the records about the end of the recording. */
 #define RESERVE_BYTES (64u << 10)
 #define READER_WAIT_MS 1000
-#define MATCH_BYTES 5 /* numbers that come again are short: 5 take as little as 4 and less than 6, and are read faster than 4 */
+#define MATCH_BYTES 5 /* repeated numbers are short: 5 compresses like 4 and better than 6, and is read faster than 4 */
 
 const struct output_form trace_output_form = { "a trace", "TLRC", 4, 0, 0 };
 
-/* Readers and other recorders see the lock; where a file system has none they do not. */
+/* Lock the trace for readers and other recorders.  Some file systems have no locks. */
 static void lock_file(int fd, int how)
 {
 	fcntl(fd, how, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
 }
 
-/* For a file that is open. */
+/* Create a writer for an open file. */
 static int create_writer(int fd, enum trace_compression compression, struct trace_writer **out, struct diag *d)
 {
 	struct trace_writer *w = calloc(1, sizeof(*w));
@@ -63,7 +63,7 @@ int trace_writer_create(const char *path, const struct trace_writer_options *o, 
 		return ret;
 	}
 	(*out)->file = file;
-	if (!o->whole) /* behind the lock, so that of two recorders the second is refused */
+	if (!o->whole) /* after locking, so that a second recorder is refused */
 		ret = output_file_take_name(&(*out)->file, d);
 	if (ret)
 		trace_writer_drop(*out);
@@ -75,7 +75,7 @@ int trace_writer_open(const char *path, enum trace_compression compression, stru
 	return trace_writer_create(path, &(struct trace_writer_options){ .compression = compression }, out, d);
 }
 
-#define END_BYTES 4096 /* a chunk that ends a trace is no larger */
+#define END_BYTES 4096 /* maximum size of an END chunk */
 
 static bool is_whole_end(int fd, const struct trace_chunk *c, uint64_t body_at)
 {
@@ -86,7 +86,7 @@ static bool is_whole_end(int fd, const struct trace_chunk *c, uint64_t body_at)
 	       c->crc32c == crc32c(crc32c(0, c, sizeof(*c) - 4), body, c->stored_bytes);
 }
 
-/* The last chunk's, where the file is whole chunks, of which one ends a trace: others may stand behind it. */
+/* Does the file consist of whole chunks, and is one of them an END chunk, which others may follow?  *sequence: that of the last chunk. */
 static bool find_end_chunk(int fd, uint64_t file_bytes, uint64_t *sequence)
 {
 	struct trace_chunk c;
@@ -153,7 +153,7 @@ int trace_writer_end(struct trace_writer *w, struct diag *d)
 
 	trace_writer_flush_all(w);
 	if (w->regular && ftruncate(w->fd, (off_t)w->file_bytes) && !w->error)
-		w->error = errno; /* gives back what was reserved */
+		w->error = errno; /* ftruncate() releases the reserved space */
 	if (!w->file.path && close(w->fd) && !w->error)
 		w->error = errno;
 	error = w->error;
@@ -192,7 +192,7 @@ void trace_writer_leave(struct trace_writer *w)
 	free_writer(w);
 }
 
-/* A FIFO's or terminal's reader gets so long. */
+/* Wait for the reader of a FIFO or terminal, at most READER_WAIT_MS. */
 static bool wait_until_writable(int fd)
 {
 	struct pollfd wait = { fd, POLLOUT, 0 };
@@ -215,7 +215,7 @@ static int write_all(int fd, const char *p, size_t bytes)
 	return 0;
 }
 
-/* Is there room for bytes and the reserve?  0 or an errno value. */
+/* Check that there is room for bytes and the reserve.  Returns 0 or an errno value. */
 static int check_disk_room(const struct trace_writer *w, size_t bytes)
 {
 	uint64_t end = w->file_bytes + bytes + w->reserve;
@@ -225,13 +225,13 @@ static int check_disk_room(const struct trace_writer *w, size_t bytes)
 		return 0;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && end > limit.rlim_cur)
 		return EFBIG;
-	/* not every file system can reserve; there the write itself will tell */
+	/* On file systems that cannot reserve space, the write itself fails. */
 	if (fallocate(w->fd, FALLOC_FL_KEEP_SIZE, (off_t)w->file_bytes, (off_t)(bytes + w->reserve)))
 		return errno == ENOSPC || errno == EDQUOT ? errno : 0;
 	return 0;
 }
 
-/* One chunk.  0 or an errno value. */
+/* Write a chunk.  Returns 0 or an errno value. */
 static int write_chunk(struct trace_writer *w, enum trace_chunk_type type, const char *body, size_t bytes)
 {
 	struct trace_chunk c = { .magic = TRACE_MAGIC, .type = type, .body_bytes = (uint32_t)bytes, .sequence = w->sequence++ };
@@ -258,13 +258,13 @@ static int write_chunk(struct trace_writer *w, enum trace_chunk_type type, const
 	c.stored_bytes = (uint32_t)stored;
 	c.crc32c = crc32c(crc32c(0, &c, sizeof(c) - 4), w->out + sizeof(c), stored);
 	memcpy(w->out, &c, sizeof(c));
-	error = w->regular ? check_disk_room(w, sizeof(c) + stored) : w->error; /* behind half a chunk nothing can be read */
+	error = w->regular ? check_disk_room(w, sizeof(c) + stored) : w->error; /* not behind an incomplete chunk */
 	if (!error)
 		error = write_all(w->fd, w->out, sizeof(c) + stored);
 	if (!error) {
 		w->file_bytes += sizeof(c) + stored;
 	} else if (w->regular) {
-		/* back to the last whole chunk; should that fail, readers skip the half one */
+		/* Cut the file after the last whole chunk.  If that fails, readers skip the incomplete one. */
 		if (ftruncate(w->fd, (off_t)w->file_bytes) || lseek(w->fd, (off_t)w->file_bytes, SEEK_SET) < 0)
 			return error;
 	}
@@ -276,7 +276,7 @@ static void count_lost_records(struct trace_writer *w, enum trace_chunk_type typ
 	if (!w->error)
 		w->error = error;
 	w->nr_records -= nr;
-	if (type != TRACE_CHUNK_SAMPLES) /* those the caller counts one by one */
+	if (type != TRACE_CHUNK_SAMPLES) /* the caller counts samples one by one */
 		w->nr_lost += nr;
 }
 
@@ -327,7 +327,7 @@ int trace_record_end(struct trace_writer *w)
 	int error;
 
 	if (b->size > TRACE_CHUNK_MAX) {
-		/* the record fits only a chunk of its own, or none */
+		/* The record needs a chunk of its own, or is too large for any. */
 		size_t bytes = b->size - w->record_start;
 
 		if (w->record_start) {
