@@ -47,7 +47,7 @@ struct log_head {
 	uint32_t reserved0;
 	/* The guest writes the following members (atomics). */
 	uint64_t reserved __attribute__((aligned(64)));
-	uint64_t dropped_records; /* log full: writers wait for 1 ms at most */
+	uint64_t dropped_records; /* log full (writers wait for 1 ms at most), record too large, or given up by the recorder */
 	uint64_t dropped_bytes;
 	uint64_t guest_full; /* entries for which the fixed tables of the guest had no room */
 	uint64_t dropped_samples; /* dropped LOG_SAMPLE records, for which no writer waits */
