@@ -26,7 +26,7 @@ static bool take_json_character(struct reader *r, char c)
 	return true;
 }
 
-/* A string, cut to room - 1 bytes, with blanks in place of what is not printed.  false: there is none. */
+/* Read a string, cut to room - 1 bytes, with blanks in place of control characters.  Returns false if there is none. */
 static bool read_json_string(struct reader *r, char *to, size_t room)
 {
 	size_t nr = 0;
@@ -50,7 +50,7 @@ static bool read_json_string(struct reader *r, char *to, size_t room)
 		if (nr + 1 < room)
 			to[nr++] = c;
 	}
-	while (nr && (unsigned char)to[nr - 1] >= 0x80 && nr + 1 >= room) /* half a character */
+	while (nr && (unsigned char)to[nr - 1] >= 0x80 && nr + 1 >= room) /* incomplete character */
 		nr--;
 	to[nr] = 0;
 	return take_json_character(r, '"');
@@ -89,7 +89,7 @@ static bool skip_json_value(struct reader *r, int depth)
 	}
 }
 
-/* A string, or several as one. */
+/* Read a string, or a list of strings as one.  Other values are skipped. */
 static bool read_json_value(struct reader *r, char *to, size_t room)
 {
 	size_t nr = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The operators of a plan of DuckDB, from what its EXPLAIN (FORMAT JSON) prints: a tree of objects with "name", "children" and
- * "extra_info".  The text is not trusted.  Context: any; nothing is allocated.
+ * Reads the operators of a plan of DuckDB from the output of its EXPLAIN (FORMAT JSON): a tree of objects with "name", "children" and
+ * "extra_info".  The text is untrusted.  Context: any.  Allocates no memory.
  */
 #ifndef JITREG_DUCKDB_EXPLAIN_H
 #define JITREG_DUCKDB_EXPLAIN_H
@@ -16,17 +16,17 @@
 
 struct duckdb_explained {
 	char name[DUCKDB_NAME_BYTES]; /* "HASH_JOIN", "SEQ_SCAN lineitem" */
-	uint32_t detail, detail_bytes; /* in .text: "Join Type: INNER; Conditions: ..." */
-	int64_t rows;		       /* estimated; -1: not said */
+	uint32_t detail, detail_bytes; /* place in .text: "Join Type: INNER; Conditions: ..." */
+	int64_t rows;		       /* estimated rows; -1: unknown */
 };
 
 struct duckdb_explanation {
 	uint32_t nr, nr_text;
-	struct duckdb_explained operator[DUCKDB_OPERATORS_MAX]; /* each before those below it, in their order */
+	struct duckdb_explained operator[DUCKDB_OPERATORS_MAX]; /* in the order of the text, each before its children */
 	char text[32768];
 };
 
-/* false: it is no such text, or it has too many operators. */
+/* Read the operators.  Returns false if the text is not such an output, or has too many operators. */
 bool duckdb_explain_read(const char *json, size_t bytes, struct duckdb_explanation *to);
 
 #endif

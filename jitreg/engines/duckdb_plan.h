@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What DuckDB's library executes: the functions by which it is recognised, what they do with an operator, and where a pipeline has its
- * operators.  No offsets of members: operators are asked by functions that the library exports, and a pipeline's members are found
- * by the operators that they point to.  Context: any; nothing is allocated.
+ * The functions of DuckDB's library by which the library and the work on operators are recognised, and the search for the operators of a
+ * pipeline.  No offsets of members are needed: exported functions of the library describe operators, and members of a pipeline are found
+ * by the operators that they point to.  Context: any.  Allocates no memory.
  */
 #ifndef JITREG_DUCKDB_PLAN_H
 #define JITREG_DUCKDB_PLAN_H
@@ -15,11 +15,12 @@
 #define DUCKDB_LEVEL_PIPELINE 0x64750002u
 #define DUCKDB_LEVEL_OPERATOR 0x64750003u
 
-/* In a pipeline an operator gives rows, passes them on or takes them; the same one has another part in another pipeline. */
+/* The role of an operator in a pipeline: it produces rows, passes them on or consumes them.  It may have another role in another
+ * pipeline. */
 enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 
 #define DUCKDB_STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
-/* The function that begins a query: of 1.3 to 1.5, 2.0, 1.1 and 1.2. */
+/* The function that begins a query, in versions 1.3 to 1.5; 2.0; 1.1 and 1.2. */
 #define DUCKDB_BEGIN_ "_ZN6duckdb13ClientContext18BeginQueryInternalERNS_17ClientContextLockE"
 #define DUCKDB_BEGINS \
 	DUCKDB_BEGIN_ "RK" DUCKDB_STRING, DUCKDB_BEGIN_ "NS_21PreprocessedStatementERKNS_15QueryParametersENS0_9RetentionE", \
@@ -28,9 +29,9 @@ enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 #define DUCKDB_PROJECTION_TABLE "_ZTVN6duckdb18PhysicalProjectionE"
 #define DUCKDB_OPERATOR_(name) "_ZNK6duckdb16PhysicalOperator" name
 #define DUCKDB_GET_CHILDREN DUCKDB_OPERATOR_("11GetChildrenEv")
-#define DUCKDB_FORMAT_JSON 2 /* enum class ExplainFormat, to 1.5 */
-/* Texts of versions: X(the function that explains an operator, the one that has a connection's query, the ABI of their strings, whether the
- * former takes a ProfilerPrintFormat, which is a string "json").  1.3 to 1.5; 2.0; 1.1 and 1.2. */
+#define DUCKDB_FORMAT_JSON 2 /* value of enum class ExplainFormat, up to 1.5 */
+/* Functions that return texts, in versions 1.3 to 1.5; 2.0; 1.1 and 1.2.  Columns: function that explains an operator, function that
+ * returns the query of a connection, ABI of their strings, whether the former takes a ProfilerPrintFormat, which is a string "json". */
 enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 #define DUCKDB_CURRENT_QUERY(abi) "_ZN6duckdb13ClientContext15GetCurrentQuery" abi "Ev"
 #define DUCKDB_TEXTS(X) \
@@ -51,7 +52,7 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X(MIDDLE, DUCKDB_OPERATOR_("12FinalExecuteERNS_16ExecutionContextERNS_9DataChunkERNS_19GlobalOperatorStateERNS_13Operator" \
 				   "StateE")) \
 	X(MIDDLE, DUCKDB_OPERATOR_("16GetOperatorStateERNS_16ExecutionContextE")) \
-	/* The base class's has no name. */ \
+	/* The function of the base class has no symbol. */ \
 	X(MIDDLE, "_ZNK6duckdb18PhysicalProjection21InitializeOutputChunkERNS_9AllocatorERNS_9DataChunkE") \
 	X(MIDDLE, DUCKDB_OPERATOR_("22GetGlobalOperatorStateERNS_13ClientContextE")) \
 	X(MIDDLE, DUCKDB_OPERATOR_("16OperatorFinalizeERNS_8PipelineERNS_5EventERNS_13ClientContextERNS_21OperatorFinalizeInputE")) \
@@ -63,8 +64,7 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X(SINK, DUCKDB_OPERATOR_("17GetLocalSinkStateERNS_16ExecutionContextE")) \
 	X(SINK, DUCKDB_OPERATOR_("18GetGlobalSinkStateERNS_13ClientContextE"))
 
-/* Functions of one pipeline that a thread executes, by the operator for which they work: the one that gives rows, those that pass them on,
- * or the one that takes them, also at the end. */
+/* Functions of a pipeline's executor, by the role of the operators for which they work.  SINK includes the work at the end. */
 #define DUCKDB_EXECUTOR_(name) "_ZN6duckdb16PipelineExecutor" name
 #define DUCKDB_PIPELINE_FUNCTIONS(X) \
 	X(SOURCE, DUCKDB_EXECUTOR_("C1ERNS_13ClientContextERNS_8PipelineE")) \
@@ -88,24 +88,24 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X(SINK, DUCKDB_EXECUTOR_("24TryFlushCachingOperatorsEv"))
 #define DUCKDB_TASK_EXECUTE "_ZN6duckdb12ExecutorTask7ExecuteENS_17TaskExecutionModeE"
 #define DUCKDB_PIPELINE_TASK_EXECUTE "_ZN6duckdb12PipelineTask11ExecuteTaskENS_17TaskExecutionModeE"
-/* A pipeline's executor keeps a state for each operator; each role's states are derived from one class. */
+/* The executor of a pipeline keeps a state for each operator.  The states of a role are derived from one class. */
 #define DUCKDB_STATES(X) \
 	X(SOURCE, "_ZTIN6duckdb16LocalSourceStateE") \
 	X(MIDDLE, "_ZTIN6duckdb13OperatorStateE") \
 	X(SINK, "_ZTIN6duckdb14LocalSinkStateE")
 
-/* The thread that asked for the query looks for tasks, and executes them: what it does between them is waiting.  The first function is
- * the executor's, the second the connection's. */
+/* The thread that started the query searches for tasks and executes them.  Its time between tasks is waiting.  Of DUCKDB_WAITS, the first
+ * function is that of the executor, the second one that of the connection. */
 #define DUCKDB_WAITING "(waiting for tasks)"
-/* What a task or a pipeline does between two operators. */
+/* The name of work of a task or a pipeline between two operators. */
 #define DUCKDB_BETWEEN "(between operators)"
-/* The agent's own work in the program has this name: it is not the program's. */
+/* The name of the agent's own work in the program. */
 #define DUCKDB_PROFILING "(profiling)"
 #define DUCKDB_EXECUTOR_WAITS "_ZN6duckdb8Executor11ExecuteTaskE"
 #define DUCKDB_CONTEXT_WAITS "_ZN6duckdb13ClientContext19ExecuteTaskInternalERNS_17ClientContextLockERNS_15BaseQueryResultE"
 #define DUCKDB_WAITS(X) X(DUCKDB_EXECUTOR_WAITS "b", DUCKDB_CONTEXT_WAITS "b") X(DUCKDB_EXECUTOR_WAITS "v", DUCKDB_CONTEXT_WAITS)
 
-/* Work that is no operator's: X(name, function). */
+/* Work that belongs to no operator: X(name, function). */
 #define DUCKDB_PLAN_ "ENS_10unique_ptrINS_15LogicalOperatorESt14default_deleteIS2_ELb1EEE"
 #define DUCKDB_CLASSES(X) \
 	X("(parsing)", "_ZN6duckdb6Parser10ParseQueryERK" DUCKDB_STRING) \
@@ -115,13 +115,14 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X("(commit)", "_ZN6duckdb18TransactionContext6CommitEv") \
 	X("(checkpoint)", "_ZN6duckdb26SingleFileCheckpointWriter16CreateCheckpointEv")
 
-/* A pipeline's members: the operator that gives rows, those that pass them on, the one that takes them. */
+/* The operators of a pipeline: the source, those that pass rows on, and the sink. */
 struct duckdb_pipeline {
-	uint32_t source;	 /* which of the words */
+	uint32_t source;	 /* index of the word with the source */
 	uint64_t first, end;	 /* [first, end): pointers to the operators between */
 	uint64_t sink;		 /* 0: none */
 };
-/* words: of its memory; is_operator: of the query that runs.  false: it has no such members. */
+/* Find the operators in nr words of the pipeline's memory.  is_operator: is this address an operator of the running query?  Returns false
+ * if there are no such members. */
 bool duckdb_pipeline_find(const uint64_t *word, uint32_t nr, bool (*is_operator)(void *context, uint64_t address), void *context,
 			  struct duckdb_pipeline *to);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of components that are the same in all processes, from what describes them.  Context: any. */
+/* Numbers for components that are the same in all processes, computed from their descriptions.  Context: any. */
 #ifndef JITREG_ENGINES_HASH_H
 #define JITREG_ENGINES_HASH_H
 
@@ -8,7 +8,7 @@
 
 #define ENGINE_HASH_BEGIN 14695981039346656037ull
 
-/* FNV-1a, and mixed, so that texts which differ at their end differ in all bits.  Never 0. */
+/* An FNV-1a hash with mixed bits, so that texts which differ at their end differ in all bits.  Never 0. */
 static inline uint64_t engine_hash(uint64_t hash, const void *bytes, size_t nr)
 {
 	const unsigned char *b = bytes;

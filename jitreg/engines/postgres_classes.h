@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Work of a PostgreSQL server that is no node's, by the exported functions that do it.  Context: any. */
+/* Classes of work of a PostgreSQL server that belong to no plan node, by the exported functions that do it.  Context: any. */
 #ifndef JITREG_POSTGRES_CLASSES_H
 #define JITREG_POSTGRES_CLASSES_H
 
 #include <stdint.h>
 
-/* The numbers of levels, of the classes' components (its index + 1), and of the classes' objects (likewise). */
+/* The numbers of levels.  The component and the object of a class have its index + 1 as number. */
 #define POSTGRES_LEVEL_SESSION 0x70670001u
 #define POSTGRES_LEVEL_QUERY 0x70670002u
 #define POSTGRES_LEVEL_NODE 0x70670003u
-#define POSTGRES_LEVEL_WAIT 0x70670004u /* its components: wait_event_info */
-/* Objects of all that a process does: its session; what it waits for, while it waits. */
+#define POSTGRES_LEVEL_WAIT 0x70670004u /* components are values of wait_event_info */
+/* Objects for everything that a process does: its session, and while it waits, the thing it waits for. */
 #define POSTGRES_OBJECT_SESSION 1001u
 #define POSTGRES_OBJECT_WAIT 1002u
 
@@ -48,10 +48,10 @@
 enum postgres_class { POSTGRES_CLASSES(POSTGRES_CLASS_INDEX_) POSTGRES_NR_CLASSES };
 #undef POSTGRES_CLASS_INDEX_
 const char *postgres_class_name(enum postgres_class class);
-/* Of its component: one for all processes, and the server's own machinery. */
+/* Flags of a class's component, which is the same in all processes, and part of the server. */
 #define POSTGRES_CLASS_FLAGS (JITREG_COMPONENT_COMMON | JITREG_COMPONENT_RUNTIME)
 
-/* Exported by the server; LLVM's by llvmjit.so.  Not all versions have all of them. */
+/* Functions that the server exports, and below those of llvmjit.so.  Not all versions have all of them. */
 #define POSTGRES_CLASS_SYMBOLS(X) \
 	X(PARSING, "raw_parser") \
 	X(PARSING, "parse_analyze") \
@@ -123,10 +123,11 @@ const char *postgres_class_name(enum postgres_class class);
 	X(LLVM, "llvm_get_function") \
 	X(LLVM, "llvm_create_context") \
 	X(LLVM, "slot_compile_deform")
-/* All that llvmjit.so exports since 16: postgres_code_llvm_functions() finds the others by it. */
+/* The only function that llvmjit.so exports since 16.  postgres_code_llvm_functions() finds the others by it. */
 #define POSTGRES_LLVM_INIT "_PG_jit_provider_init"
 
-/* Rows that a query yields go to a struct DestReceiver of a kind (its mydest), whose receiveSlot is of this class; -1: of none. */
+/* The class of the function receiveSlot of a struct DestReceiver, which takes the rows of a query.  kind: its mydest.  Returns -1 for
+ * none. */
 static inline int postgres_class_of_destination(uint32_t kind)
 {
 	switch (kind) {

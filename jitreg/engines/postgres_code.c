@@ -5,9 +5,9 @@
 #include <string.h>
 
 #define SEGMENTS_MAX 32
-#define TABLE_MAX (1u << 20)	/* functions of a program */
+#define TABLE_MAX (1u << 20)	/* maximum number of functions in a program */
 #define TAKER_BYTES_MAX (256u << 10) /* llvm_compile_expr() of 19 has 28,000 */
-#define FUNCTION_BYTES_MAX 4096 /* of a scan's own function: those of 15 have at most 700 */
+#define FUNCTION_BYTES_MAX 4096 /* limit for the function of a scan; those of 15 have at most 700 */
 #define ENCODED_PC_RELATIVE_SDATA4 0x1b
 #define ENCODED_UDATA4 0x03
 #define ENCODED_DATA_RELATIVE_SDATA4 0x3b
@@ -28,7 +28,7 @@ static bool is_in_range(struct postgres_range r, uint64_t address)
 	return address >= r.begin && address < r.end;
 }
 
-/* The header of .eh_frame_hdr: version, encodings of its parts, where .eh_frame is, number of entries. */
+/* Read the header of .eh_frame_hdr: version, encodings of its parts, place of .eh_frame, number of entries. */
 static void find_function_table(const struct postgres_reader *r, uint64_t address)
 {
 	struct {
@@ -79,7 +79,7 @@ bool postgres_code_init(const struct postgres_reader *r, uint64_t base)
 	return true;
 }
 
-/* Where the table's entry n says that a function begins.  0: it cannot be read. */
+/* The begin of the function of the table's entry n, or 0 if it cannot be read. */
 static uint64_t begin_of_function(const struct postgres_reader *r, uint32_t n)
 {
 	int32_t offset;
@@ -96,7 +96,7 @@ bool postgres_code_find_function(const struct postgres_reader *r, uint64_t addre
 
 	if (!r->code->table || !is_in_range(r->code->text, address))
 		return false;
-	/* the last one that begins at address, or before it */
+	/* Find the last function that begins at address or before it. */
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -132,7 +132,7 @@ bool postgres_code_is_function_begin(const struct postgres_reader *r, uint64_t a
 		return true;
 	if (!postgres_code_find_function(r, address, &f) || f.begin != address)
 		return false;
-	*known = address; /* the code stays as it is */
+	*known = address; /* code of a program does not change */
 	return true;
 }
 
@@ -150,9 +150,9 @@ static void add_jump_target(struct postgres_code_entry *e, uint64_t address)
 enum targets { JUMPS, JUMPS_AND_ARGUMENTS, ADDRESSES };
 
 /*
- * What the instructions of [f.begin, f.end) jump to; addresses that they pass as second or third argument (ExecScan's access and recheck
- * methods); or all addresses relative to theirs that they take.  Instructions are not told apart from bytes inside them: the target has
- * to be the beginning of a function.
+ * Add functions that the code at [f.begin, f.end) refers to.  JUMPS: targets of jumps.  JUMPS_AND_ARGUMENTS: also addresses that are passed
+ * as second or third argument (ExecScan's access and recheck methods).  ADDRESSES: all addresses that are taken relative to the
+ * instruction.  Instructions are not told apart from bytes inside them, so targets must be the begin of a function.
  */
 static void add_targets_of_code(const struct postgres_reader *r, struct postgres_range f, enum targets what, struct postgres_code_entry *e)
 {
@@ -212,7 +212,8 @@ static uint32_t append_function(uint64_t to[POSTGRES_FUNCTIONS_MAX], uint32_t nr
 	return nr;
 }
 
-/* What is known of a function; learnt now, in once where there is no room, if it is met for the first time.  NULL: it is none. */
+/* The entry of a function, which is made when the function is seen first.  If there is no room, the entry is made in *once.  Returns NULL
+ * if the address is not a function. */
 static const struct postgres_code_entry *find_entry(const struct postgres_reader *r, uint64_t function, bool scan, bool caller,
 						    struct postgres_code_entry *once)
 {
@@ -315,8 +316,9 @@ uint32_t postgres_code_addresses_taken(const struct postgres_reader *r, uint64_t
 }
 
 /*
- * The provider's entry hands the server llvm_compile_expr(), which makes an expression's IR.  That one leaves ExecRunCompiledExpr() in the
- * expression, which compiles the IR at the first evaluation, within a plan node, and jumps to the code: on a stack it means LLVM's work.
+ * The entry function of the provider passes llvm_compile_expr() to the server, which makes the IR of an expression, and stores
+ * ExecRunCompiledExpr() in the expression.  The latter compiles the IR at the first evaluation, within a plan node, and jumps to the code.
+ * So if it is on a stack, LLVM compiles.
  */
 uint32_t postgres_code_llvm_functions(const struct postgres_reader *r, uint64_t base, uint64_t init, uint64_t *to, uint32_t room)
 {

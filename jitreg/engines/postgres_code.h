@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which functions of a PostgreSQL server work on a node: the one that the node names, and those that it jumps to at its end.  They are
- * found in the server's code, without symbols of static functions: a target is believed where unwind information begins a function.
- * Context: any; nothing is allocated.
+ * Finds the functions of a PostgreSQL server that work on a node: the one that the node refers to, and those that it jumps to at its end.
+ * They are found in the server's code, without symbols of static functions.  A target is accepted if unwind information begins a function
+ * there.  Context: any.  Allocates no memory.
  */
 #ifndef JITREG_POSTGRES_CODE_H
 #define JITREG_POSTGRES_CODE_H
@@ -17,7 +17,7 @@
 #define POSTGRES_CODE_ENTRIES 96
 #define POSTGRES_CODE_BEGINS 64
 
-/* Exported functions and variables of the server that have a part in it. */
+/* Exported functions and variables of the server that are needed. */
 #define POSTGRES_SYMBOLS(X) \
 	X(EXECUTOR_RUN, "standard_ExecutorRun") \
 	X(EXECUTOR_FINISH, "standard_ExecutorFinish") \
@@ -39,46 +39,47 @@ struct postgres_range {
 	uint64_t begin, end;
 };
 
-/* The code of a server; the caller's memory. */
+/* The code of a server.  The caller provides the memory. */
 struct postgres_code {
 	struct postgres_range text;	/* executable part of the program */
 	uint64_t symbol[POSTGRES_NR_SYMBOLS]; /* 0: not exported */
-	uint64_t table, table_base;	/* binary search table of .eh_frame_hdr; 0: there is none */
+	uint64_t table, table_base;	/* binary search table of .eh_frame_hdr; 0: none */
 	uint32_t table_nr;
 	struct postgres_code_entry {
-		uint64_t function; /* of a node */
+		uint64_t function; /* function of a node */
 		uint64_t target[POSTGRES_FUNCTIONS_MAX - 2];
 		uint32_t nr_targets;
-	} entry[POSTGRES_CODE_ENTRIES]; /* of the functions met so far */
+	} entry[POSTGRES_CODE_ENTRIES]; /* functions seen so far */
 	uint32_t nr_entries;
-	uint64_t begins[POSTGRES_CODE_BEGINS]; /* addresses where a function is known to begin */
+	uint64_t begins[POSTGRES_CODE_BEGINS]; /* cache of addresses at which functions begin */
 };
 
-/* How memory is read.  read: all of the bytes, or nothing and nonzero. */
+/* Access to a server's memory.  read: reads all of the bytes, or returns nonzero. */
 struct postgres_reader {
 	int (*read)(void *context, uint64_t address, void *to, size_t bytes);
 	void *context;
 	const struct postgres_layout *layout;
-	struct postgres_code *code; /* of the server; learns */
-	struct postgres_catalog *catalog; /* likewise; NULL: operators and functions have no names */
+	struct postgres_code *code; /* code of the server; filled while reading */
+	struct postgres_catalog *catalog; /* names of the server; NULL: operators and functions have no names */
 };
 
-/* r->code of a server whose first page is mapped at base; symbol: filled by the caller before or after.  false: that is no such program. */
+/* Initialize r->code for a server whose first page is mapped at base, except for symbol, which the caller fills.  Returns false if that is
+ * not a program. */
 bool postgres_code_init(const struct postgres_reader *r, uint64_t base);
-/* Does a function begin there?  True of all of the text where there is no table. */
+/* Does a function begin at address?  Without a table, this is true for all of the text. */
 bool postgres_code_is_function_begin(const struct postgres_reader *r, uint64_t address);
-/* The function around address, or false. */
+/* Find the function that contains address.  Returns false if there is none. */
 bool postgres_code_find_function(const struct postgres_reader *r, uint64_t address, struct postgres_range *out);
-/* Functions that work on a node of this type whose own function this is; the own one first.  called: what is called for it.  Where that is
- * another one, it works for any node: the executor's own before a node's first call (ExecProcNodeFirst), and the one whose address that
- * takes, which measures a node's calls (ExecProcNodeInstr).  Returns how many: 0, it is none. */
+/* Find the functions that work on a node of this type with this function, which comes first.  called: the function that is called for the
+ * node.  If it is another one, it works for any node: a function of the executor before a node's first call (ExecProcNodeFirst), or the one
+ * whose address that one takes, which measures calls of a node (ExecProcNodeInstr).  Returns their number, or 0 if function is not one. */
 uint32_t postgres_code_node_functions(const struct postgres_reader *r, enum postgres_node_type type, uint64_t function, uint64_t called,
 				      uint64_t to[POSTGRES_FUNCTIONS_MAX]);
-/* Functions whose addresses the one at taker has in its code: behind the nr that to has already, each once, at most room.  Returns how many
- * there are then. */
+/* Append the functions whose addresses the function at taker takes to the nr addresses in to, without duplicates, up to room.  Returns the
+ * new number. */
 uint32_t postgres_code_addresses_taken(const struct postgres_reader *r, uint64_t taker, uint64_t *to, uint32_t nr, uint32_t room);
-/* The functions of llvmjit.so that compile, by its POSTGRES_LLVM_INIT at init: since 16 it exports no other.  base: where its first
- * page is.  r->code: the caller's memory, no server's.  Returns how many. */
+/* Find the functions of llvmjit.so that compile, from its POSTGRES_LLVM_INIT at init, the only function that it exports since 16.  base:
+ * address of its first page.  r->code: memory of the caller, and not that of a server.  Returns their number. */
 uint32_t postgres_code_llvm_functions(const struct postgres_reader *r, uint64_t base, uint64_t init, uint64_t *to, uint32_t room);
 
 #endif

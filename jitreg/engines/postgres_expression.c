@@ -9,12 +9,12 @@
 #include <string.h>
 
 #define DEPTH_MAX 64u
-#define PARTS_MAX 1000u /* of one node's expressions */
+#define PARTS_MAX 1000u /* limit for the expressions of one node */
 #define IDENTIFIER_BYTES 64
 
 /* ---------------------------------------------------------------------------------------------------------- variables */
 
-/* Tables that are none: what the plans below yield.  Before 15 they were 65000 and so on. */
+/* Special table numbers, which stand for the output of the plans below.  Before 15 they were 65000 and following. */
 enum special { INNER = 1, OUTER, INDEX };
 
 static unsigned special_table(int32_t table)
@@ -22,7 +22,7 @@ static unsigned special_table(int32_t table)
 	return table >= 65000 ? (unsigned)table - 65000 + INNER : table < 0 ? (unsigned)-table : 0;
 }
 
-/* The plan whose target list a special table is. */
+/* The plan whose target list is the special table. */
 static uint64_t plan_below(const struct postgres_reader *r, uint64_t plan, unsigned special)
 {
 	const struct postgres_layout *l = r->layout;
@@ -55,7 +55,7 @@ static void add_in_plan(struct postgres_expression *x, uint64_t plan, uint64_t e
 	x->plan = before;
 }
 
-/* A column of a table of the query: "l.l_orderkey". */
+/* Add a column of a table of the query: "l.l_orderkey". */
 static void add_column(struct postgres_expression *x, uint32_t table, int column)
 {
 	static const char *const system[] = { "ctid", "xmin", "cmin", "xmax", "cmax", "tableoid" };
@@ -116,7 +116,7 @@ uint64_t postgres_subplan_expression(const struct postgres_reader *r, uint64_t s
 	return postgres_read_u32(r, subplan, 0) == r->layout->tag_subplan ? subplan : 0;
 }
 
-/* What a nested loop passes to its inner side as this parameter, or 0. */
+/* The expression that a nested loop passes to its inner side as this parameter, or 0. */
 static uint64_t value_of_loop(const struct postgres_reader *r, uint64_t plan, uint32_t number)
 {
 	const struct postgres_layout *l = r->layout;
@@ -134,7 +134,7 @@ static uint64_t value_of_loop(const struct postgres_reader *r, uint64_t plan, ui
 	return 0;
 }
 
-/* What a subplan is called with as this parameter, or 0. */
+/* The expression that a subplan is called with as this parameter, or 0. */
 static uint64_t value_of_subplan(const struct postgres_reader *r, uint64_t subplan_state, uint32_t number)
 {
 	const struct postgres_layout *l = r->layout;
@@ -149,7 +149,7 @@ static uint64_t value_of_subplan(const struct postgres_reader *r, uint64_t subpl
 	return 0;
 }
 
-/* A column of another node, as EXPLAIN says it; else "$0". */
+/* Add a parameter as the column of another node, as EXPLAIN does, or as "$0" if that is not found. */
 static void add_parameter(struct postgres_expression *x, uint64_t at)
 {
 	const struct postgres_way *way = x->n->way;
@@ -229,7 +229,7 @@ static void add_aggregate(struct postgres_expression *x, uint64_t at)
 	const struct postgres_layout *l = x->r->layout;
 	uint64_t arguments = postgres_read_u64(x->r, at, l->aggregate_arguments);
 
-	if (postgres_read_u32(x->r, at, l->aggregate_split) & COMBINES) { /* of what is aggregated in parts below */
+	if (postgres_read_u32(x->r, at, l->aggregate_split) & COMBINES) { /* combines partial aggregates from below */
 		postgres_expression_add(x, postgres_target(x->r, arguments, 1));
 		return;
 	}
@@ -244,7 +244,7 @@ static void add_window(struct postgres_expression *x, uint64_t at)
 	add_call_of(x, "", "(", postgres_read_u64(x->r, at, x->r->layout->window_arguments), ") OVER (?)");
 }
 
-/* "(a = b)", "(- a)", "(a = ANY (b))". */
+/* Add an operation: "(a = b)", "(- a)", "(a = ANY (b))". */
 static void add_operation(struct postgres_expression *x, uint32_t operator, uint64_t arguments, const char *quantifier)
 {
 	uint32_t nr = postgres_list_nr(x->r, arguments, x->r->layout->tag_list);
@@ -301,7 +301,7 @@ static void add_constant(struct postgres_expression *x, uint64_t at)
 	postgres_literal(x->r, at, x->o);
 }
 
-/* Casts, and what is as its argument but for its type. */
+/* Add the argument of a cast, or of another node that changes only its type. */
 static void add_argument(struct postgres_expression *x, uint64_t at)
 {
 	postgres_expression_add(x, postgres_read_u64(x->r, at, x->r->layout->relabel_argument));
@@ -391,7 +391,7 @@ static void add_boolean_test(struct postgres_expression *x, uint64_t at)
 
 #define TAG(field) offsetof(struct postgres_layout, tag_##field)
 static const struct {
-	size_t tag; /* where the layout has it */
+	size_t tag; /* offset of the tag in the layout */
 	void (*add)(struct postgres_expression *x, uint64_t at);
 } kinds[] = {
 	{ TAG(variable), add_variable },     { TAG(constant), add_constant },	      { TAG(operation), add_binary },

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where things stand in the memory of a PostgreSQL server: offsets of members and tags of nodes, a table for each major version.  They are
- * what the server's own headers say; postgres_layout.sh writes postgres_layout.c from them.
- * Context: any.
+ * The memory layout of a PostgreSQL server: offsets of members and tags of nodes, with a table for each major version.
+ * postgres_layout.sh writes postgres_layout.c from the headers of the server.  Context: any.
  */
 #ifndef JITREG_POSTGRES_LAYOUT_H
 #define JITREG_POSTGRES_LAYOUT_H
 
 #include <stdint.h>
 
-/*      field of struct postgres_layout, the server's struct, its member */
+/* Columns: field of struct postgres_layout, the server's struct, its member. */
 #define POSTGRES_OFFSETS(X) \
 	X(portal_query, PortalData, queryDesc) \
 	X(query_operation, QueryDesc, operation) \
@@ -185,7 +184,7 @@
 	X(backend_state, PgBackendStatus, st_state) \
 	X(backend_text, PgBackendStatus, st_activity_raw)
 
-/* Nodes of plans: name, the server's name of it, EXPLAIN's name of it. */
+/* Nodes of plans.  Columns: name, name in the server, name in EXPLAIN. */
 #define POSTGRES_NODES(X) \
 	X(RESULT, Result, "Result") \
 	X(PROJECT_SET, ProjectSet, "ProjectSet") \
@@ -234,7 +233,7 @@
 enum postgres_node_type { POSTGRES_NODES(POSTGRES_NODE_INDEX_) POSTGRES_NR_NODES };
 #undef POSTGRES_NODE_INDEX_
 
-/* Other nodes that are met on the way. */
+/* Other nodes that are read. */
 #define POSTGRES_TAGS(X) \
 	X(list, List) \
 	X(statement, PlannedStmt) \
@@ -271,13 +270,13 @@ enum postgres_node_type { POSTGRES_NODES(POSTGRES_NODE_INDEX_) POSTGRES_NR_NODES
 	X(null_test, NullTest) \
 	X(boolean_test, BooleanTest)
 
-/* What a server's program prints for --version, in front of the number; it is among its constants. */
+/* The text that a server's program prints for --version in front of the number.  It is among the constants of the program. */
 #define POSTGRES_VERSION_TEXT "postgres (PostgreSQL) "
-/* A member that a version does not have. */
+/* The offset of a member that a version does not have. */
 #define POSTGRES_ABSENT UINT16_MAX
 
 struct postgres_layout {
-	uint16_t major; /* of the version: 15 */
+	uint16_t major; /* major version, as 15 */
 #define POSTGRES_FIELD_(field, type, member) uint16_t field;
 	POSTGRES_OFFSETS(POSTGRES_FIELD_)
 #undef POSTGRES_FIELD_
@@ -287,7 +286,7 @@ struct postgres_layout {
 	uint16_t tag_of_state[POSTGRES_NR_NODES], tag_of_plan[POSTGRES_NR_NODES]; /* T_SeqScanState, T_SeqScan */
 };
 
-/* NULL: none is known. */
+/* The layout of a major version, or NULL if it is unknown. */
 const struct postgres_layout *postgres_layout_of(unsigned major);
 
 #endif

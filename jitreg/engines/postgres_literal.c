@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-#define VALUE_BYTES 512u /* of one that is shown; of a longer text its beginning */
+#define VALUE_BYTES 512u /* limit of a value; longer texts are cut */
 #define ELEMENTS_MAX 100u
 #define DAY_US 86400000000ll
-#define DAYS_TO_2000 10957 /* from 1970 */
-#define DAYS_MAX 3000000   /* to the year 10000 about */
+#define DAYS_TO_2000 10957 /* days from 1970-01-01 to 2000-01-01 */
+#define DAYS_MAX 3000000   /* about the year 10000 */
 #define FLOAT_MAX 1e15
 
-/* Numbers of types, which are the same in all servers. */
+/* The numbers of types, which are the same in all servers. */
 enum type {
 	BOOL = 16, NAME = 19, INT8 = 20, INT2 = 21, INT4 = 23, TEXT = 25, OID = 26, FLOAT4 = 700, FLOAT8 = 701, UNKNOWN = 705,
 	BPCHAR = 1042, VARCHAR = 1043, DATE = 1082, TIMESTAMP = 1114, TIMESTAMPTZ = 1184, NUMERIC = 1700,
@@ -20,13 +20,14 @@ enum type {
 	DATE_ARRAY = 1182,
 };
 
-/* A value of variable length, read. */
+/* A value of variable length that has been read. */
 struct value {
 	unsigned char bytes[VALUE_BYTES];
-	uint32_t nr; /* those that it has; bytes has the first VALUE_BYTES of them */
+	uint32_t nr; /* size of the value; bytes has its first VALUE_BYTES */
 };
 
-/* At address; *taken: with its header.  false: it is compressed, elsewhere, or cannot be read. */
+/* Read a value of variable length.  *taken: its size with the header.  Returns false if it is compressed, stored elsewhere, or cannot be
+ * read. */
 static bool read_variable_value(const struct postgres_reader *r, uint64_t address, struct value *v, uint32_t *taken)
 {
 	uint32_t header = 0, bytes;
@@ -61,7 +62,7 @@ static void add_quoted(struct sql_out *o, const char *text, size_t bytes, const 
 
 /* -------------------------------------------------------------------------------------------------------- numbers */
 
-/* numeric: base 10000, the first digit is of 10000^weight. */
+/* Add a numeric, which has base 10000.  The first digit has the weight 10000^weight. */
 static bool add_numeric(const struct value *v, struct sql_out *o)
 {
 	uint16_t head, scale;
@@ -72,7 +73,7 @@ static bool add_numeric(const struct value *v, struct sql_out *o)
 	if (v->nr < 2 || v->nr > VALUE_BYTES)
 		return false;
 	memcpy(&head, v->bytes, 2);
-	if ((head & 0xc000) == 0xc000) /* not a number, infinite */
+	if ((head & 0xc000) == 0xc000) /* NaN or infinity */
 		return false;
 	if (head & 0x8000) {
 		is_negative = head & 0x2000;
@@ -125,7 +126,7 @@ static bool add_float(double value, struct sql_out *o)
 	char digits[7] = ".";
 	int nr = 6;
 
-	if (!(size < FLOAT_MAX) || (size > 0 && size < 1e-5)) /* nor a NaN */
+	if (!(size < FLOAT_MAX) || (size > 0 && size < 1e-5)) /* true for NaN */
 		return false;
 	whole = (uint64_t)size;
 	millionths = (uint64_t)((size - (double)whole) * 1e6 + 0.5);
@@ -144,7 +145,7 @@ static bool add_float(double value, struct sql_out *o)
 
 /* ----------------------------------------------------------------------------------------------------------- time */
 
-/* By days since 1970, in the calendar of today (Hinnant, chrono-compatible low-level date algorithms). */
+/* Add the date of a number of days since 1970, in the Gregorian calendar (Hinnant, chrono-compatible low-level date algorithms). */
 static void add_civil_date(int64_t days, struct sql_out *o)
 {
 	int64_t z = days + 719468, era = z / 146097, day_of_era = z - era * 146097;
@@ -187,7 +188,7 @@ static bool add_timestamp(int64_t us, bool is_utc, struct sql_out *o)
 
 /* --------------------------------------------------------------------------------------------------------- values */
 
-/* One that is passed by value, or a variable one at address value.  false: nothing was added. */
+/* Add a value of a type that is passed by value, or a value of variable length at address value.  Returns false if nothing was added. */
 static bool add_value(const struct postgres_reader *r, uint32_t type, uint64_t value, const char *quote, struct sql_out *o, uint32_t *taken)
 {
 	struct value v;
@@ -257,7 +258,7 @@ static uint32_t type_of_elements(uint32_t array)
 	}
 }
 
-/* '{1,2}': of one dimension, without NULL. */
+/* Add an array of one dimension without NULLs: '{1,2}'. */
 static bool add_array(const struct postgres_reader *r, uint32_t type, uint64_t address, struct sql_out *o)
 {
 	struct {
@@ -280,7 +281,7 @@ static bool add_array(const struct postgres_reader *r, uint32_t type, uint64_t a
 			sql_out_text(o, "...");
 			break;
 		}
-		if (is_text && !postgres_read_u8(r, at, 0)) /* a byte that is no short header is one of those in front of a long one */
+		if (is_text && !postgres_read_u8(r, at, 0)) /* 0 is padding before a long header */
 			value = at = (at + 3) & ~3ull;
 		if (!is_text && !postgres_read_member(r, at, 0, &value, width))
 			break;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define IDENTIFIER_BYTES 64 /* NAMEDATALEN */
-#define NUMBER_MAX 9e15	    /* what is printed of costs and rows */
+#define NUMBER_MAX 9e15	    /* larger costs and rows are not printed */
 #define COSTS_BYTES 96
 
 static const char *const type_texts[] = {
@@ -17,9 +17,9 @@ static const char *const type_texts[] = {
 #undef TEXT
 };
 
-/* -------------------------------------------------------------------------------------------------- what it works on */
+/* ----------------------------------------------------------------------------------------------- tables and indexes */
 
-/* A relation's name: of an open struct RelationData. */
+/* Read the name of a relation from an open struct RelationData. */
 static bool read_relation_name(const struct postgres_reader *r, uint64_t relation, char name[IDENTIFIER_BYTES])
 {
 	uint64_t row = postgres_read_u64(r, relation, r->layout->relation_class);
@@ -28,7 +28,7 @@ static bool read_relation_name(const struct postgres_reader *r, uint64_t relatio
 	return row && postgres_read_text(r, row + r->layout->relation_name, name, IDENTIFIER_BYTES, &cut) > 0;
 }
 
-/* " on lineitem l" */
+/* Append the table of a scan and its alias, " on lineitem l". */
 static void append_scan_target(struct sql_out *o, const struct postgres_reader *r, const struct postgres_query *q,
 			       const struct postgres_node *n, uint32_t index)
 {
@@ -168,7 +168,7 @@ static void append_node_type(struct sql_out *o, const struct postgres_reader *r,
 	}
 }
 
-/* Where the plan says which table of the query a node works on; POSTGRES_ABSENT: it works on no table. */
+/* The offset in a plan of the index of the table that a node works on, or POSTGRES_ABSENT if there is no such table. */
 static uint16_t offset_of_range_index(const struct postgres_layout *l, enum postgres_node_type type)
 {
 	if (type == POSTGRES_MODIFY_TABLE)
@@ -206,7 +206,7 @@ void postgres_node_name(const struct postgres_reader *r, const struct postgres_q
 
 static void append_decimal(struct sql_out *o, const char *before, double value, int decimals)
 {
-	if (!(value >= 0 && value < NUMBER_MAX)) /* nor a NaN */
+	if (!(value >= 0 && value < NUMBER_MAX)) /* true for NaN */
 		return;
 	sql_out_text(o, before);
 	if (!decimals) {

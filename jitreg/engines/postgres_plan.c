@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define LIST_MAX 10000 /* elements of a list, or of an array of nodes */
-#define RANGE_MAX 256 /* tables of a query that count for its component's number */
+#define RANGE_MAX 256 /* tables of a query that its component's number is computed from */
 #define OPERATION_MAX 6
 #define IDENTIFIER_BYTES 64 /* NAMEDATALEN */
 
@@ -29,7 +29,7 @@ static bool read_field_at(const struct postgres_reader *r, uint64_t address, uin
 	return address && offset != POSTGRES_ABSENT && address + offset >= address && r->read(r->context, address + offset, to, bytes) == 0;
 }
 
-/* Is there a node with this tag? */
+/* Is there a node with this tag at address? */
 static bool node_has_tag(const struct postgres_reader *r, uint64_t address, uint16_t tag)
 {
 	uint32_t there;
@@ -37,7 +37,7 @@ static bool node_has_tag(const struct postgres_reader *r, uint64_t address, uint
 	return !(address & 7) && read_field_at(r, address, 0, &there, sizeof(there)) && there == tag;
 }
 
-/* A list's elements and number: 0 of them for the empty list, whose address is 0. */
+/* Read the address and the number of a list's elements.  The empty list has address 0. */
 static bool read_list_header(const struct postgres_reader *r, uint64_t address, uint64_t *elements, uint32_t *nr)
 {
 	*elements = *nr = 0;
@@ -58,7 +58,7 @@ size_t postgres_read_text(const struct postgres_reader *r, uint64_t address, cha
 
 	*cut = false;
 	while (address && at + 1 < room) {
-		size_t part = 4096 - (address & 4095); /* the next page may be none */
+		size_t part = 4096 - (address & 4095); /* up to the next page, which may be unmapped */
 		char *end;
 
 		if (part > 256 - (address & 255))
@@ -127,7 +127,7 @@ size_t postgres_query_text(const struct postgres_reader *r, const struct postgre
 	bytes = postgres_read_text(r, from, to, want + 1, &cut);
 	if (cut && want == room - 1 && want != q->part_bytes) {
 		bytes = room - 4;
-		while (bytes && (to[bytes] & 0xc0) == 0x80) /* not within a character */
+		while (bytes && (to[bytes] & 0xc0) == 0x80) /* do not cut within a character */
 			bytes--;
 		memcpy(to + bytes, "...", 4);
 		bytes += 3;
@@ -158,7 +158,7 @@ uint64_t postgres_salt(uint32_t postmaster_pid, uint64_t start_time)
 	return postgres_hash(0, salt, sizeof(salt));
 }
 
-/* The tables of a query: workers have all of them, where they have a part of its plan only. */
+/* Hash the tables of a query.  Parallel workers have all tables of the query, but only a part of its plan. */
 static uint64_t hash_range_table(const struct postgres_reader *r, uint64_t hash, const struct postgres_query *q)
 {
 	const struct postgres_layout *l = r->layout;
@@ -246,7 +246,7 @@ bool postgres_node_counts(const struct postgres_reader *r, const struct postgres
 	    !read_field_at(r, counts, l->counts_rows, rows, sizeof(*rows)) ||
 	    !read_field_at(r, counts, l->counts_loops, loops, sizeof(*loops)))
 		return false;
-	if (running) { /* a loop that has not ended */
+	if (running) { /* the current loop has not ended */
 		*rows += now;
 		*loops += 1;
 	}
@@ -263,14 +263,14 @@ uint64_t postgres_node_id(uint64_t query_id, const struct postgres_node *n)
 
 /* ---------------------------------------------------------------------------------------------------------- walk */
 
-/* What calls others: its lists of them, one after another. */
+/* A node whose children are being visited, by one list of them after another. */
 struct level {
 	uint64_t node;
 	uint32_t type;
 	uint32_t stage, next, nr, order;
 	uint64_t elements;
 };
-/* As EXPLAIN lists them.  SINGLE: one node; ARRAY: nr of them; LIST: of nodes; SUBPLANS: a list of SubPlanStates. */
+/* The lists of a node's children, in the order of EXPLAIN.  INIT_PLANS and SUBPLANS are lists of SubPlanStates, the others of nodes. */
 enum stage { INIT_PLANS, LEFT, RIGHT, MEMBERS, CHILDREN, SUBPLANS, NR_STAGES };
 
 struct walk {
@@ -292,7 +292,7 @@ static bool node_type_of_tag(const struct postgres_layout *l, uint32_t tag, enum
 	return false;
 }
 
-/* The node at w->node.address, with owner, role and order. */
+/* Read the node at w->node.address, whose owner, role and order are set. */
 static enum postgres_end read_plan_node(struct walk *w)
 {
 	const struct postgres_reader *r = w->r;
@@ -332,7 +332,7 @@ static bool open_child_array(const struct postgres_reader *r, struct level *at, 
 	       read_field_at(r, at->node, members, &at->elements, sizeof(at->elements));
 }
 
-/* One node as a list of one: its address is in the node that calls it. */
+/* Open the list of a single child, which is the member of the node with the child's address. */
 static bool open_single_child(const struct postgres_reader *r, struct level *at, uint16_t offset)
 {
 	uint64_t there;
@@ -393,7 +393,7 @@ static const enum postgres_role role_of_stage[NR_STAGES] = {
 	[MEMBERS] = POSTGRES_MEMBER,	   [CHILDREN] = POSTGRES_MEMBER, [SUBPLANS] = POSTGRES_SUBPLAN,
 };
 
-/* The next node that this one calls: *node, and the SubPlanState that names it, or 0.  *node 0: there is no more. */
+/* Read the next child of a node.  *node: its address, or 0 if there are no more.  *subplan: the SubPlanState that refers to it, or 0. */
 static enum postgres_end read_next_child(const struct postgres_reader *r, struct level *at, uint64_t *node, uint64_t *subplan)
 {
 	*node = *subplan = 0;
@@ -413,12 +413,12 @@ static enum postgres_end read_next_child(const struct postgres_reader *r, struct
 			if (!read_field_at(r, *subplan, r->layout->subplan_node, node, sizeof(*node)))
 				return POSTGRES_UNREADABLE;
 		}
-		if (*node) /* a subplan of a worker that has no part in it is none */
+		if (*node) /* 0: subplan that a parallel worker does not execute */
 			return POSTGRES_OK;
 	}
 }
 
-/* Its Append has one for each member that can be asked so. */
+/* The AsyncRequest of an Append for the current node, or 0.  The Append has one for each asynchronous child. */
 static uint64_t find_request(const struct walk *w)
 {
 	const struct postgres_layout *l = w->r->layout;
@@ -459,7 +459,7 @@ visit_plan_node(struct walk *w, uint64_t subplan, int (*visit)(void *context, co
 enum postgres_end postgres_plan_walk(const struct postgres_reader *r, const struct postgres_query *q,
 				     int (*visit)(void *context, const struct postgres_node *n), void *context)
 {
-	struct walk w; /* 15 KB, which are not cleared */
+	struct walk w; /* 15 KB, most of which need not be cleared */
 	enum postgres_end end;
 	bool stop = false;
 

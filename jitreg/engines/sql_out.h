@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of SQL that grows up to its room, and is ended by 0 at each time.  Context: any; nothing is allocated. */
+/* A buffer for SQL text of limited size, which is always terminated by NUL.  Context: any.  Allocates no memory. */
 #ifndef JITREG_SQL_OUT_H
 #define JITREG_SQL_OUT_H
 
@@ -10,16 +10,16 @@
 struct sql_out {
 	char *text;
 	size_t at, room; /* at < room */
-	bool is_cut;	 /* there was more than it has room for */
+	bool is_cut;	 /* the text did not fit into room */
 };
 
 void sql_out_bytes(struct sql_out *o, const char *text, size_t bytes);
 void sql_out_text(struct sql_out *o, const char *text);
 void sql_out_number(struct sql_out *o, uint64_t value, int min_digits);
 void sql_out_signed(struct sql_out *o, int64_t value);
-/* A name as SQL has it: in quotes where it needs them. */
+/* Append a name as an SQL identifier, in quotes if needed. */
 void sql_out_identifier(struct sql_out *o, const char *name);
-/* What is cut ends with "...", and not within a character. */
+/* End a cut text with "...", but not within a character. */
 void sql_out_end(struct sql_out *o);
 
 #endif

@@ -4,13 +4,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define TAG_MAX 64 /* of a dollar-quoted string */
+#define TAG_MAX 64 /* limit of the tag of a dollar-quoted string */
 
 struct text {
 	const char *at, *end;
 	char *begin, *to;
-	bool blank;   /* between what was put last and what comes now */
-	bool in_list; /* of an IN: its literals are one */
+	bool blank;   /* blank pending before the next output */
+	bool in_list; /* in the list of an IN, whose literals become one */
 };
 
 static bool is_digit(char c)
@@ -18,7 +18,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* By a table: every statement of a server comes through here. */
+/* The characters of identifiers.  A table is fast, and every statement of a server is normalised. */
 static const unsigned char identifier[256] = { ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['_'] = 1,
 					       ['$'] = 1,	  ['a' ... 'z'] = 1, [128 ... 255] = 1 };
 
@@ -54,7 +54,7 @@ static bool output_ends_with(const struct text *t, const char *what)
 	return (size_t)(t->to - t->begin) >= bytes && memcmp(t->to - bytes, what, bytes) == 0;
 }
 
-/* Is the minus that was put last a sign: behind an operator, a bracket, a comma or a keyword that a value follows? */
+/* Is the minus at the end of the output a sign, that is behind an operator, a bracket or a comma? */
 static bool is_sign_of_literal(const struct text *t)
 {
 	const char *c = t->to - 1;
@@ -83,7 +83,7 @@ static void put_literal(struct text *t)
 	}
 }
 
-/* Up to the quote that ends it; a doubled one does not, nor one behind a backslash where those escape. */
+/* Skip a quoted string.  A doubled quote does not end it, nor, if escapes is set, one behind a backslash. */
 static void skip_quoted(struct text *t, char quote, bool escapes)
 {
 	for (t->at++; t->at < t->end; t->at++) {
@@ -99,7 +99,7 @@ static void skip_quoted(struct text *t, char quote, bool escapes)
 		t->at++;
 }
 
-/* $tag$ ... $tag$; false: it is no such string, but a parameter. */
+/* Skip a string $tag$ ... $tag$.  Returns false if this is not such a string, but a parameter. */
 static bool skip_dollar_quoted(struct text *t)
 {
 	const char *tag_end = t->at + 1;
@@ -148,7 +148,7 @@ static void skip_number(struct text *t)
 		t->at++;
 }
 
-/* E'\n', U&'a', b'01': letters that belong to the string behind them. */
+/* The number of letters that belong to the string behind them, as in E'\n', U&'a', b'01'. */
 static size_t string_prefix_bytes(const struct text *t, bool *escapes)
 {
 	*escapes = false;
@@ -161,7 +161,7 @@ static size_t string_prefix_bytes(const struct text *t, bool *escapes)
 	       text_comes_next(t, "N'") || text_comes_next(t, "n'");
 }
 
-/* A word or a name in quotes, as it is. */
+/* Copy a word or a quoted name unchanged. */
 static void copy_name(struct text *t)
 {
 	const char *from = t->at;
@@ -187,7 +187,7 @@ static void normalise_next_token(struct text *t)
 	size_t prefix;
 
 	if (*t->at >= 'a' && *t->at <= 'z' && !(t->end - t->at > 1 && (t->at[1] == '\'' || t->at[1] == '&'))) {
-		copy_name(t); /* most of it */
+		copy_name(t); /* the most common case */
 		return;
 	}
 	prefix = string_prefix_bytes(t, &escapes);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Opcodes whose p1 is a cursor, of all versions since 3.8. */
+/* Opcodes of all versions since 3.8 whose p1 is a cursor. */
 static const char *const uses[] = {
 	"Close", "Column", "Count", "DeferredSeek", "Delete", "FinishSeek", "Found", "IdxDelete", "IdxGE", "IdxGT", "IdxInsert", "IdxLE",
 	"IdxLT", "IdxRowid", "IfEmpty", "IfNoHope", "IfNotOpen", "IfSizeBetween", "Insert", "Last", "NewRowid", "Next", "NoConflict",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs of SQLite's virtual machine: names of their instructions, and the tables and indexes that these work on.  Instructions are
- * what EXPLAIN prints as rows (struct VdbeOp), at a distance that the library tells; opcodes are told apart by the names
- * that it gives them.  Context: any; nothing is allocated.
+ * Programs of SQLite's virtual machine: names of their instructions, and the tables and indexes that these work on.  Instructions (struct
+ * VdbeOp) are the rows that EXPLAIN prints.  The size of an instruction is that in the library, and opcodes are identified by the names
+ * that the library gives them.  Context: any.  Allocates no memory.
  */
 #ifndef JITREG_SQLITE_PROGRAM_H
 #define JITREG_SQLITE_PROGRAM_H
@@ -27,26 +27,27 @@ struct sqlite_op {
 };
 _Static_assert(sizeof(struct sqlite_op) == 24, "as in the library");
 
-/* What an opcode's p1 is. */
+/* The kind of an opcode, by its operands. */
 enum sqlite_kind {
 	SQLITE_OTHER,
-	SQLITE_USES, /* a cursor */
-	SQLITE_OPENS, /* a cursor on a table or an index of the database */
-	SQLITE_OPENS_OTHER, /* a cursor on something else: sqlite_cursor_label() */
-	SQLITE_CALLS, /* p4: a program of its own (a trigger) */
+	SQLITE_USES, /* p1: a cursor that is used */
+	SQLITE_OPENS, /* p1: a cursor that is opened on a table or an index of the database */
+	SQLITE_OPENS_OTHER, /* p1: a cursor that is opened on something else, see sqlite_cursor_label() */
+	SQLITE_CALLS, /* p4: another program (a trigger), which is called */
 };
 enum sqlite_kind sqlite_kind_of_opcode(const char *opcode_name);
-/* "(sorter)"; NULL: none. */
+/* The label of the thing that an opcode opens a cursor on, such as "(sorter)", or NULL. */
 const char *sqlite_cursor_label(const char *opcode_name);
 
-/* Is [first, first + nr * stride) a program?  It begins and ends as all programs do.  name: of opcodes. */
+/* Is [first, first + nr * stride) a program?  It must begin with Init, as all programs do, and all opcodes must have names.  name: returns
+ * the name of an opcode. */
 bool sqlite_is_program(const void *first, uint32_t nr, uint32_t stride, const char *(*name)(int opcode));
 
-/* "12 Column lineitem.4", and what EXPLAIN has as its operands. */
+/* Write the name of an instruction, "12 Column lineitem.4", and its operands as in EXPLAIN. */
 void sqlite_op_name(const struct sqlite_op *op, uint32_t n, const char *opcode_name, const char *table, char *to, size_t room);
 void sqlite_op_detail(const struct sqlite_op *op, char *to, size_t room);
 
-/* A program's number: its step n is the component with that number + 1 + n. */
+/* The bits of a program's number.  Step n of the program is the component with that number + 1 + n. */
 #define SQLITE_PROGRAM_MASK (~0xfffffull)
 
 #endif
