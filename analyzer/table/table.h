@@ -50,8 +50,8 @@ struct table {
 	uint64_t *time_ns, *ip, *address, *weight; /* weight: that of the whole sample, in the event's unit */
 	double *share;
 	uint32_t *column[TABLE_COLUMNS];
-	/* NULL, or for each row the sum of the samples that it stands for.  Then time_ns, ip, address, weight and share are unused, and only
-	 * the requested columns are filled. */
+	/* NULL, or for each row the sum of the samples that it stands for.  Then time_ns, ip, address, weight and share are unused, and
+	 * only the requested columns are filled. */
 	struct group_sum *sum;
 };
 
