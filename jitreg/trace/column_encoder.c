@@ -214,7 +214,7 @@ static unsigned char *encode_column(struct column_encoder *c, struct choice *cho
 	} else if (choice->encoding == SAMPLE_ENCODING_BY_IP) {
 		compute_differences_by_ip(c, v);
 	} else {
-		choice->encoding = SAMPLE_ENCODING_DELTA; /* also if the other column is not recorded any more */
+		choice->encoding = SAMPLE_ENCODING_DELTA; /* for instance if the other column is not recorded any more */
 		compute_deltas(c, v);
 	}
 	for (uint32_t i = 0; i < c->nr; i++)

@@ -2,7 +2,7 @@
 /*
  * All samples of a trace in the file's order, a block at a time.  Threads check, decompress and decode chunks ahead of the caller.  Blocks,
  * damage and their order are the same with any number of threads.  The memory is that of a few chunks.
- * Context: the thread of the trace's reader.
+ * Context: thread, that of the reader.
  */
 #ifndef TAILOR_SAMPLE_STREAM_H
 #define TAILOR_SAMPLE_STREAM_H
