@@ -171,11 +171,19 @@ in_a_way() { # WAY KINDS MISTAKE SECONDS: $n samples of what was found
 	esac
 	"$tailor" check --json "$dir/t.tlr" >"$dir/json" 2>"$dir/err"
 	found=$(kinds "$dir/json")
+	# a recorder that did not run for 80 ms when a process began is told from mistakes, and not one
+	if [ "$found" = record-dropped ]; then
+		n=0 dropped=$((dropped + 1))
+		[ $dropped -lt 20 ] || { undecided "recorders have no processor in time on this machine"; return 1; }
+		in_a_way "$@"
+		return
+	fi
 	[ "$found" = "$2" ] || [ -z "$found" ] || { fail "mistaken $3, $way: expected '$2', found '$found'"; return 1; }
 	n=$(/usr/bin/python3 -c 'import json, sys
 print(sum(max(1, int(f["samples"])) for f in json.load(open(sys.argv[1]))["tables"]["findings"]))' "$dir/json")
 }
 for way in forked injected dormant; do
+	dropped=0
 	in_a_way $way "" register 1
 	gather 1 in_a_way $way component-unlinked unlinked
 	gather 1 in_a_way $way link-reversed swapped
