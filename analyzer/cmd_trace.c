@@ -442,8 +442,8 @@ static int prepare_report(struct trace_session *s, const struct trace_arguments 
 		if (m->event[i].name && strcmp(m->event[i].name, a->filter.event) == 0)
 			r->event = i;
 	/* If objects tell what runs (jitreg_object()), the workers of a query are in none of its marks. */
-	for (uint32_t i = 0; i < m->nr_marks && !m->objects.nr && !(a->filter.mark && strcmp(a->filter.mark, "all") == 0); i++)
-		r->has_run |= m->mark[i].name && strcmp(m->mark[i].name, s->options.run_mark) == 0;
+	for (uint32_t i = 0; i < m->marks.nr && !m->objects.nr && !(a->filter.mark && strcmp(a->filter.mark, "all") == 0); i++)
+		r->has_run |= m->marks.at[i].name && strcmp(m->marks.at[i].name, s->options.run_mark) == 0;
 	if (a->level && report_find_level(r, a->level) == LEVELS_MAX)
 		return filter_fail_without_level(m, a->level, strlen(a->level), d);
 	return 0;

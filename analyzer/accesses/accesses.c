@@ -94,7 +94,7 @@ static int compare_access_memory(const void *a, const void *b, void *model)
 {
 	const struct model *m = model;
 	const struct access *x = a, *y = b;
-	int c = x->memory == y->memory ? 0 : compare_memory(m->memory[x->memory], m->memory[y->memory]);
+	int c = x->memory == y->memory ? 0 : compare_memory(m->areas.at[x->memory], m->areas.at[y->memory]);
 
 	if (c)
 		return c;
@@ -105,7 +105,7 @@ static int compare_access_memory(const void *a, const void *b, void *model)
 
 static bool same_region(const struct model *m, const struct access *x, const struct access *y)
 {
-	const struct memory *p = m->memory[x->memory], *q = m->memory[y->memory];
+	const struct memory *p = m->areas.at[x->memory], *q = m->areas.at[y->memory];
 
 	return compare_memory(p, q) == 0 && (p || y->address - x->address <= GAP);
 }
@@ -124,7 +124,7 @@ static int find_regions(struct accesses *s, const struct model *m)
 					return -ENOMEM;
 				s->region = r;
 			}
-			s->region[s->nr_regions++] = (struct access_region){ m->memory[s->list[i].memory], s->list[i].address,
+			s->region[s->nr_regions++] = (struct access_region){ m->areas.at[s->list[i].memory], s->list[i].address,
 									     s->list[i].address, 0 };
 		}
 		r = &s->region[s->nr_regions - 1];

@@ -19,11 +19,11 @@ static struct sample_columns unwanted_columns(const struct pass *run)
 
 	if (o->addresses || o->stacks || o->each)
 		return unwanted;
-	for (uint32_t i = 0; i < run->a->model->nr_processes; i++) {
-		const struct process *p = run->a->model->process[i];
+	for (uint32_t i = 0; i < run->a->model->processes.nr; i++) {
+		const struct process *p = run->a->model->processes.at[i];
 
-		for (uint32_t n = 0; n < p->nr_tags; n++)
-			wanted |= p->tags[n].where < UNWIND_REGISTERS ? 1u << p->tags[n].where : 0;
+		for (uint32_t n = 0; n < p->tags.nr; n++)
+			wanted |= p->tags.at[n].where < UNWIND_REGISTERS ? 1u << p->tags.at[n].where : 0;
 		if (p->has_objects) /* any register can hold an object's address */
 			return unwanted;
 	}

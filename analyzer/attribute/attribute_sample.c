@@ -454,7 +454,8 @@ static void add_task_components(struct attribution_state *d)
 		add_component_of_ids(d, t->found.code->level, t->found.id);
 		if (t->found.code->source && t->found.line && t->found.line <= t->found.code->nr_lines && a->deciding.nr < DECIDING_MAX) {
 			struct model *m = d->world->model;
-			uint32_t line = model_line_component(m, &m->source[t->found.code->source - 1], t->found.line, d->sample->time_ns);
+			const struct source *source = &m->sources.at[t->found.code->source - 1];
+			uint32_t line = model_line_component(m, source, t->found.line, d->sample->time_ns);
 
 			a->deciding.component[a->deciding.nr] = line;
 			a->deciding.nr += line != COMPONENT_NONE;
@@ -629,11 +630,11 @@ static uint32_t find_phase_of_thread(const struct model *m, const struct process
 {
 	const struct mark_piece *x = model_find_mark_piece(m, p, tid, time_ns, until_ns);
 
-	for (; x; x = x->outer ? &m->piece[x->outer - 1] : NULL) {
+	for (; x; x = x->outer ? &m->marks.pieces.at[x->outer - 1] : NULL) {
 		uint32_t i = x->to_ns > time_ns ? x->mark + 1 : 0;
 
-		for (int n = 0; i && n < PARENTS_MAX; n++, i = m->mark[i - 1].parent)
-			if (m->mark[i - 1].name && strcmp(m->mark[i - 1].name, run_mark) == 0)
+		for (int n = 0; i && n < PARENTS_MAX; n++, i = m->marks.at[i - 1].parent)
+			if (m->marks.at[i - 1].name && strcmp(m->marks.at[i - 1].name, run_mark) == 0)
 				return i;
 	}
 	return 0;
@@ -643,17 +644,17 @@ uint32_t sample_find_phase(const struct model *m, const struct process *p, uint3
 			   uint64_t *until_ns)
 {
 	uint64_t thread_until_ns = UINT64_MAX;
-	uint32_t up_to = m->nr_pieces ? find_phase_of_thread(m, p, tid, run_mark, time_ns, &thread_until_ns) : 0;
+	uint32_t up_to = m->marks.pieces.nr ? find_phase_of_thread(m, p, tid, run_mark, time_ns, &thread_until_ns) : 0;
 
 	*until_ns = thread_until_ns;
 	if (up_to)
 		return up_to;
-	up_to = SORTED_COUNT(m->nr_marks, i, m->mark[i].begin_ns <= time_ns);
+	up_to = SORTED_COUNT(m->marks.nr, i, m->marks.at[i].begin_ns <= time_ns);
 	/* Until the next mark begins, marks can only end. */
-	if (up_to < m->nr_marks && m->mark[up_to].begin_ns < *until_ns)
-		*until_ns = m->mark[up_to].begin_ns;
+	if (up_to < m->marks.nr && m->marks.at[up_to].begin_ns < *until_ns)
+		*until_ns = m->marks.at[up_to].begin_ns;
 	for (uint32_t back = 0; up_to > 0 && back < MARKS_MAX; up_to--, back++) {
-		const struct mark *k = &m->mark[up_to - 1];
+		const struct mark *k = &m->marks.at[up_to - 1];
 
 		if (k->end_ns > time_ns && mark_is_run_of_process(k, p, run_mark)) {
 			*until_ns = k->end_ns < *until_ns ? k->end_ns : *until_ns;

@@ -278,7 +278,7 @@ static void locate_in_loaded_code(struct locator *l, const struct process *p, co
 static struct elf_object *elf_object_at(struct locator *l, const struct code *c, uint64_t address, uint64_t *at)
 {
 	if (c->kind == CODE_LOAD)
-		c = model_elf_duplicate_of(l->a->model, l->a->model->code[c->number]);
+		c = model_elf_duplicate_of(l->a->model, l->a->model->codes.at[c->number]);
 	return !c || !code_file_address(c, address, at) ? NULL : c->kind == CODE_ELF ? c->elf : c->file->elf;
 }
 

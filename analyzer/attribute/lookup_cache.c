@@ -125,7 +125,7 @@ const struct lookup_cache_thread *lookup_cache_get_thread(struct lookup_cache *r
 	 * name. */
 	holds = (struct time_range){ p->from_ns, model_process_until(r->world->model, p) };
 	t->thread = model_find_thread(r->world->model, p, tid, time_ns, &holds);
-	t->work = host_work_of_thread(r->world->model->thread[t->thread].comm);
+	t->work = host_work_of_thread(r->world->model->threads.at[t->thread].comm);
 	t->from_ns = holds.from_ns;
 	t->until_ns = holds.until_ns;
 	if (time_ns < t->from_ns) { /* sampled before its own beginning */
@@ -146,7 +146,7 @@ uint32_t lookup_cache_ask_phase(struct lookup_cache *r, const struct process *p,
 {
 	struct lookup_cache_phase *t = &r->thread_phase[tid % LOOKUP_CACHE_PHASES];
 
-	if (!r->world->model->nr_pieces) { /* all threads of a process are in the same phase */
+	if (!r->world->model->marks.pieces.nr) { /* all threads of a process are in the same phase */
 		r->phase_process = p;
 		r->phase_from_ns = time_ns;
 		r->phase = sample_find_phase(r->world->model, p, tid, r->world->run_mark, time_ns, &r->phase_until_ns);

@@ -155,8 +155,8 @@ const char *makers_find(struct makers *s, const struct model *m, const struct pr
 	if (code->mapper && *code->mapper)
 		return code->mapper;
 	if (!s->of_process) {
-		s->of_process = calloc(m->nr_processes, sizeof(*s->of_process));
-		s->nr = s->of_process ? m->nr_processes : 0;
+		s->of_process = calloc(m->processes.nr, sizeof(*s->of_process));
+		s->nr = s->of_process ? m->processes.nr : 0;
 	}
 	if (p->number >= s->nr)
 		return p->executable;

@@ -68,7 +68,7 @@ static uint32_t memory_area_of_address(const struct pass *run, const struct samp
 {
 	uint64_t sp = s->has_registers ? s->input.registers.value[UNWIND_RSP] : 0;
 	uint32_t i = model_find_memory(p, address, s->time_ns);
-	const struct memory *m = i ? run->a->model->memory[i] : NULL;
+	const struct memory *m = i ? run->a->model->areas.at[i] : NULL;
 
 	if (!sp || (m && m->kind != MEMORY_ANONYMOUS) || address < sp - RED_ZONE)
 		return i;
@@ -278,7 +278,7 @@ static struct batch_sums *batch_sums_of_event(struct pass *run, uint32_t event)
 {
 	const uint64_t by = run->options->sums_by;
 
-	if (!by || run->a->model->nr_pieces || by >> TABLE_CPU & 1 || event >= PASS_SUMS_MAX)
+	if (!by || run->a->model->marks.pieces.nr || by >> TABLE_CPU & 1 || event >= PASS_SUMS_MAX)
 		return NULL;
 	if (!run->sums[event])
 		run->sums[event] = batch_sums_create(run->cache, run->rows.by_place, by >> TABLE_THREAD & 1);

@@ -88,7 +88,7 @@ void sample_lines_add(const struct sample_lines *l, const struct sample_world *w
 	FILE *to = l->to;
 	uint32_t nr;
 
-	fprintf(to, "%llu\t%u\t%u\t%s\t%u\t%llu\t%#llx\t", (unsigned long long)s->time_ns, p->pid, a->model->thread[f->thread].tid,
+	fprintf(to, "%llu\t%u\t%u\t%s\t%u\t%llu\t%#llx\t", (unsigned long long)s->time_ns, p->pid, a->model->threads.at[f->thread].tid,
 		modes[f->mode < 2 ? f->mode : 2], f->event, (unsigned long long)f->weight, (unsigned long long)f->ip);
 	write_printable_text(to, a->image[f->location->image].path);
 	fputc('\t', to);

@@ -75,16 +75,16 @@ static bool unload_was_announced(const uint64_t *starts, uint32_t nr, const stru
 static int check_unloads(struct check *c)
 {
 	const struct model *m = c->m;
-	uint64_t *starts = malloc(((size_t)m->nr_code + 1) * sizeof(*starts));
+	uint64_t *starts = malloc(((size_t)m->codes.nr + 1) * sizeof(*starts));
 	uint32_t nr = 0;
 
 	if (!starts)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < m->nr_code; i++)
-		starts[nr++] = m->code[i]->kind == CODE_LOAD ? m->code[i]->address : m->code[i]->map_start;
+	for (uint32_t i = 0; i < m->codes.nr; i++)
+		starts[nr++] = m->codes.at[i]->kind == CODE_LOAD ? m->codes.at[i]->address : m->codes.at[i]->map_start;
 	qsort(starts, nr, sizeof(*starts), sorted_by_number);
-	for (uint32_t i = 0; c->complete && i < m->nr_odd_unloads; i++) {
-		const struct code_fact *u = &m->odd_unload[i];
+	for (uint32_t i = 0; c->complete && i < m->codes.odd_unloads.nr; i++) {
+		const struct code_fact *u = &m->codes.odd_unloads.at[i];
 		const struct process *p = u->owner;
 
 		if (check_has_host_data(p) && check_saw_process_start(p) && !unload_was_announced(starts, nr, u))
@@ -100,7 +100,7 @@ static void check_code_faults(struct check *c)
 	const struct fault *f = c->m->fault;
 	const struct fault *k = &f[FAULT_LOAD_EMPTY];
 
-	if (k->count && check_has_host_data(c->m->numbered[k->process]) && check_count_finding(c, FINDING_LOAD_EMPTY, k->count, 0))
+	if (k->count && check_has_host_data(c->m->numbered.at[k->process]) && check_count_finding(c, FINDING_LOAD_EMPTY, k->count, 0))
 		check_set_example(c, FINDING_LOAD_EMPTY, "code '%.60s' at %#llx, of %#llx bytes", k->text ? k->text : "",
 				  (unsigned long long)k->value[0], (unsigned long long)k->value[1]);
 	k = &f[FAULT_CODE_MAP_UNSORTED];
@@ -110,7 +110,7 @@ static void check_code_faults(struct check *c)
 	if (!c->complete)
 		return;
 	k = &f[FAULT_MOVE_UNKNOWN];
-	if (k->count && check_has_host_data(c->m->numbered[k->process]) && check_saw_process_start(c->m->numbered[k->process]) &&
+	if (k->count && check_has_host_data(c->m->numbered.at[k->process]) && check_saw_process_start(c->m->numbered.at[k->process]) &&
 	    check_count_finding(c, FINDING_MOVE_UNKNOWN, k->count, 0))
 		check_set_example(c, FINDING_MOVE_UNKNOWN, "from %#llx to %#llx, process %u", (unsigned long long)k->value[0],
 				  (unsigned long long)k->value[1], check_pid(c, k->process));
@@ -119,16 +119,16 @@ static void check_code_faults(struct check *c)
 		check_set_example(c, FINDING_CODE_MAP_UNKNOWN, "%#llx, process %u", (unsigned long long)k->value[0],
 				  check_pid(c, k->process));
 	k = &f[FAULT_LINES_UNKNOWN];
-	if (k->count && check_has_host_data(c->m->numbered[k->process]) && check_count_finding(c, FINDING_LINES_UNKNOWN, k->count, 0))
+	if (k->count && check_has_host_data(c->m->numbered.at[k->process]) && check_count_finding(c, FINDING_LINES_UNKNOWN, k->count, 0))
 		check_set_example(c, FINDING_LINES_UNKNOWN, "%#llx, process %u", (unsigned long long)k->value[0], check_pid(c, k->process));
 }
 
 int check_code(struct check *c)
 {
-	for (uint32_t i = 0; i < c->m->nr_code; i++) {
-		const struct code *k = c->m->code[i];
+	for (uint32_t i = 0; i < c->m->codes.nr; i++) {
+		const struct code *k = c->m->codes.at[i];
 
-		if (k->kind != CODE_LOAD || !check_has_host_data(c->m->numbered[k->process]))
+		if (k->kind != CODE_LOAD || !check_has_host_data(c->m->numbered.at[k->process]))
 			continue;
 		if (!check_is_utf8(k->name))
 			FOUND(c, FINDING_CODE_NAME, 0, "code at %#llx, process %u", (unsigned long long)k->address,
@@ -153,9 +153,9 @@ static const struct code *find_code_reaching_out(const struct process *p, uint64
 
 void check_code_overlaps(struct check *c)
 {
-	for (uint32_t i = 0; i < c->m->nr_code; i++) {
-		const struct code *k = c->m->code[i], *other;
-		const struct process *p = c->m->numbered[k->process];
+	for (uint32_t i = 0; i < c->m->codes.nr; i++) {
+		const struct code *k = c->m->codes.at[i], *other;
+		const struct process *p = c->m->numbered.at[k->process];
 		uint64_t end = k->address + k->bytes;
 
 		if (k->kind != CODE_LOAD || !k->from_ns || !check_has_host_data(p))
@@ -174,7 +174,7 @@ static void check_code_is_written(void *context, const struct code *k, const voi
 	const unsigned char *b = bytes;
 	size_t same = 1;
 
-	if (read_ns || k->bytes < CODE_LONG || !check_has_host_data(c->m->numbered[k->process]))
+	if (read_ns || k->bytes < CODE_LONG || !check_has_host_data(c->m->numbered.at[k->process]))
 		return;
 	while (same < k->bytes && b[same] == b[0])
 		same++;

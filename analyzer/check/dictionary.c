@@ -33,8 +33,8 @@ static uint32_t sort_line_components(const struct model *m, struct lines *lines)
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < m->nr_sources; i++) {
-		const struct source *s = &m->source[i];
+	for (uint32_t i = 0; i < m->sources.nr; i++) {
+		const struct source *s = &m->sources.at[i];
 
 		if (s->level < LEVELS_MAX)
 			lines[nr++] = (struct lines){ s->process, s->level, s->first_component, s->first_component + s->nr_lines };
@@ -59,7 +59,7 @@ static bool is_line_component(const struct lines *lines, uint32_t nr, uint32_t p
 static bool component_is_known(const struct model *m, const struct lines *lines, uint32_t nr, uint32_t component)
 {
 	const struct component *k = &m->dictionary.component[component];
-	const struct process *p = m->numbered[k->process];
+	const struct process *p = m->numbered.at[k->process];
 
 	if (k->announced || is_line_component(lines, nr, k->process, k->level, k->id))
 		return true;
@@ -77,7 +77,7 @@ static bool component_is_known(const struct model *m, const struct lines *lines,
 static int find_known_components(struct check *c)
 {
 	const struct dictionary *d = &c->m->dictionary;
-	struct lines *lines = malloc((c->m->nr_sources + 1) * sizeof(*lines));
+	struct lines *lines = malloc((c->m->sources.nr + 1) * sizeof(*lines));
 	uint32_t nr;
 
 	c->known = malloc(d->nr_components);
@@ -158,8 +158,8 @@ static void check_counters(struct check *c)
 		if (k->counters && !c->known[i] && c->complete)
 			FOUND(c, FINDING_USE_UNKNOWN, 0, "the counter '%.30s' of %s", k->counters->name, check_component_name(c, i, name));
 	}
-	for (uint32_t i = 1; i < c->m->nr_memory; i++) {
-		const struct memory *m = c->m->memory[i];
+	for (uint32_t i = 1; i < c->m->areas.nr; i++) {
+		const struct memory *m = c->m->areas.at[i];
 
 		if (m && m->component && !c->known[m->component] && c->complete)
 			FOUND(c, FINDING_USE_UNKNOWN, 0, "the memory '%.30s' of %s", m->name ? m->name : "",
@@ -316,8 +316,8 @@ static void check_unlinked_lines(struct check *c, const struct ups *u)
 	const struct dictionary *d = &c->m->dictionary;
 	const struct model *m = c->m;
 
-	for (uint32_t i = 0; c->complete && i < m->nr_sources; i++) {
-		const struct source *s = &m->source[i];
+	for (uint32_t i = 0; c->complete && i < m->sources.nr; i++) {
+		const struct source *s = &m->sources.at[i];
 		bool linked = false;
 		double samples = 0;
 

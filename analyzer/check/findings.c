@@ -82,7 +82,7 @@ bool check_is_text(const char *text)
 bool check_has_host_data(const struct process *p)
 {
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
-		if (p->has_dictionary || p->nr_tags)
+		if (p->has_dictionary || p->tags.nr)
 			return true;
 	return false;
 }

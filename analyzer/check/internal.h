@@ -37,7 +37,7 @@ bool check_has_host_data(const struct process *p);
 bool check_saw_process_start(const struct process *p);
 static inline uint32_t check_pid(const struct check *c, uint32_t process)
 {
-	return c->m->numbered[process]->pid;
+	return c->m->numbered.at[process]->pid;
 }
 
 /* Return 0 or -ENOMEM. */

@@ -30,13 +30,13 @@ struct name {
 static int check_unended_marks(struct check *c)
 {
 	const struct model *m = c->m;
-	struct name *names = calloc((size_t)m->nr_marks + 1, sizeof(*names));
-	uint32_t *of = malloc(((size_t)m->nr_marks + 1) * sizeof(*of)), nr = 0;
+	struct name *names = calloc((size_t)m->marks.nr + 1, sizeof(*names));
+	uint32_t *of = malloc(((size_t)m->marks.nr + 1) * sizeof(*of)), nr = 0;
 	struct hash_map by_name = { 0 };
 	int ret = names && of ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; ret == 0 && i < m->nr_marks; i++) {
-		const struct mark *k = &m->mark[i];
+	for (uint32_t i = 0; ret == 0 && i < m->marks.nr; i++) {
+		const struct mark *k = &m->marks.at[i];
 		uint64_t thread = (uint64_t)k->process << 32 | k->tid;
 		uint32_t at = hash_map_find(&by_name, hash_text(k->name), thread);
 
@@ -46,11 +46,11 @@ static int check_unended_marks(struct check *c)
 		names[at].begun++;
 		names[at].ended |= k->end_ns != UINT64_MAX;
 	}
-	for (uint32_t i = 0; ret == 0 && i < m->nr_marks; i++) {
-		const struct mark *k = &m->mark[i];
+	for (uint32_t i = 0; ret == 0 && i < m->marks.nr; i++) {
+		const struct mark *k = &m->marks.at[i];
 		const struct name *n = &names[of[i]];
 
-		if (k->end_ns == UINT64_MAX && (process_ended_well(c, m->numbered[k->process]) ||
+		if (k->end_ns == UINT64_MAX && (process_ended_well(c, m->numbered.at[k->process]) ||
 						(k->covers == JITREG_COVERS_THREAD && !n->ended && n->begun >= OPEN_MANY)))
 			FOUND(c, FINDING_MARK_OPEN, 0, "'%.50s', instance %llu, thread %u", k->name ? k->name : "",
 			      (unsigned long long)k->instance, k->tid);
@@ -65,7 +65,7 @@ static void check_unbegun_mark_ends(struct check *c)
 {
 	const struct fault *f = &c->m->fault[FAULT_MARK_END_UNKNOWN];
 
-	if (f->count && check_saw_process_start(c->m->numbered[f->process]) && check_count_finding(c, FINDING_MARK_UNBEGUN, f->count, 0))
+	if (f->count && check_saw_process_start(c->m->numbered.at[f->process]) && check_count_finding(c, FINDING_MARK_UNBEGUN, f->count, 0))
 		check_set_example(c, FINDING_MARK_UNBEGUN, "'%.50s', instance %llu, thread %llu", f->text ? f->text : "",
 				  (unsigned long long)f->value[0], (unsigned long long)f->value[1]);
 }
@@ -75,8 +75,8 @@ int check_marks(struct check *c)
 	const struct model *m = c->m;
 	char name[CHECK_NAME];
 
-	for (uint32_t i = 0; i < m->nr_marks; i++) {
-		const struct mark *k = &m->mark[i];
+	for (uint32_t i = 0; i < m->marks.nr; i++) {
+		const struct mark *k = &m->marks.at[i];
 
 		if (!check_is_text(k->name))
 			FOUND(c, FINDING_MARK_NAME, 0, "instance %llu, thread %u, process %u", (unsigned long long)k->instance, k->tid,
@@ -91,7 +91,7 @@ int check_marks(struct check *c)
 	if (!c->complete)
 		return 0;
 	check_unbegun_mark_ends(c);
-	return m->nr_marks ? check_unended_marks(c) : 0;
+	return m->marks.nr ? check_unended_marks(c) : 0;
 }
 
 void check_records(struct check *c)

@@ -13,9 +13,9 @@ static uint32_t marked_component(const struct sample_tags *t, const struct proce
 	const struct mark_piece *x = model_find_mark_piece(m, p, tid, time_ns, &until_ns);
 
 	for (uint32_t back = 0; x && back < MARKS_BACK; back++) {
-		if (m->mark[x->mark].component && x->to_ns > time_ns)
-			return m->mark[x->mark].component;
-		x = x->outer ? &m->piece[x->outer - 1] : NULL;
+		if (m->marks.at[x->mark].component && x->to_ns > time_ns)
+			return m->marks.at[x->mark].component;
+		x = x->outer ? &m->marks.pieces.at[x->outer - 1] : NULL;
 	}
 	return COMPONENT_NONE;
 }

@@ -31,7 +31,7 @@ struct samples {
 static unsigned char process_facts(struct samples *s, const struct process *p)
 {
 	if (p->number >= s->nr_about) {
-		uint32_t nr = s->check->m->nr_processes;
+		uint32_t nr = s->check->m->processes.nr;
 		unsigned char *bigger = p->number < nr ? realloc(s->about, nr) : NULL;
 
 		if (!bigger) {
@@ -205,7 +205,7 @@ static void report_pages_without_code(struct samples *all, double each)
 static void report_lines_of_texts(struct samples *all, double each)
 {
 	struct check *c = all->check;
-	const uint32_t nr = c->m->nr_processes;
+	const uint32_t nr = c->m->processes.nr;
 	bool *matches = calloc(nr + 1, sizeof(*matches)); /* a line of the process has a text */
 
 	for (uint32_t i = 0; matches && i < all->lines.nr; i++)

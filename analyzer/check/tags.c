@@ -92,12 +92,12 @@ void check_tags(struct check *c)
 {
 	const struct fault *f = &c->m->fault[FAULT_TAG_FIELD];
 
-	for (uint32_t i = 0; i < c->m->nr_processes; i++) {
-		const struct process *p = c->m->numbered[i];
+	for (uint32_t i = 0; i < c->m->processes.nr; i++) {
+		const struct process *p = c->m->numbered.at[i];
 
-		for (uint32_t n = 0; n < p->nr_tags; n++) {
-			check_tag_place(c, &p->tags[n], p->pid);
-			check_tag_bits(c, &p->tags[n], p->pid);
+		for (uint32_t n = 0; n < p->tags.nr; n++) {
+			check_tag_place(c, &p->tags.at[n], p->pid);
+			check_tag_bits(c, &p->tags.at[n], p->pid);
 		}
 	}
 	if (check_count_finding(c, FINDING_TAG_FIELDS, f->count, 0))

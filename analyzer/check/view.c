@@ -38,17 +38,17 @@ static void put_finding(struct page *p, enum finding_kind kind, const struct fin
 
 static bool host_registered_anything(const struct model *m)
 {
-	for (uint32_t i = 0; i < m->nr_processes; i++)
-		if (m->process[i]->has_dictionary || m->process[i]->nr_tags)
+	for (uint32_t i = 0; i < m->processes.nr; i++)
+		if (m->processes.at[i]->has_dictionary || m->processes.at[i]->tags.nr)
 			return true;
-	return m->nr_marks > 0 || m->nr_sources > 0;
+	return m->marks.nr > 0 || m->sources.nr > 0;
 }
 
 /* Say what this recording cannot tell. */
 static void print_unchecked_tags(const struct model *m, struct page *p)
 {
-	for (uint32_t i = 0; i < m->nr_notices; i++)
-		if (m->notice[i].kind == NOTICE_TAG) {
+	for (uint32_t i = 0; i < m->notices.nr; i++)
+		if (m->notices.at[i].kind == NOTICE_TAG) {
 			page_sentence(p, "Tags were not checked: they are in a thread-local word, which only --sampler signal or timer "
 				      "reads.");
 			return;

@@ -81,8 +81,8 @@ int methods_compare(struct trace_reader *t, struct model *model, const char *lev
 	if (!find_level(m, level))
 		return level ? diag_fail(d, EINVAL, "the trace has no level '%s'", level) :
 			       diag_fail(d, EINVAL, "the trace has no abstraction levels; there is nothing to compare");
-	for (uint32_t i = 0; i < model->nr_marks; i++)
-		m->has_run |= model->mark[i].name && strcmp(model->mark[i].name, RUN_MARK) == 0;
+	for (uint32_t i = 0; i < model->marks.nr; i++)
+		m->has_run |= model->marks.at[i].name && strcmp(model->marks.at[i].name, RUN_MARK) == 0;
 	for (int n = 0; n < 2; n++) {
 		struct side side = { m, n, 0, 0 };
 		struct attribute_options o = { .run_mark = RUN_MARK, .stack_only = n == 1, .rows = add_method_rows, .rows_context = &side };

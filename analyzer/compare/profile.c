@@ -98,9 +98,9 @@ static uint32_t number_runs(const struct report *r, const struct report_group *g
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < g->g.nr; i++)
-		if (report_value(g, i, 1) <= r->model->nr_marks)
+		if (report_value(g, i, 1) <= r->model->marks.nr)
 			to[report_value(g, i, 1)] = 1;
-	for (uint32_t i = 0; i <= r->model->nr_marks; i++)
+	for (uint32_t i = 0; i <= r->model->marks.nr; i++)
 		to[i] = to[i] ? ++nr : 0;
 	return nr;
 }
@@ -110,7 +110,7 @@ int profile_make(const struct profile_question *q, struct report *r, const char 
 	const struct report_group *g = q->by_run;
 	const struct model *m = r->model;
 	uint32_t nr_values = q->level == LEVELS_MAX ? r->a->nr_functions : m->dictionary.nr_components;
-	uint32_t *run_of = calloc((size_t)m->nr_marks + 2, sizeof(*run_of)), *entry_of = calloc((size_t)nr_values + 1, sizeof(*entry_of));
+	uint32_t *run_of = calloc((size_t)m->marks.nr + 2, sizeof(*run_of)), *entry_of = calloc((size_t)nr_values + 1, sizeof(*entry_of));
 	const char *event = r->event < m->nr_events ? m->event[r->event].name : "";
 	int ret = run_of && entry_of ? 0 : -ENOMEM;
 	double squares = 0;
@@ -128,9 +128,9 @@ int profile_make(const struct profile_question *q, struct report *r, const char 
 	p->entry = calloc((size_t)nr_values + 1, sizeof(*p->entry));
 	if (!p->trace || !p->event || !p->unit || !p->run || !p->run_ns || !p->entry)
 		ret = -ENOMEM;
-	for (uint32_t i = 0; ret == 0 && i < m->nr_marks; i++)
-		if (run_of[i + 1] && m->mark[i].end_ns != UINT64_MAX)
-			p->run_ns[run_of[i + 1] - 1] = (double)(m->mark[i].end_ns - m->mark[i].begin_ns);
+	for (uint32_t i = 0; ret == 0 && i < m->marks.nr; i++)
+		if (run_of[i + 1] && m->marks.at[i].end_ns != UINT64_MAX)
+			p->run_ns[run_of[i + 1] - 1] = (double)(m->marks.at[i].end_ns - m->marks.at[i].begin_ns);
 	/* Registered components without samples are included. */
 	for (uint32_t v = 1; ret == 0 && q->level != LEVELS_MAX && v < nr_values; v++)
 		if (m->dictionary.component[v].level == q->level && m->dictionary.component[v].announced) {
@@ -142,7 +142,7 @@ int profile_make(const struct profile_question *q, struct report *r, const char 
 		double measure = report_measure(r, &g->g.sum[i]);
 		struct profile_entry *e;
 
-		if (v >= nr_values || phase > m->nr_marks)
+		if (v >= nr_values || phase > m->marks.nr)
 			continue;
 		if (!entry_of[v]) {
 			ret = fill_profile_entry(q, r, p, v, &p->entry[p->nr++]);

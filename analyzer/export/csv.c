@@ -27,9 +27,9 @@ static int write_csv_rows(void *context, const struct attribution *a, const stru
 		uint32_t row = rows[i], mode = t->column[TABLE_MODE][row], event = t->column[TABLE_EVENT][row];
 		const struct function *f = &a->function[t->column[TABLE_FUNCTION][row]];
 		const struct line *l = &a->line[t->column[TABLE_LINE][row]];
-		const struct thread *thread = &m->thread[t->column[TABLE_THREAD][row]];
+		const struct thread *thread = &m->threads.at[t->column[TABLE_THREAD][row]];
 
-		fprintf(to, "%llu,%.6g,%u,%u,%u", (unsigned long long)t->time_ns[row], t->share[row], m->numbered[thread->process]->pid,
+		fprintf(to, "%llu,%.6g,%u,%u,%u", (unsigned long long)t->time_ns[row], t->share[row], m->numbered.at[thread->process]->pid,
 			thread->tid, t->column[TABLE_CPU][row]);
 		write_csv_field(to, event < m->nr_events && m->event[event].name ? m->event[event].name : "");
 		fprintf(to, ",%llu,%s,%#llx,%#llx", (unsigned long long)t->weight[row], modes[mode < 2 ? mode : 2],
@@ -40,7 +40,7 @@ static int write_csv_rows(void *context, const struct attribution *a, const stru
 		fprintf(to, ",%u,%s,%s,%u", l->number, method_names[t->column[TABLE_METHOD][row]],
 				reason_names[t->column[TABLE_REASON][row]],
 			t->column[TABLE_PHASE][row]);
-		write_csv_field(to, t->column[TABLE_MEMORY][row] ? m->memory[t->column[TABLE_MEMORY][row]]->name : "");
+		write_csv_field(to, t->column[TABLE_MEMORY][row] ? m->areas.at[t->column[TABLE_MEMORY][row]]->name : "");
 		for (uint32_t level = 0; level < t->nr_levels; level++) {
 			uint32_t c = t->column[TABLE_LEVEL_0 + level][row];
 

@@ -71,9 +71,9 @@ size_t export_thread_end(const struct export *e, size_t first)
 const char *export_thread_name(const struct export *e, uint32_t thread)
 {
 	const struct model *m = e->report->model;
-	const struct thread *t = &m->thread[thread];
+	const struct thread *t = &m->threads.at[thread];
 
-	return t->comm && *t->comm ? t->comm : m->numbered[t->process]->comm;
+	return t->comm && *t->comm ? t->comm : m->numbered.at[t->process]->comm;
 }
 
 uint64_t export_next_whole(struct export_whole *w, double value)

@@ -147,8 +147,8 @@ static void write_shared_tables(const struct export *e, const struct tables *t, 
 	fprintf(to, ",\"length\":%u},\n\"resourceTable\":{\"type\":[],\"lib\":[],\"name\":[],\"host\":[],\"length\":0},\n"
 		    "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},\n"
 		    "\"sources\":{\"id\":[],\"filename\":[],\"length\":0},\n", nr);
-	JSON_LIST(to, "stringArray", nr + m->nr_marks, escape_json_string(to, i < nr ?
-		export_frame_name(e, t->named[i], spare) : m->mark[i - nr].name));
+	JSON_LIST(to, "stringArray", nr + m->marks.nr, escape_json_string(to, i < nr ?
+		export_frame_name(e, t->named[i], spare) : m->marks.at[i - nr].name));
 	fputs("},\n", to);
 }
 
@@ -166,25 +166,25 @@ static void thread_marks_fini(struct thread_marks *k)
 static int thread_marks_init(struct thread_marks *k, const struct export *e)
 {
 	const struct model *m = e->report->model;
-	uint32_t *thread = calloc((size_t)m->nr_marks + 1, sizeof(*thread)); /* mark -> 1 + index of its thread; 0: none */
+	uint32_t *thread = calloc((size_t)m->marks.nr + 1, sizeof(*thread)); /* mark -> 1 + index of its thread; 0: none */
 	struct hash_map by_tid = { 0 };
 	bool enough = true;
 
-	k->mark = calloc((size_t)m->nr_marks + 1, sizeof(*k->mark));
-	k->first = calloc((size_t)m->nr_threads + 2, sizeof(*k->first));
-	for (uint32_t t = 0; enough && t < m->nr_threads; t++)
-		if (m->thread[t].first == t)
-			enough = hash_map_set(&by_tid, m->thread[t].process, m->thread[t].tid, t + 1);
+	k->mark = calloc((size_t)m->marks.nr + 1, sizeof(*k->mark));
+	k->first = calloc((size_t)m->threads.nr + 2, sizeof(*k->first));
+	for (uint32_t t = 0; enough && t < m->threads.nr; t++)
+		if (m->threads.at[t].first == t)
+			enough = hash_map_set(&by_tid, m->threads.at[t].process, m->threads.at[t].tid, t + 1);
 	enough = enough && thread && k->mark && k->first;
-	for (uint32_t i = 0; enough && i < m->nr_marks; i++) {
-		thread[i] = export_wants_mark(e, &m->mark[i]) ? hash_map_find(&by_tid, m->mark[i].process, m->mark[i].tid) : 0;
+	for (uint32_t i = 0; enough && i < m->marks.nr; i++) {
+		thread[i] = export_wants_mark(e, &m->marks.at[i]) ? hash_map_find(&by_tid, m->marks.at[i].process, m->marks.at[i].tid) : 0;
 		if (thread[i])
 			k->first[thread[i] + 1]++;
 	}
 	/* first[t + 1] is the beginning of thread t's marks, and moves to their end while they are added. */
-	for (uint32_t t = 0; enough && t < m->nr_threads; t++)
+	for (uint32_t t = 0; enough && t < m->threads.nr; t++)
 		k->first[t + 1] += k->first[t];
-	for (uint32_t i = 0; enough && i < m->nr_marks; i++)
+	for (uint32_t i = 0; enough && i < m->marks.nr; i++)
 		if (thread[i])
 			k->mark[k->first[thread[i]]++] = i;
 	free(thread);
@@ -199,7 +199,7 @@ static uint64_t mark_end_ns(const struct export *e, const struct mark *m)
 
 static void write_thread_markers(const struct export *e, const struct tables *tables, const uint32_t *marks, uint32_t nr, FILE *to)
 {
-	const struct mark *mark = e->report->model->mark;
+	const struct mark *mark = e->report->model->marks.at;
 
 	fputs("\"markers\":{", to);
 	JSON_LIST(to, "data", nr, fputs("{\"type\":\"Text\",\"name\":", to); escape_json_string(to, mark[marks[i]].text); fputc('}', to));
@@ -215,17 +215,17 @@ static void write_thread_profile(const struct export *e, const struct tables *ta
 				 size_t from, size_t end, FILE *to)
 {
 	const struct model *m = e->report->model;
-	const struct thread *t = &m->thread[thread];
+	const struct thread *t = &m->threads.at[thread];
 	const struct export_sample *s = e->sample ? e->sample + from : NULL; /* NULL if there are no samples at all */
 	uint32_t nr = (uint32_t)(end - from);
 
 	fprintf(to, "{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":%.6f,"
 		    "\"unregisterTime\":null,\"pausedRanges\":[],\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,\"name\":\"",
-		milliseconds(e, nr ? s->time_ns : m->begin_ns), m->numbered[t->process]->pid == t->tid ? "true" : "false",
-				m->numbered[t->process]->pid, t->tid);
+		milliseconds(e, nr ? s->time_ns : m->begin_ns), m->numbered.at[t->process]->pid == t->tid ? "true" : "false",
+				m->numbered.at[t->process]->pid, t->tid);
 	escape_json(to, export_thread_name(e, thread));
 	fputs("\",\"processName\":\"", to);
-	escape_json(to, m->numbered[t->process]->comm);
+	escape_json(to, m->numbered.at[t->process]->comm);
 	fprintf(to, "\",\n\"samples\":{\"weightType\":\"%s\",", is_time(e) ? "tracing-ms" : "samples");
 	JSON_LIST(to, "stack", nr, s[i].stack ? fprintf(to, "%u", s[i].stack - 1) : fputs("null", to));
 	JSON_NEXT_LIST(to, "time", nr, fprintf(to, "%.6f", milliseconds(e, s[i].time_ns)));
@@ -241,7 +241,7 @@ static void write_thread_profile(const struct export *e, const struct tables *ta
 static int write_all_threads(const struct export *e, const struct tables *tables, const struct thread_marks *marks, FILE *to)
 {
 	const struct model *m = e->report->model;
-	bool *written = calloc((size_t)m->nr_threads + 1, sizeof(*written)), first = true;
+	bool *written = calloc((size_t)m->threads.nr + 1, sizeof(*written)), first = true;
 
 	if (!written)
 		return -ENOMEM;
@@ -252,7 +252,7 @@ static int write_all_threads(const struct export *e, const struct tables *tables
 		written[e->sample[i].thread] = true;
 		first = false;
 	}
-	for (uint32_t t = 0; t < m->nr_threads; t++) { /* threads with marks and without samples */
+	for (uint32_t t = 0; t < m->threads.nr; t++) { /* threads with marks and without samples */
 		if (written[t] || marks->first[t] == marks->first[t + 1])
 			continue;
 		fputs(first ? "\n" : ",\n", to);
@@ -275,8 +275,8 @@ static void write_shown_range(const struct export *e, const struct thread_marks 
 		end_ns = e->sample[i].time_ns > end_ns ? e->sample[i].time_ns : end_ns;
 	}
 	end_ns += INTERVAL_MS * 1000000ull;
-	for (uint32_t i = 0; i < marks->first[m->nr_threads]; i++) {
-		const struct mark *mark = &m->mark[marks->mark[i]];
+	for (uint32_t i = 0; i < marks->first[m->threads.nr]; i++) {
+		const struct mark *mark = &m->marks.at[marks->mark[i]];
 
 		first_ns = mark->begin_ns < first_ns ? mark->begin_ns : first_ns;
 		end_ns = mark_end_ns(e, mark) > end_ns ? mark_end_ns(e, mark) : end_ns;

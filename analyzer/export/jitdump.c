@@ -133,7 +133,7 @@ static void write_loaded_code(void *context, const struct code *c, const void *b
 	struct dump *d = context;
 
 	(void)read_ns;
-	if (d->r->model->numbered[c->process]->pid == d->pid)
+	if (d->r->model->numbered.at[c->process]->pid == d->pid)
 		write_load_record(d, c, c->address, c->address + c->bytes, c->name ? c->name : "", bytes);
 }
 
@@ -155,9 +155,9 @@ static uint32_t find_dumped_process(const struct report *r)
 {
 	if (r->arguments->has_pid)
 		return (uint32_t)r->arguments->pid;
-	for (uint32_t i = 0; i < r->model->nr_code; i++)
-		if (r->model->code[i]->kind == CODE_ELF || r->model->code[i]->kind == CODE_LOAD)
-			return r->model->numbered[r->model->code[i]->process]->pid;
+	for (uint32_t i = 0; i < r->model->codes.nr; i++)
+		if (r->model->codes.at[i]->kind == CODE_ELF || r->model->codes.at[i]->kind == CODE_LOAD)
+			return r->model->numbered.at[r->model->codes.at[i]->process]->pid;
 	return 0;
 }
 
@@ -174,9 +174,9 @@ static int write_jitdump(struct export *e, FILE *to)
 	write_u32(to, d.pid);
 	write_u64(to, m->begin_ns);
 	write_u64(to, 0);
-	for (uint32_t i = 0; i < m->nr_code; i++)
-		if (m->code[i]->kind == CODE_ELF && m->numbered[m->code[i]->process]->pid == d.pid)
-			write_elf_functions(&d, m->code[i]);
+	for (uint32_t i = 0; i < m->codes.nr; i++)
+		if (m->codes.at[i]->kind == CODE_ELF && m->numbered.at[m->codes.at[i]->process]->pid == d.pid)
+			write_elf_functions(&d, m->codes.at[i]);
 	code_bytes_each(e->report, write_loaded_code, &d);
 	write_record_prefix(to, JITREG_CLOSE, 0, m->end_ns);
 	return d.index ? 0 : -ENODATA;

@@ -47,26 +47,26 @@ static void write_track_names(const struct export *e, FILE *to)
 {
 	const struct model *m = e->report->model;
 
-	for (uint32_t i = 0; i < m->nr_processes; i++) {
+	for (uint32_t i = 0; i < m->processes.nr; i++) {
 		fprintf(to, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":\"", i ? ",\n" : "\n",
-				m->numbered[i]->pid);
-		escape_json(to, m->numbered[i]->comm);
+				m->numbered.at[i]->pid);
+		escape_json(to, m->numbered.at[i]->comm);
 		fputs("\"}}", to);
 	}
-	for (uint32_t i = 0; i < m->nr_threads; i++) {
-		if (m->thread[i].first != i) /* the track has one name */
+	for (uint32_t i = 0; i < m->threads.nr; i++) {
+		if (m->threads.at[i].first != i) /* the track has one name */
 			continue;
 		fprintf(to, "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"",
-			i || m->nr_processes ? ",\n" : "\n", m->numbered[m->thread[i].process]->pid, m->thread[i].tid);
+			i || m->processes.nr ? ",\n" : "\n", m->numbered.at[m->threads.at[i].process]->pid, m->threads.at[i].tid);
 		escape_json(to, export_thread_name(e, i));
 		fputs("\"}}", to);
 	}
 	for (size_t i = 0, end; i < e->nr; i = end) {
-		const struct thread *t = &m->thread[e->sample[i].thread];
+		const struct thread *t = &m->threads.at[e->sample[i].thread];
 
 		end = export_thread_end(e, i);
 		fprintf(to, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"",
-			m->numbered[t->process]->pid, t->tid | WORK_TRACK);
+			m->numbered.at[t->process]->pid, t->tid | WORK_TRACK);
 		escape_json(to, export_thread_name(e, e->sample[i].thread));
 		fprintf(to, " (sampled)\"}}");
 	}
@@ -77,8 +77,8 @@ static void write_mark_slices(const struct export *e, FILE *to)
 	const struct model *m = e->report->model;
 	char name[300], spare[32];
 
-	for (uint32_t i = 0; i < m->nr_marks; i++) {
-		const struct mark *k = &m->mark[i];
+	for (uint32_t i = 0; i < m->marks.nr; i++) {
+		const struct mark *k = &m->marks.at[i];
 		uint64_t end;
 
 		if (!export_wants_mark(e, k))
@@ -87,7 +87,7 @@ static void write_mark_slices(const struct export *e, FILE *to)
 
 		snprintf(name, sizeof(name), "%s%s%s", k->name ? k->name : "", k->component ? " " : "",
 			 k->component ? report_component_name(e->report, k->component, spare) : "");
-		write_slice(e, "mark", name, m->numbered[k->process]->pid, k->tid, k->begin_ns, end, to);
+		write_slice(e, "mark", name, m->numbered.at[k->process]->pid, k->tid, k->begin_ns, end, to);
 		fprintf(to, ",\"args\":{\"instance\":%llu,\"units\":%llu,\"text\":\"", (unsigned long long)k->instance,
 			(unsigned long long)k->units);
 		escape_json(to, k->text);
@@ -112,8 +112,8 @@ static uint64_t median_sample_gap(const struct export *e, size_t from, size_t en
 
 static void write_thread_slices(const struct export *e, size_t from, size_t end, FILE *to)
 {
-	const struct thread *t = &e->report->model->thread[e->sample[from].thread];
-	uint32_t pid = e->report->model->numbered[t->process]->pid;
+	const struct thread *t = &e->report->model->threads.at[e->sample[from].thread];
+	uint32_t pid = e->report->model->numbered.at[t->process]->pid;
 	uint64_t gap = median_sample_gap(e, from, end);
 	char spare[32], other[32];
 

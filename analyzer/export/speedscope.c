@@ -61,7 +61,7 @@ static void write_thread_profile(const struct export *e, const uint32_t *frame, 
 
 	fprintf(to, "{\"type\":\"sampled\",\"name\":\"");
 	escape_json(to, export_thread_name(e, thread));
-	fprintf(to, " %u\",\"unit\":\"%s\",\"startValue\":0,\n\"samples\":[", e->report->model->thread[thread].tid, speedscope_unit(e));
+	fprintf(to, " %u\",\"unit\":\"%s\",\"startValue\":0,\n\"samples\":[", e->report->model->threads.at[thread].tid, speedscope_unit(e));
 	for (size_t i = from; i < end; i++) {
 		uint32_t nr = export_list_frames(e, e->sample[i].stack, frames);
 

@@ -58,7 +58,7 @@ uint32_t export_wire_profile(struct export_wire *x, uint32_t process, uint32_t e
 {
 	const struct report *r = x->e->report;
 	const struct model *m = r->model;
-	const struct process *p = process < m->nr_processes ? m->numbered[process] : NULL;
+	const struct process *p = process < m->processes.nr ? m->numbered.at[process] : NULL;
 	const char *slash = p && p->executable ? strrchr(p->executable, '/') : NULL;
 	const struct model_event *e = event < m->nr_events ? &m->event[event] : NULL;
 	uint64_t span_ns = r->a->last_ns > m->begin_ns ? r->a->last_ns - m->begin_ns : 0;
@@ -76,7 +76,7 @@ uint32_t export_wire_profile(struct export_wire *x, uint32_t process, uint32_t e
 
 uint32_t export_wire_thread(struct export_wire *x, uint32_t thread)
 {
-	return wire_thread(&x->p, export_thread_name(x->e, thread), x->e->report->model->thread[thread].tid);
+	return wire_thread(&x->p, export_thread_name(x->e, thread), x->e->report->model->threads.at[thread].tid);
 }
 
 int export_wire_end(struct export_wire *x, struct protobuf *made, FILE *to)

@@ -65,13 +65,13 @@ static void describe_code_object(struct code_cost *o)
 static struct code_cost *list_code_objects(const struct report *r, const struct split *s, uint32_t *nr)
 {
 	const struct model *m = r->model;
-	struct code_cost *o = calloc((size_t)m->nr_code + 1, sizeof(*o));
+	struct code_cost *o = calloc((size_t)m->codes.nr + 1, sizeof(*o));
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; o && i < m->nr_code; i++) {
-		if (m->code[i]->kind != CODE_LOAD && m->code[i]->kind != CODE_ELF)
+	for (uint32_t i = 0; o && i < m->codes.nr; i++) {
+		if (m->codes.at[i]->kind != CODE_LOAD && m->codes.at[i]->kind != CODE_ELF)
 			continue;
-		o[n].code = m->code[i];
+		o[n].code = m->codes.at[i];
 		describe_code_object(&o[n]);
 		if (i + 1 < s->nr) {
 			o[n].measure = report_measure(r, &s->sum[r->event][i + 1]);
@@ -118,7 +118,7 @@ static void show_objects(struct report *r, const struct split *s, struct code_co
 			grid_set(g, from, (double)o[i].code->from_ns - (double)r->a->first_ns);
 		grid_set(g, functions, (double)o[i].nr_functions);
 		grid_set(g, version, o[i].times);
-		grid_set(g, pid, r->model->numbered[o[i].code->process]->pid);
+		grid_set(g, pid, r->model->numbered.at[o[i].code->process]->pid);
 		grid_set_address(g, address, o[i].code->address);
 		grid_set_text(g, name, function ? function : "");
 		free(function);
@@ -135,7 +135,7 @@ static void sum_generated_shares(const struct report *r, const struct report_gro
 	*generated = *unregistered = 0;
 	for (uint32_t i = 0; i < by->g.nr && total > 0; i++) {
 		uint32_t number = report_value(by, i, 0);
-		const struct code *c = number && number <= r->model->nr_code ? r->model->code[number - 1] : NULL;
+		const struct code *c = number && number <= r->model->codes.nr ? r->model->codes.at[number - 1] : NULL;
 		double share = report_measure(r, &by->g.sum[i]) / total;
 
 		if (report_value(by, i, 1) != SAMPLE_MODE_USER)
@@ -164,8 +164,8 @@ static void show_compilation_cost(struct report *r, const struct report_group *b
 		bytes += (double)o[i].bytes;
 		again += o[i].times > 1;
 	}
-	for (uint32_t i = 0; i < m->nr_marks; i++) {
-		const struct mark *k = &m->mark[i];
+	for (uint32_t i = 0; i < m->marks.nr; i++) {
+		const struct mark *k = &m->marks.at[i];
 		double ns = code_mark_ns(r, k);
 
 		if (k->name && code_mark_is_compiling(k)) {
@@ -215,7 +215,7 @@ static void add_unregistered(struct grid *g, const int column[6], const struct r
 	grid_set(g, column[0], report_measure(r, sum));
 	grid_set(g, column[1], sum->samples);
 	if (c) {
-		grid_set(g, column[2], r->model->numbered[c->process]->pid);
+		grid_set(g, column[2], r->model->numbered.at[c->process]->pid);
 		grid_set_address(g, column[3], c->address);
 		grid_set(g, column[4], (double)c->bytes);
 	}
@@ -240,7 +240,7 @@ static void show_unregistered(struct report *r, const struct report_group *by, s
 	grid_set_total(g, column[1], by->g.total.samples);
 	for (uint32_t i = 0; order && i < by->g.nr; i++) {
 		uint32_t number = report_value(by, order[i], 0);
-		const struct code *c = number && number <= r->model->nr_code ? r->model->code[number - 1] : NULL;
+		const struct code *c = number && number <= r->model->codes.nr ? r->model->codes.at[number - 1] : NULL;
 
 		if (report_value(by, order[i], 1) != SAMPLE_MODE_USER)
 			continue;

@@ -50,8 +50,8 @@ static uint32_t make_queries(const struct report *r, struct query *q)
 	const struct model *m = r->model;
 	uint32_t n = 0, nr = 0;
 
-	for (uint32_t i = 0; i < m->nr_marks; i++) {
-		const struct mark *k = &m->mark[i];
+	for (uint32_t i = 0; i < m->marks.nr; i++) {
+		const struct mark *k = &m->marks.at[i];
 		double ns = code_mark_ns(r, k);
 
 		if (!k->name || !k->text || !*k->text)
@@ -80,7 +80,7 @@ static uint32_t make_queries(const struct report *r, struct query *q)
 
 void code_show_queries(struct report *r, struct page *p)
 {
-	struct query *q = malloc(((size_t)r->model->nr_marks + 1) * sizeof(*q));
+	struct query *q = malloc(((size_t)r->model->marks.nr + 1) * sizeof(*q));
 	uint32_t nr = q ? make_queries(r, q) : 0;
 	struct grid *g = grid_create("queries", "Queries by compilation time");
 	int compile = grid_column(g, "compile_ns", "compilation", CELL_DURATION, 0, 0);
@@ -101,7 +101,7 @@ void code_show_queries(struct report *r, struct page *p)
 			grid_set(g, even, q[i].compile_ns / q[i].compiles / (q[i].run_ns / q[i].runs));
 		if (q[i].compile_ns + q[i].run_ns > 0)
 			grid_set(g, spent, q[i].compile_ns / (q[i].compile_ns + q[i].run_ns));
-		grid_set(g, pid, r->model->numbered[q[i].process]->pid);
+		grid_set(g, pid, r->model->numbered.at[q[i].process]->pid);
 		grid_set_text(g, text, q[i].text);
 	}
 	free(q);

@@ -103,7 +103,7 @@ static void show_cpi_of_function(struct report *r, const struct group_sum total[
 /* Counts of lines are exact, but the code generator decides which machine code a line becomes. */
 static bool host_counts_lines(const struct report *r, const struct frequencies *counts)
 {
-	return counts && counts->nr_known > counts->nr_at && r->model->nr_sources;
+	return counts && counts->nr_known > counts->nr_at && r->model->sources.nr;
 }
 
 static void print_missing_cpi_data(struct report *r, struct page *p)

@@ -33,7 +33,7 @@ static int compare_hit_addresses(const void *a, const void *b)
  * number. */
 static void move_hit_to_file(const struct report *r, uint32_t *file_code, struct hit *hit)
 {
-	const struct code *c = hit->code && hit->code <= r->model->nr_code ? r->model->code[hit->code - 1] : NULL;
+	const struct code *c = hit->code && hit->code <= r->model->codes.nr ? r->model->codes.at[hit->code - 1] : NULL;
 	uint64_t at;
 
 	if (!c || c->kind != CODE_IMAGE || !c->file || !code_file_address(c, hit->ip, &at))
@@ -101,7 +101,7 @@ static void sort_hits(struct hit *hit, uint32_t nr)
 struct hit *hits_make_of_component(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all)
 {
 	struct hit *hit = collect_hits(r, by, component, nr, all);
-	uint32_t *file_code = calloc((size_t)r->model->nr_files + 1, sizeof(*file_code));
+	uint32_t *file_code = calloc((size_t)r->model->files.nr + 1, sizeof(*file_code));
 
 	if (!hit || !file_code) {
 		*nr = 0;
@@ -168,7 +168,7 @@ uint32_t step_component(const struct report *r, const struct hot *h, const struc
 	const struct source *source = NULL;
 
 	if (s->file && s->line)
-		source = model_find_source(r->model, r->model->numbered[code->process], s->file, code->from_ns);
+		source = model_find_source(r->model, r->model->numbered.at[code->process], s->file, code->from_ns);
 	if (!source || source->level >= LEVELS_MAX)
 		return COMPONENT_NONE;
 	return dictionary_find_component(&r->model->dictionary, source->process, source->level, source->first_component + s->line);
@@ -281,7 +281,7 @@ uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, st
 
 	for (uint32_t i = 0; list && i < nr; i++) {
 		const uint32_t number = hit[i].code & ~HIT_OF_FILE;
-		const struct code *c = number && number <= r->model->nr_code ? r->model->code[number - 1] : NULL;
+		const struct code *c = number && number <= r->model->codes.nr ? r->model->codes.at[number - 1] : NULL;
 		struct hot *last = n ? &list[n - 1] : NULL;
 
 		if (!c)

@@ -28,10 +28,10 @@ static void prepare_ir_view(struct report *r, struct view_instance *v)
 	int nr = 1;
 
 	v->group[0] = report_add_group(r, 0, TABLE_LINE, TABLE_EVENT, -1);
-	for (uint32_t i = 0; i < m->nr_sources; i++)
-		if (m->source[i].level < LEVELS_MAX && !(asked & (1u << m->source[i].level)) && nr < VIEW_GROUPS_MAX) {
-			asked |= 1u << m->source[i].level;
-			v->group[nr++] = report_add_group(r, 0, TABLE_LEVEL_0 + (int)m->source[i].level, TABLE_EVENT, -1);
+	for (uint32_t i = 0; i < m->sources.nr; i++)
+		if (m->sources.at[i].level < LEVELS_MAX && !(asked & (1u << m->sources.at[i].level)) && nr < VIEW_GROUPS_MAX) {
+			asked |= 1u << m->sources.at[i].level;
+			v->group[nr++] = report_add_group(r, 0, TABLE_LEVEL_0 + (int)m->sources.at[i].level, TABLE_EVENT, -1);
 		}
 }
 
@@ -266,7 +266,7 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 {
 	double all = report_measure(r, &l->split->total[r->event]);
 	struct grid *g = grid_create("ir", "%s of process %u: %.1f %% of all samples (%.0f)", l->s->name ? l->s->name : "source",
-				     r->model->numbered[l->s->process]->pid, all > 0 ? 100 * l->total / all : 0, l->samples);
+				     r->model->numbered.at[l->s->process]->pid, all > 0 ? 100 * l->total / all : 0, l->samples);
 	struct ir_columns c;
 	uint32_t next = 0;
 
@@ -310,10 +310,10 @@ static void show_ir_view(struct report *r, const struct view_instance *v, struct
 	view_ask_for_hottest_text(r, v->group[0]);
 	file = find_files(r, &nr_files);
 
-	for (uint32_t i = 0; splits && i < r->model->nr_sources; i++) {
+	for (uint32_t i = 0; splits && i < r->model->sources.nr; i++) {
 		struct listing l;
 
-		if (listing_make(r, v, &r->model->source[i], NULL, splits, &l)) {
+		if (listing_make(r, v, &r->model->sources.at[i], NULL, splits, &l)) {
 			if (l.samples > 0 || l.executed) {
 				show_listing(r, &l, p);
 				shown++;

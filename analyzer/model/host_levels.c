@@ -16,25 +16,28 @@ static const char *const names[] = { HOST_LEVELS(HOST_LEVEL_NAME_) };
 static void mark_processes_with_levels(struct model *m)
 {
 	for (uint32_t i = 1; i < m->dictionary.nr_components; i++)
-		m->numbered[m->dictionary.component[i].process]->has_dictionary = true;
-	for (uint32_t i = 0; i < m->nr_sources; i++)
-		if (m->source[i].level < LEVELS_MAX)
-			m->numbered[m->source[i].process]->has_dictionary = m->numbered[m->source[i].process]->has_line_components = true;
-	for (uint32_t i = 0; i < m->nr_processes; i++) {
-		struct process *p = m->numbered[i], *up = p->parent;
+		m->numbered.at[m->dictionary.component[i].process]->has_dictionary = true;
+	for (uint32_t i = 0; i < m->sources.nr; i++) {
+		struct process *p = m->numbered.at[m->sources.at[i].process];
+
+		if (m->sources.at[i].level < LEVELS_MAX)
+			p->has_dictionary = p->has_line_components = true;
+	}
+	for (uint32_t i = 0; i < m->processes.nr; i++) {
+		struct process *p = m->numbered.at[i], *up = p->parent;
 
 		for (int n = 0; up && n < ANCESTORS_MAX; n++, up = up->parent) {
 			p->has_dictionary |= up->has_dictionary;
 			p->has_line_components |= up->has_line_components;
 		}
 	}
-	for (uint32_t i = 0; i < m->nr_processes; i++) /* a child does not have its parent's objects */
-		m->numbered[i]->has_dictionary |= m->numbered[i]->has_objects;
+	for (uint32_t i = 0; i < m->processes.nr; i++) /* a child does not have its parent's objects */
+		m->numbered.at[i]->has_dictionary |= m->numbered.at[i]->has_objects;
 }
 
 static bool has_own_levels(const struct model *m, const struct code *c)
 {
-	const struct process *p = m->numbered[c->process];
+	const struct process *p = m->numbered.at[c->process];
 	const struct source *s;
 
 	if (c->kind == CODE_ELF || c->generated) /* looking into each line table would cost more than it is worth */
@@ -67,8 +70,8 @@ void host_levels_settle(struct model *m)
 	bool any = false;
 
 	mark_processes_with_levels(m);
-	for (uint32_t i = 0; i < m->nr_code; i++) {
-		struct code *c = m->code[i];
+	for (uint32_t i = 0; i < m->codes.nr; i++) {
+		struct code *c = m->codes.at[i];
 
 		c->host_levels = code_is_generated(c) && !has_own_levels(m, c);
 		any |= c->host_levels;

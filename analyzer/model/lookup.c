@@ -100,7 +100,7 @@ const struct code *model_elf_duplicate_of(const struct model *m, struct code *lo
 	if (load->elf_duplicate_asked || load->kind != CODE_LOAD || !load->from_ns || !load->name)
 		return load->elf_duplicate_of;
 	load->elf_duplicate_asked = true;
-	c = code_map_find(&m->numbered[load->process]->code, load->address, load->from_ns - 1);
+	c = code_map_find(&m->numbered.at[load->process]->code, load->address, load->from_ns - 1);
 	if (c && c->kind == CODE_ELF && elf_find_function(c->elf, load->address, &f) && f.address == load->address &&
 	    strcmp(f.name, load->name) == 0)
 		load->elf_duplicate_of = c;
@@ -142,13 +142,13 @@ const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint6
 	*from_ns = 0;
 	*until_ns = UINT64_MAX;
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
-		uint32_t up_to = SORTED_COUNT(p->nr_tags, t, p->tags[t].from_ns <= time_ns);
+		uint32_t up_to = SORTED_COUNT(p->tags.nr, t, p->tags.at[t].from_ns <= time_ns);
 
-		if (up_to < p->nr_tags && p->tags[up_to].from_ns < *until_ns)
-			*until_ns = p->tags[up_to].from_ns;
+		if (up_to < p->tags.nr && p->tags.at[up_to].from_ns < *until_ns)
+			*until_ns = p->tags.at[up_to].from_ns;
 		if (up_to > 0) {
-			*from_ns = p->tags[up_to - 1].from_ns;
-			return &p->tags[up_to - 1];
+			*from_ns = p->tags.at[up_to - 1].from_ns;
+			return &p->tags.at[up_to - 1];
 		}
 	}
 	return NULL;
@@ -163,13 +163,13 @@ const struct tag *model_find_tag(const struct process *p, uint64_t time_ns)
 
 static bool source_key_matches(const struct model *m, uint32_t i, const struct process *p, uint64_t name)
 {
-	return i < m->nr_sources && m->source_key[i].process == p->number && m->source_key[i].name == name;
+	return i < m->sources.nr && m->sources.key[i].process == p->number && m->sources.key[i].name == name;
 }
 
 /* Returns the text that a key leads to if its file name is base.  Hashes alone may be equal by chance. */
 static const struct source *source_of_key(const struct model *m, uint32_t i, const char *base)
 {
-	const struct source *s = &m->source[m->source_key[i].source];
+	const struct source *s = &m->sources.at[m->sources.key[i].source];
 
 	return s->name && strcmp(basename(s->name), base) == 0 ? s : NULL;
 }
@@ -185,7 +185,7 @@ static bool source_key_begins_up_to(const struct source_key *k, uint32_t process
 static const struct source *find_source(const struct model *m, const struct process *p, const char *base, uint64_t name, uint64_t time_ns)
 {
 	const struct source *s = NULL;
-	uint32_t up_to = SORTED_COUNT(m->nr_sources, i, source_key_begins_up_to(&m->source_key[i], p->number, name, time_ns));
+	uint32_t up_to = SORTED_COUNT(m->sources.nr, i, source_key_begins_up_to(&m->sources.key[i], p->number, name, time_ns));
 
 	for (uint32_t i = up_to; !s && i > 0 && source_key_matches(m, i - 1, p, name); i--)
 		s = source_of_key(m, i - 1, base);
@@ -210,7 +210,7 @@ const struct source *model_find_source(const struct model *m, const struct proce
 	const uint64_t name = hash_text(base);
 	const struct source *s = NULL;
 
-	for (int i = 0; p && !s && i < ANCESTORS_MAX && m->nr_sources; i++, p = p->parent)
+	for (int i = 0; p && !s && i < ANCESTORS_MAX && m->sources.nr; i++, p = p->parent)
 		s = find_source(m, p, base, name, time_ns);
 	return s;
 }
@@ -221,11 +221,13 @@ const struct scope *model_find_scope(const struct model *m, uint32_t component)
 {
 	const struct component *c = &m->dictionary.component[component];
 	const struct scope *best = NULL;
-	uint32_t up_to = SORTED_COUNT(component ? m->nr_scopes : 0, i,
-				    m->scope[i].process != c->process ? m->scope[i].process < c->process : m->scope[i].first <= c->id);
+	uint32_t up_to = SORTED_COUNT(component ? m->scopes.nr : 0, i,
+				    m->scopes.at[i].process != c->process ?
+					    m->scopes.at[i].process < c->process :
+					    m->scopes.at[i].first <= c->id);
 
 	for (uint32_t n = 0; up_to > 0 && n < SCOPES_LOOKED; up_to--, n++) {
-		const struct scope *s = &m->scope[up_to - 1];
+		const struct scope *s = &m->scopes.at[up_to - 1];
 
 		if (s->process == c->process && c->id - s->first < s->nr && s->from_ns < c->to_ns && (!best || s->from_ns > best->from_ns))
 			best = s;
@@ -243,8 +245,8 @@ const char *model_find_query(const struct model *m, uint32_t component, const ch
 	*name = wanted ? wanted : "";
 	if (!component || (scope && scope->text && *scope->text))
 		return component ? scope->text : NULL;
-	for (uint32_t i = 0; i < m->nr_sources; i++) {
-		const struct source *s = &m->source[i];
+	for (uint32_t i = 0; i < m->sources.nr; i++) {
+		const struct source *s = &m->sources.at[i];
 
 		if (s->process != c->process || !(s->flags & JITREG_SOURCE_QUERY) || !s->text || !*s->text)
 			continue;
@@ -289,7 +291,7 @@ uint32_t model_line_component(struct model *m, const struct source *s, uint32_t 
 			bytes--;
 		}
 		c->name = strndup(text, bytes);
-		c->source = 1 + (uint32_t)(s - m->source);
+		c->source = 1 + (uint32_t)(s - m->sources.at);
 	}
 	return i;
 }
@@ -333,8 +335,8 @@ uint32_t model_find_task(struct model *m, const struct process *p, uint32_t tid,
 	uint64_t until_ns = UINT64_MAX;
 	const struct mark_piece *x = m->plan_codes.nr_codes ? model_find_mark_piece(m, p, tid, time_ns, &until_ns) : NULL;
 
-	for (; x && !(x->to_ns > time_ns && m->mark[x->mark].component); m->plan_codes.steps++)
-		x = x->outer ? &m->piece[x->outer - 1] : NULL;
-	*context = x ? context_of_component(m, m->mark[x->mark].component) : 0;
-	return *context ? m->mark[x->mark].component : COMPONENT_NONE;
+	for (; x && !(x->to_ns > time_ns && m->marks.at[x->mark].component); m->plan_codes.steps++)
+		x = x->outer ? &m->marks.pieces.at[x->outer - 1] : NULL;
+	*context = x ? context_of_component(m, m->marks.at[x->mark].component) : 0;
+	return *context ? m->marks.at[x->mark].component : COMPONENT_NONE;
 }

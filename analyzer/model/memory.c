@@ -13,10 +13,10 @@ int memory_init(struct model *m)
 {
 	struct memory *stacks = calloc(1, sizeof(*stacks));
 
-	m->memory = calloc(FIRST, sizeof(*m->memory));
+	m->areas.at = calloc(FIRST, sizeof(*m->areas.at));
 	if (stacks)
 		stacks->name = strdup("thread stacks");
-	if (!m->memory || !stacks || !stacks->name) {
+	if (!m->areas.at || !stacks || !stacks->name) {
 		if (stacks)
 			free(stacks->name);
 		free(stacks);
@@ -24,16 +24,16 @@ int memory_init(struct model *m)
 	}
 	stacks->kind = MEMORY_STACK;
 	stacks->number = MODEL_MEMORY_STACKS;
-	m->memory[MODEL_MEMORY_STACKS] = stacks;
-	m->nr_memory = MODEL_MEMORY_STACKS + 1;
-	m->memory_capacity = FIRST;
+	m->areas.at[MODEL_MEMORY_STACKS] = stacks;
+	m->areas.nr = MODEL_MEMORY_STACKS + 1;
+	m->areas.capacity = FIRST;
 	return 0;
 }
 
 /* Adds an area of memory, and takes over name. */
 static void add_memory_area(struct model *m, struct process *p, struct code_map *map, const struct memory *like, char *name)
 {
-	bool fits = name && like->bytes <= UINT64_MAX - like->address && GROW(m->memory, m->nr_memory, m->memory_capacity);
+	bool fits = name && like->bytes <= UINT64_MAX - like->address && ARRAY_GROW(m->areas);
 	struct memory *new = fits ? malloc(sizeof(*new)) : NULL;
 
 	if (!new) {
@@ -42,9 +42,9 @@ static void add_memory_area(struct model *m, struct process *p, struct code_map 
 	}
 	*new = *like;
 	new->process = p->number;
-	new->number = m->nr_memory;
+	new->number = m->areas.nr;
 	new->name = name;
-	m->memory[m->nr_memory++] = new;
+	m->areas.at[m->areas.nr++] = new;
 	code_map_add(map, new->address, new->address + new->bytes, new->from_ns, new);
 }
 
@@ -84,9 +84,9 @@ void memory_read_mapping(struct model *m, struct process *p, const struct trace_
 
 void memory_fini(struct model *m)
 {
-	for (uint32_t i = 1; i < m->nr_memory; i++) {
-		free(m->memory[i]->name);
-		free(m->memory[i]);
+	for (uint32_t i = 1; i < m->areas.nr; i++) {
+		free(m->areas.at[i]->name);
+		free(m->areas.at[i]);
 	}
-	free(m->memory);
+	free(m->areas.at);
 }

@@ -213,8 +213,8 @@ static bool record_has_code_bytes(const struct trace_record *r)
 /* Gives forked processes the program of their parent, which may have become known after the fork. */
 static void settle_executables(struct model *m)
 {
-	for (uint32_t i = 0; i < m->nr_processes; i++) {
-		struct process *p = m->numbered[i];
+	for (uint32_t i = 0; i < m->processes.nr; i++) {
+		struct process *p = m->numbered.at[i];
 
 		if (p->parent && !*p->executable)
 			model_set_text(&p->executable, strdup(p->parent->executable));
@@ -226,8 +226,8 @@ static bool settle_java_names(struct model *m)
 	struct java_names names = { 0 };
 	bool ok = true;
 
-	for (uint32_t i = 0; ok && i < m->nr_code; i++) {
-		struct code *c = m->code[i];
+	for (uint32_t i = 0; ok && i < m->codes.nr; i++) {
+		struct code *c = m->codes.at[i];
 
 		if (c->kind != CODE_LOAD)
 			continue;
@@ -244,9 +244,9 @@ static void settle_plan_codes(struct model *m)
 	struct plan_codes *p = &m->plan_codes;
 	struct hash_map source = { 0 };
 
-	for (uint32_t i = 0; p->nr_codes && i < m->nr_sources; i++)
-		if (m->source[i].level < LEVELS_MAX)
-			hash_map_set(&source, m->dictionary.level_id[m->source[i].level], m->source[i].first_component, i + 1);
+	for (uint32_t i = 0; p->nr_codes && i < m->sources.nr; i++)
+		if (m->sources.at[i].level < LEVELS_MAX)
+			hash_map_set(&source, m->dictionary.level_id[m->sources.at[i].level], m->sources.at[i].first_component, i + 1);
 	for (uint32_t i = 0; i < p->nr_codes; i++)
 		p->code[i].source = p->code[i].nr_lines ? hash_map_find(&source, p->code[i].lines_level, p->code[i].lines_first) : 0;
 	hash_map_fini(&source);
@@ -262,18 +262,18 @@ static int settle_model(struct model *m)
 	if (model_settle_sources(m))
 		return -ENOMEM;
 	settle_plan_codes(m);
-	for (uint32_t i = 0; i < m->nr_processes; i++)
-		model_settle_tags(m->process[i]);
+	for (uint32_t i = 0; i < m->processes.nr; i++)
+		model_settle_tags(m->processes.at[i]);
 	if (model_settle_objects(m))
 		return -ENOMEM;
 	host_levels_settle(m);
 	dictionary_rank_levels(&m->dictionary);
 	model_settle_marks(m);
 	model_settle_scopes(m);
-	for (uint32_t i = 0; i < m->nr_processes; i++)
-		if (code_map_index(&m->process[i]->code) || code_map_index(&m->process[i]->frames) ||
-		    code_map_index(&m->process[i]->guest_regions) || code_map_index(&m->process[i]->regions) ||
-		    code_map_index(&m->process[i]->memory) || code_map_index(&m->process[i]->mapped))
+	for (uint32_t i = 0; i < m->processes.nr; i++)
+		if (code_map_index(&m->processes.at[i]->code) || code_map_index(&m->processes.at[i]->frames) ||
+		    code_map_index(&m->processes.at[i]->guest_regions) || code_map_index(&m->processes.at[i]->regions) ||
+		    code_map_index(&m->processes.at[i]->memory) || code_map_index(&m->processes.at[i]->mapped))
 			return -ENOMEM;
 	model_settle_regions(m);
 	return shared_code_settle(m);
@@ -336,24 +336,6 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	return 0;
 }
 
-static void free_notices(struct model *m)
-{
-	for (uint32_t i = 0; i < m->nr_notices; i++) {
-		free(m->notice[i].sentence);
-	}
-	free(m->notice);
-	for (uint32_t i = 0; i < m->nr_lacking; i++) {
-		free(m->lacking[i].host);
-		free(m->lacking[i].version);
-		free(m->lacking[i].missing);
-		free(m->lacking[i].reason);
-		free(m->lacking[i].lacks);
-		free(m->lacking[i].helps);
-		free(m->lacking[i].jit_hosts);
-	}
-	free(m->lacking);
-}
-
 uint64_t model_count_lost(const struct model *m, enum loss_class of)
 {
 	uint64_t lost = 0;
@@ -372,115 +354,24 @@ static void faults_fini(struct fault faults[NR_FAULTS])
 
 void model_destroy(struct model *m)
 {
+	processes_fini(m);
+	threads_fini(&m->threads);
+	files_fini(&m->files);
+	codes_fini(&m->codes);
+	shared_codes_fini(&m->shared_codes);
+	sources_fini(&m->sources);
+	scopes_fini(m);
+	eh_frames_fini(m);
 	memory_fini(m);
+	marks_fini(&m->marks);
 	thread_counts_fini(&m->thread_counts);
-	for (uint32_t i = 0; i < m->nr_processes; i++) {
-		struct process *p = m->process[i];
-
-		for (uint32_t n = 0; n < p->nr_tags; n++) {
-			free(p->tags[n].field);
-			free(p->tags[n].preserving_range);
-		}
-		free(p->tags);
-		code_map_fini(&p->code);
-		code_map_fini(&p->frames);
-		code_map_fini(&p->guest_regions);
-		code_map_fini(&p->regions);
-		code_map_fini(&p->memory);
-		code_map_fini(&p->mapped);
-		free(p->comm);
-		free(p->executable);
-		free(p->host_options);
-		free(p->command_line);
-		free(p->service);
-		free(p);
-	}
-	for (uint32_t i = 0; i < m->nr_threads; i++)
-		free(m->thread[i].comm);
-	for (uint32_t i = 0; i < m->nr_renamed; i++)
-		free(m->renamed[i].comm);
-	free(m->renamed);
-	for (uint32_t i = 0; i < m->nr_files; i++) {
-		if (!m->file[i]->of_machine && !m->file[i]->shares_elf)
-			elf_object_destroy(m->file[i]->elf);
-		elf_object_destroy(m->file[i]->debug);
-		free(m->file[i]->debug_path);
-		free(m->file[i]->key);
-		free(m->file[i]->path);
-		free(m->file[i]->reason);
-		free(m->file[i]);
-	}
-	for (uint32_t i = 0; i < m->nr_image_code; i++)
-		function_codes_free(m->image_code[i]);
-	free(m->image_code);
-	for (uint32_t i = 0; i < m->nr_code; i++) {
-		struct code *c = m->code[i];
-
-		elf_object_destroy(c->elf);
-		code_lines_free(c->lines, c->nr_lines);
-		code_inlines_free(c->inlines, c->nr_inlines);
-		free(c->entries);
-		free(c->name);
-		free(c->mapper);
-		free(c->path);
-		free(c->build_id);
-		free(c);
-	}
-	for (uint32_t i = 0; i < m->nr_sources; i++) {
-		free(m->source[i].name);
-		free(m->source[i].text);
-		free(m->source[i].line_start);
-	}
-	free(m->source_key);
-	for (uint32_t i = 0; i < m->nr_scopes; i++) {
-		free(m->scope[i].name);
-		free(m->scope[i].text);
-	}
-	free(m->scope);
-	for (uint32_t i = 0; i < m->nr_frames; i++) {
-		free(m->frames[i]->bytes);
-		free(m->frames[i]);
-	}
-	for (uint32_t i = 0; i < m->nr_marks; i++) {
-		free(m->mark[i].name);
-		free(m->mark[i].text);
-	}
-	free(m->piece);
-	hash_map_fini(&m->mark_handles);
-	for (uint32_t i = 0; i < sizeof(m->event) / sizeof(m->event[0]); i++) {
-		free(m->event[i].name);
-		free(m->event[i].unit);
-		free(m->event[i].scope);
-		counts_free(&m->event[i]);
-	}
-	free_notices(m);
+	recording_fini(m);
 	kernel_functions_fini(&m->kernel_functions);
 	kept_lines_fini(&m->kept_lines);
 	dictionary_fini(&m->dictionary);
 	plan_codes_fini(&m->plan_codes);
 	objects_fini(&m->objects);
 	flow_records_fini(&m->flows);
-	shared_code_free(m);
-	free(m->process);
-	free(m->numbered);
-	free(m->thread);
-	hash_map_fini(&m->thread_of);
-	marks_free_open(m);
-	free(m->file);
-	free(m->code);
-	for (uint32_t i = 0; i < m->nr_copies; i++)
-		free(m->copy[i].region);
-	free(m->copy);
-	free(m->source);
-	free(m->frames);
-	free(m->mark);
-	free(m->tool);
-	free(m->host_name);
-	free(m->kernel);
-	free(m->working_folder);
-	free(m->command);
-	free(m->way);
-	free(m->odd_unload);
 	faults_fini(m->fault);
 	free(m);
 }

@@ -26,6 +26,7 @@
 #include "analyzer/symbols/kept_lines.h"
 #include "jitreg/base/diag.h"
 #include "jitreg/base/file_identity.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 #include "jitreg/trace/reader.h"
 
@@ -215,8 +216,7 @@ struct process {
 	} interpreter; /* an INTERPRETER record */
 	struct code_map guest_regions, regions; /* asked if code has no answer: regions by the guest, and by the kernel */
 	bool regions_were_read; /* whole regions were read when they were mapped.  Those that were not read ended too soon */
-	struct tag *tags;
-	uint32_t nr_tags;
+	ARRAY(struct tag) tags;
 	uint32_t nr_uses; /* records of work done so far: code, marks */
 	uint64_t loaded_ns; /* time of the latest LOAD */
 	uint32_t nr_tasks; /* threads, the first included, whose beginning was recorded */
@@ -296,63 +296,72 @@ struct host_lacking {
 
 #define MODEL_RECORD_IDS 128u /* all ids of jitreg are smaller */
 
-struct model {
-	uint64_t nr_records[MODEL_RECORD_IDS]; /* records of jitreg by id */
-	struct process **process; /* sorted by PID, then time */
-	struct process **numbered; /* in the order in which they were found.  Indexes of processes refer to it */
-	uint32_t nr_processes, processes_capacity, numbered_capacity;
-	uint64_t read_ns; /* time of the last record read: that of records with JITREG_TIME_BEFORE */
-	struct trace_place place; /* place of that record in the trace */
-	struct trace_reader *reader; /* while records are read: the reader whose budget they spend */
-	struct waiting **waiting; /* while records are read: records of code before its LOAD */
-	uint32_t nr_waiting, waiting_capacity;
-	struct hash_map waiting_at; /* (process, address) -> 1 + index */
-	struct shared_code *shared; /* executable memory of files, by place */
-	uint32_t nr_shared, shared_capacity, nr_shared_copies;
-	struct hash_map shared_at; /* (inode, device) -> 1 + index of the first */
-	struct thread *thread;
-	struct hash_map thread_of; /* (process, tid) -> 1 + index */
-	uint32_t nr_threads, threads_capacity;
-	struct renamed *renamed; /* sorted by thread and time */
-	uint32_t nr_renamed, renamed_capacity;
-	struct image_file **file;
-	uint32_t nr_files;
+struct threads {
+	ARRAY_OF(struct thread);
+	ARRAY(struct renamed) renamed; /* sorted by thread and time */
+	struct hash_map by_tid; /* (process, tid) -> 1 + index */
+};
+
+struct files {
+	ARRAY_OF(struct image_file *);
+	ARRAY(struct function_codes *) functions;
 	uint64_t inflated_bytes; /* bytes that compressed sections of all files would take */
-	struct function_codes **image_code;
-	uint32_t nr_image_code;
-	struct code **code;
-	uint32_t nr_code, code_capacity;
-	struct code_copy *copy; /* in the trace's order */
-	uint32_t nr_copies, copies_capacity;
-	struct source *source;
-	uint32_t nr_sources;
+};
+
+struct codes {
+	ARRAY_OF(struct code *);
+	ARRAY(struct code_copy) copies; /* in the trace's order */
+	ARRAY(struct waiting *) waiting; /* while records are read: records of code before its LOAD */
+	struct hash_map waiting_at; /* (process, address) -> 1 + index */
+	ARRAY(struct code_fact) odd_unloads; /* CODE_UNLOAD of ranges that do not begin where code does.  The owner is the process */
+};
+
+struct shared_codes { /* executable memory of files, by place */
+	ARRAY_OF(struct shared_code);
+	uint32_t nr_copies;
+	struct hash_map by_file; /* (inode, device) -> 1 + index of the first */
+};
+
+struct sources {
+	ARRAY_OF(struct source);
 	struct source_key {
 		uint64_t name; /* the file name's hash, without its directories */
 		uint64_t from_ns;
 		uint32_t process, source; /* indexes */
-	} *source_key; /* nr_sources, sorted by process, name, time and index; NULL until all are read */
-	struct scope *scope;
-	uint32_t nr_scopes, scopes_capacity; /* sorted by process, number and time */
-	struct frames **frames;
-	uint32_t nr_frames;
-	struct memory **memory; /* [0]: NULL, none; [MODEL_MEMORY_STACKS]: all stacks of threads */
-	uint32_t nr_memory, memory_capacity;
-	struct mark *mark; /* sorted by begin */
-	uint32_t nr_marks, marks_capacity;
-	struct mark_piece *piece; /* sorted by process, thread and begin */
-	uint32_t nr_pieces, pieces_capacity;
-	struct hash_map mark_handles; /* (process, handle) -> 1 + index, while records are read */
-	struct open_marks *open_marks; /* marks without a handle, while records are read */
+	} *key; /* nr of them, sorted by process, name, time and index; NULL until all are read */
+};
+
+struct marks {
+	ARRAY_OF(struct mark); /* sorted by begin */
+	ARRAY(struct mark_piece) pieces; /* sorted by process, thread and begin */
+	struct hash_map handles; /* (process, handle) -> 1 + index, while records are read */
+	struct open_marks *open; /* marks without a handle, while records are read */
+};
+
+struct model {
+	uint64_t nr_records[MODEL_RECORD_IDS]; /* records of jitreg by id */
+	uint64_t read_ns; /* time of the last record read: that of records with JITREG_TIME_BEFORE */
+	struct trace_place place; /* place of that record in the trace */
+	struct trace_reader *reader; /* while records are read: the reader whose budget they spend */
+	ARRAY(struct process *) processes; /* sorted by PID, then time */
+	ARRAY(struct process *) numbered; /* in the order in which they were found.  Indexes of processes refer to it */
+	struct threads threads;
+	struct files files;
+	struct codes codes;
+	struct shared_codes shared_codes;
+	struct sources sources;
+	ARRAY(struct scope) scopes; /* sorted by process, number and time */
+	ARRAY(struct frames *) eh_frames;
+	ARRAY(struct memory *) areas; /* [0]: NULL, none; [MODEL_MEMORY_STACKS]: all stacks of threads */
+	struct marks marks;
 	struct thread_counts thread_counts;
 	struct model_event event[MODEL_EVENTS_MAX];
 	uint32_t nr_events;
 	/* The events of threads that left their processor, were preempted, or were woken and not running yet (run_queue).  MODEL_NO_EVENT
 	 * if the trace does not have both of the first two. */
 	uint32_t leaving, preempted, run_queue;
-	struct notice *notice;
-	uint32_t nr_notices;
-	struct host_lacking *lacking;
-	uint32_t nr_lacking;
+	ARRAY(struct notice) notices;
+	ARRAY(struct host_lacking) lacks;
 	uint64_t lost[NR_LOSSES + 1]; /* losses by enum loss_reason; the last one is for reasons of later versions */
 	struct kernel_functions kernel_functions;
 	struct kept_lines kept_lines;
@@ -373,9 +382,6 @@ struct model {
 	bool has_end;
 	uint64_t bad_records; /* records that could not be read */
 	struct fault fault[NR_FAULTS];
-	/* CODE_UNLOAD records of ranges that do not begin where code does.  Their owner is the process. */
-	struct code_fact *odd_unload;
-	uint32_t nr_odd_unloads, odd_unloads_capacity;
 };
 
 /* Finds the task that a thread works on: the component of the mark that it is in.  *context: the number of the context of PLAN_CODE

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/model/processes.h"
 
+#include "analyzer/model/read.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 #include "jitreg/base/sorted.h"
@@ -17,7 +18,7 @@ static bool process_begins_up_to(const struct process *p, uint32_t pid, uint64_t
 /* Returns the index after the last process with this PID that began at time_ns or before. */
 static uint32_t process_position(const struct model *m, uint32_t pid, uint64_t time_ns)
 {
-	return SORTED_COUNT(m->nr_processes, i, process_begins_up_to(m->process[i], pid, time_ns));
+	return SORTED_COUNT(m->processes.nr, i, process_begins_up_to(m->processes.at[i], pid, time_ns));
 }
 
 static struct process *add_process(struct model *m, uint32_t pid, uint64_t from_ns)
@@ -25,8 +26,7 @@ static struct process *add_process(struct model *m, uint32_t pid, uint64_t from_
 	struct process *p = calloc(1, sizeof(*p));
 	uint32_t at;
 
-	if (!p || !GROW(m->process, m->nr_processes, m->processes_capacity) ||
-	    !GROW(m->numbered, m->nr_processes, m->numbered_capacity)) {
+	if (!p || !ARRAY_GROW(m->processes) || !ARRAY_GROW(m->numbered)) {
 		free(p);
 		return NULL;
 	}
@@ -36,10 +36,10 @@ static struct process *add_process(struct model *m, uint32_t pid, uint64_t from_
 	p->comm = strdup("");
 	p->executable = strdup("");
 	at = process_position(m, pid, from_ns);
-	memmove(m->process + at + 1, m->process + at, (m->nr_processes - at) * sizeof(*m->process));
-	m->process[at] = p;
-	p->number = m->nr_processes;
-	m->numbered[m->nr_processes++] = p;
+	memmove(m->processes.at + at + 1, m->processes.at + at, (m->processes.nr - at) * sizeof(*m->processes.at));
+	m->processes.at[at] = p;
+	p->number = m->processes.nr++;
+	m->numbered.at[m->numbered.nr++] = p;
 	return p;
 }
 
@@ -47,10 +47,10 @@ struct process *model_find_process(const struct model *m, uint32_t pid, uint64_t
 {
 	uint32_t at = process_position(m, pid, time_ns);
 
-	if (at > 0 && m->process[at - 1]->pid == pid)
-		return m->process[at - 1];
+	if (at > 0 && m->processes.at[at - 1]->pid == pid)
+		return m->processes.at[at - 1];
 	/* The time is before the beginning of the process, because clocks of two processors differ. */
-	return at < m->nr_processes && m->process[at]->pid == pid ? m->process[at] : NULL;
+	return at < m->processes.nr && m->processes.at[at]->pid == pid ? m->processes.at[at] : NULL;
 }
 
 struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns)
@@ -64,19 +64,19 @@ uint64_t model_process_until(const struct model *m, const struct process *p)
 {
 	uint32_t at = process_position(m, p->pid, p->from_ns);
 
-	return at < m->nr_processes && m->process[at]->pid == p->pid ? m->process[at]->from_ns : UINT64_MAX;
+	return at < m->processes.nr && m->processes.at[at]->pid == p->pid ? m->processes.at[at]->from_ns : UINT64_MAX;
 }
 
 uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid)
 {
-	uint32_t i = hash_map_find(&m->thread_of, p->number, tid);
+	uint32_t i = hash_map_find(&m->threads.by_tid, p->number, tid);
 
 	if (i)
 		return i - 1;
-	if (!GROW(m->thread, m->nr_threads, m->threads_capacity) || !hash_map_set(&m->thread_of, p->number, tid, m->nr_threads + 1))
+	if (!ARRAY_GROW(m->threads) || !hash_map_set(&m->threads.by_tid, p->number, tid, m->threads.nr + 1))
 		return 0;
-	m->thread[m->nr_threads] = (struct thread){ .tid = tid, .process = p->number, .first = m->nr_threads, .comm = strdup("") };
-	return m->nr_threads++;
+	m->threads.at[m->threads.nr] = (struct thread){ .tid = tid, .process = p->number, .first = m->threads.nr, .comm = strdup("") };
+	return m->threads.nr++;
 }
 
 /* ------------------------------------------------------------------------------------------------------- names of threads */
@@ -85,12 +85,12 @@ uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid
 
 void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm, bool is_whole)
 {
-	if (!comm || (is_whole && !*comm) || thread >= m->nr_threads || !GROW(m->renamed, m->nr_renamed, m->renamed_capacity)) {
+	if (!comm || (is_whole && !*comm) || thread >= m->threads.nr || !ARRAY_GROW(m->threads.renamed)) {
 		free(comm);
 		return;
 	}
-	m->renamed[m->nr_renamed] = (struct renamed){ thread, thread, m->nr_renamed, is_whole, time_ns, comm };
-	m->nr_renamed++;
+	m->threads.renamed.at[m->threads.renamed.nr] = (struct renamed){ thread, thread, m->threads.renamed.nr, is_whole, time_ns, comm };
+	m->threads.renamed.nr++;
 }
 
 static int by_thread_and_time(const void *a, const void *b)
@@ -116,8 +116,8 @@ static void leave_out_abbreviations(struct model *m)
 	const struct renamed *whole = NULL; /* the last whole name whose abbreviation has not come */
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < m->nr_renamed; i++) {
-		struct renamed *r = &m->renamed[i];
+	for (uint32_t i = 0; i < m->threads.renamed.nr; i++) {
+		struct renamed *r = &m->threads.renamed.at[i];
 		bool is_beside;
 
 		if (whole && are_one_name(whole, r)) {
@@ -125,36 +125,36 @@ static void leave_out_abbreviations(struct model *m)
 			whole = NULL;
 			continue;
 		}
-		is_beside = nr && m->renamed[nr - 1].from_ns == r->from_ns && are_one_name(r, &m->renamed[nr - 1]);
+		is_beside = nr && m->threads.renamed.at[nr - 1].from_ns == r->from_ns && are_one_name(r, &m->threads.renamed.at[nr - 1]);
 		if (is_beside)
-			free(m->renamed[--nr].comm);
-		m->renamed[nr] = *r;
+			free(m->threads.renamed.at[--nr].comm);
+		m->threads.renamed.at[nr] = *r;
 		if (r->is_whole)
-			whole = is_beside ? NULL : &m->renamed[nr];
+			whole = is_beside ? NULL : &m->threads.renamed.at[nr];
 		nr++;
 	}
-	m->nr_renamed = nr;
+	m->threads.renamed.nr = nr;
 }
 
 /* Returns the thread with another name, which it may have had before.  by_name: (hash of a name, thread) -> 1 + index. */
 static uint32_t get_thread_by_name(struct model *m, const struct renamed *r, struct hash_map *by_name, uint32_t *nr_names)
 {
-	const struct thread *first = &m->thread[r->thread];
+	const struct thread *first = &m->threads.at[r->thread];
 	uint64_t hash = hash_text(r->comm);
 	uint32_t i = hash_map_find(by_name, hash, r->thread);
 
 	if (strcmp(first->comm, r->comm) == 0)
 		return r->thread;
-	if (i && strcmp(m->thread[i - 1].comm, r->comm) == 0)
+	if (i && strcmp(m->threads.at[i - 1].comm, r->comm) == 0)
 		return i - 1;
-	if (*nr_names == NAMES_MAX || !GROW(m->thread, m->nr_threads, m->threads_capacity) ||
-	    !hash_map_set(by_name, hash, r->thread, m->nr_threads + 1))
+	if (*nr_names == NAMES_MAX || !ARRAY_GROW(m->threads) ||
+	    !hash_map_set(by_name, hash, r->thread, m->threads.nr + 1))
 		return r[-1].named;
 	++*nr_names;
-	first = &m->thread[r->thread];
-	m->thread[m->nr_threads] = (struct thread){ .tid = first->tid, .process = first->process, .first = r->thread,
+	first = &m->threads.at[r->thread];
+	m->threads.at[m->threads.nr] = (struct thread){ .tid = first->tid, .process = first->process, .first = r->thread,
 						    .comm = strdup(r->comm) };
-	return m->nr_threads++;
+	return m->threads.nr++;
 }
 
 int threads_settle(struct model *m)
@@ -162,12 +162,12 @@ int threads_settle(struct model *m)
 	struct hash_map by_name = { 0 };
 	uint32_t nr_names = 0;
 
-	if (m->nr_renamed)
-		qsort(m->renamed, m->nr_renamed, sizeof(*m->renamed), by_thread_and_time);
+	if (m->threads.renamed.nr)
+		qsort(m->threads.renamed.at, m->threads.renamed.nr, sizeof(*m->threads.renamed.at), by_thread_and_time);
 	leave_out_abbreviations(m);
-	for (uint32_t i = 0; i < m->nr_renamed; i++) {
-		struct renamed *r = &m->renamed[i];
-		struct thread *t = &m->thread[r->thread];
+	for (uint32_t i = 0; i < m->threads.renamed.nr; i++) {
+		struct renamed *r = &m->threads.renamed.at[i];
+		struct thread *t = &m->threads.at[r->thread];
 
 		if (i == 0 || r[-1].thread != r->thread) {
 			t->renamed = i;
@@ -178,15 +178,15 @@ int threads_settle(struct model *m)
 		} else {
 			r->named = get_thread_by_name(m, r, &by_name, &nr_names);
 		}
-		m->thread[r->thread].nr_renamed++;
+		m->threads.at[r->thread].nr_renamed++;
 	}
 	hash_map_fini(&by_name);
-	for (uint32_t i = 0; i < m->nr_renamed; i++) {
-		free(m->renamed[i].comm);
-		m->renamed[i].comm = NULL;
+	for (uint32_t i = 0; i < m->threads.renamed.nr; i++) {
+		free(m->threads.renamed.at[i].comm);
+		m->threads.renamed.at[i].comm = NULL;
 	}
-	for (uint32_t i = 0; i < m->nr_threads; i++)
-		if (!m->thread[i].comm)
+	for (uint32_t i = 0; i < m->threads.nr; i++)
+		if (!m->threads.at[i].comm)
 			return -ENOMEM;
 	return 0;
 }
@@ -194,8 +194,8 @@ int threads_settle(struct model *m)
 /* Returns the thread with the name that it had at the time. */
 static uint32_t find_thread_by_time(const struct model *m, uint32_t i, uint64_t time_ns, struct time_range *holds)
 {
-	const struct thread *t = &m->thread[i];
-	const struct renamed *r = m->renamed + t->renamed;
+	const struct thread *t = &m->threads.at[i];
+	const struct renamed *r = m->threads.renamed.at + t->renamed;
 	uint32_t up_to;
 
 	if (t->nr_renamed < 2)
@@ -211,7 +211,7 @@ static uint32_t find_thread_by_time(const struct model *m, uint32_t i, uint64_t 
 
 uint32_t model_find_thread_of(const struct model *m, uint32_t process, uint32_t tid, uint64_t time_ns)
 {
-	uint32_t i = hash_map_find(&m->thread_of, process, tid);
+	uint32_t i = hash_map_find(&m->threads.by_tid, process, tid);
 	struct time_range holds = TIME_RANGE_ALL;
 
 	return i ? find_thread_by_time(m, i - 1, time_ns, &holds) : MODEL_NO_THREAD;
@@ -279,7 +279,7 @@ static void copy_text(char **to, const char *from)
 static void apply_process_record(struct model *m, struct lifetime *t)
 {
 	uint32_t at = process_position(m, t->pid, UINT64_MAX);
-	struct process *p = at && m->process[at - 1]->pid == t->pid ? NULL : add_process(m, t->pid, 0);
+	struct process *p = at && m->processes.at[at - 1]->pid == t->pid ? NULL : add_process(m, t->pid, 0);
 
 	if (!p)
 		return; /* the process is known already */
@@ -355,4 +355,38 @@ void lifetimes_apply_to_model(struct lifetimes *l, struct model *m)
 	}
 	free(l->lifetime);
 	*l = (struct lifetimes){ 0 };
+}
+
+void processes_fini(struct model *m)
+{
+	for (uint32_t i = 0; i < m->processes.nr; i++) {
+		struct process *p = m->processes.at[i];
+
+		tags_fini(p);
+		code_map_fini(&p->code);
+		code_map_fini(&p->frames);
+		code_map_fini(&p->guest_regions);
+		code_map_fini(&p->regions);
+		code_map_fini(&p->memory);
+		code_map_fini(&p->mapped);
+		free(p->comm);
+		free(p->executable);
+		free(p->host_options);
+		free(p->command_line);
+		free(p->service);
+		free(p);
+	}
+	free(m->processes.at);
+	free(m->numbered.at);
+}
+
+void threads_fini(struct threads *threads)
+{
+	for (uint32_t i = 0; i < threads->nr; i++)
+		free(threads->at[i].comm);
+	free(threads->at);
+	for (uint32_t i = 0; i < threads->renamed.nr; i++)
+		free(threads->renamed.at[i].comm);
+	free(threads->renamed.at);
+	hash_map_fini(&threads->by_tid);
 }

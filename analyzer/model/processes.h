@@ -23,6 +23,9 @@ int lifetimes_add(struct lifetimes *l, const struct trace_record *r);
 /* Makes the model's processes of the lifetimes, in the order of time, and frees the lifetimes. */
 void lifetimes_apply_to_model(struct lifetimes *l, struct model *m);
 
+void processes_fini(struct model *m);
+void threads_fini(struct threads *t);
+
 /* Adds a name of a thread, in any order.  is_whole: the kernel's name is an abbreviation of this one.  comm is taken over. */
 void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm, bool is_whole);
 /* Makes threads of the names, after the last one was added.  Returns 0 or -ENOMEM. */

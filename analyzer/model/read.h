@@ -18,12 +18,15 @@ model_read_record model_read_header, model_read_event, model_read_count, model_r
 	model_read_host_lack, model_read_loss, model_read_end, model_read_source_lines;
 /* Completes the events after the last record.  Returns 0 or -ENOMEM. */
 int model_settle_events(struct model *m);
+/* Frees events, notices, and the texts of HEADER. */
+void recording_fini(struct model *m);
 
 /* read_images.c */
 model_read_record model_read_mmap, model_read_image, model_read_image_unload, model_read_image_file, model_read_image_code,
 	model_read_region;
 /* Finds the files of mappings. */
 void model_settle_images(struct model *m);
+void files_fini(struct files *f);
 
 /* read_code.c */
 model_read_record model_read_load, model_read_move, model_read_code_unload, model_read_debug_info, model_read_inlines,
@@ -35,6 +38,8 @@ void model_settle_code_bytes(struct model *m);
 void model_settle_regions(struct model *m); /* needs code_map_index() */
 /* Frees the data that waits for code that never came. */
 void model_free_waiting(struct model *m);
+void codes_fini(struct codes *c);
+void eh_frames_fini(struct model *m);
 void code_lines_free(struct code_line *lines, size_t nr);
 
 model_read_record model_read_eh_frame;
@@ -46,7 +51,11 @@ model_read_record model_read_level, model_read_component, model_read_link, model
 	model_read_tag, model_read_mark, model_read_scope;
 void model_settle_marks(struct model *m);
 /* Frees the data that is kept of marks while records are read. */
-void marks_free_open(struct model *m);
+void marks_free_open(struct marks *marks);
+void marks_fini(struct marks *marks);
+void sources_fini(struct sources *s);
+void scopes_fini(struct model *m);
+void tags_fini(struct process *p);
 void model_settle_scopes(struct model *m);
 model_read_record model_read_object, model_read_object_end, model_read_object_steps, model_read_step_word;
 model_read_record model_read_counter_block, model_read_counter_values, model_read_flow;
@@ -54,18 +63,6 @@ model_read_record model_read_counter_block, model_read_counter_values, model_rea
 int model_settle_objects(struct model *m);
 int model_settle_sources(struct model *m);
 void model_settle_tags(struct process *p);
-
-/* Arrays that stay short grow by one. */
-#define APPEND(array, nr) model_append((void **)&(array), &(nr), sizeof(*(array)))
-static inline void *model_append(void **array, uint32_t *nr, size_t each)
-{
-	char *bigger = realloc(*array, (*nr + 1) * each);
-
-	if (!bigger)
-		return NULL;
-	*array = bigger;
-	return memset(bigger + (*nr)++ * each, 0, each);
-}
 
 /* Sets a text, and takes over the new one. */
 static inline void model_set_text(char **to, char *text)

@@ -19,15 +19,15 @@ struct code *model_add_code(struct model *m, enum code_kind kind, const struct p
 {
 	struct code *c = calloc(1, sizeof(*c));
 
-	if (!c || !GROW(m->code, m->nr_code, m->code_capacity)) {
+	if (!c || !ARRAY_GROW(m->codes)) {
 		free(c);
 		return NULL;
 	}
 	c->kind = kind;
 	c->process = p->number;
 	c->from_ns = from_ns;
-	c->number = m->nr_code;
-	m->code[m->nr_code++] = c;
+	c->number = m->codes.nr;
+	m->codes.at[m->codes.nr++] = c;
 	return c;
 }
 
@@ -50,9 +50,9 @@ struct waiting {
 
 static struct waiting *find_info_waiting_for_load(const struct model *m, const struct process *p, uint64_t address)
 {
-	uint32_t i = hash_map_find(&m->waiting_at, p->number, address);
+	uint32_t i = hash_map_find(&m->codes.waiting_at, p->number, address);
 
-	return i ? m->waiting[i - 1] : NULL;
+	return i ? m->codes.waiting.at[i - 1] : NULL;
 }
 
 static struct waiting *get_info_waiting_for_load(struct model *m, struct process *p, uint64_t address)
@@ -61,12 +61,12 @@ static struct waiting *get_info_waiting_for_load(struct model *m, struct process
 
 	if (!w) {
 		w = calloc(1, sizeof(*w));
-		if (!w || !GROW(m->waiting, m->nr_waiting, m->waiting_capacity) ||
-		    !hash_map_set(&m->waiting_at, p->number, address, m->nr_waiting + 1)) {
+		if (!w || !ARRAY_GROW(m->codes.waiting) ||
+		    !hash_map_set(&m->codes.waiting_at, p->number, address, m->codes.waiting.nr + 1)) {
 			free(w);
 			return NULL;
 		}
-		m->waiting[m->nr_waiting++] = w;
+		m->codes.waiting.at[m->codes.waiting.nr++] = w;
 		w->process = p;
 		w->address = address;
 	}
@@ -206,8 +206,8 @@ static void check_info_without_load(struct model *m, const struct waiting *w)
 
 void model_free_waiting(struct model *m)
 {
-	for (uint32_t i = m->nr_waiting; i > 0; i--) { /* the fault of the last one becomes the example */
-		struct waiting *w = m->waiting[i - 1];
+	for (uint32_t i = m->codes.waiting.nr; i > 0; i--) { /* the fault of the last one becomes the example */
+		struct waiting *w = m->codes.waiting.at[i - 1];
 
 		check_info_without_load(m, w);
 		code_lines_free(w->lines, w->nr_lines);
@@ -216,10 +216,10 @@ void model_free_waiting(struct model *m)
 		free(w->unwinding);
 		free(w);
 	}
-	free(m->waiting);
-	m->waiting = NULL;
-	m->nr_waiting = m->waiting_capacity = 0;
-	hash_map_fini(&m->waiting_at);
+	free(m->codes.waiting.at);
+	m->codes.waiting.at = NULL;
+	m->codes.waiting.nr = m->codes.waiting.capacity = 0;
+	hash_map_fini(&m->codes.waiting_at);
 }
 
 /* ---------------------------------------------------------------------------------------------- unwind information */
@@ -243,7 +243,7 @@ static bool add_frame_range(void *context, const struct eh_frame_fde *f)
 
 uint32_t model_add_frames(struct model *m, struct process *p, uint64_t address, const void *bytes, size_t nr, uint64_t from_ns)
 {
-	struct frames *f = calloc(1, sizeof(*f)), **slot = f ? APPEND(m->frames, m->nr_frames) : NULL;
+	struct frames *f = calloc(1, sizeof(*f)), **slot = f ? ARRAY_ADD(m->eh_frames) : NULL;
 	struct frame_ranges ranges = { p, f, from_ns, 0 };
 
 	if (!slot) {
@@ -251,7 +251,7 @@ uint32_t model_add_frames(struct model *m, struct process *p, uint64_t address, 
 		return 0;
 	}
 	*slot = f;
-	f->number = m->nr_frames;
+	f->number = m->eh_frames.nr;
 	f->address = address;
 	f->bytes = malloc(nr + 1);
 	if (!f->bytes)
@@ -390,8 +390,9 @@ void model_read_code_unload(struct model *m, struct process *p, const struct tra
 		bytes = f->end - f->start;
 	if (bytes > UINT64_MAX - start)
 		return;
-	if (!f && GROW(m->odd_unload, m->nr_odd_unloads, m->odd_unloads_capacity))
-		m->odd_unload[m->nr_odd_unloads++] = (struct code_fact){ start, start + (bytes ? bytes : 1), r->time_ns, p };
+	if (!f && ARRAY_GROW(m->codes.odd_unloads))
+		m->codes.odd_unloads.at[m->codes.odd_unloads.nr++] =
+			(struct code_fact){ start, start + (bytes ? bytes : 1), r->time_ns, p };
 	code_map_add(&p->code, start, start + bytes, r->time_ns, NULL);
 	code_map_add(&p->guest_regions, start, start + bytes, r->time_ns, NULL);
 	code_map_add(&p->regions, start, start + bytes, r->time_ns, NULL);
@@ -415,9 +416,9 @@ void model_read_code_bytes(struct model *m, struct process *p, const struct trac
 	size_t nr;
 
 	bytes = trace_bytes(r, F(code_bytes, code), &nr);
-	if (!GROW(m->copy, m->nr_copies, m->copies_capacity))
+	if (!ARRAY_GROW(m->codes.copies))
 		return;
-	c = &m->copy[m->nr_copies++];
+	c = &m->codes.copies.at[m->codes.copies.nr++];
 	*c = (struct code_copy){ r->pid, trace_u64(r, F(code_bytes, address)), trace_u64(r, F(code_bytes, loaded_ns)),
 				 nr, r->time_ns, m->place, p, NULL };
 	if ((c->loaded_ns != TRACE_NOT_LOADED && nr > CODE_SMALL_BYTES) || !nr)
@@ -425,7 +426,7 @@ void model_read_code_bytes(struct model *m, struct process *p, const struct trac
 	c->region = malloc(sizeof(*c->region) + nr);
 	if (!c->region)
 		return;
-	c->region->number = m->nr_copies;
+	c->region->number = m->codes.copies.nr;
 	c->region->nr = nr;
 	memcpy(c->region->bytes, bytes, nr);
 }
@@ -434,16 +435,16 @@ void model_settle_code_bytes(struct model *m)
 {
 	struct hash_map by_place = { 0 }; /* (address, from_ns) -> 1 + the latest object */
 
-	for (uint32_t i = 0; m->nr_copies && i < m->nr_code; i++)
-		if (m->code[i]->kind == CODE_LOAD)
-			hash_map_set(&by_place, m->code[i]->address, m->code[i]->from_ns, i + 1);
-	for (uint32_t n = 0; by_place.nr && n < m->nr_copies; n++) {
-		const struct code_copy *copy = &m->copy[n];
+	for (uint32_t i = 0; m->codes.copies.nr && i < m->codes.nr; i++)
+		if (m->codes.at[i]->kind == CODE_LOAD)
+			hash_map_set(&by_place, m->codes.at[i]->address, m->codes.at[i]->from_ns, i + 1);
+	for (uint32_t n = 0; by_place.nr && n < m->codes.copies.nr; n++) {
+		const struct code_copy *copy = &m->codes.copies.at[n];
 		uint32_t i = copy->loaded_ns == TRACE_NOT_LOADED ? 0 :
 			hash_map_find(&by_place, copy->address, copy->loaded_ns == JITREG_TIME_BEFORE ? 0 : copy->loaded_ns);
-		struct code *c = i ? m->code[i - 1] : NULL;
+		struct code *c = i ? m->codes.at[i - 1] : NULL;
 
-		if (!c || c->has_bytes || copy->bytes < c->bytes || m->numbered[c->process]->pid != copy->pid)
+		if (!c || c->has_bytes || copy->bytes < c->bytes || m->numbered.at[c->process]->pid != copy->pid)
 			continue;
 		c->has_bytes = true;
 		c->bytes_at = copy->place;
@@ -455,8 +456,8 @@ void model_settle_code_bytes(struct model *m)
 
 void model_settle_regions(struct model *m)
 {
-	for (uint32_t n = 0; n < m->nr_copies; n++) {
-		const struct code_copy *copy = &m->copy[n];
+	for (uint32_t n = 0; n < m->codes.copies.nr; n++) {
+		const struct code_copy *copy = &m->codes.copies.at[n];
 		struct code *c = copy->region && copy->process && copy->loaded_ns == TRACE_NOT_LOADED ?
 			code_map_find(&copy->process->regions, copy->address, copy->read_ns) : NULL;
 
@@ -465,4 +466,35 @@ void model_settle_regions(struct model *m)
 			copy->process->regions_were_read |= c->bytes > PAGE_BYTES;
 		}
 	}
+}
+
+void codes_fini(struct codes *codes)
+{
+	for (uint32_t i = 0; i < codes->nr; i++) {
+		struct code *c = codes->at[i];
+
+		elf_object_destroy(c->elf);
+		code_lines_free(c->lines, c->nr_lines);
+		code_inlines_free(c->inlines, c->nr_inlines);
+		free(c->entries);
+		free(c->name);
+		free(c->mapper);
+		free(c->path);
+		free(c->build_id);
+		free(c);
+	}
+	free(codes->at);
+	for (uint32_t i = 0; i < codes->copies.nr; i++)
+		free(codes->copies.at[i].region);
+	free(codes->copies.at);
+	free(codes->odd_unloads.at);
+}
+
+void eh_frames_fini(struct model *m)
+{
+	for (uint32_t i = 0; i < m->eh_frames.nr; i++) {
+		free(m->eh_frames.at[i]->bytes);
+		free(m->eh_frames.at[i]);
+	}
+	free(m->eh_frames.at);
 }

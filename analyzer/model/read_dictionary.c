@@ -136,7 +136,7 @@ void model_read_counter(struct model *m, struct process *p, const struct trace_r
 void model_read_source(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t level = trace_u64(r, F(source, level));
-	struct source *s = APPEND(m->source, m->nr_sources);
+	struct source *s = ARRAY_ADD(m->sources);
 	const char *text;
 	size_t line = 0;
 
@@ -187,16 +187,16 @@ static int compare_source_names(const void *a, const void *b)
 
 int model_settle_sources(struct model *m)
 {
-	m->source_key = malloc(((size_t)m->nr_sources + 1) * sizeof(*m->source_key));
-	if (!m->source_key)
+	m->sources.key = malloc(((size_t)m->sources.nr + 1) * sizeof(*m->sources.key));
+	if (!m->sources.key)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < m->nr_sources; i++) {
-		const struct source *s = &m->source[i];
+	for (uint32_t i = 0; i < m->sources.nr; i++) {
+		const struct source *s = &m->sources.at[i];
 
-		m->source_key[i] = (struct source_key){ hash_text(s->name ? basename(s->name) : ""), s->from_ns, s->process, i };
+		m->sources.key[i] = (struct source_key){ hash_text(s->name ? basename(s->name) : ""), s->from_ns, s->process, i };
 	}
-	if (m->nr_sources)
-		qsort(m->source_key, m->nr_sources, sizeof(*m->source_key), compare_source_names);
+	if (m->sources.nr)
+		qsort(m->sources.key, m->sources.nr, sizeof(*m->sources.key), compare_source_names);
 	return 0;
 }
 
@@ -205,11 +205,11 @@ void model_read_tag(struct model *m, struct process *p, const struct trace_recor
 	const struct trace_value none = { .kind = TRACE_OTHER };
 	const struct trace_value *fields = F(tag, fields) < r->nr_values ? &r->values[F(tag, fields)] : &none;
 	const struct trace_value *ranges = F(tag, keepers) < r->nr_values ? &r->values[F(tag, keepers)] : &none;
-	struct tag *t = APPEND(p->tags, p->nr_tags);
+	struct tag *t = ARRAY_ADD(p->tags);
 
 	if (!t)
 		return;
-	t->number = p->nr_tags;
+	t->number = p->tags.nr;
 	t->where = (uint32_t)trace_u64(r, F(tag, where));
 	t->check_mask = trace_u64(r, F(tag, check_mask));
 	t->check_value = trace_u64(r, F(tag, check_value));
@@ -244,8 +244,8 @@ static int compare_tag_times(const void *a, const void *b)
 
 void model_settle_tags(struct process *p)
 {
-	if (p->nr_tags)
-		qsort(p->tags, p->nr_tags, sizeof(*p->tags), compare_tag_times);
+	if (p->tags.nr)
+		qsort(p->tags.at, p->tags.nr, sizeof(*p->tags.at), compare_tag_times);
 }
 
 void model_read_scope(struct model *m, struct process *p, const struct trace_record *r)
@@ -257,9 +257,9 @@ void model_read_scope(struct model *m, struct process *p, const struct trace_rec
 		dictionary_end_components(&m->dictionary, p->number, first, nr, r->time_ns);
 		return;
 	}
-	if (!GROW(m->scope, m->nr_scopes, m->scopes_capacity))
+	if (!ARRAY_GROW(m->scopes))
 		return;
-	s = &m->scope[m->nr_scopes++];
+	s = &m->scopes.at[m->scopes.nr++];
 	*s = (struct scope){ p->number, first, nr, r->time_ns, trace_text(r, F(scope, name)), trace_text(r, F(scope, text)) };
 }
 
@@ -276,8 +276,8 @@ static int compare_scope_numbers(const void *a, const void *b)
 
 void model_settle_scopes(struct model *m)
 {
-	if (m->nr_scopes)
-		qsort(m->scope, m->nr_scopes, sizeof(*m->scope), compare_scope_numbers);
+	if (m->scopes.nr)
+		qsort(m->scopes.at, m->scopes.nr, sizeof(*m->scopes.at), compare_scope_numbers);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ objects */
@@ -345,7 +345,7 @@ static void mark_components_of_object(struct model *m, const struct object *x)
 	const struct object_component *c = object_components(&m->objects, (uint32_t)(x - m->objects.object), &nr);
 
 	for (uint32_t i = 0; i < nr; i++) {
-		const struct process *p = m->numbered[x->process];
+		const struct process *p = m->numbered.at[x->process];
 		uint32_t found = COMPONENT_NONE;
 
 		for (int n = 0; p && !found && n < ANCESTORS_MAX; n++, p = p->parent)
@@ -451,4 +451,33 @@ void model_read_counter_values(struct model *m, struct process *p, const struct 
 
 	flow_records_set_values(&m->flows, p->number, trace_u64(r, F(counter_values, block)), r->time_ns,
 				(uint32_t)trace_u64(r, F(counter_values, flags)), values->u, counter_value_at, values);
+}
+
+void sources_fini(struct sources *s)
+{
+	for (uint32_t i = 0; i < s->nr; i++) {
+		free(s->at[i].name);
+		free(s->at[i].text);
+		free(s->at[i].line_start);
+	}
+	free(s->at);
+	free(s->key);
+}
+
+void scopes_fini(struct model *m)
+{
+	for (uint32_t i = 0; i < m->scopes.nr; i++) {
+		free(m->scopes.at[i].name);
+		free(m->scopes.at[i].text);
+	}
+	free(m->scopes.at);
+}
+
+void tags_fini(struct process *p)
+{
+	for (uint32_t i = 0; i < p->tags.nr; i++) {
+		free(p->tags.at[i].field);
+		free(p->tags.at[i].preserving_range);
+	}
+	free(p->tags.at);
 }

@@ -113,8 +113,8 @@ static bool has_room_for(struct model *m, const struct elf_object *elf)
 {
 	uint64_t bytes = elf_object_inflated_bytes(elf);
 
-	m->inflated_bytes = bytes > UINT64_MAX - m->inflated_bytes ? UINT64_MAX : m->inflated_bytes + bytes;
-	return !bytes || trace_budget_has_room(m->reader, m->inflated_bytes);
+	m->files.inflated_bytes = bytes > UINT64_MAX - m->files.inflated_bytes ? UINT64_MAX : m->files.inflated_bytes + bytes;
+	return !bytes || trace_budget_has_room(m->reader, m->files.inflated_bytes);
 }
 
 static void read_memory_elf(struct model *m, struct process *p, const struct trace_record *r)
@@ -145,14 +145,14 @@ static void read_memory_elf(struct model *m, struct process *p, const struct tra
 /* Adds a file.  NULL: out of memory. */
 static struct image_file *add_image_file(struct model *m)
 {
-	struct image_file *f = calloc(1, sizeof(*f)), **slot = f ? APPEND(m->file, m->nr_files) : NULL;
+	struct image_file *f = calloc(1, sizeof(*f)), **slot = f ? ARRAY_ADD(m->files) : NULL;
 
 	if (!slot) {
 		free(f);
 		return NULL;
 	}
 	*slot = f;
-	f->number = m->nr_files - 1;
+	f->number = m->files.nr - 1;
 	return f;
 }
 
@@ -253,7 +253,7 @@ static bool read_elf_parts(struct model *m, const struct trace_record *r, struct
 /* Reads a debug file.  Its symbols are in the trace, its lines are read where it was found, if that is on this machine. */
 static void read_debug_file(struct model *m, const struct trace_record *r)
 {
-	struct image_file *f = m->nr_files ? m->file[m->nr_files - 1] : NULL;
+	struct image_file *f = m->files.nr ? m->files.at[m->files.nr - 1] : NULL;
 	struct elf_object *elf = NULL;
 	char *path;
 
@@ -302,8 +302,8 @@ void model_read_image_file(struct model *m, struct process *p, const struct trac
 
 const struct image_file *model_find_lacking(const struct model *m, const char *path, bool lines)
 {
-	for (uint32_t i = 0; path && *path == '/' && i < m->nr_files; i++) {
-		const struct image_file *f = m->file[i];
+	for (uint32_t i = 0; path && *path == '/' && i < m->files.nr; i++) {
+		const struct image_file *f = m->files.at[i];
 
 		if (!f->path || !f->reason || strcmp(f->path, path) != 0 || f->generated || strcmp(f->reason, TRACE_NOT_ELF) == 0)
 			continue;
@@ -346,7 +346,7 @@ static struct function_codes *read_function_codes(const struct trace_record *r)
 
 void model_read_image_code(struct model *m, struct process *p, const struct trace_record *r)
 {
-	struct function_codes *c = read_function_codes(r), **slot = c ? APPEND(m->image_code, m->nr_image_code) : NULL;
+	struct function_codes *c = read_function_codes(r), **slot = c ? ARRAY_ADD(m->files.functions) : NULL;
 
 	(void)p;
 	if (slot)
@@ -371,11 +371,11 @@ static uint64_t hash_identity(const struct file_identity *i)
 
 static bool index_image_files(const struct model *m, struct file_index *x)
 {
-	*x = (struct file_index){ .next_key = calloc((size_t)m->nr_files + 1, sizeof(*x->next_key)),
-				  .next_path = calloc((size_t)m->nr_files + 1, sizeof(*x->next_path)) };
-	for (uint32_t i = m->nr_files; i > 0 && x->next_key && x->next_path; i--) {
-		uint64_t key = hash_text(m->file[i - 1]->key), path = hash_text(m->file[i - 1]->path);
-		const struct file_identity *identity = &m->file[i - 1]->identity;
+	*x = (struct file_index){ .next_key = calloc((size_t)m->files.nr + 1, sizeof(*x->next_key)),
+				  .next_path = calloc((size_t)m->files.nr + 1, sizeof(*x->next_path)) };
+	for (uint32_t i = m->files.nr; i > 0 && x->next_key && x->next_path; i--) {
+		uint64_t key = hash_text(m->files.at[i - 1]->key), path = hash_text(m->files.at[i - 1]->path);
+		const struct file_identity *identity = &m->files.at[i - 1]->identity;
 
 		x->next_key[i - 1] = hash_map_find(&x->key, key, 0);
 		x->next_path[i - 1] = hash_map_find(&x->path, path, 0);
@@ -412,26 +412,26 @@ static bool file_may_be_of_image(const struct image_file *f, const struct code *
 static bool identify_images(struct model *m)
 {
 	struct hash_map mapped = { 0 }; /* (process, address) -> 1 + index */
-	uint32_t *before = calloc((size_t)m->nr_code + 1, sizeof(*before));
+	uint32_t *before = calloc((size_t)m->codes.nr + 1, sizeof(*before));
 	bool ok = before != NULL;
 
-	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
-		const struct code *c = m->code[i];
+	for (uint32_t i = 0; i < m->codes.nr && ok; i++) {
+		const struct code *c = m->codes.at[i];
 
 		if (c->kind != CODE_IMAGE || !file_identity_is_known(&c->identity))
 			continue;
 		before[i] = hash_map_find(&mapped, c->process, c->map_start);
 		ok = hash_map_set(&mapped, c->process, c->map_start, i + 1);
 	}
-	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
-		struct code *c = m->code[i];
+	for (uint32_t i = 0; i < m->codes.nr && ok; i++) {
+		struct code *c = m->codes.at[i];
 		const struct code *best = NULL;
 		uint32_t looked = 0;
 
 		if (c->kind != CODE_IMAGE || file_identity_is_known(&c->identity) || !c->build_id || *c->build_id)
 			continue;
 		for (uint32_t n = hash_map_find(&mapped, c->process, c->map_start); n && looked++ < FILES_LOOKED; n = before[n - 1]) {
-			const struct code *k = m->code[n - 1];
+			const struct code *k = m->codes.at[n - 1];
 
 			if (k->path && c->path && strcmp(k->path, c->path) == 0 && k->from_ns <= c->from_ns &&
 			    (!best || k->from_ns > best->from_ns))
@@ -453,11 +453,11 @@ static struct image_file *find_file_at_path(const struct model *m, const struct 
 	uint32_t looked = 0, i = hash_map_find(&x->identity, hash_text(c->path), hash_identity(&c->identity));
 	struct image_file *found = NULL;
 
-	if (i && strcmp(m->file[i - 1]->path, c->path) == 0 && file_identity_is_same(&m->file[i - 1]->identity, &c->identity) &&
-	    (!with_id || image_file_has_build_id(m->file[i - 1])) && file_may_be_of_image(m->file[i - 1], c))
-		return m->file[i - 1];
+	if (i && strcmp(m->files.at[i - 1]->path, c->path) == 0 && file_identity_is_same(&m->files.at[i - 1]->identity, &c->identity) &&
+	    (!with_id || image_file_has_build_id(m->files.at[i - 1])) && file_may_be_of_image(m->files.at[i - 1], c))
+		return m->files.at[i - 1];
 	for (i = hash_map_find(&x->path, hash_text(c->path), 0); i && looked++ < FILES_LOOKED; i = x->next_path[i - 1]) {
-		struct image_file *f = m->file[i - 1];
+		struct image_file *f = m->files.at[i - 1];
 
 		if (strcmp(f->path, c->path) != 0 || (with_id && !image_file_has_build_id(f)) || !file_may_be_of_image(f, c))
 			continue;
@@ -475,8 +475,8 @@ static struct image_file *find_file_of_build_id(const struct model *m, const str
 
 	for (uint32_t i = *build_id ? hash_map_find(&x->key, hash_text(build_id), 0) : 0; i && looked++ < FILES_LOOKED;
 	     i = x->next_key[i - 1])
-		if (strcmp(m->file[i - 1]->key, build_id) == 0)
-			return m->file[i - 1];
+		if (strcmp(m->files.at[i - 1]->key, build_id) == 0)
+			return m->files.at[i - 1];
 	return NULL;
 }
 
@@ -492,14 +492,14 @@ static struct image_file *find_image_file(const struct model *m, const struct fi
  * announced. */
 static void share_generated_flag(const struct model *m, const struct file_index *x)
 {
-	for (uint32_t n = 0; n < m->nr_files; n++) {
-		const struct image_file *f = m->file[n];
+	for (uint32_t n = 0; n < m->files.nr; n++) {
+		const struct image_file *f = m->files.at[n];
 		uint32_t looked = 0;
 
 		if (!f->generated)
 			continue;
 		for (uint32_t i = hash_map_find(&x->key, hash_text(f->key), 0); i && looked++ < FILES_LOOKED; i = x->next_key[i - 1]) {
-			struct image_file *other = m->file[i - 1];
+			struct image_file *other = m->files.at[i - 1];
 
 			if (strcmp(other->key, f->key) == 0 && strcmp(other->path, f->path) == 0)
 				other->generated |= strcmp(f->key, f->path) != 0 || file_identity_is_same(&f->identity, &other->identity);
@@ -510,12 +510,12 @@ static void share_generated_flag(const struct model *m, const struct file_index 
 /* Assigns code to the files with its key.  If the key is a path, their identities must not differ. */
 static void assign_code_to_files(struct model *m, const struct file_index *x)
 {
-	for (uint32_t n = 0; n < m->nr_image_code; n++) {
-		struct function_codes *c = m->image_code[n];
+	for (uint32_t n = 0; n < m->files.functions.nr; n++) {
+		struct function_codes *c = m->files.functions.at[n];
 		uint32_t looked = 0;
 
 		for (uint32_t i = hash_map_find(&x->key, hash_text(c->key), 0); i && looked++ < FILES_LOOKED; i = x->next_key[i - 1]) {
-			struct image_file *f = m->file[i - 1];
+			struct image_file *f = m->files.at[i - 1];
 
 			if (strcmp(f->key, c->key) != 0 ||
 			    (strcmp(f->key, f->path) == 0 && !file_identity_may_be_same(&f->identity, &c->identity)))
@@ -525,11 +525,11 @@ static void assign_code_to_files(struct model *m, const struct file_index *x)
 			break;
 		}
 	}
-	for (uint32_t n = 0; n < m->nr_files; n++) {
-		bool has_id = image_file_has_build_id(m->file[n]);
-		const struct image_file *f = has_id ? find_file_of_build_id(m, x, m->file[n]->key) : NULL;
+	for (uint32_t n = 0; n < m->files.nr; n++) {
+		bool has_id = image_file_has_build_id(m->files.at[n]);
+		const struct image_file *f = has_id ? find_file_of_build_id(m, x, m->files.at[n]->key) : NULL;
 
-		m->file[n]->code = f ? f->code : m->file[n]->code;
+		m->files.at[n]->code = f ? f->code : m->files.at[n]->code;
 	}
 }
 
@@ -538,8 +538,8 @@ static bool index_mappings(const struct model *m, struct hash_map *mapped)
 {
 	bool ok = true;
 
-	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
-		const struct code *c = m->code[i];
+	for (uint32_t i = 0; i < m->codes.nr && ok; i++) {
+		const struct code *c = m->codes.at[i];
 
 		if (c->kind == CODE_IMAGE && !c->bias_known)
 			ok = hash_map_set(mapped, c->process, c->map_start, i + 1);
@@ -553,7 +553,7 @@ static struct image_file *find_file_of_guest(const struct model *m, const struct
 					     const struct code *c)
 {
 	uint32_t n = hash_map_find(mapped, c->process, c->map_start);
-	const struct code *k = n ? m->code[n - 1] : NULL;
+	const struct code *k = n ? m->codes.at[n - 1] : NULL;
 	struct image_file *f = find_image_file(m, x, c), *of_kernel;
 
 	if (!f || !k || !k->path || !k->build_id || !*c->build_id || strcmp(f->path, c->path) == 0)
@@ -591,7 +591,7 @@ static bool mapping_is_generated_into(const struct code *c)
 static void turn_mapping_into_region(struct model *m, struct code *c)
 {
 	static const char deleted[] = " (deleted)";
-	struct process *p = m->numbered[c->process];
+	struct process *p = m->numbered.at[c->process];
 	const struct code_fact *f = code_map_starting_at(&p->guest_regions, c->address);
 	struct code *region = f && ((struct code *)f->owner)->bytes == c->bytes ? f->owner : c;
 	const char *file = basename(c->path), *end = strstr(file, deleted);
@@ -628,9 +628,9 @@ static void name_region_by_mapper(const struct model *m, struct code *c)
 	struct elf_function f;
 	int ret = -1;
 
-	for (uint32_t i = 0; i < m->nr_files && ret < 0; i++)
-		if (m->file[i]->elf && strcmp(m->file[i]->path, c->mapper) == 0 &&
-		    elf_find_function(m->file[i]->elf, c->mapper_offset, &f) && f.bytes) {
+	for (uint32_t i = 0; i < m->files.nr && ret < 0; i++)
+		if (m->files.at[i]->elf && strcmp(m->files.at[i]->path, c->mapper) == 0 &&
+		    elf_find_function(m->files.at[i]->elf, c->mapper_offset, &f) && f.bytes) {
 			readable = demangle(f.name);
 			ret = asprintf(&name, "%s, mapped by %.*s in %s", c->name, bytes_without_parameters(readable ? readable : f.name),
 				       readable ? readable : f.name, image);
@@ -661,18 +661,18 @@ static bool find_files_of_guest(struct model *m)
 	struct hash_map told = { 0 }; /* (process, address) -> 1 + index */
 	bool ok = true;
 
-	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
-		const struct code *c = m->code[i];
+	for (uint32_t i = 0; i < m->codes.nr && ok; i++) {
+		const struct code *c = m->codes.at[i];
 
 		if (c->kind == CODE_IMAGE && c->bias_known && c->file)
 			ok = hash_map_set(&told, c->process, c->map_start, i + 1);
 	}
-	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
-		struct code *c = m->code[i];
+	for (uint32_t i = 0; i < m->codes.nr && ok; i++) {
+		struct code *c = m->codes.at[i];
 		uint32_t n = c->kind == CODE_IMAGE && !c->file ? hash_map_find(&told, c->process, c->map_start) : 0;
-		const struct code *k = n ? m->code[n - 1] : NULL;
+		const struct code *k = n ? m->codes.at[n - 1] : NULL;
 
-		if (k && k->bytes == c->bytes && k->from_ns <= c->from_ns && !is_unloaded_between(m->numbered[c->process], k, c))
+		if (k && k->bytes == c->bytes && k->from_ns <= c->from_ns && !is_unloaded_between(m->numbered.at[c->process], k, c))
 			set_file_of_image(c, k->file);
 	}
 	hash_map_fini(&told);
@@ -682,8 +682,8 @@ static bool find_files_of_guest(struct model *m)
 /* Searches for what the trace lacks of files with a build id. */
 static void search_debug_files(const struct model *m)
 {
-	for (uint32_t i = 0; i < m->nr_files; i++) {
-		const struct image_file *f = m->file[i];
+	for (uint32_t i = 0; i < m->files.nr; i++) {
+		const struct image_file *f = m->files.at[i];
 
 		if (!f->elf || f->of_machine || !f->key || !f->path || strcmp(f->key, f->path) == 0)
 			continue;
@@ -696,8 +696,8 @@ static void search_debug_files(const struct model *m)
 /* Checks for a file with the image's path, and with its identity if both are known. */
 static bool has_file_of_image(const struct model *m, const struct code *c)
 {
-	for (uint32_t i = 0; i < m->nr_files; i++)
-		if (strcmp(m->file[i]->path, c->path) == 0 && file_identity_may_be_same(&m->file[i]->identity, &c->identity))
+	for (uint32_t i = 0; i < m->files.nr; i++)
+		if (strcmp(m->files.at[i]->path, c->path) == 0 && file_identity_may_be_same(&m->files.at[i]->identity, &c->identity))
 			return true;
 	return false;
 }
@@ -705,15 +705,15 @@ static bool has_file_of_image(const struct model *m, const struct code *c)
 /* Takes from this machine what a recorder writes at the end of a trace, while the trace is still being written. */
 static void add_files_of_machine(struct model *m)
 {
-	for (uint32_t i = 0; i < m->nr_code; i++) {
-		const struct code *c = m->code[i];
+	for (uint32_t i = 0; i < m->codes.nr; i++) {
+		const struct code *c = m->codes.at[i];
 		struct elf_object *elf;
 		struct image_file *f;
 		const char *key;
 
 		if (c->kind != CODE_IMAGE || !c->path || c->path[0] != '/' || !c->build_id || has_file_of_image(m, c))
 			continue;
-		elf = machine_file_find(m->numbered[c->process]->pid, c->path, &c->identity, c->build_id, &key);
+		elf = machine_file_find(m->numbered.at[c->process]->pid, c->path, &c->identity, c->build_id, &key);
 		f = elf ? add_image_file(m) : NULL;
 		if (!f)
 			continue;
@@ -737,8 +737,8 @@ void model_settle_images(struct model *m)
 	ok = shared_files_settle(m);
 	ok = index_image_files(m, &index) && ok && identify_images(m) && index_mappings(m, &mapped);
 	search_debug_files(m);
-	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
-		struct code *c = m->code[i];
+	for (uint32_t i = 0; i < m->codes.nr && ok; i++) {
+		struct code *c = m->codes.at[i];
 
 		if (c->kind == CODE_IMAGE && c->path && c->build_id) {
 			set_file_of_image(c, c->file	   ? c->file :
@@ -758,11 +758,31 @@ void model_settle_images(struct model *m)
 	free_file_index(&index);
 	hash_map_fini(&mapped);
 	/* A recorder that starts late lists libraries that the guest knew before. */
-	for (uint32_t i = 0; i < m->nr_code; i++)
-		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->file)
-			m->code[i]->generated |= m->code[i]->file->generated;
-	for (uint32_t i = 0; i < m->nr_code; i++)
-		if (m->code[i]->kind == CODE_REGION && m->code[i]->mapper && *m->code[i]->mapper && m->code[i]->name &&
-		    m->code[i]->mapper_offset != IN_FILE)
-			name_region_by_mapper(m, m->code[i]);
+	for (uint32_t i = 0; i < m->codes.nr; i++)
+		if (m->codes.at[i]->kind == CODE_IMAGE && m->codes.at[i]->file)
+			m->codes.at[i]->generated |= m->codes.at[i]->file->generated;
+	for (uint32_t i = 0; i < m->codes.nr; i++)
+		if (m->codes.at[i]->kind == CODE_REGION && m->codes.at[i]->mapper && *m->codes.at[i]->mapper && m->codes.at[i]->name &&
+		    m->codes.at[i]->mapper_offset != IN_FILE)
+			name_region_by_mapper(m, m->codes.at[i]);
+}
+
+void files_fini(struct files *files)
+{
+	for (uint32_t i = 0; i < files->nr; i++) {
+		struct image_file *f = files->at[i];
+
+		if (!f->of_machine && !f->shares_elf)
+			elf_object_destroy(f->elf);
+		elf_object_destroy(f->debug);
+		free(f->debug_path);
+		free(f->key);
+		free(f->path);
+		free(f->reason);
+		free(f);
+	}
+	free(files->at);
+	for (uint32_t i = 0; i < files->functions.nr; i++)
+		function_codes_free(files->functions.at[i]);
+	free(files->functions.at);
 }

@@ -27,14 +27,26 @@ struct open_marks {
 	uint32_t capacity;
 };
 
-void marks_free_open(struct model *m)
+void marks_free_open(struct marks *marks)
 {
-	for (int by = 0; m->open_marks && by < NR_BY; by++)
-		hash_map_fini(&m->open_marks->latest[by]);
-	if (m->open_marks)
-		free(m->open_marks->chain);
-	free(m->open_marks);
-	m->open_marks = NULL;
+	for (int by = 0; marks->open && by < NR_BY; by++)
+		hash_map_fini(&marks->open->latest[by]);
+	if (marks->open)
+		free(marks->open->chain);
+	free(marks->open);
+	marks->open = NULL;
+}
+
+void marks_fini(struct marks *marks)
+{
+	for (uint32_t i = 0; i < marks->nr; i++) {
+		free(marks->at[i].name);
+		free(marks->at[i].text);
+	}
+	free(marks->at);
+	free(marks->pieces.at);
+	hash_map_fini(&marks->handles);
+	marks_free_open(marks);
 }
 
 struct mark_key {
@@ -59,19 +71,19 @@ static bool mark_is_begin_of_end(const struct mark *k, int by, const struct proc
 /* Adds a mark to the chains.  mark: an index. */
 static void add_open_mark(struct model *m, uint32_t mark)
 {
-	const struct mark *k = &m->mark[mark];
-	struct open_marks *o = m->open_marks ? m->open_marks : (m->open_marks = calloc(1, sizeof(*o)));
+	const struct mark *k = &m->marks.at[mark];
+	struct open_marks *o = m->marks.open ? m->marks.open : (m->marks.open = calloc(1, sizeof(*o)));
 
 	if (!o)
 		return;
 	if (mark >= o->capacity) {
-		struct mark_chain *bigger = realloc(o->chain, (size_t)m->marks_capacity * sizeof(*bigger));
+		struct mark_chain *bigger = realloc(o->chain, (size_t)m->marks.capacity * sizeof(*bigger));
 
 		if (!bigger)
 			return;
-		memset(bigger + o->capacity, 0, (size_t)(m->marks_capacity - o->capacity) * sizeof(*bigger));
+		memset(bigger + o->capacity, 0, (size_t)(m->marks.capacity - o->capacity) * sizeof(*bigger));
 		o->chain = bigger;
-		o->capacity = m->marks_capacity;
+		o->capacity = m->marks.capacity;
 	}
 	for (int by = 0; by < NR_BY; by++) {
 		struct mark_key key = open_mark_key(by, k->process, k->tid, k->component, k->instance, k->name);
@@ -85,39 +97,39 @@ static void add_open_mark(struct model *m, uint32_t mark)
 static struct mark *find_begun_mark(struct model *m, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
 				    const char *name)
 {
-	struct open_marks *o = m->open_marks;
+	struct open_marks *o = m->marks.open;
 
 	for (int by = 0; o && by < NR_BY; by++) {
 		struct mark_key key = open_mark_key(by, p->number, tid, component, instance, name);
 		uint32_t i = hash_map_find(&o->latest[by], key.a, key.b), was = i;
 
-		while (i && (m->mark[i - 1].end_ns != UINT64_MAX ||
-			     !mark_is_begin_of_end(&m->mark[i - 1], by, p, tid, component, instance, name)))
+		while (i && (m->marks.at[i - 1].end_ns != UINT64_MAX ||
+			     !mark_is_begin_of_end(&m->marks.at[i - 1], by, p, tid, component, instance, name)))
 			i = o->chain[i - 1].before[by];
 		if (i && i != was)
 			hash_map_set(&o->latest[by], key.a, key.b, i);
 		else if (was && !i)
 			o->chain[was - 1].before[by] = 0; /* all have ended: the next search stops at the latest */
 		if (i)
-			return &m->mark[i - 1];
+			return &m->marks.at[i - 1];
 	}
 	return NULL;
 }
 
 static void begin_mark_piece(struct model *m, uint32_t mark, uint32_t tid, uint64_t time_ns)
 {
-	struct mark *k = &m->mark[mark];
+	struct mark *k = &m->marks.at[mark];
 
-	if (!GROW(m->piece, m->nr_pieces, m->pieces_capacity))
+	if (!ARRAY_GROW(m->marks.pieces))
 		return;
-	m->piece[m->nr_pieces] = (struct mark_piece){ k->process, tid, time_ns, UINT64_MAX, mark, 0, k->pieces };
-	k->pieces = ++m->nr_pieces;
+	m->marks.pieces.at[m->marks.pieces.nr] = (struct mark_piece){ k->process, tid, time_ns, UINT64_MAX, mark, 0, k->pieces };
+	k->pieces = ++m->marks.pieces.nr;
 }
 
 static void end_mark_piece(struct model *m, const struct mark *k, uint64_t time_ns)
 {
-	if (k->pieces && m->piece[k->pieces - 1].to_ns == UINT64_MAX)
-		m->piece[k->pieces - 1].to_ns = time_ns;
+	if (k->pieces && m->marks.pieces.at[k->pieces - 1].to_ns == UINT64_MAX)
+		m->marks.pieces.at[k->pieces - 1].to_ns = time_ns;
 }
 
 /* Returns the owner of a handle: this process, or none if a command added the mark to the trace afterwards. */
@@ -128,15 +140,16 @@ static uint32_t owner_of_handle(const struct process *p, uint64_t handle)
 
 static uint32_t find_handle(const struct model *m, const struct process *p, uint64_t handle)
 {
-	return hash_map_find(&m->mark_handles, owner_of_handle(p, handle), handle);
+	return hash_map_find(&m->marks.handles, owner_of_handle(p, handle), handle);
 }
 
 static uint32_t parent_of_mark(const struct model *m, const struct process *p, uint64_t handle, uint64_t instance)
 {
 	if (handle)
 		return find_handle(m, p, handle);
-	for (uint32_t i = m->nr_marks, n = 0; instance && i > 0 && n < PARENTS_LOOKED; i--, n++)
-		if (m->mark[i - 1].process == p->number && m->mark[i - 1].instance == instance && m->mark[i - 1].end_ns == UINT64_MAX)
+	for (uint32_t i = m->marks.nr, n = 0; instance && i > 0 && n < PARENTS_LOOKED; i--, n++)
+		if (m->marks.at[i - 1].process == p->number && m->marks.at[i - 1].instance == instance &&
+		    m->marks.at[i - 1].end_ns == UINT64_MAX)
 			return i;
 	return 0;
 }
@@ -147,20 +160,20 @@ static void begin_mark(struct model *m, const struct process *p, const struct tr
 	uint32_t parent = parent_of_mark(m, p, trace_u64(r, F(mark, parent)), parent_instance);
 	struct mark *k;
 
-	if (!GROW(m->mark, m->nr_marks, m->marks_capacity)) {
+	if (!ARRAY_GROW(m->marks)) {
 		free(name);
 		return;
 	}
-	k = &m->mark[m->nr_marks++];
+	k = &m->marks.at[m->marks.nr++];
 	*k = (struct mark){ r->time_ns, UINT64_MAX, p->number, r->tid, component, trace_u64(r, F(mark, instance)), parent_instance,
 			    trace_u64(r, F(mark, units)), name, trace_text(r, F(mark, text)), handle,
 			    (uint32_t)trace_u64(r, F(mark, covers)), parent, 0 };
 	if (handle)
-		hash_map_set(&m->mark_handles, owner_of_handle(p, handle), handle, m->nr_marks);
+		hash_map_set(&m->marks.handles, owner_of_handle(p, handle), handle, m->marks.nr);
 	else
-		add_open_mark(m, m->nr_marks - 1);
+		add_open_mark(m, m->marks.nr - 1);
 	if (k->covers == JITREG_COVERS_THREAD || k->covers == JITREG_COVERS_TASK || (!k->covers && component && parent))
-		begin_mark_piece(m, m->nr_marks - 1, r->tid, r->time_ns);
+		begin_mark_piece(m, m->marks.nr - 1, r->tid, r->time_ns);
 }
 
 void model_read_mark(struct model *m, struct process *p, const struct trace_record *r)
@@ -178,7 +191,7 @@ void model_read_mark(struct model *m, struct process *p, const struct trace_reco
 		return;
 	}
 	of = handle ? find_handle(m, p, handle) : 0;
-	k = of ? &m->mark[of - 1] : handle ? NULL : find_begun_mark(m, p, r->tid, component, trace_u64(r, F(mark, instance)), name);
+	k = of ? &m->marks.at[of - 1] : handle ? NULL : find_begun_mark(m, p, r->tid, component, trace_u64(r, F(mark, instance)), name);
 	/* Without an agent, a mark has neither handle nor name. */
 	if (action == JITREG_MARK_END && (handle || (name && *name)) &&
 	    (!k || k->end_ns != UINT64_MAX || (!handle && instance && k->instance != instance)))
@@ -188,7 +201,7 @@ void model_read_mark(struct model *m, struct process *p, const struct trace_reco
 		return;
 	if (action == JITREG_MARK_ENTER && k->covers == JITREG_COVERS_TASK) {
 		end_mark_piece(m, k, r->time_ns);
-		begin_mark_piece(m, (uint32_t)(k - m->mark), r->tid, r->time_ns);
+		begin_mark_piece(m, (uint32_t)(k - m->marks.at), r->tid, r->time_ns);
 	} else if (action == JITREG_MARK_LEAVE && k->covers == JITREG_COVERS_TASK) {
 		end_mark_piece(m, k, r->time_ns);
 	} else if (action == JITREG_MARK_END) {
@@ -251,27 +264,30 @@ static uint32_t *sort_and_track_moves(void *array, uint32_t nr, size_t each, int
 
 void model_settle_marks(struct model *m)
 {
-	uint32_t *marks = m->nr_marks ? sort_and_track_moves(m->mark, m->nr_marks, sizeof(*m->mark), compare_mark_begins) : NULL;
-	uint32_t *pieces = m->nr_pieces ? sort_and_track_moves(m->piece, m->nr_pieces, sizeof(*m->piece), compare_piece_threads) : NULL;
+	uint32_t *marks = m->marks.nr ? sort_and_track_moves(m->marks.at, m->marks.nr, sizeof(*m->marks.at), compare_mark_begins) : NULL;
+	uint32_t *pieces = m->marks.pieces.nr ? sort_and_track_moves(m->marks.pieces.at, m->marks.pieces.nr,
+								     sizeof(*m->marks.pieces.at), compare_piece_threads) : NULL;
 
-	hash_map_fini(&m->mark_handles);
-	marks_free_open(m);
-	for (uint32_t i = 0; marks && i < m->nr_marks; i++)
-		m->mark[i].parent = marks[m->mark[i].parent];
-	for (uint32_t i = 0; pieces && i < m->nr_marks; i++)
-		m->mark[i].pieces = pieces[m->mark[i].pieces];
-	for (uint32_t i = 0; marks && pieces && i < m->nr_pieces; i++) {
-		struct mark_piece *x = &m->piece[i];
+	hash_map_fini(&m->marks.handles);
+	marks_free_open(&m->marks);
+	for (uint32_t i = 0; marks && i < m->marks.nr; i++)
+		m->marks.at[i].parent = marks[m->marks.at[i].parent];
+	for (uint32_t i = 0; pieces && i < m->marks.nr; i++)
+		m->marks.at[i].pieces = pieces[m->marks.at[i].pieces];
+	for (uint32_t i = 0; marks && pieces && i < m->marks.pieces.nr; i++) {
+		struct mark_piece *x = &m->marks.pieces.at[i];
 		uint32_t outer = i; /* the piece before it, or one that piece began in */
 
 		x->mark = marks[x->mark + 1] - 1;
 		x->before = pieces[x->before];
-		while (outer && m->piece[outer - 1].to_ns <= x->from_ns)
-			outer = m->piece[outer - 1].outer;
-		x->outer = outer && m->piece[outer - 1].process == x->process && m->piece[outer - 1].tid == x->tid ? outer : 0;
+		while (outer && m->marks.pieces.at[outer - 1].to_ns <= x->from_ns)
+			outer = m->marks.pieces.at[outer - 1].outer;
+		if (outer && (m->marks.pieces.at[outer - 1].process != x->process || m->marks.pieces.at[outer - 1].tid != x->tid))
+			outer = 0;
+		x->outer = outer;
 	}
-	if (m->nr_pieces && (!marks || !pieces))
-		m->nr_pieces = 0;
+	if (m->marks.pieces.nr && (!marks || !pieces))
+		m->marks.pieces.nr = 0;
 	free(marks);
 	free(pieces);
 }
@@ -287,16 +303,16 @@ const struct mark_piece *
 model_find_mark_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *until_ns)
 {
 	const struct mark_piece *x;
-	uint32_t up_to = SORTED_COUNT(m->nr_pieces, i, piece_begins_up_to(&m->piece[i], p, tid, time_ns));
+	uint32_t up_to = SORTED_COUNT(m->marks.pieces.nr, i, piece_begins_up_to(&m->marks.pieces.at[i], p, tid, time_ns));
 
-	x = up_to < m->nr_pieces ? &m->piece[up_to] : NULL; /* the next piece */
+	x = up_to < m->marks.pieces.nr ? &m->marks.pieces.at[up_to] : NULL; /* the next piece */
 	if (x && x->process == p->number && x->tid == tid && x->from_ns < *until_ns)
 		*until_ns = x->from_ns;
-	x = up_to ? &m->piece[up_to - 1] : NULL;
+	x = up_to ? &m->marks.pieces.at[up_to - 1] : NULL;
 	if (!x || x->process != p->number || x->tid != tid)
 		return NULL;
 	while (x && x->to_ns <= time_ns)
-		x = x->outer ? &m->piece[x->outer - 1] : NULL;
+		x = x->outer ? &m->marks.pieces.at[x->outer - 1] : NULL;
 	if (x && x->to_ns < *until_ns)
 		*until_ns = x->to_ns;
 	return x;

@@ -121,7 +121,7 @@ void model_read_thread_count(struct model *m, struct process *p, const struct tr
 
 void model_read_notice(struct model *m, struct process *p, const struct trace_record *r)
 {
-	struct notice *t = model_append((void **)&m->notice, &m->nr_notices, sizeof(*m->notice));
+	struct notice *t = ARRAY_ADD(m->notices);
 
 	(void)p;
 	if (!t)
@@ -132,7 +132,7 @@ void model_read_notice(struct model *m, struct process *p, const struct trace_re
 
 void model_read_host_lack(struct model *m, struct process *p, const struct trace_record *r)
 {
-	struct host_lacking *l = model_append((void **)&m->lacking, &m->nr_lacking, sizeof(*m->lacking));
+	struct host_lacking *l = ARRAY_ADD(m->lacks);
 
 	(void)p;
 	if (!l)
@@ -202,4 +202,33 @@ int model_settle_events(struct model *m)
 	counts_settle(m);
 	settle_switches(m);
 	return 0;
+}
+
+void recording_fini(struct model *m)
+{
+	for (uint32_t i = 0; i < sizeof(m->event) / sizeof(m->event[0]); i++) {
+		free(m->event[i].name);
+		free(m->event[i].unit);
+		free(m->event[i].scope);
+		counts_free(&m->event[i]);
+	}
+	for (uint32_t i = 0; i < m->notices.nr; i++)
+		free(m->notices.at[i].sentence);
+	free(m->notices.at);
+	for (uint32_t i = 0; i < m->lacks.nr; i++) {
+		free(m->lacks.at[i].host);
+		free(m->lacks.at[i].version);
+		free(m->lacks.at[i].missing);
+		free(m->lacks.at[i].reason);
+		free(m->lacks.at[i].lacks);
+		free(m->lacks.at[i].helps);
+		free(m->lacks.at[i].jit_hosts);
+	}
+	free(m->lacks.at);
+	free(m->tool);
+	free(m->host_name);
+	free(m->kernel);
+	free(m->working_folder);
+	free(m->command);
+	free(m->way);
 }

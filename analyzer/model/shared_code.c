@@ -24,45 +24,45 @@ static uint64_t base_of(const struct code *c)
 /* Finds or adds the shared memory of a mapping.  0: out of memory. */
 static uint32_t add_group(struct model *m, const struct code *c)
 {
-	uint32_t first = hash_map_find(&m->shared_at, c->identity.inode, c->identity.device), last = 0;
+	uint32_t first = hash_map_find(&m->shared_codes.by_file, c->identity.inode, c->identity.device), last = 0;
 
-	for (uint32_t i = first; i; i = m->shared[i - 1].next) {
-		if (m->shared[i - 1].base == base_of(c))
+	for (uint32_t i = first; i; i = m->shared_codes.at[i - 1].next) {
+		if (m->shared_codes.at[i - 1].base == base_of(c))
 			return i;
 		last = i;
 	}
-	if (!GROW(m->shared, m->nr_shared, m->shared_capacity))
+	if (!ARRAY_GROW(m->shared_codes))
 		return 0;
-	m->shared[m->nr_shared++] = (struct shared_code){ c->identity.device, c->identity.inode, base_of(c), { 0 }, 0 };
+	m->shared_codes.at[m->shared_codes.nr++] = (struct shared_code){ c->identity.device, c->identity.inode, base_of(c), { 0 }, 0 };
 	if (last)
-		m->shared[last - 1].next = m->nr_shared;
-	else if (!hash_map_set(&m->shared_at, c->identity.inode, c->identity.device, m->nr_shared))
+		m->shared_codes.at[last - 1].next = m->shared_codes.nr;
+	else if (!hash_map_set(&m->shared_codes.by_file, c->identity.inode, c->identity.device, m->shared_codes.nr))
 		return 0;
-	return m->nr_shared;
+	return m->shared_codes.nr;
 }
 
 static bool find_groups(struct model *m)
 {
-	for (uint32_t i = 0; i < m->nr_code; i++)
-		if (is_shared(m->code[i])) {
-			m->code[i]->shared = add_group(m, m->code[i]);
-			if (!m->code[i]->shared)
+	for (uint32_t i = 0; i < m->codes.nr; i++)
+		if (is_shared(m->codes.at[i])) {
+			m->codes.at[i]->shared = add_group(m, m->codes.at[i]);
+			if (!m->codes.at[i]->shared)
 				return false;
 		}
-	for (uint32_t i = 0; i < m->nr_processes; i++)
-		m->process[i]->shared = m->shared;
+	for (uint32_t i = 0; i < m->processes.nr; i++)
+		m->processes.at[i]->shared = m->shared_codes.at;
 	return true;
 }
 
 /* Copies a function to where its memory has another address.  NULL: it cannot be copied, or out of memory. */
 static struct code *copy(struct model *m, const struct code *from, uint64_t move)
 {
-	struct code *c = from->kind == CODE_LOAD && m->nr_shared_copies < COPIES_MAX ?
-		model_add_code(m, CODE_LOAD, m->numbered[from->process], from->from_ns) : NULL;
+	struct code *c = from->kind == CODE_LOAD && m->shared_codes.nr_copies < COPIES_MAX ?
+		model_add_code(m, CODE_LOAD, m->numbered.at[from->process], from->from_ns) : NULL;
 
 	if (!c)
 		return NULL;
-	m->nr_shared_copies++;
+	m->shared_codes.nr_copies++;
 	c->address = from->address + move;
 	c->bytes = from->bytes;
 	c->name = from->name ? strdup(from->name) : NULL;
@@ -78,13 +78,13 @@ static struct code *copy(struct model *m, const struct code *from, uint64_t move
 
 static bool share(struct model *m, const struct code_fact *f, const struct code *region)
 {
-	const struct shared_code *own = &m->shared[region->shared - 1];
+	const struct shared_code *own = &m->shared_codes.at[region->shared - 1];
 
-	for (uint32_t i = hash_map_find(&m->shared_at, own->inode, own->device); i; i = m->shared[i - 1].next) {
-		uint64_t move = m->shared[i - 1].base - own->base;
+	for (uint32_t i = hash_map_find(&m->shared_codes.by_file, own->inode, own->device); i; i = m->shared_codes.at[i - 1].next) {
+		uint64_t move = m->shared_codes.at[i - 1].base - own->base;
 		void *owner = move ? copy(m, f->owner, move) : f->owner;
 
-		if (owner && code_map_add(&m->shared[i - 1].code, f->start + move, f->end + move, f->from_ns, owner))
+		if (owner && code_map_add(&m->shared_codes.at[i - 1].code, f->start + move, f->end + move, f->from_ns, owner))
 			return false;
 	}
 	return true;
@@ -109,28 +109,28 @@ int shared_code_settle(struct model *m)
 {
 	if (!find_groups(m))
 		return -ENOMEM;
-	for (uint32_t i = 0; m->nr_shared && i < m->nr_processes; i++)
-		for (size_t n = 0; n < m->process[i]->code.nr_facts; n++) {
-			const struct code_fact *f = &m->process[i]->code.facts[n];
+	for (uint32_t i = 0; m->shared_codes.nr && i < m->processes.nr; i++)
+		for (size_t n = 0; n < m->processes.at[i]->code.nr_facts; n++) {
+			const struct code_fact *f = &m->processes.at[i]->code.facts[n];
 			const struct code *c = f->owner;
 			const struct code *region = c && (c->kind == CODE_LOAD || c->kind == CODE_ELF) && f->start < f->end ?
-				region_of(m->process[i], f) : NULL;
+				region_of(m->processes.at[i], f) : NULL;
 
 			if (region && !share(m, f, region))
 				return -ENOMEM;
 		}
-	for (uint32_t i = 0; i < m->nr_shared; i++)
-		if (code_map_index(&m->shared[i].code))
+	for (uint32_t i = 0; i < m->shared_codes.nr; i++)
+		if (code_map_index(&m->shared_codes.at[i].code))
 			return -ENOMEM;
 	return 0;
 }
 
-void shared_code_free(struct model *m)
+void shared_codes_fini(struct shared_codes *s)
 {
-	for (uint32_t i = 0; i < m->nr_shared; i++)
-		code_map_fini(&m->shared[i].code);
-	free(m->shared);
-	hash_map_fini(&m->shared_at);
+	for (uint32_t i = 0; i < s->nr; i++)
+		code_map_fini(&s->at[i].code);
+	free(s->at);
+	hash_map_fini(&s->by_file);
 }
 
 /* ------------------------------------------------------------------------------------------------------ copies of files */
@@ -154,8 +154,8 @@ static bool list_owners(const struct model *m, struct owners *o)
 {
 	bool ok = true;
 
-	for (uint32_t i = 0; i < m->nr_files && ok; i++) {
-		const struct image_file *f = m->file[i];
+	for (uint32_t i = 0; i < m->files.nr && ok; i++) {
+		const struct image_file *f = m->files.at[i];
 		uint64_t key;
 
 		if (!f->elf || f->of_machine || !image_file_has_build_id(f))
@@ -173,7 +173,7 @@ static struct image_file *find_owner(const struct model *m, const struct hash_ma
 {
 	uint32_t i = hash_map_find(among, hash_text(build_id), bytes);
 
-	return i && strcmp(m->file[i - 1]->key, build_id) == 0 ? m->file[i - 1] : NULL;
+	return i && strcmp(m->files.at[i - 1]->key, build_id) == 0 ? m->files.at[i - 1] : NULL;
 }
 
 static void share_parts(const struct model *m, const struct owners *o, struct image_file *f)
@@ -200,11 +200,11 @@ bool shared_files_settle(struct model *m)
 	struct owners o = { 0 };
 	bool ok = list_owners(m, &o);
 
-	for (uint32_t i = 0; i < m->nr_files && ok; i++)
-		if (!m->file[i]->elf && image_file_has_build_id(m->file[i]))
-			share_parts(m, &o, m->file[i]);
-	for (uint32_t i = 0; i < m->nr_files && ok; i++) {
-		const struct image_file *f = m->file[i];
+	for (uint32_t i = 0; i < m->files.nr && ok; i++)
+		if (!m->files.at[i]->elf && image_file_has_build_id(m->files.at[i]))
+			share_parts(m, &o, m->files.at[i]);
+	for (uint32_t i = 0; i < m->files.nr && ok; i++) {
+		const struct image_file *f = m->files.at[i];
 		bool lacks = f->elf && !f->shares_elf && !f->of_machine && image_file_has_build_id(f) && !elf_has_symbols(f->elf);
 		struct image_file *owner = lacks ? find_owner(m, &o.with_symbols, f->key, ANY_SIZE) : NULL;
 

@@ -15,6 +15,7 @@
 
 struct image_file;
 struct model;
+struct shared_codes;
 struct process;
 
 /* Shared memory of a file with its first byte at one address.  Processes that map the file at another address have another one of
@@ -27,7 +28,7 @@ struct shared_code {
 
 /* Shares the code of all processes.  All code maps must have an index.  Returns 0 or -ENOMEM. */
 int shared_code_settle(struct model *m);
-void shared_code_free(struct model *m);
+void shared_codes_fini(struct shared_codes *s);
 
 /* Checks whether the file's key is a build id. */
 bool image_file_has_build_id(const struct image_file *f);

@@ -53,8 +53,8 @@ static void note_trace_facts(struct overhead *o, unsigned rate, enum capture c, 
 			o->period[rate] = (double)m->event[0].period;
 	}
 	o->read |= 1u << c;
-	for (uint32_t i = 0; i < m->nr_notices; i++)
-		add_unique_notice(o, c, m->notice[i].sentence);
+	for (uint32_t i = 0; i < m->notices.nr; i++)
+		add_unique_notice(o, c, m->notices.at[i].sentence);
 	o->has_components |= m->dictionary.nr_components > 1;
 }
 

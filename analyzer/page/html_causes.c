@@ -29,7 +29,7 @@ struct causes {
 static bool place_is_in(const struct causes *c, const struct hot *h, const struct html_place *p)
 {
 	const struct model *m = c->t->report->model;
-	const struct code *code = p->ip && p->code && p->code <= m->nr_code ? m->code[p->code - 1] : NULL;
+	const struct code *code = p->ip && p->code && p->code <= m->codes.nr ? m->codes.at[p->code - 1] : NULL;
 
 	if (!code)
 		return false;

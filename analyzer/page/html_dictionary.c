@@ -85,14 +85,15 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 		fputc(']', to);
 	}
 	fputs("],\n\"marks\":{", to);
-	JSON_LIST(to, "name", m->nr_marks, escape_json_string(to, m->mark[i].name));
-	JSON_NEXT_LIST(to, "text", m->nr_marks, escape_json_string(to, m->mark[i].text));
-	JSON_NEXT_LIST(to, "begin", m->nr_marks, fprintf(to, "%.3f", ((double)m->mark[i].begin_ns - (double)t->report->a->first_ns) / 1e3));
-	JSON_NEXT_LIST(to, "end", m->nr_marks, if (m->mark[i].end_ns == UINT64_MAX) fputs("null", to);
-	      else fprintf(to, "%.3f", ((double)m->mark[i].end_ns - (double)t->report->a->first_ns) / 1e3));
-	JSON_NEXT_LIST(to, "tid", m->nr_marks, fprintf(to, "%u", m->mark[i].tid));
-	JSON_NEXT_LIST(to, "process", m->nr_marks, fprintf(to, "%u", m->mark[i].process));
-	JSON_NEXT_LIST(to, "instance", m->nr_marks, fprintf(to, "%llu", (unsigned long long)m->mark[i].instance));
-	JSON_NEXT_LIST(to, "component", m->nr_marks, fprintf(to, "%u", m->mark[i].component));
+	JSON_LIST(to, "name", m->marks.nr, escape_json_string(to, m->marks.at[i].name));
+	JSON_NEXT_LIST(to, "text", m->marks.nr, escape_json_string(to, m->marks.at[i].text));
+	JSON_NEXT_LIST(to, "begin", m->marks.nr,
+		       fprintf(to, "%.3f", ((double)m->marks.at[i].begin_ns - (double)t->report->a->first_ns) / 1e3));
+	JSON_NEXT_LIST(to, "end", m->marks.nr, if (m->marks.at[i].end_ns == UINT64_MAX) fputs("null", to);
+	      else fprintf(to, "%.3f", ((double)m->marks.at[i].end_ns - (double)t->report->a->first_ns) / 1e3));
+	JSON_NEXT_LIST(to, "tid", m->marks.nr, fprintf(to, "%u", m->marks.at[i].tid));
+	JSON_NEXT_LIST(to, "process", m->marks.nr, fprintf(to, "%u", m->marks.at[i].process));
+	JSON_NEXT_LIST(to, "instance", m->marks.nr, fprintf(to, "%llu", (unsigned long long)m->marks.at[i].instance));
+	JSON_NEXT_LIST(to, "component", m->marks.nr, fprintf(to, "%u", m->marks.at[i].component));
 	fputs("},\n", to);
 }

@@ -76,13 +76,13 @@ static void write_events_json(const struct model *m, FILE *to)
 static void write_processes_json(const struct model *m, FILE *to)
 {
 	fputs("\"processes\":{", to);
-	JSON_LIST(to, "pid", m->nr_processes, fprintf(to, "%u", m->numbered[i]->pid));
-	JSON_NEXT_LIST(to, "comm", m->nr_processes, escape_json_string(to, m->numbered[i]->comm));
-	JSON_NEXT_LIST(to, "agent", m->nr_processes, fputc('0' + m->numbered[i]->has_guest, to));
+	JSON_LIST(to, "pid", m->processes.nr, fprintf(to, "%u", m->numbered.at[i]->pid));
+	JSON_NEXT_LIST(to, "comm", m->processes.nr, escape_json_string(to, m->numbered.at[i]->comm));
+	JSON_NEXT_LIST(to, "agent", m->processes.nr, fputc('0' + m->numbered.at[i]->has_guest, to));
 	fputs("},\n\"threads\":{", to);
-	JSON_LIST(to, "tid", m->nr_threads, fprintf(to, "%u", m->thread[i].tid));
-	JSON_NEXT_LIST(to, "process", m->nr_threads, fprintf(to, "%u", m->thread[i].process));
-	JSON_NEXT_LIST(to, "comm", m->nr_threads, escape_json_string(to, m->thread[i].comm));
+	JSON_LIST(to, "tid", m->threads.nr, fprintf(to, "%u", m->threads.at[i].tid));
+	JSON_NEXT_LIST(to, "process", m->threads.nr, fprintf(to, "%u", m->threads.at[i].process));
+	JSON_NEXT_LIST(to, "comm", m->threads.nr, escape_json_string(to, m->threads.at[i].comm));
 	fputs("},\n", to);
 }
 
@@ -90,7 +90,7 @@ static void write_memory_json(const struct model *m, FILE *to)
 {
 	static const char *const kinds[] = { "named", "heap", "stack", "mapping", "file" };
 
-	JSON_LIST(to, "memory", m->nr_memory, const struct memory *r = m->memory[i];
+	JSON_LIST(to, "memory", m->areas.nr, const struct memory *r = m->areas.at[i];
 	      if (!r) { fputs("null", to); continue; }
 	      fprintf(to, "{\"kind\":\"%s\",\"name\":", kinds[r->kind]); escape_json_string(to, r->name);
 	      fprintf(to, ",\"address\":%llu,\"bytes\":%llu,\"component\":%u,\"process\":%u}", (unsigned long long)r->address,
@@ -103,12 +103,12 @@ static void write_code_json(const struct model *m, FILE *to)
 	static const char *const kinds[] = { "image", "elf", "function", "region" };
 
 	fputs("\"code\":{", to);
-	JSON_LIST(to, "kind", m->nr_code, fprintf(to, "\"%s\"", kinds[m->code[i]->kind]));
-	JSON_NEXT_LIST(to, "name", m->nr_code,
-		       escape_json_string(to, m->code[i]->kind == CODE_IMAGE ? m->code[i]->path : m->code[i]->name));
-	JSON_NEXT_LIST(to, "bytes", m->nr_code, fprintf(to, "%llu", (unsigned long long)m->code[i]->bytes));
-	JSON_NEXT_LIST(to, "file", m->nr_code, fprintf(to, "%u", m->code[i]->kind == CODE_IMAGE && m->code[i]->file ?
-								 m->code[i]->file->number + 1 : 0));
+	JSON_LIST(to, "kind", m->codes.nr, fprintf(to, "\"%s\"", kinds[m->codes.at[i]->kind]));
+	JSON_NEXT_LIST(to, "name", m->codes.nr,
+		       escape_json_string(to, m->codes.at[i]->kind == CODE_IMAGE ? m->codes.at[i]->path : m->codes.at[i]->name));
+	JSON_NEXT_LIST(to, "bytes", m->codes.nr, fprintf(to, "%llu", (unsigned long long)m->codes.at[i]->bytes));
+	JSON_NEXT_LIST(to, "file", m->codes.nr, fprintf(to, "%u", m->codes.at[i]->kind == CODE_IMAGE && m->codes.at[i]->file ?
+								 m->codes.at[i]->file->number + 1 : 0));
 	fputs("},\n", to);
 }
 

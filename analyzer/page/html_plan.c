@@ -83,7 +83,7 @@ void html_put_plans(const struct html_trace *t, FILE *to)
 	const char *comma = "";
 
 	fprintf(to, "\"plan_level\":%d,\"plans\":[", level == LEVELS_MAX ? -1 : (int)level);
-	nr = level == LEVELS_MAX ? 0 : plan_tree_owners(&m->dictionary, level, m->nr_processes, &owner);
+	nr = level == LEVELS_MAX ? 0 : plan_tree_owners(&m->dictionary, level, m->processes.nr, &owner);
 	for (uint32_t i = 0; i < nr; i++) {
 		struct plan_tree tree;
 

@@ -26,7 +26,7 @@ static void fingerprint(const uint64_t *word, uint32_t nr, uint64_t out[2])
 /* Is the code generated? The report's first sentences and `--view code` count the same code. */
 static bool code_is_generated(const struct model *m, uint32_t number)
 {
-	const struct code *c = number && number <= m->nr_code ? m->code[number - 1] : NULL;
+	const struct code *c = number && number <= m->codes.nr ? m->codes.at[number - 1] : NULL;
 
 	return c && (c->kind != CODE_IMAGE || c->generated);
 }
@@ -79,7 +79,7 @@ static uint64_t address_of_place(const struct code *code, uint64_t ip, bool touc
 static uint32_t find_or_add_place(struct html_rows *r, const struct model *m, const struct table *t, uint32_t row)
 {
 	const uint32_t number = t->column[TABLE_CODE][row];
-	const struct code *code = number && number <= m->nr_code ? m->code[number - 1] : NULL;
+	const struct code *code = number && number <= m->codes.nr ? m->codes.at[number - 1] : NULL;
 	const struct html_place place = { address_of_place(code, t->ip[row], t->address[row] != 0), number, t->column[TABLE_FUNCTION][row],
 					  t->column[TABLE_LINE][row], t->column[TABLE_IMAGE][row] };
 	const uint64_t word[3] = { place.ip, pack_u32_pair(place.code, place.function), pack_u32_pair(place.line, place.image) };

@@ -135,8 +135,8 @@ void html_put_sources(const struct html_trace *t, FILE *to)
 	const char *comma = "";
 
 	fputs("\"sources\":[", to);
-	for (uint32_t i = 0; i < m->nr_sources; i++) {
-		const struct source *s = &m->source[i];
+	for (uint32_t i = 0; i < m->sources.nr; i++) {
+		const struct source *s = &m->sources.at[i];
 		uint32_t *number = calloc(s->nr_lines + 1, sizeof(*number));
 		const bool components = s->level < LEVELS_MAX;
 		uint64_t steps = STEPS_A_LINE * s->nr_lines + (components ? 0 : t->report->a->nr_lines) + 1;

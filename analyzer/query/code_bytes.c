@@ -62,12 +62,12 @@ static void copy_bytes_from_page(const struct report *r, struct code_bytes *w)
 
 	if (w->code->region)
 		copy_wanted_bytes(w, w->code->address, w->code->region->bytes, w->code->region->nr);
-	for (uint32_t i = 0; i < m->nr_copies && !w->bytes; i++) {
-		const struct code_copy *page = &m->copy[i];
+	for (uint32_t i = 0; i < m->codes.copies.nr && !w->bytes; i++) {
+		const struct code_copy *page = &m->codes.copies.at[i];
 		const char *bytes;
 		size_t nr;
 
-		if (page->loaded_ns != TRACE_NOT_LOADED || page->pid != m->numbered[w->code->process]->pid || w->start < page->address ||
+		if (page->loaded_ns != TRACE_NOT_LOADED || page->pid != m->numbered.at[w->code->process]->pid || w->start < page->address ||
 		    w->start - page->address > page->bytes || w->end - w->start > page->bytes - (w->start - page->address))
 			continue;
 		bytes = read_code_at_place(r, page->place, &nr);
@@ -98,12 +98,12 @@ void code_bytes_each(const struct report *r,
 		     void (*take_code)(void *context, const struct code *c, const void *bytes, uint64_t read_ns), void *context)
 {
 	const struct model *m = r->model;
-	const struct code **code = malloc(((size_t)m->nr_code + 1) * sizeof(*code));
+	const struct code **code = malloc(((size_t)m->codes.nr + 1) * sizeof(*code));
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; code && i < m->nr_code; i++)
-		if (m->code[i]->kind == CODE_LOAD && m->code[i]->has_bytes)
-			code[nr++] = m->code[i];
+	for (uint32_t i = 0; code && i < m->codes.nr; i++)
+		if (m->codes.at[i]->kind == CODE_LOAD && m->codes.at[i]->has_bytes)
+			code[nr++] = m->codes.at[i];
 	if (nr)
 		qsort(code, nr, sizeof(*code), compare_code_places);
 	for (uint32_t i = 0; i < nr; i++) {

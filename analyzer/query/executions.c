@@ -21,7 +21,7 @@ static bool mark_is_wanted(const struct counting *c, uint32_t i)
 {
 	const struct report *r = c->r;
 	const struct filter *f = &r->filter;
-	const struct mark *k = &r->model->mark[i];
+	const struct mark *k = &r->model->marks.at[i];
 
 	return k->process == c->process && k->name && strcmp(k->name, filter_phase(f)) == 0 &&
 	       (!f->has_instance || k->instance == f->instance) && k->end_ns > f->table.from_ns &&
@@ -39,7 +39,7 @@ static uint32_t number_roots(const struct plan_tree *t, uint32_t *root_of)
 
 bool executions_need_sums(const struct report *r, uint32_t level)
 {
-	uint32_t *owner, nr = plan_tree_owners(&r->model->dictionary, level, r->model->nr_processes, &owner), roots = 0;
+	uint32_t *owner, nr = plan_tree_owners(&r->model->dictionary, level, r->model->processes.nr, &owner), roots = 0;
 
 	for (uint32_t n = 0; roots < 2 && n < nr && owner[n] != PLAN_COMMON; n++) {
 		struct plan_tree t;
@@ -60,7 +60,7 @@ static void assign_marks_by_samples(struct counting *c, const struct report_grou
 	for (uint32_t i = 0; i < g->g.nr; i++) {
 		uint32_t mark = report_value(g, i, 0), component = report_value(g, i, 1);
 
-		if (!mark || mark > c->r->model->nr_marks || component >= c->r->model->dictionary.nr_components || !c->root_of[component] ||
+		if (!mark || mark > c->r->model->marks.nr || component >= c->r->model->dictionary.nr_components || !c->root_of[component] ||
 		    g->g.sum[i].samples <= c->most[mark - 1])
 			continue;
 		c->most[mark - 1] = g->g.sum[i].samples;
@@ -81,8 +81,8 @@ static bool assign_marks_by_text(struct counting *c)
 	uint32_t nr = 0;
 	bool ok = list != NULL;
 
-	for (uint32_t i = 0; ok && i < c->r->model->nr_marks; i++) {
-		const char *text = c->r->model->mark[i].text ? c->r->model->mark[i].text : "";
+	for (uint32_t i = 0; ok && i < c->r->model->marks.nr; i++) {
+		const char *text = c->r->model->marks.at[i].text ? c->r->model->marks.at[i].text : "";
 		uint32_t n = 0;
 
 		if (!mark_is_wanted(c, i))
@@ -116,7 +116,7 @@ static bool assign_marks_by_text(struct counting *c)
 bool executions_count(const struct report *r, const struct plan_tree *t, uint32_t process, const struct report_group *by_phase,
 		      uint32_t *runs)
 {
-	uint32_t nr_components = r->model->dictionary.nr_components, nr_marks = r->model->nr_marks;
+	uint32_t nr_components = r->model->dictionary.nr_components, nr_marks = r->model->marks.nr;
 	struct counting c = { .r = r, .process = process, .root_of = calloc((size_t)nr_components + 1, 4),
 			      .root_at = calloc((size_t)nr_marks + 1, 4), .most = calloc((size_t)nr_marks + 1, sizeof(double)),
 			      .runs = calloc((size_t)t->nr + 1, sizeof(double)) };
@@ -129,8 +129,8 @@ bool executions_count(const struct report *r, const struct plan_tree *t, uint32_
 	for (uint32_t i = 0; ok && i < nr_marks; i++)
 		if (c.nr_roots == 1)
 			c.root_at[i] = 1;
-		else if (r->model->mark[i].component < nr_components && c.root_of[r->model->mark[i].component])
-			c.root_at[i] = c.root_of[r->model->mark[i].component];
+		else if (r->model->marks.at[i].component < nr_components && c.root_of[r->model->marks.at[i].component])
+			c.root_at[i] = c.root_of[r->model->marks.at[i].component];
 	ok = ok && assign_marks_by_text(&c);
 	for (uint32_t i = 0; i < t->nr; i++)
 		runs[i] = ok ? (uint32_t)fmax(1, floor(c.runs[c.root_of[t->line[i].component]] + 0.5)) : 1;

@@ -10,15 +10,15 @@
 static bool thread_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	(void)set;
-	return a->model->thread[v].tid == f->arguments->tid;
+	return a->model->threads.at[v].tid == f->arguments->tid;
 }
 
 /* Matches the name of a thread.  A thread without a name of its own has its process's. */
 static bool thread_has_name(const struct filter_arguments *a, const struct model *m, uint32_t thread)
 {
-	const struct thread *t = &m->thread[thread];
+	const struct thread *t = &m->threads.at[thread];
 
-	return regexec(a->thread_name, *t->comm ? t->comm : m->numbered[t->process]->comm, 0, NULL, 0) == 0;
+	return regexec(a->thread_name, *t->comm ? t->comm : m->numbered.at[t->process]->comm, 0, NULL, 0) == 0;
 }
 
 static bool thread_name_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
@@ -31,7 +31,7 @@ bool filter_wants_mark(const struct filter_arguments *a, const struct model *m, 
 {
 	uint32_t thread;
 
-	if ((a->has_tid && k->tid != a->tid) || (a->has_pid && m->numbered[k->process]->pid != a->pid))
+	if ((a->has_tid && k->tid != a->tid) || (a->has_pid && m->numbered.at[k->process]->pid != a->pid))
 		return false;
 	thread = a->thread_name ? model_find_thread_of(m, k->process, k->tid, k->begin_ns) : MODEL_NO_THREAD;
 	return !a->thread_name || (thread != MODEL_NO_THREAD && thread_has_name(a, m, thread));
@@ -39,7 +39,7 @@ bool filter_wants_mark(const struct filter_arguments *a, const struct model *m, 
 
 static bool process_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
-	const struct process *p = a->model->numbered[v];
+	const struct process *p = a->model->numbered.at[v];
 
 	(void)set;
 	return (!f->arguments->has_pid || p->pid == f->arguments->pid) &&
@@ -50,14 +50,14 @@ static bool process_passes_filter(const struct filter *f, const struct attributi
 static bool process_is_not_idle(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	(void)f, (void)set;
-	return a->model->numbered[v]->pid != 0;
+	return a->model->numbered.at[v]->pid != 0;
 }
 
 /* Checks for a recording of the whole machine, seen from its first PID namespace.  In others, all processes outside of them have PID 0. */
 static bool has_idle_tasks(const struct model *m)
 {
-	for (uint32_t i = 0; i < m->nr_processes; i++)
-		if (m->numbered[i]->pid == 2 && strcmp(m->numbered[i]->comm, "kthreadd") == 0)
+	for (uint32_t i = 0; i < m->processes.nr; i++)
+		if (m->numbered.at[i]->pid == 2 && strcmp(m->numbered.at[i]->comm, "kthreadd") == 0)
 			return true;
 	return false;
 }
@@ -152,7 +152,7 @@ static bool own_passes_filter(const struct filter *f, const struct attribution *
 static bool mark_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	(void)set;
-	return v && (!f->has_instance || a->model->mark[v - 1].instance == f->instance);
+	return v && (!f->has_instance || a->model->marks.at[v - 1].instance == f->instance);
 }
 
 static void add_set(struct filter *f, enum table_column column,
@@ -326,13 +326,13 @@ static uint32_t count_column_values(const struct attribution *a, enum table_colu
 	case TABLE_EVENT:
 		return a->model->nr_events;
 	case TABLE_THREAD:
-		return a->model->nr_threads;
+		return a->model->threads.nr;
 	case TABLE_PROCESS:
-		return a->model->nr_processes;
+		return a->model->processes.nr;
 	case TABLE_FUNCTION:
 		return a->nr_functions;
 	case TABLE_PHASE:
-		return a->model->nr_marks + 1;
+		return a->model->marks.nr + 1;
 	case TABLE_STACK:
 		return a->stacks.nr;
 	default:
@@ -405,13 +405,13 @@ static const char *suggest_name(const struct filter *f, const struct attribution
 /* Suggests numbers of threads or processes. */
 static const char *suggest_number(const struct model *m, bool threads, char *text, size_t bytes)
 {
-	uint32_t nr = threads ? m->nr_threads : m->nr_processes;
+	uint32_t nr = threads ? m->threads.nr : m->processes.nr;
 	char (*number)[NUMBER_BYTES] = calloc((size_t)nr + 1, sizeof(*number));
 	const char **names = calloc((size_t)nr + 1, sizeof(*names));
 
 	*text = 0;
 	for (uint32_t i = 0; number && names && i < nr; i++) {
-		snprintf(number[i], NUMBER_BYTES, "%u", threads ? m->thread[i].tid : m->process[i]->pid);
+		snprintf(number[i], NUMBER_BYTES, "%u", threads ? m->threads.at[i].tid : m->processes.at[i]->pid);
 		names[i] = number[i];
 	}
 	if (number && names) /* no number is like another, so any are suggested */
@@ -423,13 +423,13 @@ static const char *suggest_number(const struct model *m, bool threads, char *tex
 
 static const char *suggest_thread_name(const struct model *m, char *text, size_t bytes)
 {
-	const char **names = calloc((size_t)m->nr_threads + 1, sizeof(*names));
+	const char **names = calloc((size_t)m->threads.nr + 1, sizeof(*names));
 
 	*text = 0;
-	for (uint32_t i = 0; names && i < m->nr_threads; i++)
-		names[i] = *m->thread[i].comm ? m->thread[i].comm : NULL;
+	for (uint32_t i = 0; names && i < m->threads.nr; i++)
+		names[i] = *m->threads.at[i].comm ? m->threads.at[i].comm : NULL;
 	if (names)
-		suggest("", names, m->nr_threads, text, bytes);
+		suggest("", names, m->threads.nr, text, bytes);
 	free(names);
 	return text;
 }
@@ -456,15 +456,15 @@ static bool mark_is_there(const struct filter *f, const struct model *m, char *t
 	bool instances = false;
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < m->nr_marks; i++) {
-		const char *name = m->mark[i].name;
+	for (uint32_t i = 0; i < m->marks.nr; i++) {
+		const char *name = m->marks.at[i].name;
 		uint32_t n = 0;
 
 		if (!name)
 			continue;
 		if (strcmp(name, f->mark_name) == 0) {
 			instances = true;
-			if (!f->has_instance || m->mark[i].instance == f->instance)
+			if (!f->has_instance || m->marks.at[i].instance == f->instance)
 				return true;
 		}
 		while (n < nr && strcmp(names[n], name) != 0)

@@ -64,7 +64,7 @@ static uint32_t component_of_ids_at(struct report *r, uint32_t process, uint64_t
 
 	if (level >= LEVELS_MAX || !id)
 		return COMPONENT_NONE;
-	return model_find_component(r->model, r->model->numbered[process], (uint32_t)level, id, time_ns, &holds);
+	return model_find_component(r->model, r->model->numbered.at[process], (uint32_t)level, id, time_ns, &holds);
 }
 
 static uint32_t variable_of_counter(const struct frequencies *f, uint32_t function, uint64_t kind, uint64_t at)

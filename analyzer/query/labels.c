@@ -101,7 +101,7 @@ static void find_places(const struct model *m, uint32_t *place)
 	for (uint32_t i = 0; i < d->nr_edges; i++)
 		planned[d->component[d->edges[i].from].level] = true;
 	for (uint32_t level = 0; level < d->nr_levels; level++) {
-		uint32_t *owner = NULL, nr = planned[level] ? plan_tree_owners(d, level, m->nr_processes, &owner) : 0;
+		uint32_t *owner = NULL, nr = planned[level] ? plan_tree_owners(d, level, m->processes.nr, &owner) : 0;
 
 		for (uint32_t i = 0; i < nr; i++) {
 			struct plan_tree t;

@@ -27,7 +27,7 @@ static uint32_t find_kind(const struct mark_kinds *k, const struct hash_map *by_
 
 static bool add_mark(const struct report *r, struct mark_kinds *k, struct hash_map *by_name, uint32_t mark)
 {
-	const struct mark *m = &r->model->mark[mark];
+	const struct mark *m = &r->model->marks.at[mark];
 	const char *name = m->name ? m->name : "";
 	double ns = (double)(mark_end_ns(r, m) - m->begin_ns);
 	uint64_t a = hash_text(name), b = (uint64_t)m->process << 32 | m->component;
@@ -58,21 +58,21 @@ bool mark_kinds_make(const struct report *r, struct mark_kinds *k)
 	uint32_t at = 0;
 	bool ok;
 
-	*k = (struct mark_kinds){ .kind = calloc((size_t)m->nr_marks + 1, sizeof(*k->kind)),
-				  .of = calloc((size_t)m->nr_marks + 1, sizeof(*k->of)),
-				  .list = calloc((size_t)m->nr_marks + 1, sizeof(*k->list)) };
+	*k = (struct mark_kinds){ .kind = calloc((size_t)m->marks.nr + 1, sizeof(*k->kind)),
+				  .of = calloc((size_t)m->marks.nr + 1, sizeof(*k->of)),
+				  .list = calloc((size_t)m->marks.nr + 1, sizeof(*k->list)) };
 	ok = k->kind && k->of && k->list;
-	for (uint32_t i = 0; ok && i < m->nr_marks; i++)
-		if (mark_passes_filter(r, &m->mark[i]))
+	for (uint32_t i = 0; ok && i < m->marks.nr; i++)
+		if (mark_passes_filter(r, &m->marks.at[i]))
 			ok = add_mark(r, k, &by_name, i);
 	hash_map_fini(&by_name);
 	for (uint32_t i = 0; ok && i < k->nr; i++) {
 		k->kind[i].end = at;
 		at += k->kind[i].nr;
 	}
-	for (uint32_t i = 0; ok && i < m->nr_marks; i++)
+	for (uint32_t i = 0; ok && i < m->marks.nr; i++)
 		if (k->of[i])
-			k->list[k->kind[k->of[i] - 1].end++] = &m->mark[i];
+			k->list[k->kind[k->of[i] - 1].end++] = &m->marks.at[i];
 	return ok;
 }
 

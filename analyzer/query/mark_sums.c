@@ -87,7 +87,7 @@ static void sum_time_range(struct mark_sums *s, const struct covered *c)
 
 	for (i = up_to; i < s->g->g.nr && s->cell[i].bin <= last; i++) {
 		const struct mark_cell *cell = &s->cell[i];
-		const struct thread *t = &s->r->model->thread[cell->thread];
+		const struct thread *t = &s->r->model->threads.at[cell->thread];
 		double from = cell->bin > first ? cell->bin : first, to = cell->bin + 1 < last ? cell->bin + 1 : last;
 
 		if (t->process == c->process && (c->all_threads || t->tid == c->tid) && to > from)
@@ -108,8 +108,8 @@ void mark_sums_add(struct mark_sums *s, const struct mark *m)
 		sum_time_range(s, &c);
 		return;
 	}
-	for (uint32_t i = m->pieces; i; i = s->r->model->piece[i - 1].before) {
-		const struct mark_piece *x = &s->r->model->piece[i - 1];
+	for (uint32_t i = m->pieces; i; i = s->r->model->marks.pieces.at[i - 1].before) {
+		const struct mark_piece *x = &s->r->model->marks.pieces.at[i - 1];
 
 		c = (struct covered){ x->from_ns, x->to_ns == UINT64_MAX ? mark_end_ns(s->r, m) : x->to_ns, m->process, x->tid, false };
 		sum_time_range(s, &c);

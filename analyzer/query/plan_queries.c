@@ -101,15 +101,15 @@ static void list_queries(struct plan_queries *q, const uint32_t *order, uint32_t
 
 bool mark_is_seen(const struct model *m, const struct mark *k)
 {
-	return !m->numbered[k->process]->has_guest;
+	return !m->numbered.at[k->process]->has_guest;
 }
 
 static void count_executions(const struct report *r, struct plan_queries *q, const uint32_t *with_query)
 {
 	const struct filter *f = &r->filter;
 
-	for (uint32_t i = 0; i < r->model->nr_marks; i++) {
-		const struct mark *k = &r->model->mark[i];
+	for (uint32_t i = 0; i < r->model->marks.nr; i++) {
+		const struct mark *k = &r->model->marks.at[i];
 		uint32_t at = k->component < r->model->dictionary.nr_components ? with_query[k->component] : 0;
 
 		if (!at || !k->component || !k->name || strcmp(k->name, filter_phase(f)) != 0 ||

@@ -26,9 +26,12 @@ static void add_unique_warning(struct warnings *w, struct hash_map *seen, struct
 
 static bool has_spark_without_plan(const struct model *m)
 {
-	for (uint32_t i = 0; !m->plan_codes.nr_codes && i < m->nr_code; i++)
-		if (m->code[i]->kind == CODE_LOAD && m->code[i]->name && strncmp(m->code[i]->name, SPARK_CODE, strlen(SPARK_CODE)) == 0)
+	for (uint32_t i = 0; !m->plan_codes.nr_codes && i < m->codes.nr; i++) {
+		const struct code *c = m->codes.at[i];
+
+		if (c->kind == CODE_LOAD && c->name && strncmp(c->name, SPARK_CODE, strlen(SPARK_CODE)) == 0)
 			return true;
+	}
 	return false;
 }
 
@@ -56,11 +59,11 @@ void warnings_make(const struct report *r, struct warnings *w)
 	const struct model *m = r->model;
 	struct hash_map seen = { 0 };
 
-	*w = (struct warnings){ .list = calloc((size_t)m->nr_notices + NR_LOSSES + 4, sizeof(*w->list)) };
-	for (uint32_t i = 0; w->list && i < m->nr_notices; i++)
+	*w = (struct warnings){ .list = calloc((size_t)m->notices.nr + NR_LOSSES + 4, sizeof(*w->list)) };
+	for (uint32_t i = 0; w->list && i < m->notices.nr; i++)
 		add_unique_warning(w, &seen,
-				   (struct warning){ trace_notices[m->notice[i].kind], m->notice[i].sentence, 0,
-						     warning_place(&m->notice[i]) });
+				   (struct warning){ trace_notices[m->notices.at[i].kind], m->notices.at[i].sentence, 0,
+						     warning_place(&m->notices.at[i]) });
 	for (int i = 0; w->list && i < NR_LOSSES; i++)
 		if (m->lost[i])
 			add_unique_warning(w, &seen,

@@ -51,8 +51,8 @@ bool command_words_make(struct command_words *w, const struct model *m)
 	bool ok = true;
 
 	*w = (struct command_words){ .processes = { .nr = 0 } };
-	for (uint32_t i = 0; ok && i < m->nr_processes; i++) {
-		const struct process *p = m->numbered[i];
+	for (uint32_t i = 0; ok && i < m->processes.nr; i++) {
+		const struct process *p = m->numbered.at[i];
 		const char *at = p->command_line;
 		struct word word;
 

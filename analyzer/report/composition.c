@@ -112,8 +112,8 @@ static const struct language *find_language(const struct report *r, const struct
 		most = share[i] > share[most] ? i : most;
 	if (all > 0)
 		return most < none && share[most] > MAINLY * all ? &languages[most] : NULL;
-	for (uint32_t i = 0; i < r->model->nr_processes && !language; i++)
-		language = language_of_path(r->model->numbered[i]->executable);
+	for (uint32_t i = 0; i < r->model->processes.nr && !language; i++)
+		language = language_of_path(r->model->numbered.at[i]->executable);
 	for (uint32_t i = 0; i < r->a->nr_images && !language; i++)
 		language = by_image[i] > 0 ? language_of_path(r->a->image[i].path) : NULL;
 	return language;

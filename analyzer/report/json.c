@@ -69,7 +69,7 @@ static json_t *json_of_components(const struct report *r, const struct report_su
 		query = model_find_scope(r->model, i);
 		if (query)
 			put_member(o, "query", json_text(query->name));
-		put_member(o, "process", json_integer(r->model->numbered[c->process]->pid));
+		put_member(o, "process", json_integer(r->model->numbered.at[c->process]->pid));
 		put_member(o, "samples", json_of_samples(sum->samples));
 		put_member(o, "kernel", json_of_samples(sum->kernel));
 		put_member(o, "weight", json_real(sum->weight));
@@ -234,8 +234,8 @@ static json_t *json_of_processes(const struct default_report *d, const struct re
 	const struct model *m = r->model;
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < m->nr_processes; i++) {
-		const struct process *p = m->numbered[i];
+	for (uint32_t i = 0; i < m->processes.nr; i++) {
+		const struct process *p = m->numbered.at[i];
 		json_t *o = json_object();
 
 		put_member(o, "pid", json_integer(p->pid));
@@ -256,12 +256,12 @@ static json_t *json_of_threads(const struct default_report *d, const struct repo
 	const struct model *m = r->model;
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < m->nr_threads; i++) {
+	for (uint32_t i = 0; i < m->threads.nr; i++) {
 		json_t *o = json_object();
 
-		put_member(o, "tid", json_integer(m->thread[i].tid));
-		put_member(o, "pid", json_integer(m->numbered[m->thread[i].process]->pid));
-		put_member(o, "comm", json_text(m->thread[i].comm));
+		put_member(o, "tid", json_integer(m->threads.at[i].tid));
+		put_member(o, "pid", json_integer(m->numbered.at[m->threads.at[i].process]->pid));
+		put_member(o, "comm", json_text(m->threads.at[i].comm));
 		put_member(o, "samples", json_of_samples(report_find_sum(d->thread, i)->samples));
 		json_array_append_new(list, o);
 	}
@@ -304,12 +304,12 @@ static json_t *json_of_marks(const struct model *m)
 	static const char *const covers[] = { "", "thread", "task", "process" };
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < m->nr_marks; i++) {
-		const struct mark *k = &m->mark[i];
+	for (uint32_t i = 0; i < m->marks.nr; i++) {
+		const struct mark *k = &m->marks.at[i];
 		json_t *o = json_object();
 
 		put_member(o, "name", json_text(k->name));
-		put_member(o, "pid", json_integer(m->numbered[k->process]->pid));
+		put_member(o, "pid", json_integer(m->numbered.at[k->process]->pid));
 		put_member(o, "tid", json_integer(k->tid));
 		put_member(o, "begin_ns", json_integer((json_int_t)k->begin_ns));
 		put_member(o, "end_ns", k->end_ns == UINT64_MAX ? json_null() : json_integer((json_int_t)k->end_ns));
@@ -330,11 +330,11 @@ static json_t *json_of_notices(const struct model *m)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < m->nr_notices; i++) {
+	for (uint32_t i = 0; i < m->notices.nr; i++) {
 		json_t *o = json_object();
 
-		put_member(o, "kind", json_text(trace_notices[m->notice[i].kind]));
-		put_member(o, "sentence", json_text(m->notice[i].sentence));
+		put_member(o, "kind", json_text(trace_notices[m->notices.at[i].kind]));
+		put_member(o, "sentence", json_text(m->notices.at[i].sentence));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -344,8 +344,8 @@ static json_t *json_of_host_lacks(const struct model *m)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < m->nr_lacking; i++) {
-		const struct host_lacking *l = &m->lacking[i];
+	for (uint32_t i = 0; i < m->lacks.nr; i++) {
+		const struct host_lacking *l = &m->lacks.at[i];
 		json_t *o = json_object();
 
 		put_member(o, "host", json_text(l->host));

@@ -26,8 +26,8 @@ bool own_code_is_program(const struct model *m, const char *path)
 
 	if (begins_with_any(basename(path), interpreters))
 		return true;
-	for (uint32_t i = 0; i < m->nr_processes; i++)
-		if (m->numbered[i]->executable && strcmp(m->numbered[i]->executable, path) == 0)
+	for (uint32_t i = 0; i < m->processes.nr; i++)
+		if (m->numbered.at[i]->executable && strcmp(m->numbered.at[i]->executable, path) == 0)
 			return true;
 	return false;
 }

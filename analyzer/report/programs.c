@@ -68,7 +68,7 @@ static uint32_t list_programs(const struct report *r, const struct report_group 
 
 	*list = calloc((size_t)by_process->g.nr + 1, sizeof(**list));
 	for (uint32_t i = 0; *list && i < by_process->g.nr; i++) {
-		if (by_process->g.sum[i].samples <= 0 || !name(context, r->model->numbered[report_value(by_process, i, 0)], text))
+		if (by_process->g.sum[i].samples <= 0 || !name(context, r->model->numbered.at[report_value(by_process, i, 0)], text))
 			continue;
 		(*list)[nr] = (struct program){ strdup(text), 1, by_process->g.sum[i] };
 		nr += (*list)[nr].name != NULL;

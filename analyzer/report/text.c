@@ -118,8 +118,8 @@ static void show_header(const struct default_report *d, const struct report *r, 
 /* Are components of this level lines of a text that the host registered? */
 static bool is_text_level(const struct model *m, uint32_t level)
 {
-	for (uint32_t i = 0; i < m->nr_sources; i++)
-		if (m->source[i].level == level)
+	for (uint32_t i = 0; i < m->sources.nr; i++)
+		if (m->sources.at[i].level == level)
 			return true;
 	return false;
 }

@@ -185,8 +185,8 @@ static void gather_unnamed(const struct report *r, const struct report_group *by
 
 static bool host_is_lacking(const struct model *m, const struct jit_host *host)
 {
-	for (uint32_t i = 0; host && i < m->nr_lacking; i++)
-		if (host_is_named(m->lacking[i].jit_hosts, host->name))
+	for (uint32_t i = 0; host && i < m->lacks.nr; i++)
+		if (host_is_named(m->lacks.at[i].jit_hosts, host->name))
 			return true;
 	return false;
 }
@@ -196,11 +196,11 @@ static bool option_is_in_force(const struct model *m, const char *option, size_t
 {
 	const char *program = NULL;
 
-	for (uint32_t i = 0; i < m->nr_processes && !program; i++)
-		if (process_has_option(m->process[i], option, bytes))
-			program = m->process[i]->executable ? m->process[i]->executable : "";
-	for (uint32_t i = 0; i < m->nr_processes && program; i++) {
-		const struct process *p = m->process[i];
+	for (uint32_t i = 0; i < m->processes.nr && !program; i++)
+		if (process_has_option(m->processes.at[i], option, bytes))
+			program = m->processes.at[i]->executable ? m->processes.at[i]->executable : "";
+	for (uint32_t i = 0; i < m->processes.nr && program; i++) {
+		const struct process *p = m->processes.at[i];
 
 		if (!p->parent && strcmp(p->executable ? p->executable : "", program) == 0 && !process_has_option(p, option, bytes))
 			return false;
@@ -280,8 +280,8 @@ static void gather_time_split(const struct default_report *d, const struct repor
 	gather_option_in_force(r->model, v);
 	v->host = fmax(1 - v->kernel - v->generated - v->unregistered, 0);
 	v->run_share = share_of_total(r, &d->in_run.process->g.total, &d->all.process->g.total);
-	for (uint32_t i = 0; i < r->model->nr_marks; i++) {
-		const struct mark *k = &r->model->mark[i];
+	for (uint32_t i = 0; i < r->model->marks.nr; i++) {
+		const struct mark *k = &r->model->marks.at[i];
 
 		if (k->name && code_mark_is_compiling(k)) {
 			v->compile_ns += code_mark_ns(r, k);
@@ -295,18 +295,18 @@ static void gather_time_split(const struct default_report *d, const struct repor
 /* Return the recorder's sentence about an event in place of which e was recorded, or NULL. */
 static const char *find_fallback(const struct model *m, const struct model_event *e)
 {
-	for (uint32_t i = 0; i < m->nr_notices && e->name && *e->name; i++)
-		if (m->notice[i].kind == NOTICE_FALLBACK && strstr(m->notice[i].sentence, e->name))
-			return m->notice[i].sentence;
+	for (uint32_t i = 0; i < m->notices.nr && e->name && *e->name; i++)
+		if (m->notices.at[i].kind == NOTICE_FALLBACK && strstr(m->notices.at[i].sentence, e->name))
+			return m->notices.at[i].sentence;
 	return NULL;
 }
 
 /* Find the first notice with this beginning. Return the text behind the beginning, or NULL. */
 static const char *find_notice(const struct model *m, const char *beginning)
 {
-	for (uint32_t i = 0; i < m->nr_notices; i++)
-		if (strncmp(m->notice[i].sentence, beginning, strlen(beginning)) == 0)
-			return m->notice[i].sentence + strlen(beginning);
+	for (uint32_t i = 0; i < m->notices.nr; i++)
+		if (strncmp(m->notices.at[i].sentence, beginning, strlen(beginning)) == 0)
+			return m->notices.at[i].sentence + strlen(beginning);
 	return NULL;
 }
 

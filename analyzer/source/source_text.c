@@ -63,12 +63,12 @@ static void find_registered(const struct report *r, struct file_text *f)
 	const struct model *m = r->model;
 	const char *base = basename(f->name);
 
-	if (!report_spend(r, m->nr_sources))
+	if (!report_spend(r, m->sources.nr))
 		return;
-	for (uint32_t i = 0; i < m->nr_sources; i++)
-		if (m->source[i].name && strcmp(basename(m->source[i].name), base) == 0 &&
+	for (uint32_t i = 0; i < m->sources.nr; i++)
+		if (m->sources.at[i].name && strcmp(basename(m->sources.at[i].name), base) == 0 &&
 		    GROW(f->registered, f->nr_registered, f->capacity))
-			f->registered[f->nr_registered++] = &m->source[i];
+			f->registered[f->nr_registered++] = &m->sources.at[i];
 }
 
 static struct file_text *get_file(struct report *r, struct source_texts *t, const char *name)
@@ -181,8 +181,8 @@ const char *source_text_find(struct report *r, const struct code *code, const ch
 	*bytes = 0;
 	if (!f)
 		return NULL;
-	if (f->nr_registered && code && code->process < r->model->nr_processes)
-		s = model_find_source(r->model, r->model->numbered[code->process], file, code->from_ns);
+	if (f->nr_registered && code && code->process < r->model->processes.nr)
+		s = model_find_source(r->model, r->model->numbered.at[code->process], file, code->from_ns);
 	return note(t, f, s ? source_line(s, n, bytes) : line_of_file(r, t, f, code, n, bytes));
 }
 

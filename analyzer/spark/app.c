@@ -150,7 +150,9 @@ static bool task_number_of_name(const char *name, uint64_t *number)
 /* The time until which a thread had the name of row i.  model.renamed is sorted by thread and time. */
 static uint64_t end_of_name(const struct model *m, uint32_t i)
 {
-	return i + 1 < m->nr_renamed && m->renamed[i + 1].thread == m->renamed[i].thread ? m->renamed[i + 1].from_ns : UINT64_MAX;
+	const struct renamed *r = &m->threads.renamed.at[i];
+
+	return i + 1 < m->threads.renamed.nr && r[1].thread == r->thread ? r[1].from_ns : UINT64_MAX;
 }
 
 static uint32_t find_runs_by_name(const struct spark_log *l, const struct model *m, struct spark_run *run)
@@ -158,12 +160,13 @@ static uint32_t find_runs_by_name(const struct spark_log *l, const struct model 
 	uint32_t nr = 0, task;
 	uint64_t number;
 
-	for (uint32_t i = 0; i < m->nr_renamed; i++) {
-		if (!task_number_of_name(m->thread[m->renamed[i].named].comm, &number))
+	for (uint32_t i = 0; i < m->threads.renamed.nr; i++) {
+		if (!task_number_of_name(m->threads.at[m->threads.renamed.at[i].named].comm, &number))
 			continue;
 		task = hash_map_find(&l->task_of, number, 0);
 		if (task)
-			run[nr++] = (struct spark_run){ m->renamed[i].thread, m->renamed[i].from_ns, end_of_name(m, i), task - 1 };
+			run[nr++] = (struct spark_run){ m->threads.renamed.at[i].thread, m->threads.renamed.at[i].from_ns,
+							end_of_name(m, i), task - 1 };
 	}
 	return nr;
 }
@@ -187,12 +190,12 @@ static uint32_t find_runs_by_time(const struct spark_log *l, const struct model 
 	bool *taken = calloc((size_t)l->nr_tasks + 1, 1);
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; taken && i < m->nr_renamed; i++) {
-		const uint64_t from = m->renamed[i].from_ns, to = end_of_name(m, i);
+	for (uint32_t i = 0; taken && i < m->threads.renamed.nr; i++) {
+		const uint64_t from = m->threads.renamed.at[i].from_ns, to = end_of_name(m, i);
 		uint64_t best = 2 * NEAR_NS;
 		uint32_t task = l->nr_tasks;
 
-		if (strcmp(m->thread[m->renamed[i].named].comm, TASK_COMM) != 0)
+		if (strcmp(m->threads.at[m->threads.renamed.at[i].named].comm, TASK_COMM) != 0)
 			continue;
 		if (!budget_spend(b, 1 + l->nr_tasks / TASKS_A_STEP))
 			break;
@@ -209,7 +212,7 @@ static uint32_t find_runs_by_time(const struct spark_log *l, const struct model 
 		}
 		if (task < l->nr_tasks) {
 			taken[task] = true;
-			run[nr++] = (struct spark_run){ m->renamed[i].thread, from, to, task };
+			run[nr++] = (struct spark_run){ m->threads.renamed.at[i].thread, from, to, task };
 		}
 	}
 	free(taken);
@@ -218,7 +221,7 @@ static uint32_t find_runs_by_time(const struct spark_log *l, const struct model 
 
 struct spark_run *spark_find_runs(const struct spark_log *l, const struct model *m, struct budget *b, uint32_t *nr, bool *by_time)
 {
-	struct spark_run *run = calloc((size_t)m->nr_renamed + 1, sizeof(*run));
+	struct spark_run *run = calloc((size_t)m->threads.renamed.nr + 1, sizeof(*run));
 
 	*nr = run ? find_runs_by_name(l, m, run) : 0;
 	*by_time = run && !*nr;

@@ -203,7 +203,7 @@ static bool are_equal(const struct source *a, const struct source *b)
  * of an operator, or has marks of others. */
 static uint32_t fit_of_text(struct output *o, const struct spark_query *q, uint32_t at, const struct generated *g, uint32_t i)
 {
-	const struct source *s = &o->m->source[i];
+	const struct source *s = &o->m->sources.at[i];
 
 	if (o->codegen[i] != q->node[at].codegen || !budget_spend(o->b, 1 + s->text_bytes / TEXT_BYTES_A_STEP) ||
 	    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr) ||
@@ -225,8 +225,8 @@ static void find_common_lines(struct output *o, struct generated *g, const uint3
 	uint8_t *other = malloc(LINES_MAX);
 	bool is_first = true;
 
-	for (uint32_t i = 0; other && i < o->m->nr_sources; i++) {
-		const struct source *s = &o->m->source[i];
+	for (uint32_t i = 0; other && i < o->m->sources.nr; i++) {
+		const struct source *s = &o->m->sources.at[i];
 		uint32_t lines = 0;
 
 		if (fit[i] != best)
@@ -245,10 +245,10 @@ static void find_common_lines(struct output *o, struct generated *g, const uint3
  * lines on which all of them agree are used. */
 static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
 {
-	uint32_t *fit = calloc(o->m->nr_sources + 1, sizeof(*fit)), best = 0;
+	uint32_t *fit = calloc(o->m->sources.nr + 1, sizeof(*fit)), best = 0;
 
-	for (uint32_t i = 0; fit && g->nr && i < o->m->nr_sources; i++) {
-		const struct source *s = &o->m->source[i];
+	for (uint32_t i = 0; fit && g->nr && i < o->m->sources.nr; i++) {
+		const struct source *s = &o->m->sources.at[i];
 
 		fit[i] = fit_of_text(o, q, at, g, i);
 		if (fit[i] > best || (fit[i] && fit[i] == best && !are_equal(g->text, s) && is_nearer(g, s, g->text))) {
@@ -257,8 +257,8 @@ static void find_text(struct output *o, const struct spark_query *q, uint32_t at
 			best = fit[i];
 		}
 	}
-	for (uint32_t i = 0; g->text && i < o->m->nr_sources; i++)
-		if (fit[i] == best && !are_equal(g->text, &o->m->source[i]) && !is_nearer(g, g->text, &o->m->source[i]))
+	for (uint32_t i = 0; g->text && i < o->m->sources.nr; i++)
+		if (fit[i] == best && !are_equal(g->text, &o->m->sources.at[i]) && !is_nearer(g, g->text, &o->m->sources.at[i]))
 			g->text = NULL;
 	if (g->text && budget_spend(o->b, g->text->text_bytes))
 		g->nr_lines = spark_text_lines(g->text->text, g->text->text_bytes, g->prefix, g->nr, g->of_line, LINES_MAX);
@@ -396,7 +396,7 @@ static void put_stage(struct output *o, const struct spark_stage *s)
 static void put_mark(struct output *o, const struct thread *t, uint64_t time_ns, uint32_t action, uint32_t level, uint64_t component,
 		     const char *name, uint64_t instance, uint64_t handle, uint64_t parent)
 {
-	const uint32_t pid = t ? o->m->numbered[t->process]->pid : o->pid, tid = t ? t->tid : o->pid;
+	const uint32_t pid = t ? o->m->numbered.at[t->process]->pid : o->pid, tid = t ? t->tid : o->pid;
 
 	TRACE_PUT(o->w, mark, time_ns, pid, tid, .action = action, .level = level, .component = component, .instance = instance,
 		  .name = trace_string(name), .mark = handle, .parent = parent,
@@ -433,7 +433,7 @@ static void put_task(struct output *o, const struct spark_run *run)
 	const struct spark_task *t = &o->l->task[run->task];
 	const struct spark_stage *s = t->stage ? &o->l->stage[t->stage - 1] : NULL;
 	const uint64_t id = t->number + 1, parent = execution_of_stage(o, s);
-	const struct thread *thread = &o->m->thread[run->thread];
+	const struct thread *thread = &o->m->threads.at[run->thread];
 	const bool own = o->counts->tasks < SPARK_TASKS_MAX;
 	char name[96];
 
@@ -457,7 +457,7 @@ static void put_task(struct output *o, const struct spark_run *run)
 static void put_work(struct output *o, const struct spark_work *work, uint32_t number)
 {
 	const struct spark_stage *s = &o->l->stage[work->stage];
-	const struct thread *thread = &o->m->thread[work->thread];
+	const struct thread *thread = &o->m->threads.at[work->thread];
 	const uint64_t id = WORKERS_OF_STAGE + work->stage, parent = execution_of_stage(o, s);
 	char name[96];
 
@@ -472,11 +472,11 @@ static void put_work(struct output *o, const struct spark_work *work, uint32_t n
 
 static uint32_t *find_codegens(const struct model *m)
 {
-	uint32_t *number = calloc((size_t)m->nr_sources + 1, sizeof(*number));
+	uint32_t *number = calloc((size_t)m->sources.nr + 1, sizeof(*number));
 
-	for (uint32_t i = 0; number && i < m->nr_sources; i++)
-		if (m->source[i].name && strncmp(m->source[i].name, "spark/", 6) == 0)
-			number[i] = spark_text_codegen(m->source[i].text, m->source[i].text_bytes);
+	for (uint32_t i = 0; number && i < m->sources.nr; i++)
+		if (m->sources.at[i].name && strncmp(m->sources.at[i].name, "spark/", 6) == 0)
+			number[i] = spark_text_codegen(m->sources.at[i].text, m->sources.at[i].text_bytes);
 	return number;
 }
 
@@ -484,10 +484,11 @@ static uint32_t *find_codegens(const struct model *m)
  * several executors. */
 static uint32_t find_application(const struct model *m, const struct spark_run *run, uint32_t nr)
 {
-	const struct process *first = nr ? m->numbered[m->thread[run[0].thread].process] : m->nr_processes ? m->numbered[0] : NULL;
+	const struct process *any = m->numbered.nr ? m->numbered.at[0] : NULL;
+	const struct process *first = nr ? m->numbered.at[m->threads.at[run[0].thread].process] : any;
 
 	for (uint32_t i = 1; i < nr; i++) {
-		const struct process *p = m->numbered[m->thread[run[i].thread].process];
+		const struct process *p = m->numbered.at[m->threads.at[run[i].thread].process];
 
 		if (p != first)
 			return p->parent_pid && p->parent_pid == first->parent_pid ? p->parent_pid : first->pid;

@@ -97,12 +97,12 @@ static bool is_below_executor(const struct model *m, const struct process *p, co
 
 static bool *find_workers(const struct model *m, const struct spark_run *run, uint32_t nr_runs)
 {
-	bool *is_executor = calloc((size_t)m->nr_processes + 1, 1), *is_worker = calloc((size_t)m->nr_processes + 1, 1);
+	bool *is_executor = calloc((size_t)m->processes.nr + 1, 1), *is_worker = calloc((size_t)m->processes.nr + 1, 1);
 
 	for (uint32_t i = 0; is_executor && i < nr_runs; i++)
-		is_executor[m->thread[run[i].thread].process] = true;
-	for (uint32_t i = 0; is_executor && is_worker && i < m->nr_processes; i++)
-		is_worker[i] = is_python(m->numbered[i]) && is_below_executor(m, m->numbered[i], is_executor);
+		is_executor[m->threads.at[run[i].thread].process] = true;
+	for (uint32_t i = 0; is_executor && is_worker && i < m->processes.nr; i++)
+		is_worker[i] = is_python(m->numbered.at[i]) && is_below_executor(m, m->numbered.at[i], is_executor);
 	free(is_executor);
 	return is_worker;
 }
@@ -117,10 +117,10 @@ void spark_find_works(const struct spark_log *l, const struct model *m, struct b
 	for (uint32_t i = 0; s && i < nr; i++)
 		if (s[i].stage == NO_STAGE)
 			out->shared_ns += (i + 1 < nr ? s[i + 1].from_ns : m->end_ns) - s[i].from_ns;
-	for (uint32_t t = 0; is_worker && s && t < m->nr_threads; t++) {
-		const struct process *p = m->numbered[m->thread[t].process];
+	for (uint32_t t = 0; is_worker && s && t < m->threads.nr; t++) {
+		const struct process *p = m->numbered.at[m->threads.at[t].process];
 
-		if (!is_worker[p->number] || m->thread[t].first != t || !budget_spend(b, nr))
+		if (!is_worker[p->number] || m->threads.at[t].first != t || !budget_spend(b, nr))
 			continue;
 		for (uint32_t i = 0; i < nr; i++) {
 			uint64_t from = s[i].from_ns, to = i + 1 < nr ? s[i + 1].from_ns : m->end_ns;

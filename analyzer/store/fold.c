@@ -50,11 +50,11 @@ static int64_t process_in_store(struct folding *f, uint32_t number)
 	const struct process *p;
 	const char *slash;
 
-	if (number >= f->nr_processes || number >= m->nr_processes)
+	if (number >= f->nr_processes || number >= m->processes.nr)
 		return names_process(f->store, "", "", "");
 	if (f->process[number])
 		return f->process[number];
-	p = m->numbered[number];
+	p = m->numbered.at[number];
 	slash = p->executable ? strrchr(p->executable, '/') : NULL;
 	return f->process[number] = names_process(f->store, slash ? slash + 1 : p->comm, p->executable, process_service(p));
 }
@@ -187,8 +187,8 @@ static void add_loads(struct folding *f, struct block *series, struct block *pla
 	struct hash_map names = { 0 };
 	int64_t event = 0;
 
-	for (uint32_t i = 0; i < m->nr_code && !f->store->error; i++) {
-		const struct code *c = m->code[i];
+	for (uint32_t i = 0; i < m->codes.nr && !f->store->error; i++) {
+		const struct code *c = m->codes.at[i];
 
 		if (!is_load_of_epoch(m, c))
 			continue;
@@ -293,15 +293,15 @@ static int64_t write_epoch(struct folding *f, int64_t recording)
 	if (f->store->error)
 		return 0;
 	epoch = sqlite3_last_insert_rowid(f->store->db);
-	for (uint32_t i = 0; i < m->nr_notices; i++)
-		if (m->notice[i].kind == NOTICE_VERSION)
-			lacking_add(f->store, m->notice[i].sentence, real_ns, end_of_epoch_ns);
+	for (uint32_t i = 0; i < m->notices.nr; i++)
+		if (m->notices.at[i].kind == NOTICE_VERSION)
+			lacking_add(f->store, m->notices.at[i].sentence, real_ns, end_of_epoch_ns);
 	return epoch;
 }
 
 static bool make_room(struct folding *f)
 {
-	f->nr_processes = f->report->model->nr_processes;
+	f->nr_processes = f->report->model->processes.nr;
 	f->nr_components = f->report->model->dictionary.nr_components;
 	f->nr_functions = f->report->a->nr_functions;
 	f->capacity = f->fold->places->g.nr;
@@ -324,9 +324,9 @@ static bool collect_texts(struct folding *f, struct room *r)
 
 		room = function >= f->nr_functions || room_add(r, a->function[function].name);
 	}
-	for (uint32_t i = 0, nr = 0; i < m->nr_code && room && nr < LOADED_NAMES_MAX; i++)
-		if (is_load_of_epoch(m, m->code[i])) {
-			char *name = name_of_loaded(m->code[i]);
+	for (uint32_t i = 0, nr = 0; i < m->codes.nr && room && nr < LOADED_NAMES_MAX; i++)
+		if (is_load_of_epoch(m, m->codes.at[i])) {
+			char *name = name_of_loaded(m->codes.at[i]);
 
 			room = name && room_add(r, name);
 			free(name);

@@ -142,9 +142,9 @@ static struct top_row *add_line(struct asking *a, const struct report *r, uint32
 static struct top_row *add_process_or_thread(struct asking *a, const struct report *r, uint32_t value)
 {
 	const struct model *m = r->model;
-	const struct process *p = m->numbered[a->column == TABLE_PROCESS ? value : m->thread[value].process];
-	const char *comm = a->column == TABLE_PROCESS || !*m->thread[value].comm ? p->comm : m->thread[value].comm;
-	uint32_t number = a->column == TABLE_PROCESS ? p->pid : m->thread[value].tid;
+	const struct process *p = m->numbered.at[a->column == TABLE_PROCESS ? value : m->threads.at[value].process];
+	const char *comm = a->column == TABLE_PROCESS || !*m->threads.at[value].comm ? p->comm : m->threads.at[value].comm;
+	uint32_t number = a->column == TABLE_PROCESS ? p->pid : m->threads.at[value].tid;
 	char name[256], place[64];
 	struct top_row *row;
 

@@ -68,7 +68,7 @@ static void write_component_brief(const struct report *r, const struct page *p, 
 	for (uint32_t n = 0; n < c->nr_links; n++)
 		nr += !c->links[n].same;
 	if (r->per_process)
-		at = (size_t)snprintf(text, bytes, "%u ", r->model->numbered[c->process]->pid);
+		at = (size_t)snprintf(text, bytes, "%u ", r->model->numbered.at[c->process]->pid);
 	page_cut_name(p, nr && label_is_of_parent(r, i) ? c->name : report_component_name(r, i, spare),
 		      nr > 1 ? room * 3 / 10 : nr ? room * 17 / 30 : room, name, sizeof(name));
 	at += (size_t)snprintf(text + at, bytes - at, "%s", name);
@@ -154,7 +154,7 @@ static void show_level(struct report *r, const struct report_group *group, const
 			grid_row(g);
 			sum_columns_set(g, &sums, r, &s, s.order[i]);
 			if (process >= 0 && s.order[i])
-				grid_set(g, process, r->model->numbered[d->component[s.order[i]].process]->pid);
+				grid_set(g, process, r->model->numbered.at[d->component[s.order[i]].process]->pid);
 			frequency_columns_set(g, &counts, s.order[i], &s.sum[r->event][s.order[i]]);
 			grid_set_text(g, name, report_component_name(r, s.order[i], spare));
 			if (s.order[i])

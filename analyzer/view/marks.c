@@ -144,7 +144,7 @@ static void show_marks_view(struct report *r, const struct view_instance *v, str
 		if (k->units > 0)
 			grid_set(g, units, k->units);
 		grid_set(g, samples, sums.samples);
-		grid_set(g, pid, m->numbered[k->process]->pid);
+		grid_set(g, pid, m->numbered.at[k->process]->pid);
 		grid_set(g, unended, k->unended);
 		grid_set_text(g, name, kind_name(r, k, full));
 		grid_set_text(g, top, text);
@@ -153,7 +153,7 @@ static void show_marks_view(struct report *r, const struct view_instance *v, str
 	for (uint32_t n = 0; ok && n < kinds.nr && n < SLOWEST_KINDS; n++)
 		if (order[n]->nr > 1)
 			show_slowest(&sums, order[n], kinds.list + order[n]->end - order[n]->nr, p);
-	if (!m->nr_marks)
+	if (!m->marks.nr)
 		page_sentence(p, "No marks: the host set none.");
 	free(order);
 	mark_sums_fini(&sums);

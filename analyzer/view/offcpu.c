@@ -143,10 +143,10 @@ static const char *function_text(const struct report *r, uint32_t value, char sp
 
 static const char *thread_text(const struct report *r, uint32_t value, char spare[32])
 {
-	const char *comm = r->model->thread[value].comm;
+	const char *comm = r->model->threads.at[value].comm;
 
-	snprintf(spare, 32, "%u %s", r->model->thread[value].tid,
-		 *comm ? comm : r->model->numbered[r->model->thread[value].process]->comm);
+	snprintf(spare, 32, "%u %s", r->model->threads.at[value].tid,
+		 *comm ? comm : r->model->numbered.at[r->model->threads.at[value].process]->comm);
 	return spare;
 }
 

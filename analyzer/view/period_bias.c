@@ -44,13 +44,13 @@ static struct program *find_or_add_program(struct program *list, uint32_t *nr, s
 static void print_unsampled_tasks(const struct report *r, const struct split *s, const struct split *by_thread, struct page *p)
 {
 	const struct model *m = r->model;
-	struct program *list = calloc((size_t)m->nr_processes + m->nr_threads + 1, sizeof(*list));
-	bool *seen = calloc((size_t)m->nr_threads + 1, sizeof(*seen));
+	struct program *list = calloc((size_t)m->processes.nr + m->threads.nr + 1, sizeof(*list));
+	bool *seen = calloc((size_t)m->threads.nr + 1, sizeof(*seen));
 	struct hash_map by_name = { 0 };
 	uint32_t nr = 0, carried = 0, said = 0;
 
-	for (uint32_t i = 0; list && i < m->nr_processes; i++) {
-		const struct process *q = m->process[i], *next = m->process[i + 1 < m->nr_processes ? i + 1 : i];
+	for (uint32_t i = 0; list && i < m->processes.nr; i++) {
+		const struct process *q = m->processes.at[i], *next = m->processes.at[i + 1 < m->processes.nr ? i + 1 : i];
 		struct program *program = find_or_add_program(list, &nr, &by_name, q->comm);
 
 		/* A task that became another program is counted for that program. */
@@ -61,11 +61,11 @@ static void print_unsampled_tasks(const struct report *r, const struct split *s,
 		program->tasks += carried;
 		carried = 0;
 	}
-	for (uint32_t t = 0; list && seen && t < m->nr_threads && t < by_thread->nr; t++) {
-		if (by_thread->sum[r->event][t].samples < TABLE_NO_SAMPLE || seen[m->thread[t].first])
+	for (uint32_t t = 0; list && seen && t < m->threads.nr && t < by_thread->nr; t++) {
+		if (by_thread->sum[r->event][t].samples < TABLE_NO_SAMPLE || seen[m->threads.at[t].first])
 			continue;
-		seen[m->thread[t].first] = true; /* a thread that renames itself is one task */
-		find_or_add_program(list, &nr, &by_name, m->numbered[m->thread[t].process]->comm)->tasks_sampled++;
+		seen[m->threads.at[t].first] = true; /* a thread that renames itself is one task */
+		find_or_add_program(list, &nr, &by_name, m->numbered.at[m->threads.at[t].process]->comm)->tasks_sampled++;
 	}
 	free(seen);
 	hash_map_fini(&by_name);
@@ -96,7 +96,7 @@ static void print_equal_periods(const struct report *r, const struct split *s, s
 	uint32_t said = 0;
 
 	for (uint32_t i = 0; i < s->nr_order && said < SENTENCES_MAX; i++) {
-		const struct process *q = s->order[i] < r->model->nr_processes ? r->model->numbered[s->order[i]] : NULL;
+		const struct process *q = s->order[i] < r->model->processes.nr ? r->model->numbered.at[s->order[i]] : NULL;
 		const struct group_sum *sum = &s->sum[r->event][s->order[i]];
 
 		if (!q || sum->samples < SAMPLES_MANY || sum->weight <= 0 ||

@@ -79,12 +79,12 @@ static void settle_plan_rest(const struct report *r, const struct report_group *
 static uint32_t call_for_each_plan(struct report *r, struct report_group *const *group, uint32_t level, struct page *to,
 				   uint32_t *lines_left, void (*show)(struct report *r, const struct plan *p, struct page *to))
 {
-	uint32_t shown = 0, *owner, nr = plan_tree_owners(&r->model->dictionary, level, r->model->nr_processes, &owner);
+	uint32_t shown = 0, *owner, nr = plan_tree_owners(&r->model->dictionary, level, r->model->processes.nr, &owner);
 	struct split sums;
 
 	if (split_make(r, group[0], &sums))
 		for (uint32_t n = 0; n < nr && owner[n] != PLAN_COMMON; n++) {
-			struct plan p = { .process = r->model->numbered[owner[n]], .sums = &sums, .by_phase = group[3],
+			struct plan p = { .process = r->model->numbered.at[owner[n]], .sums = &sums, .by_phase = group[3],
 					  .lines_left = lines_left };
 
 			if (plan_tree_make(&r->model->dictionary, level, owner[n], to->utf8, &p.tree) && p.tree.nr) {
@@ -220,9 +220,9 @@ static void collapse_whitespace(const char *text, char *to, size_t bytes)
 
 static bool has_line_components(const struct model *m, const char *text)
 {
-	for (uint32_t i = 0; i < m->nr_sources; i++)
-		if (m->source[i].text == text)
-			return m->source[i].level < LEVELS_MAX;
+	for (uint32_t i = 0; i < m->sources.nr; i++)
+		if (m->sources.at[i].text == text)
+			return m->sources.at[i].level < LEVELS_MAX;
 	return false;
 }
 
@@ -245,7 +245,7 @@ static void show_queries(const struct report *r, const struct plan *plan, uint32
 		all = grid_column(g, "text", "text", CELL_TEXT, 0, 0);
 	}
 	for (uint32_t i = 0; i < plan->tree.nr; i++) {
-		if (!plan->tree.line[i].parent && !report_spend(r, r->model->nr_sources / SOURCES_A_STEP))
+		if (!plan->tree.line[i].parent && !report_spend(r, r->model->sources.nr / SOURCES_A_STEP))
 			break;
 		text = plan->tree.line[i].parent ? NULL : model_find_query(r->model, plan->tree.line[i].component, &name);
 		if (!text || text == before)
@@ -341,7 +341,7 @@ static void show_tree(struct report *r, const struct plan *plan, struct page *p)
 	int above = grid_column(g, "parent", "", CELL_HEX, GRID_HIDDEN, 0);
 	int depth = grid_column(g, "depth", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int of_all = plan->query ? grid_column(g, "of_all", "", CELL_NUMBER, GRID_HIDDEN, 0) : -1;
-	int query = r->model->nr_scopes || plan->query ? grid_column(g, "query", "", CELL_TEXT, GRID_HIDDEN, 0) : -1;
+	int query = r->model->scopes.nr || plan->query ? grid_column(g, "query", "", CELL_TEXT, GRID_HIDDEN, 0) : -1;
 	int name = grid_column(g, "name", report_level_name(r, report_find_level(r, r->level)), CELL_TEXT, 0, 0);
 	double *total_of = calloc(t->nr + 1, sizeof(*total_of));
 

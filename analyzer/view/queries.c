@@ -29,14 +29,14 @@ static bool mark_is_query_run(const struct report *r, const struct mark *k)
 	const struct filter *f = &r->filter;
 
 	return k->component && k->name && strcmp(k->name, filter_phase(f)) == 0 && k->end_ns != UINT64_MAX &&
-	       k->end_ns >= k->begin_ns && (!f->arguments->has_pid || r->model->numbered[k->process]->pid == f->arguments->pid) &&
+	       k->end_ns >= k->begin_ns && (!f->arguments->has_pid || r->model->numbered.at[k->process]->pid == f->arguments->pid) &&
 	       k->end_ns >= f->table.from_ns && (!f->table.to_ns || k->begin_ns < f->table.to_ns);
 }
 
 static bool runs_are_seen(const struct report *r)
 {
-	for (uint32_t i = 0; i < r->model->nr_marks; i++)
-		if (mark_is_query_run(r, &r->model->mark[i]) && mark_is_seen(r->model, &r->model->mark[i]))
+	for (uint32_t i = 0; i < r->model->marks.nr; i++)
+		if (mark_is_query_run(r, &r->model->marks.at[i]) && mark_is_seen(r->model, &r->model->marks.at[i]))
 			return true;
 	return false;
 }
@@ -58,25 +58,25 @@ static struct runs *count_runs(const struct report *r, double **durations)
 	struct runs *runs = calloc((size_t)m->dictionary.nr_components + 1, sizeof(*runs));
 	uint32_t at = 0;
 
-	*durations = malloc(((size_t)m->nr_marks + 1) * sizeof(**durations));
+	*durations = malloc(((size_t)m->marks.nr + 1) * sizeof(**durations));
 	if (!runs || !*durations) {
 		free(runs);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < m->nr_marks; i++)
-		if (mark_is_query_run(r, &m->mark[i]))
-			runs[m->mark[i].component].nr++;
+	for (uint32_t i = 0; i < m->marks.nr; i++)
+		if (mark_is_query_run(r, &m->marks.at[i]))
+			runs[m->marks.at[i].component].nr++;
 	for (uint32_t i = 0; i < m->dictionary.nr_components; i++) {
 		runs[i].first = at;
 		at += runs[i].nr;
 		runs[i].nr = 0;
 	}
-	for (uint32_t i = 0; i < m->nr_marks; i++)
-		if (mark_is_query_run(r, &m->mark[i])) {
-			struct runs *of = &runs[m->mark[i].component];
+	for (uint32_t i = 0; i < m->marks.nr; i++)
+		if (mark_is_query_run(r, &m->marks.at[i])) {
+			struct runs *of = &runs[m->marks.at[i].component];
 
-			(*durations)[of->first + of->nr++] = (double)(m->mark[i].end_ns - m->mark[i].begin_ns);
-			of->sum_ns += (double)(m->mark[i].end_ns - m->mark[i].begin_ns);
+			(*durations)[of->first + of->nr++] = (double)(m->marks.at[i].end_ns - m->marks.at[i].begin_ns);
+			of->sum_ns += (double)(m->marks.at[i].end_ns - m->marks.at[i].begin_ns);
 		}
 	for (uint32_t i = 0; i < m->dictionary.nr_components; i++)
 		if (runs[i].nr)

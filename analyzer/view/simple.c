@@ -232,7 +232,7 @@ static void processes_add_columns(struct grid *g, int column[VIEW_COLUMNS])
 
 static void processes_set_cells(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t i)
 {
-	const struct process *p = r->model->numbered[i];
+	const struct process *p = r->model->numbered.at[i];
 
 	grid_set(g, column[0], p->pid);
 	if (p->parent_pid)
@@ -247,7 +247,7 @@ static void processes_set_cells(struct report *r, struct grid *g, const int colu
 
 static void processes_write_brief(const struct report *r, const struct page *page, uint32_t i, char *text, size_t bytes)
 {
-	const struct process *p = r->model->numbered[i];
+	const struct process *p = r->model->numbered.at[i];
 	char name[512];
 
 	page_cut_name(page, *p->comm ? p->comm : p->executable, BRIEF_COLUMNS(page) - 12, name, sizeof(name));
@@ -279,7 +279,7 @@ static void services_prepare(struct report *r, struct view_instance *v)
 
 static const char *service_of_process(const struct report *r, uint32_t process)
 {
-	return process_service(r->model->numbered[process]);
+	return process_service(r->model->numbered.at[process]);
 }
 
 static void services_show(struct report *r, const struct view_instance *v, struct page *p)

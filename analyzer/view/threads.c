@@ -23,18 +23,18 @@ static void show_skew(const struct report *r, const struct split *s, struct page
 	int tid = grid_column(g, "busiest", "busiest", CELL_COUNT, 0, 0);
 	int pid = grid_column(g, "pid", "pid", CELL_COUNT, 0, 0);
 	int comm = grid_column(g, "comm", "process", CELL_TEXT, 0, 0);
-	double *of_thread = calloc((size_t)m->nr_threads + 1, sizeof(*of_thread)); /* summed up over a thread's names */
+	double *of_thread = calloc((size_t)m->threads.nr + 1, sizeof(*of_thread)); /* summed up over a thread's names */
 
-	for (uint32_t t = 0; of_thread && t < s->nr && t < m->nr_threads; t++)
-		of_thread[m->thread[t].first] += report_measure(r, &s->sum[r->event][t]);
-	for (uint32_t i = 0; of_thread && i < m->nr_processes; i++) {
+	for (uint32_t t = 0; of_thread && t < s->nr && t < m->threads.nr; t++)
+		of_thread[m->threads.at[t].first] += report_measure(r, &s->sum[r->event][t]);
+	for (uint32_t i = 0; of_thread && i < m->processes.nr; i++) {
 		double sum = 0, most = 0;
 		uint32_t busiest = 0, n = 0;
 
-		for (uint32_t t = 0; t < m->nr_threads; t++) {
+		for (uint32_t t = 0; t < m->threads.nr; t++) {
 			double v = of_thread[t];
 
-			if (m->thread[t].process != i || v <= 0)
+			if (m->threads.at[t].process != i || v <= 0)
 				continue;
 			n++;
 			sum += v;
@@ -48,9 +48,9 @@ static void show_skew(const struct report *r, const struct split *s, struct page
 		grid_row(g);
 		grid_set(g, times, most * n / sum);
 		grid_set(g, nr, n);
-		grid_set(g, tid, m->thread[busiest].tid);
-		grid_set(g, pid, m->numbered[i]->pid);
-		grid_set_text(g, comm, m->numbered[i]->comm);
+		grid_set(g, tid, m->threads.at[busiest].tid);
+		grid_set(g, pid, m->numbered.at[i]->pid);
+		grid_set_text(g, comm, m->numbered.at[i]->comm);
 	}
 	free(of_thread);
 	grid_show(g, p);
@@ -79,10 +79,10 @@ static void show_threads_view(struct report *r, const struct view_instance *v, s
 
 			grid_row(g);
 			sum_columns_set(g, &sums, r, &s, s.order[i]);
-			grid_set(g, tid, m->thread[s.order[i]].tid);
-			grid_set(g, pid, m->numbered[m->thread[s.order[i]].process]->pid);
-			grid_set_text(g, comm, *m->thread[s.order[i]].comm ? m->thread[s.order[i]].comm :
-						       m->numbered[m->thread[s.order[i]].process]->comm);
+			grid_set(g, tid, m->threads.at[s.order[i]].tid);
+			grid_set(g, pid, m->numbered.at[m->threads.at[s.order[i]].process]->pid);
+			grid_set_text(g, comm, *m->threads.at[s.order[i]].comm ? m->threads.at[s.order[i]].comm :
+						       m->numbered.at[m->threads.at[s.order[i]].process]->comm);
 			if (sum->samples > 0) {
 				grid_set(g, first, (double)(sum->first_ns - r->a->first_ns));
 				grid_set(g, last, (double)(sum->last_ns - r->a->first_ns));

@@ -52,8 +52,8 @@ static void show_phases(const struct report *r, const struct lanes *l, struct pa
 	struct phase phase[PHASES_MAX];
 	uint32_t nr_phases = 0;
 
-	for (uint32_t i = 0; i < m->nr_marks; i++) {
-		const struct mark *k = &m->mark[i];
+	for (uint32_t i = 0; i < m->marks.nr; i++) {
+		const struct mark *k = &m->marks.at[i];
 		uint32_t n = 0;
 
 		if (k->component) /* the lanes of show_lanes() show executions of components */
@@ -207,7 +207,7 @@ static void show_timeline_view(struct report *r, const struct view_instance *v, 
 
 	if (lanes_make(r, v->group[0], cells, &l) && split_make(r, v->group[1], &s)) {
 		if (p->form == PAGE_TEXT) {
-			if (r->model->nr_marks)
+			if (r->model->marks.nr)
 				show_phases(r, &l, p);
 			show_lanes(r, &l, &s, p, false);
 			show_lanes(r, &l, &s, p, true);

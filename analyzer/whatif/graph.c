@@ -528,8 +528,8 @@ static bool find_window(struct step_graph *g, const char *mark)
 	g->to_ns = g->t->last_ns;
 	if (strcmp(name, "all") == 0)
 		return true;
-	for (uint32_t i = 0; i < m->nr_marks; i++) {
-		const struct mark *k = &m->mark[i];
+	for (uint32_t i = 0; i < m->marks.nr; i++) {
+		const struct mark *k = &m->marks.at[i];
 
 		if (!k->name || strlen(k->name) != length || strncmp(k->name, name, length) != 0 || k->end_ns == UINT64_MAX ||
 		    (number && k->instance != instance))

@@ -81,7 +81,7 @@ static int collect_rows(void *context, const struct attribution *a, const struct
 		const bool leaves = event == m->leaving || event == m->preempted;
 		struct timeline_row row = { .time_ns = t->time_ns[at], .leaves = leaves };
 
-		if ((!leaves && event != l->report->event) || thread >= m->nr_threads)
+		if ((!leaves && event != l->report->event) || thread >= m->threads.nr)
 			continue;
 		row.weight = (double)t->weight[at] * t->share[at];
 		row.kernel = t->column[TABLE_MODE][at] == TABLE_MODE_KERNEL;
@@ -90,7 +90,7 @@ static int collect_rows(void *context, const struct attribution *a, const struct
 		row.wait = waits < LEVELS_MAX ? component_at(t, at, waits) : COMPONENT_NONE;
 		for (int k = 0; k < TIMELINE_LEVELS; k++)
 			row.component[k] = component_at(t, at, l->level[k]);
-		row.thread = get_thread(l, m->numbered[m->thread[thread].process]->pid, m->thread[thread].tid);
+		row.thread = get_thread(l, m->numbered.at[m->threads.at[thread].process]->pid, m->threads.at[thread].tid);
 		if (row.thread == TIMELINE_NOBODY || !GROW(l->row, l->nr_rows, l->rows_capacity))
 			return -ENOMEM;
 		l->thread[row.thread].named = thread;
@@ -618,9 +618,9 @@ const char *timeline_comm(const struct timeline *t, uint32_t thread)
 	const struct model *m = t->report->model;
 	const uint32_t named = thread < t->nr_threads ? t->thread[thread].named : UINT32_MAX;
 
-	if (named >= m->nr_threads)
+	if (named >= m->threads.nr)
 		return "";
-	return *m->thread[named].comm ? m->thread[named].comm : m->numbered[m->thread[named].process]->comm;
+	return *m->threads.at[named].comm ? m->threads.at[named].comm : m->numbered.at[m->threads.at[named].process]->comm;
 }
 
 void timeline_sum(const struct timeline *t, uint32_t thread, uint64_t from_ns, uint64_t to_ns, double sum[NR_RESOURCES])

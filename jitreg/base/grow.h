@@ -8,12 +8,27 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define GROW_FIRST 64
 
 #define GROW(array, nr, capacity) \
 	((nr) < (capacity) || _Generic((capacity), uint32_t: grow_array, size_t: grow_long_array) \
 				      ((void **)&(array), &(capacity), sizeof(*(array))))
+
+/* Members of a struct that is an array: nr elements are used, and capacity are allocated.  Zeroed, it is empty. */
+#define ARRAY_OF(type) \
+	type *at; \
+	uint32_t nr, capacity
+#define ARRAY(type) \
+	struct { \
+		ARRAY_OF(type); \
+	}
+/* Makes room for one more element of an array, as GROW() does. */
+#define ARRAY_GROW(array) GROW((array).at, (array).nr, (array).capacity)
+/* Returns a zeroed element at the end of an array, or NULL if memory runs out. */
+#define ARRAY_ADD(array) \
+	(ARRAY_GROW(array) ? (__typeof__((array).at))memset(&(array).at[(array).nr++], 0, sizeof(*(array).at)) : NULL)
 
 static inline bool grow_long_array(void **array, size_t *capacity, size_t each)
 {

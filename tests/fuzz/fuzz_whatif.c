@@ -69,7 +69,7 @@ static void predict_all(struct predictor *p, double value)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct model model = { .nr_marks = 0 };
+	struct model model = { .marks.nr = 0 };
 	struct report report = { .model = &model };
 	struct timeline t = { .report = &report, .thread = threads, .nr_threads = THREADS, .span = spans, .tick = ticks, .processors = 2,
 			      .has_wakeups = true };

@@ -15,7 +15,7 @@ static struct memory told[] = {
 	{ .kind = MEMORY_HEAP, .name = (char[]){ "[heap]" }, .address = 0x8000000, .bytes = 1 << 24 },
 };
 static struct memory *list[] = { NULL, &told[1], &told[2], &told[3] };
-static struct model model = { .memory = list, .nr_memory = 4 };
+static struct model model = { .areas.at = list, .areas.nr = 4 };
 static struct accesses s;
 static struct access_orders orders;
 
@@ -102,7 +102,7 @@ static void instructions_alike_in_half_of_their_address_are_two(void **state)
 /* Of each page, each third, each sixteenth (which the kernel maps at once). */
 static void pages_that_are_left_out_are_a_stride(void **state)
 {
-	static struct model of_faults = { .memory = list, .nr_memory = 4, .nr_events = 1 };
+	static struct model of_faults = { .areas.at = list, .areas.nr = 4, .nr_events = 1 };
 
 	(void)state;
 	for (uint64_t period = 1; period <= 11; period += 10) {

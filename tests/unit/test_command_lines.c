@@ -7,11 +7,11 @@
 #include <string.h>
 
 static struct process process[4], *numbered[4] = { &process[0], &process[1], &process[2], &process[3] };
-static struct model m = { .numbered = numbered };
+static struct model m = { .numbered.at = numbered };
 
 static void begin(const char *executable, uint32_t nr, const char *const *lines)
 {
-	m.nr_processes = nr;
+	m.processes.nr = nr;
 	for (uint32_t i = 0; i < nr; i++)
 		process[i] = (struct process){ .executable = (char *)(uintptr_t)executable, .command_line = (char *)(uintptr_t)lines[i] };
 }

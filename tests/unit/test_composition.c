@@ -48,7 +48,7 @@ static const char *sentence(bool by_stack)
 {
 	static char text[1024];
 	struct process p = { .executable = image[PROGRAM].path }, *numbered[] = { &p };
-	struct model m = { .nr_processes = 1, .numbered = numbered };
+	struct model m = { .processes.nr = 1, .numbered.at = numbered };
 	struct attribution a = { .model = &m, .function = function, .nr_functions = nr_functions, .image = image, .nr_images = NR_IMAGES,
 				 .stacks = { .node = node, .nr = nr_nodes } };
 	struct report r = { .model = &m, .a = &a };
@@ -150,7 +150,7 @@ static void functions_of_the_program_are_told_from_those_compiled_into_it(void *
 	static const char *const own[] = { "main", "shop::Store::work(int)", "sortedIndex" };
 	static const char *const others[] = { "std::sort<int>", "memcmp@plt" };
 	struct process p = { .executable = (char *)(uintptr_t)"/opt/shop" }, *numbered[] = { &p };
-	struct model m = { .nr_processes = 1, .numbered = numbered };
+	struct model m = { .processes.nr = 1, .numbered.at = numbered };
 	struct attribution a = { .model = &m, .function = function, .image = image, .nr_images = NR_IMAGES };
 	struct report r = { .model = &m, .a = &a };
 	unsigned char *is_own;

@@ -12,7 +12,7 @@ static struct edge edges[] = { { .from = SCAN_A, .to = ROOT_A }, { .from = SCAN_
 static struct component components[NR_COMPONENTS];
 static struct mark marks[8];
 static struct process process, *numbered[] = { &process };
-static struct model model = { .mark = marks, .numbered = numbered, .nr_processes = 1,
+static struct model model = { .marks.at = marks, .numbered.at = numbered, .processes.nr = 1,
 			      .dictionary = { .component = components, .nr_components = NR_COMPONENTS, .nr_levels = 1, .edges = edges } };
 static struct report report;
 static struct plan_tree tree;
@@ -21,7 +21,7 @@ static uint32_t runs[NR_COMPONENTS];
 /* A run mark, with samples of a component in it (0: none). */
 static void run(char *text, uint32_t component, uint32_t samples, struct report_group *g)
 {
-	uint32_t phase = ++model.nr_marks, level = component, event = 0, mode = 0;
+	uint32_t phase = ++model.marks.nr, level = component, event = 0, mode = 0;
 	double share = 1;
 	uint64_t weight = 1, time_ns = phase;
 	uint32_t row = 0;
@@ -43,7 +43,7 @@ static int begin(void **state)
 	for (int i = 1; i < NR_COMPONENTS; i++)
 		components[i].announced = true;
 	model.dictionary.nr_edges = 2;
-	model.nr_marks = 0;
+	model.marks.nr = 0;
 	report = (struct report){ .model = &model, .has_run = true, .first_ns = 0, .last_ns = 100 };
 	return plan_tree_make(&model.dictionary, LEVEL, 0, false, &tree) && tree.nr == 4 ? 0 : -1;
 }

@@ -13,7 +13,7 @@ static struct component components[NR + 1];
 static struct edge edges[NR];
 static char details[NR + 1][40];
 static struct process process, *numbered[] = { &process };
-static struct model model = { .numbered = numbered, .nr_processes = 1,
+static struct model model = { .numbered.at = numbered, .processes.nr = 1,
 			      .dictionary = { .component = components, .nr_components = NR + 1, .nr_levels = 1, .edges = edges } };
 static struct labels labels;
 

@@ -22,7 +22,7 @@ static struct process process(uint32_t number, char *executable, size_t nr, char
 
 static void expect(const char *maker, char *executable, size_t nr, char *const *loaded)
 {
-	struct model m = { .nr_processes = 2 };
+	struct model m = { .processes.nr = 2 };
 	struct makers s = { NULL, 0 };
 	struct code_fact facts[8];
 	struct process p = process(0, executable, nr, loaded, facts);
@@ -60,7 +60,7 @@ static void what_others_load_too_counts_alone_only(void **state)
 
 static void what_the_agent_saw_goes_first(void **state)
 {
-	struct model m = { .nr_processes = 1 };
+	struct model m = { .processes.nr = 1 };
 	struct makers s = { NULL, 0 };
 	struct code_fact facts[8];
 	struct process p = process(0, python, 1, (char *const[]){ wasmtime }, facts);
@@ -73,7 +73,7 @@ static void what_the_agent_saw_goes_first(void **state)
 
 static void a_forked_process_has_what_its_parent_had_loaded(void **state)
 {
-	struct model m = { .nr_processes = 2 };
+	struct model m = { .processes.nr = 2 };
 	struct makers s = { NULL, 0 };
 	struct code_fact facts[8];
 	struct process parent = process(0, python, 2, (char *const[]){ wasmtime, guile }, facts),

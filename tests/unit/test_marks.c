@@ -31,9 +31,9 @@ static int tear_down(void **state)
 
 static const struct mark *find(const char *name, uint64_t instance)
 {
-	for (uint32_t i = 0; i < model->nr_marks; i++)
-		if (strcmp(model->mark[i].name, name) == 0 && model->mark[i].instance == instance)
-			return &model->mark[i];
+	for (uint32_t i = 0; i < model->marks.nr; i++)
+		if (strcmp(model->marks.at[i].name, name) == 0 && model->marks.at[i].instance == instance)
+			return &model->marks.at[i];
 	return NULL;
 }
 
@@ -58,7 +58,7 @@ static uint64_t run_at(uint32_t tid, uint64_t time_ns)
 
 		assert_int_equal(sample_find_phase(model, p, tid, "run", u, &other), i);
 	}
-	return i ? model->mark[i - 1].instance : 0;
+	return i ? model->marks.at[i - 1].instance : 0;
 }
 
 static void a_mark_ends_on_any_thread_and_in_any_order(void **state)
@@ -72,7 +72,7 @@ static void a_mark_ends_on_any_thread_and_in_any_order(void **state)
 	put_mark_of(PID, T3, 50, END, "", 2, 0, 0); /* once more: it is over */
 	put_mark_of(PID, T3, 60, END, "", 77, 0, 0); /* of none */
 	end();
-	assert_int_equal(model->nr_marks, 2);
+	assert_int_equal(model->marks.nr, 2);
 	assert_int_equal(find("a", 1)->end_ns, 30);
 	assert_int_equal(find("a", 2)->end_ns, 40);
 }
@@ -92,9 +92,9 @@ static void an_older_mark_does_not_stay_open_for_a_wrong_thread_or_instance(void
 	end();
 	assert_int_equal(find("elsewhere", 1)->end_ns, 30);
 	assert_int_equal(find("differs", 1)->end_ns, 70);
-	for (uint32_t i = 0; i < model->nr_marks; i++)
-		if (strcmp(model->mark[i].name, "both") == 0)
-			assert_int_equal(model->mark[i].end_ns, model->mark[i].tid == T1 ? 90 : 95);
+	for (uint32_t i = 0; i < model->marks.nr; i++)
+		if (strcmp(model->marks.at[i].name, "both") == 0)
+			assert_int_equal(model->marks.at[i].end_ns, model->marks.at[i].tid == T1 ? 90 : 95);
 }
 
 /* Two queries at once; their morsels run on two threads, in turn. */
@@ -202,7 +202,7 @@ static void a_mark_of_no_host_is_known_in_all_processes(void **state)
 	put_mark_of(WORKER, WORKER, 50, BEGIN, "work", 8, 2, THREAD);
 	put_mark_of(WORKER, WORKER, 90, END, "", run, 0, 0);
 	end();
-	assert_ptr_equal(find("run", run), &model->mark[find("work", 7)->parent - 1]);
+	assert_ptr_equal(find("run", run), &model->marks.at[find("work", 7)->parent - 1]);
 	assert_int_equal(find("run", run)->end_ns, 90);
 	assert_int_equal(find("work", 8)->parent, 0);
 }

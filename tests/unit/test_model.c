@@ -87,7 +87,7 @@ static void an_address_is_used_again(void **state)
 	expect(PARENT, CODE + BYTES / 2, 80, "half");
 	expect(PARENT, CODE + BYTES, 60, "");
 	expect(PARENT, CODE, 49, "second"); /* still: times decide, not the order of questions */
-	assert_int_equal(m->nr_code, 3);
+	assert_int_equal(m->codes.nr, 3);
 }
 
 /* A program that goes to another processor during its exec has its mappings in two rings, which are drained one after the other. */
@@ -142,7 +142,7 @@ static const char *thread_name(uint32_t tid, uint64_t time_ns)
 {
 	struct time_range holds = TIME_RANGE_ALL;
 
-	return m->thread[model_find_thread(m, model_get_process(m, PARENT, time_ns), tid, time_ns, &holds)].comm;
+	return m->threads.at[model_find_thread(m, model_get_process(m, PARENT, time_ns), tid, time_ns, &holds)].comm;
 }
 
 /* Records of two processors: in no order of time. */
@@ -504,7 +504,7 @@ static void another_program_has_nothing_of_the_one_before(void **state)
 	expect(CHILD, CODE, 101, "the shell's");
 	expect(CHILD, CODE + 0x1000, 101, "");
 	assert_string_equal(model_get_process(m, CHILD, 35)->executable, "/bin/ls");
-	assert_int_equal(m->nr_processes, 4);
+	assert_int_equal(m->processes.nr, 4);
 }
 
 static void the_latest_tag_is_in_force_also_in_children(void **state)

@@ -54,13 +54,13 @@ static void tell(struct model *m, const struct moment *told, int nr)
 
 static void forget(struct model *m)
 {
-	for (uint32_t i = 0; i < m->nr_processes; i++) {
-		free(m->process[i]->comm);
-		free(m->process[i]->executable);
-		free(m->process[i]);
+	for (uint32_t i = 0; i < m->processes.nr; i++) {
+		free(m->processes.at[i]->comm);
+		free(m->processes.at[i]->executable);
+		free(m->processes.at[i]);
 	}
-	free(m->process);
-	free(m->numbered);
+	free(m->processes.at);
+	free(m->numbered.at);
 }
 
 static const struct moment history[] = {
@@ -78,7 +78,7 @@ static void check(const struct moment *told)
 	struct model m;
 
 	tell(&m, told, NR);
-	assert_int_equal(m.nr_processes, 4);
+	assert_int_equal(m.processes.nr, 4);
 	assert_string_equal(model_get_process(&m, CHILD, 12)->comm, "shell");
 	assert_string_equal(model_get_process(&m, CHILD, 12)->executable, "/bin/sh");
 	assert_ptr_equal(model_get_process(&m, CHILD, 12)->parent, model_get_process(&m, PARENT, 12));
@@ -120,8 +120,8 @@ static void what_was_started_is_one_process(void **state)
 
 	(void)state;
 	tell(&m, told, 2);
-	assert_int_equal(m.nr_processes, 1);
-	assert_string_equal(m.process[0]->comm, "ls");
+	assert_int_equal(m.processes.nr, 1);
+	assert_string_equal(m.processes.at[0]->comm, "ls");
 	forget(&m);
 }
 
@@ -134,10 +134,10 @@ static void children_inherit_names_that_come_later(void **state)
 
 	(void)state;
 	tell(&m, told, 2);
-	assert_int_equal(m.nr_processes, 2);
+	assert_int_equal(m.processes.nr, 2);
 	for (uint32_t i = 0; i < 2; i++) {
-		assert_string_equal(m.process[i]->comm, "postgres");
-		assert_string_equal(m.process[i]->executable, "/bin/postgres");
+		assert_string_equal(m.processes.at[i]->comm, "postgres");
+		assert_string_equal(m.processes.at[i]->executable, "/bin/postgres");
 	}
 	forget(&m);
 }

@@ -186,7 +186,7 @@ static void every_chunk_is_read_once_for_all_views(void **state)
 	code_bytes_each(&s.report, take, &seen);
 	assert_int_equal(seen.nr, NR_FUNCTIONS);
 	assert_int_equal(seen.late, NR_FUNCTIONS / 3);
-	assert_int_equal(m->nr_copies, NR_FUNCTIONS / 3 + 1);
+	assert_int_equal(m->codes.copies.nr, NR_FUNCTIONS / 3 + 1);
 	assert_memory_equal(did->chunks, file.chunks, sizeof(file.chunks));
 	assert_int_equal(trace_session_close(&s, CMD_DONE), CMD_DONE);
 }

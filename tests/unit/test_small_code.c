@@ -34,7 +34,7 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 static void walk_from(struct model *m, uint64_t address, enum unwind_way way)
 {
 	static const uint64_t stack[] = { 0xaaaa, CALLER + 0x20, 0, 0 };
-	struct walk_place at = { .process = m->process[0], .time_ns = 100 };
+	struct walk_place at = { .process = m->processes.at[0], .time_ns = 100 };
 	struct unwind_space space = walk_unwind_space(&at, true);
 	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
 	struct unwinder *u;

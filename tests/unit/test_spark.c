@@ -288,7 +288,7 @@ static void a_worker_is_of_the_one_stage_whose_tasks_use_python(void **state)
 		model_get_thread(m, model_get_process(m, pid, MS(4)), pid);
 	spark_find_works(&l, m, &unlimited, &run, 1, &works);
 	for (uint32_t i = 0; i < works.nr; i++)
-		assert_in_range(m->thread[works.work[i].thread].tid, DAEMON, WORKER);
+		assert_in_range(m->threads.at[works.work[i].thread].tid, DAEMON, WORKER);
 	check_works(&works, model_get_thread(m, model_get_process(m, WORKER, MS(4)), WORKER), "00011111111122200222");
 	assert_int_equal(works.shared_ns, MS(2));
 	free(works.work);

@@ -155,7 +155,7 @@ static struct timeline_thread threads[] = {
 	{ .tid = 4, .creator = TIMELINE_NOBODY, .first_span = 5 },
 };
 static struct mark marks[] = { { .name = "late", .begin_ns = 20 * MS, .end_ns = 80 * MS } };
-static struct model model = { .mark = marks, .nr_marks = 1 };
+static struct model model = { .marks.at = marks, .marks.nr = 1 };
 static struct report report = { .model = &model };
 static const struct timeline timeline = { .report = &report, .thread = threads, .nr_threads = 4, .span = spans, .nr_spans = 5,
 					  .last_ns = 90 * MS, .processors = 2, .has_wakeups = true };
