@@ -174,6 +174,16 @@ plain() { # NAME [ARGUMENT...] SECONDS; of which a third is enough
 }
 gather 100 plain c && compare c host plain c
 
+# without a clock in the file, its date is that of the last record
+timeout 600 perf record -q -B --no-buildid-mmap -e "$(plain_event)" -F "$(allowed_rate 2000)" -o "$dir/d.data" \
+	"$dir/host" 3 >"$dir/d.out" 2>&1 &&
+	import d && "$B/tailor" dump --json "$dir/d.tlr" | /usr/bin/python3 -c '
+import json, os, sys
+begin, end = next(r for r in map(json.loads, sys.stdin) if r["record"] == "HEADER"), os.stat(sys.argv[1]).st_mtime
+early_s = end - begin["fields"]["real_ns"] / 1e9
+sys.exit(not -2 <= early_s <= 30 and f"the recording began {early_s:.1f} s before its file was written, and took some tenths of a second")
+' "$dir/d.data" || fail "the date of a file without a clock"
+
 # the kernel's functions: where the file tells that the kernel is the one that runs here they have names, else a sentence says why not
 kernel() { # NAME SECONDS
 	perf_record "$1" 2000 -k mono "$B/hosts/kernel_work" calls $((10 * $2)) || return 1

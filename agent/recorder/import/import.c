@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LATE_S 60 /* perf writes its file at the end, and so may a JIT */
 
 /* Copies a pipe into a file without a name, so that it can be read more than once, however large it is.  Returns the file, or -1. */
 static int read_pipe(int fd, FILE **copy)
@@ -60,12 +59,12 @@ static int map_input_file(const char *path, void **bytes, struct stat *st, FILE 
 }
 
 /* Writes the trace.  This step comes last, because the trace replaces an older one. */
-static int write_imported_trace(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t end_s,
-				struct import_result *out, struct diag *d)
+static int write_imported_trace(const struct import_options *o, const struct perf_data *p, const struct import_times *times,
+				int64_t written_s, struct import_result *out, struct diag *d)
 {
 	if (output_file_is_same(o->output, o->input) || (o->with && output_file_is_same(o->output, o->with)))
 		return diag_fail(d, EINVAL, "%s is both input and output; give another output file (-o)", o->output);
-	return import_records(o, p, times, end_s, out, d);
+	return import_records(o, p, times, written_s, out, d);
 }
 
 int import_file(const struct import_options *o, struct import_result *out, struct diag *d)
@@ -89,7 +88,7 @@ int import_file(const struct import_options *o, struct import_result *out, struc
 	ret = perf_data_init(bytes, (uint64_t)st.st_size, o->input, &p, d);
 	if (ret == 0) {
 		times = import_times(&p, o->with ? &other : NULL);
-		ret = write_imported_trace(o, &p, &times, st.st_mtime + LATE_S, out, d);
+		ret = write_imported_trace(o, &p, &times, st.st_mtime, out, d);
 		perf_data_fini(&p);
 	}
 	munmap(bytes, (size_t)st.st_size);

@@ -46,8 +46,9 @@ struct import_times {
 };
 /* Finds how the file's times relate to CLOCK_MONOTONIC.  o: may be NULL. */
 struct import_times import_times(const struct perf_data *p, const struct import_other *o);
-/* Writes the file's records to a trace.  end_s: files written later (since 1970) do not belong to its processes. */
-int import_records(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t end_s,
+/* Writes the file's records to a trace.  written_s: when perf wrote its file, in seconds since 1970.  Without a clock in the file it is
+ * taken for the time of the last record, and files that are a minute younger do not belong to its processes. */
+int import_records(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t written_s,
 		   struct import_result *out, struct diag *d);
 
 #endif

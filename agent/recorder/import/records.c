@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/utsname.h>
 
+#define LATE_S 60 /* perf writes its file at the end, and so may a JIT */
 #define PIDS_MAX (4u << 20) /* the kernel's own limit */
 #define TICK_NS 1000u
 #define NOT_TAKEN UINT32_MAX
@@ -64,7 +65,7 @@ static uint64_t import_end_ns(const struct import *m)
 
 /* ------------------------------------------------------------------------------------------------ what was recorded */
 
-static void write_import_header(struct import *m, int64_t end_s)
+static void write_import_header(struct import *m, int64_t written_s)
 {
 	const struct perf_data *p = m->data;
 	struct trace_text *command;
@@ -75,7 +76,7 @@ static void write_import_header(struct import *m, int64_t end_s)
 	char tool[128];
 
 	real_ns = p->has_clock ? p->wall_ns + (p->first_ns - p->clock_ns)
-			       : (uint64_t)end_s * 1000000000u - (p->last_ns - p->first_ns);
+			       : (uint64_t)written_s * 1000000000u - (p->last_ns - p->first_ns);
 	snprintf(tool, sizeof(tool), "tailor " TAILOR_VERSION ", from perf %.*s", (int)(p->version.bytes < 64 ? p->version.bytes : 64),
 		 p->version.p ? p->version.p : "");
 	while (nr < p->nr_words && perf_data_next_command_word(p, &at, &word))
@@ -447,11 +448,11 @@ static bool is_running_kernel(const struct perf_data *p)
 	return perf_data_text_is(p->release, u.release);
 }
 
-static int import_whole_file(struct import *m, int64_t end_s, struct diag *d)
+static int import_whole_file(struct import *m, int64_t written_s, struct diag *d)
 {
 	int ret;
 
-	write_import_header(m, end_s);
+	write_import_header(m, written_s);
 	ret = import_events(m, d);
 	if (ret == 0)
 		ret = import_perf_records(m, d);
@@ -462,7 +463,7 @@ static int import_whole_file(struct import *m, int64_t end_s, struct diag *d)
 	return ret;
 }
 
-int import_records(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t end_s,
+int import_records(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t written_s,
 		   struct import_result *out, struct diag *d)
 {
 	static struct import m;
@@ -485,7 +486,7 @@ int import_records(const struct import_options *o, const struct perf_data *p, co
 					.seen = note_sampled_pid,
 					.context = &m,
 					.past_end_ns = import_end_ns(&m),
-					.past_end_s = end_s,
+					.past_end_s = written_s + LATE_S,
 					.past_other_clock = times->unrelated,
 					.past_same_kernel = is_running_kernel(p),
 					.past_names = &origin },
@@ -495,7 +496,7 @@ int import_records(const struct import_options *o, const struct perf_data *p, co
 		return ret;
 	}
 	m.sink = recording_sink(m.recording);
-	ret = import_whole_file(&m, end_s, d);
+	ret = import_whole_file(&m, written_s, d);
 	if (ret) {
 		recording_drop(m.recording);
 	} else {
