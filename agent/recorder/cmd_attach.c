@@ -105,6 +105,8 @@ static bool wait_for_recording_end(const struct session_options *o, pid_t pid)
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	wait[0] = (struct pollfd){ (int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0 };
+	if (wait[0].fd < 0 && errno == ESRCH)
+		return true;
 	wait[1] = (struct pollfd){ signalfd(-1, &signals, SFD_CLOEXEC), POLLIN, 0 };
 	while (poll(wait, 2, milliseconds) < 0 && errno == EINTR)
 		;
@@ -396,7 +398,7 @@ static void write_target_notices(struct attach *a)
 			       "is recorded there, too", a->silent.nr == 1 ? "" : "s", control_silent_text(&a->silent),
 			       (int)a->list.target[0].pid);
 	if (a->list.nr_left_out)
-		session_notice(a->session, NOTICE_REFUSED, "%u of the processes with that name left out: %s", a->list.nr_left_out,
+		session_notice(a->session, NOTICE_REFUSED, "%u of the processes that were asked for left out: %s", a->list.nr_left_out,
 			       a->list.left_out.text);
 }
 

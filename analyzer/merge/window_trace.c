@@ -32,9 +32,11 @@ int window_trace_make(const char *text, const struct window *w, char **path, str
 	snprintf(folder, sizeof(folder), "%s/tailor-window-XXXXXX", where && *where ? where : "/tmp");
 	if (ret == 0 && !mkdtemp(folder))
 		ret = diag_fail(d, errno, "no folder for a trace: %s", strerror(errno));
-	else if (ret == 0 && asprintf(path, "%s/window.tlr", folder) < 0)
+	else if (ret == 0 && asprintf(path, "%s/window.tlr", folder) < 0) {
+		*path = NULL; /* asprintf() leaves it undefined */
+		rmdir(folder);
 		ret = diag_fail(d, ENOMEM, "out of memory");
-	else if (ret == 0)
+	} else if (ret == 0)
 		ret = merge_traces(t.path, t.nr, *path, &counts, d);
 	if (ret && *path) {
 		window_trace_remove(*path);

@@ -344,6 +344,7 @@ static void put_column(struct scrubbing *s, uint32_t column, const uint64_t *v, 
 struct chains {
 	uint64_t *length, *address;
 	uint64_t nr, capacity;
+	bool failed; /* memory ran out, and chains are incomplete */
 };
 
 static bool add_frame_to_chain(void *context, const struct unwind_frame *f)
@@ -355,8 +356,10 @@ static bool add_frame_to_chain(void *context, const struct unwind_frame *f)
 	if (c->nr == c->capacity) {
 		uint64_t capacity = 2 * c->capacity + 4096, *bigger = realloc(c->address, capacity * sizeof(*bigger));
 
-		if (!bigger)
+		if (!bigger) {
+			c->failed = true;
 			return false;
+		}
 		c->address = bigger;
 		c->capacity = capacity;
 	}
@@ -388,16 +391,20 @@ static bool unwind_block(struct scrubbing *s, struct sample_block *b, struct cha
 		}
 		c->length[i] = c->nr - before;
 	}
-	return c->length != NULL;
+	return c->length && !c->failed;
 }
 
 static void copy_samples(struct scrubbing *s, const struct trace_record *r, struct sample_block *b)
 {
 	struct chains c = { 0 };
 	size_t nr = 2;
+	int ret = sample_block_decode(r, b);
 
-	if (sample_block_decode(r, b) || !trace_spend_budget(s->from, b->nr + (b->chain_offset ? b->chain_offset[b->nr] : 0)) ||
-	    !unwind_block(s, b, &c) || !trace_spend_budget(s->from, c.nr)) {
+	if (ret == 0 && trace_spend_budget(s->from, b->nr + (b->chain_offset ? b->chain_offset[b->nr] : 0)) && !unwind_block(s, b, &c))
+		ret = -ENOMEM;
+	if (ret == -ENOMEM && !s->error)
+		s->error = ret;
+	if (ret || !c.length || !trace_spend_budget(s->from, c.nr)) {
 		free(c.length);
 		free(c.address);
 		return;

@@ -76,6 +76,10 @@ static const struct method *get_method(struct hotspot_lines *t, uint64_t address
 		if (m.text && m.line) {
 			sprintf(m.text, "%s\n%s", r->name, r->file);
 			memcpy(m.line, r->line, lines);
+		} else { /* as one that cannot be read */
+			free(m.text);
+			free(m.line);
+			m = (struct method){ 0 };
 		}
 	}
 	if (!GROW(t->method, t->nr, t->capacity) || !hash_map_set(&t->by_address, address, 0, t->nr + 1)) {
@@ -84,7 +88,7 @@ static const struct method *get_method(struct hotspot_lines *t, uint64_t address
 		return NULL;
 	}
 	t->method[t->nr++] = m;
-	return m.text && m.line ? &t->method[t->nr - 1] : NULL;
+	return m.text ? &t->method[t->nr - 1] : NULL;
 }
 
 static uint32_t line_of(const struct method *m, int32_t bci)

@@ -447,15 +447,18 @@ void images_add_mapping(struct images *i, const struct mapping *m, uint64_t time
 void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid, uint64_t time_ns)
 {
 	struct process *parent = *slot_of_process(i, ppid), *child = *slot_of_process(i, pid);
+	struct range *copy;
 
 	if (child && child->ended && child->end_ns < time_ns)
 		forget_process(i, pid); /* the process number is used again */
 	child = get_process(i, pid);
 	if (!parent || !parent->nr || !child || parent == child || child->nr)
 		return;
-	child->mapping = malloc((parent->nr + 2) * sizeof(*child->mapping));
-	if (!child->mapping)
+	copy = malloc((parent->nr + 2) * sizeof(*copy));
+	if (!copy)
 		return;
+	free(child->mapping); /* as many as an exec has left are allocated */
+	child->mapping = copy;
 	memcpy(child->mapping, parent->mapping, parent->nr * sizeof(*child->mapping));
 	child->nr = parent->nr;
 	child->capacity = parent->nr + 2;
