@@ -238,7 +238,7 @@ def compare(form, data, trace):
 
 
 def has_other_roots():
-    """Do programs run here whose root is another folder (containers)?  perf takes their paths for ours, and names their code by our files."""
+    """Do programs run here whose root is another folder (containers)?  perf takes their paths for ours, and names their code by ours."""
     own = os.stat("/")
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
