@@ -488,6 +488,7 @@ static int record_targets(struct attach *a, struct diag *d)
 		session_abandon(a->session);
 		return fail_attach(d);
 	}
+	session_call_each_round(a->session, inject_release_late_threads);
 	session_run(a->session, first_target(a), false, a->options->follow, &status);
 	add_unanswered_python_notice(a);
 	/* each JVM may take 10 s, so epochs end sooner after a signal */

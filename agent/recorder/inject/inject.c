@@ -85,7 +85,9 @@ static int load_agent_in_thread(struct inject_process *p, struct inject_thread *
 	}
 	if ((ret == -EBUSY || ret == -ENOEXEC) && inject_call_stop_at_sigreturn(t))
 		ret = -ESRCH;
-	if (ret != -ETIMEDOUT && ret != -ESRCH)
+	if (ret == -ETIMEDOUT)
+		inject_thread_give_up(t);
+	else if (ret != -ESRCH)
 		inject_thread_resume(t);
 	if (ret == 0 && result == 0 && p->has_v8 && !(may_call & INJECTED_MAY_CALL_V8))
 		diag_fail(d, EAGAIN, "names of JavaScript functions unavailable in process %d: its first thread was neither in generated "

@@ -22,4 +22,10 @@ int inject_check_preconditions(const struct attach_target *t, const char *librar
 int inject(const struct attach_target *t, bool adapt, const char *library, const char *socket, void (*meanwhile)(void *context),
 	   void *context, struct diag *d);
 
+/*
+ * Lets go of threads that stopped after inject() had given up on them, which would otherwise stand still until the recorder ends.  Call it
+ * now and then after inject().  It does not block.
+ */
+void inject_release_late_threads(void);
+
 #endif

@@ -115,4 +115,7 @@ int inject_call_stop_at_sigreturn(struct inject_thread *t);
  * Errors are those of inject_call_function(). */
 int inject_call_agent(struct inject_thread *t, uint64_t function, unsigned may_call, uint64_t where, int *result);
 
+/* The thread did not stop in time, and stays seized: inject_release_late_threads() will detach it. */
+void inject_thread_give_up(const struct inject_thread *t);
+
 #endif

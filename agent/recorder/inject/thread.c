@@ -20,6 +20,14 @@
 #define NAP_US 50
 #define STOP_MS 5000 /* long, because a thread runs seldom on a busy machine */
 
+#define LATE_MAX 64
+
+/* Threads that were seized and did not stop in time.  A thread beyond LATE_MAX stands still from its next stop to the recorder's end. */
+static struct {
+	pid_t tid[LATE_MAX];
+	int nr;
+} late;
+
 int64_t inject_now_ms(void)
 {
 	struct timespec t;
@@ -42,6 +50,38 @@ int inject_thread_wait_for_stop(struct inject_thread *t, int64_t until_ms, int *
 		if (inject_now_ms() >= until_ms)
 			return -ETIMEDOUT;
 	}
+}
+
+void inject_thread_give_up(const struct inject_thread *t)
+{
+	if (late.nr < LATE_MAX)
+		late.tid[late.nr++] = t->tid;
+}
+
+/* Was the thread detached, or has it ended?  A stop for a signal passes the signal on.  What the thread was made to call ends by itself
+ * (signal_frame.c). */
+static bool release(pid_t tid)
+{
+	int status;
+	pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+	bool is_signal;
+
+	if (got != tid)
+		return got < 0 && errno == ECHILD;
+	if (!WIFSTOPPED(status))
+		return true;
+	is_signal = !(status >> 16) && !(WSTOPSIG(status) & 0x80);
+	ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)(is_signal ? WSTOPSIG(status) : 0));
+	return true;
+}
+
+void inject_release_late_threads(void)
+{
+	for (int i = 0; i < late.nr;)
+		if (release(late.tid[i]))
+			late.tid[i] = late.tid[--late.nr];
+		else
+			i++;
 }
 
 static int save_thread_state(struct inject_thread *t)
@@ -96,7 +136,9 @@ int inject_thread_stop(struct inject_thread *t)
 		return -EAGAIN;
 	for (;;) {
 		ret = inject_thread_wait_for_stop(t, until_ms, &status);
-		if (ret) /* still running (detached at its next stop, or when the recorder ends), or gone */
+		if (ret == -ETIMEDOUT)
+			inject_thread_give_up(t);
+		if (ret)
 			return ret == -ESRCH ? -EAGAIN : ret;
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			break;

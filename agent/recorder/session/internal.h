@@ -190,6 +190,7 @@ struct dormant {
 
 struct session {
 	struct session_options options;
+	void (*each_round)(void); /* session_call_each_round(); NULL: nothing */
 	struct counting *counting;   /* NULL: dormant, nothing is counted */
 	struct recording *recording; /* NULL: dormant; losses then belong to the next recording */
 	uint64_t lost[NR_LOSSES];

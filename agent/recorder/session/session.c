@@ -364,6 +364,11 @@ void session_serve_and_drain(struct session *s)
 	session_drain(s, false);
 }
 
+void session_call_each_round(struct session *s, void (*each_round)(void))
+{
+	s->each_round = each_round;
+}
+
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status)
 {
 	int *pidfds = our_child ? NULL : calloc(s->root.nr_named, sizeof(*pidfds));
@@ -375,6 +380,8 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 	while (!s->waiting.stop && clock_now_ns() < until_ns) {
 		wait_for_events(s);
 		session_drain(s, false);
+		if (s->each_round)
+			s->each_round();
 		session_progress_show(s, clock_now_ns());
 		if (s->counting)
 			counting_drop_ended_rings(s->counting, s->waiting.rings ? s->waiting.fd + FIRST_RING : NULL);

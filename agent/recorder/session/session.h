@@ -108,6 +108,8 @@ void session_serve_and_drain(struct session *s);
 bool session_is_to_end(const struct session *s);
 /* Is such a signal pending? */
 bool session_end_signal_waits(void);
+/* Has session_run() call each_round() in each round, several times a second.  It must not block. */
+void session_call_each_round(struct session *s, void (*each_round)(void));
 /* Drain until pid has ended (*wait_status: as wait(2), when it is our child).  follow: until its whole tree has. */
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status);
 /* Last drain, image files, END.  Says on stderr what was recorded, unless quiet.  0, or -errno with a sentence. */
