@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <sys/un.h>
 
-#define CHANNEL_WAIT_MS 5000 /* for a recorder that is busy */
-#define SILENT_MS 80	     /* for a recorder that sleeps, or whose state is unknown */
-#define SLICE_MS 6	     /* slices are short, so that a host is held up for less than 10 ms */
+#define CHANNEL_WAIT_MS 5000 /* longest wait for a recorder that is busy */
+#define SILENT_MS 80	     /* longest wait for a recorder that sleeps, or whose state is unknown */
+#define SLICE_MS 6	     /* length of a part of a wait, after which the recorder is checked; a stopped one holds a host up for <10 ms */
 #define TRY_AGAIN_MS 10	     /* least time between two attempts of a process without a log; 20 times the last wait is added */
 #define TRIES 20
 #define STOPPED_SUFFIX "-stopped"
@@ -53,7 +53,7 @@ static bool is_trusted_peer(int fd, pid_t *pid)
 	return peer.uid == 0 || peer.uid == sys_geteuid();
 }
 
-/* The state letter of /proc/PID/stat.  'R' is running or runnable, 'T' is stopped, and 0 means that the state is not known. */
+/* Returns the state letter of /proc/PID/stat.  'R' is running or runnable, 'T' is stopped, and 0 means that the state is not known. */
 static char state_of_process(pid_t pid)
 {
 	char path[32] = "/proc/", digits[12], text[512], *end;
@@ -117,7 +117,7 @@ static void make_known_to_be_stopped(int connection, const char *name)
  */
 struct patience {
 	int64_t begin_ms;
-	int silent_ms; /* total of slices in which the recorder neither ran nor waited for a processor */
+	int silent_ms; /* ms of slices after which it was not running or runnable; counted without heartbeats */
 	uint64_t heartbeats;
 	pid_t recorder;
 	bool is_stopped; /* the recorder was seen stopped during this wait, whether it works now or not */
@@ -144,14 +144,14 @@ static void note_stopped_recorder(int64_t waited_ms)
 	__atomic_store_n(&again_ms, now_ms() + TRY_AGAIN_MS + 20 * waited_ms, __ATOMIC_RELAXED);
 }
 
-/* A recorder that was seen stopped once has ended this wait, even if it goes on right afterwards. */
+/* Was the recorder seen stopped since this wait began?  *p remembers it, so the wait ends even if the recorder goes on right afterwards. */
 static bool recorder_was_seen_stopped(struct patience *p)
 {
 	p->is_stopped |= channel_recorder_is_stopped();
 	return p->is_stopped;
 }
 
-/* Called after each slice.  False ends the wait, and notes that the recorder is stopped. */
+/* Called after each slice.  May the thread wait for another one?  If not, notes that the recorder is stopped. */
 static bool may_wait_longer(struct patience *p)
 {
 	uint64_t beats = log_heartbeats();
@@ -173,7 +173,7 @@ static bool may_wait_longer(struct patience *p)
 	return false;
 }
 
-/* Returns -EAGAIN if the recorder does not work. */
+/* Waits until the connection can be read.  Returns 0, -EAGAIN if the recorder does not work, or another -errno. */
 static int wait_for_answer(int fd, const char *name, pid_t recorder)
 {
 	struct patience p = start_patience(recorder);
@@ -250,7 +250,8 @@ static int send_wire_message(int fd, struct wire_message *m, const int *fds, int
 	return n == (long)sizeof(*m) ? 0 : n < 0 ? (int)n : -EPROTO;
 }
 
-/* *passed is the descriptor that came with the answer, or -1.  -EPIPE means that the connection was closed without an answer. */
+/* Returns 0, or -errno, which may be the answer's.  *passed is the descriptor that came with the answer, which the caller closes, or -1.
+ * -EPIPE means that the connection was closed without an answer. */
 static int receive_answer(int fd, const char *name, pid_t recorder, struct wire_answer *a, int *passed)
 {
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
@@ -328,7 +329,8 @@ uint64_t guest_used_address_space(void)
 	return pages * SYS_PAGE_BYTES;
 }
 
-/* A process with an address space limit gets a log of 1/64 of what is left below the limit.  0 means that there is no limit. */
+/* Returns the size of the log to ask for, or 0 for the recorder's default.  A process with an address space limit gets a log of 1/64 of
+ * what is left below the limit, but at least LOG_RING_BYTES_MIN. */
 static uint64_t wanted_log_bytes(void)
 {
 	uint64_t used, left;

@@ -31,8 +31,8 @@ bool guest_is_confined(void)
 	return confined;
 }
 
-/* Called before the thread is confined, because nothing can be done afterwards.  is: false after a failed attempt, which restores the
- * state. */
+/* Called before the thread is confined, because nothing can be done afterwards.  is: false after an attempt that the kernel refused, to
+ * restore the state. */
 static void set_thread_confined(bool is)
 {
 	uint64_t mask = 1ull << (OVERFLOW_SIGNAL - 1);
@@ -63,7 +63,7 @@ API int prctl(int option, ...)
 	return ret;
 }
 
-/* syscall() for the two calls that confine the thread. */
+/* Stands in for libc's syscall() for the two calls that confine the thread. */
 __attribute__((used)) static long confine_by_syscall(long number, long a, long b, long c, long d, long e)
 {
 	long ret;
@@ -77,7 +77,7 @@ __attribute__((used)) static long confine_by_syscall(long number, long a, long b
 	return -1;
 }
 
-/* The target of all other calls until libc's syscall() has been looked up. */
+/* Stands in for libc's syscall() for all other calls, until that has been looked up. */
 static long call_past_libc(long number, long a, long b, long c, long d, long e, long f)
 {
 	long ret = sys_call(number, a, b, c, d, e, f);

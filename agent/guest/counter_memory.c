@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for execution counts (jitreg_counter_block()).  It lies in arenas that the recorder creates and maps as well, so the counts
- * survive this process.  Each block follows a head of 64 bytes.  A freed block waits in a list for a request that fits.  The recorder reads
- * none of the heads, because the record of a block says where it is and how large.
+ * Allocates memory for execution counts (jitreg_counter_block()).  It lies in arenas that the recorder creates and maps as well, so the
+ * counts survive this process.  Each block follows a head of 64 bytes.  A freed block waits in a list for a request that fits.  The
+ * recorder reads none of the heads, because the record of a block says where it is and how large.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -14,7 +14,7 @@
 #define ARENAS_MAX 64
 #define ARENA_BYTES_MIN (64u << 10)
 #define ARENA_DOUBLINGS 7 /* arenas grow up to 8 MiB */
-#define LOCK_NAPS 400 /* many, because the holder of the lock may be waiting for the recorder */
+#define LOCK_NAPS 400 /* waits of 1 ms; many, because the holder of the lock may be waiting for the recorder */
 #define ASK_NAPS 50
 
 struct head {
@@ -38,7 +38,7 @@ static struct {
 	int locked;
 } memory;
 
-/* The holder of the lock makes system calls, and at worst is without a processor for a while. */
+/* Returns false if the lock was not free for LOCK_NAPS.  Its holder makes system calls, and may wait for the recorder. */
 static bool lock_counter_memory(void)
 {
 	for (int i = 0; i < LOCK_NAPS; i++) {
@@ -54,8 +54,9 @@ static void unlock_counter_memory(void)
 	__atomic_store_n(&memory.locked, 0, __ATOMIC_RELEASE);
 }
 
-/* A place names an arena by the recorder's number, so that host and recorder mean the same by it.  The number of a block adds a generation,
- * so that no two blocks have the same number. */
+/* The place of a block is its arena's number, as the recorder counts them, and the offset of its first counter, so that host and recorder
+ * mean the same by it.  The number of a block is its place and, above that, a generation, so that no two blocks ever have the same
+ * number. */
 #define PLACE_BITS 40
 #define PLACE(number, offset) ((uint64_t)(number) << 32 | (uint64_t)(offset))
 
@@ -84,8 +85,8 @@ static struct head *take_free_block(uint64_t nr)
 	return NULL;
 }
 
-/* A dormant recorder wakes up now and then, so its answer is waited for.  A recorder that does not answer is waited for once, not at each
- * block. */
+/* Asks the recorder for an arena.  A dormant recorder wakes up now and then, so its answer is waited for.  A recorder that does not answer
+ * is waited for once, not at each block. */
 static int request_arena(uint64_t bytes, unsigned char **base, uint32_t *number)
 {
 	int ret = channel_request_counter_memory(guest_socket_name(), bytes, base, number);
@@ -197,7 +198,7 @@ API int jitreg_counters(struct jitreg_counter_memory *m)
 	return ret;
 }
 
-/* The child's code goes on counting into memory of its own, because the shared counts are the parent's. */
+/* Replaces the arenas by private memory, into which the child's code goes on counting, because the shared counts are the parent's. */
 void counter_memory_reset_in_child(void)
 {
 	for (uint32_t i = 0; i < memory.nr_arenas; i++)

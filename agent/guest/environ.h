@@ -10,12 +10,14 @@ enum environ_variable { TAILOR_ENVIRONMENT(ENVIRON_INDEX_) ENVIRON_NR };
 #undef ENVIRON_INDEX_
 
 void environ_read(void);
-/* The value of a variable, or NULL if it is not set or empty.  Valid in the constructor only. */
+/* Returns the value of a variable, or NULL if it is not set or empty.  The text is part of the environment, which the host may change
+ * later, so it is used only while the agent starts. */
 const char *environ_get(enum environ_variable v);
-/* Put NAME=VALUE into the environment, or take that very entry out again.  The text is not copied.  0 or -errno. */
+/* Put NAME=VALUE into the environment in place of other entries of that name, or take out the entry with that address.  The text is not
+ * copied, so it must stay valid.  environ_add_entry() returns 0 or -errno. */
 int environ_add_entry(char *entry);
 void environ_remove_entry(const char *entry);
-/* Set TAILOR_SOCKET for the processes that this one starts.  Unlike setenv() it allocates nothing, because the heap is the host's.  0 or
+/* Sets TAILOR_SOCKET for the processes that this one starts.  Unlike setenv() it does not use the heap, which is the host's.  Returns 0 or
  * -errno. */
 int environ_add_socket(const char *name);
 

@@ -34,7 +34,8 @@ static struct {
 	spawn_function spawn, spawnp;
 } next;
 
-/* Looks up libc's functions before the first program is executed through the hooks, where possible. */
+/* Looks up libc's functions when the agent starts.  Hooks that are called earlier look up their function themselves, or make the system
+ * call. */
 void exec_find_next_functions(void)
 {
 	next.execve = (execve_function)objects_find_next_symbol("execve");
@@ -43,7 +44,7 @@ void exec_find_next_functions(void)
 	next.spawnp = (spawn_function)objects_find_next_symbol("posix_spawnp");
 }
 
-/* Finds the next entry of a list with blanks or colons between entries. */
+/* Finds the next entry of a list with blanks or colons between entries.  *bytes is its length, or 0 at the end of the list. */
 static const char *next_preload_entry(const char *at, size_t *bytes)
 {
 	at += strspn(at, " :");
@@ -127,10 +128,11 @@ static bool can_open_library(const char *path, size_t bytes)
 struct change {
 	size_t at;    /* index of LD_PRELOAD in the environment */
 	size_t nr;    /* number of entries */
-	size_t bytes; /* size of the new LD_PRELOAD; 0: nothing changes */
+	size_t bytes; /* space for the new LD_PRELOAD; 0: nothing changes */
 };
 
-/* program: its path, or NULL if that is not known. */
+/* Finds out whether the program has to be executed without this library, and where LD_PRELOAD is.  program: its path, or NULL if that is
+ * not known. */
 static struct change plan_preload_change(const char *program, char *const environment[])
 {
 	struct change c = { 0, 0, 0 };
@@ -248,7 +250,8 @@ static size_t count_variable_arguments(va_list list)
 	return nr;
 }
 
-/* The arguments of execl and its variants.  If the environment is one of them, it follows in list_. */
+/* Declares `arguments`, the array of the arguments of execl and its variants.  If the environment is one of them, it is the next in
+ * list_. */
 #define TAKE_ARGUMENTS(first) \
 	va_list list_; \
 	size_t nr_; \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The agent's constructor, its state and guard, and jitreg_emit(). */
+/* Starts the agent, holds its state, and implements the guard and jitreg_emit(). */
 #include "agent/guest/guest.h"
 
 #include "agent/guest/environ.h"
@@ -39,8 +39,8 @@ enum owner { NOT_OURS = 0, OURS, BEING_MADE }; /* NOT_OURS: the log is a parent'
 /* Set in an agent that was injected into a running process, which does nothing until tailor_injected() is called.  The injector reads it
  * from outside before that call. */
 API int tailor_is_late;
-/* Hosts compare it, and register all code again when it has changed.  It is not 0 before the agent has started, so that the records of a
- * library whose constructor runs earlier are not lost.  The first such record starts the agent. */
+/* A number of the recorder.  Hosts compare it, and register all code again when it has changed.  It is not 0 before the agent has started,
+ * so that the records of a library whose constructor runs earlier are not lost.  The first such record starts the agent. */
 API uint32_t jitreg_recorders = 1;
 
 static __thread int inside __attribute__((tls_model("initial-exec")));
@@ -146,8 +146,8 @@ static bool is_stopped_recorder(int error)
 
 /*
  * In a child the log is the parent's, and where the recorder did not answer there is none, so the process asks for its own.  The first
- * thread that needs it does so, inside the guard or not, because a child's first registration is mostly made by a hook (the LLVM that it
- * loads).  Other threads wait for a moment.
+ * thread that needs it does so, also inside the guard, because a hook makes most first registrations of a child (of a library that it
+ * loads, for example).  Other threads wait for a moment.
  */
 static void get_own_log(void)
 {
@@ -163,10 +163,10 @@ static void get_own_log(void)
 	ret = channel_recorder_is_stopped() ? -EAGAIN : send_hello_and_attach_log(state.late_pid != sys_getpid());
 	if (ret == 0) {
 		guest_listeners.announce_all();
-		if (state.late_pid) /* hosts that can register their code again, because records were lost */
+		if (state.late_pid) /* makes hosts that can do so register their code again, because records were lost */
 			__atomic_add_fetch(&jitreg_recorders, 1, __ATOMIC_RELEASE);
 		state.late_pid = 0;
-	} else if (is_stopped_recorder(ret) || channel_recorder_is_stopped()) /* tried again later, as the recorder may go on */
+	} else if (is_stopped_recorder(ret) || channel_recorder_is_stopped()) /* the next registration asks again */
 		__atomic_store_n(state.log_is, NOT_OURS, __ATOMIC_RELEASE);
 	else
 		guest_switch_off(0); /* the recorder has gone or has no room, so no error is sent */
@@ -198,7 +198,7 @@ static int map_log_owner_page(void)
 	if (p < 0 && p > -4096)
 		return (int)p;
 	state.log_is = (int *)p;
-	return sys_madvise((void *)p, SYS_PAGE_BYTES, MADV_WIPEONFORK); /* Linux 4.14 */
+	return sys_madvise((void *)p, SYS_PAGE_BYTES, MADV_WIPEONFORK); /* needs Linux 4.14 */
 }
 
 /* -------------------------------------------------------------------------------------------------------- emit */
@@ -245,7 +245,8 @@ static int start_own_recorder(void)
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
 extern void *__dso_handle;
 
-/* Numbers for components.  They begin above those that objects allocate themselves where there is no agent. */
+/* Allocates nr consecutive numbers for components and counter blocks, and returns the first.  Programs and libraries call it by way of
+ * jitreg_new_ids().  The numbers are larger than those that jitreg.h allocates by itself in a process without an agent. */
 static uint64_t allocate_component_ids(uint64_t nr)
 {
 	return JITREG_IDS_OF_AGENT_ + 1 + __atomic_fetch_add(&state.nr_ids, nr, __ATOMIC_RELAXED);
@@ -264,7 +265,8 @@ API int jitreg_connect(struct jitreg_agent *agent)
 	return 0;
 }
 
-/* Not inlined, because tests/lint/signals.sh knows it by name: hooks and handlers run when the agent is on, and do not reach it. */
+/* This function is not inlined, because tests/lint/signals.sh, which checks what signal handlers may call, knows it by name: handlers and
+ * hooks run when the agent is on, and do not reach it. */
 static __attribute__((noinline)) void guest_start(void)
 {
 	int saved = errno, ret;

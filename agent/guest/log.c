@@ -16,7 +16,7 @@
 #define NAP_NS 50000
 #define PARTS_MAX 16
 
-#define LOGS 4 /* an append keeps its log until it ends, although another one is attached meanwhile */
+#define LOGS 4 /* slots; several, because a thread may still append to an old log when another one is attached */
 
 struct log {
 	struct log_head *head; /* NULL: the slot is free */
@@ -29,7 +29,7 @@ static struct {
 	struct log logs[LOGS];
 	unsigned nr_logs;  /* logs attached while no slot was free */
 	struct log *log; /* the current log, or NULL */
-	uint64_t missed; /* records lost between two logs, while a child's recorder did not answer yet */
+	uint64_t missed; /* records lost while there was no log; the next log's count gets them */
 	struct log *last; /* the current or previous log, whose heartbeats are read */
 	int is_giving_back; /* set while a thread unmaps old logs, so that only one does */
 	uint64_t stuck; /* `consumed` of the recorder when a wait for it timed out; at this position no thread waits again */
@@ -38,7 +38,8 @@ static struct {
 static __thread uint32_t tid __attribute__((tls_model("initial-exec")));
 static __thread uint32_t entered __attribute__((tls_model("initial-exec"))); /* number of logs that this thread reads or writes now */
 
-/* The log in *which, or NULL.  It stays mapped until leave_log(). */
+/* Returns the log in *which, which stays mapped until leave_log(), or NULL.  Uses are counted in an injected agent only, because other
+ * agents unmap a log only in a process of one thread (log_unmap()). */
 static struct log *enter_log(struct log **which)
 {
 	struct log *l;
@@ -74,8 +75,9 @@ void log_attach(struct log_head *head, uint64_t bytes)
 {
 	struct log *l = get_log_slot();
 
-	/* Taken first, because give_back_old_logs() unmaps a log that has a head and is neither `log` nor `last`.  (A thread that has
-	 * entered the previous log of this slot too late may still leave it.) */
+	/* The slot counts as used first, because give_back_old_logs() unmaps a log that has a head and is neither `log` nor `last`.  The
+	 * count is incremented and not set, because a thread that took the slot's previous log for the current one may be about to
+	 * decrement it. */
 	__atomic_add_fetch(&l->users, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&l->head, head, __ATOMIC_SEQ_CST);
 	l->ring = (unsigned char *)head + LOG_HEAD_BYTES;
@@ -87,7 +89,7 @@ void log_attach(struct log_head *head, uint64_t bytes)
 	__atomic_sub_fetch(&l->users, 1, __ATOMIC_RELEASE);
 }
 
-/* Cached, so that a registration costs no system call. */
+/* Returns the thread's number, which is cached so that a registration costs no system call. */
 static uint32_t get_cached_tid(void)
 {
 	if (!tid)
@@ -102,7 +104,8 @@ void log_detach(void)
 	__atomic_store_n(&the_log.log, NULL, __ATOMIC_RELEASE);
 }
 
-/* Unmaps each log that is not in use and that no call reads or writes.  A recorder may still read it. */
+/* Unmaps each log that is neither the current nor the last one, and that no call reads or writes.  The recorder's own mapping of it
+ * stays. */
 static void give_back_old_logs(void)
 {
 	if (__atomic_exchange_n(&the_log.is_giving_back, 1, __ATOMIC_SEQ_CST))
@@ -139,7 +142,8 @@ bool log_unmap(void)
 	return true;
 }
 
-/* Detaches a log whose recorder is gone.  The caller has entered the log, so its slot is not reused yet. */
+/* Detaches a log whose recorder is gone.  Returns false if another thread has done so.  The caller has entered the log, so its slot is not
+ * reused yet. */
 static bool close_log(struct log *l)
 {
 	struct log *before = l;
@@ -156,7 +160,7 @@ void log_forget_missed(void)
 	__atomic_store_n(&the_log.missed, 0, __ATOMIC_RELAXED);
 }
 
-/* Also reads a log that was the parent's.  It stays mapped, and its recorder is the same one. */
+/* In a child without its own log this reads the parent's, which stays mapped and has the same recorder. */
 uint64_t log_heartbeats(void)
 {
 	struct log *l = enter_log(&the_log.last);
@@ -197,7 +201,8 @@ static void copy_into_log(const struct log *l, uint64_t position, const void *fr
 	}
 }
 
-/* Reserves bytes, or refuses.  A compare-and-swap does it, because a fetch-and-add could not be taken back. */
+/* Reserves bytes.  Returns 0, -ENOBUFS if the log is full, or -ENOSYS if the recorder has closed it.  A fetch-and-add could not be taken
+ * back if the log is full, so a compare-and-swap is used. */
 static int reserve_log_space(const struct log *l, uint64_t bytes, uint64_t *position)
 {
 	struct log_head *head = l->head;
@@ -218,8 +223,8 @@ static int reserve_log_space(const struct log *l, uint64_t bytes, uint64_t *posi
 	return 0;
 }
 
-/* Reserves bytes, and waits a moment for the recorder if the log is full.  A recorder that was killed holds up its host once, not at each
- * record. */
+/* Reserves bytes as reserve_log_space() does, and waits up to WAIT_NS for the recorder if the log is full.  A recorder that was killed
+ * holds up its host once, not at each record. */
 static int reserve_log_space_waiting(const struct log *l, uint64_t bytes, uint64_t *position)
 {
 	struct log_head *head = l->head;
@@ -262,13 +267,14 @@ static uint64_t *first_word_of_frame(const struct log *l, uint64_t position)
 	return (uint64_t *)(void *)(l->ring + position % l->bytes);
 }
 
-/* The recorder has given up on the reservation at this position, and other threads may write there. */
+/* Has the recorder given up on the reservation at this position?  Then other threads may write there. */
 static bool is_position_passed(const struct log *l, uint64_t position)
 {
 	return __atomic_load_n(&l->head->consumed, __ATOMIC_ACQUIRE) > position;
 }
 
-/* Writes the record with prefix in place of the first bytes of parts[0].  0, or -ENOBUFS if the recorder has passed this record. */
+/* Writes the record, with prefix in place of the first bytes of parts[0].  Returns 0, or -ENOBUFS if the recorder has given up on the
+ * reservation. */
 static int publish_record(const struct log *l, uint64_t position, struct jitreg_prefix *prefix, const struct iovec *parts, int nr_parts,
 			  size_t bytes)
 {
@@ -358,7 +364,7 @@ static int append_sample_to_log(const struct log *l, const struct log_sample *s,
 	return 0;
 }
 
-/* Neither waits for the recorder nor disables the agent. */
+/* Does not wait for the recorder and does not disable the agent, because a signal handler calls it. */
 int log_append_sample(const struct log_sample *s, const void *stack)
 {
 	struct log *l = enter_log(&the_log.log);

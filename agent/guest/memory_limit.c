@@ -2,7 +2,7 @@
 /*
  * A program that limits its own address space while it runs (`ulimit -v` in a shell) allows for what it maps itself, not for the log.  The
  * log's 64 MiB may be more than the limit, and then the program's next malloc would fail.  So after each change of that limit, if little is
- * left, the log is unmapped and the agent ends in this process.  The recorder is told.
+ * left and the process has one thread, the log is unmapped and the agent ends in this process.  ENOMEM is sent to the recorder.
  *
  * Context: any, also signal, also a child of vfork.  The child runs in its parent's memory, so nothing is done there.
  */
@@ -32,7 +32,7 @@ void memory_limit_find_next_functions(void)
 	next.prlimit = (prlimit_function)objects_find_next_symbol("prlimit");
 }
 
-/* /proc/self/task has two links of its own, and one for each thread's folder. */
+/* Counts the links of /proc/self/task, which has two of its own, and one for each thread's folder. */
 static bool process_has_one_thread(void)
 {
 	struct stat s;
@@ -53,7 +53,7 @@ static void make_room_for_program(int resource, const struct rlimit *limit)
 		guest_switch_off(guest_owns_log() ? ENOMEM : 0);
 }
 
-/* Called before libc's function has been looked up, by constructors of other libraries. */
+/* Stands in for libc's functions until they have been looked up, because constructors of other libraries may call the hooks earlier. */
 static int set_by_kernel(pid_t pid, int resource, const struct rlimit *limit, struct rlimit *before)
 {
 	long ret = sys_call(SYS_prlimit64, pid, resource, (long)limit, (long)before, 0, 0);

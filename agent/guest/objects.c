@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loaded objects and the symbols that they export, read from the objects' own tables.  dlsym would need a newer glibc by its symbol
- * version, and would change what dlerror reports to the host.  The tables are trusted, because the loader uses the same ones.
+ * Finds loaded objects and the symbols that they export, by the objects' own tables.  dlsym would need a newer glibc by its symbol version,
+ * and would change what dlerror reports to the host.  The tables are trusted, because the loader uses the same ones.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -36,7 +36,8 @@ static const struct namespace *find_loader_debug_list(const struct object *progr
 	return NULL;
 }
 
-/* Visits the objects of the namespaces from n on, except the program.  The lists are locked, or this is the only thread. */
+/* Visits the objects of the namespaces from n on, except the program.  The lists are locked, or this is the only thread.  A list in the
+ * middle of a change is left out.  Returns 1 if v->each() did not return 0. */
 static int visit_namespace_lists(struct visit *v, const struct namespace *n)
 {
 	for (; n; n = n->base.r_version >= 2 ? n->next : NULL) {
@@ -69,7 +70,7 @@ static int visit_other_namespaces(struct visit *v, const struct object *program)
 
 /*
  * Set in a child before fork returns, while it has one thread.  Another thread of the parent may have held the loader's lock, which is then
- * never released.  The loader's lists are complete, or are known to be in the middle of a change.
+ * never released.  A list that was in the middle of a change is recognised by r_state.
  */
 static bool alone;
 
@@ -281,7 +282,7 @@ bool object_contains(const struct object *o, const void *address, size_t bytes)
 	return false;
 }
 
-/* The dynamic section of o, and the string table that it names.  NULL if either is missing. */
+/* Returns the dynamic section of o, and sets *strings to the string table that it names.  Returns NULL if either is missing. */
 static const Elf64_Dyn *find_dynamic_and_strings(const struct object *o, const char **strings)
 {
 	const Elf64_Phdr *ph = o->headers;
@@ -325,8 +326,8 @@ struct next {
 	bool behind_us, anywhere;
 };
 
-/* An object before the agent in the order of lookup has called the agent as its own next definition, so a call back to that object would
- * not terminate.  Only objects behind the agent are searched. */
+/* Only objects behind the agent are searched.  An object before the agent, with a hook of the same function, calls the agent as the next
+ * definition, so a call back to that object would not terminate. */
 static int find_next_symbol_in(void *context, const struct object *o)
 {
 	struct next *n = context;

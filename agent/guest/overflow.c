@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples that a signal handler takes and appends to the log.  They are for threads whose samples the kernel cannot write (without perf
+ * Takes samples in a signal handler and appends them to the log.  This is for threads whose samples the kernel cannot write (without perf
  * events, a timer on the thread's processor time sends the signal), and for tags in a thread-local word, which only code inside the thread
  * can read (a perf counter sends the signal at each overflow).
  *
@@ -70,7 +70,7 @@ static uint64_t read_tag_word(void)
 	return word;
 }
 
-/* Number of stack bytes that can be copied.  The stack may be a coroutine's, and end anywhere. */
+/* Returns the number of stack bytes that can be copied, at most overflow.stack_bytes.  The stack may be a coroutine's, and end anywhere. */
 static uint32_t count_readable_stack_bytes(uintptr_t sp)
 {
 	uint32_t bytes = 0, wanted = overflow.stack_bytes;
@@ -141,7 +141,7 @@ static bool code_pushes_number(uintptr_t returns_to, uint32_t number)
 	return false;
 }
 
-/* These calls return -EINTR after any handler, whatever its flags are. */
+/* Is it a wait that returns -EINTR after any handler, whatever the handler's flags are? */
 static bool is_wait_call(uint64_t number)
 {
 	switch (number) {
@@ -159,9 +159,10 @@ static bool is_wait_call(uint64_t number)
 }
 
 /*
- * Returns the number of the interrupted system call, and in *begins where it starts again.  -1 if it is no known wait.  Code puts the
- * number into eax, right in front of the instruction.  Since glibc 2.41 (sysdeps/unix/sysv/linux/x86_64/syscall_cancel.S) functions that
- * are cancellation points push the number, and a function that they share makes the call.  The number is then above their return address.
+ * Returns the number of the wait that was interrupted, and sets *begins to the address where it starts again.  Returns -1 if it is no known
+ * wait.  Code puts the number into eax, right in front of the instruction.  Since glibc 2.41
+ * (sysdeps/unix/sysv/linux/x86_64/syscall_cancel.S) functions that are cancellation points push the number, and a function that they share
+ * makes the call.  The number is then above their return address.
  */
 static long find_interrupted_wait(const greg_t *r, greg_t *begins)
 {
@@ -217,7 +218,7 @@ static void handle_overflow_signal(int signo, siginfo_t *info, void *context)
 	int saved = errno;
 	bool ours;
 
-	if (guest_is_confined()) /* the signal was already pending when it was blocked */
+	if (guest_is_confined()) /* it came before set_thread_confined() had blocked it */
 		return;
 	ours = info->si_code == SI_TIMER ? info->si_value.sival_ptr == &overflow :
 		    /* from a counter; si_code differs if the signal queue was full */
@@ -265,7 +266,7 @@ void overflow_note_tag(const struct iovec *parts, int nr_parts)
 
 /* ---------------------------------------------------------------------------------------------------------- threads */
 
-/* A new thread may start with every signal blocked. */
+/* Called in each thread, because a new one may start with every signal blocked. */
 static void unblock_overflow_signal(void)
 {
 	uint64_t mask = 1ull << (OVERFLOW_SIGNAL - 1);

@@ -9,12 +9,14 @@
 
 #define OVERFLOW_SIGNAL SIGSTKFLT
 
-/* The sigaction() of libc, not the agent's hook.  0 or -1.  Context: any, also signal. */
+/* Set and read the action of OVERFLOW_SIGNAL by libc's sigaction(), not by the agent's hook of it.  Return 0 or -1.  Context: any, also
+ * signal. */
 int overflow_install_action(const struct sigaction *action);
 int overflow_read_action(struct sigaction *action);
 /* Look up libc's functions that the hooks replace.  Context: init. */
 void signals_find_next_functions(void);
-/* The action that the host asked for.  It is carried out for signals that the agent did not cause. */
+/* Returns the action that the host has set for the signal, which is not installed.  It is carried out for signals that the agent did not
+ * cause. */
 struct sigaction *overflow_hosts_action(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replaces an empty function by a jump.  Programs report events to debuggers by calling functions of a bare `ret`, and not through a table.
- * So the first bytes of such a function are the only place for a hook.
+ * Replaces an empty function by a jump.  Programs report events to debuggers by calling a function that only returns, at which the debugger
+ * sets a breakpoint.  So its first bytes are the only place for a hook.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"

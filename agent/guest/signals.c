@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hosts that set every signal's action, or block all signals, would take the sampling signal from the agent (and die of it).  While it is
- * in use, their changes to it are stored and reported back, but not made.  Every other signal goes to libc unchanged.  System calls made
- * past libc are not seen.  Context: any, also signal (as libc's own).
+ * Hosts that set every signal's action, or block all signals, would disable the sampling signal, or be killed by it (its default action).
+ * While it is in use, their changes to it are stored and reported back, but not made.  Every other signal goes to libc unchanged.  System
+ * calls made past libc are not seen.  Context: any, also signal (as libc's own).
  */
 #include "agent/guest/guest.h"
 
@@ -21,7 +21,8 @@ static struct {
 	void *sigaction, *signal, *sigprocmask, *pthread_sigmask;
 } next;
 
-/* Not done by the first call, which may come from a handler of the host, because the lookup takes the loader's lock. */
+/* Looks up libc's functions when the agent starts, and not at the first call, which may come from a signal handler of the host, because the
+ * lookup takes the loader's lock. */
 void signals_find_next_functions(void)
 {
 	objects_find_next_cached("sigaction", &next.sigaction);

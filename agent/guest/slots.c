@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slots through which one object calls functions of other objects.  A changed slot affects the calls of that object alone, and no
- * symbol is exported for it.  Knows x86-64.  Context: any.
+ * Finds and replaces the slots through which one object calls functions of other objects.  A changed slot affects the calls of that object
+ * alone, and no symbol is exported for it.  Knows x86-64.  Context: any.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -34,7 +34,7 @@ static void **find_slot_in_relocations(const struct object *o, const struct relo
 	return NULL;
 }
 
-/* Calls may go through two slots.  One is used by the PLT, and the other directly by code compiled without a PLT. */
+/* Finds both slots through which calls may go.  One is used by the PLT, and the other directly by code compiled without a PLT. */
 static void find_both_slots(const struct object *o, const char *name, void **slot[2])
 {
 	const Elf64_Phdr *ph = o->headers;

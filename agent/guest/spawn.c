@@ -48,8 +48,9 @@ static int find_own_library_path(void *context, const struct object *o)
 }
 
 /*
- * The command that runs the recorder: TAILOR_COMMAND if that is set, otherwise tailor-record beside this library, which can do nothing else
- * and so starts fast, otherwise the tailor command, there or where it is installed.  If none is found, execvpe looks for tailor in PATH.
+ * Writes the command that runs the recorder to path.  It is TAILOR_COMMAND if that is set.  Otherwise it is tailor-record beside this
+ * library, which can do nothing else and so starts fast, or else the tailor command, there or where it is installed.  If none is found, it
+ * is "tailor", which execvpe looks for in PATH.
  */
 static void find_recorder_command(char path[4096])
 {
@@ -127,8 +128,8 @@ static void lift_descriptor_limit(void)
 }
 
 /*
- * Descriptors 0 to 2 become /dev/null, and nothing else is open but the pipe.  The recorder's messages must not reach the host's output,
- * nor a file that gets a low number later.  A memfd takes its place if there is no /dev/null.
+ * Makes descriptors 0 to 2 /dev/null, and closes all others but the pipe.  The recorder's messages must not reach the host's output, nor a
+ * file that gets a low number later.  A memfd takes the place of a missing /dev/null.  If TAILOR_DEBUG is set, an open stderr is kept.
  */
 static bool replace_all_descriptors(int report)
 {
@@ -152,7 +153,8 @@ static bool replace_all_descriptors(int report)
 	return true;
 }
 
-/* Runs two processes away from the host.  Only system calls are made from here on. */
+/* Runs in the child of the host's child.  Only system calls are made from here on, because another thread of the host may have held a lock
+ * of libc when this process was cloned. */
 __attribute__((noreturn)) static void become_recorder(const char *command, char **argv, int report)
 {
 	sigset_t none;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls for the guest.  They return -errno and leave errno alone, and none is a cancellation point, because a host's thread must not
- * be cancelled inside the agent.  Knows x86-64.  Context: any.
+ * System calls for the guest, on x86-64.  They return -errno and leave errno alone, and none is a cancellation point, because a host's
+ * thread must not be cancelled inside the agent.  Context: any.
  */
 #ifndef TAILOR_SYS_H
 #define TAILOR_SYS_H
@@ -98,7 +98,8 @@ static inline void sys_sleep_ns(long ns)
 	sys_call(SYS_nanosleep, (long)&t, 0, 0, 0, 0, 0);
 }
 
-/* Sleeps for 1 ms.  ppoll keeps the kernel's restart state of another call that was interrupted, which nanosleep replaces. */
+/* Sleeps for 1 ms.  It uses ppoll, because nanosleep would replace the kernel's restart state of a call of the host that was
+ * interrupted. */
 static inline void sys_nap(void)
 {
 	struct timespec t = { 0, 1000000 };
@@ -137,8 +138,8 @@ static inline int sys_perf_event_open(struct perf_event_attr *attr, int pid, int
 }
 
 /*
- * Can 8 bytes at address be read?  rt_sigprocmask reads the new mask before it checks "how", and an impossible "how" changes nothing.  So
- * -EFAULT means no, and -EINVAL means yes.  (Abseil's AddressIsReadable does the same.)
+ * Can the 8-byte word that contains the address be read?  rt_sigprocmask reads the new mask before it checks "how", and an impossible "how"
+ * changes nothing.  So -EFAULT means no, and -EINVAL means yes.  (Abseil's AddressIsReadable does the same.)
  */
 static inline int sys_readable(const void *address)
 {

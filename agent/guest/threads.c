@@ -4,7 +4,7 @@
  * to the recorder (or starts its timer) before the host's function runs.  Otherwise the wrapper only calls the real function.
  *
  * The function and its argument travel in a slot of a fixed pool, which the new thread empties at once.  Without a free slot the thread is
- * not counted, and the loss is.  Threads made by clone(2) alone are not seen.
+ * not counted, and log_count_full() reports it.  Threads made by clone(2) alone are not seen.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -40,7 +40,8 @@ static struct {
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int (*create_c11_function)(thrd_t *, thrd_start_t, void *);
 
-/* Descriptors 0 to 2 belong to the host, even when it has closed them. */
+/* Returns the event on a descriptor above 2, because 0 to 2 belong to the host, even when it has closed them.  Returns -errno if fd is one
+ * or if there is no descriptor. */
 static int move_descriptor_above_2(int fd)
 {
 	int higher;
@@ -138,7 +139,7 @@ static int run_counted_c11_thread(void *slot)
 	return s.function_c11(s.argument);
 }
 
-/* A slot for the new thread, or NULL if the thread is not to be counted. */
+/* Returns a slot for the new thread, or NULL if the thread is not to be counted. */
 static struct start *take_slot_if_counted(void *argument)
 {
 	struct start *s = NULL;
