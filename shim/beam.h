@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Erlang virtual machine (OTP 24 and later) passes this format to the GDB JIT interface instead of an ELF file.  It describes the
- * functions of one module with their lines.  (erts/etc/unix/jit-reader.c reads it for gdb.)  Context: any.
+ * The Erlang virtual machine (OTP 24 and later) registers code through the GDB JIT interface in a format of its own, and not as ELF files.
+ * A blob in this format describes the functions of one module with their lines.  (erts/etc/unix/jit-reader.c reads it for gdb.)  Context:
+ * any.
  */
 #ifndef TAILOR_BEAM_H
 #define TAILOR_BEAM_H
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One function, which is its code and its line table in jitdump's encoding. */
+/* One function, with the address of its code and its line table in jitdump's encoding. */
 struct beam_function {
 	uint64_t address, bytes;
 	const char *name;

@@ -35,7 +35,8 @@ static bool read_entry_length(const unsigned char *at, uint32_t *length)
 	return *length % 4 == 0 && *length >= 4 && *length < FRAMES_BYTES_MAX && sys_readable_range(at + 4, *length);
 }
 
-/* Finds the range of a list of CIEs and FDEs, with its terminator if it has one.  bytes is 0 if the list is invalid. */
+/* Finds the range of a list of CIEs and FDEs, with its terminator if it has one.  bytes is 0 if the first record is invalid, or the list is
+ * empty. */
 static struct frames measure_frame_list(const unsigned char *begin)
 {
 	struct frames f = { begin, 0 };
@@ -49,7 +50,8 @@ static struct frames measure_frame_list(const unsigned char *begin)
 	return f;
 }
 
-/* Finds the range of a single FDE, from its CIE, which lies before it, to the end of the FDE. */
+/* Finds the range of a single FDE, from its CIE, which lies before it, to the end of the FDE.  bytes is 0 if the CIE is invalid or too far
+ * away. */
 static struct frames find_single_fde(const unsigned char *fde, uint32_t length, uint32_t to_cie)
 {
 	struct frames none = { fde, 0 }, f = none;
@@ -73,7 +75,7 @@ static struct frames find_registered_frames(const unsigned char *begin)
 
 	if (!begin || !read_entry_length(begin, &length) || length == 0)
 		return (struct frames){ begin, 0 };
-	memcpy(&id, begin + 4, 4); /* 0 in a CIE; in an FDE the distance back to its CIE */
+	memcpy(&id, begin + 4, 4); /* id is 0 in a CIE; in an FDE it is the distance from this field back to its CIE */
 	return id == 0 ? measure_frame_list(begin) : find_single_fde(begin, length, id);
 }
 

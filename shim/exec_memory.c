@@ -27,7 +27,7 @@ struct range {
 };
 static struct range ranges[RANGES_MAX];
 static int nr_ranges; /* ranges in use, at the front of the table */
-static uintptr_t lowest = UINTPTR_MAX, highest; /* bounds of all ranges ever, for a quick check that misses most calls */
+static uintptr_t lowest = UINTPTR_MAX, highest; /* bounds of all ranges ever; most calls are outside of them */
 static int taken;
 
 typedef void *(*mmap_function)(void *, size_t, int, int, int, off_t);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GDB JIT interface (https://sourceware.org/gdb/current/onlinedocs/gdb.html/JIT-Interface.html).  A JIT puts the ELF that describes new
- * code into a list and calls an empty function, __jit_debug_register_code, at which a debugger stops.  libLLVM calls its own copy directly,
- * so the function cannot be interposed.  Its first bytes are replaced by a jump to the agent, in every object that exports one.
+ * Registers the code that JITs register through the GDB JIT interface
+ * (https://sourceware.org/gdb/current/onlinedocs/gdb.html/JIT-Interface.html).  A JIT puts the ELF that describes new code into a list and
+ * calls an empty function, __jit_debug_register_code, at which a debugger stops.  libLLVM calls its own copy directly, so the function
+ * cannot be interposed.  Its first bytes are replaced by a jump to the agent, in every object that exports one.
  *
  * The removal of an entry does not mean that its code is gone (Mesa removes entries at once and runs the code), so it is not passed on.
  */
@@ -84,7 +85,7 @@ static void register_new_entry(struct slot *s)
 
 	if (d->action_flag == 1 && d->relevant_entry != s->announced)
 		register_entry(d->relevant_entry);
-	s->announced = d->action_flag == 1 ? d->relevant_entry : NULL; /* reset, because a new entry may be at the same address */
+	s->announced = d->action_flag == 1 ? d->relevant_entry : NULL; /* reset, because a later entry may have the same address */
 }
 
 static void handle_register_call(int slot)

@@ -2,7 +2,7 @@
 /*
  * Registers loaded objects.  The loader calls an empty function of its own, _dl_debug_state, whenever its list is complete again, for
  * debuggers to stop at.  It is patched to call the agent, so that an object is known before its first instruction runs, however it was
- * loaded.  Where it cannot be patched, the hooks of dlopen and dlclose (and all other hooks) look for changes.
+ * loaded.  Where it cannot be patched, the hooks of dlopen and dlclose, and those of JIT interfaces, look for changes.
  *
  * The hook of dlopen only looks for changes before the call.  It jumps to the real function with the host's return address in place,
  * because the loader finds $ORIGIN, RUNPATH and the namespace of its caller by that address, and dlerror belongs to the host.
@@ -70,7 +70,8 @@ static bool is_vdso(const struct object *o)
 	return vdso && (uintptr_t)o->headers - vdso < 4096;
 }
 
-/* Makes the path of dlopen("./name.so") absolute, because the recorder has another working directory. */
+/* Makes the path of dlopen("./name.so") absolute, because the recorder has another working directory.  Returns path itself if there is no
+ * room for that. */
 static const char *make_path_absolute(const char *path, char *buffer, size_t bytes)
 {
 	long n = sys_call(SYS_getcwd, (long)buffer, (long)bytes, 0, 0, 0, 0); /* the length includes the NUL */
@@ -93,7 +94,8 @@ static bool is_temporary_path(const char *path)
 	return strstr(path, "/.cache/") != NULL;
 }
 
-/* Copies a file into memory, which unmap_file_copy() frees.  NULL if the file is unavailable. */
+/* Copies a file into memory, which unmap_file_copy() frees.  Returns NULL if the file cannot be opened, is empty or larger than
+ * FILE_BYTES_MAX, or if memory runs out. */
 static const void *map_file_copy(const char *path, uint32_t *bytes)
 {
 	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -263,7 +265,7 @@ void images_start(void)
 
 /* ----------------------------------------------------------------------------------------------------------- dlopen */
 
-/* Called before the real function runs.  Returns the address of the real function. */
+/* Called before the real function runs.  Returns the address of the real function, or NULL. */
 void *images_before(const char *name);
 __attribute__((used, visibility("hidden"))) void *images_before(const char *name)
 {

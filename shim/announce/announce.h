@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes a notice to the trace that an adapter is used, once per process. */
+/* Writes a notice to the trace, once per process, that an adapter is used. */
 #define ANNOUNCE_ONCE(sentence) \
 	do { \
 		static int said; \
@@ -23,21 +23,23 @@
 
 /*
  * Tells the recorder that something of host is missing in this recording (jitreg/hosts/host_versions.h).  Reports begin with it.  version:
- * that of the host, or "" if unknown.  why: a clause that follows "because", or "" if the version is not among the verified ones.  0 or
- * -errno.
+ * that of the host, or "" if unknown.  why: a clause that follows "because", or "" if the version is not among the verified ones.  Returns
+ * 0 or -errno.
  */
 int announce_lack(enum host_version host, const char *version, const char *why);
 
-/* Sends a LOAD record that is stamped ago_ns before now, for hosts that report code which runs already. */
+/* Sends a LOAD record that is stamped ago_ns before now, for hosts that report code which runs already.  code: its bytes, or NULL.  Returns
+ * 0 or -errno. */
 int announce_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns);
 
-/* Gives the calling thread a name.  If the kernel gets the beginning of the same name, this is called before.  0 or -errno. */
+/* Registers a name of the calling thread.  A host that also gives it to the kernel, which cuts it at 15 characters, calls this before,
+ * because the analyzer then takes the kernel's for an abbreviation and drops it.  Returns 0 or -errno. */
 int announce_thread_name(const char *name);
 
 /*
  * Registers the frames of code whose host describes none, if they have a fixed size.  From rule[n].from bytes on (ascending, the first is
  * 0) the CFA is rsp + rule[n].cfa.  The return address lies directly below the CFA, and each saved register lies `words` words below the
- * CFA.  The rules are sent as .eh_frame, with addresses as if it lay where the code does.  0 or -errno.
+ * CFA.  The rules are sent as .eh_frame, with addresses as if it lay where the code does.  Returns 0 or -errno (-EINVAL: too many rules).
  */
 struct frame_rule {
 	uint32_t from, cfa;
@@ -60,7 +62,7 @@ struct line_table {
 /* Adds an entry.  Entries come by ascending address, and one that repeats the previous line is left out.  Returns false if there is no
  * room. */
 bool line_table_add(struct line_table *t, uint64_t address, uint32_t line, const char *file, size_t file_bytes);
-/* Adds an entry of an inlined function (jitreg's INLINES). */
+/* Adds an entry of an inlined function (jitreg's INLINES).  Returns false if there is no room. */
 bool inline_table_add(struct line_table *t, uint64_t address, uint32_t line, uint32_t depth, const char *function, const char *file);
 void inline_table_send(const struct line_table *t, uint64_t address);
 /* Sends the line table, before the LOAD of its code. */

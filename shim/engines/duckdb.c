@@ -117,7 +117,8 @@ static bool register_levels_and_classes(void)
 	return !ret;
 }
 
-/* Sets c->query by the text without its literals, and registers its component.  Returns false if the text cannot be read. */
+/* Sets c->query to a hash of the text without its literals, and registers the query's component.  Returns false if the text cannot be
+ * read. */
 static bool register_query(struct duckdb_connection *c, const struct duckdb_text *text, struct duckdb_room *r)
 {
 	size_t n = text->bytes < DUCKDB_TEXT_BYTES ? text->bytes : DUCKDB_TEXT_BYTES - 1;

@@ -116,7 +116,7 @@ static bool read_operator_tree(struct duckdb_connection *c, uint64_t address, ui
 	return ok;
 }
 
-/* A hash of the operators' classes and tree, whatever tables they work on. */
+/* Returns a hash of the operators' classes and tree, which does not depend on the tables that they read. */
 static uint64_t hash_plan_shape(const struct duckdb_connection *c)
 {
 	uint64_t hash = c->query;
@@ -183,7 +183,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* The checksum of an entry.  It does not match while another thread is writing the entry. */
+/* Returns the checksum of an entry.  The stored one does not match while another thread is writing the entry. */
 static uint64_t checksum_of_known_plan(uint64_t shape, uint64_t plan)
 {
 	return engine_hash(shape, &plan, sizeof(plan));

@@ -26,7 +26,7 @@ static bool is_derived_from(uint64_t type, uint64_t base)
 	return base && type == base;
 }
 
-/* The table of virtual functions of a state of that role.  NULL if there is no such state at that address. */
+/* Returns the table of virtual functions of the state at that address, or NULL if there is no state of that role. */
 static const uint64_t *find_state_table(uint64_t state, enum duckdb_role role)
 {
 	const uint64_t *table;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Finds the slot of the first of the hook's names that has one, and sets the real function.  Returns NULL if there is none, and *missing is
- * the name that was looked for. */
+/* Finds the slot of the first of the hook's names that the library has and calls through a slot, and sets the real function.  Returns NULL
+ * if there is none, and *missing is the name that is reported then. */
 static void **find_hook_slot(const struct object *o, const struct library_hook *h, const char **missing)
 {
 	for (size_t k = 0; k < LIBRARY_NAMES_MAX && h->name[k]; k++) {

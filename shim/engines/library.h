@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks in a library that calls its own functions through slots, because it exports them.  Some of these slots are replaced, either all of
- * them or none, except optional ones.  A library that dlopen loads is announced before it is relocated, and then its slots are replaced
- * when its init function is called.
- * Context: any (the loader may hold its lock), under the guard.
+ * Hooks in a library that calls its own functions through slots, because it exports them.  These slots are replaced if each of the
+ * functions has one, except functions that are optional.  A library that dlopen loads is announced before it is relocated, and then its
+ * slots are replaced when its init function is called.  Context: any (the loader may hold its lock), under the guard.
  */
 #ifndef TAILOR_SHIM_LIBRARY_H
 #define TAILOR_SHIM_LIBRARY_H
@@ -32,7 +31,7 @@ struct library {
 	enum host_version host;
 	const char *title, *version; /* version: the function that returns it */
 	const char *with;	     /* the notice says that this is registered */
-	const char *own_name; /* part of its file name; a program with the library inside need not use it, and lacks nothing.  NULL: any */
+	const char *own_name; /* part of its file name; other files that contain it need not use it, so they lack nothing.  NULL: any */
 	struct library_hook hook[LIBRARY_HOOKS_MAX]; /* the list ends where .to is NULL */
 	const char *(*find)(const struct object *o); /* finds all else that is needed; returns NULL, or what is missing */
 	object_init_function *init;		     /* calls library_init() */

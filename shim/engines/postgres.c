@@ -72,8 +72,8 @@ struct visit {
 	uint64_t query_id;
 };
 
-/* The numbers of the nodes on the way from the root, for edges.  Nodes come in the order of a tree's walk, so the owner of a node is among
- * them. */
+/* The addresses and numbers of the nodes on the way from the root to the current node, by depth.  An edge leads to a node's owner, which is
+ * among them, because nodes come in the order of a tree's walk. */
 static struct {
 	uint64_t address[POSTGRES_DEPTH_MAX], id[POSTGRES_DEPTH_MAX];
 } way;
@@ -165,8 +165,8 @@ static void copy_shortened_text(const char *from, char *to, size_t room)
 	memcpy(to + bytes, "...", 4);
 }
 
-/* Finds the execution that a run belongs to, or registers a new one.  Returns NULL if nothing is known of it.  text gets the beginning of
- * the statement. */
+/* Finds the execution that a run belongs to, or registers a new one.  Returns NULL if a new one cannot be read, or there is no room for it.
+ * text gets the beginning of the statement, or "" if that cannot be read. */
 static struct postgres_execution *find_or_add_execution(uint64_t query, char *text, size_t room)
 {
 	struct postgres_execution *e = find_execution(query);

@@ -21,7 +21,7 @@
 
 struct sqlite sqlite;
 
-/* Learns the place of the instruction's address. */
+/* The state of learning in which word of its frame sqlite3VdbeExec has the address of the running instruction. */
 static struct {
 	uint32_t is_on; /* a thread is learning */
 	uint32_t nr_halts, nr_matches;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Erlang (OTP 25 and later).  Its JIT registers code with debuggers by itself, and keeps frame pointers if +JPperf asks for a perf map.
- * The value that +JPperf sets is set before the machine reads its options, and reset when the machine opens that map, which is a stream
- * that discards it.  The kind of frames is decided by then, and all else stays as it is without the option.  The user's own +JPperf comes
- * in between and has precedence.
+ * Adapts Erlang (OTP 25 and later).  Its JIT registers code with debuggers by itself, and keeps frame pointers if +JPperf asks for a perf
+ * map.  So the variable that +JPperf sets is set before the machine reads its options.  When the machine opens the perf map, it gets a
+ * stream that discards the text, and the variable is reset.  The kind of frames is decided by then, and all else stays as it is without the
+ * option.  The user's own +JPperf comes in between and has precedence.
  */
 #include "shim/hosts/hosts.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hosts whose whole code has one frame.  The code that the host calls saves three registers.  From there it jumps to functions of the
- * language, which have a stack of their own elsewhere, until the last one restores the registers and returns.  So everywhere in their code
- * memory the caller's frame is at the same distance, except for a few instructions at entry and exit (those of Ruby are in ruby_code.c).
+ * Registers frames for hosts all of whose generated code has one frame.  The code that the host calls saves three registers.  From there it
+ * jumps to functions of the language, which have a stack of their own elsewhere, until the last one restores the registers and returns.  So
+ * everywhere in their code memory the caller's frame is at the same distance, except for a few instructions at entry and exit (those of
+ * Ruby are in ruby_code.c).
  *
- * Guile 3.0: jit.c, emit_entry_trampoline(): three registers by jit_enter_jit_abi().  Ruby 3.1's YJIT: yjit_codegen.c,
- * yjit_entry_prologue(): cfp, ec and sp.  Both save the same three.
+ * In Guile 3.0, emit_entry_trampoline() (jit.c) makes the code that saves the registers, and in Ruby 3.1's YJIT, yjit_entry_prologue()
+ * (yjit_codegen.c) does.  Both save the same three.
  */
 #include "shim/hosts/hosts.h"
 

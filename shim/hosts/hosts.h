@@ -34,7 +34,7 @@ void hosts_note_writable(void);
 extern int hosts_waiting;
 void hosts_retry_waiting_hooks(void);
 
-/* One set of functions for each host. */
+/* Each adapter has functions of its own, which those above call. */
 void deno_hook_object(const struct object *o);
 void erlang_hook_object(const struct object *o);
 bool erlang_is_host(void);
@@ -45,7 +45,8 @@ void luajit_hook_object(const struct object *o);
 void luajit_retry_callers(void);
 void mono_hook_object(const struct object *o);
 void fixed_frame_note_object(const struct object *o);
-/* Registers the frames of a piece of code by rules that may differ from those of the one frame. */
+/* Registers the frames of a piece of code by rules of their own, for code that does not always have the one frame that fixed_frame.c
+ * knows. */
 #define FIXED_FRAME_BYTES 32
 void fixed_frame_register(uint64_t address, uint64_t bytes, const struct frame_rule *rule, int nr_rules);
 void fixed_frame_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * OpenJDK.  The launcher looks up JNI_CreateJavaVM by dlsym, and a program that embeds a machine calls it.  Both get the agent's function
- * instead, so the machine is known as soon as it is created and before its first class.  JVMTI then calls back for compiled methods (with
- * their inline tree, whose innermost frame has the line), for stubs, and for threads that start.  Because these events are enabled, HotSpot
- * keeps line numbers of more than safepoints.
+ * Adapts OpenJDK.  The launcher looks up JNI_CreateJavaVM by dlsym, and a program that embeds a machine calls it.  Both get the agent's
+ * function instead, so the machine is known as soon as it is created, and before its first class is loaded.  JVMTI then calls back for
+ * compiled methods (with their inline tree, whose innermost frame has the line), for stubs, and for threads that start.  Because these
+ * events are enabled, HotSpot keeps line numbers also for places that are no safepoints.
  *
  * One option is added where the launcher has not set it, which is -XX:+PreserveFramePointer.  Without it no stack goes through compiled
  * code.  The tables are those of jni.h and jvmti.h, by number.
@@ -63,7 +63,7 @@ struct inline_record {
 typedef int (*create_function)(handle *vm, void **env, struct arguments *a);
 static create_function real_create;
 static void *(*real_dlsym)(void *, const char *);
-static unsigned char *lines_buffer; /* lines, then inlines, then method texts */
+static unsigned char *lines_buffer; /* memory for lines, then inlines, then method texts; NULL: there is none */
 static int lines_taken;
 
 /* The functions of jvmti.h are numbered from 1, and those of jni.h from 0. */
@@ -114,7 +114,7 @@ static void format_method_name(handle env, void *method, char out[NAME_BYTES])
 }
 
 /* Formats the path of a method's file from its class's package and file, as "com/shop/Cart.java", which distinguishes files of the same
- * name.  Empty if the class has no file. */
+ * name.  out is empty if the class has no file. */
 static void format_method_file(handle env, void *method, char out[FILE_BYTES])
 {
 	char *signature = NULL, *file = NULL;
@@ -231,7 +231,7 @@ static void register_inlines(handle env, uint64_t start, const struct inline_rec
 		if ((uint64_t)(uintptr_t)f->pc > from)
 			from = (uint64_t)(uintptr_t)f->pc;
 	}
-	if (!room) /* nothing is known of the code behind */
+	if (!room) /* ends the last entry, because nothing is known of the code behind */
 		inline_table_add(&t, from, 0, 0, "", "");
 	if (any)
 		inline_table_send(&t, start);
@@ -358,7 +358,7 @@ static void announce_name(handle env, void *name)
 	announce_thread_name(text);
 }
 
-/* libjvm's function, declared under the name that the loader knows.  The kernel's name is set after the record. */
+/* Replaces libjvm's function.  The record is sent before libjvm's function sets the kernel's name (announce_thread_name()). */
 API void JVM_SetNativeThreadName(handle env, void *thread, void *name);
 API void JVM_SetNativeThreadName(handle env, void *thread, void *name)
 {

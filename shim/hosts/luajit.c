@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LuaJIT.  A script attaches itself to the compiler's events (jit.attach) and calls back, through the foreign function interface, with each
- * trace's code and the line where it starts.  Neither the environment nor the host's global names change.
+ * Adapts LuaJIT.  A script attaches itself to the compiler's events (jit.attach) and calls back, through the foreign function interface,
+ * with each trace's code and the line where it starts.  Neither the environment nor the host's global names change.
  *
  * The luajit command reads LUA_INIT from the environment, a script to run before all others, and gets this script as the answer.  Programs
  * that use LuaJIT as a library call luaL_openlibs for each state.  The hook calls the real function, and then runs the script in that
@@ -63,8 +63,8 @@ static const struct frame_saved frame_saved[] = { { 6, 2 }, { 3, 3 }, { 15, 4 },
 #define STATE_BYTES 4096   /* bytes of global_State and the compiler's state behind it that are searched */
 #define SPILL_MAX 4096
 
-/* Finds the spill area of a trace in its GCtrace, whose members are szmcode, mcode, mcloop, nchild, spadjust.  Returns -1 if it is not
- * found. */
+/* Finds the size of a trace's spill area in its GCtrace, whose members are szmcode, mcode, mcloop, nchild, spadjust.  Returns -1 if it is
+ * not found. */
 static int find_trace_spill(uintptr_t thread, uintptr_t address, size_t bytes)
 {
 	const unsigned char *state;
@@ -222,11 +222,11 @@ static struct object library;
 static struct caller {
 	struct object object; /* the name may be gone */
 	void **slot;
-	bool one_lua; /* LuaJIT has the only definition */
+	bool one_lua; /* no other object defines luaL_openlibs */
 } callers[CALLERS_MAX];
 static int nr_callers, callers_taken;
 
-/* The function that the script calls back.  Its Lua calls raise no error, because the script passes all arguments. */
+/* Called by the script.  Its own calls of Lua raise no error, because the script passes all arguments. */
 static int register_trace_from_lua(void *state)
 {
 	const char *name = lua.tolstring(state, 4, NULL), *file = lua.tolstring(state, 5, NULL);

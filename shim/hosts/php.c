@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PHP with opcache's JIT.  It registers code with debuggers, with lines and frames, if opcache.jit_debug has 0x100.  The command's own
- * settings (-d, and those that it always sets) are one text in its sapi_module.  PHP reads from the environment where its configuration is,
- * just before it reads these settings.  Then the setting is put in front of the text, so that the user's settings come later and have
+ * Adapts PHP with opcache's JIT.  It registers code with debuggers, with lines and frames, if opcache.jit_debug has 0x100.  The command's
+ * own settings (-d, and those that it always sets) are one text in its sapi_module.  PHP reads from the environment where its configuration
+ * is, just before it reads these settings.  Then the setting is put in front of the text, so that the user's settings come later and have
  * precedence.
  *
  * The text is found by the setting that the command line interface always writes at its beginning, so that no layout is assumed.  Other

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PostgreSQL with its LLVM provider.  Its ORC layer registers code with debuggers only if jit_debugging_support is on, which is a
+ * Adapts PostgreSQL with its LLVM provider.  Its ORC layer registers code with debuggers only if jit_debugging_support is on, which is a
  * superuser's setting.  A backend reads it when it compiles for the first time, after llvmjit.so was loaded, so it is set in memory when
  * that is loaded.
  */

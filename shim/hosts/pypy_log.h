@@ -5,7 +5,8 @@
 
 #include "shim/hosts/hosts.h"
 
-/* Reads more of the log, cut anywhere.  listening: code is registered, and not only read. */
+/* Reads the next piece of the log, which may begin and end within a line.  Without listening, nothing is registered, and lines that end in
+ * this piece are dropped. */
 void pypy_log_read(const char *text, size_t bytes, bool listening);
 
 /* Notes a mapping of the JIT's memory.  Only the first is used, because it begins with the JIT's helpers. */

@@ -22,7 +22,7 @@
 
 #define MEMORY_BYTES_MIN (1u << 20)
 #define LINES_BYTES 4096
-#define ENTRY_BYTES_MAX 256 /* in front of a method's first block */
+#define ENTRY_BYTES_MAX 256 /* most bytes of an entry in front of a method's first block */
 #define ENTRY_ALIGNMENT 64
 #define TRIES_MAX 100
 #define THREAD_OF_OBJECT 32
@@ -122,7 +122,7 @@ static bool find_offset_of_blocks(const struct sequence *s, uint32_t index)
 	return false;
 }
 
-/* The first of the blocks that were just compiled. */
+/* Returns the first of the blocks that were just compiled, or NULL. */
 static const struct block *find_first_new_block(const struct sequence *s, uint32_t index)
 {
 	const struct array *a = blocks_of_sequence(s), *versions = a && index < (uint32_t)a->nr ? a->at[index] : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The structures of Ruby 3.1 that are read (vm_core.h, method.h, yjit_core.h, darray.h), and functions of Ruby, none of which allocates
- * here. */
+/* The structures of Ruby 3.1 that are read (vm_core.h, method.h, yjit_core.h, darray.h), and functions of Ruby that are called.  None of
+ * these calls allocates. */
 #ifndef TAILOR_RUBY_H
 #define TAILOR_RUBY_H
 
@@ -84,11 +84,11 @@ static inline bool ruby_is_object(uint64_t value)
 }
 
 bool ruby_is_sequence(const struct sequence *s);
-/* The method of a frame (in the form of rb_profile_frames()), if it is a plain one.  NULL otherwise. */
+/* Returns the method of a frame (in the form of rb_profile_frames()) if it is one that is written in Ruby, or NULL. */
 const struct method *ruby_method_of_frame(uint64_t frame);
-/* The method of s that a block calls by a jump to s.  NULL if there is none. */
+/* Returns the method with the instructions s among those that the block's code calls by a jump, or NULL. */
 const struct method *ruby_method_called(const struct block *b, const struct sequence *s);
-/* The text of a string.  "" if the value is no string. */
+/* Returns the text of a string, which need not end with a NUL, and its length.  Returns "" if the value is no string. */
 const char *ruby_string_text(uint64_t value, size_t *bytes);
 /* Formats a name such as "block in Class#method".  m may be NULL. */
 void ruby_format_method_name(const struct sequence *s, const struct method *m, char *out, size_t bytes);

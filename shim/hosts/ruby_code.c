@@ -71,7 +71,7 @@ uint64_t ruby_code_next_pc(const unsigned char *code, size_t bytes, size_t *at)
 	return 0;
 }
 
-/* The length of an exit, which pops registers, at `at`.  0 if there is none. */
+/* Returns the length of the exit at `at`, which pops registers, or 0 if there is other code. */
 static size_t bytes_of_exit_at(const unsigned char *code, size_t bytes, size_t at)
 {
 	size_t end = at + sizeof(pops);
@@ -83,8 +83,8 @@ static size_t bytes_of_exit_at(const unsigned char *code, size_t bytes, size_t a
 	return end < bytes && code[end] == 0xc3 ? end + 1 - at : 0;
 }
 
-/* The length of the code at `at` that keeps a value on the stack for a call.  It pushes the value twice, and ends where it has popped it
- * twice.  0 if there is other code. */
+/* Returns the length of the code at `at` that keeps a value on the stack for a call.  It pushes the value twice, and ends where it has
+ * popped it twice.  Returns 0 if there is other code. */
 static size_t bytes_of_kept_value_at(const unsigned char *code, size_t bytes, size_t at)
 {
 	if (!is_behind_call(code, at) || !pattern_is_at(code, bytes, at, "\x50\x50", 2))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of Ruby's methods and blocks, read from its objects.  The context is that of ruby.c. */
+/* Formats names of Ruby's methods and blocks, which are read from its objects.  The context is that of ruby.c. */
 #include "shim/hosts/ruby.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ const struct method *ruby_method_called(const struct block *b, const struct sequ
 	return NULL;
 }
 
-/* Formats "Class#" or "Class." */
+/* Formats "Class#" or "Class.".  out is empty if the class has no name. */
 static void format_class_prefix(const struct method *m, char *out, size_t bytes)
 {
 	uint64_t class = m->owner;

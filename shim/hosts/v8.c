@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * V8, where its interface is exported (Node, embedders).  Isolate::SetJitCodeEventHandler reports all code, including existing code, and
- * source positions (v8-callbacks.h).  An isolate is found when its thread asks for the time inside a context, which V8 does whenever it
+ * Adapts V8, where its interface is exported (Node, embedders).  Isolate::SetJitCodeEventHandler reports all code, including existing code,
+ * and source positions (v8-callbacks.h).  An isolate is found when its thread asks for the time inside a context, which V8 does whenever it
  * compiles a script.  At that moment V8 may be in the middle of anything, so it is asked for an interrupt (Isolate::RequestInterrupt),
  * which comes at the next function or loop of a script.  The handler is set there.
  *
@@ -90,7 +90,7 @@ static struct {
 #define TLS __attribute__((tls_model("initial-exec")))
 static __thread void *known_isolates[ISOLATES_MAX] TLS;
 static __thread unsigned nr_known_isolates TLS;
-static __thread bool was_outside TLS; /* the thread was seen in no isolate since */
+static __thread bool was_outside TLS; /* the thread was in no isolate when it last asked for the time */
 static __thread bool is_reporting TLS; /* this thread registers code that existed before */
 static __thread bool looks_at_running TLS; /* code that V8 reports in this thread is compared with running code (v8_running.h) */
 
@@ -144,7 +144,7 @@ static bool begins_with_scheme(const char *text, size_t bytes)
 
 /* Finds the file in a name such as "JS:*name file:12:3", before V8 11 "LazyCompile:*name file:12".  File and name may have blanks
  * (analyzer/attribute/host_names.c finds the file in the same way).  The file of a module is a URL.  line: where the function begins, or 0
- * if unknown. */
+ * if unknown.  Returns the length of the file's path, or 0 if there is none. */
 static size_t find_file_in_code_name(const char *name, size_t bytes, const char **file, uint32_t *line)
 {
 	static const char scheme[] = "file://";
@@ -177,7 +177,8 @@ static size_t find_file_in_code_name(const char *name, size_t bytes, const char 
 	return end < bytes && begin > 0 && begin < end ? end - begin : 0;
 }
 
-/* The place of a function's range, which is found by the function's name without the tier. */
+/* Returns the place of a function's range, and sets *name to a hash of the function's name without the tier.  The place may have another
+ * function's range, which has another hash. */
 static struct range *range_of(const struct event *e, uint64_t *name)
 {
 	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
@@ -342,7 +343,8 @@ static void on_isolate_interrupt(void *isolate, void *data)
 	ANNOUNCE_ONCE("V8: code and lines registered through Isolate::SetJitCodeEventHandler");
 }
 
-/* Before V8 has created its key, the key is 0, which may be another library's (OpenSSL in Node 16, which asks for the time first). */
+/* Returns the calling thread's isolate, or NULL.  Before V8 has created its key, the key is 0, which may be another library's (OpenSSL in
+ * Node 16, which asks for the time first). */
 static void *current_isolate(void)
 {
 	return v8.isolate_key && !__atomic_load_n(v8.isolate_key, __ATOMIC_ACQUIRE) ? NULL : v8.current();

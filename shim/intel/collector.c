@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The collector's side of Intel's JIT profiling interface (ittapi's jitprofiling.h).  A JIT loads the library that INTEL_JIT_PROFILER64
- * names and calls it for each method.  libtailor-intel.so is a separate library, because any program may use the names of its two functions
- * for something else.  It registers code with the agent through jitreg.h, as hosts do.
+ * Implements the collector's side of Intel's JIT profiling interface (ittapi's jitprofiling.h).  A JIT loads the library that
+ * INTEL_JIT_PROFILER64 names and calls it for each method.  libtailor-intel.so is a separate library, because any program may use the names
+ * of its two functions for something else.  It registers code with the agent through jitreg.h, as hosts do.
  *
  * Context: the host's threads.
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adapters for libraries with a JIT, in whatever program uses them.  They work as those for hosts do, and are called by them
- * (shim/hosts/hosts.h).  Context: any (the loader may hold its lock), under the guard.  Hooks that they put into a library have the context
- * that is given there.
+ * Adapters for libraries with a JIT, in whatever program uses them.  They work as those for hosts do, and shim/hosts/hosts.c calls them.
+ * Context: any (the loader may hold its lock), under the guard.  Hooks that they put into a library have the context that is given there.
  */
 #ifndef TAILOR_LIBRARIES_H
 #define TAILOR_LIBRARIES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LLVM's LLJIT with JITLink, its default since LLVM 17.  Objects are registered for debuggers only where the program asks for it.  LLVM 18
- * and later have a C function for that, LLVMOrcLLJITEnableDebugSupport().  It is called for each LLJIT that a program creates, as soon as
- * it is created.  LLVM 17 has only the parts for it (llvm_plugin.h).
+ * Adapts LLVM's LLJIT with JITLink, its default since LLVM 17.  Objects are registered for debuggers only where the program asks for it.
+ * LLVM 18 and later have a C function for that, LLVMOrcLLJITEnableDebugSupport().  It is called for each LLJIT that a program creates, as
+ * soon as it is created.  LLVM 17 has only the parts for it (llvm_plugin.h).
  *
  * An LLJIT is created by LLVMOrcCreateLLJIT() or, in C++, by its constructor.  Calls to both are redirected in the objects that need the
  * library, and not by an exported symbol, because one process may hold several LLVMs, and each call has to arrive in its own.  A program
@@ -67,7 +67,7 @@ static void construct_lljit(const struct library *l, void *jit, void *builder, u
 		enable_debug_support(l, jit);
 }
 
-/* One pair of functions for each library, so that each knows the library in which to go on. */
+/* Each library has a pair of functions of its own, so that they know the library in which to go on. */
 #define LIBRARY_FUNCTIONS(n) \
 	static void *create_##n(void **jit, void *builder) \
 	{ \

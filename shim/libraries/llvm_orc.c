@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LLVM's ORC (RTDyldObjectLinkingLayer, of LLJIT and clang-repl).  Unlike MCJIT it registers objects for debuggers only where the program
- * adds LLVM's listener.  A layer without that gets the agent's listener before its first object, which passes calls on to LLVM's.  LLVM's
- * own listener is deleted by llvm_shutdown(), and programs keep layers beyond that (clang-repl 14), which is right while they have no
- * listener.
+ * Adapts LLVM's ORC (RTDyldObjectLinkingLayer, of LLJIT and clang-repl).  Unlike MCJIT it registers objects for debuggers only where the
+ * program adds LLVM's listener.  A layer without that gets the agent's listener before its first object, which passes calls on to LLVM's.
+ * LLVM's own listener is not added, because llvm_shutdown() deletes it, and a program may use a layer that had no listener also after that
+ * (clang-repl 14 does).
  *
  * The layer's emit() is called through its table of virtual functions.  The entry in it is found by emit()'s own address, so no layout is
  * assumed.  Whether a layer has the listener is read from the vector of listeners that the layer holds.  A library that is loaded later is

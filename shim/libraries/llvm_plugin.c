@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LLVM 17's LLJIT with JITLink, its default.  LLVM 17 has the plugin that registers objects for debuggers, but no function that adds it to
- * an LLJIT.  To add one is inline in LLVM's headers, as a push_back to the layer's vector of plugins.  That vector is recognised by its
- * content, because LLJIT itself has added the plugin for unwind information, whose table of virtual functions is exported.  A layer in
- * which no such vector is found is left alone.  The signatures are those that the mangled names spell.
+ * Adapts LLVM 17's LLJIT with JITLink, its default.  LLVM 17 has the plugin that registers objects for debuggers, but no function that adds
+ * it to an LLJIT.  C++ programs add it by inline code of LLVM's headers, which is a push_back to the layer's vector of plugins.  That
+ * vector is recognised by its content, because LLJIT itself has added the plugin for unwind information, whose table of virtual functions
+ * is exported.  A layer in which no such vector is found is left alone.  The signatures are those that the mangled names spell.
  */
 #include "shim/libraries/llvm_plugin.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PCRE2 with its JIT, in whatever program uses it (grep -P, git, glib's GRegex, ...).  Each pattern is registered as a function that is
- * named by the pattern.  pcre2_compile_8() gets the pattern, and pcre2_jit_compile_8() has made the code when it returns.
+ * Adapts PCRE2 with its JIT, in whatever program uses it (grep -P, git, glib's GRegex, and others).  Each pattern is registered as a
+ * function that is named by the pattern.  pcre2_compile_8() gets the pattern, and pcre2_jit_compile_8() has made the code when it returns.
  *
  * The address of the code is in the library's own structures.  They are read only where they agree with what the library reports.  The
- * sizes in them must add up to PCRE2_INFO_JITSIZE, and the code must lie in executable memory that the library mapped.
+ * sizes in them must add up to PCRE2_INFO_JITSIZE, and the code must be readable.
  */
 #include "shim/libraries/libraries.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CODES 64 /* patterns between compile and jit_compile, mostly one */
+#define CODES 64 /* patterns that are remembered from compile to jit_compile, of which mostly one is needed */
 #define NAME_BYTES 96
 #define INFO_JITSIZE 10 /* PCRE2_INFO_JITSIZE */
 #define MODES 3 /* modes of a match: complete, partial soft, partial hard */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hosts that write a perf map (/tmp/perf-PID.map) if an environment variable is set, which are MoarVM and Qt's QML.  Their getenv() returns
- * that it is set, and the map that they open is /dev/null.  Its lines are read while they are written, so code gets its name, and its
- * bytes, as soon as it is made, and no file is left behind.  A user's own setting has precedence.
+ * Adapts hosts that write a perf map (/tmp/perf-PID.map) if an environment variable is set, which are MoarVM and Qt's QML.  Their getenv()
+ * returns that it is set, and the map that they open is /dev/null.  Its lines are read while they are written, so code gets its name, and
+ * its bytes, as soon as it is made, and no file is left behind.  A user's own setting has precedence.
  */
 #include "shim/libraries/libraries.h"
 
@@ -59,7 +59,7 @@ static void register_map_line(const char *line, const char *end)
 	guard_leave();
 }
 
-/* Text ends with a whole line, because hosts write whole lines. */
+/* Registers the lines of a text.  Hosts write whole lines, so text behind the last newline is left out. */
 void perf_map_register_text(const char *text, size_t bytes)
 {
 	const char *end = text + bytes, *line_end;

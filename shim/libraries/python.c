@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPython 3.8 to 3.15.  Frames are evaluated by a function that an extension may set (PEP 523).  The agent's function evaluates each frame
- * through a trampoline that is registered with the function's name, as 3.12 and later do themselves with -X perf.  No option and no file is
- * needed.
+ * Adapts CPython 3.8 to 3.15.  Frames are evaluated by a function that an extension may set (PEP 523).  The agent's function evaluates each
+ * frame through a trampoline that is registered with the function's name, as 3.12 and later do themselves with -X perf.  No option and no
+ * file is needed.
  *
  * It is set when the interpreter asks for the descriptors of its standard streams.  By then the interpreter is initialised and holds its
  * lock, and none of the program's own code has run, whose calls 3.11 would otherwise specialise so that they do not ask for the function
  * again.  An evaluation function that is set already is left alone.
  *
  * A call then takes C stack where 3.11 and later take none.  Deep in the stack, calls are left to the interpreter, so that programs which
- * raise the recursion limit recurse as deep as without the agent.  All of these calls have one name.
+ * raise the recursion limit recurse as deep as without the agent.  All calls that are left to it have one name (JIT_PYTHON_DEEP).
  */
 #include "shim/libraries/python.h"
 
@@ -199,7 +199,7 @@ static void *make_or_register_trampoline(void *code, void *trampoline)
 	return trampoline;
 }
 
-/* Called for each code object with which any extension has kept something. */
+/* Called when a code object is freed with which any extension has kept something.  trampoline is NULL if the agent has kept nothing. */
 static void on_code_freed(void *trampoline)
 {
 	if (trampoline)
@@ -271,7 +271,7 @@ static void *evaluate_3_8(void *frame, void *throws)
 	return trampoline(frame, throws, NULL, python.evaluate);
 }
 
-/* The trampoline that calls deep in the stack go through.  NULL if there is none. */
+/* Returns the trampoline that calls deep in the stack go through, or NULL if there is none. */
 static python_trampoline *find_deep_trampoline(void)
 {
 	static void *trampoline;

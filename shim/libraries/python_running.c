@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPython in a process that runs already.  Its main thread is asked for a pending call, which Python makes between two instructions of a
- * program, with its lock held.  There the evaluation function is set, as at the start of a process under `tailor run`.
+ * Adapts CPython in a process that runs already.  Its main thread is asked for a pending call, which Python makes between two instructions
+ * of a program, with its lock held.  There the evaluation function is set, as at the start of a process under `tailor run`.
  *
  * In 3.11, calls that were specialised before do not ask for an evaluation function, but check the version of the function that they call.
  * So the default values of each function are set again to what they are, which invalidates its version, as it does in any program.

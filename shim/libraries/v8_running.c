@@ -54,7 +54,7 @@ static bool is_tagged_pointer(uintptr_t word)
 	return (word & 3) == 1 && word > PAGE;
 }
 
-/* Number of bytes from `from` on that can be read, at most `bytes`. */
+/* Returns the number of bytes from `from` on that can be read, at most `bytes`. */
 static size_t count_readable_bytes(uintptr_t from, size_t bytes)
 {
 	uintptr_t at = from;

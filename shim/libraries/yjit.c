@@ -100,7 +100,8 @@ static int on_perf_map_unlink(const char *path)
 	return real_unlink(path);
 }
 
-/* Called when memory becomes writable, in which YJIT writes code.  Until it is enabled, that is only code of its own. */
+/* Called when memory becomes writable.  YJIT makes its memory writable before it writes code, and before it is enabled it writes only exits
+ * of its own, which need no names. */
 void yjit_switch_on_perf_map(void)
 {
 	if (!yjit.parse_option || yjit.asked || !*yjit.is_enabled || !guest_is_on() ||
@@ -110,7 +111,8 @@ void yjit_switch_on_perf_map(void)
 		announce_lack(HOST_RUBY, yjit.version, "its YJIT has no perf map");
 }
 
-/* Does YJIT's exit code restore three registers and return, and nothing else? */
+/* Do the bytes contain the sequence that pops rbx, r12 and r13 and returns, as YJIT's exit code does without frame pointers?  Then all of
+ * YJIT's code has one fixed frame. */
 static bool has_fixed_frame(const unsigned char *code, size_t bytes)
 {
 	for (size_t i = 0; bytes >= sizeof(pops) && i <= bytes - sizeof(pops); i++)
