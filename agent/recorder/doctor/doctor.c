@@ -49,7 +49,7 @@ bool doctor_can_record(const struct doctor *d)
 static const char *const states[] = { "yes", "less", "no", "fact" }; /* in JSON, so they are stable */
 static const char *const marks[] = { "[ok]", "[warn]", "[no]", "" };
 
-/* Names of sections and findings are stable in JSON.  These are their headings in the text. */
+/* Returns the heading in the text for the name of a section or finding, which is stable because JSON has it. */
 static const char *heading_of_finding(const char *name)
 {
 	static const char *const headings[][2] = {
@@ -98,7 +98,7 @@ void doctor_print_text(const struct doctor *d, FILE *to)
 		section = f->section;
 		fprintf(to, "  %-6s %-*s", marks[f->state], NAME_COLUMNS, heading_of_finding(f->name));
 		print_wrapped_text(to, f->says, 9 + NAME_COLUMNS);
-		if (*f->remedy) { /* a command is meant to be copied, so it is on one line where that is possible */
+		if (*f->remedy) { /* remedies begin further left than texts, so that a command, which users copy, mostly fits in a line */
 			fputs("         remedy: ", to);
 			print_wrapped_text(to, f->remedy, 17);
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds what can be recorded on this machine.  The result is a list of findings, each with its reason and, where something is unavailable,
- * the command that enables it.  machine.c reads settings and limits, and sampling.c tries every sampling method.  Nothing is changed.
- * Context: thread.
+ * Finds what can be recorded on this machine.  The result is a list of findings.  A finding that is unavailable or restricted has the
+ * reason and, if one is known, a remedy: a command or an instruction.  machine.c reads settings and limits, and sampling.c tries every
+ * sampling method.  Nothing on the machine is changed.  Context: thread.
  */
 #ifndef TAILOR_DOCTOR_H
 #define TAILOR_DOCTOR_H
@@ -25,7 +25,7 @@ struct doctor_finding {
 	const char *section; /* "machine", "sampling", ...; stable, for scripts */
 	char name[64];
 	enum doctor_state state;
-	char says[320];	 /* the reason, if the state is not DOCTOR_YES */
+	char says[320];	 /* a text on what was found; the reason, if it is unavailable or restricted */
 	char remedy[256]; /* a command, or an instruction; "": none is known, or none is needed */
 };
 
@@ -52,13 +52,14 @@ void doctor_check_build(struct doctor *d);
 void doctor_check_machine(struct doctor *d);
 /* Tries each sampling method, and reports what can be recorded with samples. */
 void doctor_check_sampling(struct doctor *d);
-/* Reports whether a running process can be attached to, and whether it has an agent and a recorder. */
+/* Reports whether a running process can be attached to, and whether it has an agent and a recorder.  Returns 0, or -errno if it cannot be
+ * attached to. */
 int doctor_check_process(struct doctor *d, pid_t pid);
 
-/* Reports which files of a process, or of a program (pid 0), lack names of their own functions, also in debug files. */
+/* Reports which files of a process, or the file of a program (pid 0), lack names of their own functions, also in debug files. */
 void doctor_check_symbols(struct doctor *d, const char *program, pid_t pid);
 
-/* Can anything be recorded? */
+/* Can samples be taken by any method?  doctor_check_sampling() was called before. */
 bool doctor_can_record(const struct doctor *d);
 void doctor_print_text(const struct doctor *d, FILE *to);
 void doctor_print_json(const struct doctor *d, FILE *to);

@@ -42,7 +42,7 @@ static const struct exception {
 	  "linked with libluajit have names under `tailor run`" },
 };
 
-/* Reported only if nothing else was found.  V8 exports no interface in Chromium, Electron's renderers and embedders. */
+/* This host is reported only if nothing else was found.  V8 exports no interface in Chromium, Electron's renderers and embedders. */
 static const struct jit_host hidden_v8 = { .interface = "V8, hidden", .word = "perf_basic_prof",
 	.says = "V8 does not export its interface here; names with its option --perf-basic-prof (Chromium: --js-flags=--perf-basic-prof "
 		"--no-sandbox)" };
@@ -96,7 +96,8 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The description of an interface.  object: its name.  text: its content, or NULL if that is not known. */
+/* Returns the description of an interface.  object: the name of the object that offers it.  text: the object's content, or NULL if that is
+ * not known. */
 static const char *description_of_jit_host(const struct jit_host *h, const char *object, const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {

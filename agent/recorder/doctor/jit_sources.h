@@ -17,9 +17,10 @@ struct jit_source {
 	const char *says;   /* a text on what it provides, or how it is enabled */
 };
 
-/* Calls each() for every JIT interface of a process.  Returns their number, or -errno if the process or a file cannot be read. */
+/* Calls each() for every JIT interface and database engine of a process.  Returns their number, or -errno if the process cannot be read. */
 int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct jit_source *c), void *context);
-/* Calls each() for every JIT interface that a program would offer.  path is that of program_inspect().  Returns their number, or -errno. */
+/* Calls each() for every JIT interface and database engine that a program would offer.  path is that of program_inspect().  Returns their
+ * number, or -errno. */
 int jit_sources_of_program(const char *path, void (*each)(void *context, const struct jit_source *c), void *context);
 
 /* Lists the libraries that a program loads, as reported by the loader, which does not run the program.  Each is on a line with its path.

@@ -19,7 +19,7 @@
 #define LIBRARIES_BYTES 16384
 #define TEXT_BYTES 64
 
-/* An object, which is mapped in a process, or a file that was read. */
+/* An object that is mapped in a process, or that was read from a file. */
 struct image {
 	pid_t pid;
 	uint64_t base;
@@ -85,7 +85,7 @@ static uint64_t find_in_table(const struct image *i, const Elf64_Shdr *table, co
 	return 0;
 }
 
-/* Finds a symbol that the file exports. */
+/* Returns the address of a symbol that the file exports, or 0. */
 static uint64_t find_file_symbol(const struct image *i, const char *name)
 {
 	Elf64_Shdr table, names;

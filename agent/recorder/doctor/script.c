@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A reader of shell scripts that is no shell.  A word is followed if it is a literal, or if the text behind its last variable is one
+ * Reads shell scripts without being a shell.  A word is followed if it is a literal, or if the text behind its last variable is one
  * ("$JAVA_HOME/bin/java" is looked for as java).  A variable alone stands for the values that the script assigns to it.  The text is
  * untrusted, and its size is bounded.
  */
@@ -121,7 +121,7 @@ static void follow_variable_values(struct script *s, const char *name, bool is_s
 	}
 }
 
-/* Reads the command of "$(command -v java)" or "`which java`". */
+/* Reads the command of "$(command -v java)" or "`which java`".  Returns false for other words. */
 static bool parse_command_substitution(const char *word, char command[WORD_BYTES])
 {
 	const char *last = strrchr(word, ' ');
@@ -146,7 +146,7 @@ static void follow_shell_word(struct script *s, const char *word, bool is_source
 	} else if (!strpbrk(word, "$`")) {
 		report_script_command(s, word, is_sourced);
 	} else if (slash && !strpbrk(slash, "$`")) {
-		/* a file of this name in the script's own folder is meant */
+		/* a file of this name in the script's own folder has precedence over PATH */
 		snprintf(path, sizeof(path), "%s%s", s->folder, slash);
 		report_script_command(s, access(path, R_OK) == 0 ? path : slash + 1, is_sourced);
 	}

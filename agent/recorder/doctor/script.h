@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the commands that a shell script ends in.  Wrappers (groovy, jruby, raku) set some variables and then execute the program that
- * matters.  The script is read and not run.  The commands are those behind `exec`, those that are a variable's value, and files that the
- * script sources.  Context: thread.
+ * Finds the commands that a shell script may end in.  Wrappers (groovy, jruby, raku) set some variables and then execute the program that
+ * matters.  The script is read and not run.  The commands are those behind `exec`, those that are the value of a variable that is executed,
+ * and files that the script sources.  Context: thread.
  */
 #ifndef TAILOR_SCRIPT_H
 #define TAILOR_SCRIPT_H

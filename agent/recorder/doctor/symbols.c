@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the files of a process, or the program, that lack names of their own functions, and the packages that contain these. */
+/* Finds the files of a process, or a program's file, that lack names of their own functions, and the packages that contain these names. */
 #include "agent/recorder/doctor/doctor.h"
 
 #include "agent/recorder/images/debug_file.h"

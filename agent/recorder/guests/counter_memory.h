@@ -11,17 +11,18 @@
 
 struct counter_memory; /* NULL: the process has none */
 
-/* Creates and seals `bytes` more of memory.  *number: its index among the memories of the process.  *fd: for the process; the caller closes
- * it.  0 or -errno (-ENOSPC: the process has enough). */
+/* Creates and seals `bytes` more of memory, and *m if it is NULL.  *number: its index among the memories of the process.  *fd: for the
+ * process; the caller closes it.  Returns 0 or -errno (-ENOSPC: the process has enough). */
 int counter_memory_add_arena(struct counter_memory **m, uint64_t bytes, uint32_t *number, int *fd);
 void counter_memory_destroy(struct counter_memory *m);
 
-/* Adds a COUNTER_BLOCK of the process.  0, also for a block whose counters are not in shared memory.  -EBADMSG if the place in the record
- * is invalid.  -ENOMEM. */
+/* Adds a COUNTER_BLOCK of the process, and ends a block of the same number.  Returns 0, also for a block whose counters are not in shared
+ * memory, which is not read.  Returns -EBADMSG if the record's place and sizes do not fit the memory, or -ENOMEM. */
 int counter_memory_add_block(struct counter_memory *m, const struct schema_value *v);
-/* Ends a block. */
+/* Ends a block, which is not read any more. */
 void counter_memory_end_block(struct counter_memory *m, uint64_t block);
-/* Calls each() with the counts of each block, copies added up.  all: also blocks that have not changed since the last call. */
+/* Calls each() with the counts of each block that has changed since the last call.  The counts of its copies are added up.  all: blocks
+ * that have not changed are reported, too. */
 void counter_memory_read(struct counter_memory *m, bool all,
 			 void (*each)(void *context, uint64_t block, const uint64_t *values, uint32_t nr), void *context);
 

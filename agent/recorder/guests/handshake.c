@@ -82,7 +82,8 @@ static void refuse_handshake(struct handshake *h, int error)
 	handshake_answer(h, &answer, -1);
 }
 
-/* Returns false if there is no connection.  (Without a free descriptor accept4() does not check for one.) */
+/* Accepts a connection with the reserved descriptor, and refuses it.  Returns false if there is no connection, because accept4() does not
+ * check for one without a free descriptor. */
 static bool refuse_for_want_of_descriptors(int socket)
 {
 	struct handshake h = { .fd = -1 };

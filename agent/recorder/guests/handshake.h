@@ -20,9 +20,9 @@ struct handshake {
 
 /* Creates a listening socket on the abstract name.  Returns it, or -errno with the reason in d. */
 int handshake_listen(const char *name, struct diag *d);
-/* Takes one connection that has sent its message.  Connections without a message are kept in `silent` for later calls.  0.  -EAGAIN: none.
- * -EPROTONOSUPPORT: an agent of another version.  Other -errno: the connection was refused (and answered).  trees: nr roots of the
- * processes that may connect as any user.  Never waits. */
+/* Takes one connection that has sent its message.  Connections without a message are kept in `silent` for later calls.  Returns 0.
+ * -EAGAIN: there is none.  -EPROTONOSUPPORT: an agent of another version.  Other -errno: the connection was refused, and is closed.  trees:
+ * nr roots of the processes that may connect as any user.  Never waits. */
 int handshake_accept(int socket, const pid_t *trees, uint32_t nr, struct visitors *silent, struct handshake *h);
 /* Answers (magic and version are filled in), with descriptor fd unless it is -1, and then closes everything of h.  Returns false if the
  * other end does not wait any more. */

@@ -21,8 +21,8 @@
 #define ANEW_BYTES (512u << 10)
 #define LATE_MAX 10000u /* records published while they are given up; limited, because a guest can go on with that for ever */
 
-/* Sets a file's size as ftruncate(2) does.  The limit of file sizes is the host's, for its files and the trace.  The log is memory, so the
- * limit is lifted for it where that is permitted. */
+/* Sets a file's size as ftruncate(2) does.  The recorder may have inherited a limit of file sizes (ulimit -f), which is meant for the files
+ * of the host and for the trace.  The log is memory, so the limit is lifted for it where that is permitted. */
 static int set_file_size(int fd, uint64_t bytes)
 {
 	struct rlimit before, none = { RLIM_INFINITY, RLIM_INFINITY };
@@ -96,7 +96,7 @@ void log_drain_refuse_writers(struct log_drain *l)
 	l->end = __atomic_exchange_n(&l->head->reserved, LOG_CLOSED, __ATOMIC_ACQ_REL);
 }
 
-/* The function that gets the records. */
+/* The function that gets the records, and its context. */
 struct log_reader {
 	void (*record)(void *context, uint32_t tid, const void *bytes, size_t size);
 	void *context;
@@ -114,7 +114,7 @@ static void copy_log_bytes(const struct log_drain *l, uint64_t position, void *t
 	}
 }
 
-/* Is there a published frame at position that ends before `end`? */
+/* Is there a published frame at position that ends at `end` or before?  *f is its head. */
 static bool read_published_frame(const struct log_drain *l, uint64_t position, uint64_t end, struct log_frame *f)
 {
 	uint64_t at = position % l->ring_bytes;

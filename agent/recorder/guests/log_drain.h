@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A range that is reserved, was skipped, and may still be published.  Nothing behind the first hole is freed. */
+/* A range that a writer has reserved and not published, and that was skipped.  It may still be published.  Nothing behind the first hole is
+ * freed. */
 struct log_hole {
 	uint64_t start, end;
 	uint64_t since_ns;
@@ -31,17 +32,18 @@ struct log_drain {
 	uint64_t nr_bytes;	 /* bytes passed on */
 	uint64_t gap_bytes;	 /* bytes given up */
 	uint64_t unused_bytes;	 /* bytes skipped by resets of an empty log */
-	uint32_t nr_late;	 /* frames not published at the end, because they were published just then, given up, or hostile */
+	uint32_t nr_late;	 /* attempts to give up frames that are unpublished at the end; see LATE_MAX */
 	unsigned char *copy;
 	size_t copy_capacity;
 	uint64_t until_ns; /* CLOCK_MONOTONIC; log_drain() stops at the first record after it; 0: it reads all */
 	bool has_more;	   /* log_drain() has stopped because of until_ns */
 };
 
-/* Creates a sealed log for pid, of at most ring_bytes (halved while there is no room).  *fd: for the guest; the caller closes it. */
+/* Creates a sealed log for pid, of at most ring_bytes (halved while there is no room).  *fd: for the guest; the caller closes it.  Returns
+ * 0 or -errno. */
 int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int *fd);
 void log_drain_close(struct log_drain *l);
-/* Makes the guest append nothing from now on.  Records that it has appended are still to be drained. */
+/* Keeps the guest from reserving space from now on.  Records that it has appended are still to be drained. */
 void log_drain_refuse_writers(struct log_drain *l);
 
 /*

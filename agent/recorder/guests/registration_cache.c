@@ -160,7 +160,8 @@ static bool is_companion_of_load(const struct record *r)
 	return r->id == JITREG_DEBUG_INFO || r->id == JITREG_INLINES || r->id == JITREG_CODE_MAP || r->id == JITREG_UNWINDING_INFO;
 }
 
-/* Is the record removed when [start, end) is cleared?  replaced: by other code, so records that are not code, or wait for code, stay. */
+/* Is the record removed when [start, end) is cleared?  replaced: other code takes the place.  Then only records of code and of images stop
+ * being valid, and records that belong to code only if they were bound to a LOAD before. */
 static bool is_record_cleared(const struct record *r, uint64_t start, uint64_t end, bool replaced)
 {
 	if (r->address < start || r->address >= end)
@@ -303,7 +304,8 @@ static void move_code(struct registration_cache *s, uint64_t from, uint64_t to, 
 	insert_into_indexes(s, load);
 }
 
-/* Removes the components with these numbers, their links, edges, counters and flows, and the scopes themselves. */
+/* Removes the components with the numbers from first to first + nr - 1, their links, edges, counters and flows, and the scopes that begin
+ * there. */
 static void end_scope(struct registration_cache *s, uint64_t first, uint64_t nr)
 {
 	for (struct record *next, *r = s->first; r; r = next) {
@@ -331,7 +333,7 @@ static void end_scope(struct registration_cache *s, uint64_t first, uint64_t nr)
 	}
 }
 
-/* Removes an object and all objects below it, which were announced after it. */
+/* Removes an object, all objects below it, which were announced after it, and their steps. */
 static void end_object_tree(struct registration_cache *s, uint64_t address)
 {
 	uint64_t subject[NR_SUBJECT] = { JITREG_OBJECT, address };

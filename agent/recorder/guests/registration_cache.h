@@ -13,11 +13,12 @@
 
 struct registration_cache;
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int registration_cache_create(uint64_t limit_bytes, struct registration_cache **out);
 void registration_cache_destroy(struct registration_cache *s);
 
-/* Adds a whole record with its prefix.  values: its fields from schema_parse(). */
+/* Takes a whole record with its prefix.  A registration is added, and a record that ends or moves registrations is applied to them.
+ * values: the record's fields from schema_parse(). */
 void registration_cache_add(struct registration_cache *s, uint32_t tid, const void *record, size_t bytes,
 			    const struct schema_value *values);
 
@@ -27,7 +28,7 @@ void registration_cache_each_record(const struct registration_cache *s,
 
 uint64_t registration_cache_nr_records(const struct registration_cache *s);
 uint64_t registration_cache_bytes(const struct registration_cache *s);
-/* Number of records dropped because of the limit since the last call. */
+/* Returns how many records were dropped, because of the limit or for want of memory, since the last call. */
 uint64_t registration_cache_take_forgotten(struct registration_cache *s);
 
 #endif

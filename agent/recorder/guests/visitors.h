@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Connections that were accepted and have sent nothing yet.  None is waited for.  Rings are drained meanwhile, and a connection that
+ * Connections that were accepted and have sent nothing yet.  The recorder goes on draining rings and does not wait for them.  One that
  * remains silent for VISITORS_WAIT_MS is closed.  Context: thread.
  */
 #ifndef TAILOR_VISITORS_H
@@ -24,8 +24,8 @@ struct visitors {
 
 /* Takes ownership of fd.  If there are too many connections, the oldest is closed. */
 void visitors_add(struct visitors *v, int fd, pid_t pid);
-/* Returns the descriptor of a connection that has sent something, or has closed, and its process.  The caller owns the descriptor.  -1 if
- * there is none.  Closes connections that were silent for too long. */
+/* Returns the descriptor of a connection that has sent something, or has closed, and its process.  The caller owns the descriptor.  Returns
+ * -1 if there is none, and closes connections that were silent for too long then. */
 int visitors_take_ready(struct visitors *v, pid_t *pid);
 void visitors_close(struct visitors *v);
 

@@ -8,16 +8,17 @@
 
 #include "agent/recorder/process/attach_target.h"
 
-/* Finds libtailor.so beside this command or in ../lib/tailor.  Returns false if it is not there. */
+/* Finds libtailor.so beside this command, in ../lib/tailor or in ../lib.  Returns false if it is in none of them, or its path is too
+ * long. */
 bool inject_find_library(char *path, size_t bytes);
 
 /* Checks the preconditions without touching the process.  0, or -errno with the reason and a remedy. */
 int inject_check_preconditions(const struct attach_target *t, const char *library, struct diag *d);
 
 /*
- * Injects the agent.  It connects to socket, and meanwhile(context) must serve that socket while the thread is waited for.  0 (a text in d
- * is a notice), or -errno with the reason in d, and then the process runs on as before.  adapt: V8 and CPython are asked for their code, if
- * a thread may do so.
+ * Injects the agent.  It connects to socket, and meanwhile(context) must serve that socket while the thread is waited for.  Returns 0 (a
+ * text in d is a notice), or -errno with the reason in d.  After an error the process may have loaded the agent, and after -ETIMEDOUT one
+ * of its threads remains traced until the recorder ends.  adapt: V8 and CPython are asked for their code, if a thread may do so.
  */
 int inject(const struct attach_target *t, bool adapt, const char *library, const char *socket, void (*meanwhile)(void *context),
 	   void *context, struct diag *d);

@@ -63,9 +63,10 @@ struct inject_thread {
 	void *context;
 };
 
-/* ---- process.c.  0 or -errno (-E2BIG: too many libraries). */
+/* ---- process.c: finds what is needed in a process.  Returns 0 or -errno (-E2BIG: too many libraries).  A part that is missing is no error
+ * (inject_process_is_known()). */
 int inject_process_learn(struct inject_process *p, pid_t pid);
-/* Looks for the agent in the process, in which it may have been loaded meanwhile. */
+/* Sets p->agent if the process has loaded the agent by now.  Returns false if it has not. */
 bool inject_process_find_agent(struct inject_process *p);
 /* Was everything found that is needed? */
 bool inject_process_is_known(const struct inject_process *p);
@@ -76,11 +77,13 @@ bool inject_loader_is_free(const struct inject_process *p);
  * frames. */
 void inject_learn_python(struct inject_process *p, uint64_t base, uint64_t function);
 
-/* ---- thread.c: stop and resume.  -EAGAIN means that another thread, or a later time, may do. */
+/* ---- thread.c: stops a thread and saves its state.  Returns 0 or -errno.  -EAGAIN means that this thread cannot be stopped now, but
+ * another one, or the same one later, may be. */
 int inject_thread_stop(struct inject_thread *t);
-/* Restores the thread's state at its next stop for signals, and detaches. */
+/* Restores the thread's state, and detaches from it.  It must be at a stop for signals, where the kernel restarts interrupted calls. */
 void inject_thread_resume(struct inject_thread *t);
-/* Waits for the thread to stop.  0, -ESRCH, -ETIMEDOUT or -errno. */
+/* Waits for the thread to stop, and calls t->meanwhile() again and again until it does.  Returns 0, -ESRCH (the thread is gone), -ETIMEDOUT
+ * or another -errno. */
 int inject_thread_wait_for_stop(struct inject_thread *t, int64_t until_ms, int *status);
 int64_t inject_now_ms(void);
 
@@ -96,7 +99,8 @@ bool inject_restart_keeps_timeout(pid_t pid, uint64_t call, uint64_t first, uint
 /* Was the thread interrupted in a call that would fail with EINTR although there is no signal, so that the call has to be made again? */
 bool inject_must_restart_call(const struct inject_thread *t);
 
-/* ---- signal_frame.c: writes the frame from which the thread resumes by itself.  0 or -errno (nothing relevant was changed). */
+/* ---- signal_frame.c: writes the frame from which the thread resumes by itself.  Returns 0 or -errno.  After an error at most memory below
+ * the thread's stack was changed. */
 int inject_frame_write(struct inject_thread *t, const char *library, const char *socket);
 /* Sets the registers for making an interrupted call again. */
 void inject_frame_restart_call(struct user_regs_struct *r);
@@ -105,14 +109,16 @@ void inject_frame_restart_call(struct user_regs_struct *r);
  * ---- remote_call.c
  *
  * Calls function(first, second) in the thread, on its own stack.  The function must not need the recorder.  0 means that it returned, and
- * the thread is at its frame.  -EBUSY means that it would have waited for the loader, and the thread is at its frame.  -ETIMEDOUT means
- * that it runs on, and resumes by itself.  -EFAULT means that it faulted, and is stopped there.  -ESRCH means that the thread is gone.
+ * -EBUSY that it would have waited for the loader.  In both cases the thread is stopped in front of the system call that restores its state
+ * from its frame.  -ETIMEDOUT means that it has not returned within 10 s.  It is left to itself then, and resumes by its frame, but it
+ * remains traced until the recorder ends.  -EFAULT means that it faulted, and is stopped there.  -ESRCH means that the thread is gone.
  */
 int inject_call_function(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second);
-/* Runs the thread from a frame to where inject_thread_resume() can be called.  0 or -errno. */
+/* Takes the thread from the stop that inject_call_function() leaves it at to one where inject_thread_resume() can be called.  Returns 0 or
+ * -errno. */
 int inject_call_stop_at_sigreturn(struct inject_thread *t);
-/* Calls the agent's tailor_injected(socket, may_call), and runs the thread from a frame to where inject_thread_resume() can be called.
- * Errors are those of inject_call_function(). */
+/* Calls the agent's tailor_injected(socket, may_call) in the thread, and gets it to a stop where inject_thread_resume() can be called.
+ * where: the address of the agent's result, which is read to *result.  Errors are those of inject_call_function(). */
 int inject_call_agent(struct inject_thread *t, uint64_t function, unsigned may_call, uint64_t where, int *result);
 
 /* The thread did not stop in time, and stays seized: inject_release_late_threads() will detach it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two calls in a stopped thread, which both return to its frame (signal_frame.c).
+ * Calls dlopen and then the agent's function in a stopped thread.  Both calls return to its frame (signal_frame.c).
  *
  * During dlopen the thread is stopped at each of its system calls, up to the one of the frame.  So it is seen if dlopen has to wait for the
  * loader.  Nothing was done yet then, and the call is taken back at once, because the thread that holds the lock may wait for this very
@@ -39,7 +39,7 @@ static bool call_forgets_restart(uint64_t call)
 	return call == SYS_nanosleep || call == SYS_clock_nanosleep;
 }
 
-/* Runs the thread up to the frame's system call. */
+/* Runs the thread up to the frame's system call.  Returns what inject_call_function() returns. */
 static int run_to_frame_return(struct inject_thread *t)
 {
 	int64_t until_ms = inject_now_ms() + CALL_MS;
@@ -105,8 +105,9 @@ int inject_call_function(struct inject_thread *t, uint64_t function, uint64_t fi
 	return ret ? ret : run_to_frame_return(t);
 }
 
-/* Called when the thread was stopped.  If it did not wait to be stopped, it has returned through its frame, and its registers are its
- * own. */
+/* Called after PTRACE_INTERRUPT stopped the thread.  tailor_injected() waits only a moment to be stopped.  If the stop came later, the
+ * thread has returned through its signal frame and runs the program again.  Its present registers are kept then, and t->frame is 0, because
+ * there is nothing to restore. */
 static int note_if_thread_returned(struct inject_thread *t)
 {
 	struct user_regs_struct r;

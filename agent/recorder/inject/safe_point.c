@@ -32,7 +32,7 @@
 #define FUTEX_COMMAND 0x7f
 #define FUTEX_WAIT_BITSET_ 9 /* used by conditions, semaphores and joins, while locks use FUTEX_WAIT */
 
-/* The type of the file that a descriptor refers to, or 0. */
+/* Returns the type of the file that a descriptor refers to, or 0. */
 static mode_t type_of_descriptor(pid_t pid, uint64_t fd)
 {
 	char path[64];
@@ -42,7 +42,7 @@ static mode_t type_of_descriptor(pid_t pid, uint64_t fd)
 	return stat(path, &s) == 0 ? s.st_mode & S_IFMT : 0;
 }
 
-/* The loader and libc read files, and libraries are not loaded from pipes. */
+/* Is it a pipe, a socket or a device?  A thread that reads from one is not in the loader, which reads libraries from files only. */
 static bool is_not_file_descriptor(pid_t pid, uint64_t fd)
 {
 	mode_t kind = type_of_descriptor(pid, fd);
@@ -180,7 +180,8 @@ static bool is_in_signal_handler(const struct inject_thread *t, uint64_t end)
 	return found;
 }
 
-/* The kernel aborts a restartable sequence (linux/rseq.h) at the thread's next return to it, wherever that is. */
+/* Is the thread in a restartable sequence (linux/rseq.h)?  The kernel would abort it at the thread's next return to it, wherever that is.
+ * Kernels before 5.13 do not tell, and the answer is no then. */
 static bool is_in_restartable_sequence(const struct inject_thread *t)
 {
 	struct {

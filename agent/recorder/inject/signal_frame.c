@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frame from which a stopped thread resumes without the recorder.  It lies below the thread's stack pointer and is what the kernel
- * would have put there for a signal handler (registers and signal mask).  The calls made in the thread return to libc's `mov $15, %rax;
- * syscall`, as handlers do.  A recorder that is alive stops the thread at that system call and restores everything itself, which also keeps
- * the kernel's restart state of an interrupted call.  If the recorder was killed, the system call is made.  Only then does a relative
- * timeout start again.
+ * Writes the frame from which a stopped thread resumes without the recorder.  It lies below the thread's stack pointer and is what the
+ * kernel would have put there for a signal handler (registers and signal mask).  The calls made in the thread return to libc's `mov $15,
+ * %rax; syscall`, as handlers do.  A recorder that is alive stops the thread at that system call and restores everything itself, which also
+ * keeps the kernel's restart state of an interrupted call.  If the recorder was killed, the thread makes the system call, and the kernel
+ * restores its state.  Only then does a relative timeout start again.
  *
  * No code is put into the process and no memory is mapped in it.  Knows x86-64.
  */

@@ -102,7 +102,7 @@ static int save_thread_state(struct inject_thread *t)
 	return 0;
 }
 
-/* The order matters if the recorder is killed between two of these calls.  Until the last one, the thread resumes by its frame. */
+/* The registers are set last, because the thread still resumes by its frame if the recorder is killed before that. */
 void inject_thread_resume(struct inject_thread *t)
 {
 	struct iovec x = { t->xstate, t->xstate_bytes };
