@@ -136,7 +136,7 @@ static int register_region_of_caller(void *context, const struct object *o)
 
 	if (!object_contains(o, (const void *)m->caller, 1))
 		return 0;
-	if (!*name) { /* the main program */
+	if (!*name) { /* o is the main program */
 		n = sys_call(SYS_readlink, (long)"/proc/self/exe", (long)path, sizeof(path) - 1, 0, 0, 0);
 		path[n > 0 ? n : 0] = 0;
 		name = path;
@@ -195,7 +195,7 @@ static void *mmap_and_note_code(void *address, size_t bytes, int prot, int flags
 		guard_leave();
 	}
 	if ((flags & MAP_FIXED) && !(flags & MAP_FIXED_NOREPLACE) && address)
-		note_unmapped_memory(address, bytes); /* before the call, because new code may be registered there at once */
+		note_unmapped_memory(address, bytes); /* before the call, after which new code may be registered there */
 	if (next.mmap)
 		p = next.mmap(address, bytes, prot, flags, fd, offset);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table in guest.h through which the agent calls the hooks. */
+/* Fills the table in guest.h through which the agent calls the hooks. */
 #include "shim/shim.h"
 
 #include "shim/hosts/hosts.h"

@@ -100,8 +100,8 @@ void confine_find_next_functions(void)
 }
 
 /*
- * long syscall(long number, ...).  The arguments stay where they are, and there is no stack frame, because clone(2) may return on another
- * stack.
+ * This is long syscall(long number, ...).  The arguments stay where they are, and there is no stack frame, because clone(2) may return on
+ * another stack.
  */
 __asm__(".text\n"
 	".globl syscall\n"

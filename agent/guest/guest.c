@@ -272,7 +272,7 @@ static __attribute__((noinline)) void guest_start(void)
 	int saved = errno, ret;
 
 	tailor_is_late = objects_agent_loaded_late();
-	exec_find_next_functions(); /* needed even where the agent is off, because the host's calls reach the hooks */
+	exec_find_next_functions(); /* the hooks need them even where the agent is off */
 	if (tailor_is_late) { /* environ may be changing in other threads; tailor_injected() names the recorder */
 		__atomic_store_n(&jitreg_recorders, 0, __ATOMIC_RELEASE);
 		errno = saved;
@@ -371,7 +371,7 @@ static int start_in_running_process(const char *socket)
 	if (ret == 0)
 		ret = send_hello_and_attach_log(false);
 	__atomic_store_n(&state.on, ret == 0, __ATOMIC_RELEASE);
-	if (ret == 0) /* never 1, because a host may have seen that value before the agent knew that it was injected */
+	if (ret == 0) /* the number is never 1, because a host may have seen that before the agent knew that it was injected */
 		__atomic_store_n(&jitreg_recorders, ++nr_recorders, __ATOMIC_RELEASE);
 	inside = 0;
 	errno = saved;

@@ -112,16 +112,16 @@ void log_count_full(void);
 
 /* ---- threads.c: each thread opens its own counters, or starts its timer, as the recorder's answer says.  Context: init; thread. */
 void threads_start(const struct wire_answer *answer, const char *socket);
-/* Opens the counters of the calling thread (the main thread, or that of a forked child). */
+/* Opens the counters of the calling thread and passes them to the recorder, or starts the thread's timer. */
 void threads_count_me(void);
 
 /* ---- overflow.c: samples taken by a signal handler. */
 /* Installs the handler, once in a process.  Returns 0 or -errno (-EBUSY: the host has its own use for the signal).  Context: init. */
 int overflow_start(const struct wire_answer *answer);
 bool overflow_is_on(void);
-/* Makes a counter of the calling thread send it the signal.  0 or -errno.  Context: thread. */
+/* Makes a counter of the calling thread send that thread the signal.  Returns 0 or -errno.  Context: thread. */
 int overflow_send_signal_to_me(int perf_fd);
-/* Makes a timer on the calling thread's processor time send it the signal.  0 or -errno.  Context: thread. */
+/* Makes a timer on the calling thread's processor time send that thread the signal.  Returns 0 or -errno.  Context: thread. */
 int overflow_start_thread_timer(void);
 /* Called for each record.  If it declares a tag in a thread-local word (JITREG_TAG_MEMORY), stores where the word is, so that samples
  * contain its value.  Context: any. */
@@ -146,13 +146,14 @@ void exec_find_next_functions(void);
  * any. */
 struct object {
 	uintptr_t bias;
-	const void *headers; /* Elf64_Phdr[] */
+	const void *headers; /* Elf64_Phdr[nr_headers] */
 	uint16_t nr_headers;
 	const char *name; /* "" for the main program */
 };
 /* Calls each(context, object) until it returns nonzero, and returns that value.  Takes the loader's list lock. */
 int objects_each(int (*each)(void *context, const struct object *o), void *context);
-/* A variant of objects_each() that also visits the objects in the namespaces that dlmopen made. */
+/* Does the same, and also visits the objects in the namespaces that dlmopen made.  Returns 1 if each() returned nonzero for one of
+ * these. */
 int objects_each_in_all_namespaces(int (*each)(void *context, const struct object *o), void *context);
 /* While is_alone is set, objects_each_in_all_namespaces() takes no lock, because another thread of the parent may have held it at fork, and
  * it is never released in the child.  Context: in a child, before fork returns. */

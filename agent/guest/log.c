@@ -84,7 +84,7 @@ void log_attach(struct log_head *head, uint64_t bytes)
 	l->bytes = bytes;
 	the_log.stuck = ~0ull;
 	__atomic_fetch_add(&head->dropped_records, __atomic_exchange_n(&the_log.missed, 0, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-	__atomic_store_n(&the_log.log, l, __ATOMIC_SEQ_CST); /* before `last`, because a log that is neither may be unmapped */
+	__atomic_store_n(&the_log.log, l, __ATOMIC_SEQ_CST); /* set before `last`, because a log that is neither may be unmapped */
 	__atomic_store_n(&the_log.last, l, __ATOMIC_SEQ_CST);
 	__atomic_sub_fetch(&l->users, 1, __ATOMIC_RELEASE);
 }
@@ -216,7 +216,7 @@ static int reserve_log_space(const struct log *l, uint64_t bytes, uint64_t *posi
 		}
 		before = at;
 		at = __atomic_load_n(&head->reserved, __ATOMIC_RELAXED);
-		if (at == before) /* otherwise the recorder has reset the log meanwhile */
+		if (at == before) /* if it differs, the recorder has reset the log */
 			return at >= LOG_CLOSED ? -ENOSYS : -ENOBUFS;
 	}
 	*position = at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Included before everything else in code that runs inside hosts (Makefile).  That code must load with the host's C library, from glibc
- * 2.28 on, whichever glibc it was built with.  Newer headers redirect calls to functions that older libraries lack, and this header
- * prevents that.  tests/lint/exports.sh finds redirections that another version adds.
+ * This header is included before everything else in code that runs inside hosts (Makefile).  That code must load with the host's C library,
+ * from glibc 2.28 on, whichever glibc it was built with.  Newer headers redirect calls to functions that older libraries lack, and this
+ * header prevents that.  tests/lint/exports.sh finds redirections that another version adds.
  */
 #ifndef TAILOR_OLD_LIBC_H
 #define TAILOR_OLD_LIBC_H

@@ -115,7 +115,7 @@ static void pass_signal_to_host(int signo, siginfo_t *info, void *context)
 		host.sa_sigaction(signo, info, context);
 	} else if (host.sa_handler == SIG_DFL) {
 		overflow_install_action(&host);
-		sys_call(SYS_tgkill, (long)sys_getpid(), (long)sys_gettid(), signo, 0, 0, 0); /* delivered when the handler returns */
+		sys_call(SYS_tgkill, (long)sys_getpid(), (long)sys_gettid(), signo, 0, 0, 0); /* it is delivered when the handler returns */
 	} else if (host.sa_handler != SIG_IGN) {
 		host.sa_handler(signo);
 	}
@@ -221,7 +221,7 @@ static void handle_overflow_signal(int signo, siginfo_t *info, void *context)
 	if (guest_is_confined()) /* it came before set_thread_confined() had blocked it */
 		return;
 	ours = info->si_code == SI_TIMER ? info->si_value.sival_ptr == &overflow :
-		    /* from a counter; si_code differs if the signal queue was full */
+		    /* a counter's signal has a positive si_code, or SI_USER and no sender if the signal queue was full */
 		    info->si_code > 0 || (info->si_code == SI_USER && info->si_pid == 0);
 
 	if (!ours)
@@ -242,7 +242,7 @@ int overflow_start(const struct wire_answer *a)
 	overflow.interval = a->interval_ns;
 	overflow.stack_bytes = a->stack_bytes;
 	if (overflow_is_on())
-		return 0; /* in a forked child, which inherits the handler */
+		return 0; /* the handler was installed before, by a parent or for an earlier recorder */
 	if (overflow_read_action(&overflow.hosts) || (overflow.hosts.sa_flags & SA_SIGINFO) || overflow.hosts.sa_handler != SIG_DFL)
 		return -EBUSY;
 	if (overflow_install_action(&ours))

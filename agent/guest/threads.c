@@ -162,7 +162,7 @@ API int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fu
 	int ret;
 
 	if (!create)
-		return EAGAIN; /* cannot happen, because the caller is linked with libc */
+		return EAGAIN; /* this cannot happen, because the caller is linked with libc */
 	s = take_slot_if_counted(argument);
 	if (!s)
 		return create(thread, attr, function, argument);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns false if this process has no usable C++ runtime. */
+/* Looks up the functions of the C++ runtime.  Returns false if this process has no usable one. */
 bool cxx_find_functions(void);
 /* Calls function with these arguments.  *result is the value returned in rax.  Returns false if the function has thrown, and leaves *result
  * unchanged. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DuckDB's queries, in any program that uses its shared library.  The library exports all its functions and so calls them through slots.
- * Some of these slots are replaced by hooks.  Each hooked function is called once for a query, a pipeline or a task, and none for a chunk
- * of rows.
+ * Registers DuckDB's queries, in any program that uses its shared library.  The library exports all its functions and so calls them through
+ * slots.  Some of these slots are replaced by hooks.  Each hooked function is called once for a query, a pipeline or a task, and none for a
+ * chunk of rows.
  */
 #include "shim/engines/duckdb.h"
 
@@ -196,12 +196,12 @@ static void begin_plan(uint64_t executor, uint64_t outermost)
 	/* This constructor calls that of on_pipeline_task, which registers less about the same task. */ \
 	X(on_task_of_pipeline, true, (void)0, duckdb_pipeline_task_register(a, b), \
 	  "_ZN6duckdb12PipelineTaskC1ERNS_8PipelineENS_10shared_ptrINS_5EventELb1EEE") \
-	/* A wheel of 2.0 has no slot for one of these two.  Without it, a task's work between operators has no name. */ \
+	/* A Python wheel of 2.0 has no slot for one of these two.  Without it, a task's work between operators has no name. */ \
 	X(on_operator_task, true, begin_task(find_connection(b), a, d), (void)0, \
 	  TASK "13ClientContextENS_10shared_ptrINS_5EventELb1EEERKNS_16PhysicalOperatorE") \
 	X(on_pipeline_task, true, begin_task(duckdb_find_executor_connection(b), a, 0), (void)0, \
 	  TASK "8ExecutorENS_10shared_ptrINS_5EventELb1EEE") \
-	/* Waits for the tasks of the query.  A result returned in memory makes the address of that memory the first argument. */ \
+	/* This function waits for the query's tasks.  A result in memory makes the address of that memory the first argument. */ \
 	X(on_end, false, (void)0, end_query_of_context(a, b), \
 	  CONTEXT "16EndQueryInternalERNS_17ClientContextLockEbbNS_12optional_ptrINS_9ErrorDataELb1EEE")
 

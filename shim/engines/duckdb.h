@@ -11,7 +11,7 @@
 
 #define DUCKDB_CONNECTIONS 64	   /* connections that execute a query at the same time */
 #define DUCKDB_SLOTS 64		   /* slots of a virtual function table that are searched */
-#define DUCKDB_FUNCTIONS 48	   /* functions of one operator */
+#define DUCKDB_FUNCTIONS 48	   /* most functions of one operator */
 #define DUCKDB_CLASSES_MAX 128	   /* operator classes whose non-virtual functions are remembered */
 #define DUCKDB_CLASS_FUNCTIONS 24
 #define DUCKDB_PIPELINE_FUNCTIONS_MAX 24

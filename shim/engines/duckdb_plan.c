@@ -62,7 +62,7 @@ uint32_t duckdb_functions_of_role(const struct duckdb_operator *o, enum duckdb_r
 		if (of == DUCKDB_NO_ROLE || (role != DUCKDB_NO_ROLE && role != of))
 			continue;
 		if (i < duckdb.nr_slots && table[i] == duckdb.operator_table[i])
-			continue; /* the function of the base class, which all classes share */
+			continue; /* it is the function of the base class, which all classes share */
 		to[nr++].address = table[i];
 	}
 	return role == DUCKDB_NO_ROLE ? duckdb_class_functions(o->table, to, nr) : nr;

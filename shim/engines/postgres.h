@@ -8,7 +8,7 @@
 #include "jitreg/engines/postgres_catalog.h"
 #include "jitreg/engines/postgres_plan.h"
 
-#define POSTGRES_EXECUTIONS 64 /* open in a backend at the same time: cursors, and queries in functions of queries */
+#define POSTGRES_EXECUTIONS 64 /* executions that are open in a backend at the same time: cursors, and queries in functions of queries */
 #define POSTGRES_SAID 4096     /* numbers of registered components; a forgotten component is registered again */
 #define POSTGRES_PAGES 64      /* pages known to be readable while a hook runs */
 
@@ -17,7 +17,7 @@ typedef void (*run_function)(void *query, int direction, uint64_t count, bool on
 typedef void (*end_function)(void *query);
 
 struct postgres_execution {
-	uint64_t query; /* QueryDesc */
+	uint64_t query; /* address of its QueryDesc */
 	uint64_t id;	/* number of the query's component */
 	uint64_t mark;	/* 0: none */
 	uintptr_t frame; /* frame of the hook that runs the query; 0: it is not running */
@@ -45,7 +45,7 @@ struct postgres {
 	struct postgres_execution open[POSTGRES_EXECUTIONS];
 	uint32_t nr_open;
 	uint64_t said[POSTGRES_SAID];
-	uintptr_t page[POSTGRES_PAGES], heap_begin, heap_end, image_begin, image_end; /* image: the program's first segment */
+	uintptr_t page[POSTGRES_PAGES], heap_begin, heap_end, image_begin, image_end; /* image: the program's pages, up to a gap */
 	struct postgres_code code;
 	struct postgres_catalog catalog;
 	char text[POSTGRES_TEXT_BYTES], work[POSTGRES_TEXT_BYTES], name[POSTGRES_NAME_BYTES];
@@ -62,16 +62,16 @@ struct postgres_reader postgres_memory_reader(void);
 void postgres_rows_register(const struct postgres_execution *e);
 
 /* ---- postgres_process.c */
-/* Numbers of components that are in the trace.  A component that was dropped is registered again. */
+/* Remember the numbers of components that were registered.  A component whose number was overwritten is registered again. */
 bool postgres_is_registered(uint64_t id);
 void postgres_mark_registered(uint64_t id);
 bool postgres_is_worker(void);
 /* Registers levels and classes of work, once in each process, and again for a new recorder.  Context: any. */
 void postgres_process_register(void);
-/* Registers classes of work again, because a loaded library has more of their functions.  0, or the error of a jitreg call.  Context:
- * any. */
+/* Registers levels, and classes of work with their functions in the program and in llvmjit.so, if that is loaded.  Returns 0, or the error
+ * of a jitreg call.  Context: any. */
 int postgres_register_classes(void);
-/* The address of the object's first page.  0 if it has no segments. */
+/* Returns the address of the object's first page, or 0 if it has no segments. */
 uint64_t postgres_base_of_object(const struct object *o);
 /* Registers levels, classes of work, and the backend's session.  Returns false if the version is not known. */
 bool postgres_session_register(void);

@@ -226,7 +226,7 @@ void postgres_process_register(void)
 	pg.session = 0;
 	pg.nr_open = 0;
 	if (postgres_register_classes())
-		pg.pid = 0; /* the recorder was busy and dropped them, so the next run tries again */
+		pg.pid = 0; /* a record was refused, so the next run tries again */
 }
 
 bool postgres_session_register(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SQLite's statements, in any program that uses its shared library as Debian builds it.  The library exports all its functions and so calls
- * them through slots.  Six of these slots are replaced by hooks, which are called when a statement is prepared, changed, ended or freed.
- * None is called for a row.
+ * Registers SQLite's statements, in any program that uses its shared library as Debian builds it.  The library exports all its functions
+ * and so calls them through slots.  Six of these slots are replaced by hooks, which are called when a statement is prepared, changed, ended
+ * or freed.  None is called for a row.
  *
  * The address of the running instruction is in the frame of sqlite3VdbeExec, at a place that depends on the build.  The place is learnt
  * when statements end, because that function then executes "Halt", and the address of this instruction is in its frame.
@@ -25,7 +25,7 @@ struct sqlite sqlite;
 static struct {
 	uint32_t is_on; /* a thread is learning */
 	uint32_t nr_halts, nr_matches;
-	uint64_t candidates; /* a bit for each word */
+	uint64_t candidates; /* a bit for each word that had the address at every match */
 } learning;
 
 /* ---------------------------------------------------------------------------------------------------------- learning */
@@ -34,7 +34,7 @@ static void set_learnt_offset(uint32_t word)
 {
 	__atomic_store_n(&sqlite.offset, word * 8 + 1, __ATOMIC_RELEASE);
 	if (jitreg_step_word(sqlite.exec, word * 8))
-		__atomic_store_n(&sqlite.recorder, 0, __ATOMIC_RELEASE); /* all is registered again */
+		__atomic_store_n(&sqlite.recorder, 0, __ATOMIC_RELEASE); /* so that all is registered again */
 }
 
 static void announce_unknown_frame(void)
@@ -66,7 +66,7 @@ static void learn_offset_from_frame(uint64_t vdbe, const uint64_t *frame)
 	if (found && learning.candidates & found) {
 		learning.candidates &= found;
 		learning.nr_matches++;
-	} else if (found) { /* the first match, or a statement that an error ended elsewhere was among the earlier ones */
+	} else if (found) { /* this is the first match, or an error ended an earlier statement elsewhere */
 		learning.candidates = found;
 		learning.nr_matches = 1;
 	}

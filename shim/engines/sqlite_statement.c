@@ -273,7 +273,7 @@ bool sqlite_find_instructions(uint64_t vdbe, struct sqlite_ops *to)
 	int nr = sqlite.nr_ops((void *)vdbe);
 
 	to->first = (uint64_t)(uintptr_t)sqlite.get_op((void *)vdbe, 0);
-	if (nr < 2 || nr > SQLITE_OPS_MAX || object_contains(&sqlite.library, (const void *)to->first, 1)) /* a dummy: out of memory */
+	if (nr < 2 || nr > SQLITE_OPS_MAX || object_contains(&sqlite.library, (const void *)to->first, 1)) /* a dummy: no memory */
 		return false;
 	to->nr = (uint32_t)nr;
 	to->stride = (uint32_t)((uint64_t)(uintptr_t)sqlite.get_op((void *)vdbe, 1) - to->first);

@@ -17,7 +17,7 @@
 
 #define JNI_OK 0
 #define JVMTI_VERSION 0x30010000
-#define INLINE_INFO 2 /* jvmticmlr.h */
+#define INLINE_INFO 2 /* JVMTI_CMLR_INLINE_INFO */
 #define EVENT_FIRST 50
 #define EVENT_THREAD_START 52
 #define EVENT_COMPILED_LOAD 68
@@ -219,7 +219,7 @@ static void register_inlines(handle env, uint64_t start, const struct inline_rec
 	bool any = false, room = true;
 	uint64_t from = start;
 
-	memset(lines_buffer + LINES_BYTES + INLINES_BYTES, 0, NAMES * sizeof(struct method_text)); /* cleared: method numbers are reused */
+	memset(lines_buffer + LINES_BYTES + INLINES_BYTES, 0, NAMES * sizeof(struct method_text)); /* method numbers are reused */
 	for (int32_t i = 0; i < r->nr && room; i++) {
 		const struct frame *f = &r->frames[i];
 
@@ -265,7 +265,7 @@ static void register_lines_and_inlines(handle env, uint64_t start, const struct 
 	free_method_lines(env, &m);
 }
 
-/* Context: the machine's service thread, or the calling thread while it asks for all existing code. */
+/* Called for each compiled method.  Context: the machine's service thread, or the calling thread while it asks for all existing code. */
 static void on_compiled_method_load(handle env, void *method, int32_t bytes, const void *address, int32_t nr, const void *map,
 				    const struct inline_record *info)
 {
@@ -447,13 +447,13 @@ void java_hook_object(const struct object *o)
 
 	if (real_dlsym || real_create)
 		return;
-	if (object_find_symbol(o, "JLI_Launch")) { /* libjli, or a program that contains it */
+	if (object_find_symbol(o, "JLI_Launch")) { /* o is libjli, or a program that contains it */
 		if (slot_replace(o, "dlsym", (void *)on_launcher_dlsym, &real_dlsym)) {
 			guest_debug("OpenJDK: adapter unavailable (the launcher's call of JNI_CreateJavaVM was not found)");
 			return;
 		}
 	} else if (!object_find_slot(o, "JNI_CreateJavaVM") ||
-		   slot_replace(o, "JNI_CreateJavaVM", (void *)create_java_vm, &real_create)) { /* for programs that embed a machine */
+		   slot_replace(o, "JNI_CreateJavaVM", (void *)create_java_vm, &real_create)) { /* o is a program that embeds a machine */
 		return;
 	}
 	p = sys_mmap(NULL, LINES_BYTES + INLINES_BYTES + NAMES * sizeof(struct method_text), PROT_READ | PROT_WRITE,

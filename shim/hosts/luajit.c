@@ -195,7 +195,7 @@ static void hook_luajit_command(const struct object *program)
 
 /* ------------------------------------------------------------------------------------------------------- as a library */
 
-/* from lua.h of Lua 5.1 */
+/* LUA_REGISTRYINDEX of Lua 5.1, in lua.h */
 #define REGISTRY (-10000)
 #define CALLERS_MAX 64
 
@@ -220,7 +220,7 @@ static struct object library;
 /* Objects that call luaL_openlibs through a slot that is not bound yet, because objects are seen when they are mapped, before they are
  * relocated. */
 static struct caller {
-	struct object object; /* the name may be gone */
+	struct object object; /* its name may have been freed */
 	void **slot;
 	bool one_lua; /* no other object defines luaL_openlibs */
 } callers[CALLERS_MAX];
@@ -254,7 +254,7 @@ static int attach_script_to_state(void *state)
 	return 0;
 }
 
-/* Context: called by the host, so Lua may be called. */
+/* Called by the host instead of luaL_openlibs(), so Lua may be called. */
 static void on_lua_openlibs(void *state)
 {
 	int top;

@@ -44,7 +44,7 @@ static struct {
 	char line[2048];
 	size_t bytes;
 	/* state of the code object that is being printed */
-	bool begun, known, in_operations; /* addresses follow; are complete; operations follow */
+	bool begun, known, in_operations; /* addresses follow; they are complete; operations follow */
 	uint64_t table, start, failures, end;
 	char name[NAME_BYTES]; /* "Loop 2", or "bridge out of …" */
 	char title[NAME_BYTES]; /* name with the place where it starts */
@@ -52,7 +52,7 @@ static struct {
 	char file[NAME_BYTES], first_file[NAME_BYTES];
 	unsigned char table_bytes[65536];
 	struct line_table lines;
-	uint64_t helpers, helpers_end; /* possible range; 0 once they are registered */
+	uint64_t helpers, helpers_end; /* range in which the helpers are expected; helpers is 0 after the first code */
 	/* the frame of all code in this process; 0: no prologue has been seen */
 	uint32_t frame_bytes;
 	int nr_saved;
@@ -88,7 +88,7 @@ static void set_code_title(const struct place *p)
 {
 	if (snprintf(reader.title, sizeof(reader.title), "%.*s %.*s:%u (%s)", p->function_bytes, p->function, p->file_bytes, p->file,
 		     p->line, reader.name) < 0)
-		reader.title[0] = 0; /* a truncated name is still a name */
+		reader.title[0] = 0; /* a truncated title is kept */
 }
 
 /* ------------------------------------------------------------------------------------------------------------ frames */
@@ -212,7 +212,7 @@ static void begin_code_of_line(const char *line, const char *has)
 	uint64_t bootstrap = parse_hex_behind(has, "(bootstrap ");
 	struct place p;
 
-	register_complete_code(); /* the operations of the previous code did not come */
+	register_complete_code(); /* registers the previous code, if its operations did not come */
 	snprintf(reader.name, sizeof(reader.name), "%.*s", (int)((open ? open - 1 : has) - line), line);
 	snprintf(reader.title, sizeof(reader.title), "%s", reader.name);
 	reader.first_line = reader.line_nr = 0;

@@ -226,7 +226,8 @@ static void begin_registering_yjit(void)
 	register_yjit_code(ruby.memory, ruby.last_end, "YJIT: return to the interpreter", NULL, 0);
 }
 
-/* Context: a thread of Ruby that has compiled, or discarded, code, with the interpreter's lock. */
+/* Called when YJIT has made its memory executable.  Context: a thread of Ruby that has compiled, or discarded, code, with the interpreter's
+ * lock. */
 static void register_new_blocks(void)
 {
 	char name[RUBY_NAME_BYTES] = "YJIT", callee[RUBY_NAME_BYTES];
@@ -291,7 +292,7 @@ void ruby_hook_object(const struct object *o)
 		{ "rb_ractor_main_p_", offsetof(struct ruby_functions, is_main_ractor) },
 		{ "rb_intern", offsetof(struct ruby_functions, intern) },
 		{ "rb_attr_get", offsetof(struct ruby_functions, attribute) },
-		{ "rb_thread_current", offsetof(struct ruby_functions, thread_current) }, /* the last one: now all are set */
+		{ "rb_thread_current", offsetof(struct ruby_functions, thread_current) }, /* the last one, so all are set if this is */
 	};
 	const char *version = ruby_functions.thread_current ? NULL : object_find_symbol(o, "ruby_version");
 

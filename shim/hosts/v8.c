@@ -28,7 +28,7 @@ enum code_type { BYTE_CODE, JIT_CODE, WASM_CODE };
 struct event {
 	uint32_t type, code_type;
 	uint64_t start, bytes;
-	void **script; /* a handle */
+	void **script; /* a handle: the address of a pointer to the script */
 	void *user_data;
 	void *wasm;
 	union {
@@ -117,7 +117,7 @@ static struct recording *take_position_recording(void)
 			v8.recording[i].nr = 0;
 			return &v8.recording[i];
 		}
-	/* some recorded code was never added */
+	/* recordings of code that was never added are given up */
 	for (int i = 0; i < RECORDINGS_MAX; i++)
 		if (v8.recording[i].start)
 			__atomic_store_n(&v8.recording[i].taken, 0, __ATOMIC_RELEASE);
@@ -277,7 +277,7 @@ static void register_running_code(uint64_t start, uint64_t bytes, const char *na
 	is_reporting = false;
 }
 
-/* Context: the isolate's thread, or one that compiles WebAssembly for it. */
+/* Called by V8.  Context: the isolate's thread, or one that compiles WebAssembly for it. */
 static void on_jit_code_event(struct event *e)
 {
 	struct recording *r;
@@ -325,7 +325,7 @@ static uint64_t now_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Context: the isolate's thread, between two steps of a script. */
+/* Called by V8 after RequestInterrupt().  Context: the isolate's thread, between two steps of a script. */
 static void on_isolate_interrupt(void *isolate, void *data)
 {
 	uint64_t begin_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -373,8 +373,9 @@ static bool has_time_to_report_again(void)
 }
 
 /*
- * Context: a thread that asks for the time.  V8 may hold locks, but not that of its interrupts, which any thread may request.  An isolate
- * that is being created has no context yet.  One that existed before is entered together with its context.
+ * Asks for an interrupt in the thread's isolate, if that was not seen before.  An isolate that is being created has no context yet.  One
+ * that existed before is entered together with its context.  Context: a thread that asks for the time.  V8 may hold locks, but not that of
+ * its interrupts, which any thread may request.
  */
 static void ask_new_isolate_for_interrupt(void)
 {
@@ -516,7 +517,7 @@ static int find_v8_in_object(void *context, const struct object *o)
 	return find_v8_functions(o);
 }
 
-/* Nothing is hooked.  Only this thread's isolate is asked, and it is asked again for each recorder. */
+/* Nothing is hooked.  Only this thread's isolate is asked for an interrupt, and it is asked again for each recorder. */
 void v8_adapt_injected(void)
 {
 	void *isolate;

@@ -143,5 +143,5 @@ void llvm_jitlink_hook_object(const struct object *o)
 		return;
 	}
 	libraries[i] = l; /* the slot is reused if the library was unloaded and is back */
-	objects_each(redirect_user_calls, NULL); /* for objects before it in the loader's list */
+	objects_each(redirect_user_calls, NULL); /* objects before it in the loader's list call it, too */
 }

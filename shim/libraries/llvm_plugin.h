@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LLVM's plugin that registers JITLink's objects for debuggers, for an LLVM that has no function to add it (17). */
+/* Adds LLVM's plugin that registers JITLink's objects for debuggers, in LLVM 17, which has no function that does so. */
 #ifndef TAILOR_LLVM_PLUGIN_H
 #define TAILOR_LLVM_PLUGIN_H
 
@@ -24,7 +24,7 @@ struct llvm_plugin {
 	const void *layer_table, *frames_table, *debug_table; /* tables of virtual functions */
 };
 
-/* Returns false if o lacks one of the functions. */
+/* Finds in o, which is LLVM's library, what is needed to add a plugin.  Returns false if o lacks one of the functions. */
 bool llvm_plugin_find_functions(const struct object *o, struct llvm_plugin *p);
 /* Does o create such plugins itself?  Then it decides whether to add them. */
 bool llvm_plugin_is_added_by_user(const struct object *o);

@@ -129,7 +129,7 @@ static void keep_no_other_word(const void *code, const void *trampoline)
 /* Calls sys._jit.is_enabled(), which 3.14 and later have. */
 static bool is_jit_enabled(void)
 {
-	void *jit = python.get_system_object("_jit"); /* a borrowed reference */
+	void *jit = python.get_system_object("_jit"); /* the reference is borrowed */
 	void *ask = jit && python.call ? python.get_attribute(jit, "is_enabled") : NULL;
 	void *answer = ask ? python.call(ask) : NULL;
 	bool yes = answer && python.as_long(answer) == 1;
@@ -245,7 +245,8 @@ static void set_evaluate_of(void *interpreter, void *evaluate)
 		python.set_evaluate(interpreter, evaluate);
 }
 
-/* Has the recorder of an injected agent ended?  Checked at some of the calls.  The interpreter's own function is then restored. */
+/* Has the recorder of an injected agent ended?  Only one of CALLS_BETWEEN_LOOKS calls checks it.  The interpreter's own function is then
+ * restored. */
 static bool is_over(void)
 {
 	static unsigned nr_calls;

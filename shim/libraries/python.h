@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of CPython's functions for a profiler.  Each code object has a trampoline of its own, through which its frames are evaluated, so
+ * Gives CPython's functions names in call stacks.  Each code object has a trampoline of its own, through which its frames are evaluated, so
  * that call stacks lead through it.  Context: a host's thread that holds the interpreter's lock.
  */
 #ifndef TAILOR_PYTHON_H
@@ -15,21 +15,22 @@ struct python_object {
 };
 
 /* ---- python.c */
-/* Returns CPython's minor version, or 0 if it is not CPython, or of an unknown version.  Context: any, but o is relocated. */
+/* Returns CPython's minor version, or 0 if o is not CPython or cannot be adapted: its version is unknown, it has no global lock, or it
+ * lacks a function.  Context: any, but o is relocated. */
 int python_find(const struct object *o);
-/* Writes a notice to the trace why the interpreter that python_find() met has no names, if it is newer than known, too old, or has no lock.
- * Does nothing for others. */
+/* Writes a notice to the trace why the CPython that python_find() met has no names.  Does nothing if it has, or if python_find() met
+ * none. */
 void python_note_why_left_alone(void);
 /* Writes a notice to the trace if Python has a JIT that is on and whose code ends call stacks, as 3.14's does.  3.15's describes its code
  * to debuggers.  Context: the interpreter's lock is held, and it has begun with the program. */
 void python_note_jit(void);
 /* Sets the agent's function for evaluating frames in the main interpreter, if the interpreter's own was set.  Returns whether the agent's
- * is set.  Returns false in threads that do not hold the interpreter's lock. */
+ * is set.  Returns false in threads of other interpreters, or without the interpreter's lock. */
 bool python_adapt_interpreter(void);
 
 /* ---- python_trampolines.c: allocates memory for trampolines.  Returns false if there is none. */
 bool python_trampolines_start(void);
-/* Takes a free trampoline, until it is given back.  NULL if all are taken. */
+/* Takes a free trampoline, until it is given back.  Returns NULL if all are taken, or memory cannot be made executable. */
 void *python_trampoline_take(void);
 /* Frees the trampoline of a code object that is gone.  Threads may still return through it, so its instructions are never changed. */
 void python_trampoline_give_back(void *trampoline);

@@ -4,7 +4,7 @@
  * it also prints the path of the map on the program's standard output.  So the option is switched on later, by the function that parses it,
  * when YJIT makes its memory writable to compile for the first time.  All that is missed before are the names of YJIT's own exits.  The map
  * that it opens is /dev/null, and its lines are read while they are written, so no file is left behind.  A user's own --yjit-perf has
- * precedence, and removes an older map at the start.
+ * precedence.  It is recognised because YJIT then removes an older map at its start.
  *
  * All of YJIT's code runs in one frame, as that of 3.1 does (shim/hosts/fixed_frame.c), unless the user asked for frame pointers, which its
  * exit code shows.

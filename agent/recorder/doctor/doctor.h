@@ -34,7 +34,7 @@ struct doctor {
 	int nr;
 	/* facts that several findings need */
 	int paranoid;	/* kernel.perf_event_paranoid; -2: unknown */
-	bool root;	/* effective */
+	bool root;	/* the effective user is root */
 	bool perfmon;	/* CAP_PERFMON or CAP_SYS_ADMIN, effective */
 	bool lock;	/* CAP_IPC_LOCK: locked memory has no limit */
 	bool seccomp;	/* a filter restricts this process */

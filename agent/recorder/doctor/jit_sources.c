@@ -52,7 +52,7 @@ struct look {
 	void (*each)(void *context, const struct jit_source *c);
 	void *context;
 	int nr, nr_engines;
-	uint64_t executable_bytes; /* executable memory without a file */
+	uint64_t executable_bytes; /* bytes of executable memory without a file */
 	uint64_t bases[OBJECTS_MAX]; /* addresses of objects that were searched */
 	int nr_bases;
 	uint64_t symbol[HOSTS_MAX]; /* address of each host's symbol in the current object */

@@ -159,7 +159,7 @@ static void add_unknown_version(struct host_lacks *to, enum host_version host, c
 
 static void look_at_python(const struct image *i, struct host_lacks *to)
 {
-	uint64_t at = find_symbol(i, "_PyEval_EvalFrameDefault") ? find_symbol(i, "Py_Version") : 0, number; /* 3.11 and later */
+	uint64_t at = find_symbol(i, "_PyEval_EvalFrameDefault") ? find_symbol(i, "Py_Version") : 0, number; /* 3.11 and later have it */
 	char version[TEXT_BYTES];
 
 	if (!at || !read_address(i, at, &number, sizeof(number)))

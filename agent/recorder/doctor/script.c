@@ -18,7 +18,7 @@
 
 #define SCRIPT_BYTES (256u << 10)
 #define WORD_BYTES 512
-#define NESTING_MAX 4 /* nested variables, whose values are variables */
+#define NESTING_MAX 4 /* most variables that are followed from one to the next */
 
 struct script {
 	char text[SCRIPT_BYTES];
@@ -112,7 +112,7 @@ static void follow_variable_values(struct script *s, const char *name, bool is_s
 
 		if (at[bytes] != '=' || (at > s->text && (is_shell_name_character(at[-1]) || strchr("${-", at[-1]))))
 			continue;
-		value += *value == '('; /* an array, whose first word is the command */
+		value += *value == '('; /* it is an array, whose first word is the command */
 		value += strspn(value, " \t");
 		read_shell_word(value, word);
 		if (strncmp(word, "$(", 2) != 0 && word[0] != '`')
@@ -194,7 +194,7 @@ static void follow_script_line(struct script *s, const char *at)
 		}
 		begin = at += strspn(at, " \t");
 		at = read_shell_word(at, word);
-		if (at == begin) { /* a < or > */
+		if (at == begin) { /* it is a < or > */
 			at += *at && *at != '\n';
 			continue;
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Execution counts of one process, in memory that it shares with the recorder.  They can be read at any time, also when the process is
- * gone.  Records of the process about that memory are compared with the memory that it was given.  The counts themselves can be any
- * numbers.  Context: thread.
+ * Keeps the execution counts of one process, in memory that it shares with the recorder.  They can be read at any time, also when the
+ * process is gone.  Records of the process about that memory are compared with the memory that it was given.  The counts themselves can be
+ * any numbers.  Context: thread.
  */
 #ifndef TAILOR_COUNTER_MEMORY_H
 #define TAILOR_COUNTER_MEMORY_H

@@ -82,8 +82,8 @@ static void refuse_handshake(struct handshake *h, int error)
 	handshake_answer(h, &answer, -1);
 }
 
-/* Accepts a connection with the reserved descriptor, and refuses it.  Returns false if there is no connection, because accept4() does not
- * check for one without a free descriptor. */
+/* Accepts a connection with the reserved descriptor, and refuses it.  Returns false if there is no connection.  (Without a free descriptor
+ * accept4() fails whether there is one or not.) */
 static bool refuse_for_want_of_descriptors(int socket)
 {
 	struct handshake h = { .fd = -1 };
@@ -118,7 +118,7 @@ static int receive_handshake_message(struct handshake *h)
 		refuse_handshake(h, EPROTO);
 		return other ? -EPROTONOSUPPORT : -EPROTO;
 	}
-	if ((uint32_t)h->nr_fds < h->message.nr_fds && m.msg_flags & MSG_CTRUNC) { /* no free descriptors here */
+	if ((uint32_t)h->nr_fds < h->message.nr_fds && m.msg_flags & MSG_CTRUNC) { /* the recorder has no free descriptors */
 		refuse_handshake(h, EMFILE);
 		return -EMFILE;
 	}

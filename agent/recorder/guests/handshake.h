@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's side of the handshake (jitreg/protocol/log.h), with one message and one answer per connection.  Context: thread. */
+/* Implements the recorder's side of the handshake (jitreg/protocol/log.h), with one message and one answer per connection.  Context:
+ * thread. */
 #ifndef TAILOR_HANDSHAKE_H
 #define TAILOR_HANDSHAKE_H
 

@@ -274,7 +274,7 @@ static bool skip_unpublished_frame(struct log_drain *l, uint64_t end, bool finis
 	if (!finished)
 		add_log_hole(l, l->nr_holes, &hole);
 	else if (l->nr_late++ < LATE_MAX && !invalidate_hole(l, &hole))
-		return true; /* try again */
+		return true; /* a writer has just published, so the caller reads its record */
 	else
 		l->gap_bytes += next - l->read;
 	l->read = next;

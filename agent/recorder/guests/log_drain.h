@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder's side of one guest's registration log (jitreg/protocol/log.h).  Every byte in it is untrusted.  Frames and records are
- * copied before they are checked, and sizes are compared with the recorder's own copy, never with the head of the log.  Context: thread.
+ * Implements the recorder's side of one guest's registration log (jitreg/protocol/log.h).  Every byte in it is untrusted.  Frames and
+ * records are copied before they are checked, and sizes are compared with the recorder's own copy, never with the head of the log.
+ * Context: thread.
  */
 #ifndef TAILOR_LOG_DRAIN_H
 #define TAILOR_LOG_DRAIN_H

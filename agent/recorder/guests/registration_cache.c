@@ -21,7 +21,7 @@
 #define PAGE_SHIFT 12
 #define SECTIONS_MAX 4096u
 #define NR_SUBJECT 4
-#define PLACE_NONE UINT64_MAX /* not about an address */
+#define PLACE_NONE UINT64_MAX /* address of a record that is about none */
 
 struct record {
 	struct record *before, *behind; /* neighbours in the order of arrival */

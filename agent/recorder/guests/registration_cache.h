@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The live registrations of one process, with which a recording that starts later begins.  A record is removed when it is unloaded,
+ * Keeps the live registrations of one process, with which a recording that starts later begins.  A record is removed when it is unloaded,
  * unlinked or replaced (the same component, code at the same address), so the size depends on live registrations only.  Above the limit the
  * oldest records are dropped and counted.
  *

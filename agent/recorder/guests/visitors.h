@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Connections that were accepted and have sent nothing yet.  The recorder goes on draining rings and does not wait for them.  One that
- * remains silent for VISITORS_WAIT_MS is closed.  Context: thread.
+ * Keeps connections that were accepted and have sent nothing yet.  The recorder goes on draining rings and does not wait for them.  One
+ * that remains silent for VISITORS_WAIT_MS is closed.  Context: thread.
  */
 #ifndef TAILOR_VISITORS_H
 #define TAILOR_VISITORS_H

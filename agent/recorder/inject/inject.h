@@ -12,7 +12,7 @@
  * long. */
 bool inject_find_library(char *path, size_t bytes);
 
-/* Checks the preconditions without touching the process.  0, or -errno with the reason and a remedy. */
+/* Checks the preconditions without touching the process.  Returns 0, or -errno with the reason and a remedy in d. */
 int inject_check_preconditions(const struct attach_target *t, const char *library, struct diag *d);
 
 /*

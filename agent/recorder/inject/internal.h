@@ -89,7 +89,7 @@ int64_t inject_now_ms(void);
 
 /* ---- safe_point.c: is the thread at a safe point? */
 bool inject_is_at_safe_point(struct inject_thread *t);
-/* The hosts whose locks a thread at a safe point does not hold either (INJECTED_MAY_CALL_*), because it sleeps or runs code of the
+/* Returns the hosts whose locks a thread at a safe point does not hold either (INJECTED_MAY_CALL_*), because it sleeps or runs code of the
  * program. */
 unsigned inject_may_call(const struct inject_thread *t);
 /* Does the thread sleep in a call that can be interrupted and restarted without effect on the program? */

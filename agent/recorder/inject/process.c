@@ -117,7 +117,7 @@ static void learn_loaded_object(struct learning *l, const struct proc_mapping *m
 	}
 	if (libc)
 		p->errno_at = find_errno_offset(p->pid, proc_mem_find_symbol(p->pid, m->start, "__errno_location"));
-	if ((libc || libdl) && !p->dlopen) { /* since glibc 2.34 in libc */
+	if ((libc || libdl) && !p->dlopen) { /* dlopen is in libc since glibc 2.34 */
 		p->dlopen = proc_mem_find_symbol(p->pid, m->start, "dlopen");
 		p->mode = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE;
 	}

@@ -144,7 +144,7 @@ int inject_thread_stop(struct inject_thread *t)
 			break;
 		ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)WSTOPSIG(status)); /* a signal of the host comes first */
 	}
-	if (WSTOPSIG(status) != SIGTRAP) { /* stopped by another process */
+	if (WSTOPSIG(status) != SIGTRAP) { /* a signal such as SIGSTOP has stopped the process */
 		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
 		return -EAGAIN;
 	}
