@@ -2,10 +2,11 @@
 /*
  * Tracks which code mapped executable memory, and when that is unmapped.  mmap, mprotect and pkey_mprotect with PROT_EXEC become REGIONs,
  * which name unregistered code.  munmap, and a mapping over a range, end the code in it.  JITs change the protection of the same pages
- * thousands of times a second, and most calls are not about code at all, so both kinds of call cost only a few comparisons.
+ * thousands of times a second, and most calls are not about code at all, so a call about a known range, or outside of all ranges, costs
+ * little.
  *
- * Context: any, also signal, because hosts call mprotect there.  So nothing is waited for.  A thread that finds the table locked leaves it
- * unchanged, and that is counted.
+ * Context: any, also signal, because hosts call mprotect there.  So the table's lock is tried for a moment only.  A thread that does not
+ * get it leaves the table unchanged, and log_count_full() reports that.
  */
 #include "shim/shim.h"
 

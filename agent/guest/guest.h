@@ -31,8 +31,8 @@ extern const struct guest_listeners guest_listeners;
 /* Is the agent enabled?  It may have no log yet, if it is a forked child's, or if the recorder did not answer.  Costs a load and a branch.
  * Context: any, also signal. */
 bool guest_is_on(void);
-/* Does this process have a log of its own?  A forked child has none until it registers something, nor has a process whose recorder has not
- * answered.  Context: any, also signal. */
+/* Does this process have a log of its own?  A forked child has none at first, nor has a process whose recorder has not answered.  Context:
+ * any, also signal. */
 bool guest_owns_log(void);
 /* Is the visible memory this process's own, not that of the parent of a vfork?  In a process that the agent was injected into, the answer
  * is always no, but not in its children.  Context: any, also signal. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The wrappers of pthread_create and thrd_create are used if each thread opens its own counters.  A new thread opens them and passes them
- * to the recorder (or starts its timer) before the host's function runs.  Otherwise the wrapper only calls the real function.
+ * The wrappers of pthread_create and thrd_create let each thread open its own counters, if the recorder asks for that.  A new thread opens
+ * them and passes them to the recorder (or starts its timer) before the host's function runs.  If the recorder does not ask for it, the
+ * wrappers only call the real functions.
  *
  * The function and its argument travel in a slot of a fixed pool, which the new thread empties at once.  Without a free slot the thread is
  * not counted, and log_count_full() reports it.  Threads made by clone(2) alone are not seen.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each adapter makes one kind of host register more of its code than it does by default.  An adapter checks every loaded object and
- * recognises its host by symbols.  In other hosts it does nothing.  TAILOR_NO_ADAPT disables all of them.  Context: any (the loader may
- * hold its lock), under the guard.  Hooks that they put into a host have the context that is given there.
+ * recognises its host by symbols.  In other hosts it does nothing.  TAILOR_NO_ADAPT disables them, and those of shim/libraries and
+ * shim/engines.  Context: any (the loader may hold its lock), under the guard.  Hooks that they put into a host have the context that is
+ * given there.
  */
 #ifndef TAILOR_HOSTS_H
 #define TAILOR_HOSTS_H

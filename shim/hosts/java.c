@@ -5,8 +5,8 @@
  * compiled methods (with their inline tree, whose innermost frame has the line), for stubs, and for threads that start.  Because these
  * events are enabled, HotSpot keeps line numbers also for places that are no safepoints.
  *
- * One option is added where the launcher has not set it, which is -XX:+PreserveFramePointer.  Without it no stack goes through compiled
- * code.  The tables are those of jni.h and jvmti.h, by number.
+ * The option -XX:+PreserveFramePointer is put in front of the machine's other options, which override it.  Without it no stack goes through
+ * compiled code.  The tables are those of jni.h and jvmti.h, by number.
  */
 #include "shim/hosts/hosts.h"
 

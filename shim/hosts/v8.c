@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adapts V8, where its interface is exported (Node, embedders).  Isolate::SetJitCodeEventHandler reports all code, including existing code,
- * and source positions (v8-callbacks.h).  An isolate is found when its thread asks for the time inside a context, which V8 does whenever it
- * compiles a script.  At that moment V8 may be in the middle of anything, so it is asked for an interrupt (Isolate::RequestInterrupt),
- * which comes at the next function or loop of a script.  The handler is set there.
+ * Adapts V8, where its interface is exported (Node, embedders).  Isolate::SetJitCodeEventHandler reports code, also nearly all existing
+ * code (v8_running.h), and source positions (v8-callbacks.h).  An isolate is found when its thread asks for the time inside a context,
+ * which V8 does whenever it compiles a script.  At that moment V8 may be in the middle of anything, so it is asked for an interrupt
+ * (Isolate::RequestInterrupt), which comes at the next function or loop of a script.  The handler is set there.
  *
  * Positions are characters of the script.  The script comes with the code, and its lines are asked from it.
  */
