@@ -196,7 +196,7 @@ static void *mmap_and_note_code(void *address, size_t bytes, int prot, int flags
 		guard_leave();
 	}
 	if ((flags & MAP_FIXED) && !(flags & MAP_FIXED_NOREPLACE) && address)
-		note_unmapped_memory(address, bytes); /* before the call, after which new code may be registered there */
+		note_unmapped_memory(address, bytes); /* done before the call, after which new code may be registered there */
 	if (next.mmap)
 		p = next.mmap(address, bytes, prot, flags, fd, offset);
 	else

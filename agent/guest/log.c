@@ -22,7 +22,7 @@ struct log {
 	struct log_head *head; /* NULL: the slot is free */
 	unsigned char *ring;
 	uint64_t bytes;
-	uint32_t users; /* calls that read or write it now; counted only in a process that one recorder after another is injected into */
+	uint32_t users; /* calls that read or write it now; counted only in an injected agent, and by log_attach() */
 };
 
 static struct {

@@ -94,7 +94,7 @@ void sqlite_remember_table_name(uint64_t parse, int32_t cursor, const char *kind
 
 	if (!sys_readable_range((const void *)name, 1))
 		return;
-	for (size_t i = 0; i < sizeof(text); i++) { /* an identifier, whose pages are checked one by one */
+	for (size_t i = 0; i < sizeof(text); i++) { /* it is an identifier, whose pages are checked one by one */
 		if ((name + i) % SYS_PAGE_BYTES == 0 && !sys_readable((const void *)(name + i)))
 			return;
 		text[i] = ((const char *)name)[i];

@@ -127,7 +127,7 @@ static void format_method_file(handle env, void *method, char out[FILE_BYTES])
 		return;
 	JVMTI(env, GET_CLASS_SIGNATURE, void *, char **, char **)(env, class, &signature, NULL);
 	for (size_t i = 1; signature && *signature == 'L' && signature[i]; i++)
-		package = signature[i] == '/' ? i : package; /* with its slash, and without the L */
+		package = signature[i] == '/' ? i : package; /* up to its last slash, without the L */
 	bytes = strlen(file);
 	package = package + bytes < FILE_BYTES ? package : 0;
 	bytes = bytes < FILE_BYTES ? bytes : FILE_BYTES - 1;

@@ -416,7 +416,7 @@ static bool find_v8_functions(const struct object *o)
 	version = get_version();
 	for (const char *c = version; *c >= '0' && *c <= '9' && major < 10000; c++)
 		major = 10 * major + (*c - '0');
-	strncpy(v8.version, version, sizeof(v8.version) - 1); /* a copy, because V8 may be unloaded */
+	strncpy(v8.version, version, sizeof(v8.version) - 1); /* it is copied, because V8 may be unloaded */
 	v8.is_refused = major < HOST_V8_OLDEST || major > HOST_V8_NEWEST;
 	if (v8.is_refused) {
 		v8.lack = "";

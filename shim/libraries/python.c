@@ -439,7 +439,7 @@ static void read_version(const struct object *o)
 
 	python.minor = 0;
 	python.lack = NULL;
-	strncpy(python.version, version, sizeof(python.version) - 1); /* a copy, because Python may be unloaded */
+	strncpy(python.version, version, sizeof(python.version) - 1); /* it is copied, because Python may be unloaded */
 	if (strncmp(version, "3.", 2) != 0)
 		return;
 	for (const char *c = version + 2; *c >= '0' && *c <= '9' && minor < 1000; c++)

@@ -46,7 +46,7 @@ bool doctor_can_record(const struct doctor *d)
 	return false;
 }
 
-static const char *const states[] = { "yes", "less", "no", "fact" }; /* in JSON, so they are stable */
+static const char *const states[] = { "yes", "less", "no", "fact" }; /* words in JSON, which are stable */
 static const char *const marks[] = { "[ok]", "[warn]", "[no]", "" };
 
 /* Returns the heading in the text for the name of a section or finding, which is stable because JSON has it. */

@@ -30,7 +30,7 @@
 #define ERESTART_RESTARTBLOCK_ 516
 #define CS_WORD ((8 + 40 + 18 * 8) / 8) /* word of uc_mcontext.gregs[REG_CSGSFS], counted from the return address */
 #define FUTEX_COMMAND 0x7f
-#define FUTEX_WAIT_BITSET_ 9 /* used by conditions, semaphores and joins, while locks use FUTEX_WAIT */
+#define FUTEX_WAIT_BITSET_ 9 /* conditions, semaphores and joins use it, while locks use FUTEX_WAIT */
 
 /* Returns the type of the file that a descriptor refers to, or 0. */
 static mode_t type_of_descriptor(pid_t pid, uint64_t fd)

@@ -142,7 +142,7 @@ int inject_thread_stop(struct inject_thread *t)
 			return ret == -ESRCH ? -EAGAIN : ret;
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			break;
-		ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)WSTOPSIG(status)); /* a signal of the host comes first */
+		ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)WSTOPSIG(status)); /* the thread first gets a signal of the host */
 	}
 	if (WSTOPSIG(status) != SIGTRAP) { /* a signal such as SIGSTOP has stopped the process */
 		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
