@@ -3,15 +3,15 @@
  * Opens counters for a process that runs already.  Each thread has an inherited event per CPU, and the events of all threads write into one
  * ring per CPU.  A thread inherits events from a creator that has them.  The other threads have to be found.
  *
- * Nothing is counted twice and nothing is left out, though threads come and go meanwhile:
+ * Threads come and go while their events are opened.  Nothing is counted twice or left out nevertheless (after ANEW_MAX tries it may be):
  *  - A thread is complete if all of its events are open.  A thread that was created by a complete one is complete, and the ring
- *    reports it (PERF_RECORD_FORK).
+ *    reports its creation (PERF_RECORD_FORK).
  *  - A thread that is listed and not complete gets events of its own.
- *  - A thread may be listed before the ring reports its creator.  If the ring reports it when its events are open, it has two of
- *    each, and those just opened are closed again.
- *  - Threads inherit some events if their creator's events are just being opened.  Whenever an unknown thread has appeared
- *    meanwhile, the events just opened are closed again, which also takes them from the threads that inherited them, and opened
- *    anew.
+ *  - A thread may be listed before the ring reports its creation.  If the ring reports that when events were opened for it, and
+ *    its creator was complete, it has two of each.  Those that were just opened are closed again.
+ *  - Threads inherit only some events if they are created while their creator's events are being opened.  Whenever an unknown
+ *    thread has appeared by the time the events are open, they are closed again, which also takes them from the threads that
+ *    inherited them, and opened anew.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -26,8 +26,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define ANEW_MAX 50	/* times that one thread's events are opened anew */
-#define ROUNDS_MAX 1000 /* rounds over the list of threads */
+/* tries to open one thread's events while no other thread is created; after the last one they are kept in any case */
+#define ANEW_MAX 50
+#define ROUNDS_MAX 1000 /* most rounds over the list of threads */
 
 struct attaching {
 	struct counting *counting;
@@ -37,12 +38,12 @@ struct attaching {
 	struct perf_event_attr attr[EVENTS_MAX];
 	int nr_cpus, nr_events, nr_columns; /* nr_columns: the events, and the time on the CPU */
 	size_t ring_bytes;
-	int *ring_fd; /* per CPU; -1: offline, or not yet */
+	int *ring_fd; /* per CPU; -1: offline, or not opened yet */
 	bool have_rings;
-	uint32_t *threads; /* the latest list */
+	uint32_t *threads; /* the process's threads, when they were last listed */
 	uint32_t nr_threads, threads_capacity;
 	int *opened; /* per CPU: events of the thread at hand and its time on the CPU; -1: none */
-	uint64_t *period; /* periods that opened events began with */
+	uint64_t *period; /* periods with which the events in opened began; 0: the event has a frequency */
 };
 
 static int add_thread_to_list(void *context, pid_t tid)
@@ -66,8 +67,8 @@ static int list_process_threads(struct attaching *a)
 	return ret == -ENOENT ? -ESRCH : ret;
 }
 
-/* Returns the number that was last given to a task of this PID namespace or of one inside it.  The same number again means that no task was
- * created. */
+/* Returns the number that was last given to a task of this PID namespace or of one inside it, or -1 if it cannot be read.  The same number
+ * again means that no task was created. */
 static long read_last_pid(void)
 {
 	char text[128];
@@ -91,7 +92,8 @@ static void close_opened_events(struct attaching *a)
 	}
 }
 
-/* Opens an event of one more thread, which writes into an existing ring. */
+/* Opens an event of one more thread, which writes into an existing ring.  Its descriptor is in a->opened, also after an error, for
+ * close_opened_events(). */
 static int open_event_into_ring(struct attaching *a, uint32_t tid, int cpu, int event)
 {
 	struct perf_event_attr attr = counting_randomize_period(a->counting, &a->attr[event], cpu);
@@ -138,7 +140,7 @@ static int open_thread_events(struct attaching *a, uint32_t tid)
 			a->ring_fd[cpu] = c->rings.ring[c->rings.nr - 1].fd;
 			ring_set_enabled(&c->rings.ring[c->rings.nr - 1], true);
 		} else if (ret == -ENODEV) {
-			ret = 0; /* a CPU that is offline */
+			ret = 0; /* the CPU is offline */
 		}
 	}
 	return ret;
@@ -154,9 +156,8 @@ static void mark_threads_listed(struct attaching *a, const uint32_t *threads, si
 	}
 }
 
-/*
- * Has a task appeared that is neither complete nor was listed before?  If the number of the last task has changed, the list is read anew.
- */
+/* Has a task appeared that is neither complete nor was listed before?  The list is read again, unless the number of the last task shows
+ * that no task was created.  Without memory to compare the lists, the answer is true. */
 static bool has_new_thread_appeared(struct attaching *a, long before_pid)
 {
 	size_t nr_before = a->nr_threads;

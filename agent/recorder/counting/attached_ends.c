@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Closes events whose tasks have all ended, and keeps what they counted as a sum.  With kept rings, processes come and go for months, and
- * descriptors would run out.
- */
+/* Closes attached events whose tasks have all ended, and keeps what they counted as a sum.  Kept rings are used for months, in which
+ * processes come and go, so descriptors would run out. */
 #include "agent/recorder/counting/internal.h"
 
 #include "agent/recorder/perf/event_ids.h"
@@ -26,7 +24,8 @@ static struct ended_counts *get_ended_counts(struct attached_events *e, int ring
 	return &e->ended[e->nr_ended++];
 }
 
-/* Closes an event, and adds its count to the sum.  false: there is no memory for the sum, so the event stays open. */
+/* Adds an event's count to the sum of ended events, and closes it.  Returns false if there is no memory for the sum, and then the event
+ * stays open. */
 static bool close_ended_event(struct counting *c, const struct attached *a)
 {
 	struct ended_counts *sum = get_ended_counts(&c->attached, a->ring_fd, a->event);
@@ -70,7 +69,7 @@ void counting_close_ended_events(struct counting *c, uint64_t now_ns)
 	for (uint32_t i = 0; i < nr; i++)
 		polled[i] = (struct pollfd){ e->event[i].fd, 0, 0 };
 	if (poll(polled, nr, 0) > 0) {
-		counting_drain_rings(c); /* rings may have samples of events that are closed */
+		counting_drain_rings(c); /* rings may have samples of events that are closed below, whose ids are not found afterwards */
 		for (uint32_t i = 0; i < nr; i++)
 			if (!(polled[i].revents & (POLLHUP | POLLERR)) || !close_ended_event(c, &e->event[i]))
 				e->event[kept++] = e->event[i];

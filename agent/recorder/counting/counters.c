@@ -16,7 +16,8 @@ int counting_add_event_id(struct counting *c, int fd, uint32_t event)
 	return ioctl(fd, PERF_EVENT_IOC_ID, &id) ? -errno : event_ids_add(&c->ids, id, event);
 }
 
-/* The layout of every sample in a ring.  NULL: samples of several events share the rings, and their layouts may differ. */
+/* Returns the layout that all samples in a ring have, or NULL if samples of several events share the rings, because their layouts may
+ * differ. */
 static const struct record_layout *find_only_layout(const struct counting *c)
 {
 	return c->events.nr == 1 ? &c->layout : NULL;
@@ -34,13 +35,14 @@ static int open_event_ring(struct counting *c, int fd, int cpu, size_t bytes)
 	ret = ring_open(&c->rings.ring[c->rings.nr], fd, bytes, RING_BYTES_MIN);
 	if (ret)
 		return ret;
-	if (c->rings.spill || ring_spill_create(RING_SPILL_BYTES, &c->rings.spill) == 0) /* without the spill, more may be lost */
+	/* if the spill cannot be created, rings may overflow more often */
+	if (c->rings.spill || ring_spill_create(RING_SPILL_BYTES, &c->rings.spill) == 0)
 		ring_spill_add_ring(c->rings.spill, &c->rings.ring[c->rings.nr], find_only_layout(c));
 	c->rings.ring[c->rings.nr++].cpu = cpu;
 	return 0;
 }
 
-/* Do samples have data addresses, or all registers to compute them?  If so, mappings that are not code are recorded too. */
+/* Do samples have data addresses, or all registers by which addresses are computed?  If so, mappings that are not code are recorded too. */
 static bool samples_have_addresses(const struct perf_event_attr *a)
 {
 	return (a->sample_type & PERF_SAMPLE_ADDR) || (a->sample_regs_user & EVENT_REGISTERS_ADDRESSES) == EVENT_REGISTERS_ADDRESSES;
@@ -56,20 +58,21 @@ void counting_prepare_events(struct counting *c)
 	for (int i = 0; i < c->events.nr; i++) {
 		struct perf_event_attr *a = &c->events.event[i].attr;
 
-		a->remove_on_exec = c->sampler != WIRE_SAMPLER_NONE; /* the new program opens its own events */
+		a->remove_on_exec = c->sampler != WIRE_SAMPLER_NONE; /* the threads of the new program open their own events */
 		a->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 		if (c->events.nr > 1)
 			a->sample_type |= PERF_SAMPLE_IDENTIFIER;
-		if (c->sampler == WIRE_SAMPLER_NONE) /* tells the opened counter's samples from those of counters inherited from it */
+		/* distinguishes the samples of an opened counter from those of counters inherited from it */
+		if (c->sampler == WIRE_SAMPLER_NONE)
 			a->sample_type |= PERF_SAMPLE_STREAM_ID;
 		addresses |= samples_have_addresses(a);
-		if (i > 0) /* the first event's records are enough */
+		if (i > 0) /* mappings, names and tasks are recorded once, with the first event */
 			a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->build_id = 0;
 	}
 	c->events.event[0].attr.mmap_data = addresses && c->events.event[0].attr.mmap;
 }
 
-/* Lets one more event write into a ring.  0 or -errno.  On failure, fd stays the caller's. */
+/* Lets one more event write into a ring.  Returns 0 or -errno, and then fd is still the caller's. */
 static int add_event_to_ring(struct counting *c, struct ring *r, int fd)
 {
 	if (r->nr_more == RING_EVENTS_MAX - 1)
@@ -83,16 +86,19 @@ static int add_event_to_ring(struct counting *c, struct ring *r, int fd)
 }
 
 /*
- * Prepares an event that measures how long a task runs on one CPU.  The task's other events are enabled while it runs on any CPU, so their
- * enabled and running times show multiplexing only beside that time.  A software event is never multiplexed, so its running time is what is
- * needed.  false: no event of the choice needs it.  If it cannot be opened (no descriptor is left), the analyzer does without.
+ * Fills in *a for an event whose running time is how long a task runs on one CPU.  The kernel counts the enabled time of the task's other
+ * events on all CPUs, but their running time on this one only.  So a smaller running time shows multiplexing only if it is also smaller
+ * than the time on this CPU, which a software event has exactly because it is never multiplexed.  Returns false if none of the chosen
+ * events needs it, that is, if none is a hardware event or has a frequency.  If the event cannot be opened (no descriptor is left), the
+ * analyzer does without it.
  */
 static bool init_on_cpu_attr(const struct counting *c, const struct perf_event_attr *like, struct perf_event_attr *a)
 {
 	bool needed = false;
 
 	for (int i = 0; i < c->events.nr; i++)
-		needed |= event_is_hardware(&c->events.event[i].attr) || c->events.event[i].attr.freq; /* the rate limiter may pause it */
+		/* counting_limit_rates() may pause an event with a frequency */
+		needed |= event_is_hardware(&c->events.event[i].attr) || c->events.event[i].attr.freq;
 	*a = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(*a), .config = PERF_COUNT_SW_DUMMY,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -109,7 +115,7 @@ int counting_open_on_cpu_time(const struct counting *c, const struct perf_event_
 	return init_on_cpu_attr(c, like, &a) ? event_open(&a, pid, cpu, 0) : -1;
 }
 
-/* Opens all events of a CPU, which share the ring of the first one. */
+/* Opens all events on a CPU.  They share the ring of the first one. */
 int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes)
 {
 	for (int i = 0; i < c->events.nr; i++) {
@@ -145,7 +151,7 @@ void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVE
 	}
 }
 
-/* Opens all events on all CPUs, for pid, or for the processors themselves if pid is -1. */
+/* Opens all events on all CPUs that are online, for pid, or for all processes if pid is -1. */
 static int open_on_all_cpus(struct counting *c, const struct perf_event_attr attr[EVENTS_MAX], pid_t pid, size_t ring_bytes)
 {
 	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
@@ -153,8 +159,8 @@ static int open_on_all_cpus(struct counting *c, const struct perf_event_attr att
 	for (int cpu = 0; cpu < nr_cpus; cpu++) {
 		int ret = counting_open_cpu_events(c, attr, pid, cpu, ring_bytes);
 
-		if (ret && ret != -ENODEV) /* a CPU that is offline */
-			return ret; /* counting on some CPUs only would be a profile of those */
+		if (ret && ret != -ENODEV) /* -ENODEV means that the CPU is offline, so it is left out */
+			return ret; /* with some CPUs only, the profile would lack what runs on the others */
 	}
 	return c->rings.nr ? 0 : -ENODEV;
 }
@@ -186,7 +192,8 @@ int counting_begin_system(struct counting *c)
 	return ret;
 }
 
-/* The ring's own events are of this thread and are never enabled.  They exist only because a ring belongs to an event. */
+/* Opens a ring on this CPU for events that are attached later.  Its own events are of this thread and are never enabled.  They exist only
+ * because a ring belongs to an event. */
 static int open_kept_ring(struct counting *c, const struct perf_event_attr *like, int cpu, size_t ring_bytes)
 {
 	const struct perf_event_attr a = {
@@ -198,7 +205,7 @@ static int open_kept_ring(struct counting *c, const struct perf_event_attr *like
 	int fd = event_open(&a, 0, cpu, 0), ret;
 
 	if (fd < 0)
-		return errno == ENODEV ? 0 : -errno; /* a CPU that is offline */
+		return errno == ENODEV ? 0 : -errno; /* ENODEV means that the CPU is offline */
 	ret = open_event_ring(c, fd, cpu, ring_bytes);
 	if (ret) {
 		close(fd);
@@ -214,7 +221,7 @@ static int open_kept_ring(struct counting *c, const struct perf_event_attr *like
 			return -errno;
 		r->more[r->nr_more++] = fd;
 	}
-	r->on_cpu_fd = event_open(&a, 0, cpu, 0); /* times of attached events are added to its own */
+	r->on_cpu_fd = event_open(&a, 0, cpu, 0); /* its time is 0, to which the times of attached events are added */
 	return 0;
 }
 
@@ -252,7 +259,7 @@ int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid
 	if (ret)
 		return ret;
 	r = &c->rings.ring[c->rings.nr - 1];
-	r->foreign = true; /* opened by the host */
+	r->foreign = true; /* the host opened it, and may have it mapped as well */
 	r->pid = pid;
 	r->tid = tid;
 	for (int i = 1; i < nr; i++) {
@@ -264,7 +271,7 @@ int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid
 		}
 	}
 	counting_randomize_ring_periods(c, r);
-	/* Enabled only now, because samples from before there is a ring would be lost without being counted. */
+	/* Counters are enabled only now, because samples from before there is a ring would be lost without being counted. */
 	if (!c->paused)
 		ring_set_enabled(r, true);
 	return 0;

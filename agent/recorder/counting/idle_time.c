@@ -13,8 +13,8 @@ static void note_idle_time(struct ring_idle *i, uint64_t now_ns, bool goes_on)
 	i->since_ns = goes_on ? now_ns : 0;
 }
 
-/* Updates all processors at once, because a large machine takes milliseconds to write that file ("cpuN user nice system idle iowait ...",
- * in ticks: proc_stat(5)). */
+/* Reads /proc/stat ("cpuN user nice system idle iowait ...", in ticks: proc_stat(5)) once for all processors, because the kernel takes
+ * milliseconds to write that file on a large machine. */
 void counting_look_at_idle_time(struct counting *c, bool goes_on)
 {
 	uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK), idle, iowait;

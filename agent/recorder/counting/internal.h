@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that the files of counting share.  Each part belongs to the file that is named above it.  Other files call its functions or
- * read its members.  Context: thread. */
+/* The files of this folder share these declarations.  Each part belongs to the file that is named above it.  Other files call its functions
+ * or read its members.  Context: thread. */
 #ifndef TAILOR_COUNTING_INTERNAL_H
 #define TAILOR_COUNTING_INTERNAL_H
 
@@ -15,29 +15,30 @@ struct rings {
 	struct ring *ring;
 	uint32_t nr, capacity;
 	size_t nr_filled; /* rings in the last counting_fill_poll() */
-	bool any_ended; /* the sink has got a counter's values since the last cut */
+	/* a counter's value was reported since the last counting_cut(), so counters that have not changed need not be reported */
+	bool any_ended;
 	bool of_processors; /* events count all that runs on a processor, and its idle time */
 	bool are_kept; /* the rings' own events count nothing, and rings stay when all tasks have ended (counting_keep_rings()) */
 	size_t budget;
 	struct ring_spill *spill; /* NULL: not yet, or unavailable */
 };
 
-/* rings.c: perf's default clock, if the records have its times (events_are_batched()). */
+/* rings.c: perf's default clock.  used: records have its times, because events_are_batched(). */
 struct ring_clock {
 	bool used;
 	struct perf_clock perf;
 	struct clock_pairs pairs;
 };
 
-/* attached.c: tasks that have all events, opened for them or inherited.  In use while processes are attached to. */
+/* attached.c: tasks that have all events, because these were opened for them or inherited.  In use while processes are attached to. */
 #define PID_BITS 22 /* the kernel's PID_MAX_LIMIT */
 struct counted_tasks {
-	unsigned char complete[1u << (PID_BITS - 3)]; /* a bit per thread */
+	unsigned char complete[1u << (PID_BITS - 3)]; /* a bit for each number of a thread */
 	uint32_t at_hand;   /* the thread whose events are being opened */
 	bool has_inherited; /* at_hand inherited all events from the thread that created it */
 };
 
-/* attached.c: events beside the rings' own. */
+/* attached.c: events of threads that ran already, each of which writes into the ring of another event */
 struct attached_events {
 	struct attached {
 		int fd, ring_fd; /* an event, and the event whose ring it writes to */
@@ -56,7 +57,8 @@ struct attached_events {
 	uint64_t looked_ns;
 };
 
-/* signal_sampler.c: counters that send signals.  They have no ring, so the ends of their threads are polled. */
+/* signal_sampler.c: counters that send signals.  They have no ring that would hang up, so whether their threads still exist is looked up in
+ * /proc. */
 struct signal_events {
 	struct signal_event {
 		int fd;
@@ -82,7 +84,7 @@ struct timed_processes {
 	uint64_t looked_ns;
 };
 
-/* periods.c */
+/* periods.c: the state of random periods and lowered rates */
 struct periods {
 	uint64_t random, varied_ns;
 	uint64_t first_side; /* side of the mean on which processor 0 begins, 0 or 1 */
@@ -100,7 +102,7 @@ struct thread_counts {
 	uint32_t nr, capacity;
 };
 
-/* wakeups.c: one ring per processor. */
+/* wakeups.c: wake-ups of threads, with one ring per processor. */
 struct wakeups {
 	struct ring *ring;
 	int nr; /* 0: wake-ups are not recorded */
@@ -131,39 +133,45 @@ struct counting {
 };
 
 /* ---- counters.c */
-/* Prepares the attributes of all events for one ring.  If there are several events, each sample has the id of its counter. */
+/* Completes the attributes of all events, so that they can share a ring.  If there are several events, each sample has the id of its
+ * counter. */
 void counting_prepare_events(struct counting *c);
 /* Fills in the attributes of inherited events of one CPU, and the size of their ring. */
 void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes);
-/* Opens an event whose running time is the time that pid ran on this CPU.  like: the event with which it is enabled.  Returns a descriptor,
- * or -1 if the event is not needed or unavailable. */
+/* Opens an event whose running time is the time that pid ran on this CPU.  like: an event of pid, by which it is inherited and enabled.
+ * Returns a descriptor, or -1 if the event is not needed (init_on_cpu_attr()) or unavailable. */
 int counting_open_on_cpu_time(const struct counting *c, const struct perf_event_attr *like, pid_t pid, int cpu);
-/* Opens all events of pid on this CPU, with a new ring.  0 or -errno (-ENODEV: the CPU is offline). */
+/* Opens all events of pid on this CPU, with a new ring.  Returns 0 or -errno (-ENODEV: the CPU is offline).  After an error, a ring with
+ * the events opened so far may be left, which counting_destroy() closes. */
 int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes);
-/* Maps the kernel's id of a counter to its event, for samples of several events.  0 or -errno. */
+/* Maps the kernel's id of a counter to its event, if there are several events.  Samples have that id.  Returns 0 or -errno. */
 int counting_add_event_id(struct counting *c, int fd, uint32_t event);
 void counting_set_enabled(struct counting *c, bool on);
 
-/* ---- sampling_cost.c: clocks that sample more often than the machine bears get longer periods, and a notice says so */
+/* ---- sampling_cost.c */
+/* Chooses rates by their cost if that was requested, and lengthens the periods of clocks that sample more often than the machine bears.
+ * Each change is noticed. */
 void counting_lower_rates(struct counting *c);
-/* Returns the time of one sample, from how long the same work took without and with this number of samples.  0: the difference is too small
- * to tell. */
+/* Returns the time of one sample, in ns, from how long the same work took without and with this number of samples.  Returns 0 if the
+ * difference is smaller than an interrupt, so other work disturbed it. */
 uint64_t counting_sample_cost_ns(uint64_t without_ns, uint64_t with_ns, uint64_t samples);
 
 /* ---- periods.c: see random_period.h and rate_limiter.h */
-#define PERIODS_VARY_NS 50000000ull /* each change interrupts the processor that counts */
+#define PERIODS_VARY_NS 50000000ull /* least time between two changes, each of which interrupts the processor that counts */
 void counting_seed_periods(struct counting *c);
-/* The event of a task on this processor, with the period that it begins with. */
+/* Returns *attr with the period that a counter on this CPU begins with: random if the event's period varies, else unchanged. */
 struct perf_event_attr counting_randomize_period(struct counting *c, const struct perf_event_attr *attr, int cpu);
-/* Draws the periods of a ring whose counters were opened by the host. */
+/* Draws and sets the periods of a ring whose counters were opened by the host. */
 void counting_randomize_ring_periods(struct counting *c, struct ring *r);
 void counting_vary_periods(struct counting *c, uint64_t now_ns);
-/* Returns a new period for a counter if enough of its samples have come that the cost of the change is negligible, else 0. */
+/* Returns a new period for a counter if the event's period varies, and enough samples have come that the cost of the change is negligible.
+ * Else returns 0. */
 uint64_t counting_draw_period(struct counting *c, const struct perf_event_attr *attr, const struct random_period *v);
 void counting_limit_rates(struct counting *c, uint64_t now_ns);
 
 /* ---- idle_time.c: idle time of processors */
-/* Adds each processor's idle time since the previous look, in steps of the kernel's ticks.  goes_on: idle time counts from this look on. */
+/* Adds each processor's idle time since the previous look, in steps of the kernel's ticks.  goes_on: the counters are enabled from this
+ * look on, so the idle time that follows counts too. */
 void counting_look_at_idle_time(struct counting *c, bool goes_on);
 /* Returns the idle time since the previous call that no sample of the event stands for, at most value - weight.  value: what the event
  * counted since then; weight: that of its samples. */
@@ -174,14 +182,16 @@ uint64_t counting_unsampled_idle_time(struct ring *r, int event, uint64_t value,
 bool counting_sample_is_idle(const struct counting *c, uint32_t event, const struct perf_event_header *h);
 /* Adds a sample of this weight from a processor's ring to the sums of its thread. */
 void counting_count_thread_sample(struct counting *c, int cpu, uint32_t event, const struct perf_event_header *h, uint64_t weight);
-/* A thread has exited on this processor.  Reports its samples on each processor to the sink, or that it had none. */
+/* Reports the samples that a thread had on each processor to the sink, or that it had none.  Called when the ring of this processor reports
+ * that the thread exited. */
 void counting_end_thread(struct counting *c, int cpu, const struct kernel_task *t);
 /* Clears the sums of all threads between two sinks, so that the next sink gets later samples only. */
 void counting_forget_thread_samples(struct counting *c);
 void counting_release_threads(struct counting *c);
 
 /* ---- wakeups.c */
-/* Opens the rings of wake-ups if switches are recorded and tracepoints are permitted.  Called after counting_begin_clock(). */
+/* Opens the rings of wake-ups if switches are recorded and tracepoints are permitted, and counts from then on.  Called after
+ * counting_begin_clock(). */
 void counting_open_wakeups(struct counting *c);
 void counting_note_switch(struct counting *c, uint32_t pid, uint32_t tid);
 /* Called after the rings with the switches are drained, because wake-ups of threads that have not switched are dropped. */
@@ -198,15 +208,16 @@ void counting_end_ring(struct counting *c, struct ring *r);
 /* ---- attached.c */
 bool counting_task_is_complete(const struct counted_tasks *t, uint32_t tid);
 void counting_set_task_complete(struct counted_tasks *t, uint32_t tid);
-/* Finds the period of the attached counter that took this sample.  NULL: the ring's own counter took it, or the counter is unknown. */
+/* Finds the period of the attached counter that took this sample.  Returns NULL if it is not known, which is so for counters that other
+ * tasks inherited from an attached one. */
 struct random_period *counting_find_attached_period(struct counting *c, uint32_t event, const struct perf_event_header *h);
-/* Reads value, enabled, running and lost by read(2).  false: the counter says nothing. */
+/* Reads value, enabled, running and lost by read(2).  Returns false if they cannot be read. */
 bool counting_read_attached(const struct attached *a, uint64_t count[4]);
-/* Makes attached event i findable by the kernel's id of its counter.  0 or -ENOMEM. */
+/* Makes attached event i findable by the kernel's id of its counter, which is needed only if rings are kept.  Returns 0 or -ENOMEM. */
 int counting_index_attached(struct counting *c, uint32_t i);
-/* A ring reported that a task was created.  The task is complete if its creator is. */
+/* Called when a ring reported that a task was created.  The new task has all events if its creator has them. */
 void counting_attach_note_fork(struct counting *c, uint32_t ptid, uint32_t tid);
-/* Keeps one more event, which writes to this ring and began with this period.  fd is taken over on success.  0 or -errno. */
+/* Keeps one more event, which writes to this ring and began with this period.  fd is taken over on success only.  Returns 0 or -errno. */
 int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32_t event, uint64_t period);
 void counting_set_attached_enabled(struct counting *c, bool on);
 /* Enables or disables one event, in all attached counters that write to this ring. */
@@ -224,9 +235,10 @@ void counting_close_attached(struct counting *c);
 void counting_close_ended_events(struct counting *c, uint64_t now_ns);
 
 /* ---- signal_sampler.c: samples taken by signal handlers in the host */
-/* Chooses the sampler, after the events were refused (error > 0) or as requested.  0, or -errno with a sentence. */
+/* Chooses the sampler as requested, or the timer if it was not requested and events_choose() failed because perf events are not permitted.
+ * error: errno with which it failed, or 0.  Returns 0, or -errno with a sentence. */
 int counting_choose_sampler(struct counting *c, int error, struct diag *d);
-/* fd is taken over on success. */
+/* Adds a thread's counter that sends signals.  fd is taken over on success only.  Returns 0 or -ENOMEM. */
 int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t tid);
 void counting_vary_signal_periods(struct counting *c, uint64_t now_ns);
 /* Closes counters whose threads have exited. */
@@ -238,24 +250,25 @@ void counting_release_signal_events(struct counting *c);
 /* ---- timed_processes.c */
 void counting_add_timed_sample(struct counting *c, uint32_t pid, uint64_t weight);
 void counting_look_at_timed_processes(struct counting *c, uint64_t now_ns);
-/* Reports each process's processor time to the sink, and how much of it no sample stands for. */
+/* Reports the processor time of each process to the sink, and the part of it that no sample stands for. */
 void counting_end_timed_processes(struct counting *c);
 void counting_release_timed_processes(struct counting *c);
 
 /* ---- ring_size.c */
-/* Returns the bytes for all rings together, within the limit of locked memory. */
+/* Returns how many bytes all rings together may have, within the limit of locked memory. */
 size_t counting_rings_budget(void);
-/* Each ring's size in bytes: a CPU's by its samples' stack bytes, a thread's by what is left for all. */
+/* Return the size of one ring in bytes, at least RING_BYTES_MIN.  A CPU's is larger if samples have many stack bytes, and at most its part
+ * of the budget.  A thread's depends on the part of the budget that is left. */
 size_t counting_cpu_ring_bytes(size_t budget, uint32_t stack_bytes);
 size_t counting_thread_ring_bytes(size_t left);
 #define RING_BYTES_MIN (16u << 10)
 
 /* ---- stack_size.c */
-/* Returns the stack bytes of each sample, as requested, or by default as many as rings have room for.  *why is a notice if that is fewer
- * than usual, else empty. */
+/* Returns the stack bytes of each sample: as requested, or by default as many as rings have room for.  Sets *why to a notice if the default
+ * is fewer than usual, else to "". */
 uint32_t counting_choose_stack_bytes(const struct counting *c, char *why, size_t room_for_why);
-/* Returns the stack bytes of each sample that a signal handler in the host takes: as requested, or the least, because the log has to hold
- * them. */
+/* Returns the stack bytes of each sample that a signal handler in the host takes: as requested, or few by default, because the agent's log
+ * has to hold them. */
 uint32_t counting_handler_stack_bytes(const struct counting *c);
 
 #endif

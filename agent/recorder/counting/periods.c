@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Periods that are drawn at random, and counters that exceed their rate. */
+/* Draws periods at random, and limits counters to their rates. */
 #include "agent/recorder/counting/internal.h"
 
 #include "jitreg/base/clock.h"
@@ -13,7 +13,8 @@ static uint64_t draw_random_number(struct periods *p)
 {
 	uint64_t high;
 
-	p->random = p->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX, of which the high half is random */
+	/* Knuth's generator for MMIX; its high half is random enough */
+	p->random = p->random * 6364136223846793005ull + 1442695040888963407ull;
 	high = p->random >> 32 << 32;
 	p->random = p->random * 6364136223846793005ull + 1442695040888963407ull;
 	return high | p->random >> 32;
@@ -22,9 +23,11 @@ static uint64_t draw_random_number(struct periods *p)
 struct perf_event_attr counting_randomize_period(struct counting *c, const struct perf_event_attr *attr, int cpu)
 {
 	struct perf_event_attr a = *attr;
-	uint64_t side = (c->periods.first_side + (uint64_t)cpu) & 1; /* neighbours begin on different sides of the mean, by chance */
+	/* neighbouring processors begin on different sides of the mean, and the first one's side is random */
+	uint64_t side = (c->periods.first_side + (uint64_t)cpu) & 1;
 
-	if (random_period_spread(attr) && !(c->attaching && random_period_is_once(attr))) /* a ring has one period for all its counters */
+	/* attached counters of a ring share this period, because the sample of an inherited one does not tell which period it has */
+	if (random_period_spread(attr) && !(c->attaching && random_period_is_once(attr)))
 		a.sample_period = random_period_draw(attr, draw_random_number(&c->periods) >> 1 | side << 63);
 	return a;
 }
@@ -100,7 +103,8 @@ void counting_vary_periods(struct counting *c, uint64_t now_ns)
 		}
 }
 
-/* PERF_EVENT_IOC_PERIOD sets the frequency of an event that has one, else the period. */
+/* Sets the rate of one event, for its rings and for counters that are opened later.  PERF_EVENT_IOC_PERIOD sets the frequency of an event
+ * that has one, else the period. */
 static void set_rate(struct counting *c, int event, uint32_t halvings)
 {
 	struct event *e = &c->events.event[event];
@@ -145,7 +149,7 @@ static void notice_exceeded_rate(struct counting *c, const struct event *e)
 	c->notice(c->notice_context, NOTICE_LADDER, text);
 }
 
-/* The first event stays on, because mappings, tasks and names come with it. */
+/* Pauses counters that exceed their rate.  The first event is never paused, because mappings, tasks and names are recorded with it. */
 void counting_limit_rates(struct counting *c, uint64_t now_ns)
 {
 	for (size_t i = 0; i < c->rings.nr && !c->paused; i++)

@@ -19,7 +19,7 @@
 #define RING_BYTES (64u << 10) /* a thousand names on each processor */
 #define RING_BYTES_LEAST 4096u
 #define SOCKET_BYTES (1 << 20)
-#define ANSWER_MS 200 /* the kernel answers within the system call, or never */
+#define ANSWER_MS 200 /* the kernel answers during send(2), or never */
 #define COMM_BYTES 16
 
 struct process_events {
@@ -28,7 +28,7 @@ struct process_events {
 	struct ring *ring; /* one per processor */
 	size_t nr;
 	int socket;
-	uint32_t port; /* the number of the socket, of which a network namespace has one */
+	uint32_t port; /* the socket's netlink port, which identifies it in its network namespace */
 	/* Set by process_events_drain() for its callbacks. */
 	void (*each)(void *context, const struct process_event *p);
 	void *context;
@@ -42,7 +42,7 @@ static int open_ring(struct process_events *e, const struct perf_event_attr *a, 
 	int fd = event_open(a, -1, cpu, 0), ret;
 
 	if (fd < 0)
-		return errno == ENODEV ? 0 : -errno; /* a processor that is offline */
+		return errno == ENODEV ? 0 : -errno; /* ENODEV means that the processor is offline */
 	ret = ring_open(&e->ring[e->nr], fd, RING_BYTES, RING_BYTES_LEAST);
 	if (ret)
 		close(fd);
@@ -78,7 +78,7 @@ static int open_perf(struct process_events *e)
 	if (ret == 0 && e->nr == 0)
 		ret = -ENODEV;
 	if (ret)
-		close_rings(e); /* rings of some processors only would be worse than none */
+		close_rings(e); /* with some processors only, the caller would not know that it misses events of the others */
 	return ret;
 }
 
@@ -92,7 +92,8 @@ static void take_record(void *events, const struct perf_event_header *h)
 		return;
 	if (h->type == PERF_RECORD_LOST)
 		e->lost = true;
-	/* Threads have names of their own.  Processes outside of the recorder's PID namespace have the number 0. */
+	/* Names of threads other than a process's first are left out, and so are processes outside of the recorder's PID namespace, whose
+	 * number is 0 here. */
 	if (h->type != PERF_RECORD_COMM || r.comm.pid != r.comm.tid || (pid_t)r.comm.pid <= 0 || r.comm.bytes > COMM_BYTES)
 		return;
 	memcpy(name, r.comm.name, r.comm.bytes);
@@ -102,13 +103,13 @@ static void take_record(void *events, const struct perf_event_header *h)
 
 /* -------------------------------------------------------------------------------------------------- the proc connector */
 
-/* The filter of Linux 6.6 for some kinds of events only.  Older kernels ignore it. */
+/* Asks for some kinds of events only, since Linux 6.6.  Older kernels ignore it. */
 struct proc_input_filter {
 	uint32_t operation, kinds;
 };
 
-/* The kernel sends its answer to all listeners, and the answer acknowledges the question's number plus one.  The socket's port is that
- * number, so that each listener knows its own answer. */
+/* Sends a question to the kernel, which sends its answer to all listeners.  The answer acknowledges the question's number plus one.  The
+ * socket's port is that number, so that each listener knows its own answer. */
 static int ask_connector(const struct process_events *e, const void *words, uint16_t bytes)
 {
 	union {
@@ -122,8 +123,8 @@ static int ask_connector(const struct process_events *e, const void *words, uint
 	return send(e->socket, &m, m.head.nlmsg_len, 0) < 0 ? -errno : 0;
 }
 
-/* Receives a message, which counts only if the kernel sent it.  1: an event; 0: none has come; -1: another message.  *ack: the number that
- * the event acknowledges. */
+/* Receives a message.  Returns 1 for an event from the kernel, whose *ack is the number that it acknowledges, 0 if no message has come, and
+ * -1 if the caller should try again: the message was another one, a signal came, or messages were lost. */
 static int receive_event(struct process_events *e, struct proc_event *out, uint32_t *ack)
 {
 	union {
@@ -149,8 +150,8 @@ static int receive_event(struct process_events *e, struct proc_event *out, uint3
 	return 1;
 }
 
-/* Waits for the kernel's answer.  0: events will come, else -errno.  Outside of the first namespaces there is no answer, though events
- * come, of processes that have other numbers here. */
+/* Waits for the kernel's answer.  Returns 0 if events will come, else -errno (-ENOTSUP: there was no answer).  Outside of the first
+ * namespaces the kernel does not answer.  Events come there too, but with numbers of other processes, so the connector is not used. */
 static int wait_for_answer(struct process_events *e)
 {
 	struct pollfd wait = { e->socket, POLLIN, 0 };
@@ -212,7 +213,7 @@ static void drain_connector(struct process_events *e)
 	}
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- both */
+/* ---------------------------------------------------------------------------------------------------------------- both sources */
 
 int process_events_open(struct process_events **out)
 {

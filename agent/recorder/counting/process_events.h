@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of the kernel about all processes of the machine: one executes a program, or takes another name.  Nothing is sampled or counted.
- * The source is perf's records, which need CAP_PERFMON or a kernel.perf_event_paranoid below 1, or the proc connector, which works in the
- * first namespaces only, with CAP_NET_ADMIN before Linux 6.6 and without privileges since.  Context: thread.
+ * Reports events of all processes of the machine: one executes a program, or takes another name.  Nothing is sampled or counted.  The
+ * source is perf's records, which need CAP_PERFMON or a kernel.perf_event_paranoid below 1, or the proc connector, which works in the first
+ * namespaces only, with CAP_NET_ADMIN before Linux 6.6 and without privileges since.  Context: thread.
  */
 #ifndef TAILOR_PROCESS_EVENTS_H
 #define TAILOR_PROCESS_EVENTS_H
@@ -24,15 +24,16 @@ struct process_event {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 };
 
-/* 0, or -errno of the first source if both fail, because the kernel reports no other processes to this one. */
+/* Opens perf's records, or the proc connector if they are unavailable.  Returns 0, -ENOMEM, or the -errno of perf's records if neither
+ * source is available. */
 int process_events_open(struct process_events **out);
 void process_events_close(struct process_events *e); /* NULL is fine */
 enum process_events_source process_events_source(const struct process_events *e);
 
-/* Fills in process_events_nr() descriptors for poll(2). */
+/* process_events_fill_poll() fills in process_events_nr() descriptors for poll(2). */
 size_t process_events_nr(const struct process_events *e);
 void process_events_fill_poll(const struct process_events *e, struct pollfd *to);
-/* Calls each() for every event that has come.  true: some events were lost, so the caller should look at all processes. */
+/* Calls each() for every event that has come.  Returns true if some events were lost, so that the caller should look at all processes. */
 bool process_events_drain(struct process_events *e, void (*each)(void *context, const struct process_event *p), void *context);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the kernel's records in rings, and the values of their counters at their end. */
+/* Passes the kernel's records in rings on to the sink, and the values of counters at a cut or at their end. */
 #include "agent/recorder/counting/internal.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 struct ring_context {
 	struct counting *counting;
 	struct ring *ring;
-	bool has_pair; /* a pair of both clocks was added that is later than all records in the ring */
+	bool has_pair; /* a pair of readings of both clocks was added in this drain; times are converted exactly only between two pairs */
 };
 
 static void count_ring_loss(const struct counting *c, enum loss_reason reason, const struct record_id *id, uint64_t count)
@@ -17,21 +17,22 @@ static void count_ring_loss(const struct counting *c, enum loss_reason reason, c
 	c->sink.lost(c->sink.context, reason, id ? id->pid : 0, id ? id->tid : 0, count);
 }
 
-/* Do the event's samples stand for all that it counts?  The kernel's clocks count the kernel's time in any case, so samples of user code
- * alone stand for a part of it. */
+/* Do the event's samples stand for all that it counts?  The kernel's clocks count the time in the kernel in any case, so samples of user
+ * code alone stand for a part of it. */
 static bool counts_what_it_samples(const struct perf_event_attr *a)
 {
 	return !event_is_clock(a) || (!a->exclude_kernel && !a->exclude_user);
 }
 
-/* Finds the event of a sample by the id of its counter.  false: no event has this id. */
+/* Finds the event of a sample by the id of its counter, if there are several events.  Returns false if no event has this id. */
 static bool find_event_of_id(const struct counting *c, uint64_t id, uint32_t *event)
 {
 	*event = 0;
 	return c->events.nr < 2 || event_ids_find(&c->ids, id, event);
 }
 
-/* The id stands first in a sample (PERF_SAMPLE_IDENTIFIER), whatever its event's layout is. */
+/* Passes a sample on to the sink.  With several events, the counter's id stands first in it (PERF_SAMPLE_IDENTIFIER), whatever the event's
+ * layout is. */
 static void handle_ring_sample(struct ring_context *x, const struct perf_event_header *h)
 {
 	struct counting *c = x->counting;
@@ -56,8 +57,8 @@ static void handle_ring_sample(struct ring_context *x, const struct perf_event_h
 	counting_count_thread_sample(c, x->ring->cpu, event, h, weight);
 }
 
-/* The record names the thread that ran when the kernel wrote it.  On a processor's ring, this thread is the best guess at whose samples
- * were lost. */
+/* Reports lost records.  The record names the thread that ran when the kernel wrote it.  In a processor's ring, this thread is the best
+ * guess at whose samples were lost. */
 static void handle_lost_record(struct ring_context *x, const struct kernel_record *r)
 {
 	x->ring->lost += r->lost;
@@ -118,7 +119,7 @@ void counting_begin_clock(struct counting *c)
 	struct ring_clock *k = &c->clock;
 
 	k->used = c->sampler < WIRE_SAMPLER_SIGNAL && events_are_batched(&c->events);
-	if (k->used && !perf_clock_read(&k->perf)) { /* the clock was readable when the events were chosen */
+	if (k->used && !perf_clock_read(&k->perf)) { /* it could be read when the events were chosen, but not any more */
 		k->used = false;
 		for (int i = 0; i < c->events.nr; i++) {
 			c->events.event[i].attr.use_clockid = 1;
@@ -174,8 +175,8 @@ void counting_fill_poll(struct counting *c, struct pollfd *to)
 		to[i] = (struct pollfd){ c->rings.ring[i].hung_up ? -1 : c->rings.ring[i].fd, POLLIN, 0 };
 }
 
-/* A ring whose tasks have all ended gets no more records.  Rings that were added since counting_fill_poll() stand after those that were
- * polled. */
+/* A ring whose tasks have all ended gets no more records.  Rings that were added since counting_fill_poll() have larger indexes than those
+ * that were polled, so polled has no entry for them. */
 void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled)
 {
 	size_t kept = 0;
@@ -193,11 +194,12 @@ void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled)
 	c->rings.nr_filled = 0;
 }
 
-/* --------------------------------------------------------------------------------------- what the counters themselves say */
+/* --------------------------------------------------------------------------------------- values of counters */
 
 /*
- * A processor's clock counts while the processor has nothing to run, but a kernel may take no samples then (Linux 6.18 as a guest takes
- * some on the first processor only).  Samples of what ran must not stand for that time.
+ * Returns the part of value that is idle time without samples.  A processor's clock counts while the processor has nothing to run, but a
+ * kernel may take no samples then (Linux 6.18 as a guest takes some on the first processor only).  Samples of what ran must not stand for
+ * that time.
  */
 static uint64_t time_without_samples(const struct counting *c, struct ring *r, int event, uint64_t value, uint64_t weight)
 {
@@ -210,8 +212,8 @@ static uint64_t time_without_samples(const struct counting *c, struct ring *r, i
 
 /*
  * Reports a counter's value and its losses since the previous report.  The kernel writes the number of dropped records into the ring when
- * the next record finds room, so the last losses are never in the ring.  The lost count of the event (with counters inherited from it) has
- * them all.
+ * the next record finds room, so the last losses are never in the ring.  The lost count of the event, which includes counters inherited
+ * from it, has them all.
  */
 static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t on_cpu_ns, uint64_t *lost)
 {
@@ -227,7 +229,9 @@ static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t
 	now = (struct ring_told){ count[0], count[1], count[2], count[3], r->nr_samples[event],
 				  counts_what_it_samples(&c->events.event[event].attr) ? r->weight[event] : 0 };
 	if (now.value == told->value && now.samples == told->samples && c->rings.any_ended) {
-		*told = now; /* an idle processor's event is enabled with its tasks all the same.  One is reported if all were idle */
+		/* an event is enabled on all processors while its task runs on one, and the others add nothing.  The first one is reported
+		 * in any case */
+		*told = now;
 		return;
 	}
 	c->rings.any_ended = true;
@@ -243,7 +247,7 @@ static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t
 	*told = now;
 }
 
-/* Returns how long the tasks of a ring's events ran on its processor since the previous report.  0: not known. */
+/* Returns how long the tasks of a ring's events ran on its processor since the previous report, or 0 if that is not known. */
 static uint64_t read_on_cpu_time(const struct counting *c, struct ring *r)
 {
 	uint64_t count[4] = { 0 }, before = r->told_on_cpu_ns;

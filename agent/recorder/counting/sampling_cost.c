@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A clock that samples so often that each sample takes longer than its period leaves the program no time.  The kernel limits the interrupt
- * time of counters, but not that of its own timers.  So if short periods are requested, samples of a loop of the recorder's own are taken
- * first, and periods are at least twice as long as one of them takes.  If a cost is requested instead of a rate, the measurement chooses
- * the rate.  A program also loses what an interrupt (and, in a guest, the exits to the hypervisor) displaced in its caches, so the loop has
- * as much memory then as the processor's second cache.
+ * Measures the time of samples, and chooses periods by it.  A clock that samples so often that each sample takes longer than its period
+ * leaves the program no time.  The kernel limits the interrupt time of counters, but not that of its own timers.  So if short periods are
+ * requested, samples of a loop of the recorder's own are taken first, and periods are at least twice as long as one of them takes.  If a
+ * cost is requested instead of a rate, the measurement chooses the rate.  A program also loses what an interrupt (and, in a guest, the
+ * exits to the hypervisor) displaced in its caches, so the loop then walks through as much memory as the processor's second cache has.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -14,15 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHORT_NS 45000u	   /* ns; all machines seen bear longer periods (22 µs a sample on a busy virtual machine) */
-#define PERIODS 2	   /* a period is at least so many samples' times, so half of the time is the program's */
-#define BY_SIGNAL 2	   /* a handler's sample takes this many times as long (38 µs there) */
+#define SHORT_NS 45000u	   /* ns; all machines that were measured bear longer periods (22 µs a sample on a busy virtual machine) */
+#define PERIODS 2	   /* a period lasts at least as long as this many samples, so half of the time is the program's */
+#define BY_SIGNAL 2	   /* a sample takes this many times as long in a signal handler (38 µs on that machine) */
 #define TRY_PERIOD 100000u /* in ns of a clock, or counts of another event */
 #define TRY_SAMPLES 10
-#define TRIES 10 /* the shortest is taken, since the others were disturbed */
+#define TRIES 10 /* walks per measurement; the shortest is taken, since the others were disturbed */
 #define MEASUREMENTS 3
-#define COST_LEAST 500u	    /* ns; an interrupt takes more, so a smaller result was measured beside other work */
-#define COST_ASSUMED 100000u /* ns, where each measurement was disturbed */
+#define COST_LEAST 500u	    /* ns; an interrupt takes more, so a smaller result means that other work disturbed the measurement */
+#define COST_ASSUMED 100000u /* ns; used if all measurements were disturbed */
 #define TRY_RING_BYTES (1u << 20)
 #define RATE_BY_COST_MOST 1000u
 #define RATE_LEAST 10u
@@ -30,9 +30,10 @@
 #define CACHE_BYTES (1u << 20) /* assumed if the C library does not know the size */
 #define CACHE_LEAST (1u << 18)
 #define CACHE_MOST (1u << 23)
-#define STRIDE 0x9e3779b1u /* between lines of a walk; odd, so that it reaches all of a power of two, and far, for prefetchers */
+/* distance between successive lines of a walk; odd, so that all of a power of two are reached, and too far for prefetchers */
+#define STRIDE 0x9e3779b1u
 
-/* Lines of memory, each with the index of the next one, in no order that a prefetcher knows. */
+/* Lines of memory, each with the index of the next one, in an order that prefetchers do not foresee. */
 struct walk {
 	struct walk_line {
 		uint32_t next, unused[LINE_BYTES / 4 - 1];
@@ -40,7 +41,7 @@ struct walk {
 	uint32_t at;
 };
 
-/* Builds a walk of the largest power of two of lines within bytes.  bytes: at least one line. */
+/* Builds a walk of the largest power of two of lines within bytes, which has room for one line at least.  Returns false without memory. */
 static bool walk_open(struct walk *w, size_t bytes)
 {
 	uint32_t lines = 1;
@@ -79,7 +80,7 @@ static uint64_t shortest_walk(struct walk *w, long rounds)
 	return least;
 }
 
-/* Returns the rounds of a walk that take ns without samples. */
+/* Returns how many rounds of a walk take ns if no samples are taken. */
 static long rounds_of(struct walk *w, uint64_t ns)
 {
 	long rounds = 10000;
@@ -107,10 +108,8 @@ uint64_t counting_sample_cost_ns(uint64_t without_ns, uint64_t with_ns, uint64_t
 	return samples && with_ns >= without_ns + COST_LEAST * samples ? (with_ns - without_ns) / samples : 0;
 }
 
-/*
- * Measures the time of a sample during a walk, in ns.  0: there are no samples.  Walks with and without samples alternate, so that other
- * work on the machine disturbs both.
- */
+/* Measures the time of a sample during a walk, in ns.  Returns 0 if no samples came, and COST_ASSUMED if all measurements were disturbed.
+ * Walks with and without samples alternate, so that other work on the machine disturbs both. */
 static uint64_t measure_samples(struct walk *w, int fd, struct ring *r)
 {
 	long rounds = rounds_of(w, (uint64_t)TRY_PERIOD * TRY_SAMPLES);
@@ -139,7 +138,7 @@ static uint64_t measure_samples(struct walk *w, int fd, struct ring *r)
 	return cost_ns || !samples ? cost_ns : COST_ASSUMED;
 }
 
-/* Measures the time that a sample of such an event costs a program with this much memory, in ns.  0: not known. */
+/* Measures the time that a sample of such an event costs a program with this much memory, in ns.  Returns 0 if that cannot be measured. */
 static uint64_t measure_sampling_cost(const struct perf_event_attr *like, size_t bytes)
 {
 	struct perf_event_attr a = *like;
@@ -168,7 +167,7 @@ static uint64_t measure_sampling_cost(const struct perf_event_attr *like, size_t
 	return cost_ns;
 }
 
-/* Returns the period that this machine bears if a shorter one was requested, else 0. */
+/* Returns the period that this machine bears, if the event is a clock with a shorter one.  Else returns 0. */
 static uint64_t period_to_bear(const struct counting *c, const struct event *e)
 {
 	uint64_t times = c->sampler == WIRE_SAMPLER_SIGNAL ? BY_SIGNAL : 1, least;
@@ -179,13 +178,15 @@ static uint64_t period_to_bear(const struct counting *c, const struct event *e)
 	return least > e->attr.sample_period ? least | 1 : 0;
 }
 
-/* May the event's rate be chosen by cost?  A rate or period that was requested by itself stays. */
+/* May the event's rate be chosen by cost?  If the cost is only a limit, this is so for the default rate, else for any rate.  A requested
+ * period stays. */
 static bool may_choose_rate(const struct counting *c, const struct event *e)
 {
 	return c->options.cost_is_limit ? e->rate == EVENT_RATE_DEFAULT : e->rate != 0;
 }
 
-/* Sets each event's rate so that all events' samples together take the requested part of the time. */
+/* Sets the rate of each event that may_choose_rate() permits, so that all events' samples together take the requested part of the time, as
+ * far as RATE_LEAST permits. */
 static void choose_rates_by_cost(struct counting *c)
 {
 	char text[256];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sampling without ring buffers.  Signal handlers in the host take the samples and write them into the guests' logs.  A counter's overflow
- * signal calls them or, where perf events are forbidden, a timer.  This file turns them into samples like all others.
+ * Samples without ring buffers.  Signal handlers in the host take the samples and write them into the logs of its agent.  The signals come
+ * from overflows of counters or, with SAMPLER_TIMER or where perf events are forbidden, from timers.  This file makes records of perf from
+ * the logs' samples, so that the sink need not distinguish them.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -31,7 +32,8 @@ static bool is_permission_error(int error)
 	return error == EACCES || error == EPERM || error == ENOSYS;
 }
 
-/* The kernel checks such timers at its tick, so samples come no faster, and each has a larger weight. */
+/* Returns the ticks of the kernel per second.  It checks timers of processor time at its tick, so samples come no faster, and each has a
+ * larger weight. */
 static uint64_t ticks_per_second(void)
 {
 	struct timespec t;
@@ -151,7 +153,7 @@ static struct signal_event *find_signal_event(const struct signal_events *s, uin
 	return i ? &s->event[i - 1] : NULL;
 }
 
-/* The handler knows only the mean period.  The period that the thread's counter had is known here. */
+/* Sets the weight of a sample to the period that its thread's counter had.  The handler knows only the mean period. */
 static void weigh_signal_sample(struct signal_events *s, uint32_t pid, uint32_t tid, struct log_sample *g)
 {
 	struct signal_event *e = find_signal_event(s, pid, tid);
@@ -167,7 +169,7 @@ static void weigh_signal_sample(struct signal_events *s, uint32_t pid, uint32_t 
 
 void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, const void *record, size_t bytes)
 {
-	static uint64_t words[RECORD_MAX / 8]; /* may be static, because only one thread drains */
+	static uint64_t words[RECORD_MAX / 8]; /* it may be static, because only one thread drains */
 	struct perf_event_header *h = (struct perf_event_header *)(void *)words;
 	uint64_t *to = (uint64_t *)(void *)(h + 1);
 	struct log_sample g;
@@ -180,7 +182,7 @@ void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, co
 		return;
 	}
 	if (c->paused)
-		return; /* timers go on during a pause */
+		return; /* timers expire during a pause, too */
 	if (c->sampler == WIRE_SAMPLER_SIGNAL)
 		weigh_signal_sample(&c->signal_events, pid, tid, &g);
 	else
@@ -277,7 +279,7 @@ void counting_prune_signal_events(struct counting *c, uint64_t now_ns)
 	if (kept == s->nr)
 		return;
 	s->nr = kept;
-	hash_map_fini(&s->of_thread); /* without memory, weights are mean periods */
+	hash_map_fini(&s->of_thread); /* a thread for which there is no memory keeps the handler's weights, which are mean periods */
 	for (uint32_t i = 0; i < kept; i++)
 		hash_map_set(&s->of_thread, s->event[i].tid, s->event[i].pid, i + 1);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The default number of stack bytes with each sample is the most that the kernel copies.  The kernel copies no more than the stack has, so
- * a sample of a shallow stack costs the same, and stacks are stored as changes, so the trace hardly grows.  The former default, 16 KiB,
- * reaches the first frame in 95 of 100 samples of git, gcc, python3 and java, but one function of a matrix product or of a sort can have
- * more.  The kernel reserves all of it in the ring, whatever the stack has, so samples would be lost where rings are small.
+ * Chooses the number of stack bytes that are copied with each sample.  The default is the most that the kernel copies.  The kernel copies
+ * no more than the stack has, so a sample of a shallow stack costs the same, and stacks are stored as changes, so the trace hardly grows.
+ * The former default, 16 KiB, reaches the first frame in 95 of 100 samples of git, gcc, python3 and java, but one function of a matrix
+ * product or of a sort can have more.  The kernel reserves all of it in the ring, whatever the stack has, so where rings are small the
+ * number is reduced, or samples would be lost.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -18,7 +19,7 @@
 #define ROOM_UNHURRIED_NS 60000000u /* the same for a recorder without real-time priority, which waits for others' time slices */
 #define RATE_UNKNOWN 10000u
 
-/* Samples per second of all events together. */
+/* Returns the samples per second of all events together.  RATE_UNKNOWN is assumed for events with a period. */
 static uint64_t total_sample_rate(const struct event_options *o)
 {
 	struct event_list list;

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Finds the sums of a thread for an event on a processor.  NULL: there are none, or no memory.  Thread numbers are reused, and so are their
- * sums. */
+/* Finds the sums of a thread for an event on a processor, or adds them.  Returns NULL if there are none, or no memory to add them.  Thread
+ * numbers are reused, and so are their sums, which counting_end_thread() clears. */
 static struct thread_sum *find_thread_sum(struct thread_counts *t, uint32_t tid, int cpu, uint32_t event, bool add)
 {
 	uint64_t place = (uint64_t)event << 32 | (uint32_t)cpu;
@@ -27,7 +27,8 @@ static struct thread_sum *find_thread_sum(struct thread_counts *t, uint32_t tid,
 	return &t->sum[t->nr++];
 }
 
-/* Reads the thread's number, which stands in a sample after its id and its instruction address. */
+/* Reads the thread's number, which stands in a sample after its id and its instruction address.  Returns false if samples have no such
+ * number. */
 static bool read_sample_tid(uint64_t sample_type, const struct perf_event_header *h, uint32_t *tid)
 {
 	size_t at = sizeof(*h) + 8 * (size_t)(!!(sample_type & PERF_SAMPLE_IDENTIFIER) + !!(sample_type & PERF_SAMPLE_IP)) + sizeof(*tid);
@@ -45,7 +46,7 @@ bool counting_sample_is_idle(const struct counting *c, uint32_t event, const str
 	return read_sample_tid(c->events.event[event].attr.sample_type, h, &tid) && tid == 0;
 }
 
-/* Is each occurrence of the event a sample?  Then no sample is missing. */
+/* Is each occurrence of the event a sample?  Then no sample is missing, and threads are not counted. */
 static bool samples_each(const struct perf_event_attr *a)
 {
 	return !a->freq && a->sample_period <= 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timers expire at the kernel's tick, and take no sample at the end of their threads.  Threads shorter than a tick, and what others run
- * after their last sample, are in no sample.  A process's clock has the processor time of all of its threads, also of those that ended, and
- * is read as long as the process exists.  The time that samples do not stand for is reported as a thread without a number that has no
- * sample.
+ * Reports processor time that no timer's sample stands for.  Timers expire at the kernel's tick, and take no sample at the end of their
+ * threads.  Threads shorter than a tick, and what other threads run after their last sample, are in no sample.  A process's clock has the
+ * processor time of all of its threads, also of those that ended, and is read as long as the process exists.  The time without samples is
+ * reported as a thread with the number 0 that had no sample.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -14,9 +14,9 @@
 #include <time.h>
 
 #define LOOK_NS 10000000ull
-#define LOOK_EACH_NS 1000000ull /* per process, since a look takes a microsecond or two */
+#define LOOK_EACH_NS 1000000ull /* per process, because reading one clock takes a microsecond or two */
 
-/* Reads the processor time of a process.  false: the process does not exist any more. */
+/* Reads the processor time of a process.  Returns false if it cannot be read, as after the process's end. */
 static bool read_process_clock(uint32_t pid, uint64_t *ns)
 {
 	struct timespec t;

@@ -2,7 +2,7 @@
 /*
  * Records when threads are woken.  From then on they wait for a processor, and no longer for what they waited for.  Only the tracepoint
  * sched_waking reports this, on the processor of the waker, so it is recorded on all processors, where that is permitted (root).  Only
- * wake-ups of threads that were seen to switch are passed on.
+ * wake-ups of threads that were seen to switch are passed on, because others are not recorded.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -31,11 +31,11 @@ struct tracepoint_common {
 	uint8_t flags, preempt_count;
 	uint32_t pid;
 };
-#define IN_HARD_INTERRUPT 0x08u /* in flags; the thread that runs has nothing to do with the wake-up */
+#define IN_HARD_INTERRUPT 0x08u /* in flags: an interrupt woke, and the thread that runs has nothing to do with it */
 #define IN_SOFT_INTERRUPT 0x10u
 
-/* Returns the waker, which is the thread that ran, or an interrupt.  Process 1 is taken for an interrupt, because its number means another
- * thing in a trace. */
+/* Returns the waker, which is the thread that ran, or TRACE_WOKEN_BY_INTERRUPT.  Process 1 is taken for an interrupt, because its number
+ * means TRACE_WOKEN_BY_UNKNOWN in a trace. */
 static uint32_t waker_of_tracepoint(const unsigned char *data)
 {
 	struct tracepoint_common common;
@@ -45,7 +45,7 @@ static uint32_t waker_of_tracepoint(const unsigned char *data)
 													      : common.pid;
 }
 
-/* Finds the tracepoint's number, and the place of the woken thread's number in its data. */
+/* Finds the tracepoint's number, and the offset of the woken thread's number in its data.  Returns false if tracepoints cannot be read. */
 static bool find_tracepoint(uint64_t *id, uint32_t *tid_at)
 {
 	FILE *f = event_open_tracepoint_file(EVENT_WAKING, "id");
@@ -101,7 +101,7 @@ void counting_open_wakeups(struct counting *c)
 	for (int cpu = 0; cpu < nr_cpus && c->wakeups.ring && (ret == 0 || ret == -ENODEV); cpu++)
 		ret = open_wakeup_ring(&c->wakeups, &a, cpu);
 	if (ret && ret != -ENODEV)
-		counting_close_wakeups(c); /* wake-ups of some processors only would be wrong */
+		counting_close_wakeups(c); /* with some processors only, most wake-ups would be missing without notice */
 }
 
 void counting_note_switch(struct counting *c, uint32_t pid, uint32_t tid)
