@@ -221,7 +221,7 @@ static int open_kept_ring(struct counting *c, const struct perf_event_attr *like
 			return -errno;
 		r->more[r->nr_more++] = fd;
 	}
-	r->on_cpu_fd = event_open(&a, 0, cpu, 0); /* its time is 0, to which the times of attached events are added */
+	r->on_cpu_fd = event_open(&a, 0, cpu, 0); /* the event's own time is 0, to which the times of attached events are added */
 	return 0;
 }
 

@@ -119,7 +119,7 @@ void counting_begin_clock(struct counting *c)
 	struct ring_clock *k = &c->clock;
 
 	k->used = c->sampler < WIRE_SAMPLER_SIGNAL && events_are_batched(&c->events);
-	if (k->used && !perf_clock_read(&k->perf)) { /* it could be read when the events were chosen, but not any more */
+	if (k->used && !perf_clock_read(&k->perf)) { /* the clock could be read when the events were chosen, but not any more */
 		k->used = false;
 		for (int i = 0; i < c->events.nr; i++) {
 			c->events.event[i].attr.use_clockid = 1;

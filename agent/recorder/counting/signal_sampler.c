@@ -169,7 +169,7 @@ static void weigh_signal_sample(struct signal_events *s, uint32_t pid, uint32_t 
 
 void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, const void *record, size_t bytes)
 {
-	static uint64_t words[RECORD_MAX / 8]; /* it may be static, because only one thread drains */
+	static uint64_t words[RECORD_MAX / 8]; /* may be static, because only one thread drains */
 	struct perf_event_header *h = (struct perf_event_header *)(void *)words;
 	uint64_t *to = (uint64_t *)(void *)(h + 1);
 	struct log_sample g;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions about all of a server's processes: which one has a number, whether queries are short, and notices for the recording's user. */
+/* Finds a server's process by its number, notes whether queries are short, and passes notices to the recording's user. */
 #include "agent/recorder/engines/postgres.h"
 
 #include "jitreg/base/clock.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #define SHORT_NS 30000000ull /* queries that last less are likely to end between two looks */
-#define SOON_NS 1000000000ull /* looks come sooner for this time after such a query */
+#define SOON_NS 1000000000ull /* looks come sooner for so long after a short query */
 
 void engines_notice(struct engines *e, const char *format, ...)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the processes of servers, and what samples have shown about them. */
+/* Keeps the processes of servers and the samples that need a look at their memory, and looks. */
 #include "agent/recorder/engines/engines.h"
 
 #include "agent/recorder/engines/postgres.h"
@@ -15,11 +15,11 @@
 #include <sys/mman.h>
 
 #define NONE UINT32_MAX /* in by_pid: the process was a backend, and is gone */
-#define FRAMES_MAX 8	/* frames of standard_ExecutorRun kept of one stack */
-#define PROGRAM "post"	/* names of such programs begin so: postgres, postmaster */
+#define FRAMES_MAX 8	/* frames of standard_ExecutorRun that are kept of one stack */
+#define PROGRAM "post"	/* beginning of the programs' names: postgres, postmaster */
 #define LOOK_MS 10
 #define SOON_MS 2
-#define LOOKS_PART 20 /* looks that come sooner may take one twentieth of the time */
+#define LOOKS_PART 20 /* looks that come sooner may take one part in so many of the time */
 
 struct engines *engines_create(struct trace_writer *w, const struct engines_says *says, uint32_t stack_bytes)
 {
@@ -42,11 +42,9 @@ struct postgres_backend *engines_find_backend(const struct engines *e, pid_t pid
 	return i && i != NONE ? e->backend[i - 1] : NULL;
 }
 
-/*
- * An agent connects by a socket, but the kernel reports forks and programs in rings that are drained later.  So the time since which a
- * process has an agent is kept until both are known.  The agent of an executed program connects after the exec.
- */
-#define AGENT 1	     /* key of by_pid, with the pid; the value is milliseconds since the beginning, plus 2 */
+/* When did a process get an agent?  An agent connects by a socket, but the kernel reports forks and programs in rings that are drained
+ * later.  So the time is kept until the process is known.  An agent that connected before the exec is not that of the executed program. */
+#define AGENT 1	     /* key of by_pid, with the pid; the value is ms from the beginning of the recording, plus 2 */
 #define AGENT_GONE 1 /* the value after the process has exited */
 
 static uint32_t ms_since_begin(const struct engines *e, uint64_t time_ns)
@@ -89,7 +87,7 @@ static void add_backend(struct engines *e, struct postgres_server *server, pid_t
 
 /* ------------------------------------------------------------------------------------------------------------- waits */
 
-/* Reads the server's wait event once, by the next look, while the wait lasts. */
+/* Reads the wait event of a backend that waits, once for each wait.  If the wait has ended by then, end_wait_event() drops it. */
 static void read_wait_event(struct postgres_backend *b)
 {
 	uint64_t at;
@@ -179,7 +177,7 @@ static void add_server_process(struct engines *e, pid_t pid, uint64_t since_ns)
 		return;
 	generated_code_find_mappings(&b->code, pid);
 	b->is_parent = engines_is_postmaster(e, pid);
-	if (b->is_parent) /* a postmaster maps libraries when it starts; the kernel reports mappings of its children */
+	if (b->is_parent) /* a postmaster maps libraries when it starts, before it is recorded; the kernel reports only later mappings */
 		postgres_server_find_llvm(e, b);
 }
 
@@ -317,7 +315,8 @@ void engines_note_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_
 static void begin_wait_event(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen)
 {
 	e->has_switches = true;
-	if (seen->pid != seen->tid || seen->time_ns <= b->came_ns) /* the wait is over: processors' rings are drained one by one */
+	/* the wait is over: another processor's ring, which was drained before, had its end */
+	if (seen->pid != seen->tid || seen->time_ns <= b->came_ns)
 		return;
 	b->wait = (struct postgres_wait){ .begin_ns = seen->time_ns };
 }
@@ -343,7 +342,7 @@ void engines_add_sample(struct engines *e, const struct sample_seen *seen, bool 
 		memcpy(&word, seen->stack + 8 * (size_t)i, 8);
 		if (word - begin - 1 >= bytes)
 			continue;
-		if (nr == FRAMES_MAX) /* frames further out count for more */
+		if (nr == FRAMES_MAX) /* the innermost frame is dropped, because outer frames are needed to know whose query it is */
 			memmove(frame, frame + 1, (--nr) * sizeof(frame[0]));
 		frame[nr++] = i;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Database servers that run without an agent.  What they execute is read from their memory, and goes to the trace as records of jitreg.
- * Nothing in them is changed, stopped or waited for.  All functions take NULL, which means that there is no recording.  Context: thread.
+ * Reads from the memory of database servers without an agent what they execute, and writes it to the trace as records of jitreg.  Nothing
+ * in them is changed, stopped or waited for.  All functions but engines_create() take NULL, which means that there is no recording.
+ * Context: thread.
  */
 #ifndef TAILOR_ENGINES_H
 #define TAILOR_ENGINES_H
@@ -16,41 +17,41 @@
 
 struct engines;
 
-/* Calls by which engines report to the recording, for its user and the trace. */
+/* Functions by which engines report to the recording: notices for its user, and what a server lacks for the trace. */
 struct engines_says {
 	void (*notice)(void *context, const char *sentence);
 	void (*lack)(void *context, pid_t pid, const struct host_lack *l);
 	void *context;
 };
 
-/* stack_bytes: the most that is copied with a sample.  NULL: no memory. */
+/* stack_bytes: the most stack bytes that are copied with a sample.  Returns NULL if memory runs out. */
 struct engines *engines_create(struct trace_writer *w, const struct engines_says *says, uint32_t stack_bytes);
 void engines_destroy(struct engines *e);
 
-/* Notes a process that runs already and is recorded. */
+/* Notes a process that is recorded and ran already. */
 void engines_add_process(struct engines *e, pid_t pid);
-/* Is pid the parent of a server's processes?  If so, a user who names it means all of them. */
+/* Is pid the parent of a server's processes (PostgreSQL's postmaster)?  If so, a user who names it means all of them. */
 bool engines_is_postmaster(const struct engines *e, pid_t pid);
-/* Note what the kernel reports about processes.  name: the program's name. */
+/* Note what the kernel reports about processes.  name: the name that the kernel gives the process with its new program. */
 void engines_note_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns);
 void engines_note_exec(struct engines *e, pid_t pid, const char *name, size_t bytes, uint64_t time_ns);
 void engines_note_exit(struct engines *e, pid_t pid, uint64_t time_ns);
-/* Notes a mapping of a file or of memory, by which generated code and llvmjit.so are found. */
+/* Notes an executable mapping of a process, by which generated code and llvmjit.so are found. */
 void engines_note_mapping(struct engines *e, const struct mapping *m);
-/* Notes that a process has an agent, which reports more than can be read from outside.  May be called before the kernel reports the
- * process. */
+/* Notes that a process has an agent, which reports all but waits, so only waits are read from outside.  May be called before the kernel
+ * reports the process. */
 void engines_note_agent(struct engines *e, pid_t pid);
 
 /* Notes a sample.  leaves: it was taken because the thread leaves its processor.  Makes no system call. */
 void engines_add_sample(struct engines *e, const struct sample_seen *seen, bool leaves);
-/* Notes that a thread comes to a processor (comes), or leaves one.  Makes no system call. */
+/* Notes that a thread comes to a processor (comes), or leaves one.  Writes a wait that is over, and makes no other system call. */
 void engines_note_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, bool comes);
-/* Reads from memory what the samples since the previous call have shown.  Called after rings were drained. */
+/* Reads from the servers' memory what was sampled since the previous call, and what lasts.  Called after rings were drained. */
 void engines_poll_backends(struct engines *e, uint64_t now_ns);
 /* Ends all plans and waits at the end of a recording. */
 void engines_end_plans(struct engines *e, uint64_t now_ns);
-/* Returns the milliseconds within which the next look is due, fewer while queries run that end between two looks.  0: there is nothing to
- * look at. */
+/* Returns the milliseconds within which engines_poll_backends() is to be called again, fewer while queries run that may end between two
+ * calls.  Returns 0 if there is nothing to look at. */
 int engines_poll_interval_ms(const struct engines *e);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Code that a server generates and registers nowhere.  Its bytes go to the trace (CODE_BYTES, whole regions), and the analyzer finds there
- * how its functions lay out their frames.  Context: thread.
- */
+/* Copies code that a server generates, and registers nowhere, to the trace (records CODE_BYTES, each with a whole region).  From its bytes
+ * the analyzer finds how its functions lay out their frames.  Context: thread. */
 #ifndef TAILOR_GENERATED_CODE_H
 #define TAILOR_GENERATED_CODE_H
 
@@ -11,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define GENERATED_REGIONS 32 /* per process; with more of them, the oldest are forgotten, and may be read again */
+#define GENERATED_REGIONS 32 /* regions per process; with more, the oldest are forgotten, and are copied again if they are noted again */
 
 struct generated_code {
 	struct generated_region {
@@ -22,12 +20,15 @@ struct generated_code {
 	bool any_wanted;
 };
 
-/* Notes that executable memory without a file was mapped or found. */
+/* Notes that executable memory without a file was mapped or found, to be copied.  Regions of more than 1 MiB are ignored. */
 void generated_code_note_mapping(struct generated_code *g, uint64_t address, uint64_t bytes);
-/* Notes the executable memory without a file of a process that existed before the recording. */
+/* Notes the executable memory without a file that a process has, for one that existed before it was recorded. */
 void generated_code_find_mappings(struct generated_code *g, pid_t pid);
-/* Copies regions that were mapped since the previous call to the trace.  *written: bytes of all processes together.  false: some regions
- * are gone. */
+/*
+ * Copies regions that were noted since the previous call to the trace.  *written: bytes that were copied so far, of all processes together,
+ * which are limited; regions beyond the limit, or for which memory runs out, are left out.  Returns false if some regions do not exist any
+ * more.
+ */
 bool generated_code_copy_to_trace(struct generated_code *g, pid_t pid, struct trace_writer *w, uint64_t *written);
 
 #endif

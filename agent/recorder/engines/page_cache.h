@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Serves many small reads of another process's memory by few system calls.  Whole pages are read, and kept until the next
- * page_cache_reset().  Context: thread.
- */
+/* Serves many small reads of another process's memory by few system calls.  Whole pages are read.  A page is kept until page_cache_reset(),
+ * or until another page takes its place.  Context: thread. */
 #ifndef TAILOR_PAGE_CACHE_H
 #define TAILOR_PAGE_CACHE_H
 
@@ -14,14 +12,15 @@
 
 struct page_cache {
 	pid_t pid;
-	uint64_t page[PAGE_CACHE_PAGES]; /* address; 0: free */
+	uint64_t page[PAGE_CACHE_PAGES]; /* address of the page; 0: free */
 	unsigned char bytes[PAGE_CACHE_PAGES][4096];
-	uint64_t nr_reads; /* number of system calls */
+	uint64_t nr_reads; /* number of pages that were read, each by a system call */
 };
 
 /* Forgets all pages, and reads from this process from now on. */
 void page_cache_reset(struct page_cache *c, pid_t pid);
-/* Reads all of the bytes and returns 0, or returns -EFAULT.  A callback for struct postgres_reader.  context: the cache. */
+/* Copies bytes at address of the process into to, and returns 0.  Returns -EFAULT if any of them cannot be read; to may have some of them
+ * then.  This is the read function of a struct postgres_reader, whose context is the cache. */
 int page_cache_read(void *context, uint64_t address, void *to, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that the files about PostgreSQL share.  Context: thread. */
+/* The files about PostgreSQL share these declarations.  Context: thread. */
 #ifndef TAILOR_ENGINES_POSTGRES_H
 #define TAILOR_ENGINES_POSTGRES_H
 
@@ -14,26 +14,27 @@
 #define POSTGRES_CLASS_FUNCTIONS 12 /* functions of one class */
 #define POSTGRES_PLANS 16	    /* plans of one backend that are kept */
 #define POSTGRES_WORDS_BELOW 24	    /* stack words below the return address into standard_ExecutorRun */
-#define POSTGRES_WORDS_NEAR 40	    /* first words, in which the query's address is searched */
-#define POSTGRES_WORDS_PORTAL 100   /* word up to which the query's portal is searched, from the return address on */
-#define POSTGRES_WORDS 256	    /* words kept of each such frame */
-#define POSTGRES_SIGHTINGS 512	    /* frames kept between two looks */
+#define POSTGRES_WORDS_NEAR 40	    /* number of words from the first on in which the query's address is searched */
+#define POSTGRES_WORDS_PORTAL 100   /* index of the word up to which the query's portal is searched, from the return address on */
+#define POSTGRES_WORDS 256	    /* words that are kept of each such frame */
+#define POSTGRES_SIGHTINGS 512	    /* frames that are kept between two looks; further ones are dropped */
 
-/* A program that is a server.  Processes that were forked from it without another exec share it. */
+/* An executed program that is a server.  Processes that were forked from it, without another exec, share it. */
 struct postgres_server {
 	uint64_t base;
 	const struct postgres_layout *layout; /* NULL: unknown version, nothing is read */
 	struct postgres_code code;
 	struct postgres_catalog catalog;
 	struct postgres_range run; /* standard_ExecutorRun, with all of its unwind range */
-	uint64_t active_portal, my_entry, my_pid, postmaster_pid, my_wait; /* addresses of variables; my_wait: 0 before version 14 */
+	/* addresses of the server's variables; my_wait: 0 before version 14 */
+	uint64_t active_portal, my_entry, my_pid, postmaster_pid, my_wait;
 	uint64_t salt;
 	uint32_t class_nr[POSTGRES_NR_CLASSES];
 	uint64_t class_function[POSTGRES_NR_CLASSES][POSTGRES_CLASS_FUNCTIONS];
 };
 
 struct postgres_plan_node {
-	uint64_t address, upper, id, consumer; /* consumer: component of the owning node; 0: the plan's root */
+	uint64_t address, upper, id, consumer; /* upper: address of the node above it; id: its component; consumer: not used */
 	uint32_t first_function, nr_functions;
 };
 
@@ -46,33 +47,35 @@ struct postgres_plan {
 	uint32_t nr, nr_functions;
 	bool top;	  /* the backend's own statement, not a query inside of another one */
 	bool live;	  /* the plan's objects are in the trace and have not ended */
-	bool changed, same_root; /* other values were found at checked_ns; same_root: except for the root */
-	unsigned evidence;	 /* words by which it was found on a stack */
+	bool changed, same_root; /* changed: memory had other values at checked_ns; same_root: but the same root */
+	unsigned evidence;	 /* what of it was found on a stack: bits of postgres_backend.c */
 	uint64_t portal;	 /* portal of the cursor that runs it; 0: not needed */
-	uint64_t start_us, state_us;	/* begin of the backend's statement and state when it was read */
+	/* when the backend's statement and state began that were present when it was read; state_us is UINT64_MAX if the plan was of an
+	 * earlier state */
+	uint64_t start_us, state_us;
 	uint64_t begin_ns, seen_ns, checked_ns;
 	uint64_t mark;
 	char name[POSTGRES_NAME_BYTES];
 };
 
 struct postgres_backend {
-	pid_t pid, own_pid, leader; /* own_pid, leader: in the server's PID namespace; leader 0: no parallel worker */
+	pid_t pid, own_pid, leader; /* own_pid, leader: numbers in the server's PID namespace; leader: 0 except in parallel workers */
 	struct postgres_server *server;
 	uint64_t born_ns;
-	uint64_t entry;		    /* address of its PgBackendStatus; 0: unknown yet */
-	uint64_t start_us, state_us; /* begin of the statement and state that were read last */
+	uint64_t entry;		    /* address of its PgBackendStatus; 0: not known yet */
+	uint64_t start_us, state_us; /* when the statement and state began that were read last */
 	uint64_t polled_ns, changed_ns; /* changed_ns: when start_us and state_us were first read */
 	uint64_t looked_ns, top_end_ns; /* top_end_ns: end of the statement's query before the present one */
 	bool announced, titled, is_parent, has_samples, sampled, lost, had_top; /* had_top: the present statement's query was read */
 	uint32_t nr_marks;
 	char name[256], application[64];
-	uint32_t class_said[POSTGRES_NR_CLASSES]; /* functions of each class in the trace */
+	uint32_t class_said[POSTGRES_NR_CLASSES]; /* number of functions of each class that are in the trace */
 	uint32_t llvm_nr;
 	uint64_t llvm_function[8];
 	bool llvm_mapped;
 	struct generated_code code;
 	struct postgres_wait {
-		uint64_t begin_ns, read_ns; /* 0: no wait; 0: not read */
+		uint64_t begin_ns, read_ns; /* begin_ns is 0 without a wait; read_ns is 0 until info is read */
 		uint32_t info;		    /* the server's wait_event_info */
 	} wait;
 	uint64_t came_ns; /* when it last came to a processor */
@@ -85,16 +88,16 @@ struct postgres_backend {
 struct postgres_sighting {
 	struct postgres_backend *backend;
 	uint64_t time_ns;
-	uint64_t at; /* address of word[0] */
-	bool top;    /* the outermost frame of a whole stack */
-	bool cut;    /* the outermost frame of a cut stack */
+	uint64_t at; /* stack address of word[POSTGRES_WORDS_BELOW], the return address */
+	bool top;    /* the outermost such frame of a stack that was copied as a whole */
+	bool cut;    /* the outermost such frame of a stack of which the outer part was not copied */
 	uint64_t word[POSTGRES_WORDS];
 };
 
 /* Buffers for reading, allocated when a process may be a server. */
 struct postgres_memory {
 	struct page_cache pages;
-	struct postgres_code llvm; /* code of the llvmjit.so that is looked at */
+	struct postgres_code llvm; /* code of the llvmjit.so whose functions are being found */
 	struct postgres_sighting sighting[POSTGRES_SIGHTINGS];
 	uint32_t sorted[POSTGRES_SIGHTINGS];
 	char text[POSTGRES_TEXT_BYTES], work[POSTGRES_TEXT_BYTES], query_name[POSTGRES_NAME_BYTES];
@@ -106,14 +109,14 @@ struct engines {
 	struct postgres_server **server;
 	struct postgres_backend **backend;
 	uint32_t nr_servers, servers_capacity, nr_backends, backends_capacity;
-	struct hash_map by_pid; /* pid -> index + 1 of a backend; (pid, AGENT) -> since when it has an agent */
-	struct hash_map said;	/* components in the trace that all processes share */
+	struct hash_map by_pid; /* (pid, 0) -> index + 1 of a backend; (pid, AGENT) -> since when it has an agent */
+	struct hash_map said;	/* components that all processes share and that are in the trace already */
 	struct postgres_memory *memory;
 	uint32_t nr_sightings;
 	uint32_t stack_bytes;	 /* a copy with fewer bytes is the whole stack */
 	uint64_t begin_ns;	 /* begin of the recording */
-	uint64_t short_ns;	 /* when a query was last found to be short */
-	uint64_t look_ns;	 /* mean time of a look */
+	uint64_t short_ns;	 /* when a query, or code generated for it, was last found to exist for a short time */
+	uint64_t look_ns;	 /* mean time that engines_poll_backends() takes */
 	uint64_t code_bytes;	 /* bytes of generated code in the trace */
 	int64_t to_monotonic_ns; /* offset that is added to a time since 1970 */
 	bool has_switches; /* context switches are recorded, so waits are of use */
@@ -121,40 +124,44 @@ struct engines {
 };
 
 /* ---- postgres_server.c */
-/* Finds the server that this process runs.  NULL: it runs none.  An unknown version has a server without a layout. */
+/* Finds the server that this process runs.  The result belongs to e.  Returns NULL if it runs none, or if memory runs out.  A server of an
+ * unknown version has no layout. */
 struct postgres_server *postgres_server_find(struct engines *e, pid_t pid);
 struct postgres_reader postgres_server_reader(struct engines *e, const struct postgres_backend *b);
-/* Finds LLVM's functions of this process, if llvmjit.so is mapped. */
+/* Sets b->llvm_function to the functions of llvmjit.so that compile, if this process has it mapped. */
 void postgres_server_find_llvm(struct engines *e, struct postgres_backend *b);
-/* Adds a function to a class. */
+/* Adds a function to a class, unless the function is 0 or known, or the class is full. */
 void postgres_server_add_class(struct postgres_server *s, enum postgres_class class, uint64_t function);
 
 /* ---- postgres_records.c */
 void postgres_write_session(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
 void postgres_write_classes(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
-/* Writes a wait that is over. */
+/* Writes a wait that is over.  info: the server's wait_event_info. */
 void postgres_write_wait(struct engines *e, const struct postgres_backend *b, uint32_t info, uint64_t begin_ns, uint64_t end_ns);
-/* Writes the component of a query, once per recording. */
+/* Writes the component of a query, once per recording.  Its text is the one that is in e->memory->text since the plan was read. */
 void postgres_write_query(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p);
 void postgres_write_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,
 			 uint64_t id, uint64_t consumer, const char *detail);
 bool postgres_node_is_said(const struct engines *e, uint64_t id);
-/* Write that the objects of a plan live from this time on, and that they end. */
+/* Write that the objects of a plan live from this time on, and that they have ended. */
 void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
 void postgres_write_plan_end(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
 
 /* ---- postgres_title.c */
-/* Sets b->name and b->leader from the title that the server gives the process. */
+/* Sets b->name, b->leader and b->titled from the title that the server gives the process.  A process that has no title, which may be
+ * because it was just forked, is named "postmaster", and b->titled stays false. */
 void postgres_title_read(struct postgres_backend *b);
 
 /* ---- postgres_backend.c */
-/* Reads plans of this backend.  sighting: its frames on stacks, in order of time.  nr may be 0. */
+/* Reads what this backend executes now, and plans that its sampled stacks show.  sighting: indexes of its sampled frames in e->memory, in
+ * order of time; nr may be 0. */
 void postgres_backend_read_plans(struct engines *e, struct postgres_backend *b, const uint32_t *sighting, uint32_t nr, uint64_t now_ns);
 /* Ends and frees all plans of a backend. */
 void postgres_backend_end_plans(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
 
 /* ---- postgres_plans.c */
-/* Reads the plan of an executed query.  NULL: it is no plan, or has changed meanwhile.  Its components are written, its objects are not. */
+/* Reads the plan of an executed query, and writes its components, but not that its objects live.  Returns NULL if it is no plan, if it
+ * changed while it was read, or if memory runs out. */
 struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_backend *b, const struct postgres_query *q, bool top,
 					 uint64_t begin_ns);
 /* Writes that the objects of a plan live from this time on, and ends other plans' objects at the same addresses. */
@@ -165,7 +172,8 @@ void postgres_plan_forget(struct engines *e, struct postgres_backend *b, struct 
 /* ---- engines.c */
 struct postgres_backend *engines_find_backend(const struct engines *e, pid_t pid);
 struct postgres_backend *engines_find_own_pid(const struct engines *e, const struct postgres_server *s, pid_t own_pid);
-/* Notes how long a query, or what it needs, existed.  If that is short, other queries may end before they are looked at. */
+/* Notes how long a query, or the code generated for it, existed.  If that is short, looks come sooner for a while, because other queries
+ * may end between two looks, too. */
 void engines_note_query_duration(struct engines *e, uint64_t begin_ns, uint64_t end_ns);
 bool engines_has_short_queries(const struct engines *e, uint64_t now_ns);
 void engines_notice(struct engines *e, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -23,14 +23,15 @@
 
 #define ENTRY_BYTES 512
 #define US_TO_2000 946684800000000ull /* µs from 1970 to the server's epoch */
-#define LASTING_NS 5000000ull	      /* a statement that lasts for longer is read without a sample; any, if queries are short */
-#define BUSY_NS 100000000ull	      /* interval of looks without samples */
-#define TITLE_NS 50000000ull	      /* time until a new process has its title */
+/* a statement that lasts for longer is read without a sample; if queries are short, any statement is */
+#define LASTING_NS 5000000ull
+#define BUSY_NS 100000000ull	      /* interval of looks at a backend that has no samples */
+#define TITLE_NS 50000000ull	      /* time after which a new process has its title */
 #define UNSEEN_NS 100000000ull	      /* time without a sample after which a query inside of another one has ended */
 #define CLOCKS_NS 1000000	      /* clocks of server and kernel may differ by this */
-#define STACK_BYTES (64u << 20)	      /* words that point this near to the stack are no query */
+#define STACK_BYTES (64u << 20)	      /* a word that points this near to the stack is no query's address */
 
-/* Converts a server's time.  The result is never before the process or the recording began. */
+/* Converts a server's time.  The result is not before the process began, or the recording if that is later. */
 static uint64_t monotonic_time_of_server(const struct engines *e, const struct postgres_backend *b, uint64_t us)
 {
 	int64_t ns = (int64_t)((us + US_TO_2000) * 1000) + e->to_monotonic_ns;
@@ -73,9 +74,8 @@ static void read_application_name(struct postgres_backend *b, const unsigned cha
 	b->application[sizeof(b->application) - 1] = 0;
 }
 
-/*
- * Reads the backend's entry in one piece.  *changed: another statement or state began.  false: there is no entry, or it is being written.
- */
+/* Reads the backend's entry in one piece.  Sets *changed if another statement or state began.  Returns false if there is no entry, if it is
+ * being written, or if it cannot be read. */
 static bool read_backend_entry(struct engines *e, struct postgres_backend *b, uint64_t now_ns, bool *changed)
 {
 	const struct postgres_layout *l = b->server->layout;
@@ -143,9 +143,9 @@ static bool sighting_has_word(const struct postgres_sighting *s, uint32_t from, 
 	return false;
 }
 
-/* Parts of a query on the stack beside its address, as evidence.  Larger values are more certain. */
+/* Parts of a query that are on the stack beside its address, as evidence.  Larger values are more certain. */
 enum { NOTHING = 0, BY_STATE = 1, BY_ROOT = 2, BY_PORTAL = 4, BY_TEXT = 8, BY_STATEMENT = 16 };
-#define INSIDE (BY_STATEMENT | BY_TEXT | BY_PORTAL) /* a query inside of another one needs one of these */
+#define INSIDE (BY_STATEMENT | BY_TEXT | BY_PORTAL) /* evidence of which a query inside of another one needs one kind */
 
 static unsigned evidence_of_query(const struct postgres_sighting *s, const struct postgres_query *q, uint64_t portal)
 {
@@ -159,7 +159,7 @@ static unsigned evidence_of_query(const struct postgres_sighting *s, const struc
 	       (sighting_has_word(s, POSTGRES_WORDS_BELOW, POSTGRES_WORDS, q->text) ? BY_TEXT : 0);
 }
 
-/* Finds the known plan that fits this frame best. */
+/* Finds the known plan that fits this frame best, and sets *found to the evidence for it.  Returns NULL if none fits. */
 static struct postgres_plan *find_plan_of_frame(struct postgres_backend *b, const struct postgres_sighting *s, unsigned *found)
 {
 	struct postgres_plan *best = NULL;
@@ -172,7 +172,7 @@ static struct postgres_plan *find_plan_of_frame(struct postgres_backend *b, cons
 		if (!sighting_has_word(s, 0, POSTGRES_WORDS_NEAR, p->query.address))
 			continue;
 		e = evidence_of_query(s, &p->query, p->portal);
-		/* Queries inside of another query use the same memory one after the other. */
+		/* Queries inside of another query use the same memory one after the other, so they need more evidence. */
 		if (!p->top && !(e & (p->evidence & BY_STATEMENT ? BY_STATEMENT : INSIDE)))
 			continue;
 		if (e > *found) {
@@ -183,7 +183,11 @@ static struct postgres_plan *find_plan_of_frame(struct postgres_backend *b, cons
 	return best;
 }
 
-/* Is the plan in memory as it was read?  If not, this frame may be of the query that is there now.  Memory is read once per look. */
+/*
+ * Is this frame, which fits p, of p and not of a later query at the same address?  So it is if memory has p as it was read, or has another
+ * root while p's root is on the stack.  For a query inside of another one, its statement on the stack suffices.  Memory is read once per
+ * look.
+ */
 static bool is_plan_unchanged(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, unsigned found, uint64_t now_ns)
 {
 	struct postgres_reader r = postgres_server_reader(e, b);
@@ -205,7 +209,8 @@ static bool may_be_query_address(const struct postgres_sighting *s, uint64_t wor
 	return word > 65535 && word < 1ull << 47 && !(word & 7) && (word < s->at - STACK_BYTES || word > s->at + STACK_BYTES);
 }
 
-/* Finds the query of a frame that no known plan fits.  The nearest words come first. */
+/* Finds the query of a frame that no known plan fits.  The words nearest to the return address come first.  Returns false if there is none.
+ * */
 static bool find_query_on_stack(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, struct postgres_query *q)
 {
 	struct postgres_reader r = postgres_server_reader(e, b);
@@ -220,7 +225,8 @@ static bool find_query_on_stack(struct engines *e, struct postgres_backend *b, c
 	return false;
 }
 
-/* Returns the query of the statement that the client has sent, or of the cursor that it reads.  0: there is none. */
+/* Returns the address of the query of the statement that the client has sent, or of the cursor that it reads.  Returns 0 if there is none,
+ * or if memory cannot be read. */
 static uint64_t read_portal_query(struct engines *e, const struct postgres_backend *b)
 {
 	uint64_t portal, query;
@@ -231,7 +237,7 @@ static uint64_t read_portal_query(struct engines *e, const struct postgres_backe
 	return query;
 }
 
-/* Finds a cursor's struct Portal with this query further out on the stack.  0: there is none. */
+/* Returns the address of a cursor's struct Portal with this query that is further out on the stack, or 0 if there is none. */
 static uint64_t find_portal_on_stack(struct engines *e, const struct postgres_backend *b, const struct postgres_sighting *s, uint64_t query)
 {
 	for (uint32_t i = POSTGRES_WORDS_BELOW; i < POSTGRES_WORDS_PORTAL; i++) {
@@ -244,7 +250,7 @@ static uint64_t find_portal_on_stack(struct engines *e, const struct postgres_ba
 	return 0;
 }
 
-/* Ends queries inside of others that no stack has shown for a while.  They live again if a stack shows them. */
+/* Ends the objects of queries inside of others that no stack has shown for UNSEEN_NS.  They live again if a stack shows them. */
 static void end_unseen_plans(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < b->nr_plans; i++) {
@@ -263,7 +269,8 @@ static struct postgres_plan *find_top_plan(struct postgres_backend *b)
 	return NULL;
 }
 
-/* Reads the leader's statement before a worker's, because the leader writes the text. */
+/* Reads the leader's statement before a worker's.  The worker's query gets the component of the leader's, with the text that is written for
+ * that one. */
 static void read_leader_statement(struct engines *e, const struct postgres_backend *b, uint64_t now_ns)
 {
 	struct postgres_backend *leader = b->leader ? engines_find_own_pid(e, b->server, b->leader) : NULL;
@@ -306,13 +313,13 @@ static void read_new_plan_of_frame(struct engines *e, struct postgres_backend *b
 	p->portal = portal;
 	p->seen_ns = s->time_ns;
 	p->checked_ns = now_ns;
-	if (is_before) /* the state has changed since the sample */
+	if (is_before) /* the state changed since the sample, so end_statement_plans() has to end this plan */
 		p->state_us = UINT64_MAX;
 	b->had_top |= top;
 	postgres_plan_set_live(e, b, p, begin_ns);
 }
 
-/* Finds the plan of a sampled frame, or reads it.  is_before: the present state began after the sample. */
+/* Finds the plan of a sampled frame, or reads it.  is_before: the backend's present state began after the sample. */
 static void match_sighting_to_plan(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, bool is_before,
 				   uint64_t now_ns)
 {
@@ -329,7 +336,7 @@ static void match_sighting_to_plan(struct engines *e, struct postgres_backend *b
 		b->top_end_ns = p->seen_ns + 1;
 	if (p)
 		postgres_plan_forget(e, b, p, p->seen_ns + 1);
-	/* If the sample is older than the statement, memory may hold anything now. */
+	/* If the statement began after the sample, memory may hold anything now. */
 	if (!b->start_us || s->time_ns + CLOCKS_NS >= monotonic_time_of_server(e, b, b->start_us))
 		read_new_plan_of_frame(e, b, s, is_before, now_ns);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads plans of a backend, and keeps which of them live. */
+/* Reads plans of a backend, and keeps track of which of them live. */
 #include "agent/recorder/engines/postgres.h"
 
 #include "jitreg/engines/postgres_names.h"
@@ -16,7 +16,7 @@ struct unsaid_node {
 	char detail[POSTGRES_DETAIL_BYTES];
 };
 
-/* A plan that is being read.  Nothing is written before it is certain that the plan existed until all of it was read. */
+/* A plan that is being read.  Nothing is written until all of it was read and was still the same in memory afterwards. */
 struct reading {
 	struct engines *e;
 	struct postgres_backend *b;
@@ -84,7 +84,7 @@ static int add_plan_node(void *context, const struct postgres_node *n)
 	const struct postgres_reader r = postgres_server_reader(g->e, g->b);
 	uint64_t id = postgres_node_id(p->id, n), request[POSTGRES_REQUEST_FUNCTIONS];
 
-	if (find_plan_node(p, n->address)) /* a subplan that several nodes call is added once */
+	if (find_plan_node(p, n->address)) /* several nodes may call one subplan, which is added once */
 		return 0;
 	if (!make_array_room((void **)&p->node, p->nr + 2, &g->nodes_capacity, sizeof(*p->node)) ||
 	    !make_array_room((void **)&p->function, p->nr_functions + n->nr_functions + POSTGRES_REQUEST_FUNCTIONS, &g->functions_capacity,
@@ -98,7 +98,9 @@ static int add_plan_node(void *context, const struct postgres_node *n)
 		return 1;
 	}
 	add_plan_object(p, n->address, n->upper, id, n->functions, n->nr_functions);
-	if (n->request) /* work on the request is the node's */
+	/* an asynchronous request for the node's rows is an object with the node's component, because frames that work on it hold its
+	 * address */
+	if (n->request)
 		add_plan_object(p, n->request, n->address, id, request, postgres_request_functions(&r, n, request));
 	return 0;
 }
@@ -119,7 +121,7 @@ void postgres_plan_forget(struct engines *e, struct postgres_backend *b, struct 
 	memset(&b->plan[b->nr_plans], 0, sizeof(b->plan[0]));
 }
 
-/* Returns room for one more plan.  If there is none, the plan that was not seen for longest is forgotten. */
+/* Returns room for one more plan.  If there is none, the plan that no sample has shown for longest is forgotten. */
 static struct postgres_plan *get_free_plan_slot(struct engines *e, struct postgres_backend *b)
 {
 	struct postgres_plan *oldest = &b->plan[0];
@@ -148,8 +150,8 @@ static int count_plan_node(void *context, const struct postgres_node *n)
 	return 0;
 }
 
-/* Is the plan still the same in memory?  Pages were kept while it was read, so it is read again.  If nodes are to be written for good, the
- * whole plan is walked once more. */
+/* Is the plan still the same in memory?  Pages were kept while it was read, so the query is read again.  If the plan has nodes that are not
+ * in the trace yet, all of it is walked again, because they are written for good. */
 static bool is_plan_still_there(const struct reading *g, enum postgres_end end)
 {
 	const struct postgres_query *q = &g->p->query;
@@ -165,8 +167,10 @@ static bool is_plan_still_there(const struct reading *g, enum postgres_end end)
 }
 
 /*
- * Returns the component of a query.  A worker's query has its leader's.  From outside the leader can be asked, so the leader's own number
- * is computed from its part of the text alone, which tells the statements of one string apart.
+ * Returns the component of a query.  A parallel worker's query has that of its leader's latest plan with workers, if one is known.  An
+ * agent in the worker cannot ask the leader, so there the number is computed from what both know.  Here the leader's plans can be asked, so
+ * the number is computed from the query's part of the text alone, as if there were no workers, which distinguishes the statements of one
+ * string.
  */
 static uint64_t component_of_query(struct engines *e, const struct postgres_backend *b, const struct postgres_query *q)
 {

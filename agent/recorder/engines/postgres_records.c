@@ -10,7 +10,8 @@
 /* Writes a record of a backend. */
 #define SAY(e, b, time_ns, record, ...) TRACE_PUT((e)->writer, record, time_ns, (uint32_t)(b)->pid, (uint32_t)(b)->pid, __VA_ARGS__)
 
-/* Is the component not in the trace yet?  Components that all processes share are written once. */
+/* Notes that a component of all processes is written to the trace.  Returns false if that was noted already, or if memory runs out, and
+ * then it is not to be written. */
 static bool is_component_new(struct engines *e, uint32_t level, uint64_t id)
 {
 	if (hash_map_find(&e->said, id, level))

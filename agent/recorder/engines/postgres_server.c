@@ -16,7 +16,7 @@
 #define CONSTANTS_MAX (64u << 20)
 #define AT_A_TIME (256u << 10)
 
-/* The server program's mappings. */
+/* Mappings of a server's process: those of its program, and the first one of llvmjit.so. */
 struct image {
 	pid_t pid;
 	uint64_t base;
@@ -48,7 +48,7 @@ static int note_server_mapping(void *context, const struct proc_mapping *m)
 	return 0;
 }
 
-/* Returns the number after POSTGRES_VERSION_TEXT, or 0. */
+/* Returns the number after POSTGRES_VERSION_TEXT in this range of memory, or 0. */
 static unsigned find_server_version(const struct image *i, struct postgres_range in)
 {
 	const size_t overlap = sizeof(POSTGRES_VERSION_TEXT) + 8;
@@ -97,7 +97,8 @@ static void find_server_symbols(struct postgres_server *s, pid_t pid)
 		postgres_server_add_class(s, class_symbols[i].class, proc_mem_find_symbol(pid, s->base, class_symbols[i].name));
 }
 
-/* Returns a number of this run of the postmaster, so that components have the same numbers in all recordings of it. */
+/* Returns a number that is the same for all processes of this run of the postmaster, so that components have the same numbers in all
+ * recordings of it. */
 static uint64_t salt_of_postmaster(const struct postgres_server *s, pid_t pid)
 {
 	uint64_t start = proc_mem_find_symbol(pid, s->base, "PgStartTime"), start_time = 0;

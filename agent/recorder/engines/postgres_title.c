@@ -52,7 +52,8 @@ void postgres_title_read(struct postgres_backend *b)
 	if (fd >= 0)
 		close(fd);
 	title[n > 0 ? n : 0] = 0;
-	if (!begins_with(title, PREFIX)) { /* the postmaster's arguments, its own or those of a process just forked */
+	/* these are the postmaster's arguments: the process is the postmaster, or was just forked from it */
+	if (!begins_with(title, PREFIX)) {
 		snprintf(b->name, sizeof(b->name), "postmaster");
 		return;
 	}
@@ -69,7 +70,7 @@ void postgres_title_read(struct postgres_backend *b)
 			return;
 		}
 	if (sscanf(at, "%63s %63s %95s", user, database, host) == 3) {
-		if (*host != '[') /* the port of an address tells calls apart, not clients */
+		if (*host != '[') /* the port distinguishes connections of one client, not clients, so it is removed */
 			host[strcspn(host, "(")] = 0;
 		snprintf(b->name, sizeof(b->name), "%s@%s %s", user, database, host);
 	} else {

@@ -28,7 +28,7 @@ void postgres_wait_text(unsigned major, uint32_t info, char *to, size_t room)
 			snprintf(to, room, "%s:%s", waits[i].type, waits[i].name[event]);
 			return;
 		}
-		type = waits[i].type; /* version 19 calls BufferPin Buffer */
+		type = waits[i].type; /* in version 19, the class BufferPin is called Buffer */
 	}
 	if (*type)
 		snprintf(to, room, "%s:event %u", type, event);
