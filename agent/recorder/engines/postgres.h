@@ -48,7 +48,7 @@ struct postgres_plan {
 	bool top;	  /* the backend's own statement, not a query inside of another one */
 	bool live;	  /* the plan's objects are in the trace and have not ended */
 	bool changed, same_root; /* changed: memory had other values at checked_ns; same_root: but the same root */
-	unsigned evidence;	 /* what of it was found on a stack: bits of postgres_backend.c */
+	unsigned evidence;	 /* evidence for it on a stack: bits of postgres_backend.c */
 	uint64_t portal;	 /* portal of the cursor that runs it; 0: not needed */
 	/* when the backend's statement and state began that were present when it was read; state_us is UINT64_MAX if the plan was of an
 	 * earlier state */

@@ -22,7 +22,7 @@ static struct eh_frame_writer *begin_frames(struct hotspot_frames *f, uint64_t s
 	return &f->writer;
 }
 
-/* Writes that the frame has this many words from offset on.  A frame of two words or more has saved rbp. */
+/* Writes that the frame has this many words from offset on.  A frame of two words or more contains the saved rbp. */
 static void put_frame_words(struct eh_frame_writer *w, uint32_t *at, uint32_t offset, uint32_t words)
 {
 	if (offset > *at) {
@@ -34,7 +34,8 @@ static void put_frame_words(struct eh_frame_writer *w, uint32_t *at, uint32_t of
 	eh_frame_put_u8(w, words > 1 ? 2 : EH_FRAME_RBP);
 }
 
-/* Returns the bytes of `sub rsp, N` or `add rsp, N` (modrm) at p, whose operand has one byte or four.  0: it is not there. */
+/* Returns the length of the instruction at p if it is `sub rsp, by` (modrm SUB_RSP) or `add rsp, by` (modrm ADD_RSP), with an immediate of
+ * one byte or of four.  Returns 0 for any other instruction. */
 static uint32_t instruction_of_rsp(const unsigned char *p, uint64_t left, unsigned char modrm, uint32_t by)
 {
 	uint32_t number;
@@ -71,7 +72,7 @@ static uint32_t end_of_push(const unsigned char *code, uint32_t complete, uint32
 	return 0;
 }
 
-/* Returns the bytes of `mov [rsp + N], rbp` at p.  0: it is not there. */
+/* Returns the length of the instruction at p if it is `mov [rsp + by], rbp`.  Returns 0 for any other instruction. */
 static uint32_t store_of_rbp(const unsigned char *p, uint64_t left, uint32_t by)
 {
 	uint32_t number;
@@ -85,9 +86,9 @@ static uint32_t store_of_rbp(const unsigned char *p, uint64_t left, uint32_t by)
 }
 
 /*
- * If rbp is not pushed, `sub rsp` makes the whole frame, and `mov [rsp + N], rbp` follows.  With frame pointers, two more instructions come
- * before the end of the prologue.  Returns the offset after `sub rsp`, and sets *stored to the offset after the store.  0: the prologue is
- * another.
+ * Handles a prologue without a push of rbp: `sub rsp` makes the whole frame, and `mov [rsp + N], rbp` follows.  With frame pointers, two
+ * more instructions come before the end of the prologue.  Returns the offset after `sub rsp`, and sets *stored to the offset after the
+ * store.  Returns 0 if the prologue is another one.
  */
 static uint32_t end_of_sub(const unsigned char *code, uint32_t complete, uint32_t words, uint32_t *stored)
 {
@@ -105,7 +106,8 @@ static uint32_t end_of_sub(const unsigned char *code, uint32_t complete, uint32_
 	return 0;
 }
 
-/* Returns the bytes from the end of `pop rbp` to the end of the jump or return.  A check of the thread's poll word may stand between. */
+/* Returns the number of bytes from the end of `pop rbp` to the end of the jump or return.  A check of the thread's poll word may stand
+ * between.  If neither follows, the bytes of that check are returned, or 0. */
 static uint32_t bytes_to_return(const unsigned char *p, uint64_t left)
 {
 	uint64_t at = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A JVM's generated code lies in up to three heaps of segments.  A map has a byte for each segment, which is 0 where a block begins
- * (heap.hpp).  A block is a header and a CodeBlob.  The map is read as a whole, then many blocks by one system call, while the JVM goes on.
- * What changes meanwhile is seen next time.
+ * Reads a JVM's code cache.  Its generated code lies in up to three heaps of segments.  A map has a byte for each segment, which is 0 where
+ * a block begins (heap.hpp).  A block is a header and a CodeBlob.  The map is read as a whole, then many blocks by one system call, while
+ * the JVM goes on.  What changes while they are read is seen by the next look.
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -70,12 +70,12 @@ static int32_t int_at(const unsigned char *p)
 	return v;
 }
 
-/* Reads a blob from its block.  false: the block has no blob, or none that is in use. */
+/* Reads a blob from its block.  Returns false if the block has no blob, or none that is in use. */
 static bool read_blob(const struct hotspot_layout *l, const unsigned char *block, uint64_t address, struct hotspot_blob *b)
 {
 	const unsigned char *p = block + l->block_bytes;
 	int64_t size = int_at(p + l->blob_size), data = int_at(p + l->blob_data), offset;
-	int16_t complete; /* an int in most versions, whose low half is read */
+	int16_t complete; /* this is an int in most versions, and its low half is enough */
 
 	*b = (struct hotspot_blob){ .address = address + l->block_bytes };
 	b->start = l->has_code_begin ? word_at(p + l->code_begin) : b->address + (uint32_t)int_at(p + l->code_offset);
@@ -92,7 +92,7 @@ static bool read_blob(const struct hotspot_layout *l, const unsigned char *block
 	return b->name != 0;
 }
 
-/* Reads the blocks that were gathered.  false: the callback wants no more. */
+/* Reads the blocks that were gathered, and calls the callback for their blobs.  Returns false if the callback did. */
 static bool read_gathered_blocks(struct walk *w)
 {
 	ssize_t n = w->nr ? proc_mem_read_many(w->layout->pid, w->piece, w->nr, w->block) : 0;

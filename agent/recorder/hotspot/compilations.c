@@ -20,11 +20,12 @@
 #define COMPILERS_MAX 64u
 #define THREADS_MAX (1u << 16)
 #define COMPILATIONS_MAX (1u << 14) /* compilations that wait to be written */
-#define SEARCHES 1000u /* samples in which the outermost pair is searched; a copy of the stack may end at one further in */
-#define PAIRS_READ 32u /* pairs read per search */
+/* samples of a thread in which the outermost pair is searched; a copy of the stack may end before it, and have a pair further in */
+#define SEARCHES 1000u
+#define PAIRS_READ 32u /* pairs whose Method is read in one search */
 #define LOOK_NS 100000000u
 
-/* Kinds of threads, as values of by_tid. */
+/* Kinds of threads, as values of by_tid.  No value: the thread was not seen yet. */
 enum { THREAD_NEW = 1, THREAD_OTHER, THREAD_COMPILER /* + index of its struct compiler */ };
 
 struct compiler {
@@ -64,7 +65,7 @@ void hotspot_compilations_forget_thread(struct hotspot_compilations *c, uint32_t
 		c->has_new |= hash_map_set(&c->by_tid, tid, 0, THREAD_NEW);
 }
 
-/* Returns the stack address of the outermost pair of a Method and the thread.  0: there is none. */
+/* Returns the stack address of the outermost pair of a Method and the thread in a sample, or 0 if there is none. */
 static uint64_t find_place(struct hotspot_compilations *c, const struct hotspot_layout *l, const struct sample_seen *s, uint64_t thread)
 {
 	uint64_t pair[2];
@@ -81,7 +82,8 @@ static uint64_t find_place(struct hotspot_compilations *c, const struct hotspot_
 	return 0;
 }
 
-/* Returns the method that the thread compiles.  0: the copy of its stack does not reach so far, or it compiles none. */
+/* Returns the address of the Method that the thread compiles, or 0 if the copy of its stack does not reach so far, or if it compiles none.
+ * */
 static uint64_t find_method(struct hotspot_compilations *c, const struct hotspot_layout *l, struct compiler *k, const struct sample_seen *s)
 {
 	uint64_t pair[2], at;
@@ -105,7 +107,7 @@ static void end_compilation(struct hotspot_compilations *c, struct hotspot_compi
 	now->method = 0;
 }
 
-/* A thread's samples come from the rings of several processors, each read by itself, so a sample may come after later ones. */
+/* Samples of a thread come from the rings of several processors, which are drained one by one, so a sample may come after later ones. */
 bool hotspot_compilation_has(struct hotspot_compilation *k, uint64_t method, uint64_t time_ns)
 {
 	bool late = time_ns < k->from_ns;
@@ -138,7 +140,7 @@ void hotspot_compilations_note_sample(struct hotspot_compilations *c, const stru
 	now->from_ns = now->to_ns = s->time_ns;
 }
 
-/* Returns the compiler of a thread, '1' or '2' for C1 or C2, by the kernel's name of the thread.  0: neither. */
+/* Returns the compiler of a thread, '1' or '2' for C1 or C2, by the kernel's name of the thread, or 0 if it is no compiler's thread. */
 static char compiler_of_thread(pid_t pid, uint32_t tid)
 {
 	char path[64], name[32];
@@ -181,7 +183,8 @@ void hotspot_compilations_settle(struct hotspot_compilations *c, const struct ho
 {
 	if (!c)
 		return;
-	for (uint32_t i = 0; i < c->nr_compilers; i++) /* written soon, because a method's name is read while its JVM exists */
+	/* a compilation is written soon, because the name of its method can be read only while the JVM exists */
+	for (uint32_t i = 0; i < c->nr_compilers; i++)
 		if (last || now_ns > c->compiler[i].now.to_ns + LOOK_NS)
 			end_compilation(c, &c->compiler[i].now);
 	for (uint32_t i = 0; i < c->nr; i++)

@@ -4,7 +4,7 @@
  * .java_pidN there.  A request is a version and four texts, each ended by 0.  The answer begins with a number, 0 for success.
  *
  * SIGQUIT has another meaning where the mechanism is disabled (a thread dump on the host's output) and where the JVM does not handle it
- * (the end of the process).  So it is sent only if the JVM's own memory shows that neither is so, and once at most.
+ * (the end of the process).  So it is sent only if the JVM's own memory shows that neither is so, and not if the JVM listens already.
  */
 #include "agent/recorder/hotspot/hotspot.h"
 
@@ -36,7 +36,7 @@
 static const char request[] = "1\0jcmd\0Compiler.perfmap\0\0"; /* the literal's own 0 ends the last text */
 
 struct patience {
-	bool (*meanwhile)(void *context); /* false: do not wait any longer */
+	bool (*meanwhile)(void *context); /* returns false if the wait is to end */
 	void *context;
 	int64_t until_ms;
 	bool is_cut;
@@ -50,7 +50,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Waits a moment for events.  false: the deadline has passed, or the caller ends the wait. */
+/* Waits a moment for events.  Returns false if the deadline has passed, or if the caller ends the wait. */
 static bool poll_until_deadline(struct patience *p, int fd, short events)
 {
 	struct pollfd wait = { fd, events, 0 };
@@ -94,7 +94,7 @@ bool hotspot_find(struct hotspot *h, const struct attach_target *t)
 	}
 	snprintf(path, sizeof(path), "/proc/%d/root", (int)t->living);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root >= 0) { /* without following a link, which would lead out of this root */
+	if (root >= 0) { /* a link is not followed, because it would lead out of this root */
 		h->tmp_fd = openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		close(root);
 	}
@@ -113,7 +113,8 @@ static void format_pid_file_name(const struct hotspot *h, const char *format, ch
 	snprintf(name, NAME_BYTES, format, (int)h->own_pid);
 }
 
-/* 0: a file of this name and kind exists, else -errno.  -EPERM: it is of another kind, or another user's. */
+/* Returns 0 if /tmp has a file of this name and kind, of the JVM's user or of root, and else -errno (-EPERM: the file is of another kind or
+ * user). */
 static int check_tmp_file(const struct hotspot *h, const char *name, mode_t kind)
 {
 	struct stat st;
@@ -123,7 +124,7 @@ static int check_tmp_file(const struct hotspot *h, const char *name, mode_t kind
 	return (st.st_mode & S_IFMT) == kind && (st.st_uid == h->uid || st.st_uid == 0) ? 0 : -EPERM;
 }
 
-/* Checks for reasons not to ask, before anything is touched. */
+/* Returns 0, or -errno with a reason not to ask the JVM.  Nothing is changed by that. */
 static int check_jvm_accepts_attach(struct hotspot *h, struct diag *d)
 {
 	char path[64], text[64], socket_name[NAME_BYTES];
@@ -158,8 +159,8 @@ static bool jvm_handles_sigquit(const struct hotspot *h)
 	return strtoull(text, NULL, 16) >> (SIGQUIT - 1) & 1;
 }
 
-/* Makes the JVM listen.  If it does not in time, the trigger file stays, because without it a signal that is seen late would mean something
- * else. */
+/* Makes the JVM listen on its socket.  If it does not in time, the trigger file stays.  A JVM that handles the signal later, and finds no
+ * such file, would print a thread dump. */
 static int make_jvm_listen(const struct hotspot *h, struct patience *p, struct diag *d)
 {
 	char trigger[NAME_BYTES], socket_name[NAME_BYTES];
@@ -244,8 +245,8 @@ static int request_perf_map(int fd, struct patience *p, struct diag *d)
 	return diag_fail(d, EPROTO, "it refused%s%s", *line ? ": " : "", line);
 }
 
-/* Fails if the process itself may have written a perf map, which the JVM would overwrite.  The map of an earlier process with that number
- * is no loss. */
+/* Fails if the file of the perf map is not a regular one of the JVM's user, or if the process itself may have written it, because the JVM
+ * would overwrite it.  The map of an earlier process with that number is no loss. */
 static int check_existing_perf_map(const struct hotspot *h, const char *map, struct diag *d)
 {
 	struct proc_mem_identity identity = proc_mem_identify(h->pid);

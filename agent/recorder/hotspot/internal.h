@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Declarations that the files of this folder share.  All of them read another process's memory, and check what they read.  Context: thread.
- */
+/* The files of this folder share these declarations.  All of them read another process's memory, and check what they read.  Context:
+ * thread. */
 #ifndef TAILOR_HOTSPOT_INTERNAL_H
 #define TAILOR_HOTSPOT_INTERNAL_H
 
@@ -16,31 +15,32 @@
 struct hotspot_field {
 	const char *type, *name;
 	bool found;
-	uint64_t value; /* a static variable's address, or a field's offset */
+	uint64_t value; /* address of a static variable, or offset of a field */
 };
 struct hotspot_size {
 	const char *name;
 	uint64_t bytes; /* 0: not found */
 };
 
-/* Finds fields and sizes in the tables of pid, whose libjvm.so is mapped at library.  Entries that the tables lack stay unfound.  0, or
- * -errno: there are no tables. */
+/* Find fields or sizes in the tables of pid, whose libjvm.so is mapped at library.  Entries that the tables lack stay unfound.  Return 0,
+ * or -errno if there are no tables. */
 int hotspot_find_fields(pid_t pid, uint64_t library, struct hotspot_field *w, int nr);
 int hotspot_find_sizes(pid_t pid, uint64_t library, struct hotspot_size *w, int nr);
-/* Is the text at address, with its 0, equal to name? */
+/* Is the text at this address of the process equal to name, and does it end there? */
 bool hotspot_holds_text(pid_t pid, uint64_t address, const char *name);
 
 /* ---- variables.c */
 struct hotspot_variables {
-	int32_t major;	      /* version; 0: older than 12 */
+	int32_t major;	      /* version of Java; 0: older than 12 */
 	bool attach_disabled; /* -XX:+DisableAttachMechanism: SIGQUIT prints a thread dump on the host's output */
-	bool has_jvmci;       /* -XX:+EnableJVMCI: a compiler of Java's may name its code otherwise than by methods */
+	bool has_jvmci;       /* -XX:+EnableJVMCI: a compiler in Java may name its code otherwise than by methods */
 	bool has_narrow_pointers, has_narrow_classes; /* -XX:+UseCompressedOops, -XX:+UseCompressedClassPointers */
 	bool has_compact_headers, has_coloured_pointers; /* -XX:+UseCompactObjectHeaders, -XX:+UseZGC */
 	bool signals_reduced; /* -Xrs: SIGQUIT ends the process */
 };
 
-/* Reads the JVM's version and flags.  0, or -errno: not known. */
+/* Reads the JVM's version and flags.  Returns 0, or -errno if they cannot be read.  For a JVM without a known version, returns 0 and all
+ * zeros. */
 int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables *v);
 
 /* ---- layout.c: offsets of fields by name, and addresses of static variables; 0 where there is none */
@@ -79,17 +79,17 @@ int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables
 	X(symbol_text, "Symbol", "_body")
 /* Fields of which a JVM has one or another, depending on its version. */
 #define HOTSPOT_OTHER_FIELDS(X) \
-	X(code_begin, "CodeBlob", "_code_begin") /* an address */ \
-	X(code_offset, "CodeBlob", "_code_offset") /* or an offset from the blob */ \
+	X(code_begin, "CodeBlob", "_code_begin") /* an address, in some versions */ \
+	X(code_offset, "CodeBlob", "_code_offset") /* an offset from the blob, in others */ \
 	X(compiled_method, "CompiledMethod", "_method") \
 	X(nmethod_method, "nmethod", "_method") \
-	X(pcs_offset, "nmethod", "_scopes_pcs_offset") /* from the blob, or from what _immutable_data points to */ \
+	X(pcs_offset, "nmethod", "_scopes_pcs_offset") /* offset from the blob, or from what _immutable_data points to */ \
 	X(pcs_end, "nmethod", "_dependencies_offset") \
 	X(scopes, "CompiledMethod", "_scopes_data_begin") \
 	X(immutable, "nmethod", "_immutable_data") \
 	X(immutable_bytes, "nmethod", "_immutable_data_size") \
 	X(scopes_offset, "nmethod", "_scopes_data_offset") \
-	X(metadata_offset, "nmethod", "_metadata_offset") /* from the blob */ \
+	X(metadata_offset, "nmethod", "_metadata_offset") /* an offset from the blob */ \
 	X(mutable, "CodeBlob", "_mutable_data") \
 	X(relocation_bytes, "CodeBlob", "_relocation_size") /* bytes of the mutable data before the metadata */ \
 	X(const_flags, "ConstMethod", "_flags") \
@@ -125,10 +125,10 @@ struct hotspot_layout {
 #undef HOTSPOT_MEMBER_
 	bool has_code_begin;
 	uint64_t blob_method; /* offset of a compiled method's Method */
-	uint64_t blob_bytes;  /* bytes from a blob's begin that contain all of these fields */
+	uint64_t blob_bytes;  /* number of a blob's first bytes that contain all of these fields */
 };
 
-/* Reads the layout.  0, or -errno: the JVM's tables cannot be read (yet), or describe another layout. */
+/* Reads the layout.  Returns 0, or -errno if the JVM's tables cannot be read (yet), or describe another layout. */
 int hotspot_layout_read(struct hotspot_layout *l, pid_t pid, uint64_t library);
 
 /* ---- methods.c */
@@ -143,21 +143,24 @@ struct hotspot_line {
 struct hotspot_method {
 	char name[HOTSPOT_NAME_BYTES]; /* package.Class.method */
 	char file[HOTSPOT_FILE_BYTES]; /* package/File.java; "": unknown */
-	uint64_t code, code_bytes;     /* range of its bytecodes; code 0: it has none */
+	uint64_t code, code_bytes;     /* range of its bytecodes; code is 0 if it has none, or if it was read without lines */
 	uint32_t nr_lines;
 	struct hotspot_line line[HOTSPOT_LINES_MAX];
 };
 
-/* Reads the Method at address.  with_lines: file and lines, too.  false: there is no Method. */
+/* Reads the Method at address.  with_lines: with bytecodes, file and lines, too.  Returns false if no Method can be read there, and then
+ * *out is not to be used. */
 bool hotspot_read_method(const struct hotspot_layout *l, uint64_t address, bool with_lines, struct hotspot_method *out);
 
 /*
- * Is the Method at address among the methods of its class?  A word that leads to all of the above need not be a Method.  Methods that the
- * JVM makes by itself, for method handles, are among no class's methods, but none of these is interpreted.
+ * Is the Method at address among the methods of its class?  hotspot_read_method() may succeed for a word that leads to no Method by chance,
+ * and this check finds that out.  Methods that the JVM makes by itself, for method handles, are among no class's methods, but none of these
+ * is interpreted.
  */
 bool hotspot_is_method(const struct hotspot_layout *l, uint64_t address);
 
-/* Reads the name with this index in a constant pool, without its 0.  *nr: its bytes, at most room. */
+/* Reads the name with this index in a constant pool, without a terminating 0.  *nr: its bytes, at most room.  Returns false if there is
+ * none. */
 bool hotspot_read_pool_symbol(const struct hotspot_layout *l, uint64_t pool, uint16_t index, char *text, size_t room, size_t *nr);
 
 /* A stream of numbers in HotSpot's packing (UNSIGNED5). */
@@ -165,6 +168,7 @@ struct hotspot_stream {
 	const unsigned char *at, *end;
 	bool excludes_zero; /* since Java 20 no byte of a number is 0 */
 };
+/* Takes the next number.  Returns false if there is no whole one. */
 bool hotspot_take_number(struct hotspot_stream *s, uint32_t *out);
 
 /* ---- java_heap.c */
@@ -177,12 +181,12 @@ struct hotspot_heap { /* how to read objects of Java's heap */
 	uint32_t name, value, coder; /* offsets: name of a thread, value and coder of a string */
 	uint32_t array_nr;
 };
-/* Find how to read the heap.  false: not known. */
+/* Finds how to read the heap.  Returns false if that is not known for this JVM. */
 bool hotspot_heap_find_fields(struct hotspot_heap *h, const struct hotspot_layout *l); /* finds name, value and coder only */
 bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t library);
 #define HOTSPOT_THREADS_MAX 8192u
-/* Calls each(context, l, tid, thread) for Java's threads and the compilers'.  thread: address of the JavaThread; tid: the number in the
- * JVM's own PID namespace. */
+/* Calls each(context, l, tid, thread) for Java's threads and the compilers', HOTSPOT_THREADS_MAX at most.  thread: address of the
+ * JavaThread; tid: the number in the JVM's own PID namespace. */
 void hotspot_each_java_thread(const struct hotspot_layout *l,
 			      void (*each)(void *context, const struct hotspot_layout *l, uint32_t tid, uint64_t thread), void *context);
 /* Calls each(context, tid, name) for threads that have a name.  tid: the number in the JVM's own PID namespace. */
@@ -193,37 +197,37 @@ void hotspot_each_thread(const struct hotspot_heap *h, const struct hotspot_layo
 struct hotspot_thread_names;
 struct trace_writer;
 
-/* Returns NULL without memory, which the functions below take. */
+/* Returns NULL if memory runs out.  The functions below take NULL. */
 struct hotspot_thread_names *hotspot_thread_names_create(void);
 void hotspot_thread_names_destroy(struct hotspot_thread_names *t);
 /* Notes that the kernel reported a new name of a thread. */
 void hotspot_thread_names_note_comm(struct hotspot_thread_names *t, uint32_t tid, uint64_t time_ns);
-/* Writes the names that the previous look read, because the kernel's records up to then have come by now, and reads names anew if one has
- * changed.  began_ns: begin of a name for which the kernel has no record. */
+/* Writes the names that the previous call read from the heap, because the kernel's records up to that time have come by now.  Then reads
+ * names again, if the kernel has reported a new one.  began_ns: begin of a name for which the kernel has no record. */
 void hotspot_thread_names_settle(struct hotspot_thread_names *t, const struct hotspot_layout *l, uint64_t library, struct trace_writer *w,
 				 uint64_t began_ns, uint64_t now_ns);
 
 /* ---- compilations.c: what a JVM's compilers compile, as marks on their threads */
 struct hotspot_compilations;
-#define HOTSPOT_PAUSE_NS 20000000u /* after a longer time without a sample, another compilation begins */
+#define HOTSPOT_PAUSE_NS 20000000u /* after a longer time without a sample of the compilation, the next sample begins another one */
 struct hotspot_compilation {
 	uint32_t tid;
 	char compiler; /* '1' or '2', for C1 or C2 */
 	uint64_t method, from_ns, to_ns;
 };
-/* Adds a sample of a compiler's thread that compiles method.  false: another compilation begins with the sample.  true: the sample belongs
- * to k, whose times include it now, or to a compilation before k. */
+/* Adds a sample of a compiler's thread that compiles method.  Returns true if the sample belongs to k, whose times include it now, or to a
+ * compilation before k.  Returns false if another compilation begins with it. */
 bool hotspot_compilation_has(struct hotspot_compilation *k, uint64_t method, uint64_t time_ns);
 struct sample_seen;
 
-/* Returns NULL without memory, which the functions below take. */
+/* Returns NULL if memory runs out.  The functions below take NULL. */
 struct hotspot_compilations *hotspot_compilations_create(void);
 void hotspot_compilations_destroy(struct hotspot_compilations *c);
-/* The thread has a new name, so it may be another thread with the same number. */
+/* Notes that a thread has a new name, so it may be another thread with the same number. */
 void hotspot_compilations_forget_thread(struct hotspot_compilations *c, uint32_t tid);
 /* Called for each sample, so it has to be fast. */
 void hotspot_compilations_note_sample(struct hotspot_compilations *c, const struct hotspot_layout *l, const struct sample_seen *s);
-/* Writes compilations that have ended, or all of them if last. */
+/* Writes compilations that have ended, or all of them if last, and finds out which new threads are compilers'. */
 void hotspot_compilations_settle(struct hotspot_compilations *c, const struct hotspot_layout *l, struct trace_writer *w, uint64_t now_ns,
 				 bool last);
 
@@ -232,7 +236,7 @@ void hotspot_compilations_settle(struct hotspot_compilations *c, const struct ho
 
 struct hotspot_scope {
 	uint64_t method;
-	int32_t bci; /* bytecode index; negative: at the method's entry, or not known */
+	int32_t bci; /* bytecode index; negative: at the method's entry, or unknown */
 };
 
 struct hotspot_blob;
@@ -244,9 +248,10 @@ void hotspot_each_place(const struct hotspot_layout *l, const struct hotspot_blo
 /* ---- lines.c: lines and inlined methods of compiled code, as records */
 struct hotspot_lines;
 
+/* Returns NULL if memory runs out. */
 struct hotspot_lines *hotspot_lines_create(void);
 void hotspot_lines_destroy(struct hotspot_lines *t);
-/* Writes lines and inlined methods of a compiled method.  Called before its LOAD is written. */
+/* Writes lines and inlined methods of a compiled method.  Called before its LOAD is written, to which the records belong. */
 void hotspot_lines_write(struct hotspot_lines *t, const struct hotspot_layout *l, const struct hotspot_blob *b, struct trace_writer *w,
 			 uint32_t pid, uint64_t time_ns);
 
@@ -271,13 +276,14 @@ void hotspot_frames_of_interpreter(struct hotspot_frames *f, uint64_t start, uin
 struct hotspot_blob {
 	uint64_t address;	 /* address of the blob itself */
 	uint64_t start, bytes;	 /* range of its code */
-	uint64_t name, method;	 /* addresses; method 0: no compiled method */
-	int32_t frame_words;	 /* 0: it has no frame, or frames of several kinds */
-	int32_t frame_complete; /* offset in its code; negative: unknown */
+	uint64_t name, method;	 /* addresses of its name and its Method; method 0: no compiled method */
+	int32_t frame_words;	 /* size of its frame in words; 0: it has no frame, or frames of several kinds */
+	int32_t frame_complete; /* offset in its code from where on the frame is complete; negative: unknown */
 	uint32_t compile_id;
 };
 
-/* Calls each(context, blob) for all blobs that are in use now, until it returns false.  0, or -errno: the code cache cannot be read. */
+/* Calls each(context, blob) for all blobs that are in use now.  If it returns false, the other blobs of that heap are skipped.  Returns 0,
+ * or -errno if the code cache cannot be read. */
 int hotspot_each_blob(const struct hotspot_layout *l, bool (*each)(void *context, const struct hotspot_blob *b), void *context);
 
 #endif

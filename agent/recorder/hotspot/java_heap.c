@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads names of Java's threads, which are objects of its heap.  A class has the offsets of its fields, as u16s up to Java 20 and packed
- * since (fieldInfo.hpp).  Collectors move objects while they are read, so a name counts only if the references that lead to it are the same
- * before and after it is read.
+ * Reads names of Java's threads, which are objects of its heap.  A class has the offsets of its fields, as 16-bit numbers up to Java 20 and
+ * packed since (fieldInfo.hpp).  Collectors move objects while they are read, so a name counts only if the references that lead to it are
+ * the same before and after it is read.
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -15,7 +15,7 @@
 #define STREAM_BYTES 4096u
 #define OLD_FIELD_WORDS 6u /* flags, name, signature, value, offset */
 #define OLD_OFFSET_TAG 1u
-#define FLAG_HAS_VALUE 1u /* flags of a packed field: a number follows for each */
+#define FLAG_HAS_VALUE 1u /* flags of a packed field; another number follows for each of these three */
 #define FLAG_HAS_GENERIC 4u
 #define FLAG_HAS_GROUP 16u
 #define LETTERS_MAX (1u << 20)
@@ -66,7 +66,7 @@ static uint32_t find_packed_field(const struct hotspot_layout *l, uint64_t pool,
 	return 0;
 }
 
-/* Returns the offset of a field in objects of a class.  class_at: address of the pointer to the class.  0: not known. */
+/* Returns the offset of a field in objects of a class, or 0 if it is not found.  class_at: address of the pointer to the class. */
 static uint32_t find_field(const struct hotspot_layout *l, uint64_t class_at, const char *name)
 {
 	uint64_t class, pool, fields, at = l->class_fields ? l->class_fields : l->class_stream;
@@ -100,11 +100,12 @@ bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, u
 		return false;
 	h->shift = (unsigned)bits;
 	h->is_narrow = v.has_narrow_pointers;
-	h->array_nr = v.has_compact_headers ? 8 : 12; /* after the mark, which has the class then, or after both */
+	/* an array's length follows the mark, which then has the class too, or the mark and a class pointer of four bytes */
+	h->array_nr = v.has_compact_headers ? 8 : 12;
 	return hotspot_heap_find_fields(h, l);
 }
 
-/* Returns the object that a field leads to; 0: none. */
+/* Returns the address of the object that a field refers to, or 0 if there is none. */
 static uint64_t follow(const struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t object, uint32_t field)
 {
 	uint64_t to = 0;
@@ -139,12 +140,12 @@ static void format_letters(const unsigned char *from, uint32_t bytes, bool is_wi
 	for (uint32_t i = 0; i + is_wide < bytes && at + 4 < HOTSPOT_THREAD_NAME_BYTES; i += 1 + is_wide) {
 		uint32_t letter = is_wide ? from[i] | (uint32_t)from[i + 1] << 8 : from[i];
 
-		at += put_letter(to + at, letter - 0xd800 < 0x800 ? '?' : letter); /* half of a surrogate pair */
+		at += put_letter(to + at, letter - 0xd800 < 0x800 ? '?' : letter); /* a half of a surrogate pair becomes '?' */
 	}
 	to[at] = 0;
 }
 
-/* Reads the name of a thread.  thread: address of its JavaThread. */
+/* Reads the name of a thread.  thread: address of its JavaThread.  Returns false if it has none, or if objects moved while it was read. */
 static bool read_name(const struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t thread, char name[HOTSPOT_THREAD_NAME_BYTES])
 {
 	uint64_t root, object, again, string, value;

@@ -17,13 +17,13 @@
 #define JVMS_MAX 256u
 #define BLOBS_MAX (1u << 20) /* blobs of one JVM */
 #define METHODS_MAX (1u << 18)
-#define WAITING_MAX 4096u /* methods that were seen on stacks and not read yet */
+#define WAITING_MAX 4096u /* methods that were seen on stacks and that are not read yet */
 #define CODE_BYTES_MAX (1u << 18) /* epilogues of larger methods are not searched */
 #define SETTLE_NS 5000000u
 #define LAST_SETTLE_NS 1000000000u
 #define LOOK_NS 100000000u
 #define LOOK_SHARE 50u /* a look at all blobs takes at most 1/LOOK_SHARE of the time */
-#define UNTOLD_NS 500000000u /* an agent registers its first code sooner */
+#define UNTOLD_NS 500000000u /* how long frames are not written, while the first code that an agent registers may still come */
 #define TRIES_MAX 100u
 
 /* Words of an interpreted method's frame, from rbp (frame_x86.hpp). */
@@ -46,12 +46,12 @@ struct jvm {
 	struct hash_map methods;     /* (address, 0) -> 1 */
 	struct hotspot_blob *blob;   /* new blobs, to be written */
 	uint32_t nr_blobs, blobs_capacity, next_blob;
-	uint64_t since_ns; /* earliest time from which the new blobs may exist */
+	uint64_t since_ns; /* time since which the new blobs may have existed: that of the look before, or the JVM's beginning */
 	uint64_t waiting[WAITING_MAX]; /* addresses of methods to be read */
 	uint32_t nr_waiting;
 	struct hotspot_lines *lines; /* lines of its compiled methods; NULL without memory */
 	struct hotspot_compilations *compilations;
-	struct hotspot_thread_names *names; /* NULL: no memory, or another PID namespace; the same for compilations */
+	struct hotspot_thread_names *names; /* names and compilations are NULL without memory, and for a JVM in another PID namespace */
 };
 
 struct jvms {
@@ -169,8 +169,8 @@ static void note_method(struct jvm *m, const struct sample_seen *s, uint64_t fra
 	m->waiting[m->nr_waiting++] = method;
 }
 
-/* Notes interpreted methods on a sampled stack.  A return address in the interpreter belongs to the caller, whose frame pointer was saved
- * below it. */
+/* Notes interpreted methods on a sampled stack, to be read later.  A return address in the interpreter belongs to the caller's frame, whose
+ * frame pointer was saved in the word below it. */
 void jvms_note_sample(struct jvms *j, const struct sample_seen *s)
 {
 	struct jvm *m = j && j->nr && s->stack_bytes && s->stack_pointer ? find_jvm(j, s->pid) : NULL;
@@ -235,7 +235,7 @@ static enum blob_kind kind_of_name(struct jvm *m, uint64_t name)
 	return kind;
 }
 
-/* Sets the name to package.Class.method, or to the blob's own name.  false: it has none. */
+/* Sets j->method.name to package.Class.method, or to the blob's own name.  Returns false if it has none. */
 static bool name_blob(struct jvms *j, struct jvm *m, const struct hotspot_blob *b)
 {
 	const struct iovec piece = { (void *)(uintptr_t)b->name, 63 };
@@ -248,7 +248,7 @@ static bool name_blob(struct jvms *j, struct jvm *m, const struct hotspot_blob *
 	return j->method.name[0];
 }
 
-/* Makes unwind information of a blob.  false: there is none. */
+/* Makes unwind information of a blob.  Returns false if the shape of its frame is unknown. */
 static bool describe_frames(struct jvms *j, struct jvm *m, const struct hotspot_blob *b)
 {
 	enum blob_kind kind = kind_of_name(m, b->name);
@@ -369,7 +369,7 @@ static void find_interpreter(struct jvms *j, struct jvm *m, uint64_t now_ns)
 		  .function = METHOD_AT);
 }
 
-/* Writes new blobs.  At the end of a recording, names come before lines if there is no time for both. */
+/* Writes new blobs.  At the end of a recording, lines are written in the first half of the time only, because names matter more. */
 static void write_new_blobs(struct jvms *j, struct jvm *m, bool last, uint64_t until_ns)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the JVMs (HotSpot) of a recording from outside while they run: names and frames of their generated code, unless an agent registers
- * it, and the methods that their interpreter runs.  Nothing in them is changed, asked or stopped.  Context: thread.
+ * Reads the JVMs (HotSpot) of a recording from outside while they run: frames of their generated code, methods that their interpreter runs,
+ * and what their compilers compile.  If no agent registers them, it also reads names and lines of the generated code, and names of threads.
+ * Nothing in the JVMs is changed, asked or stopped.  Context: thread.
  */
 #ifndef TAILOR_JVMS_H
 #define TAILOR_JVMS_H
@@ -15,13 +16,13 @@
 
 struct jvms;
 
-/* told(context, ...) is called when a LOAD without its code was written. */
+/* told(context, ...) is called when a LOAD without its code was written.  Returns NULL if memory runs out. */
 struct jvms *jvms_create(struct trace_writer *w, void (*told)(void *context, uint32_t pid, uint64_t address, uint64_t bytes,
 							      uint64_t time_ns), void *context);
-/* NULL is fine, here and below. */
+/* j may be NULL, here and below. */
 void jvms_destroy(struct jvms *j);
 
-/* Notes that pid has mapped code of a file of this name.  The process is a JVM if the file is HotSpot's library. */
+/* Notes that pid has mapped code of a file of this name.  A process that maps libjvm.so is a JVM. */
 void jvms_note_mapping(struct jvms *j, uint32_t pid, const char *path, size_t path_bytes, uint64_t time_ns);
 /* Notes that an agent in pid registers its code. */
 void jvms_note_told(struct jvms *j, uint32_t pid);
@@ -32,11 +33,10 @@ void jvms_forget(struct jvms *j, uint32_t pid);
 /* Called for each sample, so it has to be fast. */
 void jvms_note_sample(struct jvms *j, const struct sample_seen *s);
 
-/* Writes what is new, for some milliseconds, or if last for up to a second. */
+/* Writes what is new in all JVMs, for about 5 ms, or if last for up to a second.  What is left is written by the next calls. */
 void jvms_settle(struct jvms *j, uint64_t now_ns, bool last);
-/*
- * Can the code of the JVM pid be read, which has no agent that has seen all of it?  Looks at the code cache if that has not been done yet.
- */
+/* Can the code cache of the JVM pid be read?  Called for a JVM that is attached to.  An agent in it has not seen all of its code, so its
+ * registrations are not waited for.  Looks at the code cache if that has not been done yet. */
 bool jvms_can_read(struct jvms *j, uint32_t pid, uint64_t now_ns);
 
 #endif

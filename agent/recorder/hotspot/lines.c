@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MAX 8192u /* rows of one compiled method */
-#define METHODS_MAX 16384u /* methods that are kept; with more, all are forgotten */
+#define LINES_MAX 8192u /* most rows of one compiled method; further ones are left out */
+#define METHODS_MAX 16384u /* most methods that are kept; with more, all are forgotten, and are read again when they are needed */
 
 struct method {
 	char *text; /* name, newline, file */
@@ -25,7 +25,7 @@ struct hotspot_lines {
 	struct method *method;
 	uint32_t nr, capacity;
 	struct hotspot_method read;
-	/* The compiled method at hand. */
+	/* Members about the compiled method that is being written. */
 	const struct hotspot_layout *layout;
 	uint64_t start, from;
 	struct hotspot_scope before[HOTSPOT_DEPTH_MAX];
@@ -59,7 +59,7 @@ void hotspot_lines_destroy(struct hotspot_lines *t)
 	free(t);
 }
 
-/* Returns the method at this address, which is read if it is not kept.  NULL: there is none. */
+/* Returns the method at this address, which is read if it is not kept.  Returns NULL if there is none, or no memory. */
 static const struct method *get_method(struct hotspot_lines *t, uint64_t address)
 {
 	uint32_t i = hash_map_find(&t->by_address, address, 0);
@@ -132,14 +132,14 @@ static void add_line(struct hotspot_lines *t, const struct hotspot_scope *s, uin
 	t->nr_rows += line && t->nr_rows < LINES_MAX;
 }
 
-/* Adds the methods of a place, outermost first. */
+/* Adds a row for each method of a place, outermost first. */
 static void add_inlined(struct hotspot_lines *t, const struct hotspot_scope *s, uint32_t nr)
 {
 	for (uint32_t i = nr; i > 0 && t->nr_inlines < LINES_MAX; i--) {
 		const struct method *outer = i < nr ? get_method(t, s[i].method) : NULL, *m;
 		uint32_t line = line_of(outer, i < nr ? s[i].bci : -1);
 
-		m = get_method(t, s[i - 1].method); /* may move all methods */
+		m = get_method(t, s[i - 1].method); /* this may move t->method, so outer is not used after it */
 		t->inlined[t->nr_inlines++] = (struct trace_line){ .address = t->from, .line = line, .discriminator = nr - i,
 								   .file = trace_string(m ? m->text : "(no name)\n") };
 	}

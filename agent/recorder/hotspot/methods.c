@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Method leads to its ConstMethod (name, bytecodes, lines), the ConstMethod to the constant pool, and the pool to the class and to all
- * names (method.hpp, constMethod.hpp).  Bytecodes follow the ConstMethod, and the line table follows them.  It has pairs of differences,
- * each packed into a byte if small (compressedStream.hpp).
+ * Reads the data of a Method.  A Method leads to its ConstMethod (name, bytecodes, lines), the ConstMethod to the constant pool, and the
+ * pool to the class and to all names (method.hpp, constMethod.hpp).  Bytecodes follow the ConstMethod, and the line table follows them.
+ * The line table has pairs of differences, each packed into a byte if small (compressedStream.hpp).
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define LINES_BYTES 8192u
-#define METHODS_MAX 65536u /* methods of a class */
-#define HAS_LINES 1u /* in ConstMethod's flags, of all versions */
+#define METHODS_MAX 65536u /* most methods of a class; those of a larger one are not found */
+#define HAS_LINES 1u /* bit of ConstMethod's flags, the same in all versions */
 
 static bool read_at(const struct hotspot_layout *l, uint64_t address, void *to, size_t bytes)
 {
@@ -30,7 +30,7 @@ static bool read_u16(const struct hotspot_layout *l, uint64_t address, uint16_t 
 	return proc_mem_read(l->pid, address, out, sizeof(*out)) == 0;
 }
 
-/* Reads a Symbol's text, without its 0.  *nr: its bytes. */
+/* Reads a Symbol's text, without a terminating 0.  *nr: its bytes, at most room. */
 static bool read_symbol(const struct hotspot_layout *l, uint64_t symbol, char *text, size_t room, size_t *nr)
 {
 	uint16_t bytes;
@@ -48,7 +48,7 @@ bool hotspot_read_pool_symbol(const struct hotspot_layout *l, uint64_t pool, uin
 	return index && read_word(l, pool + l->pool_bytes + 8ull * index, &symbol) && read_symbol(l, symbol, text, room, nr);
 }
 
-/* Makes "package.Class.method" from "package/Class", which is in out, and "method". */
+/* Makes "package.Class.method" from "package/Class", which is in out->name, and the method's name, which has this index. */
 static bool finish_name(const struct hotspot_layout *l, uint64_t pool, uint16_t index, size_t class_bytes, struct hotspot_method *out)
 {
 	size_t nr;
@@ -62,7 +62,7 @@ static bool finish_name(const struct hotspot_layout *l, uint64_t pool, uint16_t 
 	return memchr(out->name, 0, class_bytes + 1 + nr) == NULL;
 }
 
-/* Sets the file of a class, with its package: "com/shop/Cart.java". */
+/* Sets out->file to the source file of a class with its package, as in "com/shop/Cart.java", or leaves it empty. */
 static void read_file(const struct hotspot_layout *l, uint64_t pool, const char *class, size_t class_bytes, struct hotspot_method *out)
 {
 	size_t package = 0, nr;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A compiled method has a table of places in its code (PcDesc), each with an offset into packed scopes.  A scope is the offset of the scope
- * around it, the number of its method among the blob's metadata, and the place in its bytecodes (scopeDesc.cpp, debugInfo.hpp).
+ * Reads which methods the places of compiled code belong to.  A compiled method has a table of places in its code (PcDesc), each with an
+ * offset into packed scopes.  A scope is the offset of the scope around it, the number of its method among the blob's metadata, and the
+ * place in its bytecodes (scopeDesc.cpp, debugInfo.hpp).
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_MAX (4u << 20) /* bytes of each table of a method */
+#define BYTES_MAX (4u << 20) /* most bytes of each table of a method; if one has more, nothing is read */
 #define METADATA_MAX 1024u
 
 struct pc_desc {
@@ -26,7 +27,7 @@ static bool read_word(const struct hotspot_layout *l, uint64_t at, uint64_t *out
 	return proc_mem_read(l->pid, at, out, sizeof(*out)) == 0;
 }
 
-/* Reads an int that is not negative. */
+/* Reads an int.  Returns false if it cannot be read, or is negative. */
 static bool read_offset(const struct hotspot_layout *l, uint64_t at, uint64_t *out)
 {
 	int32_t v;
@@ -37,7 +38,8 @@ static bool read_offset(const struct hotspot_layout *l, uint64_t at, uint64_t *o
 	return true;
 }
 
-/* Finds the tables, which are after the blob (Java 17 to 22) or in memory of their own. */
+/* Finds the tables, which are a part of the blob (Java 17 to 22) or in memory of their own.  Returns false if they are not there, or too
+ * large. */
 static bool find_tables(const struct hotspot_layout *l, uint64_t blob, struct tables *t)
 {
 	uint64_t base, pcs, end, scopes, metadata;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel has a record of each name that a thread is given, with its first 15 letters.  So the heap is read when such a record has come.
- * A name holds since the kernel's last record before it was read.  That record is known at the next look, when all records up to then have
- * come.
+ * Writes the names of Java's threads.  The kernel has a record of each name that a thread is given, with its first 15 letters only.  So the
+ * whole names are read from the heap when such a record has come.  A name holds since the last record of the kernel before it was read.
+ * Which one that is, is known at the next look, when all records up to then have come.
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -19,8 +19,8 @@
 
 struct named {
 	uint32_t tid;
-	bool is_pending, is_alive; /* is_alive: at the last look */
-	uint64_t since_ns, told_ns; /* times of the kernel's last record before the look, and of its last at all */
+	bool is_pending, is_alive; /* is_pending: the name is to be written; is_alive: the thread was there at the last look */
+	uint64_t since_ns, told_ns; /* times of the kernel's last record of a name before the look, and of its last record at all */
 	char name[HOTSPOT_THREAD_NAME_BYTES];
 };
 
@@ -84,7 +84,7 @@ static void note_name(void *context, uint32_t tid, const char *name)
 
 	if (n)
 		n->is_alive = true;
-	/* The name is the same, and the kernel has no record since. */
+	/* If the name is the same, and the kernel has no record since, it is written already. */
 	if (!n || (n->name[0] && n->since_ns == n->told_ns && strcmp(n->name, name) == 0))
 		return;
 	n->since_ns = n->told_ns;
@@ -113,7 +113,7 @@ static void forget_ended_threads(struct hotspot_thread_names *t)
 	for (uint32_t i = 0; i < t->nr; i++)
 		if (t->thread[i].is_alive && hash_map_set(&t->by_tid, t->thread[i].tid, 0, nr + 1))
 			t->thread[nr++] = t->thread[i];
-	t->is_changed = nr < t->nr; /* some threads may have had no room */
+	t->is_changed = nr < t->nr; /* as some threads may have had no room, names are read again */
 	t->nr = nr;
 }
 

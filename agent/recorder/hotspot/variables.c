@@ -10,11 +10,11 @@
 #define FLAGS_MAX 5000u
 #define FLAG_BYTES_MAX 256u
 
-/* A flag of one byte. */
+/* A flag whose value is one byte. */
 struct flag {
 	const char *name;
 	bool *to;
-	bool found; /* true at first: not all versions have the flag */
+	bool found; /* true from the beginning for a flag that not all versions have, and which is false there */
 };
 
 static int read_vm_flags(pid_t pid, uint64_t first, uint64_t nr, uint64_t bytes, uint64_t name_at, uint64_t value_at, struct flag *flags,

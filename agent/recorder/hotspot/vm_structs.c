@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * HotSpot exports tables of its types and variables for debuggers (vmStructs.hpp: gHotSpotVMStructs, gHotSpotVMTypes), by which its own
- * serviceability agent reads a JVM from outside.  The memory is another process's, so every number is checked.
- */
+/* Reads the tables of its types and variables that HotSpot exports for debuggers (vmStructs.hpp: gHotSpotVMStructs, gHotSpotVMTypes), by
+ * which its own serviceability agent reads a JVM from outside.  The memory is another process's, so every number is checked. */
 #include "agent/recorder/hotspot/internal.h"
 
 #include "agent/recorder/process/proc_mem.h"
@@ -58,7 +56,7 @@ bool hotspot_holds_text(pid_t pid, uint64_t address, const char *name)
 	return address && bytes <= sizeof(text) && proc_mem_read(pid, address, text, bytes) == 0 && memcmp(text, name, bytes) == 0;
 }
 
-/* Reads the text at an address, as far as there is room.  "": none. */
+/* Reads the text at an address, as far as there is room.  Sets text to "" if there is none. */
 static void read_text(pid_t pid, uint64_t address, char text[NAME_BYTES])
 {
 	const struct iovec piece = { (void *)(uintptr_t)address, NAME_BYTES - 1 };

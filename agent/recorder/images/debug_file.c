@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CRC_BYTES_MAX (64u << 20) /* largest file that is identified by its checksum, which takes time to compute */
+#define CRC_BYTES_MAX (64u << 20) /* largest file whose checksum is compared, which takes time to compute */
 
 struct search {
 	const struct elf_parts *of;
@@ -105,7 +105,7 @@ static bool find_by_debug_link(const struct search *s, const char *path)
 	return false;
 }
 
-/* Makes the path in perf's cache.  false: there is no such path. */
+/* Makes the path of a build id in perf's cache.  Returns false if HOME is not set, or if the path is too long. */
 static bool perf_cache_path(const char *id, char name[PATH_MAX])
 {
 	const char *home = getenv("HOME");
@@ -137,7 +137,8 @@ static void say_why_not_unpacked(const struct search *s, int error)
 			 error == -EFBIG ? "would take too much memory" : error == -EBADMSG ? "are damaged" : strerror(-error));
 }
 
-/* Unpacks the file's own .gnu_debugdata, which has only the names of functions that .dynsym lacks. */
+/* Unpacks the file's own .gnu_debugdata, which has only the names of functions that .dynsym lacks.  Returns false if there are none, or if
+ * they cannot be unpacked. */
 static bool find_packed_symbols(const struct search *s, int fd, const char *path)
 {
 	struct elf_parts packed;

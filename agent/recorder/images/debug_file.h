@@ -25,15 +25,17 @@ struct debuginfod;
 #define DEBUG_FILE_TEXT (PATH_MAX + 64)
 
 /*
- * Finds the symbols of a file without .symtab.  of, fd: its parts, and the descriptor from which they were read; path: its own, in the view
- * of files of process pid (0: only in the recorder's); servers: NULL: not asked; left: bytes that may still be read whole or unpacked.
- * true: found has the symbols (no more of the file) and where has its path.  elf_parts_free() frees them.
- * false: where has the reason why what is there does not count, as "the debug file PATH is of another build", or "".
+ * Finds the symbols of a file without .symtab.  of, fd: its parts, and the descriptor from which they were read; path: its path, in the
+ * view of files of process pid (0: only in the recorder's); servers: NULL if nothing is to be fetched; left: bytes that may still be read
+ * whole or unpacked in this recording.  Returns true if symbols were found: they are in found, to be freed by elf_parts_free(), and where
+ * has the path of their file.  Else returns false, and where has the reason why a file that was found does not count, as "the debug file
+ * PATH is of another build", or "".
  */
 bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct debuginfod *servers, uint64_t *left,
 		     struct elf_parts *found, char where[DEBUG_FILE_TEXT]);
 
-/* Opens perf's cached copy of a file itself, for when another build lies at its path by now, or none.  A descriptor, or -1. */
+/* Opens the copy of a file that perf has in its cache, for use if the file's path is of another build by now, or of no file.  Returns a
+ * descriptor, or -1 if there is no copy with this build id. */
 int debug_file_open_kept(const unsigned char *build_id, uint32_t bytes);
 /* Has the file of this descriptor this build id? */
 bool debug_file_has_id(int fd, const unsigned char *build_id, uint32_t bytes);

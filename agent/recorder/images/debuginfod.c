@@ -17,13 +17,13 @@
 #define SECONDS_MAX 60u
 #define PROGRESS_NS 200000000u
 
-/* Functions of elfutils/debuginfod.h.  The client is opaque. */
+/* The library with its functions (elfutils/debuginfod.h).  The client is opaque. */
 struct debuginfod {
 	bool asked, is_loaded;
 	void *client;
 	int (*find_debuginfo)(void *client, const unsigned char *build_id, int bytes, char **path);
 	void (*end)(void *client);
-	uint64_t until_ns; /* 0: nothing was fetched yet */
+	uint64_t until_ns; /* time at which no more is fetched; 0: the library is not loaded yet */
 	uint64_t shown_ns;
 	bool (*is_over)(void *context); /* NULL: only until_ns limits */
 	void *over_context;
@@ -69,9 +69,9 @@ static void show(struct debuginfod *d, long have, long all)
 	free(name);
 }
 
-static struct debuginfod *shown; /* for on_progress(), because older libraries cannot pass a pointer */
+static struct debuginfod *shown; /* set for on_progress(), because older libraries cannot pass a pointer to it */
 
-/* Returns nonzero to end the fetch. */
+/* Called by the library while it fetches.  Returns nonzero to end the fetch. */
 static int on_progress(void *client, long have, long all)
 {
 	(void)client;
@@ -79,7 +79,7 @@ static int on_progress(void *client, long have, long all)
 	return clock_now_ns() > shown->until_ns || (shown->is_over && shown->is_over(shown->over_context));
 }
 
-/* Loads the library, which stays loaded.  It and what it uses (curl) do not survive being loaded twice. */
+/* Loads the library.  It is never unloaded, because it and the library that it uses (curl) do not survive being loaded twice. */
 static bool load(struct debuginfod *d)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);

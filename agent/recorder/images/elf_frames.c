@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/images/elf_frames.h"
 
-#define PCREL_SDATA4 0x1b /* compilers' encoding of a frame's address; others are left alone */
+#define PCREL_SDATA4 0x1b /* compilers' encoding of a frame's address; tables with another one are not pruned */
 
 /* Is this a CIE "zR" with pc-relative addresses of 4 bytes, perhaps with a personality and the like in between? */
 static bool is_usual_cie(const unsigned char *cie, uint32_t bytes)
@@ -12,7 +12,7 @@ static bool is_usual_cie(const unsigned char *cie, uint32_t bytes)
 	if (bytes < ELF_FRAME_HEAD + 8 || cie[ELF_FRAME_HEAD] != 1 || !memchr(at, 0, (size_t)(end - at)))
 		return false;
 	at += strlen(augmentation) + 1;
-	/* Both alignments, the return address's register, and the length of what follows have one byte each if this holds. */
+	/* If this holds, both alignments, the return address's register, and the length of what follows have one byte each. */
 	if (*augmentation++ != 'z' || end - at < 4 || (at[0] | at[1] | at[3]) & 0x80)
 		return false;
 	at += 4;

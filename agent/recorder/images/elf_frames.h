@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ELF_FRAME_HEAD 8u /* an entry's length and CIE offset */
+#define ELF_FRAME_HEAD 8u /* bytes of an entry's length and CIE offset */
 
-/* Have all entries the usual form?  Only then may the functions below be called, for an entry at offset at that is no CIE. */
+/* Have all entries the usual form?  Only then may the functions below be called, and only for an entry (at offset at) that is no CIE. */
 bool elf_frames_are_usual(const unsigned char *section, uint64_t bytes);
 
 static inline uint32_t elf_frame_u32(const unsigned char *p)

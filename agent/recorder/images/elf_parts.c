@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MERGED_MAX (48u << 20) /* bytes of one file; a trace chunk holds 64 MiB */
+#define MERGED_MAX (48u << 20) /* most bytes of one file's sections; a trace chunk holds 64 MiB */
 #define SECTIONS_MAX 4096u
 
-/* Sections are chosen by name, because types do not tell debug sections apart, and taken in this order as long as there is room.
- * (.eh_frame_hdr only repeats .eh_frame.) */
+/* Sections are chosen by name, because debug sections all have the same type, and read in this order as long as there is room.
+ * (.eh_frame_hdr is left out, because it only repeats .eh_frame.) */
 static const char *const wanted_parts[] = {
 	".symtab", ".strtab", ".dynsym", ".dynstr", ".shstrtab", ".gopclntab", ".data.rel.ro.gopclntab", ".eh_frame", ".debug_frame",
 	".plt", ".plt.got", ".plt.sec", ".rela.plt", ".dynamic", ".note.gnu.build-id", ".debug_line",
@@ -27,7 +27,8 @@ static const char *const wanted_packed[] = { ".note.gnu.build-id", ".gnu_debugda
 static const char *const wanted_build_id[] = { ".note.gnu.build-id", NULL };
 static const char *const wanted_symbols[] = { ".symtab", ".strtab", ".shstrtab", ".note.gnu.build-id", NULL };
 
-/* A file whose unwind tables have at most what every program is linked with.  Its code is kept, because frames can be derived from it. */
+/* If unwind tables have at most FRAMES_FEW bytes, which every program is linked with, .text is read too, because frames can be derived from
+ * code.  A larger .text than TEXT_MAX is left out. */
 #define FRAMES_FEW 256u
 #define TEXT_MAX (1u << 20)
 
@@ -99,7 +100,7 @@ static void find_build_id(struct elf_parts *p, const unsigned char *note, size_t
 	}
 }
 
-/* Reads .gnu_debuglink: a name, NUL, padding to four bytes, and the checksum of the file. */
+/* Reads the section .gnu_debuglink, which has a name, NUL, padding to four bytes, and the checksum of the file. */
 static void find_debug_link(struct elf_parts *p, const char *section, size_t bytes)
 {
 	size_t name = strnlen(section, bytes), crc = (name + 4) & ~(size_t)3;
@@ -110,13 +111,13 @@ static void find_debug_link(struct elf_parts *p, const char *section, size_t byt
 	memcpy(&p->debug_link_crc, section + crc, 4);
 }
 
-/* Is this Go's table of functions, under its later name or its earlier one in position-independent files? */
+/* Is this the section of Go's table of functions, by its later name or by its earlier one in position-independent files? */
 static bool is_go(const char *name)
 {
 	return strcmp(name, ".gopclntab") == 0 || strcmp(name, ".data.rel.ro.gopclntab") == 0;
 }
 
-/* Notes what else the content of a section says that has just become a part. */
+/* Sets the members of p that depend on the section of this name, which was just read as the last part. */
 static void note_section_content(struct elf_parts *p, const char *name)
 {
 	const struct elf_part *part = &p->part[p->nr - 1];
@@ -145,7 +146,7 @@ static bool is_frame_section(const char *name)
 	return is_named(name, ".eh_frame") || is_named(name, ".debug_frame");
 }
 
-/* Is a section wanted?  frames_bytes: bytes of all sections of frames. */
+/* Is a section wanted?  frames_bytes: bytes of all sections of frames, Go's table included. */
 static bool is_section_wanted(const char *name, const Elf64_Shdr *s, bool frames, uint64_t frames_bytes)
 {
 	if (strcmp(name, ".text") == 0)
@@ -210,8 +211,7 @@ static int read_wanted_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h
 	return ret;
 }
 
-/* Reads the program headers, and the build id from segments if the file has no section headers (the vdso is copied whole, but stripped
- * files exist). */
+/* Reads the program headers, and if the file has no section headers the build id from segments. */
 static int read_segment_headers(int fd, struct elf_parts *p, const Elf64_Ehdr *h)
 {
 	const Elf64_Phdr *ph;
@@ -291,7 +291,7 @@ int elf_parts_read_vdso(struct elf_parts *out)
 	if (!base)
 		return -ENOENT;
 	memcpy(&h, base, sizeof(h));
-	bytes = h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize; /* the section headers come last */
+	bytes = h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize; /* the section headers are the last part of the vdso */
 	out->part[0].bytes = malloc(bytes);
 	if (!out->part[0].bytes)
 		return -ENOMEM;

@@ -10,7 +10,7 @@
 
 #define PAGE (1ull << ELF_THIN_PAGE_SHIFT)
 
-/* A range of seen addresses, as the file's own addresses.  Ranges are ascending. */
+/* A range of seen addresses, which are the file's own.  Ranges are in ascending order. */
 struct range {
 	uint64_t start, end;
 };
@@ -32,7 +32,7 @@ static int compare_ranges_by_start(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Finds the address ranges of seen pages in executable segments. */
+/* Finds the address ranges of seen pages in executable segments.  Returns false if there are no program headers, or no memory. */
 static bool find_seen_ranges(struct elf_parts *p, const struct elf_seen *seen, struct ranges *out)
 {
 	const struct elf_part *head = elf_parts_find(p, 0, sizeof(Elf64_Ehdr)), *part;
@@ -46,7 +46,7 @@ static bool find_seen_ranges(struct elf_parts *p, const struct elf_seen *seen, s
 	for (uint64_t n = 0; n < seen->nr; n++)
 		capacity += is_page_seen(seen, n);
 	out->nr = 0;
-	/* Two segments may share a page. */
+	/* Two segments may have parts of the same page, so there is room for two ranges for each. */
 	out->range = part ? malloc((2 * capacity + 1) * sizeof(*out->range)) : NULL;
 	if (!out->range)
 		return false;
@@ -85,7 +85,7 @@ static bool reaches_seen_range(const struct ranges *r, uint64_t start, uint64_t 
 
 /* -------------------------------------------------------------------------------------------------------- symbols */
 
-/* Returns the largest of nr ascending addresses that is not after address.  0: there is none. */
+/* Returns the largest of nr ascending addresses that is not after address, or 0 if there is none. */
 static uint64_t last_address_before(const uint64_t *addresses, size_t nr, uint64_t address)
 {
 	size_t low = 0, high = nr;
@@ -101,7 +101,7 @@ static uint64_t last_address_before(const uint64_t *addresses, size_t nr, uint64
 	return low ? addresses[low - 1] : 0;
 }
 
-/* Finds the addresses of the last symbols before each range, ascending, because symbols without a size may reach into it. */
+/* Finds the addresses of the last symbols before each range, in ascending order.  A symbol without a size may reach into the range. */
 static void find_last_symbols_before(const Elf64_Sym *symbols, size_t nr, const struct ranges *r, uint64_t *lasts)
 {
 	memset(lasts, 0, r->nr * sizeof(*lasts));
@@ -152,14 +152,14 @@ static void prune_symbols(const struct elf_part *table, uint64_t table_bytes, st
 	}
 	if (texts->nr > texts_bytes)
 		memcpy(kept + texts_bytes, text + texts_bytes, texts->nr - texts_bytes);
-	texts->bytes = kept; /* most pages of kept were never written */
+	texts->bytes = kept; /* most pages of kept were never written, so it takes less memory than text */
 	free(text);
 	free(lasts);
 }
 
 /* --------------------------------------------------------------------------------------------------------- frames */
 
-/* Replaces consecutive entries without samples by one that covers no code. */
+/* Replaces each row of consecutive entries of code without samples by one that covers no code. */
 static void prune_frames(unsigned char *section, uint64_t bytes, uint64_t address, const struct ranges *r)
 {
 	unsigned char *run = NULL; /* the first entry of such a row */
@@ -221,7 +221,8 @@ static void prune_section(struct elf_parts *p, const Elf64_Shdr *sections, const
 		const Elf64_Shdr *link = &sections[s->sh_link];
 
 		texts = elf_parts_find(p, link->sh_offset, link->sh_size);
-		/* Parts that are read here meanwhile must not be pruned.  In a hostile file they may be one. */
+		/* The section headers and names are read by the caller, which goes on, so they must not be replaced.  In a hostile file,
+		 * they and the texts may be one part. */
 		if (texts && texts != part && texts != names && texts->bytes != (const void *)sections && texts->file_offset)
 			prune_symbols(part, s->sh_size, texts, link->sh_size, r);
 	} else if (strcmp(name, ".eh_frame") == 0) {

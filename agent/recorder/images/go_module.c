@@ -16,7 +16,7 @@ struct search {
 	int fd;
 	struct elf_parts *p;
 	const Elf64_Shdr *section;
-	Elf64_Shdr of_segments[SEGMENTS_MAX]; /* used as section if the file has none */
+	Elf64_Shdr of_segments[SEGMENTS_MAX]; /* the segments of a file that has no sections, as if they were its sections */
 	uint16_t nr;
 	uint64_t table, names; /* addresses of the table and of its names, to which the module's first two words point */
 	uint64_t module;       /* 0: not found yet */
@@ -46,7 +46,7 @@ static void search_words(struct search *s, const Elf64_Shdr *section)
 	free(bytes);
 }
 
-/* Searches the module in relocations, which hold the pointers of a position-independent file. */
+/* Searches for the module in relocations, which hold the pointers of a position-independent file. */
 static void search_relocations(struct search *s, const Elf64_Shdr *section)
 {
 	Elf64_Rela *r = (void *)read_section(s, section);
@@ -72,7 +72,7 @@ static bool is_data(const Elf64_Shdr *s)
 	return s->sh_type == SHT_PROGBITS && s->sh_flags & SHF_WRITE && s->sh_flags & SHF_ALLOC;
 }
 
-/* Returns the file offset of an address.  0: the section has fewer than bytes there. */
+/* Returns the file offset of an address, or 0 if no section has that many bytes from there. */
 static uint64_t offset_of(const struct search *s, uint64_t address, uint64_t bytes)
 {
 	for (uint16_t i = 0; i < s->nr; i++) {
@@ -85,7 +85,8 @@ static uint64_t offset_of(const struct search *s, uint64_t address, uint64_t byt
 	return 0;
 }
 
-/* Adds the inlined calls.  Until Go 1.25 they lie among constants, and as many bytes are taken as functions refer to. */
+/* Finds the inlined calls, which are in the table since Go 1.26.  Before, they are among constants, and a part is added for them.  It ends
+ * where the calls of the last function begin, because their number is not known here. */
 static void add_calls(struct search *s, const struct go_table *table, uint64_t address)
 {
 	uint64_t bytes = 0, offset;
@@ -119,7 +120,8 @@ static void add_module(struct search *s, const struct go_table *table)
 	add_calls(s, table, calls);
 }
 
-/* Returns the address of the first code in a program that Go has linked itself. */
+/* Returns the address of the first section of code, which is where the addresses in the table count from in a program that Go has linked
+ * itself. */
 static uint64_t first_code(const struct search *s)
 {
 	for (uint16_t i = 0; i < s->nr; i++)
@@ -128,7 +130,7 @@ static uint64_t first_code(const struct search *s)
 	return 0;
 }
 
-/* Uses the segments of a file without sections in their place. */
+/* Uses the segments of a file without sections as its sections.  Returns false if there are none. */
 static bool take_segments(struct search *s, const Elf64_Ehdr *h)
 {
 	const struct elf_part *part = elf_parts_find(s->p, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
@@ -147,7 +149,7 @@ static bool take_segments(struct search *s, const Elf64_Ehdr *h)
 	return s->nr > 0;
 }
 
-/* Finds the table in a segment of constants by its first bytes. */
+/* Finds the table in a segment of constants by its first bytes, and adds it as a part. */
 static void add_table(struct search *s)
 {
 	struct go_table table;
@@ -165,7 +167,7 @@ static void add_table(struct search *s)
 	}
 }
 
-/* Returns the address of the table. */
+/* Returns the address at which the table is mapped, or 0 if no section contains it. */
 static uint64_t find_address(const struct search *s)
 {
 	for (uint16_t i = 0; i < s->nr; i++)

@@ -9,9 +9,9 @@
 #include "agent/recorder/images/elf_parts.h"
 
 /*
- * Adds runtime.moduledata of a file, p, read from fd, as a part that begins with the table's address.  Its pointers are as in an image that
- * is mapped where it was linked to.  Also adds the table itself if the file has no sections, and inlined calls that lie outside of the
- * table.
+ * Adds runtime.moduledata of a file, p, read from fd, as a part of p, and sets the members of p about Go.  Its pointers are as in an image
+ * that is mapped where it was linked to.  Also adds the table itself if the file has no sections, and inlined calls that lie outside of the
+ * table.  What is not found, or cannot be read, is left out.
  */
 void go_module_add(int fd, struct elf_parts *p);
 

@@ -11,14 +11,14 @@
 struct pruning {
 	const struct go_table *t;
 	unsigned char *kept;
-	/* Inlined calls, and what is kept of them. */
+	/* The inlined calls, and the copy with those that are kept. */
 	const unsigned char *calls;
 	unsigned char *kept_calls;
 	uint64_t calls_bytes;
 	uint64_t work; /* number of bytes and values that were looked at */
 };
 
-#define WORK_EACH 16u /* limit of work per byte of the table; linkers' tables need two */
+#define WORK_EACH 16u /* most work per byte of the table, beyond which it is not pruned; tables that linkers write need two */
 
 static void keep(struct pruning *p, uint64_t at, uint64_t bytes)
 {
@@ -96,7 +96,7 @@ static void keep_places(const struct pruning *p, const unsigned char *is_kept)
 	memcpy(to, from, 4);
 }
 
-/* Allocates memory for what is kept. */
+/* Allocates memory for what is kept.  Returns false if it runs out. */
 static bool begin(struct pruning *p, const struct elf_parts *parts)
 {
 	const struct elf_part *calls = parts->go_calls;

@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 #define LINE (1ull << IMAGE_CODE_LINE_SHIFT)
-#define SAMPLES_LEAST 2 /* samples of a function; with one, a listing has nothing to compare */
+#define SAMPLES_LEAST 2 /* fewest samples of a function; with one, a listing would have nothing to compare */
 #define FUNCTION_BYTES_MAX (256u << 10)
-#define FILES_MAX 512u /* each has a descriptor until the code is written */
+#define FILES_MAX 512u /* most files, each of which has a descriptor until the code is written */
 #define FUNCTIONS_MAX (1u << 20)
-#define SEGMENTS_MAX 64u /* segments of one file; linkers make four */
+#define SEGMENTS_MAX 64u /* most segments of one file that are looked at; linkers make four */
 
 struct function {
 	uint32_t file;
-	uint64_t address, bytes; /* in the ELF's own addresses */
+	uint64_t address, bytes; /* in the file's own addresses, as its program headers have them */
 	uint64_t offset;	 /* in the file */
 	uint64_t samples;
 };
@@ -133,7 +133,7 @@ static size_t index_of_line_from(const struct lines *l, uint64_t address)
 	return low;
 }
 
-/* Returns the samples of the lines that [address, address + bytes) reaches into. */
+/* Returns the number of samples of the lines that [address, address + bytes) reaches into. */
 static uint64_t count_samples_in_range(const struct lines *l, uint64_t address, uint64_t bytes)
 {
 	size_t first = index_of_line_from(l, address < LINE ? 0 : address - LINE + 1);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Keeps the machine code of image functions with at least two samples, the hottest that a limit of bytes has room for.  A function is what
- * a symbol with a size covers, else what an entry of .eh_frame covers.  Context: thread.
- */
+/* Keeps the machine code of sampled functions of images: those with at least two samples, the hottest that a limit of bytes has room for.
+ * A function is what a symbol with a size covers, else what an entry of .eh_frame covers.  Context: thread. */
 #ifndef TAILOR_IMAGE_CODE_H
 #define TAILOR_IMAGE_CODE_H
 
@@ -10,21 +8,19 @@
 #include "jitreg/base/file_identity.h"
 #include "jitreg/trace/writer.h"
 
-/* Samples are counted per line of this size of the file.  A function has the samples of the lines that it reaches into. */
+/* A line is this part of a file, 64 bytes, for which samples are counted.  A function has the samples of all lines that it reaches into. */
 #define IMAGE_CODE_LINE_SHIFT 6
 
 struct image_code;
 
-/* Returns NULL without memory. */
+/* Returns NULL if memory runs out. */
 struct image_code *image_code_create(uint64_t limit_bytes);
 void image_code_destroy(struct image_code *c);
-/*
- * Takes the sampled functions of one file.  fd: is duplicated.  key, identity: those of its IMAGE_FILE record.  samples: per line of the
- * file, nr of them.
- */
+/* Finds the sampled functions of one file, and keeps a duplicate of fd, from which image_code_write() reads their code.  key, identity:
+ * those of the file's IMAGE_FILE record.  samples: number of samples of each of the file's nr lines. */
 void image_code_find_functions(struct image_code *c, int fd, const char *key, const struct file_identity *identity, struct elf_parts *parts,
 			       const uint32_t *samples, uint64_t nr);
-/* Writes IMAGE_CODE records, one per file. */
+/* Writes the code of the hottest functions as IMAGE_CODE records, one per file. */
 void image_code_write(struct image_code *c, struct trace_writer *w, uint64_t time_ns);
 
 #endif

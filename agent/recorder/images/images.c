@@ -25,7 +25,7 @@
 
 #define PAGE_SHIFT ELF_THIN_PAGE_SHIFT
 #define SEEN_PAGES 1024u /* slots per process; a page is looked up again if another one took its slot */
-#define COUNTED_LINES 256u /* slots per process, used in the same way */
+#define COUNTED_LINES 256u /* slots per process for lines with samples, used in the same way */
 #define PENDING_MAX 256u
 #define PENDING_TRIES 100u /* drains after which an address without a mapping is given up */
 #define MAPPINGS_FIRST 16u
@@ -33,7 +33,7 @@
 #define ENDED_SETTLES 200u /* drains for which an ended process is remembered, because rings are drained one after another */
 #define EARLY_BYTES (4u << 20)	     /* bytes of files that are written at once while the host runs */
 #define EARLY_FILE_BYTES (1u << 20) /* bytes of one such file; larger ones are written at the end, without unused parts */
-#define EARLY_FILES 256u /* number of such files that are kept, because their code is written at the end */
+#define EARLY_FILES 256u /* number of such files that are kept in a list, because their code is written at the end */
 #define BUILD_ID_MAX 20
 #define FETCHED_PART 100u /* an image with less than 1/FETCHED_PART of the samples has no file fetched */
 #define COMPARED_BYTES 16384u
@@ -45,11 +45,11 @@ struct image {
 	struct image *next;
 	struct image *next_needed;
 	int fd; /* -1: not open */
-	uint32_t pid; /* process in whose view of files it was opened */
+	uint32_t pid; /* process in whose view of the file system it was opened */
 	bool needed, opened; /* opened: bytes, device and inode are known */
 	uint64_t bytes, device, inode; /* size, device and inode of the opened file */
-	uint64_t *seen; /* bit per page of the file that an address was seen in; NULL without memory */
-	uint32_t *samples; /* per line of its code (IMAGE_CODE_LINE_SHIFT); NULL: its code is not wanted, or no memory */
+	uint64_t *seen; /* a bit per page of the file, set if an address in it was seen; NULL without memory */
+	uint32_t *samples; /* number of samples per line of the file (IMAGE_CODE_LINE_SHIFT); NULL: its code is not wanted, or no memory */
 	bool vdso;
 	int error;
 	bool by_guest; /* only guests reported the path, so it may contain links */
@@ -90,7 +90,7 @@ struct process {
 	uint32_t nr, capacity;
 	uint64_t exec_ns; /* time of the last exec; no mapping is older */
 	struct range *mapping; /* sorted by start, disjoint */
-	struct caches *caches; /* NULL: no sample yet, or the process has ended */
+	struct caches *caches; /* NULL before the first sample, after the end, and without memory */
 	unsigned ended; /* 0: alive; else drains since its end */
 	uint64_t end_ns;
 	struct pending *pending;
@@ -101,7 +101,7 @@ struct process {
 #define KEY_BYTES ELF_BUILD_ID_TEXT
 struct images {
 	bool frames; /* unwind tables are wanted */
-	bool past, other_kernel; /* images_set_past() */
+	bool past, other_kernel; /* set by images_set_past() */
 	struct process *process[BUCKETS];
 	bool unsettled; /* an address waits for its mapping, or a process has exited */
 	struct process *last; /* most samples in a row come from one process */
@@ -118,7 +118,7 @@ struct images {
 	uint32_t elsewhere; /* samples in no image */
 	struct written_files written;
 	struct images_missing gone, replaced;
-	bool (*is_over)(void *context); /* no time is left for files; NULL: there is time */
+	bool (*is_over)(void *context); /* returns true if no time is left for files; NULL: there is time */
 	void *over_context;
 	uint32_t nr_left_out;
 	uint64_t debug_bytes_left; /* bytes of debug files that may still be read whole, or unpacked */
@@ -184,7 +184,7 @@ static struct process **slot_of_process(struct images *i, uint32_t pid)
 	return p;
 }
 
-/* Finds or adds a process.  NULL only without memory. */
+/* Finds or adds a process.  Returns NULL only if memory runs out. */
 static struct process *get_process(struct images *i, uint32_t pid)
 {
 	struct process **slot;
@@ -277,9 +277,9 @@ static bool build_ids_are_same(const unsigned char *a, uint32_t a_bytes, const u
 }
 
 /*
- * Compares an image and a mapping of which one is known by its build id and the other one by its inode.  The open file's own build id
- * decides.  If the file is not open they count as two, because one path may lead to several files: in the roots of containers, or when a
- * file was replaced.
+ * May an image and a mapping be of one file, of which one is known by its build id and the other one by its inode?  The build id of the
+ * file that was opened for the image decides.  If it is unknown they count as two images, because one path may lead to several files: in
+ * the roots of containers, or when a file was replaced.
  */
 static bool file_has_build_id_of(const struct image *i, const struct mapping *m)
 {
@@ -288,7 +288,7 @@ static bool file_has_build_id_of(const struct image *i, const struct mapping *m)
 	return m->build_id_bytes && build_ids_are_same(i->own_id, i->own_id_bytes, m->build_id, m->build_id_bytes);
 }
 
-/* Is the mapping one of this image?  Another file under the same path is another image. */
+/* Is the mapping one of this image?  A file that replaced another one under the same path is another image. */
 static bool image_matches_mapping(const struct image *i, const struct mapping *m)
 {
 	if (strncmp(i->path, m->path, m->path_bytes) || i->path[m->path_bytes])
@@ -346,8 +346,8 @@ static uint32_t index_of_mapping_from(const struct process *p, uint64_t address)
 	return low;
 }
 
-/* Is the mapping known already, with this file?  A guest knows the file by the path that its loader used, and perhaps by its build id, so
- * its mapping may be one that the kernel has reported. */
+/* Is the mapping known already, with this file?  A guest knows the file by the path that its loader used, and perhaps by its build id.  The
+ * kernel may have reported the same mapping with more about the file, which is kept. */
 static bool mapping_is_known_already(const struct process *p, const struct mapping *m)
 {
 	uint32_t at = index_of_mapping_from(p, m->address);
@@ -362,7 +362,7 @@ static bool mapping_is_known_already(const struct process *p, const struct mappi
 	return !file_identity_is_known(&m->file) && image_matches_mapping(i, m);
 }
 
-/* Inserts a mapping, which replaces what it overlaps. */
+/* Inserts a mapping, which replaces what it overlaps.  Does nothing if there are too many, or if memory runs out. */
 static void insert(struct process *p, struct range new)
 {
 	const uint64_t address = new.start;
@@ -404,7 +404,7 @@ static void insert(struct process *p, struct range new)
 	p->nr += 1 - (to - from);
 }
 
-/* Inserts a mapping without a file, which replaces no image.  Text that a program has moved into large pages is still its image's. */
+/* Inserts a mapping without a file where no image is mapped.  Text that a program has moved into large pages is still its image's. */
 static void insert_beside_images(struct process *p, struct range new)
 {
 	const uint64_t end = new.end;
@@ -450,7 +450,7 @@ void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid, uint64_t ti
 	struct range *copy;
 
 	if (child && child->ended && child->end_ns < time_ns)
-		forget_process(i, pid); /* the process number is used again */
+		forget_process(i, pid); /* the process number was used again */
 	child = get_process(i, pid);
 	if (!parent || !parent->nr || !child || parent == child || child->nr)
 		return;
@@ -473,8 +473,8 @@ static void close_image_file(struct images *i, struct image *m)
 	i->nr_open--;
 }
 
-/* Opens a file for an import, whose processes have exited.  If the file at the path has not the mapped build id, perf's copy is taken, if
- * there is one.  -1 with errno. */
+/* Opens a file for an import, whose processes have exited.  If the build id of the mapping is known, and the file at the path does not have
+ * it, the copy in perf's cache is opened, if there is one.  Returns -1 and errno if no file can be opened. */
 static int open_of_the_past(const struct image *m)
 {
 	int fd = regular_file_open(m->path), kept;
@@ -510,7 +510,8 @@ static int open_in_process_root(const struct image *m)
 	return regular_file_open(path);
 }
 
-/* Opens the file of the mapping itself, whatever its path (needs privileges), or of the program that the process runs. */
+/* Opens the file of the mapping itself, whatever its path (needs privileges), or the program that the process runs if it has the mapping's
+ * path. */
 static int open_where_mapped(const struct image *m, const struct range *at)
 {
 	uint32_t pid = proc_mem_number_in_proc(m->pid);
@@ -527,7 +528,8 @@ static int open_where_mapped(const struct image *m, const struct range *at)
 	return n == (ssize_t)strlen(m->path) && memcmp(exe, m->path, (size_t)n) == 0 ? regular_file_open(path) : -1;
 }
 
-/* Opens a file again that was closed for want of descriptors. */
+/* Opens a file again that was closed so that the recorder does not run out of descriptors.  Sets m->error if that fails, or if it is
+ * another file. */
 static void reopen_image_file(struct images *i, struct image *m)
 {
 	struct stat st;
@@ -546,7 +548,8 @@ static void reopen_image_file(struct images *i, struct image *m)
 		m->error = ESTALE;
 }
 
-/* Is a file that cannot be opened any more no ELF file?  Its mapping in memory is read, if that is the beginning of the file. */
+/* Is a file that cannot be opened any more no ELF file?  The mapping is read in the process's memory, if it is of the beginning of the
+ * file. */
 static bool mapping_is_no_elf(const struct range *at, uint32_t pid)
 {
 	char magic[SELFMAG];
@@ -555,8 +558,8 @@ static bool mapping_is_no_elf(const struct range *at, uint32_t pid)
 	       memcmp(magic, ELFMAG, SELFMAG) != 0;
 }
 
-/* Does the file have other code than the process?  A file without a build id does, if it came to the path after another one had been mapped
- * from there.  A few bytes differ if a debugger or the host itself changed an instruction. */
+/* Does the file have other code than the process?  Called for a file without a reported build id, which may have come to the path after
+ * another one was mapped from there.  A few bytes may differ, because a debugger or the host itself may have changed instructions. */
 static bool file_differs_from_memory(const struct range *at, uint32_t pid)
 {
 	char file[COMPARED_BYTES], memory[COMPARED_BYTES];
@@ -570,8 +573,8 @@ static bool file_differs_from_memory(const struct range *at, uint32_t pid)
 	return different > (size_t)n / 64;
 }
 
-/* Opens an image's file.  While the process lives, its own view comes first, because it may be in a container, or its file deleted.  false:
- * the file may be closed, because it can be opened again by its path. */
+/* Opens an image's file, or sets m->error.  While the process lives, its own view comes first, because it may be in a container, or its
+ * file deleted.  Returns true if the file has to stay open, because it could not be opened again by its path. */
 static bool open_image_file(struct images *i, struct image *m, const struct range *at)
 {
 	const size_t bytes = strlen(m->path), suffix = sizeof(DELETED) - 1;
@@ -682,7 +685,7 @@ static void note_seen_address(struct images *i, struct process *p, uint64_t addr
 	}
 }
 
-/* Counts a sample at its own address. */
+/* Notes the address of a sample, and counts the sample in its line, if code is wanted. */
 static void count_sample_of_line(struct images *i, struct process *p, uint64_t address)
 {
 	uint64_t line = address >> IMAGE_CODE_LINE_SHIFT;
@@ -801,9 +804,8 @@ static bool is_worth_fetching(const struct images *i, const struct image *m)
 	return !m->samples || nr_samples(m) * FETCHED_PART > i->nr_counted;
 }
 
-/*
- * Finds the symbols of a file without .symtab in other files.  false: there are none, and where says why files that are there do not count.
- */
+/* Finds the symbols of a file without .symtab in other files.  Returns false if it has .symtab, or if none are found, and then where says
+ * why files that are there do not count. */
 static bool find_symbols(struct images *i, const struct image *m, const struct elf_parts *parts, struct elf_parts *symbols,
 			 char where[DEBUG_FILE_TEXT])
 {
@@ -830,9 +832,9 @@ const struct images_missing *images_replaced(const struct images *i)
 }
 
 /*
- * Writes a file that can be read.  pruned: no sample comes any more.  Its parts are written unless a copy of it has them already.  The same
- * goes for the symbols of its debug file, which may be found for one copy and not for another, since each is searched for in its own
- * process's root.
+ * Writes the records of a file that was read.  pruned: no sample comes any more.  Its parts are written unless a copy of it has them
+ * already.  The same goes for the symbols of its debug file, which may be found for one copy and not for another, since each is searched
+ * for in its own process's root.
  */
 static void write_readable_image(struct images *i, struct image *m, struct elf_parts *parts, bool pruned, struct trace_writer *w,
 				 uint64_t time_ns)
@@ -866,7 +868,7 @@ static void write_readable_image(struct images *i, struct image *m, struct elf_p
 		written_files_add(&i->written, &file);
 }
 
-/* Writes an image's file.  all: samples may still come, so nothing is pruned. */
+/* Writes an image's file, or why it cannot be read.  all: samples may still come, so nothing is pruned. */
 static void write_image(struct images *i, struct image *m, bool all, struct trace_writer *w, uint64_t time_ns)
 {
 	struct elf_parts parts = { 0 };
@@ -903,7 +905,8 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	elf_parts_free(&parts);
 }
 
-/* Writes the first image of the list that is not larger than bytes.  Returns its size, or UINT64_MAX: there is none. */
+/* Writes the first image of the list that is not larger than bytes, and removes it from there.  Returns its size, or UINT64_MAX if there is
+ * none. */
 static uint64_t write_next_image(struct images *i, uint64_t bytes, bool all, struct trace_writer *w, uint64_t time_ns)
 {
 	struct image **slot = &i->needed, *m;
@@ -916,7 +919,7 @@ static uint64_t write_next_image(struct images *i, uint64_t bytes, bool all, str
 	*slot = m->next_needed;
 	reopen_image_file(i, m);
 	write_image(i, m, all, w, time_ns);
-	if (all && m->samples && i->nr_early < EARLY_FILES) { /* the code is written at the end */
+	if (all && m->samples && i->nr_early < EARLY_FILES) { /* the image is kept, because its code is written at the end */
 		m->next_needed = i->early;
 		i->early = m;
 		i->nr_early++;
@@ -931,7 +934,7 @@ void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_
 {
 	uint64_t sum = 0, bytes;
 
-	if (i->servers) /* no ring waits for a server */
+	if (i->servers) /* while symbols are fetched, rings would not be drained, so all files wait for the end */
 		return;
 	while (sum < EARLY_BYTES && (bytes = write_next_image(i, EARLY_FILE_BYTES, true, w, time_ns)) != UINT64_MAX)
 		sum += bytes;
@@ -979,7 +982,9 @@ static void share_seen_pages(struct image *m, struct image *n)
 
 static void share_pages_of_same_files(struct image *first)
 {
-	for (int twice = 0; twice < 2; twice++) /* twice, so that the first of three gets the pages of the last */
+	/* A may be B's copy by build id, and B the same file as C by inode, while A and C do not match.  A gets C's pages from B in the
+	 * second pass. */
+	for (int twice = 0; twice < 2; twice++)
 		for (struct image *m = first; m; m = m->next_needed)
 			for (struct image *n = m->next_needed; n; n = n->next_needed)
 				if (images_are_same_file(m, n))

@@ -43,7 +43,7 @@ static bool grow_kallsyms_array(void **array, size_t *capacity, size_t wanted, s
 	return true;
 }
 
-/* Returns the bytes of a word, which ends at a blank or a control character. */
+/* Returns the number of bytes of a word, which ends at a blank or a control character. */
 static size_t count_word_bytes(const char *at, const char *end)
 {
 	const char *p = at;
@@ -125,17 +125,15 @@ void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes)
 #define DIGITS 16u /* digits of an address, in each line */
 #define GROUP_BYTES 16384u
 
-/*
- * Filter for the lines that are needed: those of the last address at or before each wanted one, and of the next address, at which that
- * ends.  The kernel's own lines come in ascending order, before those of modules.
- */
+/* A filter for the lines that are needed: those of the last address at or before each wanted one, and of the next address, at which that
+ * function ends.  The kernel's own lines come in ascending order, before those of modules. */
 struct near {
 	char (*wanted)[DIGITS + 1]; /* wanted addresses as text, as in lines */
-	size_t nr, at; /* at: the first wanted address that is not done */
-	char address[DIGITS]; /* address of the group */
-	char *group; /* lines of one address, with their ends */
+	size_t nr, at; /* at: index of the first wanted address whose lines were not found yet */
+	char address[DIGITS]; /* address of the lines in group */
+	char *group; /* the last lines with one address, with their newlines, which are added if they are needed */
 	size_t group_bytes;
-	bool all; /* all further lines, which are those of modules */
+	bool all; /* all further lines are added, because they are those of modules */
 };
 
 static void add_lines_of_group(struct kallsyms *k, struct near *n)
@@ -147,7 +145,7 @@ static void add_lines_of_group(struct kallsyms *k, struct near *n)
 	n->group_bytes = 0;
 }
 
-/* Adds a line if it is needed.  false: the lines have another order, so all of them are needed. */
+/* Adds a line if it is needed.  Returns false if lines are in another order, or too many have one address, so all of them are needed. */
 static bool add_line_if_near_wanted(struct kallsyms *k, struct near *n, const char *line, size_t bytes)
 {
 	bool is_kernel = bytes > DIGITS && line[DIGITS] == ' ' && line[0] > '7' && line[bytes - 1] != ']';
@@ -185,7 +183,8 @@ static bool add_line_if_near_wanted(struct kallsyms *k, struct near *n, const ch
 	return true;
 }
 
-/* Reads lines, and adds those that near needs, or all if it is NULL.  1: all lines are needed. */
+/* Reads lines, and adds those that near needs, or all if it is NULL.  Returns 0, -errno, or 1 if all lines have to be read from the
+ * beginning. */
 static int read_kallsyms_lines(struct kallsyms *k, int fd, char *buffer, struct near *near)
 {
 	bool too_long = false; /* within a line that is skipped */
@@ -206,7 +205,7 @@ static int read_kallsyms_lines(struct kallsyms *k, int fd, char *buffer, struct 
 			else if (!too_long && !add_line_if_near_wanted(k, near, at, (size_t)(line_end - at)))
 				return 1;
 			if (near && !near->all && near->at == near->nr)
-				return 0; /* no wanted address is in modules */
+				return 0; /* all wanted addresses were found before the modules */
 			too_long = false;
 		}
 		nr = (size_t)(end - at);

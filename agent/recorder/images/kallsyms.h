@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of the running kernel, of its modules and of BPF programs, as /proc/kallsyms lists them (kernel/kallsyms.c):
+ * Reads the functions of the running kernel, of its modules and of BPF programs, as /proc/kallsyms lists them (kernel/kallsyms.c):
  *
  *	ffffffff81000080 T entry_SYSCALL_64
  *	ffffffffc0201000 t nft_do_chain	[nf_tables]
@@ -35,16 +35,19 @@ struct kallsyms {
 	bool settled;
 };
 
-/* Adds one line, without its end.  A new kallsyms is all zeros. */
+/* Adds one line, without its newline.  A new struct kallsyms is all zeros. */
 void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes);
-/* Adds all lines of a file to a kallsyms of all zeros.  0, or -errno: the file cannot be read; -ENOMEM. */
+/* Adds all lines of a file to a struct kallsyms of all zeros.  Returns 0, -ENOMEM, or -errno if the file cannot be read. */
 int kallsyms_read(struct kallsyms *k, const char *path);
-/* Adds those lines of a file that kallsyms_find_function() needs for nr addresses to a kallsyms of all zeros.  The addresses are sorted.
- * If any is after the kernel's own code, all lines of modules are added.  wanted NULL: all lines.  0 or -errno. */
+/*
+ * Adds those lines of a file that kallsyms_find_function() needs for nr addresses to a struct kallsyms of all zeros.  The addresses are
+ * sorted by this function.  If any is after the kernel's own code, all lines of modules are added.  If wanted is NULL, or lines are in an
+ * unusual order, all lines are.  Returns 0 or -errno.
+ */
 int kallsyms_read_near(struct kallsyms *k, const char *path, uint64_t *wanted, size_t nr);
-/* Finds the function of an address.  No line may be added after the first call. */
+/* Finds the function of an address.  Returns false if there is none.  Lines that are added after the first call are ignored. */
 bool kallsyms_find_function(struct kallsyms *k, uint64_t address, struct kallsyms_function *out);
-/* Returns the address of a symbol by its name.  0: not found. */
+/* Returns the address of a symbol by its name, or 0 if it is not found. */
 uint64_t kallsyms_find_address(const struct kallsyms *k, const char *name);
 void kallsyms_fini(struct kallsyms *k);
 

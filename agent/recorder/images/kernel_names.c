@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SLOTS 1024u /* a power of two, at first */
+#define SLOTS 1024u /* number of slots at first, a power of two */
 #define SLOTS_MAX (1u << 20)
-#define FUNCTIONS_MAX (1u << 18) /* functions in one record */
+#define FUNCTIONS_MAX (1u << 18) /* most functions in the record */
 
 struct kernel_names {
 	uint64_t *slot; /* addresses, open addressing; 0: free */
@@ -55,7 +55,7 @@ static uint64_t *slot_of_kernel_address(uint64_t *slot, uint32_t nr_slots, uint6
 	return &slot[i];
 }
 
-/* Doubles the slots.  If that is not possible, the table stays as it is, because most functions have been seen by then. */
+/* Doubles the slots.  Returns false if that is not possible, and then new addresses are dropped.  By then most functions were seen. */
 static bool grow_address_slots(struct kernel_names *k)
 {
 	uint64_t *bigger = k->nr_slots < SLOTS_MAX ? calloc(2 * (size_t)k->nr_slots, sizeof(*bigger)) : NULL;
@@ -103,7 +103,7 @@ static int compare_functions_by_address(const void *x, const void *y)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Returns the functions that were hit, each once.  NULL without memory. */
+/* Returns the functions that have samples, each once, or NULL if memory runs out. */
 static struct kallsyms_function *find_sampled_kernel_functions(const struct kernel_names *k, struct kallsyms *symbols,
 							       const struct kernel_names_origin *origin, uint32_t *nr)
 {
@@ -123,7 +123,7 @@ static struct kallsyms_function *find_sampled_kernel_functions(const struct kern
 	return f;
 }
 
-/* Writes the record of functions.  false without memory. */
+/* Writes the record of functions.  Returns false if memory runs out. */
 static bool write_kernel_functions(const struct kallsyms_function *f, uint32_t nr, struct trace_writer *w, uint64_t time_ns)
 {
 	struct trace_kernel_function *functions = calloc((size_t)nr + 1, sizeof(*functions));
@@ -195,7 +195,7 @@ static const char *why_kallsyms_unreadable(int error)
 
 const char *kernel_names_why_unavailable(const char **remedy)
 {
-	/* The first lines are enough, because all addresses are hidden, or none (some are 0 on their own: a processor's variables). */
+	/* The first lines are enough, because either all addresses are hidden or none.  (Some are 0 anyway: a processor's variables.) */
 	char line[1024];
 	bool shown = false;
 	FILE *f = fopen(KALLSYMS_PATH, "re");
@@ -209,7 +209,7 @@ const char *kernel_names_why_unavailable(const char **remedy)
 	return shown ? NULL : why_kernel_addresses_hidden(remedy);
 }
 
-/* Returns the collected addresses.  NULL without memory. */
+/* Returns the collected addresses, or NULL if memory runs out. */
 static uint64_t *list_kernel_addresses(const struct kernel_names *k)
 {
 	uint64_t *list = malloc(k->nr * sizeof(*list));
@@ -232,7 +232,7 @@ static const char *write_kernel_names(struct kernel_names *k, const struct kerne
 	uint32_t nr;
 	int ret;
 
-	wanted = origin ? NULL : list_kernel_addresses(k); /* an origin may ask for other symbols by name */
+	wanted = origin ? NULL : list_kernel_addresses(k); /* an origin may ask for any symbol by name, so all lines are read then */
 	ret = kallsyms_read_near(&symbols, KALLSYMS_PATH, wanted, k->nr);
 	free(wanted);
 	if (ret) {

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Unpacks the whole stream into fd.  0 or -errno. */
+/* Unpacks the whole stream into fd.  Returns 0 or -errno. */
 static int unpack_xz_to_file(lzma_stream *s, int fd, uint64_t most, uint64_t *used)
 {
 	static uint8_t room[65536];

@@ -9,8 +9,11 @@
 #define XZ_MEMORY_MAX (128u << 20) /* memory of the decoder */
 #define XZ_BYTES_MAX (64u << 20)   /* size after unpacking */
 
-/* Returns a descriptor of a file in memory with the unpacked bytes, at most most, which the caller closes; or -errno: -EBADMSG, -EFBIG,
- * -ENOMEM.  *used: bytes that were unpacked in any case, at most most. */
+/*
+ * Returns a descriptor of a file in memory with the unpacked bytes, at most most, which the caller closes.  Else returns -EBADMSG
+ * (malformed), -EFBIG (too large, or too much memory is needed), -ENOMEM, or another -errno.  Sets *used to the number of bytes that were
+ * unpacked, also after an error.
+ */
 int xz_unpack(const void *packed, size_t bytes, uint64_t most, uint64_t *used);
 
 #endif
