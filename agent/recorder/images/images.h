@@ -58,8 +58,8 @@ void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_
 /* Writes an IMAGE_FILE record for every other file in which an address was seen, and the code that images_keep_code() asks for.  Called
  * when no sample comes any more. */
 void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns);
-/* Of images_gone(): files that could not be read.  Of images_replaced(): files at whose paths others lie by now.  Valid after
- * images_write(). */
+/* Paths of files that could not be read (images_gone()), or where other files lie by now (images_replaced()).  Valid after images_write().
+ * */
 struct images_missing {
 	uint32_t nr;
 	char first[256]; /* path of the first one */

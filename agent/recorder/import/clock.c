@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Converts a perf.data file's times to CLOCK_MONOTONIC.  The file does not relate perf's own clock (the default) to any other.  But if a
- * trace of tailor's was recorded at the same time, the kernel reported the same forks and exits to both, microseconds apart.
- */
+/* Finds how a perf.data file's times relate to CLOCK_MONOTONIC.  The file does not relate perf's own clock (the default) to any other.  But
+ * if a trace of tailor's was recorded at the same time, the kernel reported the same forks and exits to both, microseconds apart. */
 #include "agent/recorder/import/import.h"
 
 #include "jitreg/trace/reader.h"
@@ -14,7 +12,7 @@
 #include <time.h>
 
 #define TASKS_MAX (1u << 20)
-#define APART_NS 10000000 /* spread of differences in their middle half; if larger, tasks are not the same */
+#define APART_NS 10000000 /* most that the differences in their middle half may vary; if they vary more, the tasks are not the same */
 
 struct import_task {
 	uint64_t key, time_ns;
@@ -33,7 +31,7 @@ static void add_other_task(struct import_other *o, const struct trace_record *r,
 		size_t capacity = o->capacity ? 2 * o->capacity : 256;
 		struct import_task *bigger = capacity > TASKS_MAX ? NULL : realloc(o->task, capacity * sizeof(*bigger));
 
-		*no_memory = !bigger; /* at TASKS_MAX, these are enough */
+		*no_memory = !bigger; /* at TASKS_MAX there are enough tasks, so no more are kept */
 		o->task = bigger ? bigger : o->task;
 		o->capacity = bigger ? capacity : o->capacity;
 	}
@@ -94,9 +92,8 @@ static int compare_differences(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/*
- * Returns the median of the differences of all forks and exits that are in both.  false: there are none in common, or they differ too much.
- */
+/* Sets *shift_ns to the median of the differences of all forks and exits that are in both.  Returns false if there are none in common, if
+ * they differ too much, or if memory runs out. */
 static bool find_shift_by_common_tasks(const struct perf_data *p, const struct import_other *o, uint64_t *shift_ns)
 {
 	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];

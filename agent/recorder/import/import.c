@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 
-/* Copies a pipe into a file without a name, so that it can be read more than once, however large it is.  Returns the file, or -1. */
+/* Copies a pipe into a file without a name, so that it can be read more than once, however large it is.  Returns the file's descriptor, or
+ * -1 with errno. */
 static int read_pipe(int fd, FILE **copy)
 {
 	static char piece[65536];
@@ -30,7 +31,7 @@ static bool is_pipe(const struct stat *st)
 	return S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode);
 }
 
-/* Maps the input file.  *copy: the copy of a pipe, which the caller closes. */
+/* Maps the input file.  *copy: the copy of a pipe, which the caller closes, also after an error. */
 static int map_input_file(const char *path, void **bytes, struct stat *st, FILE **copy, struct diag *d)
 {
 	bool standard = strcmp(path, IMPORT_STANDARD_INPUT) == 0;
@@ -58,7 +59,7 @@ static int map_input_file(const char *path, void **bytes, struct stat *st, FILE 
 	return *bytes == MAP_FAILED ? diag_fail(d, EBADMSG, "%s is not a perf.data file", path) : 0;
 }
 
-/* Writes the trace.  This step comes last, because the trace replaces an older one. */
+/* Writes the trace, if it replaces no input.  This step comes last, because the trace replaces an older one. */
 static int write_imported_trace(const struct import_options *o, const struct perf_data *p, const struct import_times *times,
 				int64_t written_s, struct import_result *out, struct diag *d)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Converts a perf.data file to a trace: the same records as a recording has, on CLOCK_MONOTONIC.  Files that it names (images,
- * jitdumps, perf maps) are read if they still exist.  Context: thread.
- */
+/* Converts a perf.data file to a trace with the records that a recording has.  Their times are of CLOCK_MONOTONIC, if the file's clock can
+ * be related to it.  Files that it names (images, jitdumps, perf maps) are read if they still exist.  Context: thread. */
 #ifndef TAILOR_IMPORT_H
 #define TAILOR_IMPORT_H
 
@@ -14,7 +12,7 @@
 #define IMPORT_STANDARD_INPUT "-"
 
 struct import_options {
-	const char *input, *output; /* input: a file, a pipe's name, or IMPORT_STANDARD_INPUT */
+	const char *input, *output; /* input: path of a file or of a named pipe, or IMPORT_STANDARD_INPUT */
 	const char *with; /* trace of the same processes, recorded at the same time; NULL: none */
 	bool uncompressed;
 	/* notice(context, sentence): called for each notice, which the trace has as well.  May be NULL. */
@@ -24,30 +22,35 @@ struct import_options {
 
 struct import_result {
 	uint64_t samples, bytes, lost;
-	uint64_t registrations; /* number taken from the other trace */
+	uint64_t registrations; /* number of records of agents that were taken from the other trace */
 };
 
-/* Imports a file.  0, or -errno with a sentence. */
+/* Imports a file.  Returns 0, or -errno with a sentence. */
 int import_file(const struct import_options *o, struct import_result *out, struct diag *d);
 
 /* Times of another trace that was recorded at the same time. */
 struct import_other {
 	uint64_t wall_ahead_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC when it began */
-	struct import_task *task; /* tasks that started or exited */
+	struct import_task *task; /* tasks that started or exited, sorted */
 	size_t nr, capacity;
 };
-/* Reads the times of a trace.  0, or -errno with a sentence, and then there is nothing to fini. */
+/* Reads the times of a trace.  Returns 0, or -errno with a sentence, and then import_other_fini() need not be called. */
 int import_other_read(const char *path, struct import_other *o, struct diag *d);
 void import_other_fini(struct import_other *o);
 /* The shift from the file's times to CLOCK_MONOTONIC. */
 struct import_times {
 	uint64_t shift_ns;
-	const char *unrelated; /* why it is unknown, so times stay, and what needs CLOCK_MONOTONIC is left out; NULL: it is known */
+	/* reason why the shift is unknown, so that times stay as they are, and records that need CLOCK_MONOTONIC are left out; NULL: it is
+	 * known */
+	const char *unrelated;
 };
-/* Finds how the file's times relate to CLOCK_MONOTONIC.  o: may be NULL. */
+/* Finds how the file's times relate to CLOCK_MONOTONIC.  o: NULL if there is no other trace. */
 struct import_times import_times(const struct perf_data *p, const struct import_other *o);
-/* Writes the file's records to a trace.  written_s: when perf wrote its file, in seconds since 1970.  Without a clock in the file it is
- * taken for the time of the last record, and files that are a minute younger do not belong to its processes. */
+/*
+ * Writes the file's records to a trace.  written_s: when perf wrote its file, in seconds since 1970.  If the file has no clock, its last
+ * record is taken to be of that time.  Files that were written more than a minute later do not belong to the sampled processes.  Returns 0,
+ * or -errno with a sentence.
+ */
 int import_records(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t written_s,
 		   struct import_result *out, struct diag *d);
 

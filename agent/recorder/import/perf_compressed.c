@@ -8,14 +8,15 @@
 #include <zstd.h>
 
 #define RECORD_BYTES 65536u
-/* Records grow 5 to 30 times when they are unpacked.  zstd could make 2 GiB of 64 KiB. */
+/* Records grow 5 to 30 times when they are unpacked.  But zstd could make 2 GiB of 64 KiB, so a stream that grows more than this is
+ * refused. */
 #define GROWTH_MAX 1024u
 
 struct perf_compressed {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer in;
 	uint64_t fed, made;
-	size_t from, to; /* range of bytes that was unpacked and not taken */
+	size_t from, to; /* range of bytes that were unpacked and not yet taken as records */
 	unsigned char bytes[2 * RECORD_BYTES];
 };
 
@@ -47,7 +48,7 @@ void perf_compressed_feed(struct perf_compressed *p, const void *bytes, size_t n
 	p->fed += nr;
 }
 
-/* Unpacks more behind the bytes that are left.  1: more may come; 0: there is no more; or -EBADMSG. */
+/* Unpacks more after the bytes that are left.  Returns 1 if there may be more, 0 if the bytes given so far have no more, or -EBADMSG. */
 static int unpack_more_records(struct perf_compressed *p)
 {
 	ZSTD_outBuffer out;

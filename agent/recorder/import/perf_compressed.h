@@ -12,15 +12,14 @@
 
 struct perf_compressed;
 
-/* Returns NULL without memory. */
+/* Returns NULL if memory runs out. */
 struct perf_compressed *perf_compressed_create(void);
 void perf_compressed_destroy(struct perf_compressed *p);
-/* Adds the next bytes of the stream.  They are the caller's, and stay valid until perf_compressed_next_record() has returned 0. */
+/* Gives the next bytes of the stream, once perf_compressed_next_record() has returned 0 for those before.  They are the caller's, and must
+ * stay valid until it returns 0 again. */
 void perf_compressed_feed(struct perf_compressed *p, const void *bytes, size_t nr);
-/*
- * Copies the next record to room (aligned, 65536 bytes).  1; 0: no complete record is left; -EBADMSG: the stream is damaged, or expands
- * more than a stream of perf can.
- */
+/* Copies the next record to room (aligned, 65536 bytes).  Returns 1, 0 if no complete record is left, or -EBADMSG if the stream is damaged,
+ * or expands more than a stream of perf can. */
 int perf_compressed_next_record(struct perf_compressed *p, struct perf_event_header *room);
 
 #endif

@@ -54,7 +54,7 @@ struct file_header {
 	uint64_t features[NR_FEATURES / 64];
 };
 
-/* A range of bytes of the file.  Values beyond its end read as 0. */
+/* A range of bytes of the file.  Numbers that are taken beyond its end are 0. */
 struct place {
 	const unsigned char *at;
 	size_t left;
@@ -98,7 +98,7 @@ bool perf_data_text_is(struct perf_data_text t, const char *text)
 	return t.p && t.bytes == strlen(text) && memcmp(t.p, text, t.bytes) == 0;
 }
 
-/* Takes a text: u32 room, text, zeros. */
+/* Takes a text, which is a u32 (the number of bytes that follow), the text itself, and zeros. */
 static struct perf_data_text take_perf_text(struct place *p)
 {
 	uint32_t room = take_u32(p);
@@ -117,7 +117,7 @@ static bool find_file_section(const struct perf_data *p, const struct section *s
 
 /* ------------------------------------------------------------------------------------------------------- events */
 
-/* Adds an event.  bytes: size of the attr in this file, which may be an older or a newer one. */
+/* Adds an event.  bytes: size of the attr in this file, which may be of an older or a newer kernel. */
 static int add_perf_data_event(struct perf_data *p, const void *attr, size_t bytes, const char *path, struct diag *d)
 {
 	struct perf_data_event *e = &p->event[p->nr_events];
@@ -137,7 +137,7 @@ static int add_event_ids(struct perf_data *p, struct place ids, uint32_t event)
 {
 	int ret = 0;
 
-	/* In a hostile file, the lists of several events may overlap.  In perf's files they do not. */
+	/* In a hostile file, the lists of several events may overlap, so the number of all ids is limited. */
 	while (ids.left >= 8 && ret == 0 && p->ids.nr < p->size / 8) {
 		uint64_t id = take_u64(&ids);
 
@@ -167,7 +167,7 @@ static int read_event_attrs(struct perf_data *p, const struct file_header *h, co
 	return 0;
 }
 
-/* Reads FEATURE_EVENT_DESC: u32 nr, u32 attr_size, and for each event the attr, u32 nr_ids, its name, the ids. */
+/* Reads the names in FEATURE_EVENT_DESC, which is u32 nr, u32 attr_size, and for each event its attr, u32 nr_ids, its name, and the ids. */
 static void read_event_descriptions(struct perf_data *p, struct place at)
 {
 	uint32_t nr = take_u32(&at), attr_size = take_u32(&at);
@@ -260,7 +260,7 @@ static int read_header_feature(struct perf_data *p, uint64_t feature, struct pla
 	return 0;
 }
 
-/* Reads the header's features.  A list of sections follows the records, one for each bit. */
+/* Reads the header's features.  A list of sections follows the records, one for each bit that is set. */
 static int read_header_features(struct perf_data *p, const struct file_header *h)
 {
 	struct place list = { p->bytes + p->data_end, (size_t)(p->size - p->data_end) }, at;
@@ -306,7 +306,7 @@ const struct perf_data_build_id *perf_data_find_build_id(const struct perf_data 
 
 /* ------------------------------------------------------------------------------------------------------- records */
 
-/* Returns the end of the record at at, with the data that perf writes after it.  0: the record is invalid. */
+/* Returns the end of the record at this offset, with the data that perf writes after some records, or 0 if the record is invalid. */
 static uint64_t end_of_record(const struct perf_data *p, uint64_t at, struct perf_event_header *h)
 {
 	uint64_t left = p->data_end - at, behind = 0;
@@ -323,8 +323,8 @@ static uint64_t end_of_record(const struct perf_data *p, uint64_t at, struct per
 	return behind > left - h->size ? 0 : at + h->size + behind;
 }
 
-/* Finds the content of a compressed record, which fills it or has its size in front, depending on the type.  false: the record is not
- * compressed, or is invalid. */
+/* Finds the content of a compressed record, which is all of it or, depending on the type, has its size in front.  Returns false if the
+ * record is not compressed, or is invalid. */
 static bool find_compressed_payload(const struct perf_event_header *h, const unsigned char *record, struct place *out)
 {
 	*out = (struct place){ record + sizeof(*h), h->size - sizeof(*h) };
@@ -388,7 +388,8 @@ bool perf_data_find_event(const struct perf_data *p, const struct perf_event_hea
 	if (p->nr_events <= 1)
 		return p->nr_events;
 	if (h->type == PERF_RECORD_SAMPLE) {
-		/* The id stands first, whatever the event's layout is, or all events have one layout. */
+		/* Either the id stands first, whatever the event's layout is, or all events have one layout (layouts_can_be_told_apart()).
+		 * */
 		if (l->sample_type & PERF_SAMPLE_IDENTIFIER) {
 			if (h->size >= sizeof(*h) + sizeof(id))
 				memcpy(&id, h + 1, sizeof(id));
@@ -403,7 +404,8 @@ bool perf_data_find_event(const struct perf_data *p, const struct perf_event_hea
 	return true;
 }
 
-/* Returns 0 if all events have times of one clock, or none has a time. */
+/* Returns 0 if all events have times or none has, and all are of one clock, because records of several clocks have no order.  Sets
+ * p->has_times. */
 static int check_times(struct perf_data *p, const char *path, struct diag *d)
 {
 	const struct perf_event_attr *a = &p->event[0].attr, *b;
@@ -442,7 +444,7 @@ static bool layouts_can_be_told_apart(const struct perf_data *p)
 	return with_id || (same && p->event[0].layout.sample_type & PERF_SAMPLE_ID);
 }
 
-/* Reads a record that has a part of the header, since a pipe has its header as records. */
+/* Reads a record that has a part of the header, because perf writes the header to a pipe as records. */
 static int read_pipe_header_record(struct perf_data *p, uint64_t start, const struct perf_event_header *h, const char *path, struct diag *d)
 {
 	struct place at = { p->bytes + start + sizeof(*h), h->size - sizeof(*h) };
@@ -496,7 +498,7 @@ static void note_record_time(struct perf_data *p, const struct perf_event_header
 	} else if (record_id(&p->event[event].layout, h, 0, &r) == 0) {
 		time_ns = r.time_ns;
 	}
-	if (!time_ns) /* synthesized by perf for what existed before */
+	if (!time_ns) /* perf synthesized it for a process or mapping that existed before the recording */
 		return;
 	if (!p->first_ns || time_ns < p->first_ns)
 		p->first_ns = time_ns;

@@ -18,7 +18,8 @@
 
 #define PERF_DATA_EVENTS_MAX 64u
 #define PERF_DATA_RECORD_BYTES 65536u
-#define PERF_DATA_FINISHED_ROUND 68u /* a record of perf's own; records after it are later than all before the previous one */
+/* type of a record of perf's own; records after it are later than all records before the previous one of this type */
+#define PERF_DATA_FINISHED_ROUND 68u
 
 struct perf_data_text {
 	const char *p; /* not NUL-terminated; NULL: not in the file */
@@ -42,7 +43,7 @@ struct perf_data_build_id {
 struct perf_data {
 	const unsigned char *bytes;
 	uint64_t size, data_start, data_end;
-	bool pipe, cut; /* cut: perf was killed, or the file ends in a record */
+	bool pipe, cut; /* pipe: the form that perf writes to pipes; cut: perf was killed, or the file ends in a record */
 	uint32_t nr_events;
 	struct perf_data_event event[PERF_DATA_EVENTS_MAX];
 	struct hash_map ids; /* kernel's id of a counter -> its event */
@@ -61,29 +62,29 @@ struct perf_data {
 	uint64_t aux_bytes; /* bytes of AUX areas (Intel PT and the like), which are skipped */
 };
 
-/* Opens a file.  path: for sentences.  0, or -errno with a sentence, after which perf_data_fini() need not be called. */
+/* Reads the header of a file, and all of its records once.  path: for sentences.  Returns 0, or -errno with a sentence, after which
+ * perf_data_fini() need not be called. */
 int perf_data_init(const void *bytes, uint64_t size, const char *path, struct perf_data *p, struct diag *d);
 void perf_data_fini(struct perf_data *p);
 
-/* Position of a reader of records.  All 0 before the first record. */
+/* Position of a reader of records.  A new one is all zeros. */
 struct perf_data_cursor {
-	uint64_t at, start; /* offsets in the file of the next record and of the last one */
+	uint64_t at, start; /* offsets in the file: of the next record, and of the record that was read last */
 	struct perf_compressed *packed; /* content of compressed records */
-	bool inside; /* the last record was compressed, so it is not at start as it is */
-	bool damaged; /* a compressed record is invalid, so reading ends */
+	bool inside; /* the last record was in a compressed one, whose offset start then is */
+	bool damaged; /* a compressed record was invalid, so no more records are read */
 };
 
-/*
- * Copies the next record to room (aligned, PERF_DATA_RECORD_BYTES).  1; 0: no more records, or the next one is invalid; -ENOMEM.  The
- * caller ends with perf_data_close_cursor().
- */
+/* Copies the next record to room (aligned, PERF_DATA_RECORD_BYTES).  Returns 1, 0 if there are no more records or the next one is invalid,
+ * or -ENOMEM.  The caller ends with perf_data_close_cursor(). */
 int perf_data_next_record(const struct perf_data *p, struct perf_data_cursor *c, struct perf_event_header *room);
 void perf_data_close_cursor(struct perf_data_cursor *c);
-/* Finds the event of a sample or another record.  false: none of the file's. */
+/* Finds the event of a sample or another record.  Returns false for a sample whose event is not in the file.  Another record without an
+ * event counts as one of the first event. */
 bool perf_data_find_event(const struct perf_data *p, const struct perf_event_header *h, uint32_t *event);
-/* Returns the next word of the command line.  *at: 0 before the first. */
+/* Takes the next word of the command line.  *at: 0 before the first word.  Returns false if there are no more. */
 bool perf_data_next_command_word(const struct perf_data *p, size_t *at, struct perf_data_text *word);
-/* Finds the header's build id of the file that was mapped as path, or NULL. */
+/* Returns the build id that the header has for the file that was mapped as path, or NULL. */
 const struct perf_data_build_id *perf_data_find_build_id(const struct perf_data *p, const char *path, size_t bytes);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts perf.data's records to what a recording gets from the kernel's rings, as another source of the same sink. */
+/* Converts the records of a perf.data file, and passes them to the sink of a recording, as counting does with records of the kernel's
+ * rings. */
 #include "agent/recorder/images/images.h"
 #include "agent/recorder/images/kernel_names.h"
 #include "agent/recorder/import/import.h"
@@ -17,16 +18,17 @@
 #include <sys/mman.h>
 #include <sys/utsname.h>
 
-#define LATE_S 60 /* perf writes its file at the end, and so may a JIT */
-#define PIDS_MAX (4u << 20) /* the kernel's own limit */
+/* Files that were written up to so many seconds after perf's may belong to the processes, because a JIT may write its file at its end. */
+#define LATE_S 60
+#define PIDS_MAX (4u << 20) /* the kernel's limit of process numbers */
 #define TICK_NS 1000u
 #define NOT_TAKEN UINT32_MAX
 #define KERNEL_PID UINT32_MAX /* the pid of mappings of the kernel and its modules */
-/* Words that each sample of the trace has, whatever its event asks for, and words that can stand before them. */
+/* Words that each sample of the trace has, also if its event does not ask for them, and words that may stand before them in a sample. */
 #define ADDED_TYPES ((uint64_t)(PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD))
 #define BEFORE_TIME ((uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID))
 #define BEFORE_PERIOD (BEFORE_TIME | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)
-#define MISC_FORK_MADE_UP (1u << 13) /* perf synthesized it for a process that existed before */
+#define MISC_FORK_MADE_UP (1u << 13) /* set if perf synthesized the fork, for a process that existed before the recording */
 
 _Static_assert(IMPORT_EVENTS_MAX + 1 <= RECORDING_COLUMNS_MAX, "each event and the switches have a column");
 
@@ -37,14 +39,14 @@ struct import {
 	struct sink sink; /* sink of the recording */
 	struct sampled_kernel kernel;
 	struct import_times times;
-	uint64_t tick_ns; /* time of the present record if records have none, only an order */
+	uint64_t tick_ns; /* time of the present record if the file has no times, which only shows the records' order */
 	struct hash_map counters; /* (id, thread) -> 1 + its place in counted */
 	uint64_t *counted; /* value of each counter at its last sample */
 	uint32_t nr_counted, counted_capacity;
 	uint32_t number[PERF_DATA_EVENTS_MAX]; /* numbers of the file's events in the trace */
 	uint32_t nr_events;
 	unsigned char *pids; /* a bit for each process that has samples */
-	uint64_t registrations, others; /* records of the other trace that are taken, and of processes without samples */
+	uint64_t registrations, others; /* number of the other trace's records that are taken, and of those of processes without samples */
 };
 
 static struct trace_writer *writer_of_import(const struct import *m)
@@ -52,7 +54,7 @@ static struct trace_writer *writer_of_import(const struct import *m)
 	return recording_writer(m->recording);
 }
 
-/* Returns the time of records that perf synthesized for what existed before, which is before all that was recorded. */
+/* Returns the time that records get which perf synthesized for what existed before the recording.  It is before all that was recorded. */
 static uint64_t import_start_ns(const struct import *m)
 {
 	return m->data->has_times ? m->data->first_ns + m->times.shift_ns - 1 : TICK_NS - 1;
@@ -112,7 +114,8 @@ static void fill_event_description(const struct perf_data_event *e, struct event
 
 static int import_events(struct import *m, struct diag *d)
 {
-	bool said = false, sampled = false; /* switches are recorded; samples show at which code they happen */
+	/* said: switches have records; sampled: they have samples, which show at which code they happen */
+	bool said = false, sampled = false;
 	static const struct recording_event how = { .scope = "cpu" };
 	struct event event;
 	int ret = 0;
@@ -154,7 +157,7 @@ static void note_sampled_pid(void *import, const struct sample_seen *seen)
 		m->pids[seen->pid / 8] |= (unsigned char)(1u << seen->pid % 8);
 }
 
-/* Converts a time to the trace's clock.  0 is the time of records that perf synthesized. */
+/* Converts a time of the file to the trace's clock.  0 is the time of records that perf synthesized. */
 static void shift_time_to_our_clock(const struct import *m, void *time_ns)
 {
 	uint64_t t;
@@ -169,8 +172,11 @@ static void count_import_loss(const struct import *m, enum loss_reason reason, u
 	m->sink.lost(m->sink.context, reason, 0, 0, count);
 }
 
-/* Returns the word of a sample for the type of, after the words in before.  It is inserted if the event does not ask for it.  NULL: the
- * sample ends before it, or has no room for it. */
+/*
+ * Returns a word of a sample: that of the PERF_SAMPLE_ bit `of`, which comes after the words of the bits in before.  type: bits of the
+ * words that the sample has.  If the word is not among them, it is inserted as 0.  Returns NULL if the sample ends before the word, or has
+ * no room for it.
+ */
 static uint64_t *sample_word(struct perf_event_header *h, uint64_t type, uint64_t of, uint64_t before)
 {
 	size_t at = sizeof(*h) + 8 * (size_t)__builtin_popcountll(type & before);
@@ -185,7 +191,8 @@ static uint64_t *sample_word(struct perf_event_header *h, uint64_t type, uint64_
 	return (uint64_t *)h + at / 8;
 }
 
-/* Adds a sample with its time on the trace's clock, and with its weight. */
+/* Passes a sample on to the sink, with its time on the trace's clock, and with its weight as period.  weight: NULL: the sample's own
+ * period, or its event's. */
 static void add_sample(struct import *m, uint32_t event, struct perf_event_header *h, const uint64_t *weight)
 {
 	const struct perf_data_event *e = &m->data->event[event];
@@ -204,7 +211,7 @@ static void add_sample(struct import *m, uint32_t event, struct perf_event_heade
 	m->sink.sample(m->sink.context, m->number[event], h, NULL);
 }
 
-/* Returns the place of a counter's last value.  NULL without memory. */
+/* Returns a pointer to a counter's value at its last sample, valid until the next call, or NULL if memory runs out. */
 static uint64_t *counter_value(struct import *m, uint64_t id, uint32_t tid)
 {
 	uint32_t at = hash_map_find(&m->counters, id, tid);
@@ -217,14 +224,14 @@ static uint64_t *counter_value(struct import *m, uint64_t id, uint32_t tid)
 	return &m->counted[m->nr_counted++];
 }
 
-/* Adds a sample that has read counters (-e '{a,b}:S') as one sample of each of them, weighted by what the counter has counted since its
- * last. */
+/* Passes on a sample that has read counters (-e '{a,b}:S') as one sample of each counter.  The weight is what the counter has counted since
+ * its previous sample. */
 static void on_read_sample(struct import *m, uint32_t event, const struct perf_event_header *h, const struct record_sample *s)
 {
 	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
 	const struct perf_data_event *e = &m->data->event[event];
 
-	/* A group has no event twice. */
+	/* A group has no event twice, so what a damaged sample has beyond that is ignored. */
 	for (uint64_t i = 0; i < s->nr_read && i < m->data->nr_events; i++) {
 		const uint64_t *read = s->read + i * s->read_words;
 		uint64_t id = read[s->read_id], weight, *last;
@@ -302,7 +309,7 @@ static void import_record(struct import *m, struct perf_event_header *h)
 	if (h->type == PERF_DATA_FINISHED_ROUND)
 		recording_settle(m->recording);
 	if (h->type != PERF_RECORD_SAMPLE && !kernel_record_is_known(h->type))
-		return; /* a record of perf's own, or of no use here */
+		return; /* the record is perf's own, or is not needed */
 	if (!perf_data_find_event(m->data, h, &event)) {
 		count_import_loss(m, LOSS_RING_BAD, 1);
 		return;
@@ -346,7 +353,7 @@ static void import_record(struct import *m, struct perf_event_header *h)
 
 /* ------------------------------------------------------------------------------------------------ another trace's */
 
-/* Is the loss one of registrations?  Losses of the other trace's samples do not matter. */
+/* Is this a loss of registrations?  Losses of the other trace's samples do not matter. */
 static bool is_loss_of_registrations(const struct trace_record *r)
 {
 	enum loss_reason reason = trace_loss_reason(r);
@@ -354,7 +361,7 @@ static bool is_loss_of_registrations(const struct trace_record *r)
 	return reason < NR_LOSSES && trace_losses[reason].of == LOSS_OF_REGISTRATIONS;
 }
 
-/* Is this a record of an agent, or of what the recorder found out about generated code in an agent's place? */
+/* Is this a record of an agent, or one that the recorder wrote about generated code in an agent's place? */
 static bool is_registration(const struct trace_record *r)
 {
 	return r->id <= JITREG_ID_MAX_ || r->id == TRACE_GUEST || r->id == TRACE_INTERPRETER || r->id == TRACE_PLAN_CODE;

@@ -10,7 +10,7 @@
 #include "agent/recorder/import/perf_data.h"
 #include "agent/recorder/perf/kernel_record.h"
 
-#define KERNEL_MAPPINGS_MAX 1024u /* modules and BPF programs */
+#define KERNEL_MAPPINGS_MAX 1024u /* most modules and BPF programs; functions of further ones get no names */
 
 struct kernel_mapping {
 	uint64_t address, bytes;
@@ -28,13 +28,13 @@ struct sampled_kernel {
 	uint32_t nr_mappings;
 };
 
-/* Notes a mapping of the kernel itself ("[kernel.kallsyms]_text", whose offset is the address of that symbol), or of a module
+/* Notes a mapping of the kernel itself ("[kernel.kallsyms]_text", whose offset is the address of the symbol _text), or of a module
  * ("[nf_tables]", ".../nf-tables.ko.zst"). */
 void sampled_kernel_note_mapping(struct sampled_kernel *k, const struct mapping *m);
 /* Notes a BPF program. */
 void sampled_kernel_note_symbol(struct sampled_kernel *k, const struct kernel_symbol *s);
 
-/* The callbacks of kernel_names_origin.  context: the sampled_kernel. */
+/* These are the functions of a struct kernel_names_origin, whose context is the struct sampled_kernel. */
 bool sampled_kernel_is_running(void *context, const char **why);
 bool sampled_kernel_text_is_there(void *context, const struct kallsyms *symbols, const char **why);
 bool sampled_kernel_had_function(void *context, const struct kallsyms_function *f);
