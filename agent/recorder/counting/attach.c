@@ -36,7 +36,7 @@ struct attaching {
 	struct counted_tasks tasks;
 	unsigned char listed[1u << (PID_BITS - 3)]; /* a bit per thread; all clear except while two lists are compared */
 	struct perf_event_attr attr[EVENTS_MAX];
-	int nr_cpus, nr_events, nr_columns; /* nr_columns: the events, and the time on the CPU */
+	int nr_cpus, nr_events, nr_columns; /* nr_columns: one for each event, and one for the time on the CPU */
 	size_t ring_bytes;
 	int *ring_fd; /* per CPU; -1: offline, or not opened yet */
 	bool have_rings;
@@ -121,7 +121,8 @@ static void open_on_cpu_time_event(struct attaching *a, uint32_t tid, int cpu)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/* Opens and enables events on all CPUs for one thread.  The first thread's events own the rings.  -ESRCH: the thread has ended. */
+/* Opens and enables events on all CPUs for one thread.  If there are no rings yet, these events own them.  Returns 0 or -errno (-ESRCH: the
+ * thread has ended). */
 static int open_thread_events(struct attaching *a, uint32_t tid)
 {
 	struct counting *c = a->counting;
@@ -211,7 +212,8 @@ static int attach_thread(struct attaching *a, uint32_t tid)
 		if (ret)
 			return ret;
 	}
-	counting_set_task_complete(&a->tasks, tid); /* before the rings report threads that it has created since */
+	/* the rings that are drained next may report threads that it created, which are complete then */
+	counting_set_task_complete(&a->tasks, tid);
 	if (a->have_rings)
 		counting_drain_rings(a->counting);
 	if (a->tasks.has_inherited)
@@ -238,7 +240,7 @@ static int attach_threads(struct attaching *a)
 	for (int round = 0; ret == 0 && more && round < ROUNDS_MAX; round++) {
 		more = false;
 		for (size_t i = 0; ret == 0 && i < a->nr_threads; i++) {
-			uint32_t tid = a->threads[i]; /* attach_thread() may read a new list */
+			uint32_t tid = a->threads[i]; /* kept here, because attach_thread() may read a new list */
 
 			if (!counting_task_is_complete(&a->tasks, tid) && a->have_rings)
 				counting_drain_rings(a->counting);

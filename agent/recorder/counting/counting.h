@@ -84,12 +84,12 @@ void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, co
 /* Reads the processor time of this process from now on, as long as it exists, if the sampler is TIMER.  So time without samples is known.
  * */
 void counting_time_process(struct counting *c, uint32_t pid);
-/* Fills in what an agent has to know about the sampler. */
+/* Fills in what an agent has to know to take samples in its threads, or to open their counters. */
 void counting_describe_sampler(const struct counting *c, struct wire_answer *a);
 
 /* Returns the number of rings, which is that of the descriptors that counting_fill_poll() fills in. */
 size_t counting_nr_rings(const struct counting *c);
-/* Is a task counted, as far as is known?  false: there are no rings, or only kept rings without attached events. */
+/* Is a task counted, as far as is known?  False if there are no rings, or only kept rings without attached events. */
 bool counting_has_tasks(const struct counting *c);
 /* Returns the number of bytes that were drained from the present rings so far, without those of wake-ups.  If the number is unchanged, no
  * record was drained since. */

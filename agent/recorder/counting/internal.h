@@ -14,13 +14,13 @@
 struct rings {
 	struct ring *ring;
 	uint32_t nr, capacity;
-	size_t nr_filled; /* rings in the last counting_fill_poll() */
+	size_t nr_filled; /* number of rings in the last counting_fill_poll() */
 	/* a counter's value was reported since the last counting_cut(), so counters that have not changed need not be reported */
 	bool any_ended;
 	bool of_processors; /* events count all that runs on a processor, and its idle time */
 	bool are_kept; /* the rings' own events count nothing, and rings stay when all tasks have ended (counting_keep_rings()) */
 	size_t budget;
-	struct ring_spill *spill; /* NULL: not yet, or unavailable */
+	struct ring_spill *spill; /* NULL before the first ring, and if it could not be created */
 };
 
 /* rings.c: perf's default clock.  used: records have its times, because events_are_batched(). */
@@ -89,7 +89,7 @@ struct periods {
 	uint64_t random, varied_ns;
 	uint64_t first_side; /* side of the mean on which processor 0 begins, 0 or 1 */
 	bool rate_noticed;
-	uint32_t halvings; /* times that rates are halved at present */
+	uint32_t halvings; /* number of times that rates are halved at present */
 	uint64_t full_rate[EVENTS_MAX]; /* rate before the first halving; 0: the event has none */
 };
 
@@ -153,7 +153,7 @@ void counting_set_enabled(struct counting *c, bool on);
  * Each change is noticed. */
 void counting_lower_rates(struct counting *c);
 /* Returns the time of one sample, in ns, from how long the same work took without and with this number of samples.  Returns 0 if the
- * difference is smaller than an interrupt, so other work disturbed it. */
+ * difference is less than interrupts take, because other work disturbed the measurement. */
 uint64_t counting_sample_cost_ns(uint64_t without_ns, uint64_t with_ns, uint64_t samples);
 
 /* ---- periods.c: see random_period.h and rate_limiter.h */
@@ -241,7 +241,7 @@ int counting_choose_sampler(struct counting *c, int error, struct diag *d);
 /* Adds a thread's counter that sends signals.  fd is taken over on success only.  Returns 0 or -ENOMEM. */
 int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t tid);
 void counting_vary_signal_periods(struct counting *c, uint64_t now_ns);
-/* Closes counters whose threads have exited. */
+/* Reports and closes counters that send signals and whose threads have exited.  Called now and then. */
 void counting_prune_signal_events(struct counting *c, uint64_t now_ns);
 /* Reports the final values of all counters that send signals to the sink. */
 void counting_end_signal_events(struct counting *c);

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_BYTES (64u << 10) /* a thousand names on each processor */
+#define RING_BYTES (64u << 10) /* room for a thousand names on each processor */
 #define RING_BYTES_LEAST 4096u
 #define SOCKET_BYTES (1 << 20)
 #define ANSWER_MS 200 /* the kernel answers during send(2), or never */

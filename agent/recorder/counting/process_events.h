@@ -20,14 +20,14 @@ enum process_events_source { PROCESS_EVENTS_PERF, PROCESS_EVENTS_CONNECTOR };
 struct process_event {
 	pid_t pid; /* in the recorder's PID namespace */
 	bool exec; /* a program is executed; false: only the name has changed */
-	const char *comm; /* the name since then, valid during the call; NULL: unknown */
+	const char *comm; /* the process's name from then on, valid during the call; NULL: unknown */
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 };
 
 /* Opens perf's records, or the proc connector if they are unavailable.  Returns 0, -ENOMEM, or the -errno of perf's records if neither
  * source is available. */
 int process_events_open(struct process_events **out);
-void process_events_close(struct process_events *e); /* NULL is fine */
+void process_events_close(struct process_events *e); /* e may be NULL */
 enum process_events_source process_events_source(const struct process_events *e);
 
 /* process_events_fill_poll() fills in process_events_nr() descriptors for poll(2). */

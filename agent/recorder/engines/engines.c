@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define NONE UINT32_MAX /* in by_pid: the process was a backend, and is gone */
+#define NONE UINT32_MAX /* value of by_pid for a process that was a backend, and has ended or runs another program */
 #define FRAMES_MAX 8	/* frames of standard_ExecutorRun that are kept of one stack */
 #define PROGRAM "post"	/* beginning of the programs' names: postgres, postmaster */
 #define LOOK_MS 10
@@ -45,7 +45,7 @@ struct postgres_backend *engines_find_backend(const struct engines *e, pid_t pid
 /* When did a process get an agent?  An agent connects by a socket, but the kernel reports forks and programs in rings that are drained
  * later.  So the time is kept until the process is known.  An agent that connected before the exec is not that of the executed program. */
 #define AGENT 1	     /* key of by_pid, with the pid; the value is ms from the beginning of the recording, plus 2 */
-#define AGENT_GONE 1 /* the value after the process has exited */
+#define AGENT_GONE 1 /* value of that key after the process has exited */
 
 static uint32_t ms_since_begin(const struct engines *e, uint64_t time_ns)
 {
@@ -102,7 +102,7 @@ static void read_wait_event(struct postgres_backend *b)
 
 static void end_wait_event(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
 {
-	/* If the event was read after the wait's end, it may be that of another wait. */
+	/* If the event was read after the wait's end, it may be that of another wait, so it is dropped. */
 	if (b->wait.begin_ns && b->wait.info && b->wait.read_ns < time_ns && b->wait.begin_ns < time_ns)
 		postgres_write_wait(e, b, b->wait.info, b->wait.begin_ns, time_ns);
 	b->wait = (struct postgres_wait){ 0 };

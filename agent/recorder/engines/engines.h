@@ -48,7 +48,7 @@ void engines_add_sample(struct engines *e, const struct sample_seen *seen, bool 
 void engines_note_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, bool comes);
 /* Reads from the servers' memory what was sampled since the previous call, and what lasts.  Called after rings were drained. */
 void engines_poll_backends(struct engines *e, uint64_t now_ns);
-/* Ends all plans and waits at the end of a recording. */
+/* Writes that all plans and waits end.  Called at the end of a recording. */
 void engines_end_plans(struct engines *e, uint64_t now_ns);
 /* Returns the milliseconds within which engines_poll_backends() is to be called again, fewer while queries run that may end between two
  * calls.  Returns 0 if there is nothing to look at. */

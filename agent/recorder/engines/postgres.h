@@ -11,13 +11,13 @@
 #include "jitreg/engines/postgres_classes.h"
 #include "jitreg/engines/postgres_plan.h"
 
-#define POSTGRES_CLASS_FUNCTIONS 12 /* functions of one class */
-#define POSTGRES_PLANS 16	    /* plans of one backend that are kept */
+#define POSTGRES_CLASS_FUNCTIONS 12 /* most functions of one class that are kept */
+#define POSTGRES_PLANS 16	    /* most plans of one backend that are kept */
 #define POSTGRES_WORDS_BELOW 24	    /* stack words below the return address into standard_ExecutorRun */
 #define POSTGRES_WORDS_NEAR 40	    /* number of words from the first on in which the query's address is searched */
 #define POSTGRES_WORDS_PORTAL 100   /* index of the word up to which the query's portal is searched, from the return address on */
-#define POSTGRES_WORDS 256	    /* words that are kept of each such frame */
-#define POSTGRES_SIGHTINGS 512	    /* frames that are kept between two looks; further ones are dropped */
+#define POSTGRES_WORDS 256	    /* words that are kept of a frame of standard_ExecutorRun */
+#define POSTGRES_SIGHTINGS 512	    /* such frames that are kept between two looks; further ones are dropped */
 
 /* An executed program that is a server.  Processes that were forked from it, without another exec, share it. */
 struct postgres_server {
@@ -64,7 +64,7 @@ struct postgres_backend {
 	uint64_t born_ns;
 	uint64_t entry;		    /* address of its PgBackendStatus; 0: not known yet */
 	uint64_t start_us, state_us; /* when the statement and state began that were read last */
-	uint64_t polled_ns, changed_ns; /* changed_ns: when start_us and state_us were first read */
+	uint64_t polled_ns, changed_ns; /* polled_ns: not used; changed_ns: when start_us and state_us were first read */
 	uint64_t looked_ns, top_end_ns; /* top_end_ns: end of the statement's query before the present one */
 	bool announced, titled, is_parent, has_samples, sampled, lost, had_top; /* had_top: the present statement's query was read */
 	uint32_t nr_marks;
@@ -78,7 +78,7 @@ struct postgres_backend {
 		uint64_t begin_ns, read_ns; /* begin_ns is 0 without a wait; read_ns is 0 until info is read */
 		uint32_t info;		    /* the server's wait_event_info */
 	} wait;
-	uint64_t came_ns; /* when it last came to a processor */
+	uint64_t came_ns; /* time at which it last came to a processor */
 	bool has_agent; /* the agent reports all but waits */
 	struct postgres_plan plan[POSTGRES_PLANS];
 	uint32_t nr_plans;
@@ -164,7 +164,7 @@ void postgres_backend_end_plans(struct engines *e, struct postgres_backend *b, u
  * changed while it was read, or if memory runs out. */
 struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_backend *b, const struct postgres_query *q, bool top,
 					 uint64_t begin_ns);
-/* Writes that the objects of a plan live from this time on, and ends other plans' objects at the same addresses. */
+/* Writes that the objects of a plan live from this time on, and ends other plans with objects at the same addresses. */
 void postgres_plan_set_live(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
 /* Ends a plan and frees it. */
 void postgres_plan_forget(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);

@@ -8,8 +8,8 @@
  *
  * A frame was sampled before it is looked at, and memory is reused.  What is read is taken for the sampled query
  *  - only if a second word of it is on the stack (its state, or the root of its plan),
- *  - and for a backend's own statement, only if that began before the sample; for a query inside of it, only if its statement or
- *    text is further out on the stack.
+ *  - and for a backend's own statement, only if that began before the sample; for a query inside of it, only if its statement,
+ *    text or portal is further out on the stack.
  *
  * Other queries are left out.  Their samples have no node, and the report says so.
  */

@@ -2,8 +2,8 @@
 /*
  * Describes frames of HotSpot's code on x86-64, as .eh_frame.  A compiled method is entered with its return address on the stack.  It saves
  * rbp, lowers the stack pointer once, and has a frame of a fixed size from then on (CodeBlob::_frame_complete_offset, _frame_size).  It
- * leaves the frame by `add rsp; pop rbp`, checks whether a safepoint is wanted, and returns.  An interpreted method's frame is kept by rbp.
- * The word below rbp is its caller's stack pointer, to which the interpreter may have added locals (frame_x86.hpp).
+ * leaves the frame by `add rsp; pop rbp`, checks whether a safepoint is wanted, and returns.  An interpreted method's frame is found by
+ * rbp.  The word below rbp is its caller's stack pointer, to which the interpreter may have added locals (frame_x86.hpp).
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -66,7 +66,8 @@ static uint32_t end_of_push(const unsigned char *code, uint32_t complete, uint32
 		*behind = sub + bytes;
 		if (bytes && code[sub - 1] == PUSH_RBP)
 			return sub;
-		if (bytes && sub >= 4 && code[sub - 4] == PUSH_RBP && code[sub - 3] == 0x48) /* `mov rbp, rsp` stands between */
+		/* `mov rbp, rsp` stands between the push and the sub */
+		if (bytes && sub >= 4 && code[sub - 4] == PUSH_RBP && code[sub - 3] == 0x48)
 			return sub - 3;
 	}
 	return 0;

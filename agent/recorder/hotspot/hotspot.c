@@ -211,7 +211,7 @@ static int connect_to_jvm(const struct hotspot *h, struct diag *d)
 	return fd;
 }
 
-/* Sends the request, and waits for the end of the answer. */
+/* Sends the request, and waits for the end of the answer.  Returns 0, or -errno with the reason as a phrase. */
 static int request_perf_map(int fd, struct patience *p, struct diag *d)
 {
 	char answer[ANSWER_BYTES], scratch[ANSWER_BYTES], *line;

@@ -200,7 +200,7 @@ struct trace_writer;
 /* Returns NULL if memory runs out.  The functions below take NULL. */
 struct hotspot_thread_names *hotspot_thread_names_create(void);
 void hotspot_thread_names_destroy(struct hotspot_thread_names *t);
-/* Notes that the kernel reported a new name of a thread. */
+/* Notes that the kernel reported a new name of a thread, so names are to be read again. */
 void hotspot_thread_names_note_comm(struct hotspot_thread_names *t, uint32_t tid, uint64_t time_ns);
 /* Writes the names that the previous call read from the heap, because the kernel's records up to that time have come by now.  Then reads
  * names again, if the kernel has reported a new one.  began_ns: begin of a name for which the kernel has no record. */
@@ -223,9 +223,10 @@ struct sample_seen;
 /* Returns NULL if memory runs out.  The functions below take NULL. */
 struct hotspot_compilations *hotspot_compilations_create(void);
 void hotspot_compilations_destroy(struct hotspot_compilations *c);
-/* Notes that a thread has a new name, so it may be another thread with the same number. */
+/* Notes that a thread has a new name.  It may be another thread with the same number, so it is looked at again, unless it is a compiler's.
+ * */
 void hotspot_compilations_forget_thread(struct hotspot_compilations *c, uint32_t tid);
-/* Called for each sample, so it has to be fast. */
+/* Notes which method is compiled in a sample of a compiler's thread.  Called for each sample, so it has to be fast. */
 void hotspot_compilations_note_sample(struct hotspot_compilations *c, const struct hotspot_layout *l, const struct sample_seen *s);
 /* Writes compilations that have ended, or all of them if last, and finds out which new threads are compilers'. */
 void hotspot_compilations_settle(struct hotspot_compilations *c, const struct hotspot_layout *l, struct trace_writer *w, uint64_t now_ns,

@@ -115,7 +115,7 @@ static uint64_t follow(const struct hotspot_heap *h, const struct hotspot_layout
 	return h->is_narrow ? h->base + (to << h->shift) : to;
 }
 
-/* Writes a letter as UTF-8, and returns its bytes. */
+/* Writes a letter as UTF-8, and returns the number of its bytes. */
 static size_t put_letter(char *to, uint32_t letter)
 {
 	if (letter < 0x80) {

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define JVMS_MAX 256u
-#define BLOBS_MAX (1u << 20) /* blobs of one JVM */
+#define BLOBS_MAX (1u << 20) /* most blobs of one JVM; further ones are not written */
 #define METHODS_MAX (1u << 18)
 #define WAITING_MAX 4096u /* methods that were seen on stacks and that are not read yet */
 #define CODE_BYTES_MAX (1u << 18) /* epilogues of larger methods are not searched */
@@ -26,7 +26,7 @@
 #define UNTOLD_NS 500000000u /* how long frames are not written, while the first code that an agent registers may still come */
 #define TRIES_MAX 100u
 
-/* Words of an interpreted method's frame, from rbp (frame_x86.hpp). */
+/* Offsets from rbp of words in an interpreted method's frame (frame_x86.hpp). */
 #define METHOD_AT (-24)
 #define BYTECODE_AT (-64)
 
@@ -43,7 +43,7 @@ struct jvm {
 	uint64_t looked_ns, next_ns; /* begin of the last look at all blobs; when the next one is due */
 	struct hash_map blobs;	     /* (address, 0) -> number_of_blob() */
 	struct hash_map kinds;	     /* (address of a name, 0) -> enum blob_kind */
-	struct hash_map methods;     /* (address, 0) -> 1 */
+	struct hash_map methods;     /* (address of a Method, 0) -> 1 if it was seen on a stack */
 	struct hotspot_blob *blob;   /* new blobs, to be written */
 	uint32_t nr_blobs, blobs_capacity, next_blob;
 	uint64_t since_ns; /* time since which the new blobs may have existed: that of the look before, or the JVM's beginning */

@@ -30,7 +30,7 @@ void jvms_note_told(struct jvms *j, uint32_t pid);
 void jvms_note_comm(struct jvms *j, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* Forgets pid, which has ended or runs another program. */
 void jvms_forget(struct jvms *j, uint32_t pid);
-/* Called for each sample, so it has to be fast. */
+/* Notes interpreted methods and compilations in a sample's stack.  Called for each sample, so it has to be fast. */
 void jvms_note_sample(struct jvms *j, const struct sample_seen *s);
 
 /* Writes what is new in all JVMs, for about 5 ms, or if last for up to a second.  What is left is written by the next calls. */

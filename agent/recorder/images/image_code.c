@@ -20,7 +20,7 @@
 struct function {
 	uint32_t file;
 	uint64_t address, bytes; /* in the file's own addresses, as its program headers have them */
-	uint64_t offset;	 /* in the file */
+	uint64_t offset;	 /* offset in the file */
 	uint64_t samples;
 };
 

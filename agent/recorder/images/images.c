@@ -35,7 +35,7 @@
 #define EARLY_FILE_BYTES (1u << 20) /* bytes of one such file; larger ones are written at the end, without unused parts */
 #define EARLY_FILES 256u /* number of such files that are kept in a list, because their code is written at the end */
 #define BUILD_ID_MAX 20
-#define FETCHED_PART 100u /* an image with less than 1/FETCHED_PART of the samples has no file fetched */
+#define FETCHED_PART 100u /* a debug file is fetched for an image with more than 1/FETCHED_PART of the samples */
 #define COMPARED_BYTES 16384u
 #define OTHER_DESCRIPTORS 64u /* descriptors that the recorder may need beside files of images */
 #define DELETED " (deleted)"
@@ -380,7 +380,7 @@ static void insert(struct process *p, struct range new)
 		p->capacity = capacity;
 	}
 	from = index_of_mapping_from(p, address);
-	/* Overlapped mappings keep their parts outside of the new one. */
+	/* A mapping that is overlapped keeps its parts outside of the new one. */
 	if (from < p->nr && p->mapping[from].start < address) {
 		struct range behind = p->mapping[from];
 

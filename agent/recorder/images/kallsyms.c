@@ -187,7 +187,7 @@ static bool add_line_if_near_wanted(struct kallsyms *k, struct near *n, const ch
  * beginning. */
 static int read_kallsyms_lines(struct kallsyms *k, int fd, char *buffer, struct near *near)
 {
-	bool too_long = false; /* within a line that is skipped */
+	bool too_long = false; /* the line that is being read is too long, and is skipped */
 	size_t nr = 0;
 	ssize_t got;
 

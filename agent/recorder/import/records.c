@@ -283,7 +283,7 @@ static void import_mapping(struct import *m, struct mapping *g, uint64_t time_ns
 static void import_fork_or_exit(struct import *m, struct kernel_task *t)
 {
 	if (t->header.type == PERF_RECORD_FORK && t->header.misc & MISC_FORK_MADE_UP)
-		return; /* the process's mappings have records of their own */
+		return; /* perf wrote records of the process's mappings, too, so they are not copied from its parent */
 	shift_time_to_our_clock(m, &t->time_ns);
 	m->sink.task(m->sink.context, t);
 }
