@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the functions that a JIT inlined from its INLINES records.  From each address on, a stack of functions holds.  Context: thread. */
+/* Reads INLINES records, in which a JIT lists the functions that it inlined.  The entries with one address are a stack of functions, to
+ * which the code belongs from that address on.  Context: thread. */
 #ifndef TAILOR_CODE_INLINES_H
 #define TAILOR_CODE_INLINES_H
 
@@ -8,15 +9,16 @@
 
 struct code_inline {
 	uint64_t address;
-	uint32_t depth; /* 0: the function that has a frame */
+	uint32_t depth; /* 0: the code object's own function, which has the frame; 1: a function that is inlined into it; and so on */
 	uint32_t line;	/* line of the call in the function around it */
 	char *function, *file; /* file: the file of the function's text */
 };
 
-/* Reads the list of the record.  *nr: entries read.  NULL: out of memory. */
+/* Copies the list of a record, sorted by address and depth.  *nr: number of entries, which is smaller if memory runs out on the way.
+ * NULL: out of memory, or list is no list. */
 struct code_inline *code_inlines_read(const struct trace_value *list, size_t *nr);
 void code_inlines_free(struct code_inline *inlines, size_t nr);
-/* Does the same as elf_find_inlines(). */
+/* Stores the inlined functions around address, the innermost first, with the lines of their calls.  Returns how many, at most max. */
 size_t code_inlines_find(const struct code_inline *inlines, size_t nr, uint64_t address, struct elf_inline *out, size_t max);
 
 #endif

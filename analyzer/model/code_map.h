@@ -26,14 +26,14 @@ struct code_fact {
 struct code_map {
 	struct code_fact *facts;
 	size_t nr_facts, capacity;
-	struct hash_map by_start; /* start -> 1 + the latest fact that has an owner */
+	struct hash_map by_start; /* start -> 1 + index of the fact that was added last of those with an owner */
 	/* The index. */
 	uint64_t *cuts; /* sorted; piece i is [cuts[i], cuts[i + 1]) */
 	size_t nr_cuts;
 	uint32_t nr_leaves; /* a power of two; node 1 is the root, node nr_leaves + i is piece i */
 	uint32_t *first;    /* node n's facts: list[first[n]] to list[first[n + 1]] */
 	uint32_t *list;	    /* indexes of facts, sorted by time within a node */
-	uint64_t *replaced_ns; /* sorted times at which code came where other code had been */
+	uint64_t *replaced_ns; /* sorted times of facts with an owner whose range overlaps that of an earlier one */
 	size_t nr_replaced;
 };
 
@@ -50,9 +50,11 @@ int code_map_index(struct code_map *m);
 struct code_answer code_map_ask(const struct code_map *m, uint64_t address, uint64_t time_ns);
 /* Returns only the owner.  NULL: nothing is known, or the range is free. */
 void *code_map_find(const struct code_map *m, uint64_t address, uint64_t time_ns);
-/* Returns the latest fact with an owner that starts at address, or NULL. */
+/* Returns the fact that was added last of those with an owner that start at address, or NULL.  Needs no index.  Valid until the next
+ * code_map_add(). */
 const struct code_fact *code_map_starting_at(const struct code_map *m, uint64_t address);
-/* Returns how often, up to a time, code came where other code had been.  While the number is the same, earlier answers still hold. */
+/* Returns how many facts with an owner, up to a time, came where another one had been.  While the number is the same, no address has got
+ * another owner; it may have got its first one, or have become free. */
 uint64_t code_map_generation(const struct code_map *m, uint64_t time_ns);
 void code_map_fini(struct code_map *m);
 

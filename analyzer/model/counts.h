@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the final values of counters (COUNT records), and computes from them what a sample's weight stands for.
+ * Reads the final values of counters (COUNT and THREAD_COUNT records), and computes from them how many events a sample stands for.
  */
 #ifndef TAILOR_COUNTS_H
 #define TAILOR_COUNTS_H
@@ -15,16 +15,17 @@ struct model;
 struct trace_record;
 
 /*
- * The counts of threads that ended (THREAD_COUNT records, and COUNT records of threads), besides the samples that they have: the value of
- * a counter of their own, or a part of a processor's count (counts.c).  A sample of such a thread stands for that thread's count, and a
- * thread without a sample has a row of its own.  What counters of processors say is shared by all other threads.
+ * The counts of threads that ended (THREAD_COUNT records, and COUNT records of one thread).  Either the thread had a counter of its own,
+ * whose value is known, or it is a part of a processor's count and its value is estimated (counts.c).  The samples of such a thread are
+ * scaled to its own count, and a thread without a sample gets a row of its own.  The rest of the processors' counts belongs to the samples
+ * of all other threads.
  */
-struct thread_count { /* sums over all processors */
-	uint64_t value, samples, weight, time_ns; /* value 0: unknown; time_ns: when the thread ended */
+struct thread_count { /* what one thread has of one event, summed over all processors */
+	uint64_t value, samples, weight, time_ns; /* value 0: unknown; weight: sum over the thread's samples; time_ns: when it ended */
 	uint32_t event, pid, tid;
-	bool is_left_out; /* the thread has no sample, though one was due */
+	bool is_left_out; /* the thread has no sample, although it counted at least PERIODS_UNSAMPLED periods */
 	double tail; /* if value is unknown: what the thread is assumed to have after its last samples */
-	double scale; /* scale of the weights of the thread's samples; 0: that of the event's other samples */
+	double scale; /* factor of the weights of the thread's samples; 0: they have that of the event's other samples */
 };
 
 struct thread_counts {
@@ -36,23 +37,25 @@ struct thread_counts {
 	} *part;
 	uint32_t nr_parts, parts_capacity;
 	struct thread_beginning {
-		uint64_t thread, time_ns; /* thread: process and thread */
+		uint64_t thread, time_ns; /* thread: PID << 32 | TID */
 	} *beginning;
 	uint32_t nr_beginnings, beginnings_capacity;
-	struct hash_map at; /* (thread and process, event) -> 1 + index */
+	struct hash_map at; /* (PID << 32 | TID, event) -> 1 + index in thread */
 };
 
 void counts_read(struct model *m, const struct trace_record *r);
 void thread_counts_read(struct model *m, const struct trace_record *r);
 /* Reads when a thread began, from a FORK record. */
 void thread_counts_read_beginning(struct model *m, const struct trace_record *r);
-/* Computes the events' sums, and the scales for model_event_scale(), when all records have been read. */
+/* Called after the last record.  Computes the sums in struct model_event, and the scales for model_event_scale() and thread_count_scale().
+ * */
 void counts_settle(struct model *m);
 void counts_free(struct model_event *e);
 void thread_counts_fini(struct thread_counts *c);
-/* Returns by how much the weights of a thread's samples are scaled.  0: as those of the event's other samples. */
+/* Returns the factor for the weights of a thread's samples.  0: they have that of the event's other samples (model_event_scale()). */
 double thread_count_scale(const struct model *m, uint32_t event, uint32_t pid, uint32_t tid);
-/* Returns what thread_count i contributes to the event's count, if its thread has no sample, else 0. */
+/* Returns the count of model.thread_counts.thread[i] if the thread has no sample, so that it gets a row of its own.  Returns 0 if it has
+ * samples or is_left_out, because samples of other threads stand for it then. */
 uint64_t thread_count_unsampled(const struct model *m, uint32_t i);
 
 #endif

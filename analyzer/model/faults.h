@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults are records of the host that contradict others, or that the model cannot use.  They are counted as they are read, with the first
- * of each kind as an example.  analyzer/check makes sentences of them.  Context: thread.
+ * Faults are records of the host that contradict others, or that the model cannot use.  They are counted while records are read, and the
+ * first of each kind is kept as an example.  analyzer/check makes sentences of them for `tailor check`.  Context: thread.
  */
 #ifndef TAILOR_FAULTS_H
 #define TAILOR_FAULTS_H
@@ -17,7 +17,7 @@ enum model_fault {
 	FAULT_LINK_SAME_LEVEL,	 /* level, lower, upper */
 	FAULT_COMPONENT_RENAMED, /* level, id; text: the earlier name */
 	FAULT_TAG_FIELD,	 /* level, shift, bits: outside of 64 bits */
-	FAULT_LOAD_EMPTY,	 /* address, bytes; text: name */
+	FAULT_LOAD_EMPTY,	 /* address, bytes, which are 0 or reach beyond 2^64; text: name */
 	FAULT_MOVE_UNKNOWN,	 /* old address, new address */
 	FAULT_CODE_MAP_UNKNOWN,	 /* address */
 	FAULT_CODE_MAP_UNSORTED, /* address */

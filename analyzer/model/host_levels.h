@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Levels of hosts that declare none.  Most JITs register functions and lines of their code and no dictionary; here these become levels
- * of one, so that every view, filter, comparison and export works for them:
+ * Adds levels for hosts that declare none.  Most JITs register functions and lines of their code, but no dictionary.  Here functions and
+ * lines become components of four levels, so that every view, filter, comparison and export works for them:
  *
  *	module        the file that a function's text is in
  *	code object   what the JIT compiled: a function with all that was inlined into it, in one version
  *	function      the innermost function: one that was inlined counts for itself, wherever it was put
  *	line          a line of that function
  *
- * A line leads to its function, a function to its module and to the code objects that have it (several, where it is inlined:
- * which one a sample is of is known from its address, and not split by weight).  Where the host declared levels, these hold:
- * a code object that leads to components of its own gets none of these, and a level that the host gave one of these names is
- * left alone.  Components are made as samples ask for them, so code without samples costs nothing.
+ * A line is linked to its function, and a function to its module and to the code objects that contain it.  If there are several, because
+ * it is inlined, the sample's address says which one it belongs to, so the sample is not split by weight.  What the host declares has
+ * precedence: code that leads to declared components gets none of these, and a level of these is left out if the host declared one of that
+ * name.  Components are made when samples need them (analyzer/attribute/host_components.h), so code without samples costs nothing.
  * Context: thread.
  */
 #ifndef TAILOR_HOST_LEVELS_H
@@ -32,9 +32,10 @@ enum host_level { HOST_LEVELS(HOST_LEVEL_INDEX_) NR_HOST_LEVELS };
 
 struct model;
 
-/* Makes the levels.  All records must have been read, and dictionary_rank_levels() must follow. */
+/* Finds the code whose host declared no levels (code.host_levels), and adds the levels if there is any.  Called after the last record.
+ * dictionary_rank_levels() must follow. */
 void host_levels_settle(struct model *m);
-/* Checks whether a level is one of these, and not the host's own. */
+/* Checks whether host_levels_settle() added this level.  false: it is a host's own. */
 bool host_levels_have(const struct model *m, uint32_t level);
 
 #endif

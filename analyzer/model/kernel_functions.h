@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of the kernel that a trace has names for, by address.  Context: thread. */
+/* Finds the kernel's functions by address, as far as a trace has them (KERNEL_FUNCTIONS records).  Context: thread. */
 #ifndef TAILOR_KERNEL_FUNCTIONS_H
 #define TAILOR_KERNEL_FUNCTIONS_H
 
@@ -7,7 +7,7 @@
 
 struct kernel_function {
 	uint64_t address, bytes;
-	char *name, *image; /* image: [kernel], or its module in brackets */
+	char *name, *image; /* image: "[kernel]", or the function's module in brackets */
 };
 
 struct kernel_functions {
@@ -15,11 +15,12 @@ struct kernel_functions {
 	uint32_t nr, capacity;
 };
 
-/* Adds the functions of a KERNEL_FUNCTIONS record. */
+/* Adds the functions of a KERNEL_FUNCTIONS record.  Those for which memory runs out are left out. */
 void kernel_functions_read(struct kernel_functions *k, const struct trace_record *r);
-/* Sorts the functions when all records have been read. */
+/* Called after the last record.  Sorts the functions, drops all but one of those at one address, and cuts each where the next one begins.
+ * */
 void kernel_functions_settle(struct kernel_functions *k);
-/* Returns 1 + the index of the function at an address.  0: none. */
+/* Returns 1 + the index of the function that contains an address.  0: none. */
 uint32_t kernel_functions_find(const struct kernel_functions *k, uint64_t address);
 void kernel_functions_fini(struct kernel_functions *k);
 

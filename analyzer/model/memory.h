@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the data in the address spaces of a trace: what the host named, and what the kernel mapped.  model.c calls these.
- * Context: thread. */
+/* Finds out what data is at an address of a process: areas that the host named (MEMORY records), and mappings that the kernel reported
+ * (MMAP records).  Context: thread. */
 #ifndef TAILOR_MEMORY_H
 #define TAILOR_MEMORY_H
 
 #include "analyzer/model/model.h"
 
-/* Adds the area of thread stacks.  Returns 0 or -ENOMEM. */
+/* Adds the area MODEL_MEMORY_STACKS.  Returns 0, or -ENOMEM; memory_fini() must follow in both cases. */
 int memory_init(struct model *m);
-/* Reads a MEMORY record. */
+/* Reads a MEMORY record: the begin of an area, or with 0 bytes the end of the last one that began at its address. */
 void memory_read_named(struct model *m, struct process *p, const struct trace_record *r);
-/* Reads an MMAP record, of data or of code, because data can lie beside the code. */
+/* Reads an MMAP record.  Executable mappings count, too, because constants may lie beside the code. */
 void memory_read_mapping(struct model *m, struct process *p, const struct trace_record *r);
 void memory_fini(struct model *m);
 

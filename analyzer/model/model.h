@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model is everything in a trace except its samples: processes, images, generated code, dictionary, tags, marks.  It is built by
- * a pass over all records, after one over lifetimes.  Then it answers questions of the form "what was at this address of this process at
- * this time".
+ * The model is everything in a trace except its samples: processes, images, generated code, dictionary, tags, marks.  model_create()
+ * builds it by a pass over all records, after one over the lifetimes of processes.  Then it answers questions of the form "what was at
+ * this address of this process at this time".
  *
- * A process is one program in one address space.  An exec makes a new one with the same PID.  A fork makes one whose parent is asked, as of
- * the time of the fork, about everything that the child itself knows nothing of.
+ * A process is one program in one address space.  An exec makes a new one with the same PID.  A fork makes one whose parent is asked, as
+ * of the time of the fork, for code and memory that the child's own records do not describe.
+ *
  * Context: thread.
  */
 #ifndef TAILOR_MODEL_H
@@ -32,19 +33,20 @@
 
 #include <stdbool.h>
 
-/* An ELF file of which the trace has parts. */
+/* A file that the trace has an IMAGE_FILE record of, or that a JIT wrote and registered with its bytes (IMAGE), or that was found on this
+ * machine. */
 struct image_file {
 	char *key, *path;
 	char *reason; /* why parts are missing, or "" */
 	struct file_identity identity;
 	uint64_t bytes; /* size of the file; 0: unknown */
-	struct elf_object *elf; /* NULL: not in the trace, or malformed */
-	bool shares_elf; /* elf belongs to another file with the same build id (shared_code.h) */
-	struct elf_object *debug; /* debug file of a file without parts, until the parts of a copy are known */
+	struct elf_object *elf; /* NULL: its parts are unknown, or make no ELF file */
+	bool shares_elf; /* elf belongs to another file with the same build id (shared_files_settle()), and is not freed with this one */
+	struct elf_object *debug; /* debug file, if this file has no parts, until it gets those of a copy (shared_files_settle()) */
 	char *debug_path;
-	struct function_codes *code; /* code of sampled functions; NULL: not in the trace */
+	struct function_codes *code; /* code of sampled functions (IMAGE_CODE records); NULL: not in the trace */
 	bool generated;		/* a library that a JIT wrote */
-	bool of_machine;	/* elf belongs to machine_file.h */
+	bool of_machine;	/* elf was found on this machine by machine_file_find(), and is not freed with this file */
 	uint32_t number;
 };
 
@@ -57,10 +59,11 @@ struct code_line {
 };
 
 /* The code in a range of addresses: a mapped image, an ELF object that a JIT made, a function that a JIT registered, or an executable
- * region without a file, or with a file that is memory only (its name says which code mapped it). */
+ * region.  A region is anonymous memory, or a mapping of a file that code is generated into (mapping_is_generated_into()).  Its name says
+ * which function mapped it, if that is known. */
 struct code {
 	enum code_kind kind;
-	uint32_t number;  /* number in the whole trace; also the unwind key */
+	uint32_t number;  /* index in model.codes, of which the unwinder's cache keys are made (walk.c) */
 	uint32_t process; /* index of the process that registered it */
 	uint64_t from_ns; /* valid from then on; 0: always */
 	uint64_t address; /* address of the first byte; CODE_ELF: not set */
@@ -71,8 +74,8 @@ struct code {
 	struct file_identity identity;
 	bool bias_known;
 	uint64_t bias, map_start, map_offset;
-	bool generated; /* a library that a JIT wrote, and that came with its bytes */
-	bool writable; /* mapped writable and executable, which no loader does */
+	bool generated; /* a library that a JIT wrote, and that it registered with its bytes */
+	bool writable; /* the mapping was writable and executable when it was made, as no loader maps code */
 	bool host_levels; /* the analyzer makes levels for it, because its host declared none (host_levels.h) */
 	struct image_file *file;
 	/* CODE_ELF */
@@ -80,10 +83,11 @@ struct code {
 	/* CODE_LOAD, CODE_REGION */
 	char *name;
 	/* CODE_REGION; CODE_LOAD, of at most CODE_SMALL_BYTES */
-	const struct region_bytes *region; /* the whole range as the recorder read it, or NULL */
+	/* the whole range as the recorder read it, which belongs to a struct code_copy; NULL: it did not */
+	const struct region_bytes *region;
 	/* CODE_REGION */
-	uint32_t shared; /* 1 + index in model.shared (shared_code.h); 0: no file, or not looked at */
-	char *mapper; /* path of the image whose code mapped it, or NULL */
+	uint32_t shared; /* 1 + index in model.shared_codes (shared_code.h); 0: no known file, or not looked at yet */
+	char *mapper; /* path of the image whose code mapped it, or of the mapped file (read_images.c); NULL: unknown */
 	uint64_t mapper_offset;
 	/* CODE_LOAD */
 	struct code_line *lines; /* sorted */
@@ -96,7 +100,7 @@ struct code {
 	bool has_bytes; /* the trace has the bytes, in the LOAD or CODE_BYTES at bytes_at */
 	struct trace_place bytes_at;
 	uint64_t bytes_read_ns; /* when the bytes were read from memory; 0: they came with the code */
-	const struct code *elf_duplicate_of; /* model_elf_duplicate_of()'s answer */
+	const struct code *elf_duplicate_of; /* the answer of model_elf_duplicate_of(), if that was asked (elf_duplicate_asked) */
 	bool elf_duplicate_asked;
 };
 
@@ -112,17 +116,18 @@ struct code_copy {
 	uint64_t address, loaded_ns, bytes, read_ns; /* loaded_ns: TRACE_NOT_LOADED for a page */
 	struct trace_place place;
 	struct process *process;
-	struct region_bytes *region; /* bytes of memory without a registration, and of small objects */
+	/* the bytes, if the record is of a region or of at most CODE_SMALL_BYTES; NULL: only the trace has them, at place */
+	struct region_bytes *region;
 };
 
-/* Bytes of a region. */
+/* Bytes of a region or of a small function (struct code_copy). */
 struct region_bytes {
 	uint32_t number;
 	uint64_t nr;
 	unsigned char bytes[];
 };
 
-/* Bytes of .eh_frame as a JIT registered them. */
+/* Bytes of .eh_frame as a JIT registered them (EH_FRAME, UNWINDING_INFO). */
 struct frames {
 	uint64_t address;
 	unsigned char *bytes;
@@ -130,11 +135,11 @@ struct frames {
 	uint32_t number;
 };
 
-/* An area of memory, by the name that the host gave it, else by the kernel's mapping. */
+/* An area of memory: one that the host named (MEMORY_NAMED), or a mapping that the kernel reported (the others). */
 enum memory_kind { MEMORY_NAMED, MEMORY_HEAP, MEMORY_STACK, MEMORY_ANONYMOUS, MEMORY_FILE };
 struct memory {
 	enum memory_kind kind;
-	uint32_t number;    /* index in model.memory */
+	uint32_t number;    /* index in model.areas */
 	uint32_t process;   /* index */
 	uint32_t component; /* index of the component that it belongs to, or COMPONENT_NONE */
 	uint64_t address, bytes, from_ns;
@@ -184,8 +189,8 @@ struct mark {
 	uint32_t pieces; /* 1 + index of the last piece; 0: none */
 };
 
-/* A stretch of time in which a thread was in a mark.  Marks have pieces if they cover threads or tasks.  So have marks by older hosts of a
- * component with a parent. */
+/* A stretch of time in which a thread was in a mark.  Marks with JITREG_COVERS_THREAD or JITREG_COVERS_TASK have such pieces.  So have
+ * marks by older hosts, which do not say what they cover, if they have a component and a parent. */
 struct mark_piece {
 	uint32_t process, tid;
 	uint64_t from_ns, to_ns;
@@ -197,60 +202,65 @@ struct mark_piece {
 struct process {
 	uint32_t number; /* index in model.numbered */
 	uint32_t pid;
-	uint64_t from_ns, to_ns; /* time range of this program with this PID.  to_ns is never set: UINT64_MAX */
-	struct process *parent;	 /* process whose memory it has a copy of */
+	uint64_t from_ns, to_ns; /* begin of this program; to_ns is always UINT64_MAX (model_process_until() knows the end) */
+	/* process that forked it, whose memory it has a copy of; NULL: it began by an exec, or before the recording */
+	struct process *parent;
 	uint64_t forked_ns;
-	struct process *executed_by; /* the program in whose place it was executed; NULL: none, or unknown */
+	struct process *executed_by; /* the program that called exec to become this one; NULL: none, or unknown */
 	uint32_t parent_pid; /* PID of the process that forked it, also after an exec; 0: unknown */
 	char *comm, *executable;
 	char *command_line; /* the beginning of the command line, or NULL */
 	char *service; /* service that it works for; "": none; NULL: that of parent or executed_by */
-	char *host_options; /* options that name its code and are in force: each once, after a blank; NULL: none */
-	uint64_t executable_ns; /* when the executable was mapped; 0: a PROCESS record named it */
+	char *host_options; /* options of HOST_OPTION records, which make the host name its code: each once, after a blank; NULL: none */
+	uint64_t executable_ns; /* when the executable was mapped; 0: a PROCESS record named it, or it is unknown */
 	struct code_map code, frames;
-	struct code_map memory, mapped; /* struct memory: areas that the host named, and the kernel's mappings */
-	const struct shared_code *shared; /* model.shared; NULL: there is none */
+	struct code_map memory, mapped; /* their owners are struct memory: areas that the host named; the kernel's mappings */
+	const struct shared_code *shared; /* the array of model.shared_codes, by which struct code.shared is looked up; NULL: it is empty */
 	struct {
 		uint64_t address, bytes; /* range of the interpreter's machine code; bytes 0: there is none */
 		int64_t place, function;
-	} interpreter; /* an INTERPRETER record */
-	struct code_map guest_regions, regions; /* asked if code has no answer: regions by the guest, and by the kernel */
-	bool regions_were_read; /* whole regions were read when they were mapped.  Those that were not read ended too soon */
+	} interpreter; /* of the INTERPRETER record, which trace.h explains */
+	/* executable regions that the agent registered, and the kernel's; both are asked only where code has no answer */
+	struct code_map guest_regions, regions;
+	/* the recorder read a region of more than a page as a whole.  So it read all, but for those that were unmapped too soon */
+	bool regions_were_read;
 	ARRAY(struct tag) tags;
-	uint32_t nr_uses; /* records of work done so far: code, marks */
+	uint32_t nr_uses; /* LOAD and MARK records so far; if there are new ones, a component's id may be reused (read_dictionary.c) */
 	uint64_t loaded_ns; /* time of the latest LOAD */
-	uint32_t nr_tasks; /* threads, the first included, whose beginning was recorded */
+	uint32_t nr_tasks; /* FORK records: threads whose beginning was recorded, and the first thread if that of the process was */
 	uint32_t header_version; /* latest version of jitreg.h by HELLO: major << 16 | minor; 0: none, or one before 1.0 */
 	bool has_guest, exec_seen;
-	bool has_dictionary, has_line_components; /* components were declared here or in a parent; as lines of a SOURCE */
+	/* it, or a process that it was forked from, declared components; declared them as lines of a SOURCE */
+	bool has_dictionary, has_line_components;
 	bool has_objects;
-	bool has_unwinding; /* code comes with unwind information, so code without has none */
+	bool has_unwinding; /* it has UNWINDING_INFO records, so a LOAD without one has no unwind information */
 };
 
-/* A thread with one of its names.  A thread that renames itself is several, of which the first stands for them all. */
+/* A thread with one of its names.  A thread that renames itself has an entry for each name, and the entry of its first name stands for the
+ * thread where threads are counted. */
 struct thread {
 	uint32_t tid;
 	uint32_t process; /* index */
-	uint32_t first;	  /* index of the thread with its first name, which holds from its beginning */
-	uint32_t renamed, nr_renamed; /* for the first: its rows of model.renamed */
+	uint32_t first;	  /* index of the entry with the thread's first name, which it is shown by from its beginning */
+	uint32_t renamed, nr_renamed; /* in the entry of the first name: its rows of model.threads.renamed */
 	char *comm;
 };
 
 /* A name that a thread has from a time on. */
 struct renamed {
 	uint32_t thread; /* index of the thread with its first name */
-	uint32_t named;	 /* index of the thread with this name */
+	uint32_t named;	 /* index of the entry with this name */
 	uint32_t nr;	 /* number of the record: of two at the same time the later one counts */
 	bool is_whole; /* a THREAD_NAME, not the kernel's abbreviation */
 	uint64_t from_ns;
-	char *comm; /* valid until threads_settle() */
+	char *comm; /* NULL from threads_settle() on */
 };
 
 #define MODEL_MEMORY_STACKS 1u
 
 #define MODEL_EVENTS_MAX 16
-/* The event of threads that leave their processor.  If TRACE_EVENT_SWITCH was recorded with it, a sample's weight is the time until its
- * thread came back, and samples of threads that were preempted belong to the other event. */
+/* The event of threads that leave their processor.  If TRACE_EVENT_SWITCH was recorded with it, a sample's weight becomes the time until
+ * its thread came back, and a sample of a thread that was preempted is counted for the event "preempted" instead. */
 #define MODEL_EVENT_LEAVING "context-switches"
 #define MODEL_NO_EVENT UINT32_MAX
 
@@ -258,29 +268,36 @@ struct event_count { /* values of the counters of one processor, or of those of 
 	uint64_t value, enabled_ns, running_ns, on_cpu_ns, samples, lost, weight;
 	uint64_t ended_value, ended_samples, ended_weight; /* the parts of these that belong to threads that ended (counts.h) */
 	uint64_t ended_unsampled; /* the part of ended_value of threads without samples */
-	double tail, unsampled; /* estimates for ended threads: after their last samples; of threads without samples */
-	double tail_part, unsampled_part; /* the parts of these that are assumed to be true: 0 to 1 (counts.c) */
+	/* estimates for ended threads whose counts are unknown: after their last samples; of those without samples */
+	double tail, unsampled;
+	/* how much of these estimates is used: 0 to 1, less than 1 if the processor counted less (settle_claims()) */
+	double tail_part, unsampled_part;
 	double scale; /* 0: unknown */
 };
 
 struct model_event {
-	char *name, *unit, *scope; /* "" for an event that the trace leaves out */
+	char *name, *unit, *scope; /* "" for a number that no EVENT record has */
 	uint64_t period, rate, registers, period_spread;
 	uint32_t stack_bytes, precise, exclude_kernel;
 	bool is_clock;	/* counts the time that it runs: task-clock, cpu-clock */
-	bool is_switch; /* TRACE_EVENT_SWITCH, TRACE_EVENT_WOKEN: their own samples are no code; they become "preempted" and "run queue" */
+	/* TRACE_EVENT_SWITCH or TRACE_EVENT_WOKEN, whose samples name no code.  Reports show them as "preempted" and "run queue" */
+	bool is_switch;
 	/* Final values of the counters, summed over processors or threads.  0: not in the trace. */
-	uint64_t counted, count_samples, count_lost; /* the events as if counted all the time, in the unit; samples taken, and lost */
-	uint64_t idle_ns; /* clocks of processors: time not in counted, while processors were idle and not sampled */
-	uint64_t on_cpu_ns, running_ns; /* time that its threads ran, and that it counted: less if counters were multiplexed */
-	double sampled; /* the part of counted that samples' own weights add up to; 0: unknown */
-	double unsampled; /* the part of counted that is of threads without a sample */
+	/* values, scaled up to the time in which other events had the counters; samples taken; samples lost */
+	uint64_t counted, count_samples, count_lost;
+	uint64_t idle_ns; /* clocks of processors: time that is not in counted, because processors were idle and were not sampled */
+	/* time that its threads ran, and time that it counted, which is less if counters were multiplexed */
+	uint64_t on_cpu_ns, running_ns;
+	double sampled; /* the sum of the samples' recorded weights as a part of counted; 0: unknown */
+	double unsampled; /* the part of counted that threads without a sample have (thread_count_unsampled()) */
 	double mean_period; /* mean weight of a sample; 0: unknown */
-	double multiplexed; /* at least 1: events for each one that a counter counted */
+	double multiplexed; /* at least 1: counted, divided by what the counters counted */
 	bool differs_by_thread; /* threads have scales of their own (counts.h) */
-	/* Factor of a sample's weight.  It is over 1 if counters were multiplexed, samples were lost or interrupts came late. */
+	/* Factor of a sample's weight.  It is over 1 if counters were multiplexed, samples were lost or interrupts came late.  It is under
+	 * 1 if samples weigh more than was counted, because the kernel made their period longer. */
 	double scale;
-	struct event_count *count, of_threads; /* counts by processor; counts of counters that go with their threads */
+	/* counters of processors, by processor; sum of the counters that count one thread each, wherever it runs */
+	struct event_count *count, of_threads;
 	uint32_t nr_counts;
 };
 
@@ -305,18 +322,19 @@ struct threads {
 struct files {
 	ARRAY_OF(struct image_file *);
 	ARRAY(struct function_codes *) functions;
-	uint64_t inflated_bytes; /* bytes that compressed sections of all files would take */
+	uint64_t inflated_bytes; /* size of the compressed sections of all ELF files and objects, once decompressed */
 };
 
 struct codes {
 	ARRAY_OF(struct code *);
 	ARRAY(struct code_copy) copies; /* in the trace's order */
-	ARRAY(struct waiting *) waiting; /* while records are read: records of code before its LOAD */
+	ARRAY(struct waiting *) waiting; /* while records are read: the contents of records that come before the LOAD that they belong to */
 	struct hash_map waiting_at; /* (process, address) -> 1 + index */
-	ARRAY(struct code_fact) odd_unloads; /* CODE_UNLOAD of ranges that do not begin where code does.  The owner is the process */
+	/* CODE_UNLOAD records of ranges that do not begin where code does.  Here the owner is the process */
+	ARRAY(struct code_fact) odd_unloads;
 };
 
-struct shared_codes { /* executable memory of files, by place */
+struct shared_codes { /* code in memory that processes share, by file and address */
 	ARRAY_OF(struct shared_code);
 	uint32_t nr_copies;
 	struct hash_map by_file; /* (inode, device) -> 1 + index of the first */
@@ -325,7 +343,7 @@ struct shared_codes { /* executable memory of files, by place */
 struct sources {
 	ARRAY_OF(struct source);
 	struct source_key {
-		uint64_t name; /* the file name's hash, without its directories */
+		uint64_t name; /* hash of the file name without its directories */
 		uint64_t from_ns;
 		uint32_t process, source; /* indexes */
 	} *key; /* nr of them, sorted by process, name, time and index; NULL until all are read */
@@ -339,8 +357,8 @@ struct marks {
 };
 
 struct model {
-	uint64_t nr_records[MODEL_RECORD_IDS]; /* records of jitreg by id */
-	uint64_t read_ns; /* time of the last record read: that of records with JITREG_TIME_BEFORE */
+	uint64_t nr_records[MODEL_RECORD_IDS]; /* number of the host's records, by record id */
+	uint64_t read_ns; /* time of the last record read, which records with JITREG_TIME_BEFORE get */
 	struct trace_place place; /* place of that record in the trace */
 	struct trace_reader *reader; /* while records are read: the reader whose budget they spend */
 	ARRAY(struct process *) processes; /* sorted by PID, then time */
@@ -352,13 +370,14 @@ struct model {
 	struct sources sources;
 	ARRAY(struct scope) scopes; /* sorted by process, number and time */
 	ARRAY(struct frames *) eh_frames;
-	ARRAY(struct memory *) areas; /* [0]: NULL, none; [MODEL_MEMORY_STACKS]: all stacks of threads */
+	/* [0]: NULL, stands for unknown memory; [MODEL_MEMORY_STACKS]: stands for the stacks of all threads */
+	ARRAY(struct memory *) areas;
 	struct marks marks;
 	struct thread_counts thread_counts;
 	struct model_event event[MODEL_EVENTS_MAX];
 	uint32_t nr_events;
-	/* The events of threads that left their processor, were preempted, or were woken and not running yet (run_queue).  MODEL_NO_EVENT
-	 * if the trace does not have both of the first two. */
+	/* The events of threads that left their processor, were preempted, or were woken and not running yet (run_queue).  All are
+	 * MODEL_NO_EVENT if the trace does not have both of the first two, and run_queue if it does not have the third. */
 	uint32_t leaving, preempted, run_queue;
 	ARRAY(struct notice) notices;
 	ARRAY(struct host_lacking) lacks;
@@ -369,106 +388,122 @@ struct model {
 	struct plan_codes plan_codes;
 	struct objects objects;
 	struct flow_records flows;
-	uint32_t host_level[NR_HOST_LEVELS]; /* indexes; LEVELS_MAX: there is none */
+	/* indexes of the levels that host_levels_settle() made; LEVELS_MAX: it did not make this one */
+	uint32_t host_level[NR_HOST_LEVELS];
 	bool has_host_levels;
 	/* HEADER and END */
 	char *tool, *host_name, *kernel, *working_folder, *command, *way;
 	bool no_adapt;
-	uint32_t epoch; /* 1, 2, ... of a recording that was cut; 0: it was not */
-	uint64_t cut_recording; /* number that all epochs of a recording share */
+	uint32_t epoch; /* number of this trace, from 1, in a recording that was cut into several; 0: it was not */
+	uint64_t cut_recording; /* number that all traces of a recording that was cut have in common */
 	uint64_t real_ns, begin_ns, end_ns;
 	uint32_t nr_cpus, exit_status;
 	uint64_t recorder_cpu_ns, written_samples, command_cpu_ns; /* command_cpu_ns 0: not known */
 	bool has_end;
-	uint64_t bad_records; /* records that could not be read */
+	uint64_t bad_records; /* records that could not be used: an ELF object that cannot be opened, or a level beyond LEVELS_MAX */
 	struct fault fault[NR_FAULTS];
 };
 
-/* Finds the task that a thread works on: the component of the mark that it is in.  *context: the number of the context of PLAN_CODE
- * records that this is or is linked to.  COMPONENT_NONE: no task with a known plan. */
+/* Finds the task that a thread works on, by which PLAN_CODE records are chosen.  It is the component of the innermost mark with a
+ * component that the thread is in.  *context: the id of the component of the records' context level that this is or is linked to, else 0.
+ * Returns COMPONENT_NONE if there is no such mark, or *context is 0. */
 uint32_t model_find_task(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *context);
 
-/* Reads all of t but its samples.  Has t keep chunks with code bytes (trace_keep_bodies()), which stay in the trace.  Until t is rewound
- * it can be asked what was damaged.  Returns 0, or -ENOMEM or -E2BIG with a sentence. */
+/* Reads all of t but its samples.  The reader keeps the chunks with the bytes of code (trace_keep_bodies()), because the model only has
+ * their places.  Until t is rewound, it can be asked what was damaged.  Returns 0, or with a sentence in d -ENOMEM, or -E2BIG if the
+ * trace's budget is spent. */
 int model_create(struct trace_reader *t, struct model **out, struct diag *d);
 void model_destroy(struct model *m);
 
-/* Returns the process that had pid at a time, and adds one if the trace never named it.  NULL: out of memory. */
+/* Returns the program that ran as pid at a time, or else the first one that did later, because clocks of processors differ.  If the trace
+ * has none with this PID, adds one.  NULL: out of memory. */
 struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
-/* Does the same, but adds none.  NULL: the trace never named it. */
+/* Does the same, but adds none.  NULL: the trace has none with this PID. */
 struct process *model_find_process(const struct model *m, uint32_t pid, uint64_t time_ns);
-/* Returns the service that the process works for.  If it has none, that of the process that forked it counts, or of the program before its
- * exec.  "": none. */
+/* Returns the service that the process works for.  If the trace does not have it, returns that of the process that forked it, or of the
+ * program before its exec.  "": none. */
 const char *process_service(const struct process *p);
-/* Checks whether an option is among p's host_options.  bytes: of option. */
+/* Checks whether an option is among p's host_options.  bytes: length of option, which need not end with 0. */
 bool process_has_option(const struct process *p, const char *option, size_t bytes);
-/* Finds a file of this path that has no symbols of its own functions in the trace, or no lines.  NULL: there is none. */
+/* Finds a file at this absolute path of which the trace lacks the symbols (with lines, the line table), so that reports can say what would
+ * help.  Libraries that a JIT wrote, and files that are no ELF files, do not count.  NULL: there is none. */
 const struct image_file *model_find_lacking(const struct model *m, const char *path, bool lines);
-/* Checks whether the file is on this machine, by its build id. */
+/* Checks whether the file is on this machine, at its path and with its build id.  false for a file without one. */
 bool model_is_here(const struct image_file *f);
-/* Returns what was lost of a class: samples that were not recorded, as far as they were counted, or registrations. */
+/* Returns the sum of the recorded losses of a class, such as samples that were not recorded, as far as they were counted. */
 uint64_t model_count_lost(const struct model *m, enum loss_class of);
-/* Returns when the next process with the same PID begins.  UINT64_MAX: none does. */
+/* Returns when the next program with the same PID begins, by a new process or an exec.  UINT64_MAX: none does. */
 uint64_t model_process_until(const struct model *m, const struct process *p);
-/* Returns the index of a thread with its first name, and adds it if it is new. */
+/* Returns the index of a thread's entry with its first name, and adds it if it is new.  If memory runs out, returns 0, which is another
+ * thread's. */
 uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid);
-/* Returns the index of a thread with its name at a time.  *holds is narrowed to when it has that name. */
+/* Returns the index of a thread's entry with the name that it had at a time, and adds the thread if it is new.  *holds is narrowed to when
+ * it has that name. */
 uint32_t model_find_thread(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, struct time_range *holds);
-/* Does the same by a process's index, but adds none.  MODEL_NO_THREAD: there is none. */
+/* Does the same by a process's index, but adds none and does not say how long that holds.  MODEL_NO_THREAD: there is none. */
 #define MODEL_NO_THREAD UINT32_MAX
 uint32_t model_find_thread_of(const struct model *m, uint32_t process, uint32_t tid, uint64_t time_ns);
 
-/* Finds the executable region at an address, in p or a process that it was forked from.  The fact's owner is a struct code. */
+/* Finds the executable region at an address by the kernel's mappings, in p or a process that it was forked from.  The fact's owner is a
+ * struct code, or NULL where code was unloaded. */
 struct code_answer model_ask_region(const struct process *p, uint64_t address, uint64_t time_ns);
 /* Finds the code at an address, in p or a process that it was forked from, and for how long that holds.  The fact's owner is a struct
- * code.  fact NULL: unregistered code. */
+ * code.  If the fact is NULL, or its owner is because the code was unloaded, the address has unregistered code. */
 struct code_answer model_ask_code(const struct process *p, uint64_t address, uint64_t time_ns);
-/* Does the same, and finds the anonymous executable region of unregistered code. */
+/* Does the same, and for unregistered code finds what another process registered in memory that p shares with it, else the executable
+ * region, by the agent or else by the kernel. */
 struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns);
 struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns);
-/* Returns the ELF object that registered the same function before a LOAD did (LLVM does both), because it knows more.  NULL: there is
- * none. */
+/* Returns the ELF object that has a function with the LOAD's name at its address, and was registered before it (LLVM registers both).  Its
+ * debug information is used for the LOAD's instructions, too.  NULL: there is none. */
 const struct code *model_elf_duplicate_of(const struct model *m, struct code *load);
 /* Finds the .eh_frame bytes that describe an address.  The fact's owner is a struct frames. */
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns);
-/* Returns a number.  While it stays the same, so do all answers about code and frames of this process. */
+/* Returns a number that grows when code or .eh_frame bytes come where others had been, in p or, until the fork, in a process that it was
+ * forked from.  A cache of answers about such addresses must be emptied then. */
 uint64_t model_code_generation(const struct process *p, uint64_t time_ns);
-/* Returns the index of the memory that an address was in, by the host's name if it has one, else by the kernel's mapping.  0: neither is
- * known. */
+/* Returns the index in model.areas of the memory that an address was in: the host's area if it named one there, else the kernel's mapping.
+ * 0: neither is known. */
 uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t time_ns);
-/* Checks whether other events had the event's counter for a part of the time that is worth a sentence. */
+/* Checks whether the event was counted for less than 98 % of the time that its threads ran, because other events used its counters in the
+ * rest.  Reports mention nothing less. */
 static inline bool model_event_is_multiplexed(const struct model_event *e)
 {
 	return e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 50;
 }
-/* Says why samples stand for less than was counted although none was lost. */
+/* Returns a noun phrase that explains to users why samples stand for less than was counted although none was lost. */
 const char *model_why_not_covered(const struct model *m);
-/* Returns the factor for the weights of an event's samples on a processor. */
+/* Returns the factor for the weights of an event's samples on a processor.  Threads that ended may have another (thread_count_scale()). */
 double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu);
 /* Returns a scaled count (0 or more) without its fraction, or UINT64_MAX if it is larger than that. */
 uint64_t model_clamp_to_u64(double scaled);
-/* Find the tag in force, or NULL, and when the answer holds: [from, until). */
+/* Find the tag in force: the last one that p had declared, else that of the process that it was forked from.  NULL: none.  The answer
+ * holds in [*from_ns, *until_ns). */
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns);
 const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint64_t *from_ns, uint64_t *until_ns);
-/* Finds the innermost piece of a mark that a thread is in at a time, or NULL.  *until_ns is narrowed to when that may change. */
+/* Finds the innermost piece of a mark that a thread is in at a time.  NULL: none.  *until_ns is lowered to when that may change. */
 const struct mark_piece *
 model_find_mark_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *until_ns);
-/* Finds the component that an id named at a time in a process, in one that it was forked from, or in all.  *holds is narrowed to when that
- * is so. */
+/* Finds the component that an id named at a time, in p, or else in a process that it was forked from.  Common components are found in
+ * every process.  *holds is narrowed to when that is so.  COMPONENT_NONE: there is none. */
 uint32_t model_find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id, uint64_t time_ns,
 			      struct time_range *holds);
-/* Finds the source that a line table's file name meant at a time, or else the first that it meant later.  NULL: none. */
+/* Finds the source that a line table's file name meant at a time, or else the first that it meant later, in p or a process that it was
+ * forked from.  Directories in the name are ignored.  NULL: there is none. */
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns);
-/* Finds the scope that a component belongs to, or NULL. */
+/* Finds the latest scope whose ids contain that of the component and that began before the component was over.  NULL: there is none. */
 const struct scope *model_find_scope(const struct model *m, uint32_t component);
-/* Finds the user's text that a component is of: its scope's text, else the text of the query (JITREG_SOURCE_QUERY) with its scope's name.
- * Without a scope it is the latest text of a query before the component, else the first.  NULL: there is none. */
+/* Finds the user's text that a component is of.  If its scope has a text, it is that.  If its scope has a name, it is the text of the
+ * query (JITREG_SOURCE_QUERY) with that name.  Else it is the last text of a query that came before the component, else the first of all.
+ * *name: the name of the scope or text, or "".  NULL: there is none. */
 const char *model_find_query(const struct model *m, uint32_t component, const char **name);
-/* Returns the text of a line (from 1), without its end of line.  "": there is none. */
+/* Returns the text of a line (from 1), and its length without the end of line in *bytes.  "": there is none. */
 const char *source_line(const struct source *s, uint32_t line, size_t *bytes);
-/* Returns the component that was a line of s at a time, and adds one if it is new. */
+/* Returns the component that was a line of s at a time, else the latest one, and adds one if it is new.  COMPONENT_NONE: lines of s are no
+ * components, or line is 0, or out of memory. */
 uint32_t model_line_component(struct model *m, const struct source *s, uint32_t line, uint64_t time_ns);
-/* Converts a process's address to the image's own.  false: the image's file is not known. */
+/* Converts an address in the process to that in the code's ELF file.  false: the code is not of an ELF file (CODE_IMAGE, CODE_ELF), or the
+ * file is unknown, or no segment of it is mapped there. */
 bool code_file_address(const struct code *c, uint64_t address, uint64_t *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds which program ran in a process at a time, and which name a thread had.  A fork begins a process, and an exec another one.
- * Context: thread. */
+/* Finds which program ran under a PID at a time, and which name a thread had.  A fork begins a process, and an exec another one with the
+ * same PID.  Context: thread. */
 #ifndef TAILOR_PROCESSES_H
 #define TAILOR_PROCESSES_H
 
@@ -8,27 +8,29 @@
 
 struct lifetime;
 
-/* The lifetimes of processes.  Their records come from a ring of each processor, and without any order of time between the rings, so they
- * are collected first. */
+/* The begins of processes as PROCESS, FORK and COMM records report them.  The recorder drains the ring of each processor by itself, so a
+ * trace does not have them in the order of time.  They are collected first, and sorted. */
 struct lifetimes {
 	struct lifetime *lifetime;
 	uint32_t nr, capacity;
 };
 
-/* Ids of the records that lifetimes are made of.  Others need not be added. */
+/* The ids of these records.  lifetimes_add() ignores all others. */
 #define LIFETIMES_NR_IDS 3
 extern const uint32_t lifetimes_ids[LIFETIMES_NR_IDS];
-/* Keeps what a record says about lifetimes, if it does.  Returns 0 or -ENOMEM. */
+/* Adds the begin of a process that a record reports, if it reports one.  Returns 0 or -ENOMEM. */
 int lifetimes_add(struct lifetimes *l, const struct trace_record *r);
-/* Makes the model's processes of the lifetimes, in the order of time, and frees the lifetimes. */
+/* Adds the processes to the model, in the order of time, and frees the contents of l. */
 void lifetimes_apply_to_model(struct lifetimes *l, struct model *m);
 
 void processes_fini(struct model *m);
 void threads_fini(struct threads *t);
 
-/* Adds a name of a thread, in any order.  is_whole: the kernel's name is an abbreviation of this one.  comm is taken over. */
+/* Adds a name that a thread has from time_ns on, in any order of time.  thread: its index, by model_get_thread().  is_whole: of a
+ * THREAD_NAME record, whose beginning alone the kernel may report as another name.  comm is freed by threads_settle(), or here if it is
+ * NULL, an empty whole name, or memory runs out. */
 void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm, bool is_whole);
-/* Makes threads of the names, after the last one was added.  Returns 0 or -ENOMEM. */
+/* Makes an entry of model.threads for each further name of a thread, after the last one was added.  Returns 0 or -ENOMEM. */
 int threads_settle(struct model *m);
 
 #endif

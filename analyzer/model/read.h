@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Declarations that model.c shares with the readers of each kind of record.  A reader takes one record into the model.  p: the record's
- * process, NULL for records of the whole trace.  Context: thread.
+ * process, NULL for records of the whole trace.  If memory runs out, most readers leave the record out.  The settle functions are called
+ * after the last record, in the order of settle_model().  Context: thread.
  */
 #ifndef TAILOR_MODEL_READ_H
 #define TAILOR_MODEL_READ_H
@@ -16,7 +17,7 @@ typedef void model_read_record(struct model *m, struct process *p, const struct 
 /* read_recording.c */
 model_read_record model_read_header, model_read_event, model_read_count, model_read_thread_count, model_read_notice,
 	model_read_host_lack, model_read_loss, model_read_end, model_read_source_lines;
-/* Completes the events after the last record.  Returns 0 or -ENOMEM. */
+/* Completes the events: names that are missing become "", and counts become scales.  Returns 0 or -ENOMEM. */
 int model_settle_events(struct model *m);
 /* Frees events, notices, and the texts of HEADER. */
 void recording_fini(struct model *m);
@@ -24,33 +25,37 @@ void recording_fini(struct model *m);
 /* read_images.c */
 model_read_record model_read_mmap, model_read_image, model_read_image_unload, model_read_image_file, model_read_image_code,
 	model_read_region;
-/* Finds the files of mappings. */
+/* Finds the files of images, and turns mappings that code is generated into into regions.  If memory runs out, images stay without files.
+ * */
 void model_settle_images(struct model *m);
 void files_fini(struct files *f);
 
 /* read_code.c */
 model_read_record model_read_load, model_read_move, model_read_code_unload, model_read_debug_info, model_read_inlines,
 	model_read_unwinding_info, model_read_code_map, model_read_code_bytes, model_read_interpreter;
-/* Adds a code object with a number, which the model owns.  NULL: out of memory. */
+/* Adds code, which the model owns.  Its number is its index in model.codes.  NULL: out of memory. */
 struct code *model_add_code(struct model *m, enum code_kind kind, const struct process *p, uint64_t from_ns);
-/* Finds the bytes of functions. */
+/* Finds the CODE_BYTES record of each function whose LOAD has no bytes. */
 void model_settle_code_bytes(struct model *m);
-void model_settle_regions(struct model *m); /* needs code_map_index() */
-/* Frees the data that waits for code that never came. */
+void model_settle_regions(struct model *m); /* finds the CODE_BYTES records of whole regions, after code_map_index() */
+/* Called after the last record.  Frees the lines, inlined functions, code maps and unwinding information that were read before their code
+ * object, and whose code object was never registered.  Notes faults of lines, inlined functions and code maps (as
+ * check_info_without_load() decides). */
 void model_free_waiting(struct model *m);
 void codes_fini(struct codes *c);
 void eh_frames_fini(struct model *m);
 void code_lines_free(struct code_line *lines, size_t nr);
 
 model_read_record model_read_eh_frame;
-/* Adds .eh_frame bytes at an address.  Returns how many ranges of code they describe. */
+/* Adds a copy of .eh_frame bytes at an address, for the ranges of code that they describe.  Returns the number of these ranges, or 0 if
+ * memory runs out. */
 uint32_t model_add_frames(struct model *m, struct process *p, uint64_t address, const void *bytes, size_t nr, uint64_t from_ns);
 
-/* read_dictionary.c */
+/* read_dictionary.c, and read_marks.c for marks */
 model_read_record model_read_level, model_read_component, model_read_link, model_read_edge, model_read_counter, model_read_source,
 	model_read_tag, model_read_mark, model_read_scope;
 void model_settle_marks(struct model *m);
-/* Frees the data that is kept of marks while records are read. */
+/* Frees what is needed only while records are read: the chains of marks without a handle. */
 void marks_free_open(struct marks *marks);
 void marks_fini(struct marks *marks);
 void sources_fini(struct sources *s);
@@ -64,14 +69,15 @@ int model_settle_objects(struct model *m);
 int model_settle_sources(struct model *m);
 void model_settle_tags(struct process *p);
 
-/* Sets a text, and takes over the new one. */
+/* Frees the text in *to, and replaces it by text, which *to owns from then on.  text may be NULL. */
 static inline void model_set_text(char **to, char *text)
 {
 	free(*to);
 	*to = text;
 }
 
-/* Counts a fault of the host (faults.h).  text is copied if the fault is the first of its kind.  It may be NULL. */
+/* Counts a fault of the host (faults.h).  a, b, c: the numbers that faults.h lists for its kind.  Only the first fault of a kind is kept
+ * as an example, with a copy of text, which may be NULL. */
 static inline void model_fault(struct model *m, enum model_fault kind, const struct process *p, uint64_t a, uint64_t b, uint64_t c,
 			       const char *text)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes can share code in memory.  A worker runs what another one compiled, and only that one, or their parent, has registered it.
- * Such code is found by its mapping (device, inode, offset), so that one process's names serve all.
+ * Processes can share code in memory: a worker process runs code that another process compiled, and only that one, or their parent, has
+ * registered it.  Such code is found by its mapping (device, inode, offset), so that the names that one process registered are known in
+ * all.
  *
  * Files of one build id have the same code, whatever their paths: containers' copies of one library, or a program and the stripped copy
- * that was installed.  A trace has their parts once, and what it lacks of one of them comes from the others.  Context: one thread.
+ * that was installed.  A trace has their parts once, and what it lacks of one of them comes from the others.  Context: thread.
  */
 #ifndef TAILOR_SHARED_CODE_H
 #define TAILOR_SHARED_CODE_H
@@ -18,22 +19,23 @@ struct model;
 struct shared_codes;
 struct process;
 
-/* Shared memory of a file with its first byte at one address.  Processes that map the file at another address have another one of
- * these. */
+/* The code in memory that is mapped from a file, whose first byte is at the address base.  If processes map the file at several addresses,
+ * it has one of these for each. */
 struct shared_code {
 	uint64_t device, inode, base;
 	struct code_map code;
 	uint32_t next; /* 1 + index of the same file's memory at another address; 0: none */
 };
 
-/* Shares the code of all processes.  All code maps must have an index.  Returns 0 or -ENOMEM. */
+/* Finds the code that was registered in shared memory, and enters it into model.shared_codes for all processes that map it.  All code maps
+ * of processes must have an index.  Returns 0 or -ENOMEM. */
 int shared_code_settle(struct model *m);
 void shared_codes_fini(struct shared_codes *s);
 
-/* Checks whether the file's key is a build id. */
+/* Checks whether the file's key is a build id.  Otherwise the key is its path. */
 bool image_file_has_build_id(const struct image_file *f);
-/* Gives files without parts those of their copies, and files without symbols the symbols of their copies.  It is called when all files
- * have been read, and before any is asked for something.  false: out of memory. */
+/* Lets files without parts use those of a copy, and files without symbols the symbols of a copy (files with the same build id).  Called
+ * after the last record, and before files are asked for functions or lines.  false: out of memory. */
 bool shared_files_settle(struct model *m);
 
 #endif
