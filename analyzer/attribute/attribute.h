@@ -79,7 +79,7 @@ struct function {
 	bool symbol; /* the name is a symbol */
 	bool jit;
 	bool unknown; /* unregistered code */
-	uint32_t plan_pattern; /* plan_codes_pattern() */
+	uint32_t plan_pattern; /* the PLAN_CODE patterns that the name begins with, by plan_codes_pattern() */
 	enum reason work; /* REASON_COMPILER or REASON_COLLECTOR if the function is part of one, else REASON_NONE */
 	const char *maker; /* generated code: path of the object or program that made it; else NULL */
 };
@@ -111,9 +111,9 @@ struct attribution {
 	uint64_t stack_ends[NR_REASONS]; /* samples by the reason why their stack is incomplete; [REASON_NONE]: complete stacks */
 	/* Samples in generated code: all of them, those with a symbol, and those with a line. */
 	uint64_t jit_samples, jit_named, jit_lines;
-	bool no_demangle; /* copied from the options */
-	bool objects_differ; /* names of code objects (host_levels.h) say more than those of functions */
-	uint64_t line0_samples; /* samples in generated code at instructions that have line 0 in the line table */
+	bool no_demangle; /* attribute_options.no_demangle */
+	bool objects_differ; /* some code object (host_levels.h) has another name than its function, so both levels are worth showing */
+	uint64_t line0_samples; /* samples in generated code at instructions for which the line table says that they have no line */
 };
 
 struct attribute_options {
@@ -133,7 +133,7 @@ struct attribute_options {
 	uint64_t sums_by;
 	bool no_demangle; /* functions are named by their mangled symbols */
 	unsigned threads; /* threads that decode samples; 0: one per processor.  The result is the same with any number */
-	const char *run_mark; /* name of the marks that TABLE_PHASE counts: "run" */
+	const char *run_mark; /* name of the marks whose numbers TABLE_PHASE holds, such as "run" */
 	/* Called with each block of rows, whose numbers are indexes into a.  Returns 0, or -errno to stop.  May be NULL. */
 	int (*rows)(void *context, const struct attribution *a, const struct table *rows);
 	void *rows_context;
@@ -141,17 +141,20 @@ struct attribute_options {
 	void *progress_context;
 };
 
-/* Attributes all samples of a trace.  Returns 0, or -errno with a sentence in d: the error of rows(), -ENOMEM, or -E2BIG if the trace's
- * budget is spent. */
+/* Attributes all samples of a trace, and hands their rows to o->rows().  Returns 0, or -errno with a sentence in d: the error of rows(),
+ * -ENOMEM, or -E2BIG if the trace's budget is spent.  *out is set on success only, and the caller destroys it. */
 int attribute_trace(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out, struct diag *d);
-/* Returns a symbol as it is shown in names of functions.  The caller frees it. */
+/* Returns a symbol as it is shown in names of functions: demangled, unless no_demangle is set.  The caller frees it.  NULL: out of memory.
+ * */
 char *attribution_name_of_symbol(const struct attribution *a, const char *symbol);
-/* Returns the number that a node of the stacks has in a column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level.  0: none. */
+/* Returns the number that a node of the stacks has in a column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level.  0: none, as of nodes
+ * that are no frame (STACK_CUT). */
 uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column);
-/* Checks whether samples of a trace have call stacks: as bytes, by the declared events, or as return addresses, by its first blocks of
- * samples. */
+/* Checks whether samples of a trace have call stacks: as bytes, by the declared events, or as return addresses, by its first two blocks of
+ * samples.  Moves t. */
 bool attribute_has_stacks(struct trace_reader *t, const struct model *m);
-/* Returns the time of the earliest sample of a trace, not counting records of switches, in the unit of rows.  0: no samples. */
+/* Returns the time of the earliest sample of a trace, not counting those of events with is_switch, which are no samples of code.  0: no
+ * samples.  Moves t. */
 uint64_t attribute_first_sample_ns(struct trace_reader *t, const struct model *m);
 void attribution_destroy(struct attribution *a);
 /* Frees what the attribution holds, but not the attribution itself. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of attribution are one plain function of a sample, of what the model knows, and of an unwinder.  All faster ways only repeat
- * answers of this function (CACHES.md).
+ * The rules of attribution are one plain function, attribute_sample(), of a sample, the model, and an unwinder.  Caches only repeat answers
+ * of this function (CACHES.md).
  *
  *  1. The place is the instruction in user space: the sample's own, or for a sample in the kernel the one that the user's registers
  *     name.  Without a place nothing decides (reason "no registers").
@@ -14,7 +14,12 @@
  *  5. Otherwise the stack is walked from caller to caller.  The first frame decides whose code preserves the tag's register, if the
  *     register is known and believed there, or whose code has a component that is not shared.  The method is "tag-unwound", or "stack" if
  *     the tag is in no register.  Return addresses alone (a chain) restore no register, so only code decides (method "stack").
- *  6. If nothing decides, the answer has a reason (enum reason).
+ *  6. If no frame decides and the process announced objects (jitreg_object()), the frames that work on them lead along the plan to a node
+ *     (method "plan-walk", analyzer/objects/plan_walk.h).  Objects with JITREG_OBJECT_EVERYWHERE add their components in any case, on
+ *     levels where nothing decided.
+ *  7. If still nothing decides and the thread is in a task of PLAN_CODE records (model_find_task()), the task decides, and with it the part
+ *     of its plan that a function on the stack works for.
+ *  8. If nothing decides, the answer has a reason (enum reason).
  *
  * Code, tags, and links of the dictionary are those of the sample's time.  Tags are not used with stack_only.
  * Context: thread.
@@ -32,7 +37,9 @@
 struct deciding_components {
 	uint32_t nr;
 	uint32_t component[DECIDING_MAX];
-	uint32_t shared_half; /* the second parent of an instruction between two lines, else COMPONENT_NONE */
+	/* component of the line after an instruction that has no line, if it differs from that of the line before, which is component[0];
+	 * else COMPONENT_NONE */
+	uint32_t shared_half;
 };
 
 /* A sample as the trace has it.  Its pointers are valid as long as those of its block. */
@@ -52,8 +59,8 @@ struct sample {
 	uint64_t kernel_nr;
 };
 
-/* The data that attribution reads.  Attribution adds to it only what was not asked for before: names, locations, and components of host
- * levels. */
+/* The data that attribution reads.  Attribution adds only names, locations, threads, and components of lines and of host levels, when they
+ * are first needed. */
 struct sample_world {
 	struct model *model;
 	struct locator *locator;
@@ -82,7 +89,7 @@ struct sample_answer {
 	enum method method;
 	enum reason reason;
 	struct deciding_components deciding;
-	uint32_t caller_function; /* function of the frame that decided */
+	uint32_t caller_function; /* index of the function of the frame that decided; 0: a tag decided, or nothing */
 	uint32_t untagged;	  /* 1 + location of the first frame that preserves the tag's register without a component; 0: none */
 	uint64_t untagged_value;  /* value of the tag's register in that frame */
 	enum answer_scope scope;
@@ -97,7 +104,7 @@ struct sample_attribution {
 	struct sample_answer answer;
 	struct expansion paths; /* components of all levels with shares, upwards from those that decided */
 	const struct process *process;
-	const struct code *code; /* NULL if the sample was not in user space */
+	const struct code *code; /* NULL: the sample was not in user space, or in unregistered code */
 	uint32_t thread, location, phase; /* location: the one that the row shows */
 };
 
@@ -111,36 +118,40 @@ bool attribute_sample(const struct sample_world *w, const struct sample *s, stru
 struct sample_place sample_find_place(const struct sample_world *w, const struct process *p, uint64_t address, uint64_t time_ns);
 void sample_decide_components(const struct sample_world *w, const struct sample *s, const struct process *p, const struct sample_place *at,
 			      struct sample_answer *out);
-/* Returns the location that the row shows.  place: the location in user space. */
+/* Returns the location that the row shows: in the kernel for a sample there, unless its thread leaves its processor.  place: the location
+ * in user space. */
 uint32_t sample_row_location(const struct sample_world *w, const struct sample *s, uint32_t place);
 /* Returns the location of a sample that was not in user space. */
 uint32_t sample_kernel_location(const struct sample_world *w, uint32_t mode, uint64_t ip);
-/* Finds all parent paths, at a time, of the components that decided. */
+/* Finds the parent paths, at a time, of the components that decided (dictionary_expand_components()).  With shared_half, the paths of each
+ * of the two components have half of the sample. */
 void sample_expand_components(const struct dictionary *d, const struct deciding_components *of, uint64_t time_ns, struct expansion *out);
-/* Returns 1 + the index of the run mark that the thread is in, or that contains the mark that the thread is in.  Without one, returns that
- * of the innermost run mark that covers the time in this process or in one that it was forked from.  0: none.  The answer holds in
- * [time_ns, *until_ns). */
+/* Returns 1 + the index of the run mark (sample_world.run_mark) that the thread is in, or that contains the mark that the thread is in.
+ * Without one, returns that of the run mark that began last of those that cover all threads of this process, or of one that it was forked
+ * from, at that time.  0: none.  The answer holds in [time_ns, *until_ns). */
 uint32_t sample_find_phase(const struct model *m, const struct process *p, uint32_t tid, const char *run_mark, uint64_t time_ns,
 			   uint64_t *until_ns);
-/* Returns the location of a frame.  The unwinder keeps it beside the frame's rule. */
+/* Returns the location of a frame.  Its number is kept in f->note, which the unwinder keeps with its rule for the address, so that later
+ * frames there need no look-up. */
 const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, const struct sample *s,
 					     const struct unwind_frame *f);
 /* Returns the address that a frame is looked up by: its own, or for an interpreter's frame that of the code being interpreted. */
 uint64_t sample_frame_address(const struct process *p, const struct sample *s, const struct unwind_frame *f);
 /* Returns the same for the sample's own instruction in user space, which must be known. */
 uint64_t sample_user_address(const struct process *p, const struct sample *s);
-/* Stores the components, at most max, that a walk along a plan has found so far, and returns their number. */
+/* Stores the components, at most max, of the node that a walk along a plan has reached, and returns their number. */
 struct plan_walk;
 uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w, const struct process *p, uint32_t *component,
 				uint32_t max);
-/* Returns the reason for a walk that ended before any frame decided. */
+/* Returns the reason for a sample whose stack was walked to end without a frame that decided. */
 enum reason sample_reason_of_unwind_end(const struct model *m, enum unwind_end end, const struct sample *s);
 /* Checks whether a chain of frame pointers has as many addresses as the kernel records by default (kernel.perf_event_max_stack), so that
  * it may be cut.  If the limit was set to another number, the trace does not say so. */
 #define KERNEL_CHAIN_ADDRESSES 127u
 bool sample_chain_is_cut(const struct sample *s);
 
-/* Checks whether a reason is about a stack that led to no component, so that the host's own work can be reported instead. */
+/* Checks whether a reason says only that the stack led to no component.  Then the work that the function or thread does for the host
+ * (REASON_COMPILER, REASON_COLLECTOR) is a better reason. */
 bool sample_reason_is_of_host(enum reason why);
 
 #endif

@@ -7,7 +7,7 @@
 #include "jitreg/base/hash_map.h"
 
 struct host_components {
-	struct hash_map ids; /* (hash of what identifies a component, level) -> number in the level */
+	struct hash_map ids; /* (hash of names that identify a component, level) -> the component's id */
 	uint32_t nr_ids[NR_HOST_LEVELS];
 };
 
@@ -20,8 +20,8 @@ struct host_place {
 	uint32_t line; /* 0: unknown */
 };
 
-/* Finds or makes the components of an instruction.  low: that of its line, or without a line of its function.  object: that of its code
- * object. */
+/* Finds or makes the components of an instruction, and links them.  low: that of its line, else of its function, else of its module.
+ * object: that of its code object.  A level that the host declared itself gets none (COMPONENT_NONE). */
 void host_components_find(struct attribution *a, struct host_components *h, const struct code *c, const struct host_place *at,
 			  uint32_t *low, uint32_t *object);
 

@@ -12,7 +12,7 @@
 struct host_name {
 	const char *function;
 	size_t function_bytes;
-	const char *module; /* file; module_bytes 0: none in the name */
+	const char *module; /* file that the name contains; module_bytes 0: none */
 	size_t module_bytes;
 	const char *place; /* "file:line:column", or nothing: tells functions of the same name apart */
 	size_t place_bytes;
@@ -24,13 +24,14 @@ void host_name_split(const char *text, struct host_name *out);
 /* Checks for code of the interpreter itself, which runs any function.  CPython 3.15's JIT registers all that it compiles under one name,
  * so the caller is the function. */
 bool host_name_is_of_interpreter(const char *text);
-/* Finds the mark of V8's tier in the name of a script's code, and its bytes.  NULL: there is none. */
+/* Finds the mark of V8's compiler tier (such as "*") in the name of a script's code, and its length.  NULL: there is none. */
 const char *host_name_tier(const char *text, size_t *bytes);
-/* Returns the name without the tier, so that all versions compiled of one function have one name.  On the heap.  NULL: out of memory. */
+/* Returns the name without the tier's mark, so that all compiled versions of a function have one name.  The caller frees it.  NULL: out of
+ * memory. */
 char *host_name_of_function(const char *text);
 
-/* Return the work of a host's thread, by its name, and of a function, by its demangled name and its image: REASON_COMPILER,
- * REASON_COLLECTOR or REASON_NONE. */
+/* Return what a thread does for the host, by its name, and a function, by its demangled name and its image: REASON_COMPILER,
+ * REASON_COLLECTOR, or REASON_NONE if neither is known. */
 enum reason host_work_of_thread(const char *name);
 enum reason host_work_of_function(const char *name, const char *image);
 

@@ -14,14 +14,16 @@
 struct location {
 	uint32_t function, line, image; /* indexes in the attribution */
 	uint32_t component;		/* COMPONENT_NONE: the code has none */
-	uint32_t before, after;		/* components of the lines around an instruction without a line */
+	uint32_t before, after;		/* components of the nearest lines around an instruction without a line; else COMPONENT_NONE */
 	uint32_t low, object;		/* components of host_levels.h: line or function; code object.  COMPONENT_NONE: none made */
 	bool jit, line0;
-	uint32_t inner; /* location of the innermost function that is inlined there; 0: not looked for; itself: none */
-	uint32_t outer; /* inlined functions: location of the function around it */
+	/* location of the innermost function inlined at the address, once locate_with_inlines() has asked for it; 0: not asked; this
+	 * location itself: none */
+	uint32_t inner;
+	uint32_t outer; /* inlined functions: location of the function that it is inlined into; 0: this one is not inlined */
 };
 
-/* A cache of the kernel's instructions by address, so that the function of each is looked up once. */
+/* A cache of locations of the kernel by address, because finding a function takes a binary search. */
 #define LOCATE_KERNEL_BITS 13
 struct kernel_address {
 	uint64_t address;
@@ -37,9 +39,10 @@ struct locator {
 	struct location *location;
 	uint32_t nr_locations, capacity;
 	uint32_t functions_capacity, lines_capacity, images_capacity;
-	uint32_t kernel, unknown; /* locations of the kernel and of unknown code */
-	uint32_t *kernel_function; /* locations of the model's kernel functions; 0: not asked for yet; NULL: the trace has none */
-	struct kernel_address *kernel_address; /* NULL: the trace has none */
+	uint32_t kernel, unknown; /* locations of the kernel without a function, and of unregistered code */
+	/* locations by index in model.kernel_functions; 0: not asked for yet; NULL: the trace has no such functions */
+	uint32_t *kernel_function;
+	struct kernel_address *kernel_address; /* the cache; NULL: the trace has no kernel functions */
 	bool without_lines; /* do not look up lines of code that is not generated */
 	bool without_names; /* do not look up functions and lines of code that is not generated, because no view shows them */
 	bool without_host_levels; /* make no components of levels that hosts do not declare (host_levels.h) */
@@ -47,9 +50,9 @@ struct locator {
 
 int locator_init(struct locator *l, struct attribution *a);
 void locator_fini(struct locator *l);
-/* Adds a location for samples without one, such as "[no stack]". */
+/* Adds a location that has only a name, such as "[no stack]".  0: out of memory. */
 uint32_t locate_name_only(struct locator *l, const char *name);
-/* Returns the location of the kernel's function at an address, or of the kernel if the function has no name. */
+/* Returns the location of the kernel's function at an address, or locator.kernel if the trace has no name for it. */
 uint32_t locate_kernel(struct locator *l, uint64_t address);
 
 static inline struct kernel_address *locate_kernel_slot(const struct locator *l, uint64_t address)
@@ -57,7 +60,7 @@ static inline struct kernel_address *locate_kernel_slot(const struct locator *l,
 	return &l->kernel_address[address * 0x9e3779b97f4a7c15ull >> (64 - LOCATE_KERNEL_BITS)];
 }
 
-/* Returns the location from locate_kernel() if it was asked for recently, else 0. */
+/* Returns the location from locate_kernel() if it is in the cache, else 0. */
 static inline uint32_t locate_kernel_known(const struct locator *l, uint64_t address)
 {
 	const struct kernel_address *slot;
@@ -68,10 +71,12 @@ static inline uint32_t locate_kernel_known(const struct locator *l, uint64_t add
 	return slot->address == address ? slot->location : 0;
 }
 
-/* Return the location of an address.  code NULL: unknown code.  The pointer is never NULL, and valid until the next call. */
+/* Return the location of an address, as an index and as a pointer.  code NULL: unregistered code.  The pointer is never NULL, and valid
+ * until the next location is added. */
 uint32_t locate_address_number(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 const struct location *locate_code_address(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
-/* Returns the location of the innermost function that is inlined at an address.  Its .outer leads to the others. */
+/* Returns the location of the innermost function that is inlined at an address, or that of the address if none is.  Its .outer leads to
+ * the functions around it.  Valid until the next location is added. */
 const struct location *locate_with_inlines(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 
 #endif

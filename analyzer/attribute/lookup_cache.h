@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The lookup cache holds answers of attribute_sample() and its parts, by what they depend on and for as long as they hold (CACHES.md).  A
- * look-up compares once or twice and decides nothing.  On a miss the caller asks.  Context: thread.
+ * look-up compares once or twice and decides nothing.  If it finds nothing, the caller decides (attribute_uncached_sample()) and remembers
+ * the answer.  Context: thread.
  */
 #ifndef TAILOR_LOOKUP_CACHE_H
 #define TAILOR_LOOKUP_CACHE_H
@@ -14,8 +15,8 @@
 #define LOOKUP_CACHE_TAGS 256
 #define LOOKUP_CACHE_PHASES 64
 
-/* An instruction of a process while the same code is there, and what decides about samples at it.  The size is 32 bytes, because this is
- * the look-up of each sample that misses the processor's cache. */
+/* An instruction of a process while the same code is there, and what decides about samples at it.  Nearly every sample looks up one of
+ * these, and that misses the processor's cache, so the size is only 32 bytes. */
 struct lookup_cache_place {
 	uint64_t address, from_ns, until_ns;
 	uint32_t process; /* 1 + number; 0: free */
@@ -36,7 +37,7 @@ enum lookup_cache_code_facts {
 	NR_LOOKUP_CACHE_CODE_FACTS = 16,
 };
 
-/* The data of a place that few samples need. */
+/* The data of a place that few samples need.  It is kept apart, so that places stay small. */
 struct lookup_cache_about {
 	const struct code *code;
 	uint32_t location; /* index in the locator */
@@ -48,7 +49,7 @@ struct lookup_cache_thread {
 	uint64_t from_ns, until_ns;
 	const struct process *process; /* NULL: free */
 	uint32_t pid, tid, thread;
-	enum reason work; /* work that the host has the thread for, else REASON_NONE */
+	enum reason work; /* host_work_of_thread() of its name */
 };
 
 /* An ANSWER_OF_TAG: the parent paths of a tag's value. */
@@ -69,7 +70,7 @@ struct lookup_cache {
 	const struct process *phase_process;
 	uint64_t phase_from_ns, phase_until_ns;
 	uint32_t phase;
-	struct lookup_cache_phase { /* used if marks are of threads */
+	struct lookup_cache_phase { /* used if some marks have pieces by thread (model.marks.pieces), in place of the members above */
 		const struct process *process;
 		uint64_t from_ns, until_ns;
 		uint32_t tid, phase;
@@ -83,24 +84,24 @@ struct lookup_cache {
 struct lookup_cache *lookup_cache_create(const struct sample_world *w);
 void lookup_cache_destroy(struct lookup_cache *r);
 
-/* Finds or makes the place of an instruction.  Never NULL.  Valid until the next call. */
+/* Finds or makes the place of an instruction.  Never NULL.  Valid until the next call, which may drop it. */
 struct lookup_cache_place *lookup_cache_get_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns);
-/* Keeps what other samples can use of an answer at the place.  paths: the caller's parent paths of what decided (0: nothing), which are
- * the same in *holds. */
+/* Keeps what other samples can use of an answer at the place, by its scope.  paths: number of the parent paths of what decided (rows.h);
+ * 0: nothing decided.  They are the same in *holds. */
 void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
 			   const struct sample_answer *a, uint32_t paths, const struct time_range *holds);
 /* Returns the address of the memory that the instruction touches, with the registers as they are before it.  0: it touches none, or a
- * register is unknown. */
+ * register is unknown, or the instruction's bytes are, because only code of ELF objects (CODE_ELF) has them here. */
 uint64_t lookup_cache_operand_address(struct lookup_cache *r, const struct lookup_cache_place *place,
 				      const struct unwind_registers *registers);
 /* Finds or makes the entry of a thread.  NULL: out of memory. */
 const struct lookup_cache_thread *lookup_cache_get_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* Finds the tag that is in force in the process at the time, or NULL. */
 const struct tag *lookup_cache_ask_tag(struct lookup_cache *r, const struct process *p, uint64_t time_ns);
-/* Finds the phase (sample_find_phase()), and keeps it. */
+/* Returns the phase (sample_find_phase()), and keeps it for later calls. */
 uint32_t lookup_cache_ask_phase(struct lookup_cache *r, const struct process *p, uint32_t tid, uint64_t time_ns);
 
-/* -------------------------------------------------------------------- what every sample asks, and mostly was asked before */
+/* -------------------------------------------------------------------- look-ups that are inlined, because every sample makes them */
 
 /* Returns a number below places, which is a power of two.  Neighbouring keys get numbers far from each other: the highest bits of a
  * product with the golden ratio (Knuth, The Art of Computer Programming, 6.4). */
@@ -132,7 +133,7 @@ static inline struct lookup_cache_place *lookup_cache_places_of(struct lookup_ca
 	return &r->place[lookup_cache_hash(lookup_cache_mix(address, p->number), LOOKUP_CACHE_PLACES / 2) * 2];
 }
 
-/* Returns the place of an address, or NULL if it was not asked for recently. */
+/* Returns the place of an address, or NULL if it is not in the cache for that time. */
 static inline struct lookup_cache_place *lookup_cache_find_place(struct lookup_cache *r, const struct process *p,
 								 uint64_t address, uint64_t time_ns)
 {

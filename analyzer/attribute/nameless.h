@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code of an image that no symbol names is named by the FDE that describes it, because compilers make one for each function.
+ * Finds the function of code of an image that no symbol names by the FDE in .eh_frame that describes it, because compilers make one for
+ * each function.
+ *
  * Context: thread.
  */
 #ifndef TAILOR_NAMELESS_H
@@ -15,23 +17,24 @@ struct nameless {
 	struct nameless_image *first; /* list of the images that were asked for */
 };
 
-/* Finds where the function around a file address begins.  false: no FDE describes it. */
+/* Finds where the function around a file address begins.  false: no FDE describes it, or memory ran out. */
 bool nameless_find_function(struct nameless *n, struct elf_object *elf, uint64_t address, uint64_t *start);
 /* Checks that no FDE begins or ends between two addresses, the first one before the second.  Then a symbol without a size at the first
- * address may be the second's, too. */
+ * address can also name the code at the second. */
 bool nameless_same_function(struct nameless *n, struct elf_object *elf, uint64_t first, uint64_t second);
 void nameless_fini(struct nameless *n);
 
 /*
- * The makers of generated code that has no name: the object that mapped it, if the agent saw that, else the JIT host among the objects
- * that the process has loaded (jitreg/hosts).
+ * Finds whose generated code it is if the code has no name.  It is that of the object that mapped it, if the agent saw that.  Else it is
+ * that of the JIT host (jitreg/hosts) that the process is or has loaded.
  */
 struct makers {
-	const char **of_process; /* by the process's number; NULL: not asked for yet */
+	const char **of_process; /* maker by the process's number; NULL: not asked for yet */
 	uint32_t nr;
 };
 
-/* Returns the path of the code's maker, which is valid as long as the model.  "": unknown. */
+/* Returns the path of the object that made the code, or the process's executable if no single host is known.  "": that is unknown, too.
+ * Valid as long as the model. */
 const char *makers_find(struct makers *s, const struct model *m, const struct process *p, const struct code *code);
 void makers_fini(struct makers *s);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pass goes over a trace's samples a block at a time and makes rows of each.  What a cache knows (CACHES.md) becomes a row at once, the
- * rest is asked of attribute_sample().  Context: thread.
+ * A pass goes over a trace's samples a block at a time and makes rows of each.  Samples whose answer a cache knows (CACHES.md) need not be
+ * read as a whole.  The others go through attribute_uncached_sample().  Context: thread.
  */
 #ifndef TAILOR_PASS_H
 #define TAILOR_PASS_H
@@ -27,19 +27,21 @@ struct pass {
 	struct rows rows;
 	struct sample_lines lines;
 	struct sample_stack_memory stack;
-	struct batch_sums *sums[PASS_SUMS_MAX]; /* batch sums of the first events */
+	struct batch_sums *sums[PASS_SUMS_MAX]; /* batch sums of events 0 to PASS_SUMS_MAX - 1; NULL: not used */
 	struct scaled_weights weights;
-	uint64_t frames; /* frames of collected stacks that the budget has not been charged for */
-	uint64_t walked; /* frames of the unwinder that the budget has been charged for */
-	uint64_t code_facts[NR_LOOKUP_CACHE_CODE_FACTS]; /* samples by the facts of their code */
+	uint64_t frames; /* frames of collected stacks for which the trace's budget has not been charged yet */
+	uint64_t walked; /* frames that the unwinder had walked when the trace's budget was last charged */
+	uint64_t code_facts[NR_LOOKUP_CACHE_CODE_FACTS]; /* number of samples by the facts of their code (enum lookup_cache_code_facts) */
 };
 
 /* Returns 0, or -errno with a sentence in d.  pass_fini() must follow in both cases. */
 int pass_init(struct pass *run, struct attribution *a, const struct attribute_options *o, struct trace_reader *t, struct diag *d);
 void pass_fini(struct pass *run);
-/* Attributes the next block's samples.  The weights in b may be changed.  Returns 0 or -errno. */
+/* Attributes the next block's samples.  The column of weights in b is replaced by scaled ones (weights_scale()).  Returns 0, -ENOMEM,
+ * -E2BIG if the trace's budget is spent, or the error of options->rows(). */
 int pass_attribute_block(struct pass *run, struct sample_block *b);
-/* Hands over the remaining rows after the last block.  Returns 0 or -errno. */
+/* Called after the last block.  Adds rows of threads without a sample, and hands over the remaining rows.  Returns as
+ * pass_attribute_block() does. */
 int pass_end(struct pass *run);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes rows of the sample table of what decided about samples.  Parent paths are found once per combination of components.  Rows are
- * handed over a block at a time.  If no single samples are needed, a row stands for all samples that are alike in the columns that were
- * asked for, so that a sample is one addition.  Context: thread.
+ * Makes rows of the sample table: one for each parent path of the components that decided about a sample.  Parent paths are found once per
+ * combination of components.  Rows are handed to attribute_options.rows() a block at a time.  With attribute_options.sums_by, a row stands
+ * for all samples that are alike in the wanted columns, so that a sample only adds to sums.  Context: thread.
  */
 #ifndef TAILOR_ROWS_H
 #define TAILOR_ROWS_H
@@ -18,7 +18,7 @@ struct row_facts {
 	uint32_t process, thread, cpu, event, mode, code, phase, stack, memory;
 	enum method method;
 	enum reason reason;
-	uint32_t paths; /* from rows_parent_paths(), or ROWS_NONE */
+	uint32_t paths; /* number of the parent paths, from rows_parent_paths(), or ROWS_NONE */
 	const struct location *location;
 };
 
@@ -29,7 +29,9 @@ struct rows {
 	struct table table; /* the rows that have not been handed over */
 	uint32_t sample_row; /* the first row of the last sample; unused if rows are sums */
 	void *memory;	    /* holds the table's columns */
-	struct hash_map expansions, projections; /* deciding -> 1 + index of known; wanted levels of rows -> 1 + index of paths */
+	/* hash of the deciding components -> 1 + index of known; hash of the paths' components on the wanted levels -> 1 + index of paths
+	 * */
+	struct hash_map expansions, projections;
 	struct known_paths {
 		uint32_t paths;
 		struct time_range holds;
@@ -37,11 +39,11 @@ struct rows {
 	uint32_t nr_known, known_capacity;
 	struct parent_paths {
 		uint32_t first, nr; /* rows */
-		uint32_t seen; /* the first paths whose rows look the same on the wanted levels */
+		uint32_t seen; /* 1 + index of the first paths whose rows are the same on the wanted levels */
 	} *paths;
 	struct expansion_row *row;
 	uint32_t nr_paths, paths_capacity, nr_rows, rows_capacity;
-	bool by_place; /* a view shows code at the instruction: location and code of the facts matter */
+	bool by_place; /* a view shows code, function, line or image, so row_facts.location and code are needed */
 	/* The rest is for rows that are sums. */
 	uint32_t wanted_levels;	    /* bit per level that a view shows */
 	struct row_key *key, *mask; /* keys of the rows; the parts of a key that rows differ by */
@@ -50,15 +52,16 @@ struct rows {
 
 int rows_init(struct rows *r, const struct attribution *a, const struct attribute_options *o);
 void rows_fini(struct rows *r);
-/* Returns the parent paths of the deciding components at a time, and when they are the same.  0: out of memory. */
+/* Returns the number of the parent paths of the deciding components at a time, and in *holds when they are the same.  0: out of memory. */
 uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns, struct time_range *holds);
-/* Returns the rows of the paths, at least one. */
+/* Returns the parent paths, at least one.  ROWS_NONE: one without components.  Valid until the next rows_parent_paths(). */
 const struct expansion_row *rows_of_paths(const struct rows *r, uint32_t paths, uint32_t *nr);
-/* Adds a sample by its number.  Returns 0, or -errno of the callback that rows were handed to. */
+/* Adds the rows of a sample.  sample: its number, for TABLE_SAMPLE.  Returns 0, or the error of attribute_options.rows(), to which full
+ * blocks are handed. */
 int rows_add(struct rows *r, const struct row_facts *f, uint64_t sample);
-/* Adds as many samples as sum has, with facts in common, if rows are sums. */
+/* Adds as many samples as sum has, which have the facts in common.  Only if rows are sums.  Returns as rows_add() does. */
 int rows_add_sum(struct rows *r, const struct row_facts *f, const struct group_sum *sum);
-/* Hands over the rows that there are, and begins anew. */
+/* Hands the rows that there are to attribute_options.rows(), and empties the table.  Returns 0 or its error. */
 int rows_flush(struct rows *r);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sample lines have one line of text per sample, tab-separated, below a line that names the columns (attribute_options.each).
- * Context: thread. */
+/* Writes a line of text per sample, tab-separated, below a line that names the columns (attribute_options.each).  Context: thread. */
 #ifndef TAILOR_SAMPLE_LINES_H
 #define TAILOR_SAMPLE_LINES_H
 
@@ -21,7 +20,7 @@ struct sample_lines {
 };
 
 void sample_lines_begin(const struct sample_lines *l);
-/* Writes the line of sample s of process p at that place.  f: everything else that its row shows. */
+/* Writes the line of sample s of process p, whose instruction in user space is at that place.  f: everything else that its row shows. */
 void sample_lines_add(const struct sample_lines *l, const struct sample_world *w, const struct sample *s, const struct process *p,
 		      const struct sample_place *at, const struct row_facts *f);
 

@@ -9,18 +9,21 @@
 
 /* Memory that is reused from stack to stack.  {0} at first. */
 struct sample_stack_memory {
-	uint32_t cut_location[NR_REASONS]; /* locations of incomplete stacks' ends, by reason; 0: not asked for yet */
+	/* locations named "[truncated]" and so on, where incomplete stacks end, by reason; 0: not made yet */
+	uint32_t cut_location[NR_REASONS];
 	struct stack_node *frame; /* frames of the stack being collected, innermost first */
 	uint32_t capacity;
-	struct plan_frames plan; /* frames that can be in a plan, if the process has objects; note: index of frame */
+	/* the frames, if the process has objects, so that they can be matched with plans; their note is an index of frame */
+	struct plan_frames plan;
 };
 
 void sample_stack_memory_fini(struct sample_stack_memory *m);
 
-/* Collects a sample's stack and returns the node of the innermost frame.  kernel: location in the kernel, if the sample was there. */
+/* Collects a sample's stack and returns the node of the innermost frame.  kernel: location in the kernel, if the sample was not in user
+ * space.  0: out of memory. */
 uint32_t sample_collect_stack(const struct sample_world *w, const struct sample *s, const struct process *p, uint32_t kernel,
 			      struct sample_stack_memory *memory);
-/* Returns the node of a location that has a name and no frame. */
+/* Returns the node of a location that is no frame but has a name (STACK_CUT).  0: out of memory. */
 uint32_t sample_stack_of_location(struct attribution *a, const struct location *l);
 
 #endif

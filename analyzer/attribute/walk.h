@@ -8,7 +8,7 @@
 #include "analyzer/unwind/unwind.h"
 
 /* Reads the user's registers and stack bytes of sample i.  rip is that of user code, also if the kernel was sampled.  false: there are no
- * registers.  The stack is valid until the next call.  Samples must be read in order (sample_block_stack()). */
+ * registers of a 64-bit program.  The stack is valid until the next call.  Samples must be read in order (sample_block_stack()). */
 bool walk_input_of_sample(struct sample_block *b, uint32_t i, struct unwind_input *out);
 #define WALK_ABI_64 2u /* PERF_SAMPLE_REGS_ABI_64: SAMPLE_COLUMN_REGISTERS_ABI of samples with registers */
 
@@ -25,13 +25,15 @@ struct walk_place {
 	uint64_t time_ns;
 };
 
-/* Returns the address space at a place, which must outlive it.  with_generation: needed by libunwind, not by the memo. */
+/* Returns the address space that unwinding a sample of this process and time uses.  *at must stay valid as long as the result is used.
+ * with_generation: set the number of the version of the process's code, which only unwinding by libunwind needs. */
 struct unwind_space walk_unwind_space(const struct walk_place *at, bool with_generation);
 
 /* ---- frames of interpreters belong to the code of the program that is interpreted, which the frame says (INTERPRETER in a trace) */
 
-/* Returns the address that a frame in an interpreter's code is looked up by: the one in the interpreted program if there is code, else
- * address itself.  r: the frame's registers.  innermost: nothing was called from the frame. */
+/* Returns the address that a frame in an interpreter's code is looked up by: that of the interpreted code which the frame executes, if the
+ * stack bytes say so, else address itself.  r: the frame's registers.  innermost: the frame has called nothing, so a register may hold
+ * that address. */
 uint64_t interpreted_address_of_frame(const struct process *p, const struct unwind_input *in, const struct unwind_registers *r,
 				      bool innermost, uint64_t address, uint64_t time_ns);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds how many events samples stand for, if that is not their own weight.  Counters were multiplexed, samples lost or interrupts late
- * (model_event_scale()), or the sample is of a thread that leaves its processor, and counts for as long as the thread was away.
+ * Finds how many events a sample stands for.  That is not the recorded weight if counters were multiplexed, samples were lost or
+ * interrupts came late (model_event_scale()).  The sample of a thread that leaves its processor counts for as long as the thread was away.
+ *
  * Context: thread.
  */
 #ifndef TAILOR_WEIGHTS_H
@@ -13,17 +14,19 @@
 struct scaled_weights {
 	uint64_t *scaled;
 	uint32_t capacity;
-	double cut_off[MODEL_EVENTS_MAX]; /* weights are whole numbers: the fraction cut off is added to the event's next sample */
+	/* weights are whole numbers, so the fraction that is cut off is added to the event's next sample */
+	double cut_off[MODEL_EVENTS_MAX];
 };
 
-/* Checks whether the scale of an event's samples depends on the processor. */
+/* Checks whether the scale of some event's samples depends on the processor. */
 bool weights_differ_by_cpu(const struct model *m);
-/* Gives the block's samples the weights that they stand for, which w owns until the next call.  Returns 0 or -ENOMEM. */
+/* Replaces the block's column of weights by scaled ones, which w owns and which are valid until the next call.  Without a scale the column
+ * stays.  Returns 0 or -ENOMEM. */
 int weights_scale(struct scaled_weights *w, const struct model *m, struct sample_block *b);
 void weights_fini(struct scaled_weights *w);
 
-/* The times at which threads came to a processor and left it (TRACE_EVENT_SWITCH), 16 bytes a switch.  They are read before the samples,
- * because a thread comes back after it left, on any processor. */
+/* The times at which threads came to a processor and left it (TRACE_EVENT_SWITCH), 16 bytes each.  They are read before the samples,
+ * because it takes the later times to know how long a thread was away, and it may come back on any processor. */
 struct thread_switch;
 
 struct switches {
@@ -32,15 +35,15 @@ struct switches {
 	uint64_t end_ns; /* end of the recording: the last time of a switch, a thread's end or a counter */
 };
 
-/* Reads all switches of a trace, if it has such events.  Returns 0 or -ENOMEM. */
+/* Reads all switches of a trace, if it has such events.  Moves t.  Returns 0 or -ENOMEM. */
 int switches_read(struct trace_reader *t, const struct model *m, struct switches *out);
 void switches_fini(struct switches *s);
 struct absence {
-	uint64_t until_ns, woken_ns; /* woken_ns: until_ns if it is unknown, or if the thread was preempted */
+	uint64_t until_ns, woken_ns; /* woken_ns: when the thread was woken; until_ns if that is unknown, or the thread was preempted */
 	enum trace_switch why; /* the thread waits, or was preempted */
 };
 
-/* Returns how long the thread that left at from_ns was away: until it came back or ended, or until the recording ended. */
+/* Returns until when the thread that left at from_ns was away: until it came back or ended, or until the recording ended. */
 struct absence switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns);
 
 #endif
