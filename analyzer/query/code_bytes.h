@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the bytes of code.  Those of generated code are left in the trace by the model, which knows the record of each (code.bytes_at).
- * Those of sampled functions of images are at their files' own addresses.  Context: thread.
+ * Reads the bytes of code.  The model leaves those of generated code in the trace, and knows the record of each (code.bytes_at).  Bytes of
+ * images are at addresses of their ELF files.  Context: thread.
  */
 #ifndef TAILOR_CODE_BYTES_H
 #define TAILOR_CODE_BYTES_H
@@ -10,15 +10,18 @@
 
 struct code_bytes {
 	const struct code *code;
-	uint64_t start, end; /* addresses wanted */
-	unsigned char *bytes; /* malloc()ed, freed by the caller; NULL: not in the trace */
+	uint64_t start, end; /* the wanted addresses: for CODE_IMAGE in the ELF file, else in the process */
+	/* the bytes, on the heap and freed by the caller, who sets this to NULL before code_bytes_read(); still NULL afterwards if the
+	 * trace does not have them, or if memory ran out */
+	unsigned char *bytes;
 	uint64_t read_ns;     /* when the bytes were read from memory; 0: they came with the code */
 };
 
-/* Fills in the bytes of nr ranges. */
+/* Fills in bytes and read_ns of nr ranges. */
 void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t nr);
 
-/* Calls take() for each code object that a JIT registered one by one, with its bytes, in the order of the trace.  read_ns: as above. */
+/* Calls take() for each function that a JIT registered (CODE_LOAD) and of which the trace has the bytes, in the order of these in the
+ * trace.  read_ns: when the bytes were read from memory; 0: they came with the code. */
 void code_bytes_each(const struct report *r,
 		     void (*take)(void *context, const struct code *c, const void *bytes, uint64_t read_ns), void *context);
 

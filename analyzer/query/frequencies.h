@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds how often components were executed and functions called, by the host's counters (analyzer/flow).  The counts are of the whole
- * recording, whatever is filtered.  Context: thread.
+ * recording, so filters do not change them.  Context: thread.
  */
 #ifndef TAILOR_FREQUENCIES_H
 #define TAILOR_FREQUENCIES_H
@@ -11,7 +11,7 @@
 
 struct frequencies {
 	struct flow_program program; /* has the functions of model.flows.flow, in that order */
-	uint32_t *component;	     /* index of each function's component; COMPONENT_NONE: never named */
+	uint32_t *component;	     /* component of each function of program; COMPONENT_NONE: the host did not announce it */
 	struct frequency *executions, *calls_in, *calls_out; /* counts by component */
 	uint32_t nr_components;
 	struct address_frequency { /* counts of instructions, sorted by process and address */
@@ -19,32 +19,33 @@ struct frequencies {
 	} *at;
 	uint32_t nr_at;
 	struct hash_map named;	     /* (hash of a function's name, 0) -> 1 + index of the function */
-	uint32_t nr_known;	     /* number of components with executions, and of instructions */
+	uint32_t nr_known;	     /* number of components whose executions are known, plus the number of counted instructions */
 	bool has_calls;		     /* a flow has call sites */
 	uint32_t nr_contradictions; /* functions whose counts contradict each other */
 };
 
-/* Returns the frequencies of the report's trace, which are solved once.  NULL: the trace has no counts.  The user's assumptions are
- * report.assumed. */
+/* Returns the frequencies of the report's trace, which are computed by the first call.  report.assumed are counts that the user assumes,
+ * and is_assumed is set here.  NULL: the trace has no counters or flows, or memory ran out. */
 const struct frequencies *frequencies_of_report(struct report *r);
 
 #define FLOW_NO_VARIABLE UINT32_MAX
-/* Calls each() for everything that components' executions are sums of: variables of the program, or (FLOW_NO_VARIABLE) a count.  each()
- * returns whether to go on.  Returns whether it always did. */
+/* Calls each() for everything that the executions of components are sums of: a variable of the program, or, with FLOW_NO_VARIABLE, a
+ * count.  Stops if each() returns false.  Returns whether it never did.  If the trace's budget is spent, blocks are left out. */
 bool frequencies_walk_executions(struct report *r, const struct frequencies *f,
 				 bool (*each)(void *context, uint32_t component, uint32_t variable, uint64_t count), void *context);
-/* Returns a component's executions.  NULL: unknown. */
+/* Returns a component's executions.  NULL: they are unknown, or f is NULL. */
 const struct frequency *frequency_of_component(const struct frequencies *f, uint32_t component);
-/* Returns the component of the function with that name, or COMPONENT_NONE. */
+/* Returns the component of a function with that name, or COMPONENT_NONE.  f may be NULL. */
 uint32_t frequencies_find_component(const struct report *r, const struct frequencies *f, const char *name);
 /* Returns the executions of the instruction at an address, if the host counts them.  NULL: it does not. */
 const uint64_t *frequencies_count_at_address(const struct frequencies *f, uint32_t process, uint64_t address);
 /* Returns the name of a state in views and in output for programs: "", "counted", "solved" and so on. */
 const char *frequency_state_name(enum flow_state state);
 
-/* Checks for the form CALLER.SITE->CALLEE=N or FUNCTION:FROM->TO=N. */
+/* Checks whether text has the form of an assumption: CALLER.SITE->CALLEE=N or FUNCTION:FROM->TO=N. */
 bool frequencies_is_assumption(const char *text);
-/* Returns the n-th of the report's assumptions that name no arc or call in the trace, or NULL. */
+/* Returns the n-th (from 0) of the report's assumptions that had no effect, because they name no arc or call in the trace, or one that is
+ * counted.  NULL: there are no more. */
 const char *frequencies_unused_assumption(const struct report *r, int n);
 
 #endif

@@ -11,17 +11,18 @@
 #include "analyzer/model/model.h"
 
 struct labels {
-	char **label; /* label of each component; NULL: the name is enough */
+	char **label; /* label of each component; NULL: its name is the label */
 	uint32_t *number; /* number of each component among those of its name, from 1; 0: it is the only one */
-	uint32_t *same; /* the first component of the level, of any process, with the same label; NULL: only one process has components */
+	/* for each component, the first one of its level, of any process, with the same label; NULL: all components are of one process */
+	uint32_t *same;
 	uint32_t nr;
 };
 
-/* Makes the labels of all components.  false: out of memory, and there are none.  labels_fini() must follow in any case. */
+/* Makes the labels of all components that are known now.  false: out of memory.  labels_fini() must follow in any case. */
 bool labels_make(const struct model *m, struct labels *l);
 void labels_fini(struct labels *l);
-/* Checks whether a text names a component: by its name, which all that have it share, or its name with its number, or with its detail,
- * which may end early with "…" or "...". */
+/* Checks whether a text names a component: by its name, which others may have, too, or by its name with its number, or with its detail (or
+ * the name of the component above it), which may end early with "…" or "...". */
 bool labels_match(const struct labels *l, const struct dictionary *d, uint32_t component, const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lanes show activity over time as lines of characters.  Each cell is a stretch of time, and its height is what was sampled in it.
- * Heights are not smoothed.  Context: thread.
+ * Lanes show activity over time as lines of characters.  Each character is a cell, a stretch of time, and its height shows the samples in
+ * it.  Heights are not smoothed.  Context: thread.
  */
 #ifndef TAILOR_LANE_H
 #define TAILOR_LANE_H
@@ -14,17 +14,18 @@ struct lanes {
 	uint64_t begin_ns, cell_ns;
 	int cells;
 	uint32_t nr;	/* number of lanes: values of the group's first key */
-	double *height; /* nr * cells: samples' measure */
+	double *height; /* sums of report_measure(), for cell c of lane i at [i * cells + c] */
 	double *sum;	/* sum of all lanes, per cell */
 	double most;	/* the highest cell of any lane */
 };
 
-/* Returns how many cells fit into a number of columns, for a lane with so many cells at 80 columns: fewer below 80, and at least 8. */
+/* Returns how many cells fit into a number of columns, if cells of them do into 80: fewer below 80 columns, but at least 8. */
 int lanes_cells(int cells, int columns);
-/* Makes lanes from a group with keys (column, GROUP_BIN), with at most so many cells.  false: out of memory. */
+/* Makes lanes from a group with keys (column, GROUP_BIN): one for each value of the column, with at most so many cells from the first to
+ * the last sample that passes the filter.  false: out of memory.  lanes_fini() must follow in any case. */
 bool lanes_make(const struct report *r, const struct report_group *g, int cells, struct lanes *l);
 void lanes_fini(struct lanes *l);
-/* Writes lane i as text, relative to `of` (0: each cell relative to the sum of all lanes there), without blanks at its end. */
+/* Writes lane i as text, without blanks at its end.  The highest character stands for of.  of 0: for the sum of all lanes in each cell. */
 void lanes_text(const struct lanes *l, uint32_t i, double of, bool utf8, char text[4 * LANE_CELLS_MAX]);
 
 #endif

@@ -8,17 +8,17 @@
 struct mark_kind {
 	const char *name;
 	uint32_t process, component, nr, unended;
-	uint32_t end;  /* end of the kind's marks in the list */
+	uint32_t end;  /* its marks are list[end - nr] to list[end - 1] */
 	uint32_t same; /* 1 + index of another kind whose name has the same hash */
 	double time_ns, units;
 	double longest_ns;
 };
 
-/* Kinds of marks, and the marks that pass the filter, kind by kind. */
+/* Kinds of marks, and the marks that pass the filter, sorted by kind. */
 struct mark_kinds {
 	struct mark_kind *kind;
 	uint32_t nr;
-	uint32_t *of;		 /* kind of each mark: 1 + index, or 0 */
+	uint32_t *of;		 /* 1 + index of the kind of each mark in the model; 0: it does not pass the filter */
 	const struct mark **list;
 };
 

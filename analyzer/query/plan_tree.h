@@ -11,9 +11,9 @@
 
 struct plan_line {
 	uint32_t component;
-	uint32_t parent; /* 1 + the consumer's line; 0: none */
+	uint32_t parent; /* 1 + index of the consumer's line; 0: none */
 	int depth;
-	char prefix[PLAN_DEPTH_MAX * 4]; /* branches of the tree before the name */
+	char prefix[PLAN_DEPTH_MAX * 4]; /* the branches of the tree that are shown before the name */
 };
 
 struct plan_tree {
@@ -21,8 +21,8 @@ struct plan_tree {
 	uint32_t nr;
 };
 
-/* Makes a tree of the components of the level that the process declared.  If a plan is a graph, a component is at its first place only.
- * false: out of memory. */
+/* Makes a tree of the components of the level that the process announced.  A component with several consumers is at its first place only,
+ * and what is deeper than PLAN_DEPTH_MAX is left out.  false: out of memory.  plan_tree_fini() must follow in any case. */
 bool plan_tree_make(const struct dictionary *d, uint32_t level, uint32_t process, bool utf8, struct plan_tree *t);
 void plan_tree_fini(struct plan_tree *t);
 
@@ -30,9 +30,9 @@ void plan_tree_fini(struct plan_tree *t);
  * Returns how many. */
 uint32_t plan_tree_owners(const struct dictionary *d, uint32_t level, uint32_t nr_processes, uint32_t **list);
 
-/* Returns the level of queries, which is right above that of common plans.  LEVELS_MAX: there is none. */
+/* Returns the level of queries: the lowest one that common components of the level are linked to.  LEVELS_MAX: there is none. */
 uint32_t plan_query_level(const struct dictionary *d, uint32_t level);
-/* Returns the query that a component of a plan belongs to, or COMPONENT_NONE. */
+/* Returns the first component of the level of queries that a component is linked to, or COMPONENT_NONE. */
 uint32_t plan_query_of(const struct dictionary *d, uint32_t component, uint32_t query_level);
 
 #endif

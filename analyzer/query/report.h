@@ -15,9 +15,9 @@
 #include "analyzer/query/labels.h"
 #include "analyzer/table/group.h"
 
-#define REPORT_RUN 1u	     /* inside of run marks only, if there are any, unless --mark says otherwise */
+#define REPORT_RUN 1u	     /* inside of run marks only, if report.has_run */
 #define REPORT_ALL_EVENTS 2u /* add up all rows that pass the filter, of any event */
-#define REPORT_OUTSIDE 4u /* outside of run marks only, under the same conditions */
+#define REPORT_OUTSIDE 4u /* outside of run marks only, if report.has_run */
 
 #define REPORT_GROUPS_MAX 256
 #define REPORT_BINS_MAX 4096 /* bins of GROUP_BIN, whose width is doubled as needed */
@@ -52,7 +52,7 @@ struct report {
 	const char *level; /* --level, or NULL */
 	bool stack_only;
 	bool hottest; /* listings: the hottest lines instead of the whole text */
-	bool stacks; /* a view wants TABLE_STACK */
+	bool stacks; /* a view or filter needs TABLE_STACK, so stacks are collected */
 	bool without_lines; /* lines of code that is not generated are not looked up */
 	bool has_stacks; /* the trace has call stacks: bytes, or return addresses */
 	const char *resources; /* file of rules for --view resources, or NULL */
@@ -63,9 +63,9 @@ struct report {
 	/* Weight of idle processors, which the filter leaves out (samples, and time without any), and of the samples that pass. */
 	double idle, not_idle;
 	struct labels labels;	    /* labels of components; if there are none, names stand for them */
-	bool per_process; /* components of several processes that are called alike are not merged */
-	bool has_run;		    /* there are run marks */
-	uint32_t event;		    /* the event that groups are of */
+	bool per_process; /* components of several processes that have the same label are not added up */
+	bool has_run;		    /* the trace has run marks (filter_phase()) that groups can be limited to */
+	uint32_t event;		    /* index of the event that groups are of */
 	struct report_group *group[REPORT_GROUPS_MAX];
 	uint32_t nr_groups;
 	struct report_each each[REPORT_EACH_MAX];
@@ -77,43 +77,46 @@ struct report {
 	void *source_texts; /* owned by source_text.c */
 	const char *processor; /* --processor, whose best case blocks are compared with, or NULL */
 	const char *const *assumed; /* --assume: counts of calls and arcs that the user assumes */
-	bool *is_assumed; /* the trace has such a call or arc, per assumption */
+	bool *is_assumed; /* for each assumption: it has been applied to a call or arc */
 	int nr_assumed;
-	uint32_t *selected, *rows; /* scratch of a block */
+	uint32_t *selected, *rows; /* row numbers of the current block, which have room for scratch of them */
 	uint32_t scratch;
 	int error;
 };
 
-/* Asks for sums by keys, which end with -1.  Never NULL: a lack of memory shows in report.error. */
+/* Asks for sums by keys (table columns, GROUP_BIN), which end with -1, before samples are read.  The report frees them.  Never NULL: if
+ * memory runs out, or there are too many, report.error is set and the result is a group without memory. */
 struct report_group *report_add_group(struct report *r, unsigned flags, ...);
 /* Adds all sums of from, which has the same keys, to those of to.  Returns 0 or -ENOMEM. */
 int report_group_add(struct report_group *to, const struct report_group *from);
-/* Returns zeroed memory that lives as long as the report.  fini(state), unless it is NULL, is called before the memory is freed.  NULL:
- * out of memory. */
+/* Returns zeroed memory that the report frees.  fini(state), unless it is NULL, is called before that.  NULL: out of memory, or there are
+ * REPORT_EACH_MAX already, and report.error is set. */
 void *report_add_state(struct report *r, size_t bytes, void (*fini)(void *state));
-/* Has all rows passed to rows(). */
+/* Has the rows of all events that pass the filter passed to rows(), block by block.  context must not be NULL.  If there are
+ * REPORT_EACH_MAX already, report.error is set. */
 void report_add_callback(struct report *r,
 			 int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr),
 			 void *context);
-/* Returns the columns that all groups and filters need: attribute_options.sums_by. */
+/* Returns the columns that all groups and filters need, for attribute_options.sums_by.  0: single samples are needed. */
 uint64_t report_sums_by(const struct report *r);
 
-/* Checks whether lines of code are among what is grouped or filtered by. */
+/* Checks whether groups, filters or callbacks need the lines of code, whose look-up takes time. */
 bool report_asks_lines(const struct report *r);
-/* Adds rows, as a callback of attribute_trace().  context is the report.  Returns 0 or -ENOMEM. */
+/* Filters rows, and adds them to all groups, as attribute_options.rows.  context is the report.  Returns 0, -ENOMEM, or the error of a
+ * callback. */
 int report_add_rows(void *context, const struct attribution *a, const struct table *t);
-/* Says of the samples shown, if they are not all: "pass the filter", or without a filter what is left out. */
+/* Returns the words for the part of samples that is shown: "pass the filter", or without a filter what is left out. */
 const char *report_what_passes(const struct report *r);
-/* Adds idle time without samples, after all rows.  Processors are idle without samples, too. */
+/* Adds to report.idle the idle time that has no samples (model_event.idle_ns).  Called after all rows. */
 void report_add_unsampled_idle_time(struct report *r);
-/* Checks whether one of the rows from first on passes the filter, as a callback of attribute_trace(). */
+/* Checks whether one of the rows from first on passes the filter, as attribute_options.shows.  context is the report. */
 bool report_shows_sample(void *context, const struct attribution *a, const struct table *t, uint32_t first);
-/* Spends steps of the budget for reading the trace.  false: it is exceeded.  The view ends with what it has, and the command fails with a
- * sentence. */
+/* Spends steps of the budget for reading the trace.  false: it is exceeded.  Then the caller ends its work early and shows what it has,
+ * and the command fails with a sentence at its end. */
 bool report_spend(const struct report *r, uint64_t steps);
 void report_fini(struct report *r);
 
-/* Returns what shares are made of: the weight of samples if they have any, else their number. */
+/* Returns the number that shares are computed from: the weight of samples if they have any, else their number. */
 double report_measure(const struct report *r, const struct group_sum *s);
 const char *report_unit(const struct report *r);
 /* Returns the level called name.  name NULL: the level that the host calls its plan, else the topmost one that has edges.  LEVELS_MAX:
@@ -123,15 +126,19 @@ const char *report_level_name(const struct report *r, uint32_t level);
 /* Returns a component's label, which tells it from others of its level (labels.h), "component 17" without a name, or "(unattributed)" for
  * COMPONENT_NONE.  spare: room for 32 bytes. */
 const char *report_component_name(const struct report *r, uint32_t component, char *spare);
-/* Returns the value that stands for all components that are called alike in several processes, else the value itself. */
+/* Returns the first of all components that have the same label in several processes, so that their sums can be added up.  Returns value
+ * itself if report.per_process is set, and for columns that are no levels. */
 uint32_t report_same_value(const struct report *r, enum table_column column, uint32_t value);
-/* Does the same with the name alone, to be shown beside the detail, and to be compared with names of another trace. */
+/* Returns a component's name without what tells it from others, to be shown beside its detail, and to be compared with names of another
+ * trace.  Without a name it is that of report_component_name(). */
 const char *report_component_own_name(const struct report *r, uint32_t component, char *spare);
 
 /*
  * Writes the names of the components that a component leads to at a level, the largest share first: "hash join + group by".  At its own
- * level it is the component itself.  "(none)": it leads to none.  "": the links were taken back (code that an optimizer removed), and no
- * sample has seen the component (was_seen).
+ * level it is the component itself.
+ *
+ * was_seen: the component has samples.  Then links count that were ended.  Without, those at the end of the trace count, and "" is written
+ * if there were only earlier ones, as of code that an optimizer removed.  "(none)": it never led to any.
  */
 void report_owners(const struct report *r, uint32_t component, uint32_t level, bool was_seen, char *text, size_t bytes);
 

@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the recorder's notices and what it lost, each once.  Context: thread. */
+/* Lists sentences that users of a report should know: the recorder's notices, what it lost, idle processors, and what is missing for
+ * Spark.  Each sentence is listed once.  Context: thread. */
 #ifndef TAILOR_WARNINGS_H
 #define TAILOR_WARNINGS_H
 
 #include "analyzer/query/report.h"
 
-/* The place of a warning in a report: among the sentences that it begins with (analyzer/report/first.h), or after its tables. */
-enum warning_place { WARNING_OF_VERSION, WARNING_OF_NAMES, WARNING_OF_TAGS, WARNING_BEHIND }; /* in this order */
+/* The place of a warning in a report.  The first three are among the sentences that it begins with (analyzer/report/first.h), in this
+ * order.  The others are listed after its tables. */
+enum warning_place { WARNING_OF_VERSION, WARNING_OF_NAMES, WARNING_OF_TAGS, WARNING_BEHIND };
 
 struct warning {
 	const char *kind;     /* kind of a NOTICE, or reason of LOSS_REASONS */
 	const char *sentence; /* sentence of a notice; for a loss, what was lost */
-	uint64_t count;	      /* how much was lost; 0: no loss */
+	uint64_t count;	      /* number of samples, records or whatever was lost, which the sentence names; 0: no loss */
 	enum warning_place place;
 };
 
 struct warnings {
 	struct warning *list;
 	uint32_t nr;
-	char idle[160]; /* sentence about idle processors */
+	char idle[160]; /* the sentence about idle processors, which list refers to */
 };
 
 enum warning_place warning_place(const struct notice *n);
-/* Makes the list.  If out of memory, it is empty. */
+/* Makes the list, which refers to w itself, so *w must not be moved.  If memory runs out, it is empty. */
 void warnings_make(const struct report *r, struct warnings *w);
 void warnings_fini(struct warnings *w);
-/* Returns the nth of the warnings that a report begins with, or NULL. */
+/* Returns the nth (from 0) of the warnings that a report begins with, in the order of their places, or NULL. */
 const struct warning *warnings_first(const struct warnings *w, uint32_t nth);
 
-/* Returns the option that records most of the stack, which is enough if any size is, because it is unknown how much of a stack is missing.
- * bytes: how many were copied.  way: that of the trace's HEADER.  "": no more can be recorded. */
+/* Returns the option that records as many bytes of the stack as can be, because it is unknown how much of the truncated stacks is missing.
+ * bytes: how many were recorded.  way: that of the trace's HEADER.  "": no more can be recorded. */
 #define STACK_REMEDY_TEXT 64
 const char *stack_remedy(uint32_t bytes, const char *way, char text[STACK_REMEDY_TEXT]);
 

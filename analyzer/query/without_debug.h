@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds images with many samples whose functions have no names, or whose code has no lines, because the information for debuggers was not
- * found, and the packages that have it.  Context: thread.
+ * Finds images with many samples whose functions have no names, or whose code has no lines, because their debug information was not found.
+ * Also finds the packages of this machine that have it.  Context: thread.
  */
 #ifndef TAILOR_WITHOUT_DEBUG_H
 #define TAILOR_WITHOUT_DEBUG_H
@@ -16,10 +16,10 @@
 
 struct without_debug {
 	const char *path; /* path of the image */
-	double share;	  /* share in all samples of those without a name, or of all samples of the image */
-	const char *reason; /* why the trace lacks names or lines; "": the information was not found */
-	bool is_read; /* the trace has parts of the file */
-	char package[DPKG_NAME_BYTES]; /* package of dpkg with what is missing; "": unknown, or the file is not this machine's */
+	double share;	  /* share of all samples (0..1): of those in functions without names, or of all that are in the image */
+	const char *reason; /* why the trace lacks parts of the file; "": it does not */
+	bool is_read; /* the trace has the file's parts, which lack symbols or lines */
+	char package[DPKG_NAME_BYTES]; /* Debian package with what is missing; "": unknown, or the file is not on this machine */
 };
 
 struct without_debug_list {
@@ -27,11 +27,11 @@ struct without_debug_list {
 	uint32_t nr;
 };
 
-/* Finds images with functions without names.  by: a group of functions. */
+/* Finds images in which functions without names have many samples.  by: a group by TABLE_FUNCTION. */
 void without_names_find(const struct report *r, const struct report_group *by, struct without_debug_list *out);
-/* Finds images without lines.  by: a group of images. */
+/* Finds images without lines that have many samples.  by: a group by TABLE_IMAGE. */
 void without_lines_find(const struct report *r, const struct report_group *by, struct without_debug_list *out);
-/* Return sentences without the image's name: why it has no names or no lines, and what to do about that. */
+/* Write and return texts without the image's name: why it has no names or no lines, and what to do about that. */
 const char *without_debug_cause(const struct without_debug *w, bool lines, char text[WITHOUT_DEBUG_TEXT]);
 const char *without_debug_remedy(const struct without_debug *w, bool lines, char text[WITHOUT_DEBUG_TEXT]);
 
