@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Returns the columns that need not be decoded.  Stacks, addresses and lines of single samples need all of them.  Otherwise the only
- * registers needed are those that can hold a tag or an object's address, and sums need no data address, and the processor only if rows or
+ * registers needed are those that can hold a tag or an object's address.  Sums need no data address, and the processor only if rows or
  * weights differ by it. */
 static struct sample_columns unwanted_columns(const struct pass *run)
 {
@@ -36,15 +36,17 @@ static struct sample_columns unwanted_columns(const struct pass *run)
 	return unwanted;
 }
 
-/* Checks that the trace declares the event.  If the part of the file with the declarations is damaged, any possible number passes. */
+/* Checks that the trace declares the event.  If it declares none, because that part of the file is damaged, any number below
+ * MODEL_EVENTS_MAX passes. */
 static bool event_is_declared(const struct model *m, uint32_t event)
 {
 	return event < (m->nr_events ? m->nr_events : MODEL_EVENTS_MAX);
 }
 
-#define STEPS_EACH 16 /* times the budget of sums, for single samples: each has a row and a line of CSV */
+#define STEPS_EACH 16 /* factor of the budget steps of single samples, which have a row and a line of CSV each, over those of sums */
 
-/* Returns the budget steps that a block costs: one per sample, plus those for its recorded call chains and stack bytes. */
+/* Returns the budget steps that a block costs: one per sample, plus those for its recorded call chains and stack bytes.  got: result of
+ * sample_stream_next(), negative for a block that cannot be decoded. */
 static uint64_t budget_steps_of_block(int got, const struct sample_block *b)
 {
 	const uint64_t *stack = b->column[SAMPLE_COLUMN_STACK_BYTES];
@@ -163,7 +165,7 @@ uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum t
 	}
 }
 
-#define BLOCKS_ASKED 2 /* sample blocks searched for return addresses.  The first may be of an event without them */
+#define BLOCKS_ASKED 2 /* sample blocks that are searched for stacks, because the first may be of an event without them */
 
 bool attribute_has_stacks(struct trace_reader *t, const struct model *m)
 {

@@ -21,12 +21,12 @@ const char *const reason_names[] = { REASONS(REASON_TEXT_) };
 const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
 #undef REASON_SENTENCE_
 
-/* The function on a stack that works for the task of the stack's thread (analyzer/objects/plan_code.h). */
+/* The function on a stack that works for the task of the stack's thread, by PLAN_CODE records (analyzer/objects/plan_code.h). */
 struct task_code {
 	uint32_t task; /* component */
 	uint64_t context;
 	uint32_t rank;	   /* rank of the function found; UINT32_MAX: none found yet */
-	uint32_t function; /* function of the frame */
+	uint32_t function; /* index of the function of the frame */
 	int depth;
 	struct {
 		const struct plan_code *code;
@@ -35,7 +35,7 @@ struct task_code {
 	} found;
 };
 
-#define MARKS_MAX 4096u /* marks searched backwards for one that has not ended */
+#define MARKS_MAX 4096u /* limit of marks that are searched, from the latest back, for a run mark that covers the time */
 
 /* Clears memory by libc's memset().  GCC clears a known number of bytes with `rep stos`, which takes 30 cycles to begin.  That was a tenth
  * of a report with stacks. */
@@ -52,8 +52,8 @@ struct attribution_state {
 	bool by_register; /* the tag in force is in a register */
 	bool tag_counts;  /* the tag can be believed at the sampled instruction */
 	bool decided;
-	struct time_range same_end; /* unwind_frame.same_end_from_ns and same_end_until_ns */
-	struct plan_frames *plan; /* NULL: the process has no objects */
+	struct time_range same_end; /* unwind_frame.same_end_from_ns and same_end_until_ns of the sampled instruction */
+	struct plan_frames *plan; /* frames for decide_by_plan(); NULL: the process has no objects */
 	struct task_code *task; /* NULL: the thread was in no task with a known plan */
 	uint32_t function; /* function at the sampled instruction */
 	uint32_t low, object; /* components of host_levels.h, of the first frame that has them */
@@ -110,8 +110,7 @@ static bool decide_by_location(struct attribution_state *d, const struct locatio
 	return true;
 }
 
-/* Keeps the host's work (compiler, collector) of the first frame that has one.  It becomes the reason if no outer frame has a
- * component. */
+/* Keeps the host's work (compiler, collector) of the first frame that has one.  If no frame has a component, it becomes the reason. */
 static void note_host_work(struct attribution_state *d, const struct location *l)
 {
 	if (d->work == REASON_NONE)
@@ -154,7 +153,7 @@ const struct location *sample_frame_location(const struct sample_world *w, const
 	const uint64_t address = sample_frame_address(p, s, f);
 	const struct location *l;
 
-	if (address != f->address) /* in interpreted code, the note is about the interpreter's own address */
+	if (address != f->address) /* the note is about the interpreter's own address, which all of its frames have in common */
 		return locate_code_address(w->locator, p, model_find_code(p, address, s->time_ns), address);
 	if (*f->note)
 		return &w->locator->location[*f->note - 1];
@@ -163,7 +162,8 @@ const struct location *sample_frame_location(const struct sample_world *w, const
 	return l;
 }
 
-/* Keeps the function that works for the task: the innermost of those with the lowest rank on the stack, inlined functions included. */
+/* Keeps the function at address in d->task if it is the best one for the task so far.  That is the innermost of those with the lowest rank
+ * on the stack, inlined functions included. */
 static void note_task_code(struct attribution_state *d, uint64_t address, int depth)
 {
 	struct model *m = d->world->model;
@@ -191,7 +191,7 @@ static bool decide_by_stack_frame(void *context, const struct unwind_frame *f)
 
 	if (d->task)
 		note_task_code(d, sample_frame_address(d->process, d->sample, f), f->depth);
-	if (f->depth == 0) { /* the sampled instruction has been asked already */
+	if (f->depth == 0) { /* decide_by_dictionary() has asked the sampled instruction already */
 		d->same_end = (struct time_range){ f->same_end_from_ns, f->same_end_until_ns };
 		if (d->plan)
 			plan_frames_add(d->plan, &d->world->model->objects, f, &d->sample->input, d->function);
@@ -234,7 +234,7 @@ bool sample_chain_is_cut(const struct sample *s)
 enum reason sample_reason_of_unwind_end(const struct model *m, enum unwind_end end, const struct sample *s)
 {
 	if (!s->input.stack_bytes && (end == UNWIND_TRUNCATED || end == UNWIND_NO_INFO || end == UNWIND_BROKEN))
-		return REASON_NO_STACK; /* missing bytes are the cause, with or without unwind information */
+		return REASON_NO_STACK; /* the cause is that no stack bytes were recorded, with or without unwind information */
 	switch (end) {
 	case UNWIND_TRUNCATED:
 		return stack_is_whole(m, s) ? REASON_BROKEN : REASON_TRUNCATED;
@@ -261,7 +261,7 @@ uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w
 	return known;
 }
 
-/* Decides by the nodes of plans that the frames work on, if no frame has decided. */
+/* Decides by the nodes of plans that the frames work on.  Called if no frame has decided. */
 static void decide_by_plan(struct attribution_state *d)
 {
 	struct sample_answer *a = d->answer;
@@ -347,7 +347,7 @@ static void walk_callchain_to_decide(struct attribution_state *d)
 
 /* ---------------------------------------------------------------------------------------------------------- deciding */
 
-/* Decides by the tag in force, with its value at the sampled instruction. */
+/* Decides by the tag in force, with its value at the sampled instruction.  Narrows the answer's time range to that of the tag in force. */
 static bool decide_by_tag(struct attribution_state *d)
 {
 	const struct sample *s = d->sample;
@@ -364,7 +364,7 @@ static bool decide_by_tag(struct attribution_state *d)
 	d->by_register = t->where < UNWIND_REGISTERS;
 	d->tag_counts = t->where == JITREG_TAG_MEMORY || (d->by_register && tag_is_preserved_at(t, s->user_ip));
 	if (t->where == JITREG_TAG_MEMORY)
-		return s->has_tag_word && decide_by_tag_value(d, s->tag_word); /* holds in all code */
+		return s->has_tag_word && decide_by_tag_value(d, s->tag_word); /* the word is valid in all code */
 	return d->tag_counts && (s->input.registers.known & (1u << t->where)) && decide_by_tag_value(d, s->input.registers.value[t->where]);
 }
 
@@ -389,7 +389,7 @@ static void decide_by_dictionary(struct attribution_state *d, const struct sampl
 		a->reason = REASON_NO_REGISTERS;
 		return;
 	}
-	if (m->dictionary.nr_components == 1 && !m->has_host_levels) { /* no component to be found on a stack */
+	if (m->dictionary.nr_components == 1 && !m->has_host_levels) { /* there are no components at all, so no stack need be walked */
 		a->reason = at->code ? REASON_NO_DICTIONARY : REASON_NO_CODE_OBJECT;
 		d->same_end = TIME_RANGE_ALL;
 		return;
@@ -408,7 +408,7 @@ static void decide_by_dictionary(struct attribution_state *d, const struct sampl
 		a->reason = REASON_NO_CODE_OBJECT;
 }
 
-/* Does the work of sample_decide_components() for a process that has objects: the nodes of a plan decide if the dictionary does not. */
+/* Calls decide_by_dictionary() for a process that has objects, so that the nodes of plans decide if no frame does. */
 __attribute__((noinline)) static void decide_with_plan(struct attribution_state *d, const struct sample_place *at)
 {
 	struct plan_frames plan = { 0 };
@@ -444,7 +444,7 @@ static void add_component_of_ids(struct attribution_state *d, uint32_t level, ui
 		}
 }
 
-/* Adds the components of the thread's task, and of the part of its plan that the functions on the stack work for. */
+/* Adds the component of the thread's task, and that of the part of its plan that a function on the stack works for, if one was found. */
 static void add_task_components(struct attribution_state *d)
 {
 	struct sample_answer *a = d->answer;
@@ -470,7 +470,7 @@ static void add_task_components(struct attribution_state *d)
 
 #define EVERYWHERE_MAX 4
 
-/* Adds the components of objects that everything the process does at the time belongs to (JITREG_OBJECT_EVERYWHERE), on levels where
+/* Adds the components of objects to which everything belongs that the process does at the time (JITREG_OBJECT_EVERYWHERE), on levels where
  * nothing decided.  Method and reason stay as they are. */
 static void add_outermost_components(const struct attribution_state *d)
 {
@@ -495,8 +495,8 @@ static void add_outermost_components(const struct attribution_state *d)
 	}
 }
 
-/* Returns what the answer depends on.  An answer that depends on the stack, or that two things decided together, is the sample's alone.
- * So is one by a tag whose bits are all 1, because Linux reports unknown registers so (walk_input_of_sample()). */
+/* Returns what the answer depends on.  If it depends on the stack, or two things decided together, it is valid for this sample alone.  So
+ * is an answer by a tag whose bits are all 1, because Linux reports -1 for registers that it did not save (walk_input_of_sample()). */
 static enum answer_scope answer_scope_of(const struct attribution_state *d)
 {
 	const struct sample_answer *a = d->answer;
@@ -582,7 +582,7 @@ struct sample_place sample_find_place(const struct sample_world *w, const struct
 
 uint32_t sample_kernel_location(const struct sample_world *w, uint32_t mode, uint64_t ip)
 {
-	/* Samples of other modes are in another machine's kernel. */
+	/* Other modes are those of hypervisors and of virtual machines, whose kernels the trace does not know. */
 	return mode == SAMPLE_MODE_KERNEL && !w->locator->without_names ? locate_kernel(w->locator, ip) : w->locator->kernel;
 }
 
@@ -598,7 +598,7 @@ void sample_expand_components(const struct dictionary *d, const struct deciding_
 	dictionary_expand_components(d, of->component, of->nr, time_ns, out);
 	if (!of->shared_half)
 		return;
-	/* Both parents get one half.  Equal rows of both halves are added up again in sums. */
+	/* Each of the two components gets one half.  If rows of both halves are equal, the sums of a group add them up. */
 	dictionary_expand_components(d, &of->shared_half, 1, time_ns, &other);
 	if (other.holds.from_ns > out->holds.from_ns)
 		out->holds.from_ns = other.holds.from_ns;
@@ -650,7 +650,7 @@ uint32_t sample_find_phase(const struct model *m, const struct process *p, uint3
 	if (up_to)
 		return up_to;
 	up_to = SORTED_COUNT(m->marks.nr, i, m->marks.at[i].begin_ns <= time_ns);
-	/* Until the next mark begins, marks can only end. */
+	/* Until the next mark begins, the answer can only change by the end of a mark. */
 	if (up_to < m->marks.nr && m->marks.at[up_to].begin_ns < *until_ns)
 		*until_ns = m->marks.at[up_to].begin_ns;
 	for (uint32_t back = 0; up_to > 0 && back < MARKS_MAX; up_to--, back++) {

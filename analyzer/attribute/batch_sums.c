@@ -9,15 +9,16 @@
 #define PLACES 32768u  /* a power of two, as TAGS is */
 #define TAGS 16384u
 #define THREADS 256u
-#define AHEAD 32u /* samples whose keys are computed ahead */
-#define TABLE_WORTH 2u /* samples per instruction from which a block's instruction table is faster than looking ahead */
+#define AHEAD 32u /* number of samples whose keys are computed, and whose entries are prefetched, before they are counted */
+#define TABLE_WORTH 2u /* samples per instruction of a block from which sum_known_by_ip_table() is faster than sum_known_samples() */
 #define MODES 2u /* user and kernel */
 #define NR_ENTRIES (PLACES + MODES * TAGS)
-#define BY_TAG_BIT 46 /* bit in the scope of a kernel row, between the location below and the owner above */
-#define OUTSIDE_MAX 64u /* samples later than until_ns after which the moment is ended */
+#define BY_TAG_BIT 46 /* bit in the scope of a kernel row (kernel_scope()), between the location below and the owner above */
+#define OUTSIDE_MAX 64u /* so many samples later than until_ns end the moment; fewer may only be out of order */
 #define SAMPLES_MAX (1u << 31)
 
-/* A place's key holds the address in user space, the number of the thread or of its process, whether there are registers, and the mode. */
+/* A place's key holds the address in user space, the owner (number of the thread if rows differ by thread, else of its process), whether
+ * there are registers, and the mode. */
 #define ADDRESS_BITS 47
 #define OWNER_BITS 15
 #define REGISTERS_BIT (ADDRESS_BITS + OWNER_BITS)
@@ -26,22 +27,24 @@ _Static_assert(REGISTERS_BIT + 1 == MODE_BIT, "a key has 64 bits");
 
 struct sum_entry {
 	uint64_t key; /* a place's key, a tag's value, or what decided (decision_key_of()) for rows by kernel function */
-	uint64_t first_ns; /* the entry is valid from then on */
+	/* earliest time of a sample that was learnt; samples before it are not counted here, because another answer may hold for them */
+	uint64_t first_ns;
 	union {
 		uint64_t last_ns;
-		uint64_t decided; /* by_place, places of the kernel: decision_key_of(); 0: the tag's value decides */
+		uint64_t decided; /* if by_place, in entries of places of kernel samples: decision_key_of(); 0: the tag's value decides */
 	};
-	uint32_t moment; /* 2 * the moment's number, + 1 if the row is another entry; other numbers: free */
+	/* 2 * the moment's number, + 1 if samples of this place have the sum of their row in another entry; other numbers: free */
+	uint32_t moment;
 	uint32_t samples;
-	double weight, weight_squares; /* sums, set if weights of samples differ */
-	uint64_t scope; /* scope of the row of a tag's value or decision: from a place's key or kernel_scope() */
+	double weight, weight_squares; /* sums; unused if one_weight */
+	uint64_t scope; /* in entries of a tag's value or a decision: what else the row differs by, from a place's key or kernel_scope() */
 	uint64_t unused;
 };
 _Static_assert(sizeof(struct sum_entry) == 64, "an entry is to fill a line of the cache");
 
-/* A thread, and the part of a key that stands for it or for its process until the moment ends. */
+/* A thread, and the owner's part of its samples' keys, valid in one moment. */
 struct who {
-	uint64_t id; /* pid, tid << 32 */
+	uint64_t id; /* pack_pid_tid() */
 	uint64_t owner;
 	uint32_t moment;
 };
@@ -54,25 +57,26 @@ struct about {
 	struct row_facts facts;
 };
 
-/* A sample further on: its key, and the first of the two entries that its place can be in. */
+/* A sample that prefetch_sample_places() has looked at: its key, and the first of the two entries that its place can be in. */
 struct ahead {
 	uint64_t key;
 	struct sum_entry *place;
 };
 
 struct batch_sums {
-	struct sum_entry entry[NR_ENTRIES]; /* places, two beside each other, then values of tags, of each mode */
+	/* entries of places (a key may have either of two neighbours), then, for each mode, of tags' values and of decisions */
+	struct sum_entry entry[NR_ENTRIES];
 	struct who who[THREADS];
 	struct about about[NR_ENTRIES]; /* data of the entries in use, in the order of their first samples */
 	struct lookup_cache *cache;
 	bool by_thread;
-	bool by_place; /* rows differ by kernel function, too: what decided makes a row with each of them */
-	uint64_t scope; /* bits of a place's key that rows by a tag's value differ by, too; 0: none */
+	bool by_place; /* rows differ by code, so samples of the kernel have a row for each kernel function and what decided */
+	uint64_t scope; /* bits of a place's key by which rows of one tag's value differ; 0: none */
 	uint32_t nr_used;
-	/* The current moment.  Before until_ns, nothing changes that decides about samples of the entries. */
+	/* The current moment.  Until until_ns, nothing changes that decides about samples of the entries. */
 	uint32_t moment;
 	bool under_way;
-	bool has_alone; /* some entries are of ANSWER_OF_PLACE_ALONE */
+	bool has_alone; /* some entries are of ANSWER_OF_PLACE_ALONE, so they are not valid for blocks with stacks or chains */
 	uint64_t until_ns, samples;
 	uint32_t outside;
 	const struct process *tag_process; /* process of the tag in force */
@@ -83,10 +87,11 @@ struct batch_sums {
 	const struct fast_path *g;
 	struct ahead ahead[AHEAD]; /* samples [ahead_from, ahead_to) */
 	uint32_t ahead_from, ahead_to;
-	/* For a block with a table of instructions: the entry of each of them in the block's one process, while the moment lasts. */
+	/* For a block with a table of instructions: the entry of each instruction in this moment.  All samples of such a block are of one
+	 * process. */
 	uint32_t of_ip[SAMPLE_NR_MAX]; /* from find_user_ip_entry() and find_kernel_ip_entry(); 0: not asked for yet */
 	uint32_t of_ip_moment;
-	bool has_table; /* the table is used: it is worth it, and rows do not differ by thread */
+	bool has_table; /* sum_known_by_ip_table() is used: TABLE_WORTH says so, and rows do not differ by thread */
 	uint64_t zeros[SAMPLE_NR_MAX]; /* in place of an absent column */
 };
 
@@ -155,14 +160,14 @@ static uint32_t place_index_of_key(uint64_t key)
 	return lookup_cache_hash(key, PLACES / 2) * 2;
 }
 
-/* Returns a number for what decides at a place that needs no tag.  It is never 0. */
+/* Returns a number for what decides at a place without a tag (parent paths, method and reason).  It is never 0. */
 static uint64_t decision_key_of(const struct row_facts *f)
 {
 	return (uint64_t)f->paths << 8 | (uint64_t)f->method << 4 | (uint64_t)f->reason;
 }
 
-/* Returns the scope of a kernel row, which is for one owner and one kernel function, and for a tag's value or for something else that
- * decided. */
+/* Returns the scope of a kernel row: what rows of one tag's value, or of one decision, differ by.  That is the owner, the kernel
+ * function's location, and which of the two the value is (by_tag). */
 static uint64_t kernel_scope(uint64_t key, bool by_tag, uint32_t location)
 {
 	return (key & ((1ull << OWNER_BITS) - 1) << ADDRESS_BITS) | (uint64_t)by_tag << BY_TAG_BIT | location;
@@ -218,7 +223,9 @@ static inline __attribute__((always_inline)) void prefetch_sample_places(struct 
 	t->ahead_to = i;
 }
 
-/* uniform: all samples have the same PID, have registers, and have the tag in force. */
+/* Counts samples from i on, up to the first that is not known.  Returns its number.  uniform: all samples of the block have the same PID,
+ * have registers, and have the tag in force.  scoped: t->scope is not 0.  The three flags are constants in each caller, so that the
+ * compiler makes a loop for each. */
 static inline __attribute__((always_inline)) uint32_t
 sum_known_samples(struct batch_sums *t, uint32_t i, bool uniform, bool scoped, bool by_place)
 {
@@ -270,10 +277,10 @@ out:
 	return i;
 }
 
-#define OF_USER 1u /* bit in of_ip: the rest is an entry's index << 2; without it a location << 1 */
+#define OF_USER 1u /* bit in of_ip: the entry's index << 2 is above it; without it the number is a kernel location << 1 */
 #define OF_ELSEWHERE 2u
 
-/* Finds of_ip of an instruction in user space.  0: its place has no entry in this moment. */
+/* Sets of_ip of an instruction in user space and returns it.  0: its place has no entry in this moment. */
 static __attribute__((noinline)) uint32_t find_user_ip_entry(struct batch_sums *t, uint32_t ip, uint64_t owner)
 {
 	const uint64_t address = t->g->block->ips[ip], key = place_key_of(address, owner, true, SAMPLE_MODE_USER);
@@ -285,7 +292,7 @@ static __attribute__((noinline)) uint32_t find_user_ip_entry(struct batch_sums *
 	return t->of_ip[ip] = (uint32_t)(place - t->entry) << 2 | OF_USER | (place->moment & 1 ? OF_ELSEWHERE : 0);
 }
 
-/* Finds of_ip of an instruction in the kernel.  0: its function was not asked for recently. */
+/* Sets of_ip of an instruction in the kernel and returns it.  0: the locator's cache does not have its function. */
 static __attribute__((noinline)) uint32_t find_kernel_ip_entry(struct batch_sums *t, uint32_t ip)
 {
 	const uint32_t location = locate_kernel_known(t->cache->world->locator, t->g->block->ips[ip]);
@@ -298,8 +305,8 @@ static bool entry_is_row_of_key(const struct sum_entry *row, uint64_t key, uint3
 	return row->key == key && (row->moment | 1) == moment && time_ns >= row->first_ns;
 }
 
-/* Does the same as sum_known_samples() for samples of one process, all with registers and tags.  Each instruction of the block's table is
- * looked up once. */
+/* Does the same as sum_known_samples() for samples of one process that all have registers and a tag.  The entry of each instruction of the
+ * block's table is looked up once. */
 static inline __attribute__((always_inline)) uint32_t sum_known_by_ip_table(struct batch_sums *t, uint32_t i, bool by_place)
 {
 	const struct sample_block *b = t->g->block;
@@ -310,7 +317,7 @@ static inline __attribute__((always_inline)) uint32_t sum_known_by_ip_table(stru
 	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = t->under_way ? b->nr : i;
 	const uint16_t *ips = b->ip_index;
 	const bool one_weight = t->one_weight;
-	uint64_t owner = 0, tid = i < nr ? ~tids[i] : 0; /* not that of the first sample */
+	uint64_t owner = 0, tid = i < nr ? ~tids[i] : 0; /* differs from the first sample's, so that its thread is looked up */
 
 	for (; i < nr; i++) {
 		const uint64_t time_ns = time[i];
@@ -384,7 +391,7 @@ uint32_t batch_sums_add_known(struct batch_sums *t, uint32_t i)
 {
 	const struct fast_path *g = t->g;
 
-	if (!g->time.mask || !g->ip.mask) /* one for all samples, or none */
+	if (!g->time.mask || !g->ip.mask) /* the block has one time or instruction for all samples, or none, and the loops expect columns */
 		return i;
 	if (!g->pid.mask && !g->abi.mask && g->abi.value[0] == WALK_ABI_64 && t->tag && g->tag == t->tag)
 		return !t->has_table ? sum_known_by_scope(t, i, true) :
@@ -393,7 +400,8 @@ uint32_t batch_sums_add_known(struct batch_sums *t, uint32_t i)
 	return sum_known_by_scope(t, i, false);
 }
 
-/* Finds or makes the sample's entry among those from at on.  NULL: all are taken. */
+/* Finds the sample's entry among ways of them from at on, or takes a free one.  by_tag: the sum of the row is in another entry.  NULL: all
+ * are taken. */
 static struct sum_entry *put_sum_entry(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample,
 				       bool by_tag)
 {
@@ -429,7 +437,7 @@ static struct sum_entry *put_tag_entry(struct batch_sums *t, uint64_t value, uin
 	return e;
 }
 
-/* Begins a moment, without entries, by what is known of this sample. */
+/* Begins a moment without entries, which ends when the phase or the tag in force of this sample's process does. */
 static void begin_unchanged_moment(struct batch_sums *t, const struct process *process, uint64_t time_ns)
 {
 	struct lookup_cache *r = t->cache;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINKS_MAX 256 /* links of a function to code objects that contain it.  Each new link is compared with all others */
-#define NO_FILE "unknown" /* file name in all line tables of PHP */
+#define LINKS_MAX 256 /* limit of links of a function to code objects that contain it, because each new link is compared with all others */
+#define NO_FILE "unknown" /* the file name that PHP writes into all line tables */
 #define SEED 0xcbf29ce484222325ull /* FNV-1a */
 
 static uint64_t hash_more_bytes(uint64_t h, const char *bytes, size_t nr)
@@ -17,7 +17,7 @@ static uint64_t hash_more_bytes(uint64_t h, const char *bytes, size_t nr)
 	return (h ^ 0xff) * 0x100000001b3ull;
 }
 
-/* Returns the component of a level by the hash of what identifies it.  A new one is made with copies of name and detail. */
+/* Returns the component of a level by the hash of its names, or COMPONENT_NONE.  A new one gets copies of name and detail. */
 static uint32_t get_host_component(struct attribution *a, struct host_components *h, const struct code *c, enum host_level level,
 				   uint64_t what, const char *name, size_t name_bytes, const char *detail, size_t detail_bytes)
 {

@@ -53,8 +53,8 @@ static const char *behind_v8_kind(const char *text)
 	return NULL;
 }
 
-/* Returns the bytes of the tier's mark, including the second mark of code for one closure alone (V8 13 and later) or of code that took
- * over from a running loop (V8 14). */
+/* Returns the length of the tier's mark, including the second mark of code for one closure alone (V8 13 and later) or of code that took
+ * over from a running loop (V8 14).  0: there is none. */
 static size_t v8_tier_bytes(const char *at)
 {
 	if (*at == 'o' && (at[1] == '*' || at[1] == '+'))
@@ -64,7 +64,8 @@ static size_t v8_tier_bytes(const char *at)
 	return at[1] == '\'' && strchr("*+", *at) ? 2 : 1;
 }
 
-/* Splits a name by V8.  V8 11 and later puts line and column after the file, earlier versions the line alone. */
+/* Splits a name of V8, such as "JS:*name /file.js:12:3".  V8 11 and later puts line and column after the file, earlier versions the line
+ * alone.  false: it is none. */
 static bool split_v8_name(const char *text, struct host_name *out)
 {
 	const char *at = behind_v8_kind(text), *file;
@@ -109,7 +110,8 @@ char *host_name_of_function(const char *text)
 	return name;
 }
 
-/* Splits "name /file.py:12" by PyPy.  The line is where a loop begins, of which a function can have several. */
+/* Splits a name of PyPy, such as "name /file.py:12".  The line is where a loop begins, of which a function can have several, so it is not
+ * part of the function's name.  false: it is none. */
 static bool split_pypy_name(const char *text, struct host_name *out)
 {
 	const char *file = strstr(text, " /");
@@ -121,7 +123,8 @@ static bool split_pypy_name(const char *text, struct host_name *out)
 	return true;
 }
 
-/* Splits "TRACE-5$name$12" by PHP, the name of a trace, of which a function can have several. */
+/* Splits the name of a trace of PHP's JIT, such as "TRACE-5$name$12".  A function can have several traces, so the numbers are not part of
+ * its name.  false: it is none. */
 static bool split_php_trace_name(const char *text, struct host_name *out)
 {
 	static const char prefix[] = "TRACE-";
@@ -134,7 +137,8 @@ static bool split_php_trace_name(const char *text, struct host_name *out)
 	return true;
 }
 
-/* Splits "py::name:/file.py", which CPython writes for perf.  The code's only line is where the function begins. */
+/* Splits a name that CPython writes for perf, such as "py::name:/file.py".  The only line in the code's line table is where the function
+ * begins, so it tells functions of one name apart.  false: it is none. */
 static bool split_cpython_name(const char *text, struct host_name *out)
 {
 	static const char prefix[] = "py::";
@@ -165,7 +169,7 @@ struct beginning {
 	enum reason work;
 };
 
-/* Beginnings of names of threads.  Linux keeps 15 bytes of a name. */
+/* Beginnings of names of threads.  They have at most 15 bytes, because Linux keeps no more of a name. */
 static const struct beginning threads[] = {
 	{ "C1 CompilerThre", REASON_COMPILER }, { "C2 CompilerThre", REASON_COMPILER }, { "JVMCI-native", REASON_COMPILER },
 	{ "Sweeper thread", REASON_COMPILER }, { "GC Thread", REASON_COLLECTOR }, { "G1 ", REASON_COLLECTOR },

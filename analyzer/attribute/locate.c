@@ -49,7 +49,7 @@ char *attribution_name_of_symbol(const struct attribution *a, const char *symbol
 	return name ? name : strdup(symbol);
 }
 
-/* Returns the host's work that a function is part of.  Generated code is the program's own, so it has none. */
+/* Returns the host's work (compiler, collector) that a function is part of.  Generated code does the program's own work, so it has none. */
 static enum reason host_work_of_symbol(const struct locator *l, const char *name, uint32_t image, bool jit)
 {
 	char *demangled = jit || !l->a->no_demangle ? NULL : demangle(name);
@@ -59,8 +59,8 @@ static enum reason host_work_of_symbol(const struct locator *l, const char *name
 	return work;
 }
 
-/* Finds or adds a function, and takes over name.  A symbol is demangled when it is new.  Symbols that are one function in their language
- * become one here: those of a template in several units, or of a constructor's two bodies. */
+/* Finds or adds a function, and returns its index; 0 if memory runs out.  name is freed or kept.  A symbol is demangled when it is new.
+ * Symbols whose demangled names are the same are one function: those of a template in several units, or of a constructor's two bodies. */
 static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool symbol, bool jit, bool unknown)
 {
 	struct attribution *a = l->a;
@@ -191,7 +191,7 @@ void locator_fini(struct locator *l)
 	free(l->kernel_address);
 }
 
-/* Returns the component of a source line, from the text that was compiled when the code began. */
+/* Returns the component of a source line.  The text is the one with that file name when the code was registered. */
 static uint32_t component_of_line(struct locator *l, const struct process *p, const struct code *c, const char *file, uint32_t number)
 {
 	const struct source *s = number ? model_find_source(l->a->model, p, file, c->from_ns) : NULL;
@@ -236,8 +236,8 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 		out->component = out->jit ? component_of_line(l, p, c, row.file, row.line) : COMPONENT_NONE;
 		return;
 	}
-	/* The compiler says that this instruction belongs to no line, because it merged several.  The nearest lines of the same function
-	 * stand for it. */
+	/* The line table says that this instruction belongs to no line, because the compiler merged several.  The nearest lines of the
+	 * same function stand for it. */
 	out->line0 = out->jit;
 	if (!out->jit || !has_function)
 		return;
@@ -274,7 +274,8 @@ static void locate_in_loaded_code(struct locator *l, const struct process *p, co
 		out->component = entry->component;
 }
 
-/* Returns the ELF object that describes an address, and its own address for it.  NULL: there is none. */
+/* Returns the ELF object that describes an address, and in *at that address in it.  For a LOAD it is the ELF object that a JIT registered
+ * beside it (model_elf_duplicate_of()).  NULL: there is none. */
 static struct elf_object *elf_object_at(struct locator *l, const struct code *c, uint64_t address, uint64_t *at)
 {
 	if (c->kind == CODE_LOAD)
@@ -294,7 +295,7 @@ static size_t find_inlines(struct locator *l, const struct code *c, uint64_t add
 	return elf ? elf_find_inlines(elf, at, out, INLINES_MAX) : 0;
 }
 
-/* Returns the file of the first line of the function at at, or other if it is unknown. */
+/* Returns the file of the first line of the function around at, or other if it is unknown. */
 static const char *source_file_of_function(struct elf_object *elf, uint64_t at, const char *other)
 {
 	struct elf_function f;
@@ -303,8 +304,8 @@ static const char *source_file_of_function(struct elf_object *elf, uint64_t at, 
 	return elf_find_function(elf, at, &f) && elf_find_line(elf, f.address, &first) && *first.file ? first.file : other;
 }
 
-/* Returns the file of the function that a JIT compiled.  That is the file in which it calls a function that it inlined, because its first
- * line can be of the inlined function. */
+/* Returns the file of the function that a JIT compiled, or other if it is unknown.  The first row of the line table may be of an inlined
+ * function.  So it is preferably the file in which the function calls one that was inlined. */
 static const char *file_of_load(const struct code *c, const char *other)
 {
 	for (size_t i = 1; i < c->nr_inlines; i++) {
@@ -316,7 +317,7 @@ static const char *file_of_load(const struct code *c, const char *other)
 	return c->nr_lines ? c->lines[0].file : other;
 }
 
-/* Returns the file of the function that has a frame at an address, which is what a look-up without inlined functions finds. */
+/* Returns the file of the function that has a frame at an address, not of one that is inlined there, or other if it is unknown. */
 static const char *source_file_of_code(struct locator *l, const struct code *c, uint64_t address, const char *other)
 {
 	uint64_t at;
@@ -325,7 +326,7 @@ static const char *source_file_of_code(struct locator *l, const struct code *c, 
 	return elf ? source_file_of_function(elf, at, other) : file_of_load(c, other);
 }
 
-/* Returns the JIT's own name of what it compiled, V8's tier included. */
+/* Returns the JIT's own name of what it compiled, with V8's mark of the tier. */
 static const char *name_of_object(const struct locator *l, const struct code *c, const struct location *at)
 {
 	return c->kind == CODE_LOAD && l->a->function[at->function].symbol ? c->name : l->a->function[at->function].name;
@@ -333,13 +334,13 @@ static const char *name_of_object(const struct locator *l, const struct code *c,
 
 static const char *name_of_inlined_function(struct locator *l, const struct location *in, const struct elf_inline *f)
 {
-	uint32_t i = get_function(l, strdup(f->name), in->image, true, in->jit, false); /* can move all functions */
+	uint32_t i = get_function(l, strdup(f->name), in->image, true, in->jit, false); /* may move the array of functions */
 
 	return l->a->function[i].name;
 }
 
-/* Finds the components of host_levels.h for code in an ELF object.  An inlined function is the innermost by DWARF, in the file of the line
- * there.  One that is not inlined is in the file of its own first line. */
+/* Finds the components of host_levels.h for code in an ELF object.  If a function is inlined at the address, the innermost one counts, and
+ * the line there is in its file.  Else the function's file is that of its own first line. */
 static void find_host_levels_in_elf(struct locator *l, const struct code *c, uint64_t address, struct location *out)
 {
 	const struct line *line = &l->a->line[out->line];
@@ -375,8 +376,9 @@ static void find_host_levels_in_load(struct locator *l, const struct code *c, ui
 	host_components_find(l->a, &l->host, c, &place, &out->low, &out->object);
 }
 
-/* Adds the locations of the functions inlined at an address, from the function that has a frame inwards.  The line of each is where it
- * calls the next, and the innermost has the line of the address.  Returns the innermost. */
+/* Adds a location for each function inlined at an address, from the function that has a frame inwards.  Each has the line where it calls
+ * the next one, and the innermost has the line of the address.  outer: location of the address without inlined functions.  Returns the
+ * innermost location, or outer if none is inlined there. */
 static uint32_t add_inlined_locations(struct locator *l, const struct process *p, const struct code *c, uint64_t address, uint32_t outer)
 {
 	struct location new, whole = l->location[outer];
@@ -385,7 +387,7 @@ static uint32_t add_inlined_locations(struct locator *l, const struct process *p
 
 	if (nr == 0)
 		return outer;
-	/* The location of the frame's own function, beside the one that does not know of inlined functions. */
+	/* The frame's own function gets a second location, because its line is that of a call here, but that of the address in `whole`. */
 	new = whole;
 	outer = 0;
 	for (size_t i = nr + 1; i > 0; i--) {
@@ -460,7 +462,7 @@ uint32_t locate_address_number(struct locator *l, const struct process *p, const
 
 const struct location *locate_code_address(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
 {
-	uint32_t i = find_or_add_location(l, p, code, address); /* can move all locations */
+	uint32_t i = find_or_add_location(l, p, code, address); /* may move the array of locations */
 
 	return &l->location[i];
 }

@@ -36,7 +36,7 @@ struct lookup_cache_place *lookup_cache_get_place(struct lookup_cache *r, const 
 	if (place)
 		return place;
 	place = lookup_cache_places_of(r, p, address);
-	if (place->address != address) { /* the older of the two is dropped */
+	if (place->address != address) { /* of the two entries, the one that was filled earlier is dropped */
 		place[1] = place[0];
 		*lookup_cache_about(r, place + 1) = *lookup_cache_about(r, place);
 	}
@@ -75,7 +75,7 @@ void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *pl
 	place->until_ns = at.until_ns;
 }
 
-/* Finds the memory operand of an instruction.  Only code that a JIT made as an ELF object has its bytes at hand. */
+/* Finds the memory operand of an instruction.  Only code that a JIT made as an ELF object has its bytes in the model. */
 static void find_operand(const struct code *c, uint64_t address, struct lookup_cache_about *about)
 {
 	struct elf_section text;
@@ -121,14 +121,15 @@ const struct lookup_cache_thread *lookup_cache_get_thread(struct lookup_cache *r
 	t->process = p;
 	t->pid = pid;
 	t->tid = tid;
-	/* The answer holds from the beginning of the process to that of the next one with its PID, and as long as the thread has its
+	/* The entry holds from the beginning of the program until the next one with its PID begins, and as long as the thread has its
 	 * name. */
 	holds = (struct time_range){ p->from_ns, model_process_until(r->world->model, p) };
 	t->thread = model_find_thread(r->world->model, p, tid, time_ns, &holds);
 	t->work = host_work_of_thread(r->world->model->threads.at[t->thread].comm);
 	t->from_ns = holds.from_ns;
 	t->until_ns = holds.until_ns;
-	if (time_ns < t->from_ns) { /* sampled before its own beginning */
+	/* sampled before the program's beginning, because clocks of processors differ: the entry is for this sample only */
+	if (time_ns < t->from_ns) {
 		t->from_ns = time_ns;
 		t->until_ns = time_ns + 1;
 	}
@@ -146,7 +147,7 @@ uint32_t lookup_cache_ask_phase(struct lookup_cache *r, const struct process *p,
 {
 	struct lookup_cache_phase *t = &r->thread_phase[tid % LOOKUP_CACHE_PHASES];
 
-	if (!r->world->model->marks.pieces.nr) { /* all threads of a process are in the same phase */
+	if (!r->world->model->marks.pieces.nr) { /* no mark is of single threads, so all threads of a process are in the same phase */
 		r->phase_process = p;
 		r->phase_from_ns = time_ns;
 		r->phase = sample_find_phase(r->world->model, p, tid, r->world->run_mark, time_ns, &r->phase_until_ns);

@@ -24,7 +24,7 @@ static bool add_fde_range(void *context, const struct eh_frame_fde *f)
 	struct nameless_image *i = context;
 
 	if (!f->bytes)
-		return true; /* the linker left the code out */
+		return true; /* the linker discarded the code, but not its FDE */
 	if (!GROW(i->range, i->nr, i->capacity))
 		return false;
 	i->range[i->nr++] = (struct fde_range){ f->start, f->bytes };
@@ -106,7 +106,7 @@ void nameless_fini(struct nameless *n)
 #define FORKS_MAX 64
 
 struct candidates {
-	const struct jit_host *host; /* host of the candidates found so far; NULL: none */
+	const struct jit_host *host; /* host of all candidates so far; NULL: there is none */
 	const char *path;
 	bool several;
 };
@@ -121,8 +121,9 @@ static void add_maker_candidate(struct candidates *c, const struct jit_host *hos
 	}
 }
 
-/* Returns the library of the one JIT host that the process has loaded, or its program if there is none, or several that may have made the
- * code.  Libraries that other hosts load as well (PCRE2) count only if nothing else does. */
+/* Returns the path of the JIT host that may have made a process's code: its program, if that is a host, else the library of the one host
+ * that it has loaded.  If it has loaded none or several, returns its program.  Libraries that other hosts load as well (PCRE2) count only
+ * if no other host is loaded. */
 static const char *maker_of_process(const struct process *p)
 {
 	struct candidates runtimes = { NULL, NULL, false }, libraries = { NULL, NULL, false };

@@ -20,7 +20,7 @@ int pass_init(struct pass *run, struct attribution *a, const struct attribute_op
 	a->no_demangle = o->no_demangle;
 	run->locator.without_lines = o->without_lines;
 	run->locator.without_names = !run->rows.by_place && !o->stacks && !o->each && !(o->sums_by >> TABLE_REASON & 1) &&
-				     !a->model->plan_codes.nr_codes; /* plan codes are found by names of functions */
+				     !a->model->plan_codes.nr_codes; /* PLAN_CODE records are matched by names of functions */
 	if (ret == 0)
 		ret = stacks_init(&a->stacks);
 	run->world = (struct sample_world){ a->model, &run->locator, NULL, o->unwinder, o->run_mark, o->stack_only };
@@ -47,8 +47,8 @@ void pass_fini(struct pass *run)
 	lookup_cache_destroy(run->cache);
 }
 
-/* Sets the weight of a thread's way from its processor to how long it waits, and the event to why.  Returns for how long it then waits for
- * a processor. */
+/* Sets the weight of a sample of a thread that leaves its processor to how long it then waits, in ns, and the event to why it leaves.
+ * Returns for how long it then waits for a processor, after it was woken. */
 static uint64_t read_off_cpu_time(const struct pass *run, uint32_t tid, uint64_t from_ns, uint32_t *event, uint64_t *weight)
 {
 	const struct absence away = switches_find(&run->switches, tid, from_ns);
@@ -62,8 +62,8 @@ static uint64_t read_off_cpu_time(const struct pass *run, uint32_t tid, uint64_t
 #define STACK_REACH (8u << 20) /* size of a thread's stack that is assumed if its mapping is not in the trace */
 #define RED_ZONE 128u
 
-/* Returns the memory that an address is in.  Stacks of threads are anonymous mappings like others, so they are known by the stack pointer
- * in them. */
+/* Returns the index in model.areas of the memory that an address is in.  The stacks of threads are anonymous mappings like others, so an
+ * anonymous mapping with the stack pointer in it is taken for a stack. */
 static uint32_t memory_area_of_address(const struct pass *run, const struct sample *s, const struct process *p, uint64_t address)
 {
 	uint64_t sp = s->has_registers ? s->input.registers.value[UNWIND_RSP] : 0;
@@ -77,7 +77,7 @@ static uint32_t memory_area_of_address(const struct pass *run, const struct samp
 	return i;
 }
 
-/* Extends the sampled time.  Must be called before samples of that time are counted. */
+/* Extends the sampled time.  Must be called before nr_samples is increased, because the first sample sets first_ns. */
 static void extend_sampled_time(struct attribution *a, uint64_t first_ns, uint64_t last_ns)
 {
 	if (!a->nr_samples || first_ns < a->first_ns)
@@ -95,7 +95,7 @@ static int add_sample(struct pass *run, const struct row_facts *f, const struct 
 	return rows_add(&run->rows, f, a->nr_samples++);
 }
 
-/* Adds a row for the time after a wake-up.  It is of the same sample and of another event. */
+/* Adds a row for the time in the run queue after a thread was woken.  It has the number of the sample of its leaving, but another event. */
 static int add_queued_time(struct pass *run, const struct row_facts *f, uint64_t queued_ns)
 {
 	struct row_facts queued = *f;
@@ -105,7 +105,7 @@ static int add_queued_time(struct pass *run, const struct row_facts *f, uint64_t
 	return rows_add(&run->rows, &queued, run->a->nr_samples);
 }
 
-/* Checks whether the last sample is to be printed. */
+/* Checks whether the last sample gets a line in attribute_options.each. */
 static bool last_sample_is_shown(const struct pass *run)
 {
 	const struct attribute_options *o = run->options;
@@ -120,7 +120,8 @@ static uint64_t column_value_or_zero(const struct sample_block *b, enum sample_c
 	return b->column[c] ? b->column[c][i] : 0;
 }
 
-/* Reads sample i as the trace has it.  Returns for how long its thread waited for a processor, besides the sample's weight. */
+/* Reads sample i.  If its thread leaves the processor, its event and weight become those of the waiting, and the time that it then spends
+ * in the run queue is returned.  Else returns 0. */
 static uint64_t read_sample(const struct pass *run, struct sample_block *b, uint32_t i, struct sample *s, struct row_facts *f)
 {
 	uint64_t queued_ns = 0;
@@ -141,8 +142,8 @@ static uint64_t read_sample(const struct pass *run, struct sample_block *b, uint
 	return queued_ns;
 }
 
-/* Finds method, reason and parent paths: those of the place if it decides, else those of attribute_sample().  place NULL: the place is
- * unknown.  Returns 0 or -ENOMEM. */
+/* Finds method, reason and parent paths: those of the place if it decides, else those of sample_decide_components().  place NULL: the
+ * place is unknown.  Returns 0 or -ENOMEM. */
 static int decide_method_and_paths(struct pass *run, const struct sample *s, const struct process *p, struct lookup_cache_place *place,
 				   const struct sample_place *at, struct row_facts *f)
 {
@@ -170,8 +171,8 @@ static int decide_method_and_paths(struct pass *run, const struct sample *s, con
 #define STEPS_AT_ONCE 1000000u
 #define FRAMES_A_STEP 4 /* unwound frames that count as a step, of about 15 ns each */
 
-/* Spends the budget for searches among objects and plan codes, and for frames of call stacks, of which a block of samples can make very
- * many. */
+/* Spends the trace's budget for searches among objects and plan codes, and for frames of call stacks, because a block of samples can need
+ * very many of these.  at_once: the steps are summed up until there are so many.  Returns 0 or -E2BIG. */
 static int spend_steps(struct pass *run, uint64_t at_once)
 {
 	struct objects *o = &run->a->model->objects;
@@ -186,7 +187,7 @@ static int spend_steps(struct pass *run, uint64_t at_once)
 	return trace_spend_budget(run->trace, steps) ? 0 : -E2BIG;
 }
 
-/* Attributes sample i, which no cache knows. */
+/* Attributes sample i, whose answer is in no cache or may depend on the whole sample. */
 static int attribute_uncached_sample(struct pass *run, struct sample_block *b, uint32_t i)
 {
 	const struct attribute_options *o = run->options;
@@ -215,7 +216,7 @@ static int attribute_uncached_sample(struct pass *run, struct sample_block *b, u
 	}
 	ret = decide_method_and_paths(run, &s, p, place, &at, &f);
 	if (f.method == METHOD_NONE && who->work != REASON_NONE && sample_reason_is_of_host(f.reason) && (s.input.stack_bytes || s.chain))
-		f.reason = who->work; /* Without a stack the answer may be kept for the place, whatever the thread. */
+		f.reason = who->work; /* Without a stack the answer may be kept for the place, so it must not depend on the thread. */
 	location = sample_row_location(&run->world, &s, at.location);
 	if (o->stacks) {
 		f.stack = sample_collect_stack(
@@ -256,14 +257,14 @@ static bool attribute_known_sample(struct pass *run, struct fast_path *g, struct
 	user = f.mode == SAMPLE_MODE_USER;
 	f.code = 0;
 	if (!run->rows.by_place) {
-		location = run->locator.kernel; /* no view shows locations */
+		location = run->locator.kernel; /* no view shows locations, so any will do */
 	} else if (user) {
 		const struct lookup_cache_about *about = lookup_cache_about(run->cache, place);
 
 		location = about->location;
 		f.code = about->code ? about->code->number + 1 : 0;
 	} else {
-		location = sample_kernel_location(&run->world, f.mode, f.ip); /* can move all locations */
+		location = sample_kernel_location(&run->world, f.mode, f.ip); /* may move the array of locations */
 	}
 	f.location = &run->locator.location[location];
 	f.phase = lookup_cache_phase(run->cache, who->process, who->tid, f.time_ns);
@@ -307,7 +308,7 @@ static int hand_sums_to_rows(struct pass *run, struct batch_sums *sums)
 	return ret;
 }
 
-/* Checks that place, time and tag alone decide about a sample's row, so that caches may know it. */
+/* Checks that place, time and tag can be all that decides about the rows of the block's samples, so that caches may be asked. */
 static bool block_may_be_known(const struct pass *run, const struct sample_block *b)
 {
 	const struct attribute_options *o = run->options;
@@ -342,9 +343,10 @@ int pass_attribute_block(struct pass *run, struct sample_block *b)
 #define STEPS_UNSAMPLED 16
 #define WEIGHT_MAX (UINT64_MAX >> TABLE_NO_SAMPLE_BITS)
 
-#define ROWS_MAX 1000 /* rows of a thread.  A thread without a number is all threads of a process (timers) */
+#define ROWS_MAX 1000 /* limit of rows of a thread; a count with tid 0 is of all threads of a process, and may be large */
 
-/* Returns the weight of the next part.  Parts are as large as samples would have been, so that shares are as exact as those of samples. */
+/* Returns the weight of the next row of a thread without a sample.  Rows weigh as much as samples would have, so that the error of shares
+ * is estimated as that of samples. */
 static uint64_t weight_of_part(const struct model_event *e, uint64_t left, uint64_t all)
 {
 	uint64_t part = e->period > all / ROWS_MAX ? e->period : all / ROWS_MAX + 1;
@@ -366,7 +368,8 @@ static int add_unsampled_row(struct pass *run, struct row_facts *f)
 	return ret;
 }
 
-/* Adds a row for each thread without a sample, of a function that is none, with the weight that was counted of the thread. */
+/* Adds rows for each thread without a sample, with the weight that was counted of the thread (thread_count_unsampled()), and with the
+ * function "[threads shorter than a period]".  Returns 0, -ENOMEM, -E2BIG, or the error of options->rows(). */
 static int add_unsampled_threads(struct pass *run)
 {
 	const struct model *m = run->a->model;

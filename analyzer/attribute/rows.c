@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_ROWS 4040u /* rows handed over at a time.  They stay in the processor's cache.  The number is no power of two, because
-			  * otherwise all columns would share a few of its sets */
-#define SLOTS 16384u	 /* a power of two, for rows that are sums */
+/* rows that are handed over at a time, few enough for the processor's cache.  The number is no power of two, because otherwise all columns
+ * would share a few sets of the cache */
+#define BLOCK_ROWS 4040u
+#define SLOTS 16384u	 /* size of the hash table of rows that are sums: a power of two, and much larger than BLOCK_ROWS */
 
-/* The facts that samples of one row have in common, two 32-bit numbers a word, 0 if not asked for. */
+/* The facts that all samples of one row have in common, two 32-bit numbers a word.  Facts that were not asked for are 0. */
 #define KEY_WORDS 7
 struct row_key {
 	uint64_t word[KEY_WORDS];
@@ -106,7 +107,8 @@ static bool paths_look_alike(const struct rows *r, const struct parent_paths *a,
 	return true;
 }
 
-/* Returns the first paths that look like these on the wanted levels.  Components that lead to nothing have one row without a component. */
+/* Returns the number of the first paths that have the same components and shares on the wanted levels, which is paths itself if there are
+ * no earlier ones.  Components that lead to nothing have one path without upper components. */
 static uint32_t find_alike_paths(struct rows *r, uint32_t paths)
 {
 	const struct parent_paths *w = &r->paths[paths - 1];
@@ -124,7 +126,8 @@ static uint32_t find_alike_paths(struct rows *r, uint32_t paths)
 	return paths;
 }
 
-/* Returns paths that look like these rows, and adds them if there are none.  0: out of memory. */
+/* Returns the number of paths with the same components and shares on the wanted levels as e, and adds e's if there are none.  0: out of
+ * memory. */
 static uint32_t find_or_add_paths(struct rows *r, const struct expansion *e)
 {
 	uint32_t i, seen;
@@ -137,7 +140,7 @@ static uint32_t find_or_add_paths(struct rows *r, const struct expansion *e)
 	i = ++r->nr_paths;
 	seen = find_alike_paths(r, i);
 	r->paths[i - 1].seen = seen;
-	if (seen != i) { /* the rows are not kept, because those of `seen` look the same */
+	if (seen != i) { /* the rows just added are dropped, because those of `seen` are the same */
 		r->nr_rows -= e->nr;
 		r->nr_paths--;
 	}
@@ -252,7 +255,8 @@ static bool same_row_key(const struct row_key *a, const struct row_key *b)
 	return !differ;
 }
 
-/* Finds or adds the nr rows of such samples and returns the first.  BLOCK_ROWS: there is no room. */
+/* Finds or adds the rows of samples with these facts and parent paths, nr of them, and returns the first.  BLOCK_ROWS: there is no room,
+ * so rows_flush() is needed. */
 static uint32_t find_or_add_sum_rows(struct rows *r, const struct row_facts *f, uint32_t paths, uint32_t nr)
 {
 	const struct expansion_row *way;

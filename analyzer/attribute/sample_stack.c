@@ -4,7 +4,7 @@
 #include "analyzer/attribute/walk.h"
 #include "jitreg/base/grow.h"
 
-#define FRAMES_MAX (UINT16_MAX - 1u) /* limit of stack_node.depth; inlined functions beyond it are left out */
+#define FRAMES_MAX (UINT16_MAX - 1u) /* limit of frames, because stack_node.depth has 16 bits; the outer frames beyond it are left out */
 
 struct collect {
 	const struct sample_world *world;
@@ -53,7 +53,7 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 	return true;
 }
 
-/* Gives frames that work on nodes of plans the components of those nodes. */
+/* Gives the frames that work on nodes of plans the components of those nodes, if they have none of their own. */
 static void add_plan_node_components(struct collect *c)
 {
 	const struct model *m = c->world->model;
@@ -71,8 +71,8 @@ static void add_plan_node_components(struct collect *c)
 	}
 }
 
-/* Collects the frames that the kernel found by frame pointers.  Whether they are complete is unknown, unless there are as many as the
- * kernel records at most. */
+/* Collects the frames that the kernel found by frame pointers.  It is unknown whether they are complete, so REASON_HOST is returned, as
+ * for a complete stack.  If there are as many as the kernel records at most, it is REASON_CHAIN_CUT. */
 static enum reason collect_callchain(struct collect *c)
 {
 	const struct sample *s = c->sample;
@@ -90,7 +90,8 @@ static enum reason collect_callchain(struct collect *c)
 	return sample_chain_is_cut(s) ? REASON_CHAIN_CUT : REASON_HOST;
 }
 
-/* Collects the kernel's frames, from the sampled instruction outwards.  Adjacent frames without a name are one frame. */
+/* Collects the kernel's frames, from the sampled instruction outwards.  Successive frames without a name become one frame.  location: that
+ * of the sampled instruction. */
 static void collect_kernel_frames(struct collect *c, uint32_t location)
 {
 	const struct sample *s = c->sample;
@@ -106,7 +107,7 @@ static void collect_kernel_frames(struct collect *c, uint32_t location)
 	}
 }
 
-/* Collects the frames in user space.  Returns how the walk ended. */
+/* Collects the frames in user space.  Returns why the stack is incomplete, or another reason if it is complete. */
 static enum reason collect_user_frames(struct collect *c)
 {
 	const struct sample *s = c->sample;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes in an array, and a hash table over (caller, frame) that finds them again. */
+/* Keeps the nodes in an array, and finds them again by a hash table over caller and frame. */
 #include "analyzer/attribute/stacks.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* When a non-maskable interrupt takes the sample inside of the kernel, Linux does not look for the user's rbx and r12-r15, and reports -1
- * (arch/x86/kernel/perf_regs.c, perf_get_regs_user()).  These registers are unknown then. */
+/* If a non-maskable interrupt takes a sample inside of the kernel, Linux does not look for the user's rbx and r12-r15, and reports -1
+ * (arch/x86/kernel/perf_regs.c, perf_get_regs_user()).  So these registers are unknown if all of them are -1. */
 #define UNSAVED (1u << UNWIND_RBX | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15)
 
 static void forget_unsaved(struct unwind_registers *r)
@@ -60,8 +60,7 @@ bool walk_input_of_sample(struct sample_block *b, uint32_t i, struct unwind_inpu
 	return true;
 }
 
-/* Checks for a program that was linked without any call-frame information (bun, deno).  Its stacks can be walked only if it keeps frame
- * pointers. */
+/* Checks for a program that was linked without any call-frame information (bun, deno).  Its stacks can only be walked by frame pointers. */
 static bool has_no_frame_info(struct elf_object *elf)
 {
 	struct elf_section s;
@@ -94,7 +93,7 @@ static void find_unwind_object(void *context, uint64_t address, struct unwind_ob
 	if (c && c->kind == CODE_LOAD && c->region && !f) {
 		out->function = c->region->bytes;
 		out->function_start = c->address;
-		out->function_bytes = c->bytes; /* the region has at least as many */
+		out->function_bytes = c->bytes; /* the region, a copy of the function, has at least as many */
 		out->key = (uint64_t)c->number << 2 | 3;
 	}
 	out->frame_pointers = (out->unregistered && !at->process->regions_were_read) || (c && c->kind == CODE_LOAD);
@@ -119,7 +118,8 @@ static void find_unwind_object(void *context, uint64_t address, struct unwind_ob
 	}
 	out->key = c->kind == CODE_ELF ? (uint64_t)c->number << 2 | 1 : (uint64_t)c->file->number << 2;
 	out->start = out->bias ? out->bias : c->address;
-	out->end = c->address + c->bytes + (64u << 20); /* includes the data after the code, where pointers to personalities are */
+	/* includes the data behind the code, because unwind information refers to pointers to personality routines there */
+	out->end = c->address + c->bytes + (64u << 20);
 }
 
 struct unwind_space walk_unwind_space(const struct walk_place *at, bool with_generation)
@@ -133,8 +133,8 @@ struct unwind_space walk_unwind_space(const struct walk_place *at, bool with_gen
 
 /* ------------------------------------------------------------------------------------------------- interpreters */
 
-/* Register (r13) in which HotSpot's interpreter keeps its bytecode address while it runs.  A frame keeps the address in memory from when
- * it is made or calls. */
+/* Register (r13) in which HotSpot's interpreter keeps the address of the current bytecode while it runs.  A frame also has that address in
+ * memory, from when the frame is made or calls. */
 #define PLACE_REGISTER 13
 
 static bool is_program(const struct process *p, uint64_t address, uint64_t time_ns)

@@ -29,7 +29,7 @@ bool weights_differ_by_cpu(const struct model *m)
 	return by_cpu;
 }
 
-/* Gives all samples of a block the same weight.  The weight is a large whole number, so that the fraction that is cut off does not
+/* Gives all samples of a block the same weight.  It is at least WEIGHT_LARGE before scaling, so the fraction that is cut off does not
  * matter. */
 static void fill_equal_weights(const struct sample_block *b, uint64_t weight, uint64_t *scaled)
 {
@@ -38,9 +38,11 @@ static void fill_equal_weights(const struct sample_block *b, uint64_t weight, ui
 }
 
 /*
- * Scales samples from i on that have the weight of the sample before, and returns the first with another weight.  While the weight and its
- * sum with the fraction that was cut off lie between the same powers of two, sums are not rounded, because all of them are multiples of the
- * weight's last bit.  Whole numbers of that bit give the same result, and no sample waits for two conversions of the one before.
+ * Scales the samples from i on that have the same weight as sample i - 1, and returns the first with another weight.  It computes with
+ * integers what the loop in weights_scale() computes with doubles, which is faster because no sample has to wait for two conversions of
+ * the one before.  Both give the same result: if scaled_weight and scaled_weight + 1 lie between the same two powers of two, all sums are
+ * multiples of the lowest bit of scaled_weight's mantissa, so doubles are not rounded either.  Otherwise nothing is scaled, and i is
+ * returned.
  */
 static uint32_t scale_equal_weights(const uint64_t *weight, uint32_t i, uint32_t nr, double scaled_weight, double *cut_off,
 				    uint64_t *scaled)
@@ -63,7 +65,8 @@ static uint32_t scale_equal_weights(const uint64_t *weight, uint32_t i, uint32_t
 	return i;
 }
 
-/* Returns the scale of sample i: that of its thread's own count, or else of its processor's. */
+/* Returns the scale of sample i: that of its thread's own count if the thread has ended and has one, else that of its processor or event.
+ * */
 static double scale_of_sample(const struct model *m, const struct sample_block *b, uint32_t i, bool by_cpu, bool by_thread)
 {
 	const uint64_t *pid = b->column[SAMPLE_COLUMN_PID], *tid = b->column[SAMPLE_COLUMN_TID], *cpu = b->column[SAMPLE_COLUMN_CPU];
@@ -111,7 +114,7 @@ int weights_scale(struct scaled_weights *w, const struct model *m, struct sample
 			scale = scale_of_sample(m, b, i, by_cpu, by_thread);
 		cut_off += (double)weight[i] * scale;
 		w->scaled[i] = model_clamp_to_u64(cut_off);
-		cut_off = cut_off < 0x1p53 ? cut_off - (double)w->scaled[i] : 0; /* doubles from there on have no fraction */
+		cut_off = cut_off < 0x1p53 ? cut_off - (double)w->scaled[i] : 0; /* larger doubles have no fraction */
 		i++;
 		if (one_scale && i < b->nr && weight[i] == weight[i - 1])
 			i = scale_equal_weights(weight, i, b->nr, (double)weight[i] * scale, &cut_off, w->scaled);
@@ -217,7 +220,7 @@ struct absence switches_find(const struct switches *s, uint32_t tid, uint64_t fr
 	uint64_t woken_ns = 0;
 
 	if ((up_to && s->at[up_to - 1].tid == tid && s->at[up_to - 1].kind == ENDED) || out.until_ns < from_ns)
-		out.until_ns = from_ns; /* a thread that ended does not wait */
+		out.until_ns = from_ns; /* the thread had ended, or the recording, so it was not away */
 	for (; out.until_ns > from_ns && up_to < s->nr && s->at[up_to].tid == tid; up_to++) {
 		const struct thread_switch *at = &s->at[up_to];
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A multiplexed counter of a processor counted for a part of the time that its threads ran there (on_cpu_ns).  The kernel's
- * own "enabled" time is how long they ran on all processors: of a thread that runs half of its time on each of two, each counter was
- * enabled for twice as long as it could count.  Traces that do not know the time on the processor still know the time on all of them,
- * which is that of any counter, and how long counters ran on all of them together: the part that is missing is taken to be missing
- * everywhere alike.
+ * A multiplexed counter of a processor counts (running_ns) for a part of the time that its threads run on this processor (on_cpu_ns).  The
+ * kernel's "enabled" time is of no use here, because it is how long they ran on all processors: if a thread runs half of its time on each
+ * of two, each counter was enabled for twice as long as it could count.  Older traces lack on_cpu_ns.  For these, the time on all
+ * processors is the enabled time of any counter, and it is compared with the sum of running_ns of all counters.  The missing part is
+ * assumed to be the same on each processor.
  *
  * A clock counts the time that it runs.  What the kernel adds to its value while it throttles the clock's samples is more than that, up to
- * three times as much (Linux 6.18, perf_event_max_sample_rate of 1,000), so of clocks the running time counts.
+ * three times as much (Linux 6.18, perf_event_max_sample_rate of 1,000), so of clocks running_ns is used as the value.
  */
 #include "analyzer/model/counts.h"
 
@@ -20,12 +20,15 @@
 #include <string.h>
 
 #define CPUS_MAX 8192u
-#define SCALE_MAX 1000.0 /* larger scales are noise */
-#define SCALE_MIN 0.5 /* samples at a rate weigh more than was counted if the kernel made their period longer */
+#define SCALE_MAX 1000.0 /* limit of scales, because a larger one is due to too few samples */
+/* limit of scales below 1, which occur because the kernel changes the period of samples at a rate, so that they weigh more than was
+ * counted */
+#define SCALE_MIN 0.5
 #define SCALE_SAME 0.005
 #define SAMPLES_FEW 50
-#define PERIODS_UNSAMPLED 2 /* periods that a thread may run without a sample: one, and the rest of the period before */
-#define UNSAMPLED_WORTH 0.01 /* unsampled part from which rows are worth it: less can be due to late interrupts */
+#define PERIODS_UNSAMPLED 2 /* from so many periods on, a sample of a thread was due: one period, and the rest of the period before */
+/* smallest part of the count for which threads without samples get rows, because less can be due to late interrupts */
+#define UNSAMPLED_WORTH 0.01
 
 static uint64_t key_of_thread(uint32_t pid, uint32_t tid)
 {
@@ -114,7 +117,8 @@ void counts_read(struct model *m, const struct trace_record *r)
 	c->lost += trace_u64(r, F(count, lost));
 	c->weight += trace_u64(r, F(count, weight));
 	e->idle_ns = add_clamped(e->idle_ns, trace_u64(r, F(count, idle_ns)));
-	if (cpu >= CPUS_MAX && r->tid && !(e->is_clock && e->exclude_kernel)) /* else value includes time in the kernel */
+	/* value includes time in the kernel then, which samples of user code do not stand for */
+	if (cpu >= CPUS_MAX && r->tid && !(e->is_clock && e->exclude_kernel))
 		add_thread_count(m, (uint32_t)i, r, (struct thread_count_part){ value, trace_u64(r, F(count, samples)),
 										trace_u64(r, F(count, weight)), 0, UINT32_MAX });
 }
@@ -130,9 +134,9 @@ static double clamp_scale_from_one(double scale)
 }
 
 /*
- * Returns what each sample stands for because of missing ones.  Counters that ran a tenth of their time and lost half of their samples
- * have a twentieth of what there was.  Interrupts that come late are missing samples that no loss record counts.  If the sum of the
- * samples' weights is known, its ratio to the count covers both.  Threads that ended have scales of their own (counts.h).
+ * Returns how many samples each one stands for, because others were lost, or are missing because interrupts came late, which no loss
+ * record counts.  If the sum of the samples' weights is known, its ratio to the count covers both.  Else only lost samples are known.  The
+ * parts of threads that ended are taken out, because they have scales of their own (counts.h).
  */
 static double scale_of_lost_samples(const struct event_count *c)
 {
@@ -164,8 +168,8 @@ static void add_count(struct model_event *e, const struct event_count *c)
 	e->sampled += (double)c->weight;
 }
 
-/* Sets the scale of a processor's counter.  A few samples may stand for anything, so theirs is the scale of the whole event.  So is a
- * scale that differs from it by next to nothing. */
+/* Sets the scale of a processor's counter.  If there are few samples, chance decides their ratio to the count, so they get the scale of
+ * the whole event.  So do those whose scale differs from it by less than SCALE_SAME. */
 static void settle_cpu_scale(const struct model_event *e, struct event_count *c)
 {
 	if (c->enabled_ns || c->samples)
@@ -184,7 +188,8 @@ static void add_ended(struct event_count *to, const struct event_count *from)
 	to->unsampled += from->unsampled * from->unsampled_part;
 }
 
-/* Does the same as scale_of_lost_samples() for all counters together.  value: the sum of their unscaled values. */
+/* Returns the scale of all counters together, for multiplexing and missing samples, and sets e->multiplexed and e->sampled.  value: the
+ * sum of their unscaled values. */
 static double scale_of_all(struct model_event *e, double value)
 {
 	double counted = (double)e->counted, sampled = e->sampled;
@@ -198,7 +203,8 @@ static double scale_of_all(struct model_event *e, double value)
 	if (e->count_samples >= all.ended_samples + SAMPLES_FEW && value > (double)all.ended_value && sampled > (double)all.ended_weight) {
 		counted -= (double)all.ended_value * e->multiplexed;
 		sampled -= (double)all.ended_weight;
-	} else if (value > (double)all.ended_unsampled) { /* unsampled threads have rows of their own in any case */
+	/* threads without samples have rows of their own, also if there are too few other samples */
+	} else if (value > (double)all.ended_unsampled) {
 		counted -= (double)all.ended_unsampled * e->multiplexed;
 	}
 	counted -= all.unsampled * e->multiplexed;
@@ -206,7 +212,8 @@ static double scale_of_all(struct model_event *e, double value)
 	return clamp_scale(SCALE_MIN, counted / sampled);
 }
 
-/* Checks for a clock with samples of user code only.  They are a part of what the clock counts, and stand for no more. */
+/* Checks for a clock with samples of user code only.  These are meant to be less than what the clock counts, so their weights are not
+ * scaled up. */
 static bool is_user_part_of_clock(const struct model_event *e)
 {
 	return e->is_clock && e->exclude_kernel && e->sampled > 0;
@@ -254,12 +261,13 @@ static void settle_event_counts(struct model_event *e)
 /* ------------------------------------------------------------------------------------------------- threads that ended */
 
 /*
- * A thread begins with a whole period, and no sample covers what it runs after its last one.  For a thread that lives for a few periods
- * that is much, and for one that lives for less than a period it is everything.
+ * A thread begins with a whole period, and no sample covers the time that it runs after its last one.  For a thread that lives for a few
+ * periods that is much, and for one that lives for less than a period it is everything.
  *
- * Counters of a thread say how much that is.  Counters of a processor say it for all their threads together: their count less the weights
- * of samples.  A thread with samples is assumed to have half a period of this, which is the mean.  A thread without samples has at most a
- * period, and for a clock no more than it lived.  The rest is due to late interrupts, which are late for all threads alike.
+ * If the thread had a counter of its own, the value says how much that is.  Counters of a processor only have it for all their threads
+ * together: their count less the weights of samples.  A thread with samples is assumed to have half a period of this, which is the mean.
+ * A thread without samples has at most a period, and for a clock no more than it lived.  The rest is due to late interrupts, which are
+ * late for all threads alike.
  */
 
 static int compare_beginnings(const void *a, const void *b)
@@ -292,8 +300,8 @@ static double mean_period(const struct model_event *e)
 	return e->period ? (double)e->period : samples > 0 ? weight / samples : 0;
 }
 
-/* Returns the processor's count that contains the part, if the part has no value of its own.  NULL: the thread has a counter of its
- * own. */
+/* Returns the count of the processor that contains this part of a thread's count, if its value is unknown.  NULL: the value is known,
+ * because the thread had a counter of its own. */
 static struct event_count *count_of_untold(struct model *m, const struct thread_count_part *p)
 {
 	struct model_event *e = &m->event[m->thread_counts.thread[p->thread].event];
@@ -301,7 +309,7 @@ static struct event_count *count_of_untold(struct model *m, const struct thread_
 	return !p->value && p->cpu < e->nr_counts ? &e->count[p->cpu] : NULL;
 }
 
-/* Returns how much the thread is assumed to have of the event after its last sample, or without a sample at most. */
+/* Returns how much the thread is assumed to have of the event on this processor after its last sample, or if it has no sample, at most. */
 static double claim_of_untold(const struct model *m, const struct thread_count_part *p)
 {
 	const struct thread_count *t = &m->thread_counts.thread[p->thread];
@@ -314,7 +322,8 @@ static double claim_of_untold(const struct model *m, const struct thread_count_p
 	return lived_ns ? fmin(e->mean_period, (double)lived_ns) : e->mean_period;
 }
 
-/* Finds which part of what threads may have is in the processor's count beyond its samples.  Threads with samples get theirs first. */
+/* Limits the estimates for threads that ended (tail, unsampled) to what the processor counted beyond its samples.  Threads with samples
+ * get theirs first.  period: mean weight of a sample. */
 static void settle_claims(struct event_count *c, double period)
 {
 	double sampled = c->weight ? (double)c->weight : (double)c->samples * period;
@@ -371,9 +380,10 @@ static void settle_untold_threads(struct model *m)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------- before and behind the events' scales */
+/* ------------------------------------------------------------------------------------------- counts and scales of threads that ended */
 
-/* Marks threads without a sample although one was due.  It was lost or came late, as samples of others did, and those stand for it. */
+/* Marks threads without a sample although one was due.  It was lost or came late, as samples of other threads were, and the scale of all
+ * samples makes up for it. */
 static void find_threads_without_their_samples(struct model *m)
 {
 	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {

@@ -20,7 +20,7 @@ struct trace_record;
  * scaled to its own count, and a thread without a sample gets a row of its own.  The rest of the processors' counts belongs to the samples
  * of all other threads.
  */
-struct thread_count { /* what one thread has of one event, summed over all processors */
+struct thread_count { /* one thread's share in the count of one event, summed over all processors */
 	uint64_t value, samples, weight, time_ns; /* value 0: unknown; weight: sum over the thread's samples; time_ns: when it ended */
 	uint32_t event, pid, tid;
 	bool is_left_out; /* the thread has no sample, although it counted at least PERIODS_UNSAMPLED periods */

@@ -130,7 +130,8 @@ static void grow_component_buckets(struct dictionary *d)
 	d->nr_buckets = nr;
 }
 
-/* Adds a component.  older: the previous component with the same id, or COMPONENT_NONE. */
+/* Adds a component, and returns its index, or COMPONENT_NONE if memory runs out.  older: the previous component with the same id, or
+ * COMPONENT_NONE. */
 static uint32_t add_component(struct dictionary *d, uint32_t process, bool common, uint32_t level, uint64_t id, uint64_t from_ns,
 			      uint32_t older)
 {
@@ -172,8 +173,8 @@ uint32_t dictionary_get_component(struct dictionary *d, uint32_t process, uint32
 	return add_component(d, process, i && d->component[i].common, level, id, i ? d->component[i].to_ns : 0, i);
 }
 
-/* Returns the component that a process announces: its own or the common one, even if other processes have one of their own with that
- * id. */
+/* Returns the component that a process announces, and adds it if it is new or over.  It is the process's own, or the common one if common
+ * is set, whatever the other one with that id is. */
 static uint32_t get_announced_component(struct dictionary *d, uint32_t process, bool common, uint32_t level, uint64_t id)
 {
 	uint32_t i = find_component_of_owner(d, common ? COMMON : process, level, id);
@@ -264,7 +265,7 @@ uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, u
 	return i;
 }
 
-#define END_STEPS_MAX 1000000000ull /* limit for a whole trace.  Hosts need few */
+#define END_STEPS_MAX 1000000000ull /* limit for a whole trace, which protects from malformed ones; hosts need few */
 
 void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t first, uint64_t nr, uint64_t time_ns)
 {
@@ -292,7 +293,7 @@ void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t 
 	}
 }
 
-/* Returns the component that a link leads to at a time. */
+/* Returns the component that a link leads to at a time.  COMPONENT_NONE: the link does not hold then, or its component was over. */
 static uint32_t upper_component_at_time(const struct dictionary *d, const struct link *l, uint64_t time_ns, struct time_range *holds)
 {
 	const struct component *c = &d->component[l->upper];
@@ -329,8 +330,8 @@ static uint64_t link_key_of_upper(const struct component *upper)
 	return upper->id * LEVELS_MAX + upper->level;
 }
 
-/* Finds the latest link of a component, which has many, to the level and id of another.  Earlier links that have ended are taken out of
- * the chain. */
+/* Finds the latest link of a component with more than LINKS_FEW to the level and id of another component.  Returns 1 + its index in the
+ * component's links, or 0.  Takes earlier links that have ended out of the chain (link.before). */
 static uint32_t latest_link(struct dictionary *d, uint32_t lower, uint32_t upper)
 {
 	struct link *link = d->component[lower].links;
@@ -353,7 +354,7 @@ static void remember_link(struct dictionary *d, uint32_t lower, uint32_t i)
 	hash_map_set(&d->link_of, lower, link_key_of_upper(upper), i + 1);
 }
 
-/* Makes room for a link.  Most components have one or two. */
+/* Makes room for a link.  Most components have one or two, so there is room for one at first. */
 static bool grow_links(struct component *c)
 {
 	uint32_t capacity = c->links_capacity ? 2 * c->links_capacity : 1;
@@ -521,8 +522,8 @@ bool dictionary_find_counter(const struct dictionary *d, uint32_t component, con
 	return n != NULL;
 }
 
-/* Ranks each level below all levels that it is linked to, by the longest way up.  A way has at most LEVELS_MAX steps, so that cycles
- * end. */
+/* Ranks each level below all levels that it is linked to, by the longest way up.  Links between levels may form a cycle, so there are at
+ * most LEVELS_MAX rounds and ranks. */
 void dictionary_rank_levels(struct dictionary *d)
 {
 	bool above[LEVELS_MAX][LEVELS_MAX] = { { false } }, changed = true;
@@ -557,7 +558,8 @@ static uint64_t link_weight_to_level(const struct dictionary *d, const struct co
 	return sum;
 }
 
-/* Adds to row r the upper components that component leads to.  If there are several at a level, the row is copied for each. */
+/* Adds to row r the upper components that component leads to, and in turn those that they lead to.  If there are several at a level, the
+ * row is copied for each, and its share is divided by their weights. */
 static void climb_to_upper_components(const struct dictionary *d, struct expansion *e, uint32_t r, uint32_t component, uint64_t time_ns,
 				      int depth)
 {
@@ -596,7 +598,7 @@ static void climb_to_upper_components(const struct dictionary *d, struct expansi
 			e->row[at].share = base.share * (l->weight ? l->weight : 1) / (double)total;
 			e->row[at].component[level] = upper;
 			climb_to_upper_components(d, e, at, upper, time_ns, depth + 1);
-			if (at != r) /* the component's links to other levels */
+			if (at != r) /* the component's links to other levels hold for the copy, too */
 				climb_to_upper_components(d, e, at, component, time_ns, depth + 1);
 		}
 	}
@@ -617,7 +619,8 @@ void dictionary_expand_components(const struct dictionary *d, const uint32_t *de
 	for (uint32_t i = 0; i < nr_deciding; i++)
 		for (uint32_t r = 0, nr = out->nr; deciding[i] && r < nr; r++)
 			climb_to_upper_components(d, out, r, deciding[i], time_ns, 0);
-	/* A row that was copied lacks what the components below the split lead to besides. */
+	/* When a row was copied, the components below the split still had links to other levels to follow, and did so for the original row
+	 * alone.  So the components of each copy are asked again. */
 	for (uint32_t r = 1; r < out->nr; r++)
 		for (uint32_t level = 0; level < d->nr_levels; level++)
 			climb_to_upper_components(d, out, r, out->row[r].component[level], time_ns, 0);

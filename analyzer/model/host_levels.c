@@ -40,7 +40,8 @@ static bool has_own_levels(const struct model *m, const struct code *c)
 	const struct process *p = m->numbered.at[c->process];
 	const struct source *s;
 
-	if (c->kind == CODE_ELF || c->generated) /* looking into each line table would cost more than it is worth */
+	/* an exact answer would need a look into each line table, which costs more than it is worth */
+	if (c->kind == CODE_ELF || c->generated)
 		return p->has_line_components;
 	if (c->nr_entries)
 		return true;
@@ -48,8 +49,8 @@ static bool has_own_levels(const struct model *m, const struct code *c)
 	return s && s->level < LEVELS_MAX;
 }
 
-/* Checks for V8's builtins, which is code of the runtime itself that V8 announces beside what it compiles.  Its time belongs to its
- * callers, as that of the host's own code does. */
+/* Checks for code of V8's runtime, such as builtins, that V8 announces beside what it compiles.  It gets no components, so that its time
+ * belongs to its callers, as that of the host's own code does. */
 static bool is_v8_runtime_code(const char *name)
 {
 	static const char *const kinds[] = { "Builtin:", "BytecodeHandler:", "Handler:", "Stub:" };

@@ -10,8 +10,8 @@
 
 #define ANCESTORS_MAX 64
 
-/* Asks a code map of a process, and those that it was forked from.  A child's memory is its parent's as of the fork, except where the
- * child's own facts say otherwise. */
+/* Asks a code map of a process, and then those of the processes that it was forked from.  A child's memory is its parent's as of the fork,
+ * except where the child's own facts say otherwise.  map: offset of the map in struct process. */
 static struct code_answer ask_code_map_with_parents(const struct process *p, size_t map, uint64_t address, uint64_t time_ns)
 {
 	bool frames = map == offsetof(struct process, frames);
@@ -26,7 +26,8 @@ static struct code_answer ask_code_map_with_parents(const struct process *p, siz
 			all.from_ns = a.from_ns > all.from_ns ? a.from_ns : all.from_ns;
 			all.until_ns = a.until_ns < all.until_ns ? a.until_ns : all.until_ns;
 		}
-		if (a.fact && (a.fact->owner || !frames)) /* a fact without owner ends the search: the code is gone */
+		/* a fact without an owner ends the search, because the code was unloaded; only frames are still asked of the parent */
+		if (a.fact && (a.fact->owner || !frames))
 			break;
 		if (p->parent && p->forked_ns < time_ns) {
 			all.from_ns = !forked && p->forked_ns > all.from_ns ? p->forked_ns : all.from_ns;
@@ -52,7 +53,7 @@ struct code_answer model_ask_region(const struct process *p, uint64_t address, u
 	return ask_code_map_with_parents(p, offsetof(struct process, regions), address, time_ns);
 }
 
-/* Finds the code that any process registered in the shared memory that p has at an address. */
+/* Finds the code that some process registered in the shared memory that p has at an address. */
 static struct code_answer ask_shared(const struct process *p, uint64_t address, uint64_t time_ns)
 {
 	const struct code_answer none = { NULL, 0, UINT64_MAX }, region = p->shared ? model_ask_region(p, address, time_ns) : none;
@@ -215,7 +216,7 @@ const struct source *model_find_source(const struct model *m, const struct proce
 	return s;
 }
 
-#define SCOPES_LOOKED 64u /* scopes searched backwards that begin at the number or before */
+#define SCOPES_LOOKED 64u /* limit of scopes that are compared, backwards from the last that begins at the component's number or before */
 
 const struct scope *model_find_scope(const struct model *m, uint32_t component)
 {

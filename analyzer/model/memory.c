@@ -30,7 +30,7 @@ int memory_init(struct model *m)
 	return 0;
 }
 
-/* Adds an area of memory, and takes over name. */
+/* Adds an area of memory with the contents of like.  name is the area's, or freed if memory runs out or the range wraps. */
 static void add_memory_area(struct model *m, struct process *p, struct code_map *map, const struct memory *like, char *name)
 {
 	bool fits = name && like->bytes <= UINT64_MAX - like->address && ARRAY_GROW(m->areas);

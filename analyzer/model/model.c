@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANCESTORS_MAX 64 /* limit of a chain of parents */
+#define ANCESTORS_MAX 64 /* the most parents, by fork or exec, that are asked in turn */
 
 /* ------------------------------------------------------------------------------------------------------------- records */
 
@@ -49,7 +49,7 @@ static void read_hello_record(struct model *m, struct process *p, const struct t
 	p->header_version = (uint32_t)trace_u64(r, F(hello, version));
 }
 
-#define HOST_OPTIONS_BYTES 512 /* room for each of the recorder's few texts once */
+#define HOST_OPTIONS_BYTES 512 /* room for each text of a HOST_OPTION once; what is beyond is left out */
 
 bool process_has_option(const struct process *p, const char *option, size_t bytes)
 {
@@ -111,11 +111,11 @@ static void read_fork(struct model *m, struct process *p, const struct trace_rec
 	thread_counts_read_beginning(m, r);
 }
 
-/* The readers by record id.  PROCESS, FORK and COMM are also read as lifetimes (processes.c). */
+/* The readers by record id.  Lifetimes are read from PROCESS, FORK and COMM records before (processes.c). */
 #define IDS 256u
 static const struct {
 	model_read_record *read;
-	bool of_trace; /* the record is of no process */
+	bool of_trace; /* the record is of the trace as a whole, so the reader gets NULL as its process */
 } kinds[IDS] = {
 	[TRACE_HEADER] = { model_read_header, true },
 	[TRACE_EVENT] = { model_read_event, true },
@@ -172,8 +172,8 @@ static const struct {
 	[JITREG_HELLO] = { read_hello_record, false },
 };
 
-/* Time stamps are of CLOCK_MONOTONIC.  A time in the machine's first second, or a month after the start of the recording, is of another
- * clock. */
+/* Time stamps are of CLOCK_MONOTONIC.  A time in the machine's first second, or more than a month after the start of the recording, is
+ * taken to be of another clock.  That can be told only if the machine had run for a minute. */
 #define MINUTE_NS 60000000000ull
 #define MONTH_NS (30ull * 24 * 60 * MINUTE_NS)
 
@@ -200,7 +200,7 @@ static void dispatch_trace_record(struct model *m, const struct trace_record *r)
 		kinds[r->id].read(m, p, r);
 }
 
-/* Checks for a record with code bytes.  They stay in the trace until code_bytes_read(). */
+/* Checks whether a record has bytes of code.  They stay in the trace, where code_bytes_read() finds them. */
 static bool record_has_code_bytes(const struct trace_record *r)
 {
 	size_t nr = 0;
@@ -238,7 +238,8 @@ static bool settle_java_names(struct model *m)
 	return java_names_settle(&names) && ok;
 }
 
-/* Finds the texts of which PLAN_CODE records have lines. */
+/* Finds the SOURCE text for each PLAN_CODE record whose functions' lines are components: the one with the same level and first component.
+ * */
 static void settle_plan_codes(struct model *m)
 {
 	struct plan_codes *p = &m->plan_codes;
@@ -320,7 +321,8 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 		kernel_functions_settle(&m->kernel_functions);
 		ret = settle_model(m);
 	}
-	model_free_waiting(m); /* after settle_model(), because lifetimes are known then */
+	/* not earlier, because its faults depend on the last LOAD of each process, and on the end of the recording */
+	model_free_waiting(m);
 	m->reader = NULL;
 	if (ret == 0)
 		ret = trace_check_budget(t, d);

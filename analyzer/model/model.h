@@ -219,7 +219,7 @@ struct process {
 	struct {
 		uint64_t address, bytes; /* range of the interpreter's machine code; bytes 0: there is none */
 		int64_t place, function;
-	} interpreter; /* of the INTERPRETER record, which trace.h explains */
+	} interpreter; /* contents of the INTERPRETER record, which trace.h explains */
 	/* executable regions that the agent registered, and the kernel's; both are asked only where code has no answer */
 	struct code_map guest_regions, regions;
 	/* the recorder read a region of more than a page as a whole.  So it read all, but for those that were unmapped too soon */

@@ -15,7 +15,8 @@ static bool process_begins_up_to(const struct process *p, uint32_t pid, uint64_t
 	return p->pid < pid || (p->pid == pid && p->from_ns <= time_ns);
 }
 
-/* Returns the index after the last process with this PID that began at time_ns or before. */
+/* Returns the index in model.processes after the last process with this PID that began at time_ns or before.  Without one, it is where
+ * that would be inserted. */
 static uint32_t process_position(const struct model *m, uint32_t pid, uint64_t time_ns)
 {
 	return SORTED_COUNT(m->processes.nr, i, process_begins_up_to(m->processes.at[i], pid, time_ns));
@@ -81,7 +82,8 @@ uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid
 
 /* ------------------------------------------------------------------------------------------------------- names of threads */
 
-#define NAMES_MAX (1u << 16) /* names of all threads besides their first.  Beyond this, a thread keeps its last name */
+/* most names of all threads together, besides the first of each.  Beyond this, a thread is shown by the last name that it had got */
+#define NAMES_MAX (1u << 16)
 
 void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm, bool is_whole)
 {
@@ -136,7 +138,8 @@ static void leave_out_abbreviations(struct model *m)
 	m->threads.renamed.nr = nr;
 }
 
-/* Returns the thread with another name, which it may have had before.  by_name: (hash of a name, thread) -> 1 + index. */
+/* Returns the index of a thread's entry with the name of r, and adds it if the thread has not had that name before.  by_name: (hash of a
+ * name, thread) -> 1 + index. */
 static uint32_t get_thread_by_name(struct model *m, const struct renamed *r, struct hash_map *by_name, uint32_t *nr_names)
 {
 	const struct thread *first = &m->threads.at[r->thread];
@@ -191,7 +194,7 @@ int threads_settle(struct model *m)
 	return 0;
 }
 
-/* Returns the thread with the name that it had at the time. */
+/* Returns the index of the entry with the name that thread i had at the time, and narrows *holds to when it had that name. */
 static uint32_t find_thread_by_time(const struct model *m, uint32_t i, uint64_t time_ns, struct time_range *holds)
 {
 	const struct thread *t = &m->threads.at[i];
@@ -282,14 +285,15 @@ static void apply_process_record(struct model *m, struct lifetime *t)
 	struct process *p = at && m->processes.at[at - 1]->pid == t->pid ? NULL : add_process(m, t->pid, 0);
 
 	if (!p)
-		return; /* the process is known already */
+		return; /* a process with this PID is known already, or memory ran out */
 	move_text(&p->executable, &t->executable);
 	move_text(&p->comm, &t->comm);
 }
 
 /*
- * Adds the processes that existed when the recording began, before all forks.  If a whole family is attached to, their records come after
- * the forks of their children, which inherit their names.  A process that was forked in the recording begins with its fork.
+ * Adds the processes that existed when the recording began, before all forks.  If a process is attached to with its children, their
+ * PROCESS records may be later than the FORK records of further children, and these inherit the names of their parents.  A process that
+ * was forked in the recording begins with its FORK record.
  */
 static void apply_first_processes(struct lifetimes *l, struct model *m)
 {
@@ -323,7 +327,8 @@ static void apply_exec_record(struct model *m, struct lifetime *t)
 	uint32_t parent_pid = p ? p->parent_pid : 0;
 	struct process *before = NULL;
 
-	/* Before its first exec, the recorded command is still the recorder, and has no executable.  That stays one process. */
+	/* Before its first exec, the process of the recorded command still runs the recorder's code, and has no executable.  Its exec
+	 * makes no second process. */
 	if (p && (p->from_ns || *p->executable || p->exec_seen)) {
 		before = p;
 		p = add_process(m, t->pid, t->time_ns);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES 4096u /* sampled pages are copied, too: only larger copies show that whole regions were read */
+#define PAGE_BYTES 4096u /* the recorder copies sampled pages, too, so only a larger copy shows that it copied whole regions */
 
 struct code *model_add_code(struct model *m, enum code_kind kind, const struct process *p, uint64_t from_ns)
 {
@@ -31,9 +31,10 @@ struct code *model_add_code(struct model *m, enum code_kind kind, const struct p
 	return c;
 }
 
-/* ---------------------------------------------------------------------------------------- what waits for its LOAD */
+/* ---------------------------------------------------------------------------------------- records before their LOAD */
 
-/* DEBUG_INFO, INLINES, CODE_MAP and UNWINDING_INFO come before the LOAD that they belong to. */
+/* The contents of DEBUG_INFO, INLINES, CODE_MAP and UNWINDING_INFO records, which come before the LOAD that they belong to and are moved
+ * to its code then. */
 struct waiting {
 	uint64_t address;
 	struct code_line *lines;
@@ -42,10 +43,10 @@ struct waiting {
 	size_t nr_inlines;
 	struct code_entry *entries;
 	size_t nr_entries;
-	unsigned char *unwinding; /* UNWINDING_INFO of a thread's next LOAD, at address ~tid; tid 0: of a file's next LOAD */
+	unsigned char *unwinding; /* of UNWINDING_INFO, which belongs to a thread's next LOAD: at address ~tid; tid 0: of a jitdump file */
 	size_t unwinding_bytes, header_bytes;
 	struct process *process;
-	uint64_t time_ns; /* time of the last record */
+	uint64_t time_ns; /* time of the last of these records */
 };
 
 static struct waiting *find_info_waiting_for_load(const struct model *m, const struct process *p, uint64_t address)
@@ -145,7 +146,7 @@ void model_read_code_map(struct model *m, struct process *p, const struct trace_
 		entries[i].component = id && level < LEVELS_MAX ? dictionary_get_component(&m->dictionary, p->number, level, id) : 0;
 	}
 	for (uint64_t i = 1; entries && i < v->u; i++)
-		if (entries[i].offset < entries[i - 1].offset) { /* hosts should sort them, and some do not */
+		if (entries[i].offset < entries[i - 1].offset) { /* hosts are to sort them by offset, and some do not */
 			model_fault(m, FAULT_CODE_MAP_UNSORTED, p, address, 0, 0, NULL);
 			qsort(entries, v->u, sizeof(*entries), compare_entry_offsets);
 			break;
@@ -186,11 +187,12 @@ void model_read_unwinding_info(struct model *m, struct process *p, const struct 
 	p->has_unwinding = true;
 }
 
-#define WAITED_NS 100000000u /* time between a code map and its LOAD.  If less is left, the host was interrupted by its end */
+/* most time between a code map and its LOAD.  If the process ended sooner than that, it may have been interrupted */
+#define WAITED_NS 100000000u
 
 /*
- * Reports faults of what still waits.  If a later LOAD came, the code was never registered.  Without a later LOAD that is a fault for code
- * maps only.
+ * Reports a fault of records whose LOAD never came, although the process had a later LOAD.  If it had none, it may have ended before, so
+ * only code maps are a fault, if they had been there for WAITED_NS.
  */
 static void check_info_without_load(struct model *m, const struct waiting *w)
 {
@@ -272,7 +274,7 @@ void model_read_eh_frame(struct model *m, struct process *p, const struct trace_
 
 /* ----------------------------------------------------------------------------------------------------------- functions */
 
-/* Adds the unwind information of a LOAD.  Its addresses are relative to where perf puts it, after the code
+/* Adds the unwind information of a LOAD.  Its addresses are relative to the place where perf puts it, behind the code
  * (linux/tools/perf/util/jitdump.c, genelf.c). */
 static void add_load_unwinding(struct model *m, struct process *p, const struct waiting *w, uint64_t code_end, uint64_t from_ns)
 {
@@ -319,7 +321,7 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 		char *name = trace_text(r, F(load, name));
 
 		w = find_info_waiting_for_load(m, p, address);
-		if (w) /* the LOAD has come, although it is empty */
+		if (w) /* a LOAD came, so its code map is no fault of its own */
 			w->nr_entries = 0;
 		model_fault(m, FAULT_LOAD_EMPTY, p, address, bytes, 0, name);
 		free(name);
@@ -349,13 +351,14 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 		c->entries = w->entries;
 		c->nr_entries = w->nr_entries;
 		free(w->unwinding);
-		*w = (struct waiting){ .process = p, .address = address, .time_ns = w->time_ns }; /* for the next LOAD there */
+		/* free again for records of the next LOAD there */
+		*w = (struct waiting){ .process = p, .address = address, .time_ns = w->time_ns };
 	}
 	from_ns = r->time_ns == JITREG_TIME_BEFORE ? 0 : r->time_ns;
 	code_map_add(&p->code, address, address + bytes, from_ns, c);
 	if (!p->has_unwinding)
 		return;
-	code_map_add(&p->frames, address, address + bytes, from_ns, NULL); /* ends what earlier code had here */
+	code_map_add(&p->frames, address, address + bytes, from_ns, NULL); /* ends the unwind information that earlier code had here */
 	by_tid[0] = find_info_waiting_for_load(m, p, ~(uint64_t)r->tid);
 	by_tid[1] = r->tid ? find_info_waiting_for_load(m, p, ~0ull) : NULL;
 	for (int i = 0; i < 2; i++)

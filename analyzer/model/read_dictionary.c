@@ -59,8 +59,8 @@ void model_read_level(struct model *m, struct process *p, const struct trace_rec
 	}
 }
 
-/* Reports a fault if a component gets another name before any work was done under its old one: then two components have one id.  After
- * work was done, an id may be reused. */
+/* Reports a fault if a component gets another name before any work (LOAD, MARK) came since the old one, because then two components
+ * probably have one id.  After work was done, an id may be reused. */
 static void check_component_renamed(struct model *m, const struct process *p, uint32_t level, uint64_t id, const struct trace_record *r)
 {
 	const struct component *c = &m->dictionary.component[dictionary_find_component(&m->dictionary, p->number, level, id)];
@@ -118,7 +118,7 @@ void model_read_edge(struct model *m, struct process *p, const struct trace_reco
 		dictionary_add_edge(&m->dictionary, from, to, (uint32_t)trace_u64(r, F(edge, order)), trace_text(r, F(edge, label)));
 }
 
-/* Counters mostly come at the end, and their component may be over by then. */
+/* Reads a COUNTER.  Counters mostly come at the end, so the component may be over, and is found nevertheless. */
 void model_read_counter(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t id = trace_u64(r, F(counter, component));
@@ -152,7 +152,7 @@ void model_read_source(struct model *m, struct process *p, const struct trace_re
 	s->flags = (uint32_t)trace_u64(r, F(source, flags));
 	s->nr_components = m->dictionary.nr_components;
 	free(s->text);
-	s->nr_lines = 1; /* counted before memory is taken: an empty line is a byte in the trace, and nine here */
+	s->nr_lines = 1; /* lines are counted before memory is taken, because an empty line is one byte in the trace, but nine in memory */
 	for (size_t i = 0; i < s->text_bytes; i++)
 		s->nr_lines += text[i] == '\n';
 	if (!trace_budget_has_room(m->reader, s->text_bytes + s->nr_lines * sizeof(*s->line_start)))
@@ -338,7 +338,7 @@ void model_read_step_word(struct model *m, struct process *p, const struct trace
 	objects_add_step_word(&m->objects, trace_u64(r, F(step_word, function)), (uint32_t)trace_u64(r, F(step_word, offset)));
 }
 
-/* Marks the components of an object.  A component that was never announced is added with its number only. */
+/* Sets of_objects of the components of an object.  A component that was never announced is added with its number only. */
 static void mark_components_of_object(struct model *m, const struct object *x)
 {
 	uint32_t nr;
@@ -368,7 +368,8 @@ int model_settle_objects(struct model *m)
 
 /* -------------------------------------------------------------------------------------------------- flows and counters */
 
-/* Copies a list whose elements have numbers as members, as the host gave them, one element after another.  NULL: no room. */
+/* Copies a list whose elements consist of numbers into an array, element by element.  members: numbers in an element.  NULL: the budget or
+ * memory does not suffice. */
 static uint64_t *copy_list_numbers(struct model *m, const struct trace_value *list, uint64_t members)
 {
 	uint64_t *all, n = list->u;
@@ -384,7 +385,7 @@ static uint64_t *copy_list_numbers(struct model *m, const struct trace_value *li
 
 #define NUMBERS(m, r, field, element) copy_list_numbers(m, list_field_of_record(r, field), sizeof(struct element) / sizeof(uint64_t))
 
-/* Turns level numbers of a host into indexes.  LEVELS_MAX: none. */
+/* Turns level numbers of a host into indexes, in nr elements of stride numbers each.  LEVELS_MAX: none. */
 static void index_levels(struct model *m, uint64_t *level, size_t stride, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++, level += stride)
@@ -417,7 +418,7 @@ void model_read_flow(struct model *m, struct process *p, const struct trace_reco
 	flow_records_add(&m->flows, &f);
 }
 
-/* Reads a COUNTER_BLOCK.  A number can name another flow later, so an entry belongs to the flow that it named when the counter came. */
+/* Reads a COUNTER_BLOCK.  A component's number can get another flow later, so the flow of each entry is looked up now. */
 void model_read_counter_block(struct model *m, struct process *p, const struct trace_record *r)
 {
 	struct counters_record c = { .process = p->number, .block = trace_u64(r, F(counter_block, block)), .time_ns = r->time_ns };

@@ -35,7 +35,8 @@ static char *hex_text_of_field(const struct trace_record *r, int index)
 	return hex_text_of_bytes(p, nr);
 }
 
-/* Adds executable memory without a file.  mapper is taken over.  NULL: out of memory, or the range wraps. */
+/* Adds an executable region.  mapper, which may be NULL, belongs to it, or is freed if nothing is added.  NULL: out of memory, or the
+ * range wraps. */
 static struct code *add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes,
 		       uint64_t time_ns, char *mapper, uint64_t mapper_offset)
 {
@@ -92,8 +93,8 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	c->bytes = bytes;
 	c->map_offset = trace_u64(r, F(mmap, file_offset));
 	c->writable = (trace_u64(r, F(mmap, prot)) & PROT_WRITE) != 0;
-	/* The executable is the first mapping by time, because rings of processors are drained one after the other.  A forked process maps
-	 * libraries only. */
+	/* The executable is the file of the first executable mapping.  It is found by time, because the rings of processors are drained
+	 * one after the other, so another mapping may be read first.  A forked process only maps libraries. */
 	if (!p->parent && (!*p->executable || r->time_ns < p->executable_ns)) {
 		model_set_text(&p->executable, strdup(path));
 		p->executable_ns = r->time_ns;
@@ -108,7 +109,8 @@ void model_read_mmap(struct model *m, struct process *p, const struct trace_reco
 		read_code_mapping(m, p, r);
 }
 
-/* Checks that the budget has room for an object's compressed sections.  If not, reading ends. */
+/* Checks that the budget has room for an object's compressed sections, if all are decompressed.  false: it has none, which ends the
+ * reading of the trace. */
 static bool has_room_for(struct model *m, const struct elf_object *elf)
 {
 	uint64_t bytes = elf_object_inflated_bytes(elf);
@@ -229,7 +231,8 @@ void model_read_image_unload(struct model *m, struct process *p, const struct tr
 	}
 }
 
-/* Reads the parts of a file.  false: it has none.  *out is NULL if they do not make an ELF file. */
+/* Makes an ELF object of the parts of a file.  false: it has none, or memory ran out, and *out is not set.  *out is NULL if the parts do
+ * not make an ELF file. */
 static bool read_elf_parts(struct model *m, const struct trace_record *r, struct elf_object **out)
 {
 	const struct trace_value *parts = F(image_file, parts) < r->nr_values ? &r->values[F(image_file, parts)] : NULL;
@@ -250,7 +253,8 @@ static bool read_elf_parts(struct model *m, const struct trace_record *r, struct
 	return true;
 }
 
-/* Reads a debug file.  Its symbols are in the trace, its lines are read where it was found, if that is on this machine. */
+/* Reads a debug file, which belongs to the file before it if their keys are the same.  Its symbols are in the trace.  Its lines are read
+ * from the path where it was found, if that is on this machine. */
 static void read_debug_file(struct model *m, const struct trace_record *r)
 {
 	struct image_file *f = m->files.nr ? m->files.at[m->files.nr - 1] : NULL;
@@ -357,10 +361,11 @@ void model_read_image_code(struct model *m, struct process *p, const struct trac
 
 #define FILES_LOOKED 64u /* limit of files with the same path or key that are compared */
 
-/* An index of the trace's files by what images say of them.  Files with the same key are a list, whose first is in a map. */
+/* An index of the trace's files by key, by path, and by path and identity.  Files with the same key or path are a list, whose first is in
+ * a map. */
 struct file_index {
-	struct hash_map key, path; /* hash -> 1 + index */
-	struct hash_map identity;  /* (path, identity), if that is known -> 1 + index of the first file */
+	struct hash_map key, path; /* hash of the text -> 1 + index of the first file */
+	struct hash_map identity;  /* (hashes of path and identity), for files whose identity is known -> 1 + index of the first file */
 	uint32_t *next_key, *next_path; /* 1 + index of the next file in the list, per file */
 };
 
@@ -407,8 +412,8 @@ static bool file_may_be_of_image(const struct image_file *f, const struct code *
 	return !b || strncmp(f->key, c->build_id, a < b ? a : b) == 0;
 }
 
-/* Finds the identities of images without a build id.  The guest knows only their path.  The kernel knows which file it mapped there
- * last. */
+/* Finds the identities (device, inode) of images without a build id.  The guest knows only their paths, but the kernel reported which file
+ * it mapped at that address last. */
 static bool identify_images(struct model *m)
 {
 	struct hash_map mapped = { 0 }; /* (process, address) -> 1 + index */
@@ -447,7 +452,8 @@ static bool identify_images(struct model *m)
 	return ok;
 }
 
-/* Finds the file at the image's own path, which leads to another file in each container's root.  with_id: only files with a build id. */
+/* Finds the file at the image's own path.  Several files may have the path, because it leads to another file in each container.  with_id:
+ * only files with a build id. */
 static struct image_file *find_file_at_path(const struct model *m, const struct file_index *x, const struct code *c, bool with_id)
 {
 	uint32_t looked = 0, i = hash_map_find(&x->identity, hash_text(c->path), hash_identity(&c->identity));
@@ -463,12 +469,12 @@ static struct image_file *find_file_at_path(const struct model *m, const struct 
 			continue;
 		if (file_identity_is_same(&f->identity, &c->identity))
 			return f;
-		found = found ? found : f; /* a file can have several identities, in mounts of its own */
+		found = found ? found : f; /* the file may have another identity, in another mount */
 	}
 	return found;
 }
 
-/* Finds the first copy of a file, whatever its path. */
+/* Finds the first file with a build id, whatever its path. */
 static struct image_file *find_file_of_build_id(const struct model *m, const struct file_index *x, const char *build_id)
 {
 	uint32_t looked = 0;
@@ -488,8 +494,8 @@ static struct image_file *find_image_file(const struct model *m, const struct fi
 	return f || !*c->build_id ? f : find_file_at_path(m, x, c, false);
 }
 
-/* Marks both files of a library that a JIT wrote as generated.  There are two if the recorder has read the file that the guest
- * announced. */
+/* Marks both files of a library that a JIT wrote as generated.  There are two if the guest registered the bytes, and the recorder could
+ * read the file as well. */
 static void share_generated_flag(const struct model *m, const struct file_index *x)
 {
 	for (uint32_t n = 0; n < m->files.nr; n++) {
@@ -507,7 +513,8 @@ static void share_generated_flag(const struct model *m, const struct file_index 
 	}
 }
 
-/* Assigns code to the files with its key.  If the key is a path, their identities must not differ. */
+/* Assigns the contents of IMAGE_CODE records to the files with their keys.  If the key is a path, the identities must not differ.  Then
+ * all files with a build id get the code of the first one. */
 static void assign_code_to_files(struct model *m, const struct file_index *x)
 {
 	for (uint32_t n = 0; n < m->files.functions.nr; n++) {
@@ -606,7 +613,7 @@ static void turn_mapping_into_region(struct model *m, struct code *c)
 		return;
 	c->kind = CODE_REGION;
 	c->file = NULL;
-	c->mapper = c->path; /* the file's name says whose code it is, if no agent says more */
+	c->mapper = c->path; /* without an agent, only the file's name says whose code it is */
 	c->mapper_offset = IN_FILE;
 	c->path = strdup("(generated)");
 	code_map_add(&p->regions, c->address, c->address + c->bytes, c->from_ns, c);
@@ -679,7 +686,8 @@ static bool find_files_of_guest(struct model *m)
 	return ok;
 }
 
-/* Searches for what the trace lacks of files with a build id. */
+/* Searches for the debug information that the trace lacks of files with a build id: in the folders of --debug-path, and in the files
+ * themselves, if they are on this machine. */
 static void search_debug_files(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->files.nr; i++) {
@@ -702,7 +710,8 @@ static bool has_file_of_image(const struct model *m, const struct code *c)
 	return false;
 }
 
-/* Takes from this machine what a recorder writes at the end of a trace, while the trace is still being written. */
+/* Opens the ELF files of mapped images on this machine.  Called for a trace that is still being written, because the recorder adds their
+ * symbols only at its end. */
 static void add_files_of_machine(struct model *m)
 {
 	for (uint32_t i = 0; i < m->codes.nr; i++) {
@@ -757,7 +766,8 @@ void model_settle_images(struct model *m)
 		assign_code_to_files(m, &index);
 	free_file_index(&index);
 	hash_map_fini(&mapped);
-	/* A recorder that starts late lists libraries that the guest knew before. */
+	/* Libraries that a JIT wrote may be mapped again in the list of a recorder that starts late.  These mappings are of generated
+	 * code, too. */
 	for (uint32_t i = 0; i < m->codes.nr; i++)
 		if (m->codes.at[i]->kind == CODE_IMAGE && m->codes.at[i]->file)
 			m->codes.at[i]->generated |= m->codes.at[i]->file->generated;

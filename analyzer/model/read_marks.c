@@ -11,19 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARENTS_LOOKED 256u /* open marks among the last so many can be parents by their instance */
+#define PARENTS_LOOKED 256u /* limit of marks that are compared, from the latest back, to find a parent by its instance */
 
 /*
- * The marks without a handle that have not ended, by what an END can say of them.  Each mark is in three chains, from the latest back.
- * Searches take out marks that have ended.
+ * The marks without a handle that have not ended, by name, component and the keys of open_mark_key().  An END without a handle ends one of
+ * them.  Each mark is in three chains (by instance and thread, by instance, by thread), from the latest back.  Searches take out marks
+ * that have ended.
  */
 enum { BY_ALL, BY_INSTANCE, BY_TID, NR_BY };
 
 struct open_marks {
 	struct hash_map latest[NR_BY]; /* hash -> 1 + index of the latest mark */
 	struct mark_chain {
-		uint32_t before[NR_BY]; /* 1 + index of the mark before it */
-	} *chain; /* chains, by mark */
+		uint32_t before[NR_BY]; /* 1 + index of the mark before it in the chain; 0: none */
+	} *chain; /* places in the chains, by index of a mark */
 	uint32_t capacity;
 };
 
@@ -93,7 +94,7 @@ static void add_open_mark(struct model *m, uint32_t mark)
 	}
 }
 
-/* Finds the latest mark that an END without a handle can end. */
+/* Finds the latest mark that an END without a handle can end.  NULL: there is none. */
 static struct mark *find_begun_mark(struct model *m, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
 				    const char *name)
 {
@@ -192,7 +193,7 @@ void model_read_mark(struct model *m, struct process *p, const struct trace_reco
 	}
 	of = handle ? find_handle(m, p, handle) : 0;
 	k = of ? &m->marks.at[of - 1] : handle ? NULL : find_begun_mark(m, p, r->tid, component, trace_u64(r, F(mark, instance)), name);
-	/* Without an agent, a mark has neither handle nor name. */
+	/* A process without an agent has marks with neither handle nor name, of which the begin may be unknown.  That is no fault. */
 	if (action == JITREG_MARK_END && (handle || (name && *name)) &&
 	    (!k || k->end_ns != UINT64_MAX || (!handle && instance && k->instance != instance)))
 		model_fault(m, FAULT_MARK_END_UNKNOWN, p, trace_u64(r, F(mark, instance)), r->tid, handle, name);
@@ -212,7 +213,7 @@ void model_read_mark(struct model *m, struct process *p, const struct trace_reco
 	}
 }
 
-/* ---------------------------------------------------------------------------------------------------------- in order */
+/* ---------------------------------------------------------------------------------------------------------- sorting */
 
 static int compare_mark_begins(const void *a, const void *b)
 {
@@ -276,7 +277,7 @@ void model_settle_marks(struct model *m)
 		m->marks.at[i].pieces = pieces[m->marks.at[i].pieces];
 	for (uint32_t i = 0; marks && pieces && i < m->marks.pieces.nr; i++) {
 		struct mark_piece *x = &m->marks.pieces.at[i];
-		uint32_t outer = i; /* the piece before it, or one that piece began in */
+		uint32_t outer = i; /* candidates are the piece before it, and those in which that one began */
 
 		x->mark = marks[x->mark + 1] - 1;
 		x->before = pieces[x->before];

@@ -149,11 +149,11 @@ void model_read_host_lack(struct model *m, struct process *p, const struct trace
 void model_read_loss(struct model *m, struct process *p, const struct trace_record *r)
 {
 	(void)p;
-	m->lost[trace_loss_reason(r)] += trace_u64(r, F(loss, count)); /* losses are recorded as they happen, and added up */
+	m->lost[trace_loss_reason(r)] += trace_u64(r, F(loss, count)); /* a trace may have several LOSS records of one reason */
 }
 
-/* Gives the events of threads that leave their processor names and units: waiting, preempted, and in the run queue.  The weight of each is
- * how long it lasted. */
+/* Gives the three events of threads that do not run their names and units, if the trace has them: waiting, preempted, and in the run
+ * queue.  Their samples weigh as many ns as the state lasted. */
 static void settle_switches(struct model *m)
 {
 	uint32_t leaving = MODEL_NO_EVENT, preempted = MODEL_NO_EVENT, woken = MODEL_NO_EVENT;
@@ -178,7 +178,7 @@ static void settle_switches(struct model *m)
 	if (leaving == MODEL_NO_EVENT)
 		return;
 	model_set_text(&m->event[leaving].unit, strdup("ns waiting"));
-	m->event[leaving].counted = 0; /* the count of switches is not the sum of these weights */
+	m->event[leaving].counted = 0; /* the counter counted switches, and the weights are ns now */
 	m->leaving = leaving;
 	m->run_queue = woken;
 	m->preempted = preempted;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ANY_SIZE UINT64_MAX
-#define COPIES_MAX (1u << 20) /* copies of code that is mapped at several addresses, in one trace */
+#define COPIES_MAX (1u << 20) /* limit of struct code that is added because a file is mapped at several addresses */
 
 static bool is_shared(const struct code *c)
 {
@@ -21,7 +21,7 @@ static uint64_t base_of(const struct code *c)
 	return c->address - c->map_offset;
 }
 
-/* Finds or adds the shared memory of a mapping.  0: out of memory. */
+/* Finds or adds the struct shared_code of a mapping, and returns 1 + its index.  0: out of memory. */
 static uint32_t add_group(struct model *m, const struct code *c)
 {
 	uint32_t first = hash_map_find(&m->shared_codes.by_file, c->identity.inode, c->identity.device), last = 0;
@@ -54,7 +54,8 @@ static bool find_groups(struct model *m)
 	return true;
 }
 
-/* Copies a function to where its memory has another address.  NULL: it cannot be copied, or out of memory. */
+/* Adds a copy of a function for processes that map its file at other addresses, move bytes further on.  NULL: it is no LOAD, or there are
+ * COPIES_MAX already, or memory ran out.  The code is unknown at those addresses then. */
 static struct code *copy(struct model *m, const struct code *from, uint64_t move)
 {
 	struct code *c = from->kind == CODE_LOAD && m->shared_codes.nr_copies < COPIES_MAX ?
@@ -90,7 +91,8 @@ static bool share(struct model *m, const struct code_fact *f, const struct code 
 	return true;
 }
 
-/* Returns the shared memory that code of p is in.  A perf map may register code with a time before its memory was mapped. */
+/* Returns the region of shared memory that code of p is in.  NULL: none.  A perf map may register code with a time before its memory was
+ * mapped. */
 static const struct code *region_of(const struct process *p, const struct code_fact *f)
 {
 	struct code_answer a = model_ask_region(p, f->start, f->from_ns);
@@ -140,7 +142,7 @@ bool image_file_has_build_id(const struct image_file *f)
 	return f->key && f->path && strcmp(f->key, f->path) != 0;
 }
 
-/* Files that own their parts: (build id, size) -> 1 + index of the first. */
+/* Files that have their own parts: (hash of the build id, size or ANY_SIZE) -> 1 + index of the first file. */
 struct owners {
 	struct hash_map with_parts, with_symbols;
 };
@@ -168,7 +170,7 @@ static bool list_owners(const struct model *m, struct owners *o)
 	return ok;
 }
 
-/* Finds the file that owns the parts of a build id.  NULL: there is none, or another build id has the same hash. */
+/* Finds the first file with this build id that has its own parts.  NULL: there is none, or another build id has the same hash. */
 static struct image_file *find_owner(const struct model *m, const struct hash_map *among, const char *build_id, uint64_t bytes)
 {
 	uint32_t i = hash_map_find(among, hash_text(build_id), bytes);

@@ -8,7 +8,7 @@
 struct mark_kind {
 	const char *name;
 	uint32_t process, component, nr, unended;
-	uint32_t end;  /* its marks are list[end - nr] to list[end - 1] */
+	uint32_t end;  /* end of the kind's marks, which are list[end - nr] to list[end - 1] */
 	uint32_t same; /* 1 + index of another kind whose name has the same hash */
 	double time_ns, units;
 	double longest_ns;
