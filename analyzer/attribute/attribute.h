@@ -144,8 +144,8 @@ struct attribute_options {
 /* Attributes all samples of a trace, and hands their rows to o->rows().  Returns 0, or -errno with a sentence in d: the error of rows(),
  * -ENOMEM, or -E2BIG if the trace's budget is spent.  *out is set on success only, and the caller destroys it. */
 int attribute_trace(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out, struct diag *d);
-/* Returns a symbol as it is shown in names of functions: demangled, unless no_demangle is set.  The caller frees it.  NULL: out of memory.
- * */
+/* Returns a symbol as it is shown in names of functions: demangled, unless no_demangle is set.  The caller frees it.  NULL: out of
+ * memory. */
 char *attribution_name_of_symbol(const struct attribution *a, const char *symbol);
 /* Returns the number that a node of the stacks has in a column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level.  0: none, as of nodes
  * that are no frame (STACK_CUT). */

@@ -29,8 +29,8 @@ struct rows {
 	struct table table; /* the rows that have not been handed over */
 	uint32_t sample_row; /* the first row of the last sample; unused if rows are sums */
 	void *memory;	    /* holds the table's columns */
-	/* hash of the deciding components -> 1 + index of known; hash of the paths' components on the wanted levels -> 1 + index of paths
-	 * */
+	/* hash of the deciding components -> 1 + index of known; hash of the paths' components on the wanted levels -> 1 + index of
+	 * paths */
 	struct hash_map expansions, projections;
 	struct known_paths {
 		uint32_t paths;

@@ -65,8 +65,8 @@ static uint32_t scale_equal_weights(const uint64_t *weight, uint32_t i, uint32_t
 	return i;
 }
 
-/* Returns the scale of sample i: that of its thread's own count if the thread has ended and has one, else that of its processor or event.
- * */
+/* Returns the scale of sample i: that of its thread's own count if the thread has ended and has one, else that of its processor or
+ * event. */
 static double scale_of_sample(const struct model *m, const struct sample_block *b, uint32_t i, bool by_cpu, bool by_thread)
 {
 	const uint64_t *pid = b->column[SAMPLE_COLUMN_PID], *tid = b->column[SAMPLE_COLUMN_TID], *cpu = b->column[SAMPLE_COLUMN_CPU];

@@ -47,8 +47,8 @@ void counts_read(struct model *m, const struct trace_record *r);
 void thread_counts_read(struct model *m, const struct trace_record *r);
 /* Reads when a thread began, from a FORK record. */
 void thread_counts_read_beginning(struct model *m, const struct trace_record *r);
-/* Called after the last record.  Computes the sums in struct model_event, and the scales for model_event_scale() and thread_count_scale().
- * */
+/* Called after the last record.  Computes the sums in struct model_event, and the scales for model_event_scale() and
+ * thread_count_scale(). */
 void counts_settle(struct model *m);
 void counts_free(struct model_event *e);
 void thread_counts_fini(struct thread_counts *c);

@@ -101,8 +101,8 @@ struct time_range {
 };
 #define TIME_RANGE_ALL ((struct time_range){ 0, UINT64_MAX })
 
-/* One parent path of a sample: its component at each level (COMPONENT_NONE: none), and the share of the sample that belongs to this path.
- * */
+/* One parent path of a sample: its component at each level (COMPONENT_NONE: none), and the share of the sample that belongs to this
+ * path. */
 struct expansion_row {
 	double share;
 	uint32_t component[LEVELS_MAX];

@@ -238,8 +238,8 @@ static bool settle_java_names(struct model *m)
 	return java_names_settle(&names) && ok;
 }
 
-/* Finds the SOURCE text for each PLAN_CODE record whose functions' lines are components: the one with the same level and first component.
- * */
+/* Finds the SOURCE text for each PLAN_CODE record whose functions' lines are components: the one with the same level and first
+ * component. */
 static void settle_plan_codes(struct model *m)
 {
 	struct plan_codes *p = &m->plan_codes;

@@ -10,8 +10,8 @@
 struct making {
 	const struct report *r;
 	struct calltree *t;
-	struct hash_map calls; /* (parent, key) -> 1 + call */
-	struct hash_map lines; /* (call, line) -> 1 + index */
+	struct hash_map calls; /* (parent, key) -> 1 + index of the call */
+	struct hash_map lines; /* (call, line) -> 1 + index in line */
 	struct line_of_call {
 		uint32_t call, line;
 		double measure;
@@ -21,7 +21,7 @@ struct making {
 	bool failed;
 };
 
-/* Returns the function or component that a frame counts for.  0: it has no component, and counts for its caller's. */
+/* Returns the function or component that a frame is of.  0: it has no component, and counts for its caller's. */
 static uint32_t call_key_of_node(struct making *m, uint32_t node)
 {
 	if (m->t->level == LEVELS_MAX)
@@ -47,7 +47,8 @@ static uint32_t add_call(struct making *m, uint32_t parent, uint32_t key, uint16
 	return t->nr++;
 }
 
-/* Finds or adds the call of key below parent.  Returns a call on the way to parent if the call is recursive, or if key is 0. */
+/* Finds or adds the call of key below parent.  Returns parent if key is 0, or if the function calls itself.  In trees of components,
+ * returns the earlier call if parent is in or below a call of key already. */
 static uint32_t enter_call(struct making *m, uint32_t parent, uint32_t key, uint16_t flags)
 {
 	struct calltree *t = m->t;
@@ -80,7 +81,7 @@ static void make_tree_top_down(struct making *m, const struct report_group *g)
 		m->failed = true;
 		return;
 	}
-	/* The stacks are of all samples, but the groups are of those that pass the filter. */
+	/* The nodes of attribution.stacks are of all samples, but groups only of those that pass the filter. */
 	for (uint32_t n = 1; n < m->stacks->nr; n++)
 		call[n] = unseen;
 	for (uint32_t i = 0; i < g->g.nr; i++)
@@ -181,8 +182,8 @@ static bool settle_call_totals(struct calltree *t)
 
 #define ANY_CALLER UINT64_MAX
 
-/* Counts the calls of key by a caller on the way from the root: one more on entering a call, one less on leaving it.  Returns how many
- * there were. */
+/* Counts the calls of key by a caller on the way from the root: one more if a call is entered, one less if it is left.  caller:
+ * ANY_CALLER counts all.  Returns how many there were before. */
 static uint32_t count_on_way(struct hash_map *way, uint64_t caller, uint32_t key, bool enter, bool *failed)
 {
 	uint32_t nr = hash_map_find(way, caller, key); /* 0: never yet; else 1 + how many */
@@ -192,8 +193,8 @@ static uint32_t count_on_way(struct hash_map *way, uint64_t caller, uint32_t key
 	return nr;
 }
 
-/* Walks down the tree and up again, and marks the calls that have a call of the same function, or of the same caller and function, above
- * them. */
+/* Walks down the tree and up again, and marks the calls that have a call of the same key, or of the same caller and key, above them.
+ * false: out of memory. */
 static bool mark_recursive_calls(struct calltree *t)
 {
 	uint32_t *next = calloc((size_t)t->nr + 1, sizeof(*next));
@@ -276,7 +277,7 @@ static uint32_t count_values(const struct attribution *a, enum table_column colu
 	}
 }
 
-/* Adds a sum to a value, once per group.  seen: per value, 1 + the last group that was added. */
+/* Adds a group's sum to a value, unless the group was added to it already.  seen: per value, 1 + the last group that was added. */
 static void add_once(struct totals *t, uint32_t *seen, uint32_t value, uint32_t group, const struct group_sum *sum)
 {
 	if (value >= t->nr || seen[value] == group + 1)
@@ -321,7 +322,7 @@ void totals_fini(struct totals *t)
 
 static bool is_truncated(const struct attribution *a, uint32_t node)
 {
-	static const char name[] = "[truncated"; /* prefix, also of "[truncated chain]" */
+	static const char name[] = "[truncated"; /* also the beginning of "[truncated chain]" */
 
 	while (node < a->stacks.nr && a->stacks.node[node].caller)
 		node = a->stacks.node[node].caller;

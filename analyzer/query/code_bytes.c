@@ -22,7 +22,7 @@ static void copy_bytes_from_elf(struct code_bytes *w, struct elf_object *elf)
 		copy_wanted_bytes(w, text.address, text.data, text.bytes);
 }
 
-/* Copies bytes of a function that the recorder kept, or of a file all of whose code was recorded. */
+/* Copies bytes of a function that the trace has by itself (IMAGE_CODE), or of a file all of whose code the trace has. */
 static void copy_bytes_from_image(struct code_bytes *w)
 {
 	const struct image_file *f = w->code->file;
@@ -34,7 +34,7 @@ static void copy_bytes_from_image(struct code_bytes *w)
 		copy_bytes_from_elf(w, f->elf);
 }
 
-/* Reads the code of the LOAD or CODE_BYTES at a place. */
+/* Reads the code of the LOAD or CODE_BYTES at a place.  Valid until the next record is read.  NULL: the trace cannot be read there. */
 static const char *read_code_at_place(const struct report *r, struct trace_place place, size_t *nr)
 {
 	struct trace_record record;
@@ -76,7 +76,7 @@ static void copy_bytes_from_page(const struct report *r, struct code_bytes *w)
 	}
 }
 
-/* Orders code as the trace does, so that each chunk is needed for a short time only. */
+/* Orders code as the trace does, so that the bytes of one chunk are read one after another. */
 static int compare_trace_places(const struct code *a, const struct code *b)
 {
 	if (a->bytes_at.chunk != b->bytes_at.chunk)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXTS_MAX 256 /* different texts of marks.  Further ones are counted as one */
+#define TEXTS_MAX 256 /* limit of different texts of marks; further ones are counted with the last */
 
-/* Counts executions by root.  Roots are numbered from 1 on.  0: no root. */
+/* The executions of plans, each of which is named by its root.  Roots are numbered from 1 on; 0: no root. */
 struct counting {
 	const struct report *r;
 	uint32_t process, nr_roots;
@@ -54,7 +54,7 @@ bool executions_need_sums(const struct report *r, uint32_t level)
 	return roots > 1;
 }
 
-/* Assigns each mark to the plan whose component has most samples in it. */
+/* Assigns each mark to the plan of the component that has most samples in it.  g: sums by TABLE_PHASE and a level. */
 static void assign_marks_by_samples(struct counting *c, const struct report_group *g)
 {
 	for (uint32_t i = 0; i < g->g.nr; i++) {
@@ -74,7 +74,8 @@ struct same_text {
 	double *of;	  /* marks with a plan, by root */
 };
 
-/* Counts executions.  Marks without a plan are counted for the plans of marks with the same text. */
+/* Counts executions.  Marks without a plan are counted for the plans of marks with the same text, in proportion to these.  false: out
+ * of memory. */
 static bool assign_marks_by_text(struct counting *c)
 {
 	struct same_text *list = calloc(TEXTS_MAX, sizeof(*list));

@@ -13,7 +13,7 @@ static bool thread_passes_filter(const struct filter *f, const struct attributio
 	return a->model->threads.at[v].tid == f->arguments->tid;
 }
 
-/* Matches the name of a thread.  A thread without a name of its own has its process's. */
+/* Matches the name of a thread.  A thread without a name in the trace has its process's. */
 static bool thread_has_name(const struct filter_arguments *a, const struct model *m, uint32_t thread)
 {
 	const struct thread *t = &m->threads.at[thread];
@@ -46,14 +46,15 @@ static bool process_passes_filter(const struct filter *f, const struct attributi
 	       (!f->arguments->service || strcmp(process_service(p), f->arguments->service) == 0);
 }
 
-/* PID 0 is the task that a processor runs if it has no other. */
+/* PID 0 is the task that a processor runs if it has nothing else to run. */
 static bool process_is_not_idle(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	(void)f, (void)set;
 	return a->model->numbered.at[v]->pid != 0;
 }
 
-/* Checks for a recording of the whole machine, seen from its first PID namespace.  In others, all processes outside of them have PID 0. */
+/* Checks whether samples with PID 0 are of idle processors.  That is so in the machine's first PID namespace, of which a recording of
+ * the whole machine has kthreadd with PID 2.  In other namespaces, all processes outside of them are reported with PID 0. */
 static bool has_idle_tasks(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->processes.nr; i++)
@@ -83,7 +84,7 @@ static bool function_passes_filter(const struct filter *f, const struct attribut
 	return v && function_has_name(&a->function[v], f->arguments->function);
 }
 
-/* Matches a path, or the end of one after a slash. */
+/* Checks whether name is path, or its end behind a slash. */
 static bool path_has_name(const char *path, const char *name)
 {
 	size_t bytes = strlen(path), wanted = strlen(name);
@@ -91,7 +92,7 @@ static bool path_has_name(const char *path, const char *name)
 	return bytes >= wanted && strcmp(path + bytes - wanted, name) == 0 && (bytes == wanted || path[bytes - wanted - 1] == '/');
 }
 
-/* Matches FILE:NUMBER. */
+/* Checks whether name is FILE:NUMBER of the line, with FILE as path_has_name() has it. */
 static bool line_has_name(const struct line *l, const char *name)
 {
 	const char *colon = strrchr(name, ':');
@@ -125,7 +126,8 @@ static bool component_passes_filter(const struct filter *f, const struct attribu
 	return v && c->level == f->component_level[set] && labels_match(f->labels, &a->model->dictionary, v, f->component_name[set]);
 }
 
-/* A stack passes if its caller's passes.  Callers have smaller numbers, so they were tested before. */
+/* Checks the stack that ends with node v.  It passes if its caller's does, which was tested before, because callers have smaller
+ * numbers. */
 static bool stack_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	const char *name = f->component_name[set];
@@ -141,7 +143,7 @@ static bool stack_passes_filter(const struct filter *f, const struct attribution
 	return component_passes_filter(f, a, component, set);
 }
 
-/* Matches the function or component of a sample itself, which the stack may not show. */
+/* Checks the function or component of a sample itself (table_condition.or_column), which the stack may not show. */
 static bool own_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	if (f->condition[set].or_column == TABLE_FUNCTION)
@@ -208,7 +210,7 @@ int filter_fail_without_level(const struct model *m, const char *level, size_t b
 			 suggest(wanted, names, m->dictionary.nr_levels, text, sizeof(text)));
 }
 
-/* Checks for NAME or std::NAME instead of LEVEL:NAME. */
+/* Checks for NAME instead of LEVEL:NAME.  NAME may have "::", as C++ names do. */
 static bool has_no_level(const char *wanted)
 {
 	const char *colon = strchr(wanted, ':');
@@ -216,8 +218,8 @@ static bool has_no_level(const char *wanted)
 	return !colon || colon[1] == ':';
 }
 
-/* Finds the first level with a component of that name, else the level of functions, of which more may be found while samples are read,
- * else the first level.  LEVELS_MAX: there is no level. */
+/* Finds the first level with a component of that name, else the level "function", because more functions may be found while samples are
+ * read, else level 0.  LEVELS_MAX: there is no level. */
 static uint32_t find_level_of_name(const struct filter *f, const struct dictionary *dictionary, const char *name)
 {
 	uint32_t found = LEVELS_MAX;
@@ -380,7 +382,7 @@ int filter_update_sets(struct filter *f, const struct attribution *a)
 	return 0;
 }
 
-/* Suggests what could have been meant by the name of a function (LEVELS_MAX) or of a component of a level. */
+/* Writes a text that suggests similar names of functions (level LEVELS_MAX) or of components of a level.  It is "" without any. */
 static const char *suggest_name(const struct filter *f, const struct attribution *a, const char *wanted, uint32_t level, char *text,
 				size_t bytes)
 {
@@ -402,7 +404,7 @@ static const char *suggest_name(const struct filter *f, const struct attribution
 
 #define NUMBER_BYTES 24
 
-/* Suggests numbers of threads or processes. */
+/* Writes a text that suggests numbers of threads or processes, or "". */
 static const char *suggest_number(const struct model *m, bool threads, char *text, size_t bytes)
 {
 	uint32_t nr = threads ? m->threads.nr : m->processes.nr;
@@ -499,7 +501,7 @@ int filter_check_matches(const struct filter *f, const struct attribution *attri
 			return diag_fail(d, EINVAL, "the trace has no thread %llu%s", (unsigned long long)a->tid,
 					 suggest_number(attribution->model, true, text, sizeof(text)));
 		case TABLE_PROCESS:
-			if (f->leaves_out_idle) /* there are samples of idle processors only */
+			if (f->leaves_out_idle) /* the condition is not the user's: all samples are of idle processors */
 				continue;
 			if (a->service)
 				return diag_fail(d, EINVAL, "no sample of the trace is of a service '%.80s' (`report --view processes "

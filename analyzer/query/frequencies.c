@@ -10,7 +10,7 @@ struct state {
 	bool made, has;
 };
 
-/* Sums of counters, made before the solver gets them, because several blocks may count one arc. */
+/* Sums of counters by variable of the program.  They are made before the solver gets them, because several counters may count one arc. */
 struct sums {
 	uint64_t *sum;
 	bool *counted;
@@ -22,7 +22,7 @@ static uint32_t flow_block_number(uint64_t block)
 	return block < FLOW_OUTSIDE ? (uint32_t)block : FLOW_OUTSIDE;
 }
 
-/* Returns the function that a call names, which need not have a flow. */
+/* Returns the function that a call names, or FLOW_NO_FUNCTION if it names none or one without a flow. */
 static uint32_t callee_of_call(const struct model *m, const struct flow_record *from, const struct jitreg_flow_call *c)
 {
 	bool is_named = c->component && c->level < LEVELS_MAX;
@@ -31,8 +31,8 @@ static uint32_t callee_of_call(const struct model *m, const struct flow_record *
 	return found ? found - 1 : FLOW_NO_FUNCTION;
 }
 
-/* Adds all functions.  Arcs and calls without a valid block would shift the numbers of later ones, so arcs from outside to outside and
- * calls of no function stand for them. */
+/* Adds all functions, arcs and calls to the program.  Counters refer to arcs and calls by their numbers, so an arc or call with an
+ * invalid block must not be left out.  An arc from outside to outside, or a call of no function, stands for it.  Returns 0 or -ENOMEM. */
 static int add_functions(struct report *r, struct frequencies *f)
 {
 	const struct flow_records *records = &r->model->flows;
@@ -135,13 +135,13 @@ static int add_all_counters(struct report *r, struct frequencies *f)
 	return ret;
 }
 
-/* ------------------------------------------------------------------------------------------------- what the reader assumes */
+/* ------------------------------------------------------------------------------------------------- the user's assumptions (--assume) */
 
 struct assumption {
 	const char *function, *to;
 	size_t function_bytes, to_bytes;
 	uint64_t site, count;
-	bool is_arc; /* site: the block that it comes from */
+	bool is_arc; /* of an arc, in which case site is the block that it comes from, else of a call */
 };
 
 static bool parse_number(const char *text, const char *end, uint64_t *v)
@@ -155,7 +155,8 @@ static bool parse_number(const char *text, const char *end, uint64_t *v)
 	return stop == end && !errno;
 }
 
-/* Parses an assumption.  A function's name may have dots, colons and arrows of its own, so the last ones count. */
+/* Parses an assumption (frequencies_is_assumption()).  A function's name may have dots, colons and arrows of its own, so the last ones
+ * count.  false: text is none. */
 static bool parse_assumption(const char *text, struct assumption *a)
 {
 	const char *equals = strrchr(text, '='), *arrow = NULL, *mark;
@@ -205,7 +206,7 @@ static bool assumption_names_block(const struct assumption *a, uint32_t block)
 	return parse_number(a->to, a->to + a->to_bytes, &number) && number == block;
 }
 
-/* Applies an assumption to its arc or call.  false: there is none, or all have another count. */
+/* Applies an assumption to the arcs or calls that it names.  false: there are none, or all have another count already. */
 static bool apply_assumption(const struct report *r, struct frequencies *f, const struct assumption *a)
 {
 	bool found = false;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DETAIL_MAX 120 /* bytes: a number says more than a longer detail, such as a query's text */
+#define DETAIL_MAX 120 /* limit in bytes: of longer details, such as a query's text, a number is easier to read */
 
 static const char *text_of(const char *text)
 {
@@ -17,7 +17,7 @@ static const char *text_of(const char *text)
 
 struct sorting {
 	const struct dictionary *d;
-	const uint32_t *place; /* places in plans: components are sorted by these, then by index */
+	const uint32_t *place; /* the components' lines in their plans, by which they are sorted, then by index */
 };
 
 static uint32_t owner_of(const struct component *c)
@@ -48,8 +48,8 @@ static int compare_places(const void *a, const void *b, void *context)
 	return i < j ? -1 : i > j;
 }
 
-/* Returns a component's detail.  part_of: instead, for a level that the analyzer makes, the name of the module or function that it is a
- * part of. */
+/* Returns a component's detail, or "".  With part_of, returns the name of the module or function that the component is a part of, if
+ * its level is one of host_levels.h, else "". */
 static const char *detail_of(const struct model *m, uint32_t component, bool part_of)
 {
 	const struct component *c = &m->dictionary.component[component];
@@ -71,7 +71,7 @@ static int compare_details(const void *a, const void *b, void *context)
 	return strcmp(detail_of(t->m, *(const uint32_t *)a, t->part_of), detail_of(t->m, *(const uint32_t *)b, t->part_of));
 }
 
-/* Labels those of nr components of one name whose detail no other has by their detail.  by: room for nr. */
+/* Labels those of nr components of one name by their detail whose detail no other of them has.  by: room for nr.  false: out of memory. */
 static bool label_by_detail(struct labels *l, const struct model *m, const uint32_t *of, uint32_t *by, uint32_t nr, bool part_of)
 {
 	struct telling t = { m, part_of };
@@ -90,7 +90,7 @@ static bool label_by_detail(struct labels *l, const struct model *m, const uint3
 	return ok;
 }
 
-/* Finds the line of each component in its plan.  Components in no plan come last. */
+/* Stores the line of each component in its plan (plan_tree_make()).  Components in no plan get UINT32_MAX, so they are sorted last. */
 static void find_places(const struct model *m, uint32_t *place)
 {
 	const struct dictionary *d = &m->dictionary;
@@ -115,7 +115,7 @@ static void find_places(const struct model *m, uint32_t *place)
 	}
 }
 
-/* Labels nr components that have one name, and numbers them in their order. */
+/* Labels nr components that have one name, and numbers them in their order in of.  false: out of memory. */
 static bool label_one_name(struct labels *l, const struct model *m, const uint32_t *of, uint32_t nr)
 {
 	uint32_t *by = malloc(nr * sizeof(*by));
@@ -158,7 +158,7 @@ static int compare_labels_then_places(const void *a, const void *b, void *contex
 	return differ ? differ : i < j ? -1 : i > j;
 }
 
-/* Finds components of several processes that have the same label.  order: room for all components. */
+/* Fills in labels.same, if components are of several processes.  order: room for all components.  false: out of memory. */
 static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *order)
 {
 	struct calling s = { d, l };
@@ -182,12 +182,12 @@ static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *or
 	return l->same != NULL;
 }
 
-/* Finds the components whose names others have, too, which are few of a host's hundred thousand functions and lines.  Stores them in
- * order, and returns how many. */
+/* Stores in order the components whose names other components of their level and process have, too, and returns how many.  They are few
+ * of a host's hundred thousand functions and lines, so only these need be sorted. */
 static uint32_t find_ambiguous(const struct dictionary *d, uint32_t *order)
 {
 	unsigned char *ambiguous = calloc((size_t)d->nr_components + 1, 1);
-	struct hash_map first = { 0 }; /* (name, level and owner) -> the first component with these */
+	struct hash_map first = { 0 }; /* (hash of the name, level and owner) -> the first component with these */
 	uint32_t nr = 0;
 
 	for (uint32_t i = 1; ambiguous && i < d->nr_components; i++) {
@@ -245,7 +245,7 @@ void labels_fini(struct labels *l)
 	*l = (struct labels){ 0 };
 }
 
-/* Matches the text after a name: "(o_orderkey = l_orderkey)", "(o_ord…)" or "(o_ord...". */
+/* Checks whether text, which stands behind a name and " (", is the detail: "o_orderkey = l_orderkey)", "o_ord…)" or "o_ord...". */
 static bool detail_matches(const char *detail, const char *text)
 {
 	size_t bytes = strlen(text);
@@ -262,8 +262,8 @@ static bool detail_matches(const char *detail, const char *text)
 	return false;
 }
 
-/* Returns a component's number among those of its name.  Components that were added later are counted here.  They are of levels that the
- * analyzer makes, which have no plan. */
+/* Returns a component's number among those of its name.  Components that were added after labels_make() are counted here.  They are of
+ * levels that the analyzer makes, which have no plan, so their order is that of their indexes. */
 static uint32_t number_of(const struct labels *l, const struct dictionary *d, uint32_t component)
 {
 	uint32_t number = 1;

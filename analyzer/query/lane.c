@@ -16,7 +16,7 @@ bool lanes_make(const struct report *r, const struct report_group *g, int cells,
 	uint64_t span, first, last;
 
 	memset(l, 0, sizeof(*l));
-	/* Cells are whole bins, so that no bin is torn between two. */
+	/* Cells consist of whole bins, because it is unknown when in a bin its samples were taken. */
 	first = r->first_ns > g->g.origin_ns ? (r->first_ns - g->g.origin_ns) / g->g.bin_ns : 0;
 	last = r->last_ns > g->g.origin_ns ? (r->last_ns - g->g.origin_ns) / g->g.bin_ns : 0;
 	span = last >= first ? last - first + 1 : 1;

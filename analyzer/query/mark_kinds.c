@@ -15,7 +15,7 @@ static bool mark_passes_filter(const struct report *r, const struct mark *m)
 	       (!f->table.to_ns || m->begin_ns < f->table.to_ns);
 }
 
-/* Returns 1 + the index of a mark's kind, or 0. */
+/* Returns 1 + the index of a mark's kind, or 0 if it has none yet. */
 static uint32_t find_kind(const struct mark_kinds *k, const struct hash_map *by_name, const struct mark *m, const char *name)
 {
 	uint32_t i = hash_map_find(by_name, hash_text(name), (uint64_t)m->process << 32 | m->component);

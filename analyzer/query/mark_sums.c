@@ -7,7 +7,7 @@
 
 #define CELLS_A_STEP 8
 
-/* The sums of a group of (thread, bin, component). */
+/* The sums of a group whose keys are a thread, a bin and a component. */
 struct mark_cell {
 	uint32_t thread, bin, component;
 	double measure, samples;
@@ -60,7 +60,7 @@ void mark_sums_begin(struct mark_sums *s)
 	s->samples = 0;
 }
 
-/* A stretch of time of one thread or of all. */
+/* A stretch of time of one thread or of all threads of a process. */
 struct covered {
 	uint64_t from_ns, to_ns;
 	uint32_t process, tid;
@@ -96,7 +96,7 @@ static void sum_time_range(struct mark_sums *s, const struct covered *c)
 	report_spend(s->r, (i - up_to) / CELLS_A_STEP + 1);
 }
 
-/* A mark covers what its host says.  If the host does not say, a mark of a component covers its thread, and others cover the process. */
+/* Without mark.covers, a mark of a component covers its thread, and others cover the process. */
 void mark_sums_add(struct mark_sums *s, const struct mark *m)
 {
 	struct covered c = { m->begin_ns, mark_end_ns(s->r, m), m->process, m->tid,

@@ -6,11 +6,12 @@
 
 #define ALIKE_MIN 0.25
 #define TIMES_MIN 3
-#define CHANCE 5 /* standard errors of an autocorrelation, 1 / sqrt(nr), that can still be chance */
+#define CHANCE 5 /* an autocorrelation of so many standard errors, of 1 / sqrt(nr) each, can still be chance */
 /*
- * An autocorrelation of samples in bins is about the part of them that meet others a period later.  With so many meetings, the first hill
- * differs clearly from multiples of it.  One standard error is a seventh, and of the series that repeat more than chance would have it,
- * one in a hundred is wrong.
+ * The least product of autocorrelation and number of samples.  An autocorrelation of samples in bins is about the part of them that
+ * meet others a period later, so this is the number of such meetings.  With so many, the first hill differs clearly from its multiples:
+ * one standard error is a seventh, and of the series that repeat themselves better than by chance, one in a hundred gets a wrong
+ * period.
  */
 #define MEETINGS_MIN 50
 
@@ -44,7 +45,7 @@ bool period_find(const double *v, size_t nr, double samples, double *steps, doub
 		lag++;
 	for (size_t i = lag; i < lags; i++)
 		best = r[i] > best ? r[i] : best;
-	/* Multiples of the period are as good, so the first hill counts. */
+	/* At multiples of the period the series is as much like itself, so the first hill counts. */
 	for (size_t i = lag; i < lags && !found; i++)
 		if (r[i] >= 0.7 * best && r[i] >= r[i - 1] && r[i] >= r[i + 1])
 			found = i;

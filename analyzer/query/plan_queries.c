@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Checks whether the group is also by query.  Without a level of queries, both of its keys are the level of nodes. */
+/* Checks whether the group is also by query.  Without a level of queries, plan_queries_ask() uses the level of nodes for both keys. */
 static bool has_queries(const struct report_group *by)
 {
 	return by->g.key[0] != by->g.key[1];
@@ -67,8 +67,8 @@ static int compare_queries(const void *a, const void *b, void *context)
 	return x->query < y->query ? -1 : x->query > y->query;
 }
 
-/* Lists all queries once: those with plans, those that only have samples, and the one of samples without a query.  with_query[component]
- * becomes 1 + index. */
+/* Lists all queries once: samples without a query first, then queries with plans, then those that only have samples.
+ * with_query[component] becomes 1 + the query's index. */
 static void list_queries(struct plan_queries *q, const uint32_t *order, uint32_t nr_roots, uint32_t *with_query)
 {
 	q->query[q->nr++] = (struct plan_query){ .query = COMPONENT_NONE };
@@ -140,7 +140,7 @@ bool plan_queries_make(const struct report *r, const struct report_group *by, ui
 			uint32_t component = q->all.line[i].component, query = plan_query_of(d, component, query_level);
 
 			if (!query && !d->component[component].of_objects)
-				continue; /* the component is of no plan, and never has samples */
+				continue; /* the component is of no query and no object, so it never has samples */
 			q->roots[nr_roots++] = (struct plan_root){ query, i, 1 };
 		} else if (nr_roots && i == q->roots[nr_roots - 1].line + q->roots[nr_roots - 1].nr_lines) {
 			q->roots[nr_roots - 1].nr_lines++;
@@ -170,14 +170,15 @@ void plan_queries_fini(struct plan_queries *q)
 	memset(q, 0, sizeof(*q));
 }
 
-/* Copies the trees of a query's plans, with their sums. */
+/* Copies the lines of a query's plans to t, with their sums, which are taken out of q->scratch. */
 static void copy_trees(const struct plan_queries *q, const struct plan_query *of, struct plan_tree *t, struct group_sum *sum)
 {
 	for (uint32_t i = of->root; i < of->root + of->nr_roots; i++)
 		for (uint32_t n = 0; n < q->roots[i].nr_lines; n++) {
 			struct plan_line *line = &t->line[t->nr];
 
-			/* Work of a class is a tree of one line, which is shown only if it has samples. */
+			/* Without a query, a tree of one line is work of a class (jitreg_object()), which is shown only if it has
+			 * samples. */
 			if (q->roots[i].nr_lines == 1 && !of->query && q->scratch[q->all.line[q->roots[i].line].component].samples <= 0)
 				continue;
 			*line = q->all.line[q->roots[i].line + n];
@@ -190,7 +191,7 @@ static void copy_trees(const struct plan_queries *q, const struct plan_query *of
 
 #define DEPTH_NARROW 5 /* deeper trees have branches of one column a level, so that names have room */
 
-/* Shortens branches to a column a level: "|  |- " becomes "||".  In UTF-8 a line is three bytes. */
+/* Shortens branches to a column a level: "|  |- " becomes "||".  In UTF-8 a line character has three bytes. */
 static void narrow_branches(char *prefix)
 {
 	char *to = prefix;

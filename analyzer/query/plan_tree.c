@@ -10,7 +10,7 @@ struct making {
 	struct plan_tree *t;
 	char *seen;
 	bool utf8;
-	/* Edges by consumer: those of component i are edge[first[i]] to edge[first[i + 1]], in their order. */
+	/* Edges by consumer: those that lead to component i are edge[first[i]] to edge[first[i + 1] - 1], in their order. */
 	const struct edge **edge;
 	uint32_t *first;
 };
@@ -39,7 +39,8 @@ static bool index_edges(struct making *m)
 	for (uint32_t i = 0; i < d->nr_components; i++)
 		next[i + 1] += next[i];
 	for (uint32_t i = 0; i < d->nr_edges; i++)
-		m->edge[next[d->edges[i].to]++] = &d->edges[i]; /* next[i] ends as first[i + 1] */
+		/* afterwards next[i] is the end of component i's edges, which is first[i + 1] */
+		m->edge[next[d->edges[i].to]++] = &d->edges[i];
 	return true;
 }
 
@@ -81,7 +82,7 @@ bool plan_tree_make(const struct dictionary *d, uint32_t level, uint32_t process
 	if (m.seen && consumed && t->line && level < LEVELS_MAX && index_edges(&m)) {
 		for (uint32_t e = 0; e < d->nr_edges; e++)
 			consumed[d->edges[e].from] = 1;
-		/* Roots come first, then components that no root leads to (a cycle). */
+		/* Roots (without a consumer) come first, then components that no root leads to, because they are in a cycle. */
 		for (int round = 0; round < 2; round++)
 			for (uint32_t i = 1; i < d->nr_components; i++)
 				if (component_is_in_plan(&d->component[i], level, process) && (round || !consumed[i]))

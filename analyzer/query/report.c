@@ -73,7 +73,7 @@ void report_add_callback(struct report *r,
 		r->each[r->nr_each++] = (struct report_each){ rows, context };
 }
 
-/* Moves a group to other memory, with more room, or with bins of a multiple of the width. */
+/* Moves a group to other memory, with room for capacity sums, and with bins that are 2^shift times as wide.  Returns 0 or -ENOMEM. */
 static int rebuild_group(struct report_group *g, uint32_t capacity, unsigned shift)
 {
 	struct report_group old = *g;
@@ -174,7 +174,7 @@ bool report_asks_lines(const struct report *r)
 	return false;
 }
 
-/* Counts the samples of the selected rows, and extends their time range. */
+/* Adds the selected rows to report.samples, and extends first_ns and last_ns to their times. */
 static void count_selected_rows(struct report *r, const struct table *t, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
@@ -189,8 +189,8 @@ static void count_selected_rows(struct report *r, const struct table *t, uint32_
 	}
 }
 
-/* Selects the rows that a group sums up from the selected rows, and returns how many.  *rows is r->selected itself if the group takes
- * all. */
+/* Selects the rows that a group with these flags sums up from the nr rows in r->selected, and returns how many.  *rows is r->selected
+ * itself if the group takes all. */
 static uint32_t select_group_rows(struct report *r, unsigned flags, const struct table *t, uint32_t nr, const uint32_t **rows)
 {
 	struct table_condition conditions[2];
@@ -205,7 +205,7 @@ static uint32_t select_group_rows(struct report *r, unsigned flags, const struct
 	return f.nr_conditions ? table_select(t, &f, r->selected, nr, r->rows) : nr;
 }
 
-/* Adds the selected rows to all groups.  Neighbouring groups mostly take the same rows, which are selected once. */
+/* Adds the selected rows to all groups.  Groups with equal flags that follow each other take the same rows, which are selected once. */
 static int add_to_groups(struct report *r, const struct table *t, uint32_t nr)
 {
 	unsigned all_events = r->model->nr_events > 1 ? 0 : REPORT_ALL_EVENTS, no_run = r->has_run ? 0 : REPORT_RUN | REPORT_OUTSIDE;
@@ -235,7 +235,7 @@ static double weigh_rows(const struct report *r, const struct table *t, const ui
 	return weight;
 }
 
-/* Adds the weights of rows that pass, and of rows that pass all conditions except that the processor is not idle. */
+/* Adds the weights of rows that pass the filter to not_idle, and to idle those of rows that would pass if their processor were not idle. */
 static void weigh_idle_rows(struct report *r, const struct table *t, uint32_t nr_passed)
 {
 	struct table_condition conditions[FILTER_SETS_MAX];
@@ -250,7 +250,7 @@ static void weigh_idle_rows(struct report *r, const struct table *t, uint32_t nr
 	r->idle += weigh_rows(r, t, r->rows, table_select(t, &f, NULL, t->nr, r->rows));
 }
 
-/* Checks that the filter leaves out idle processors and nothing else, except for events. */
+/* Checks that the filter leaves out idle processors and, but for other events, nothing else. */
 static bool leaves_out_idle_alone(const struct filter *f)
 {
 	const uint32_t nr = 1 + (f->arguments->event != NULL);
@@ -263,7 +263,7 @@ const char *report_what_passes(const struct report *r)
 	return leaves_out_idle_alone(&r->filter) ? "without idle processors" : "pass the filter";
 }
 
-/* Adds idle time without samples.  Only its total is known, so it is not added if the filter selects a part. */
+/* The total alone is known, so it is not added if the filter selects a part of the samples. */
 void report_add_unsampled_idle_time(struct report *r)
 {
 	if (leaves_out_idle_alone(&r->filter))
@@ -415,7 +415,7 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 		for (uint32_t i = 0; i < e.nr; i++) {
 			double share = 0;
 
-			for (uint32_t n = 0; n < e.nr; n++) /* several ways may lead to the same component */
+			for (uint32_t n = 0; n < e.nr; n++) /* several parent paths may lead to the same component */
 				share += e.row[n].component[level] == e.row[i].component[level] ? e.row[n].share : 0;
 			if (e.row[i].component[level] && share > most + 1e-9) {
 				best = e.row[i].component[level];
@@ -433,7 +433,7 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 	}
 	if (used)
 		return;
-	dictionary_expand_components(d, &component, 1, DICTIONARY_ANY_TIME, &e); /* has it ever led anywhere? */
+	dictionary_expand_components(d, &component, 1, DICTIONARY_ANY_TIME, &e); /* checks whether it ever led to any */
 	for (uint32_t i = 0; i < e.nr; i++)
 		used |= e.row[i].component[level];
 	if (!used)
