@@ -11,7 +11,7 @@
  *   attribute_trace()            calls pass_attribute_block() for each block of samples, and pass_end() after the last one.
  *   pass_attribute_block()       asks batch_sums, then fast_path, then attribute_uncached_sample() (in pass.c) for each sample.
  *   batch_sums_add_known()       counts samples that are like earlier ones, and stops at the first that is not.  It is not used if views
- *                                need a row per sample, marks of threads, or processors.
+ *                                need a row per sample or per processor, or if the trace has marks of threads.
  *   fast_path_find_known()       puts an answer together from lookup_cache.  It fails if thread, place or tag is not in there for that
  *                                time, and is not used for lines, stacks and addresses.  batch_sums_learn() learns its answers.
  *   attribute_uncached_sample()  reads the whole sample and calls sample_decide_components().  It always has an answer.

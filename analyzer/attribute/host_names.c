@@ -162,7 +162,7 @@ void host_name_split(const char *text, struct host_name *out)
 		*out = (struct host_name){ text, strlen(text), "", 0, "", 0, false };
 }
 
-/* ------------------------------------------------------------------------------------------------------------- work */
+/* ----------------------------------------------------------------------- what threads and functions do for the host */
 
 struct beginning {
 	const char *text;

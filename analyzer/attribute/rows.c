@@ -185,7 +185,7 @@ const struct expansion_row *rows_of_paths(const struct rows *r, uint32_t paths, 
 	return r->row + r->paths[paths - 1].first;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- rows */
+/* --------------------------------------------------------------------------------------------- rows of the table */
 
 int rows_flush(struct rows *r)
 {

@@ -11,7 +11,7 @@ struct collect {
 	const struct sample *sample;
 	const struct process *process;
 	struct sample_stack_memory *memory;
-	uint32_t nr; /* frames in memory */
+	uint32_t nr; /* number of frames in memory->frame */
 };
 
 void sample_stack_memory_fini(struct sample_stack_memory *m)

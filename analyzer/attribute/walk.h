@@ -29,7 +29,7 @@ struct walk_place {
  * with_generation: set the number of the version of the process's code, which only unwinding by libunwind needs. */
 struct unwind_space walk_unwind_space(const struct walk_place *at, bool with_generation);
 
-/* ---- frames of interpreters belong to the code of the program that is interpreted, which the frame says (INTERPRETER in a trace) */
+/* ---- frames in an interpreter's code count for the program that it runs (INTERPRETER records) */
 
 /* Returns the address that a frame in an interpreter's code is looked up by: that of the interpreted code which the frame executes, if the
  * stack bytes say so, else address itself.  r: the frame's registers.  innermost: the frame has called nothing, so a register may hold

@@ -129,7 +129,7 @@ void weights_fini(struct scaled_weights *w)
 	free(w->scaled);
 }
 
-/* ------------------------------------------------------------------------------------------- threads that leave */
+/* --------------------------------------------------------------------------- threads that leave their processor */
 
 #define WOKEN 3u
 #define ENDED 4u

@@ -48,7 +48,8 @@ static size_t piece_of_address(const struct code_map *m, uint64_t address)
 	return up_to ? up_to - 1 : m->nr_cuts;
 }
 
-/* Returns the next of the nodes that make up a range, and moves *left and *right on.  0: there are no more. */
+/* Returns the next of the tree's nodes that together have the leaves [*left, *right), and moves *left and *right on.  0: there are no
+ * more. */
 static uint32_t next_node_of_range(uint32_t *left, uint32_t *right)
 {
 	while (*left < *right) {
@@ -74,7 +75,7 @@ static struct leaf_range leaf_range_of_fact(const struct code_map *m, const stru
 
 enum { COVERED = 1, COVERED_BELOW = 2 };
 
-/* Covers the range of a fact.  Returns whether an earlier fact covered a piece of it. */
+/* Marks the nodes of a fact's range in seen.  Returns whether a range that was marked before overlaps it. */
 static bool cover_leaf_range(struct leaf_range r, unsigned char *seen)
 {
 	uint32_t node, up;

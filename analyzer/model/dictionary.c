@@ -251,7 +251,8 @@ uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, u
 		return COMPONENT_NONE;
 	}
 	if (!c->announced && c->older && time_ns > c->from_ns)
-		c->from_ns = time_ns; /* the id named no component since the end of the previous one */
+		/* the id named no component between the end of the previous one and this announcement */
+		c->from_ns = time_ns;
 	free(c->name);
 	c->name = name;
 	if (!c->detail || (detail && *detail)) {
@@ -275,7 +276,7 @@ void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t 
 	d->end_steps += steps;
 	if (d->end_steps > END_STEPS_MAX)
 		return;
-	if (nr < d->nr_components) { /* number by number */
+	if (nr < d->nr_components) { /* there are fewer numbers than components, so each is looked up */
 		for (uint64_t n = 0; n < nr; n++)
 			for (uint32_t level = 0; level < d->nr_levels; level++) {
 				uint32_t i = find_component_of_owner(d, process, level, first + n);
@@ -385,8 +386,8 @@ static bool add_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint3
 	return true;
 }
 
-/* Ends links of a component to those components of a level that are over.  If no component has ended since the last time, there are
- * none. */
+/* Ends links of a component to those components of a level that are over at time_ns.  If no component has ended since the last call for
+ * this one, there are none to look for. */
 static void end_links_to_ended(struct dictionary *d, struct component *c, uint32_t level, uint64_t time_ns)
 {
 	if (c->ended_seen == d->nr_ended && c->nr_links > LINKS_FEW)
@@ -577,7 +578,7 @@ static void climb_to_upper_components(const struct dictionary *d, struct expansi
 		if (levels_done & (1u << level) || !upper_component_at_time(d, &c->links[i], time_ns, &e->holds))
 			continue;
 		levels_done |= 1u << level;
-		if (base.component[level]) /* a deciding component, or another way up, has set it already */
+		if (base.component[level]) /* the level has a deciding component, or one by another way up */
 			continue;
 		total = link_weight_to_level(d, c, level, time_ns, &e->holds);
 		for (uint32_t n = i; n < c->nr_links; n++) {

@@ -248,7 +248,7 @@ struct thread {
 
 /* A name that a thread has from a time on. */
 struct renamed {
-	uint32_t thread; /* index of the thread with its first name */
+	uint32_t thread; /* index of the entry with the thread's first name */
 	uint32_t named;	 /* index of the entry with this name */
 	uint32_t nr;	 /* number of the record: of two at the same time the later one counts */
 	bool is_whole; /* a THREAD_NAME, not the kernel's abbreviation */
@@ -457,7 +457,8 @@ struct code *model_find_code(const struct process *p, uint64_t address, uint64_t
 /* Returns the ELF object that has a function with the LOAD's name at its address, and was registered before it (LLVM registers both).  Its
  * debug information is used for the LOAD's instructions, too.  NULL: there is none. */
 const struct code *model_elf_duplicate_of(const struct model *m, struct code *load);
-/* Finds the .eh_frame bytes that describe an address.  The fact's owner is a struct frames. */
+/* Finds the .eh_frame bytes that a JIT registered for an address, in p or a process that it was forked from.  The fact's owner is a
+ * struct frames, or NULL where code without unwind information came later. */
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns);
 /* Returns a number that grows when code or .eh_frame bytes come where others had been, in p or, until the fork, in a process that it was
  * forked from.  A cache of answers about such addresses must be emptied then. */

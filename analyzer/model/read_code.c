@@ -33,8 +33,8 @@ struct code *model_add_code(struct model *m, enum code_kind kind, const struct p
 
 /* ---------------------------------------------------------------------------------------- records before their LOAD */
 
-/* The contents of DEBUG_INFO, INLINES, CODE_MAP and UNWINDING_INFO records, which come before the LOAD that they belong to and are moved
- * to its code then. */
+/* The contents of DEBUG_INFO, INLINES, UNWINDING_INFO, and mostly CODE_MAP records, which come before the LOAD that they belong to, and
+ * are moved to its code then. */
 struct waiting {
 	uint64_t address;
 	struct code_line *lines;
@@ -288,9 +288,10 @@ static void add_load_unwinding(struct model *m, struct process *p, const struct 
 }
 
 /*
- * Truffle compiles functions of its languages (GraalJS, GraalPy) as a method of its own, always the same one.  HotSpot's perf map has the
- * function's name behind the method's, and the number that Truffle gave it: "METHOD jvmci_name=fib#2".  The function's name is the code's.
- * Where the recorder has read the same code from the JVM's memory as well, which has the method's name alone, that name stays.
+ * Names code of Truffle by its function.  Truffle compiles functions of its languages (GraalJS, GraalPy) as a method of its own, always
+ * the same one.  HotSpot's perf map has the function's name behind the method's, and the number that Truffle gave it: "METHOD
+ * jvmci_name=fib#2".  If the recorder reads the same code from the JVM's memory later, it finds the method's name alone, so the code
+ * keeps the name that it has from the perf map.
  */
 static void name_by_truffle(struct code *c, const struct code_fact *before)
 {
@@ -436,7 +437,7 @@ void model_read_code_bytes(struct model *m, struct process *p, const struct trac
 
 void model_settle_code_bytes(struct model *m)
 {
-	struct hash_map by_place = { 0 }; /* (address, from_ns) -> 1 + the latest object */
+	struct hash_map by_place = { 0 }; /* (address, from_ns) -> 1 + index of the latest LOAD's code */
 
 	for (uint32_t i = 0; m->codes.copies.nr && i < m->codes.nr; i++)
 		if (m->codes.at[i]->kind == CODE_LOAD)

@@ -591,7 +591,7 @@ static bool mapping_is_generated_into(const struct code *c)
 	return c->writable && !elf_offset_to_address(c->file->elf, c->map_offset, &address);
 }
 
-#define IN_FILE UINT64_MAX /* mapper_offset: the code is in the mapped file itself */
+#define IN_FILE UINT64_MAX /* mapper_offset of a region whose mapper is the mapped file itself */
 
 /* Turns a mapping into a region, so that it does not hide code that a JIT registers.  If the guest knows which code mapped it, the guest's
  * region stands for it. */
@@ -619,7 +619,7 @@ static void turn_mapping_into_region(struct model *m, struct code *c)
 	code_map_add(&p->regions, c->address, c->address + c->bytes, c->from_ns, c);
 }
 
-/* Returns the bytes of a demangled name without its parameters. */
+/* Returns the length of a demangled name without its parameters. */
 static int bytes_without_parameters(const char *name)
 {
 	const char *end = *name == '(' ? NULL : strchr(name, '(');

@@ -13,7 +13,7 @@ struct counting {
 	uint32_t process, nr_roots;
 	uint32_t *root_of; /* root of each component */
 	uint32_t *root_at; /* root of each mark */
-	double *most;	   /* the most samples of one component of a root */
+	double *most;	   /* for each mark: the samples of the component by which root_at was chosen, which has most */
 	double *runs;	   /* executions of each root */
 };
 
@@ -70,8 +70,8 @@ static void assign_marks_by_samples(struct counting *c, const struct report_grou
 
 struct same_text {
 	const char *text;
-	uint32_t unknown; /* marks without a plan */
-	double *of;	  /* marks with a plan, by root */
+	uint32_t unknown; /* number of marks without a plan */
+	double *of;	  /* number of marks with a plan, by root */
 };
 
 /* Counts executions.  Marks without a plan are counted for the plans of marks with the same text, in proportion to these.  false: out

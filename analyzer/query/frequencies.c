@@ -247,7 +247,7 @@ const char *frequencies_unused_assumption(const struct report *r, int n)
 	return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------- by component */
+/* ------------------------------------------------------------------------------------------- frequencies by component */
 
 #define STEPS_A_COMPONENT 4
 

@@ -11,7 +11,8 @@
 enum warning_place { WARNING_OF_VERSION, WARNING_OF_NAMES, WARNING_OF_TAGS, WARNING_BEHIND };
 
 struct warning {
-	const char *kind;     /* kind of a NOTICE, or reason of LOSS_REASONS */
+	/* kind of a NOTICE, reason of a LOSS record, "unknown" for reasons of later versions, or "blocks" for damaged samples */
+	const char *kind;
 	const char *sentence; /* sentence of a notice; for a loss, what was lost */
 	uint64_t count;	      /* number of samples, records or whatever was lost, which the sentence names; 0: no loss */
 	enum warning_place place;
