@@ -36,7 +36,7 @@ struct lookup_cache_place *lookup_cache_get_place(struct lookup_cache *r, const 
 	if (place)
 		return place;
 	place = lookup_cache_places_of(r, p, address);
-	if (place->address != address) { /* of the two entries, the one that was filled earlier is dropped */
+	if (place->address != address) { /* the entry that was filled earlier is dropped */
 		place[1] = place[0];
 		*lookup_cache_about(r, place + 1) = *lookup_cache_about(r, place);
 	}

@@ -49,7 +49,7 @@ struct component {
 	uint32_t process, level; /* indexes */
 	uint64_t id;
 	bool common; /* common to all processes (JITREG_COMPONENT_COMMON); process is the first that announced it */
-	char *name, *detail; /* "" when unknown */
+	char *name, *detail; /* NULL or "": unknown */
 	uint32_t flags;	     /* JITREG_COMPONENT_* */
 	uint32_t source;     /* 1 + index of the SOURCE that it is a line of; name is that line */
 	bool announced;

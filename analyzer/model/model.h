@@ -259,8 +259,9 @@ struct renamed {
 #define MODEL_MEMORY_STACKS 1u
 
 #define MODEL_EVENTS_MAX 16
-/* The event of threads that leave their processor.  If TRACE_EVENT_SWITCH was recorded with it, a sample's weight becomes the time until
- * its thread came back, and a sample of a thread that was preempted is counted for the event "preempted" instead. */
+/* The event of threads that leave their processor.  If TRACE_EVENT_SWITCH was recorded with it, a sample's weight becomes the time
+ * until its thread was woken, or came back if that is unknown, and a sample of a thread that was preempted is counted for the event
+ * "preempted" instead. */
 #define MODEL_EVENT_LEAVING "context-switches"
 #define MODEL_NO_EVENT UINT32_MAX
 
@@ -454,8 +455,8 @@ struct code_answer model_ask_code(const struct process *p, uint64_t address, uin
  * region, by the agent or else by the kernel. */
 struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns);
 struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns);
-/* Returns the ELF object that has a function with the LOAD's name at its address, and was registered before it (LLVM registers both).  Its
- * debug information is used for the LOAD's instructions, too.  NULL: there is none. */
+/* Returns the ELF object that has a function with the LOAD's name at its address, and was registered before it (LLVM registers both).
+ * Its debug information has the functions that are inlined there.  NULL: there is none. */
 const struct code *model_elf_duplicate_of(const struct model *m, struct code *load);
 /* Finds the .eh_frame bytes that a JIT registered for an address, in p or a process that it was forked from.  The fact's owner is a
  * struct frames, or NULL where code without unwind information came later. */

@@ -138,8 +138,8 @@ static void leave_out_abbreviations(struct model *m)
 	m->threads.renamed.nr = nr;
 }
 
-/* Returns the index of a thread's entry with the name of r, and adds it if the thread has not had that name before.  by_name: (hash of a
- * name, thread) -> 1 + index. */
+/* Returns the index of a thread's entry with the name of r, and adds it if that name is new for the thread.  by_name: (hash of a name,
+ * thread) -> 1 + index.  Beyond NAMES_MAX, or if memory runs out, returns the entry of the name before. */
 static uint32_t get_thread_by_name(struct model *m, const struct renamed *r, struct hash_map *by_name, uint32_t *nr_names)
 {
 	const struct thread *first = &m->threads.at[r->thread];

@@ -25,8 +25,7 @@ void recording_fini(struct model *m);
 /* read_images.c */
 model_read_record model_read_mmap, model_read_image, model_read_image_unload, model_read_image_file, model_read_image_code,
 	model_read_region;
-/* Finds the files of images, and turns mappings that code is generated into into regions.  If memory runs out, images stay without
- * files. */
+/* Finds the files of images, and makes regions of mappings that code is generated into.  If memory runs out, images stay without files. */
 void model_settle_images(struct model *m);
 void files_fini(struct files *f);
 

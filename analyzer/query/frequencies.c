@@ -141,7 +141,7 @@ struct assumption {
 	const char *function, *to;
 	size_t function_bytes, to_bytes;
 	uint64_t site, count;
-	bool is_arc; /* of an arc, in which case site is the block that it comes from, else of a call */
+	bool is_arc; /* the assumption is about an arc, and site is the block that it comes from; else about a call */
 };
 
 static bool parse_number(const char *text, const char *end, uint64_t *v)

@@ -21,8 +21,9 @@ struct plan_tree {
 	uint32_t nr;
 };
 
-/* Makes a tree of the components of the level that the process announced.  A component with several consumers is at its first place only,
- * and what is deeper than PLAN_DEPTH_MAX is left out.  false: out of memory.  plan_tree_fini() must follow in any case. */
+/* Makes a tree of the components of the level that the process announced.  A component with several consumers is at its first place
+ * only, and what is deeper than PLAN_DEPTH_MAX is left out.  If memory runs out, the tree is empty, and the result may be false.
+ * plan_tree_fini() must follow in any case. */
 bool plan_tree_make(const struct dictionary *d, uint32_t level, uint32_t process, bool utf8, struct plan_tree *t);
 void plan_tree_fini(struct plan_tree *t);
 
