@@ -13,12 +13,12 @@
 	if ((a) != (b)) \
 	return (a) < (b) ? -1 : 1
 
-/* Rows of a stream with one number for each sample: its place in the list of rows. */
+/* The samples of one stream. first[i] is the index in row of the first row of sample i. */
 struct access_stream {
 	const struct access_columns *c;
 	const uint32_t *row;
-	uint32_t *first; /* rows that begin a sample */
-	uint32_t nr, end; /* end: of the rows */
+	uint32_t *first; /* index in row of the first row of each sample */
+	uint32_t nr, end; /* nr: samples; end: the end of the stream's rows in row */
 };
 
 static double share_of_row(const struct access_columns *c, uint32_t row)
@@ -73,7 +73,8 @@ static void set_orders(const struct access_stream *s, uint32_t from, uint32_t to
 	memset(of + s->first[from], order, last - s->first[from]);
 }
 
-/* Find the runs among the accesses from begin to end - 1, which are in one run phase. */
+/* Set the orders of the accesses from begin to end - 1, which are in one execution: kind for those in a run of ACCESSES_RUN samples that
+ * goes one way, and ACCESS_RANDOM for the others. They stay unknown if there are fewer than ACCESSES_RUN. */
 static void find_runs(const struct access_stream *s, uint32_t begin, uint32_t end, enum access_order kind, uint8_t *order)
 {
 	if (end - begin < ACCESSES_RUN)
@@ -94,8 +95,8 @@ static void find_runs(const struct access_stream *s, uint32_t begin, uint32_t en
 	}
 }
 
-/* Find the orders of the rows from begin to end - 1, which belong to one stream. Return the stream's stride. first has room for as many
- * rows. */
+/* Find the orders of the rows from begin to end - 1, which belong to one stream. Return the stream's stride, or 0 if it is not known. first
+ * is scratch memory for end - begin numbers. */
 static uint64_t classify_stream(const struct access_columns *c, const uint32_t *row, uint32_t begin, uint32_t end, uint32_t *first,
 				uint8_t *order)
 {
@@ -118,8 +119,8 @@ static uint64_t classify_stream(const struct access_columns *c, const uint32_t *
 	return stride;
 }
 
-/* Sort nr rows into out by their keys, which are below nr_keys. Rows of one key keep their order. end: the end of each key in out. The
- * caller sets it to zeros. */
+/* Sort nr rows into out by their keys, which are below nr_keys. Rows of one key keep their order. end[k] becomes the end of key k in out,
+ * and must be 0 before. */
 static void group_rows(const uint32_t *row, uint32_t nr, const uint32_t *key_of, uint32_t nr_keys, uint32_t *end, uint32_t *out)
 {
 	uint32_t sum = 0;
@@ -181,12 +182,13 @@ static int compare_strides_of_keys(const void *a, const void *b)
 	return 0;
 }
 
-/* List the strides of keys that are known, one for each stream and key in it, sorted by key and stride. The caller frees the list. After
- * -ENOMEM there is none. */
+/* List the known strides, with an entry for each stream and each key in it, sorted by key and stride. The caller frees the list. Return 0,
+ * or -ENOMEM, and then there is no list that must be freed. */
 static int list_strides_of_keys(const struct access_orders *o, const struct access_columns *c, const uint32_t *key, uint32_t nr_keys,
 				struct stride_of_key **list, uint32_t *nr)
 {
-	uint32_t *at = calloc((size_t)nr_keys + 1, sizeof(*at)), capacity = 0, begin = 0; /* at: 1 + where a key of this stream is */
+	/* at: for each key, 1 + the index of its entry for the present stream */
+	uint32_t *at = calloc((size_t)nr_keys + 1, sizeof(*at)), capacity = 0, begin = 0;
 
 	*list = NULL;
 	*nr = 0;
@@ -233,7 +235,8 @@ static void choose_strides(const struct stride_of_key *list, uint32_t nr, struct
 	}
 }
 
-/* Count the pages key by key, so that one mark for each page suffices. */
+/* Count the pages of each key. Keys are handled one after the other, so one number for each page, 1 + the last key that had it,
+ * suffices. */
 static int count_pages(const struct access_orders *o, const struct access_columns *c, const uint32_t *key, uint32_t nr_keys,
 		       struct access_sum *sum)
 {
@@ -280,8 +283,8 @@ int access_orders_sum(const struct access_orders *o, const struct access_columns
 	return count_pages(o, c, key, nr_keys, sum);
 }
 
-/* Return the bucket of a stride. Strides of up to a page have one each (elements have few sizes), and wider ones share those of powers of
- * two. */
+/* Return the stride that stands for this one in access_orders_strides(). Strides of up to a page stand for themselves, because elements of
+ * arrays have few sizes. Wider ones are rounded down to a power of two. */
 static uint64_t bucket_of_stride(uint64_t stride)
 {
 	return stride <= 1u << ACCESSES_PAGE_BITS ? stride : 1ull << (63 - __builtin_clzll(stride));

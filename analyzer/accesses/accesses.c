@@ -8,10 +8,10 @@
 #include <string.h>
 
 #define GAP (64ull << 20)	/* addresses further apart are in different regions if neither has a name */
-#define ACCESSES_MAX (1u << 20) /* rows that are stored, enough for any picture */
+#define ACCESSES_MAX (1u << 20) /* rows that are kept by default, which is enough for any picture */
 
-/* Is the access one in 2^thinning? The order of samples does not matter, and the accesses of a larger thinning are some of those of a
- * smaller one. */
+/* Is the access one of those that a thinning of 2^thinning keeps? This depends on a hash of the access alone, and a larger thinning keeps a
+ * part of what a smaller one keeps. So rows can be thinned out further at any time. */
 static bool access_is_kept(const struct access *x, unsigned thinning)
 {
 	uint64_t h = (x->time_ns ^ x->address << 20 ^ x->thread) * 0x9e3779b97f4a7c15ull;
@@ -83,7 +83,7 @@ static int compare_memory(const struct memory *x, const struct memory *y)
 		return 0;
 	COMPARE(x->process, y->process);
 	COMPARE(x->kind, y->kind);
-	if (x->kind == MEMORY_ANONYMOUS) { /* all have the same name, which tells nothing */
+	if (x->kind == MEMORY_ANONYMOUS) { /* all have the same name, so an area is a region */
 		COMPARE(x->address, y->address);
 		return 0;
 	}
@@ -208,7 +208,7 @@ static void number_streams(struct accesses *s)
 #define ACCESS_COLUMNS(_) 	_(uint64_t, address) _(double, share) _(uint32_t, sample) \
 	_(uint32_t, stream) _(uint32_t, page) _(uint32_t, phase)
 
-/* Fill in the columns. They are in one piece of memory, wider numbers first. */
+/* Fill in the columns, which are in one piece of memory. Wider numbers come first, so that all are aligned. */
 static int fill_access_columns(struct accesses *s, const struct model *m)
 {
 	struct access_columns *c = &s->columns;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * R. Tarjan's algorithm finds the cycles of the call graph (strongly connected parts), without recursion. They come in an order in which
- * callees are first, so that the total of each part is known when a caller asks for its share.
+ * R. Tarjan's algorithm finds the cycles of the call graph (strongly connected components), without recursion. It finds the cycles of
+ * callees before those of their callers, so the total time of each cycle is known when a caller's share of it is computed. A function that
+ * is in no cycle counts as a cycle of its own.
  */
 #include "analyzer/flow/program.h"
 
@@ -100,7 +101,7 @@ static int list_calls_by_caller(const struct flow_program *p, struct circles *s)
 	return 0;
 }
 
-/* Is it a call into another cycle, or from outside? */
+/* Does the call lead into another cycle, or come from code that has no flow? */
 static bool call_crosses_circles(const struct circles *s, const struct flow_call *c)
 {
 	return c->caller == FLOW_NO_FUNCTION || s->circle[c->caller] != s->circle[c->callee];
@@ -115,7 +116,7 @@ static double time_share_of_call(const struct flow_program *p, const struct circ
 		       0;
 }
 
-/* Add up the times of functions by cycle, callees' cycles first. */
+/* Compute the total time of each cycle, those of callees first. Return 0 or -ENOMEM. */
 static int add_up_circle_times(const struct flow_program *p, struct circles *s, const double *own)
 {
 	uint32_t *first = calloc((size_t)s->nr_circles + 2, sizeof(*first)), *member = s->path;

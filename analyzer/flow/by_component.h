@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts of a solved program as sums by component, for reports and pages. Context: any. */
+/* Sums the counts of a solved program up by component, for reports and pages. Context: any. */
 #ifndef TAILOR_FLOW_BY_COMPONENT_H
 #define TAILOR_FLOW_BY_COMPONENT_H
 
@@ -10,7 +10,7 @@ struct frequency {
 	enum flow_state state; /* FLOW_UNKNOWN: there is no count */
 };
 
-/* Add a count to a sum. The sum has the state of its least certain count. */
+/* Add a count to a sum. The sum gets the state of its least certain count, and stays at UINT64_MAX if it overflows. */
 static inline void frequency_add(struct frequency *f, uint64_t count, enum flow_state state)
 {
 	if (f->state == FLOW_UNKNOWN || state > f->state)
@@ -37,7 +37,7 @@ static inline void frequency_add_calls(struct frequency *in, struct frequency *o
 		frequency_add_variable(out, p, p->call[i].variable);
 }
 
-/* A function without other information is executed when it is entered. */
+/* Components whose executions are not known are taken to be executed each time that they are called. */
 static inline void frequency_fill_executions(struct frequency *executions, const struct frequency *calls_in, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts that obey conservation are determined by those of the arcs outside of a spanning tree, which can have any values. So these arcs
- * get random numbers, and the tree's arcs follow from them. Two blocks with the same sum run equally often whatever the counts are. The
- * probability that two other blocks have the same sum by chance is 2^-64.
+ * As many executions flow into a block as out of it. So the counts of all arcs follow from the counts of those outside of a spanning tree,
+ * which can be any numbers. These arcs get random numbers here, and the tree's arcs follow. Blocks that run equally often whatever the
+ * counts are get equal sums. Two other blocks have equal sums by chance, with a probability of 2^-64.
  */
 #include "analyzer/flow/classes.h"
 
@@ -13,7 +13,8 @@ struct graph {
 	const struct class_arc *arc;
 	uint32_t nr_arcs, nr_nodes; /* the outside is the last node */
 	uint32_t *first, *arc_of;   /* arcs by either end */
-	uint32_t *order, *tree_arc; /* nodes in the order in which they were reached, and the arc; UINT32_MAX: a root */
+	/* order: nodes in the order in which they were reached; tree_arc: the arc by which each node was reached, UINT32_MAX for a root */
+	uint32_t *order, *tree_arc;
 	uint64_t *count;	    /* count of each arc */
 	bool *in_tree, *seen;
 };
@@ -23,7 +24,7 @@ static uint32_t node_of_block(const struct graph *g, uint32_t block)
 	return block < g->nr_nodes - 1 ? block : g->nr_nodes - 1;
 }
 
-/* S. Vigna, splitmix64: the same numbers each time. */
+/* Return the next number of S. Vigna's splitmix64. The sequence is the same each time, and so are the classes. */
 static uint64_t next_random_number(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
@@ -70,7 +71,7 @@ static void build_spanning_tree(struct graph *g)
 	}
 }
 
-/* Return what flows into a node, less what flows out, over the arcs that have a count. */
+/* Return what flows into a node, less what flows out, over the arcs that have a count by now. The sum wraps around, as all sums here. */
 static uint64_t flow_balance_of_node(const struct graph *g, uint32_t n)
 {
 	uint64_t sum = 0;
@@ -85,7 +86,8 @@ static uint64_t flow_balance_of_node(const struct graph *g, uint32_t n)
 	return sum;
 }
 
-/* Fill in the tree's arcs, leaves first, so that the arc towards the root is a node's only one without a count. */
+/* Give random counts to the arcs outside of the tree, and then compute those of the tree's arcs. Nodes come in the reverse of the order in
+ * which they were reached, so the arc by which a node was reached is the only one of its arcs that has no count yet. */
 static void fill_tree_arc_counts(struct graph *g)
 {
 	uint64_t state = g->nr_arcs;
@@ -117,7 +119,8 @@ static int compare_block_counts(const void *a, const void *b)
 	return x->block < y->block ? -1 : x->block > y->block;
 }
 
-/* Sort blocks by their counts, so that those of a class are neighbours, and number the classes by their first blocks. */
+/* Sort blocks by their counts, so that the blocks of a class are neighbours, and number the classes in the order of their first blocks.
+ * Return how many classes there are. */
 static uint32_t number_block_classes(const struct graph *g, struct keyed *k, uint32_t nr_blocks, uint32_t *class_of)
 {
 	uint32_t nr = 0;
@@ -130,7 +133,7 @@ static uint32_t number_block_classes(const struct graph *g, struct keyed *k, uin
 	qsort(k, nr_blocks, sizeof(*k), compare_block_counts);
 	for (uint32_t i = 0; i < nr_blocks; i++)
 		class_of[k[i].block] = i && k[i].count == k[i - 1].count ? class_of[k[i - 1].block] : k[i].block;
-	for (uint32_t b = 0; b < nr_blocks; b++) /* the first block of a class comes before its other blocks */
+	for (uint32_t b = 0; b < nr_blocks; b++) /* class_of[b] is the first block of b's class here, which has got its number already */
 		class_of[b] = class_of[b] == b ? nr++ : class_of[class_of[b]];
 	return nr;
 }

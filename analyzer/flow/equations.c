@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * First, each equation with one unknown gives its value, and an equation whose unknowns can only be 0 gives theirs. In a function whose
- * counters were placed by jitreg_place() these are all. The other unknowns fall into parts that share none. In a small part, elimination
- * finds the unknowns that have one value. All others are estimated (estimate.c).
+ * First, each equation with one unknown gives its value, and an equation in which unknowns that cannot be negative add up to 0 makes all of
+ * them 0. In a function whose counters were placed by jitreg_place() nothing else is needed. The other unknowns fall into parts, such that
+ * no equation has unknowns of two parts. In a small part, elimination finds the unknowns that have only one possible value. All others are
+ * estimated (estimate.c).
  */
 #include "analyzer/flow/equations.h"
 #include "analyzer/flow/internal.h"
@@ -122,7 +123,7 @@ static int64_t clamp_to_int64(__int128 v)
 	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
 }
 
-/* Equations that must be examined (again). Each is in the list at most once at a time. */
+/* Equations that must be examined, some of them again. Each is in the list at most once at a time. */
 struct worklist {
 	uint32_t *equation, nr;
 	bool *listed;
@@ -141,7 +142,8 @@ static void solve_variable(struct equations *e, uint32_t variable, __int128 coun
 	}
 }
 
-/* Solve an equation with one unknown. An unknown that stands in an equation twice is only found by elimination. */
+/* Solve an equation with one unknown, or one whose unknowns can only be 0. If an unknown stands in the equation twice, this does not find
+ * it, but elimination may. */
 static void solve_single_equation(struct equations *e, uint32_t equation, struct worklist *w)
 {
 	bool positive = false, negative = false;
@@ -198,8 +200,8 @@ static uint32_t union_find_root(uint32_t *tree, uint32_t i)
 }
 
 /*
- * Eliminate row by row. All coefficients of such graphs stay -1, 0 or 1 (a network's matrix is totally unimodular). If they do not, because
- * a host's data are wrong, nothing is solved.
+ * Eliminate by Gauss and Jordan. Return false if a coefficient becomes other than -1, 0 or 1. This does not happen to the equations of a
+ * flow, whose matrix is that of a network and totally unimodular, but a host may announce wrong data. Nothing of the part is solved then.
  */
 static bool eliminate_matrix(int8_t *matrix, __int128 *right, uint32_t nr_rows, uint32_t nr_columns)
 {
@@ -243,7 +245,7 @@ static bool eliminate_matrix(int8_t *matrix, __int128 *right, uint32_t nr_rows, 
 	return true;
 }
 
-/* Solve the unknowns of a part that have one value. */
+/* Solve the unknowns of a part that have only one possible value. Return 0 or -ENOMEM. */
 static int solve_part(struct equations *e, const struct part *p)
 {
 	int8_t *matrix = calloc((size_t)p->nr_equations * p->nr_variables + 1, sizeof(*matrix));
@@ -277,13 +279,14 @@ static int solve_part(struct equations *e, const struct part *p)
 
 struct parts {
 	uint32_t *tree;	    /* union-find tree of variables */
-	uint32_t *order;    /* unknowns, those of a part side by side */
-	uint32_t *equation; /* equations of each part's unknowns, by their roots */
+	uint32_t *order;    /* unknowns, sorted by part */
+	uint32_t *equation; /* equations, sorted by part */
 	uint32_t nr, nr_listed;
 	uint32_t *column_of;
 };
 
-/* Return the part that an equation belongs to, as a variable's root. UINT32_MAX: it has no unknown. */
+/* Return the part that an equation belongs to, which is named by the root of its unknowns in the tree. Return UINT32_MAX if it has no
+ * unknown. */
 static uint32_t part_of_equation(const struct equations *e, uint32_t *tree, uint32_t equation)
 {
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++)
@@ -292,7 +295,8 @@ static uint32_t part_of_equation(const struct equations *e, uint32_t *tree, uint
 	return UINT32_MAX;
 }
 
-/* Call each() for all parts. Both lists are sorted by part, so they are walked together. */
+/* Call each() for every part of the unknowns, until it does not return 0, and return what it returned last, or -ENOMEM. Unknowns and
+ * equations are both sorted by part, so one pass over both lists finds all parts. */
 static int call_for_each_part(struct equations *e, int (*each)(struct equations *e, const struct part *p))
 {
 	uint32_t *tree = calloc((size_t)e->nr_variables + 1, sizeof(*tree)), *column = calloc((size_t)e->nr_variables + 1, sizeof(*column));
@@ -348,7 +352,7 @@ static int call_for_each_part(struct equations *e, int (*each)(struct equations 
 	return ret;
 }
 
-#define ELIMINATION_MAX 1e9 /* coefficients examined, in all parts */
+#define ELIMINATION_MAX 1e9 /* limit of the work of all eliminations: coefficients that are examined */
 
 static int solve_if_small(struct equations *e, const struct part *p)
 {
@@ -362,7 +366,7 @@ static int solve_if_small(struct equations *e, const struct part *p)
 
 /* --------------------------------------------------------------------------------------------------------------- all */
 
-/* Find equations that do not hold. An equation with an unknown or an estimate is not checked. */
+/* List the equations that do not hold, before anything is estimated. An equation with an unknown is not checked. Return 0 or -ENOMEM. */
 static int find_violated_equations(struct equations *e)
 {
 	for (uint32_t q = 0; q < e->nr_equations; q++) {

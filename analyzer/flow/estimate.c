@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the solution that is nearest to equal parts, among all solutions within bounds. The rest of an equation is divided among its
- * unknowns, and an unknown of several equations gets the least of its parts (O. Waddell and J. Ashley, Visualizing the performance of
- * higher-order programs, PASTE 1998, section 4, which uses these parts as they are). Nearest is meant by least squares: projections on each
- * equation and on the bounds alternate, with Dykstra's corrections for the bounds (R. Dykstra, An algorithm for restricted least squares
- * regression, JASA 78, 1983).
+ * Finds values for unknowns that have several solutions: the solution within bounds that is nearest to equal parts. Parts are computed so:
+ * what the known terms of an equation leave is divided equally among its unknowns, and an unknown of several equations gets the least of
+ * its parts (O. Waddell and J. Ashley, Visualizing the performance of higher-order programs, PASTE 1998, section 4, which uses these parts
+ * as they are). The nearest solution is that of least squares. It is found by projecting on each equation and on the bounds by turns, with
+ * Dykstra's corrections for the bounds (R. Dykstra, An algorithm for restricted least squares regression, JASA 78, 1983).
  */
 #include "analyzer/flow/internal.h"
 
@@ -14,21 +14,23 @@
 
 #define ROUNDS_MAX 2000
 #define PARTS_ROUNDS_MAX 100
-#define YIELDS 64 /* weight of corrections to an unknown without a part of a count; its value only makes the rest fit */
-#define WORK_MAX 20000000.0 /* terms examined, in all rounds and parts together */
-#define CLOSE 1e-3	    /* executions; smaller steps end the rounds */
+/* weight by which an unknown that has no equal part of a count is corrected (others: 1); large, because only the equations decide its
+ * value */
+#define YIELDS 64
+#define WORK_MAX 20000000.0 /* limit of the work of all estimates: terms that are examined */
+#define CLOSE 1e-3	    /* executions; if no value changes by as much in a round, the rounds end */
 
 struct unknown {
 	double value, correction, most;
-	double yields; /* share of a correction that it takes, relative to the others */
+	double yields; /* weight of this unknown when a correction is divided among the unknowns of an equation */
 };
 
-/* The rest of an equation: the sum of its known terms, which are counted or have an equal part, and the number and signs of its other
- * terms. */
+/* What an equation says about its unknowns: the sum of its other terms, and the number and the sign of the unknowns. Terms count as known
+ * that have a count, or (by_parts) that have got an equal part. */
 struct rest {
 	double sum;
 	uint32_t nr_unknown, nr_terms;
-	int sign; /* sign of all unknowns; 0: both occur */
+	int sign; /* sign of all unknowns; 0: both signs occur */
 };
 
 static struct rest rest_of_equation(const struct equations *e, const struct part *p, uint32_t equation, const struct unknown *x,
@@ -51,7 +53,8 @@ static struct rest rest_of_equation(const struct equations *e, const struct part
 	return r;
 }
 
-/* Give unknowns of an equation equal parts of the rest. An unknown that has a part keeps the least one. */
+/* Give the unknowns of an equation equal parts of what its known terms leave. by_parts: only those that have no part yet. Otherwise an
+ * unknown that has a part keeps the smaller one, and gets an upper bound if all unknowns of the equation have one sign. */
 static void divide_rest_equally(const struct equations *e, const struct part *p, uint32_t equation, const struct rest *r, bool by_parts,
 				struct unknown *x)
 {
@@ -69,8 +72,9 @@ static void divide_rest_equally(const struct equations *e, const struct part *p,
 }
 
 /*
- * Set the values from which least squares begin, and the upper bounds of unknowns. The unknowns get equal parts of the counts, and further
- * ones equal parts of the rests that these leave, equation by equation. Return false if nothing in the part is known.
+ * Set the values from which least squares begin, and the upper bounds of unknowns. First the unknowns in equations with known terms get
+ * equal parts. Then the unknowns of further equations get parts of what those leave, equation by equation. Return false if no equation of
+ * the part has a known term; its unknowns stay FLOW_UNKNOWN then.
  */
 static bool begin_with_equal_parts(struct equations *e, const struct part *p, struct unknown *x)
 {
@@ -103,7 +107,7 @@ static bool begin_with_equal_parts(struct equations *e, const struct part *p, st
 	return any;
 }
 
-/* Project on the plane of one equation. Return how far the values were from it. */
+/* Change the values so that one equation holds. Return by how much it did not hold before. */
 static double project_on_equation(const struct equations *e, const struct part *p, uint32_t equation, struct unknown *x)
 {
 	struct rest r = rest_of_equation(e, p, equation, x, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The data that equations.c and estimate.c share. */
+/* Declares what equations.c and estimate.c share. Context: thread. */
 #ifndef TAILOR_FLOW_INTERNAL_H
 #define TAILOR_FLOW_INTERNAL_H
 
@@ -13,26 +13,26 @@ struct term {
 struct equations {
 	struct flow_variable *variable;
 	struct flow_equation *equation;
-	struct term *term; /* sorted by equation when they are solved */
-	uint32_t *first;   /* first term of each equation; that of the next one is the end */
-	uint32_t *use;	   /* terms by variable */
+	struct term *term; /* sorted by equation by index_terms(), before the equations are solved */
+	uint32_t *first;   /* index of the first term of each equation, and, behind the last equation, the end */
+	uint32_t *use;	   /* indexes of terms, sorted by variable; those of variable v begin at use[first_use[v]] */
 	uint32_t *first_use;
 	uint32_t *violated;
 	uint32_t nr_variables, variables_capacity, nr_equations, equations_capacity, nr_terms, terms_capacity;
 	uint32_t nr_violated, violated_capacity;
-	double eliminated, estimated; /* work so far, of all parts */
+	double eliminated, estimated; /* work of elimination and of estimates so far, over all parts */
 };
 
-/* Unknowns, and the equations that contain only these. */
+/* Unknowns that equations connect, and all equations that contain them. */
 struct part {
 	uint32_t *variable, *equation;
 	uint32_t nr_variables, nr_equations;
-	uint32_t *column_of; /* unknown -> its index in variable */
+	uint32_t *column_of; /* by variable: its index in variable[] of this part */
 };
 
-/* Return the sum of the known terms of an equation. */
+/* Return the sum of the known terms of an equation, and set *nr_unknown to the number of its other terms. */
 __int128 equations_known_sum(const struct equations *e, uint32_t equation, uint32_t *nr_unknown);
-/* Estimate unknowns that have several values. Return 0 or -ENOMEM. */
+/* Estimate the unknowns of a part, which have several solutions. Return 0 or -ENOMEM. */
 int equations_estimate(struct equations *e, const struct part *p);
 
 #endif

@@ -50,7 +50,8 @@ bool flow_add_arc(struct flow_program *p, uint32_t function, uint32_t from, uint
 
 	if ((from >= f->nr_blocks && from != FLOW_OUTSIDE) || (to >= f->nr_blocks && to != FLOW_OUTSIDE))
 		return false;
-	if ((f->nr_arcs & (f->nr_arcs - 1)) == 0) { /* 0 and powers of two: the room doubles */
+	/* the capacity is the next power of two, so it is doubled when the number of arcs is 0 or a power of two */
+	if ((f->nr_arcs & (f->nr_arcs - 1)) == 0) {
 		bigger = realloc(f->arc, (f->nr_arcs ? 2 * (size_t)f->nr_arcs : 1) * sizeof(*bigger));
 		if (!bigger)
 			return false;
@@ -69,7 +70,8 @@ bool flow_add_call(struct flow_program *p, uint32_t function, uint32_t block, ui
 	return p->call[p->nr_calls++].variable != UINT32_MAX;
 }
 
-/* Add two equations for each block, for its flow in and out, and two for the outside, for a function's entries and its ends. */
+/* Add two equations for each block, for the arcs out of it and for those into it. The outside of the function is treated as a block that
+ * runs as often as the function is entered. Return 0 or -ENOMEM. */
 static int add_block_equations(struct flow_program *p, uint32_t function)
 {
 	const struct flow_function *f = &p->function[function];
@@ -92,8 +94,8 @@ static int add_block_equations(struct flow_program *p, uint32_t function)
 	return ret;
 }
 
-/* Add an equation for each call site. The host lists the calls of a site side by side. Others with the same number belong to another
- * site. */
+/* Add an equation for each call site, which makes as many calls as its block runs. The host lists the calls of a site one after the other,
+ * so calls with the same number elsewhere in the list belong to another site. Return 0 or -ENOMEM. */
 static int add_call_site_equations(struct flow_program *p, uint32_t function)
 {
 	const struct flow_function *f = &p->function[function];
@@ -122,7 +124,7 @@ int flow_add_equations(struct flow_program *p)
 		ret = add_block_equations(p, i);
 		if (ret == 0)
 			ret = add_call_site_equations(p, i);
-		/* A procedure that may be called from elsewhere has one more call site. */
+		/* The further call stands for all callers whose flow is not known. */
 		if (ret == 0 && p->function[i].escapes) {
 			if (!GROW(p->call, p->nr_calls, p->calls_capacity))
 				ret = -ENOMEM;

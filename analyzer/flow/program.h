@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The flow of a program's functions and its counts, as equations (O. Waddell and J. Ashley, Visualizing the performance of higher-order
- * programs, PASTE 1998, section 4; within functions D. Knuth and F. Stevenson, BIT 13, 1973): into and out of each block, from call sites
- * to the procedures that they call, and into procedures from their callers. Context: thread.
+ * Makes equations of the control flow of a program's functions and its counts, and solves them (O. Waddell and J. Ashley, Visualizing the
+ * performance of higher-order programs, PASTE 1998, section 4; within functions D. Knuth and F. Stevenson, BIT 13, 1973). There are
+ * equations for the flow into and out of each block, for call sites and the procedures that they may call, and for procedures and their
+ * callers. Context: thread.
  */
 #ifndef TAILOR_PROGRAM_FLOW_H
 #define TAILOR_PROGRAM_FLOW_H
@@ -15,7 +16,7 @@
 #define FLOW_NO_FUNCTION UINT32_MAX
 
 struct flow_arc {
-	uint32_t from, to; /* blocks or FLOW_OUTSIDE */
+	uint32_t from, to; /* blocks, or FLOW_OUTSIDE where control enters or leaves the function */
 	uint32_t variable;
 };
 
@@ -25,10 +26,10 @@ struct flow_block {
 
 /* A call from a call site to one of the functions that it may call. */
 struct flow_call {
-	uint32_t caller; /* function; FLOW_NO_FUNCTION: call sites in no flow */
+	uint32_t caller; /* number of a function; FLOW_NO_FUNCTION: code whose flow is not known */
 	uint32_t block;
 	uint64_t site;
-	uint32_t callee; /* function; FLOW_NO_FUNCTION: not known */
+	uint32_t callee; /* number of a function; FLOW_NO_FUNCTION: not known, or a function whose flow is not known */
 	uint32_t variable;
 };
 
@@ -36,10 +37,10 @@ struct flow_function {
 	struct flow_arc *arc;
 	struct flow_block *block;
 	uint32_t nr_arcs, nr_blocks;
-	uint32_t first_call, nr_calls; /* indexes in the program's calls */
-	uint32_t entries;	       /* variable */
-	bool escapes;		       /* callers in no flow may call it */
-	bool contradicts;	       /* equations of its own do not hold */
+	uint32_t first_call, nr_calls; /* the function's calls are call[first_call] to call[first_call + nr_calls - 1] of the program */
+	uint32_t entries;	       /* number of the variable that counts how often the function is entered */
+	bool escapes;		       /* code whose flow is not known may call it */
+	bool contradicts;	       /* after flow_solve(): the counts of the function contradict each other */
 };
 
 struct flow_program {
@@ -49,20 +50,24 @@ struct flow_program {
 	struct equations *equations;
 };
 
-/* Return 0 or -ENOMEM. */
+/* Begin a program without functions. Return 0, or -ENOMEM, and then there is nothing to free. */
 int flow_program_init(struct flow_program *p);
 void flow_program_fini(struct flow_program *p);
 
-/* Return a function's number, or UINT32_MAX without memory. */
+/* Add a function with nr_blocks blocks. Return its number, or UINT32_MAX if memory runs out. */
 uint32_t flow_add_function(struct flow_program *p, uint32_t nr_blocks, bool escapes);
-/* Return false without memory, or if there is no such block. Arcs and calls of a function are numbered in their order. */
+/* Add an arc between blocks (or FLOW_OUTSIDE) of a function. Arcs and calls have numbers in the order in which they are added. Return false
+ * if memory runs out, or if there is no such block. */
 bool flow_add_arc(struct flow_program *p, uint32_t function, uint32_t from, uint32_t to);
-/* Add a call of the function that was added last. Callees are numbers of functions, also of those that are added later. */
+/* Add a call that the function that was added last makes in a block. Calls of one call site (site) must be added one after the other.
+ * callee is the number of a function, which may be added later, or FLOW_NO_FUNCTION. Return false if memory runs out, if there is no such
+ * block, or if another function was added last. */
 bool flow_add_call(struct flow_program *p, uint32_t function, uint32_t block, uint64_t site, uint32_t callee);
-/* Add the equations when all functions are added. Return 0 or -ENOMEM. */
+/* Add the equations after all functions were added. Functions that escape get a further call, from FLOW_NO_FUNCTION. Return 0 or
+ * -ENOMEM. */
 int flow_add_equations(struct flow_program *p);
-/* Solve the equations. Before this and after flow_add_equations(), equations_set_known() sets the counts of counters and of the reader in
- * p->equations. Return 0 or -ENOMEM. */
+/* Solve the equations. Before this and after flow_add_equations(), set the counts that counters had or that the reader assumes with
+ * equations_set_known() in p->equations. Return 0 or -ENOMEM. */
 int flow_solve(struct flow_program *p);
 
 static inline const struct flow_variable *flow_count(const struct flow_program *p, uint32_t variable)
@@ -71,10 +76,10 @@ static inline const struct flow_variable *flow_count(const struct flow_program *
 }
 
 /*
- * Compute times with callees. own[i] is the time of function i itself. total[i] becomes this time and its part of the times of the
- * functions that it calls, by the number of calls. Functions that call each other in cycles count as one: each of them has the time of all,
- * and calls between them carry none, so that recursion counts once, where the cycle was entered. of_call (or NULL): the time that each
- * call's callee took for it. Return 0 or -ENOMEM.
+ * Compute times with callees. own[i] is the time of function i itself. total[i] becomes that time, and a part of the time of each function
+ * that it calls, in proportion to the number of calls. Functions that call each other in a cycle count as one: each of them gets the time
+ * of the whole cycle, and calls between them get no time, so that recursion counts once, where the cycle is entered. of_call, if it is not
+ * NULL, becomes the time that the callee of each call took for it. Return 0 or -ENOMEM.
  */
 int flow_aggregate(const struct flow_program *p, const double *own, double *total, double *of_call);
 

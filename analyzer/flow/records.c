@@ -70,7 +70,8 @@ void flow_records_set_values(struct flow_records *r, uint32_t process, uint64_t 
 	struct counters_record *c = found ? &r->counters[found - 1] : NULL;
 	uint64_t stride = c ? ((uint64_t)c->nr + 7) / 8 * 8 : 0, *to;
 
-	/* Values are one for each counter, or all copies as they lie in memory. */
+	/* There is one value for each counter, or all copies of the block as they lie in memory, each padded to a multiple of 8
+	 * counters. */
 	if (!c || !c->nr || (nr != c->nr && nr % stride)) {
 		r->nr_odd++;
 		return;

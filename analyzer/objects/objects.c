@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ALIKE_MAX 4096u
-#define KNOWN 8192u /* stored answers, a power of two */
+#define KNOWN 8192u /* entries of the cache of answers, a power of two */
 
 struct object_entry {
 	uint64_t function, from_ns;
@@ -31,7 +31,7 @@ static bool set_has_numbers(const struct objects *o, uint32_t set, const uint64_
 	return o->set[set].nr == nr && (!nr || memcmp(o->number + o->set[set].first, numbers, nr * sizeof(*numbers)) == 0);
 }
 
-/* Return the set of these numbers, which is made if there is none. UINT32_MAX without memory. */
+/* Return the index of the set of these numbers, which is added if there is none. Return UINT32_MAX if memory runs out. */
 static uint32_t get_number_set(struct objects *o, const uint64_t *numbers, size_t nr)
 {
 	uint64_t h = nr;
@@ -44,7 +44,7 @@ static uint32_t get_number_set(struct objects *o, const uint64_t *numbers, size_
 		return i;
 	if (nr > UINT32_MAX / 2 - o->nr_numbers || !GROW(o->set, o->nr_sets, o->sets_capacity))
 		return UINT32_MAX;
-	if (!o->number || o->nr_numbers + nr > o->numbers_capacity) { /* the empty set also needs memory to point to */
+	if (!o->number || o->nr_numbers + nr > o->numbers_capacity) { /* the empty set also needs a pointer that is not NULL */
 		uint32_t capacity = 2 * o->numbers_capacity + (uint32_t)nr + 64;
 		uint64_t *bigger = realloc(o->number, capacity * sizeof(*bigger));
 
@@ -61,7 +61,7 @@ static uint32_t get_number_set(struct objects *o, const uint64_t *numbers, size_
 	return o->nr_sets++;
 }
 
-/* Sort the numbers, and drop duplicates and zeros. Return how many remain. */
+/* Sort the numbers, and drop zeros and all but one of equal ones. Return how many remain. */
 static size_t sort_and_drop_duplicates(uint64_t *numbers, size_t nr)
 {
 	size_t kept = 0;
@@ -74,7 +74,7 @@ static size_t sort_and_drop_duplicates(uint64_t *numbers, size_t nr)
 	return kept;
 }
 
-/* Is the object open, as far as records were read, so that neither it nor one around it has ended? */
+/* Has neither the object nor one above it ended, as far as records were read? */
 static bool object_is_open(struct objects *o, uint32_t i)
 {
 	o->steps += o->object[i].depth / 16;
@@ -126,7 +126,9 @@ uint32_t objects_add(struct objects *o, uint32_t process, uint64_t time_ns, uint
 		return OBJECT_NONE;
 	old = &o->object[before];
 	if (before && object_is_open(o, before) && old->upper == new.upper && old->flags == flags && old->functions == new.functions &&
-	    old->components == new.components) /* announced again: to another recorder, or by a host that does not remember */
+	    old->components == new.components)
+		/* The same object was announced again, because a new recorder came or the host does not keep track of what it announced.
+		 * It goes on. */
 		return before;
 	if (!GROW(o->object, o->nr, o->capacity) || !hash_map_set(&o->latest, process, address, o->nr))
 		return OBJECT_NONE;
@@ -148,8 +150,9 @@ void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t
 
 /* ------------------------------------------------------------------------------------------------------------ indexes */
 
-/* Return the number of an object's entries: one for each function, and one without a function for objects without an upper one, and for
- * classes everywhere. */
+/* Return the number of entries that an object has in the index by function. A class and an outermost object have one for each function. An
+ * outermost object, and a class with JITREG_OBJECT_EVERYWHERE, also have one without a function (0), by which all of them are found. Other
+ * objects have none. */
 static uint32_t nr_entries_of_object(const struct objects *o, const struct object *x)
 {
 	if (x->flags & JITREG_OBJECT_CLASS)
@@ -157,7 +160,8 @@ static uint32_t nr_entries_of_object(const struct objects *o, const struct objec
 	return x->upper ? 0 : o->set[x->functions].nr + 1;
 }
 
-/* Place the objects of each tree side by side, upper ones before those below them. */
+/* Place the objects of each tree side by side, upper ones before those below them, and limit the life of each to that of its upper one.
+ * Return false if memory runs out. */
 static bool make_object_trees(struct objects *o)
 {
 	uint32_t *next = calloc(o->nr, sizeof(*next)), at = 1;
@@ -314,13 +318,15 @@ uint32_t objects_find(const struct objects *o, uint32_t process, uint64_t addres
 	return x && x->process == process && x->address == address && object_lives_at(x, time_ns) ? o->by_address[up_to - 1] : OBJECT_NONE;
 }
 
-/* Return the end of the entries of the key's process, function and kind that begin at its time or before. */
+/* Return the end of the entries of the key's process, function and kind that begin at its time or before. The entries of smaller keys stand
+ * before them. */
 static uint32_t count_entries_up_to(const struct objects *o, const struct object_entry *key)
 {
 	return SORTED_COUNT(o->nr_entries, i, compare_entry_functions(&o->entry[i], key) <= 0);
 }
 
-/* Return 1 + the index of the last entry before end that ends after the time. 0: there is none. node holds entries [first, first + nr). */
+/* Return 1 + the index of the last entry before end that still lives after the time. Return 0 if there is none. node, in the binary tree
+ * o->last, holds the entries [first, first + nr). */
 static uint32_t find_last_alive_entry(const struct objects *o, uint32_t end, uint64_t time_ns, uint32_t node, uint32_t first, uint32_t nr)
 {
 	uint32_t found;
@@ -374,7 +380,8 @@ static bool objects_are_alike(const struct objects *o, uint32_t a, uint32_t b)
 	return x->nr && y->nr && memcmp(o->number + x->first, o->number + y->first, sizeof(struct object_component)) == 0;
 }
 
-/* Return the one of two objects with the same first component that has fewer components. OBJECT_NONE: their first components differ. */
+/* Return the one of two objects with the same first component that has fewer components. Return OBJECT_NONE if their first components
+ * differ. */
 static uint32_t whole_of_alike(const struct objects *o, uint32_t a, uint32_t b)
 {
 	if (!a || !objects_are_alike(o, a, b))
@@ -428,7 +435,7 @@ uint32_t objects_find_alike(struct objects *o, const struct object_answer *a, ui
 	const struct object *of = &o->object[a->of];
 	uint32_t found = OBJECT_NONE;
 
-	if (of->nr_below > ALIKE_MAX) /* parts of one pipeline are few */
+	if (of->nr_below > ALIKE_MAX) /* trees with pipelines are smaller; a search of a larger one would take too long */
 		return OBJECT_NONE;
 	o->steps += 1 + of->nr_below / 4;
 	for (uint32_t n = 0; n <= of->nr_below; n++) {

@@ -8,9 +8,10 @@
 
 #define NR_PRESERVED 6u
 #define RDI 5
-#define ROOTS_MAX 8 /* trees of a process at a time that are searched */
+#define ROOTS_MAX 8 /* most trees of a process that are searched by rule 4; with more, nothing is found */
 
-/* Find the end of the frame that was added last: the stack pointer of its caller before the call. */
+/* Find the end of the words of the frame that was added last. It ends below the return address, which is below the stack pointer of its
+ * caller. */
 static void end_frame_slots(struct plan_frames *to, const struct unwind_frame *caller, const struct unwind_input *input)
 {
 	struct plan_frame *p = to->nr ? &to->frame[to->nr - 1] : NULL;
@@ -28,7 +29,7 @@ static void end_frame_slots(struct plan_frames *to, const struct unwind_frame *c
 		p->slots = NULL;
 }
 
-/* Return the beginning of the frame's own words in the copied stack. NULL: not known. */
+/* Return the beginning of the frame's own words in the copied stack. Return NULL if it is not known, or was not copied. */
 static const unsigned char *find_frame_slots(const struct unwind_frame *f, const struct unwind_input *input)
 {
 	uint64_t at;
@@ -81,10 +82,10 @@ static uint32_t held_object(const struct plan_walk *w, const struct plan_frame *
 	return objects_find(w->objects, w->process, f->held[i], w->time_ns);
 }
 
-/* Return the object that the walk takes for a pointer to this one, or OBJECT_NONE. */
+/* Return the object that a pointer to `object` stands for in this search, or OBJECT_NONE if the pointer says nothing. */
 typedef uint32_t object_meant(const struct plan_walk *w, const void *context, uint32_t object);
 
-/* Return the only object that words of the frame mean. OBJECT_NONE: they mean none, or several. */
+/* Return the only object that words of the frame stand for. Return OBJECT_NONE if they stand for none, or for several. */
 static uint32_t find_slot_object(const struct plan_walk *w, const struct plan_frame *f, object_meant *meant, const void *context)
 {
 	uint32_t found = OBJECT_NONE;
@@ -122,7 +123,7 @@ static void set_found_object(struct plan_walk *w, uint32_t object, uint64_t func
 		w->used[w->nr_used++ % PLAN_FUNCTIONS] = function;
 }
 
-/* Rule 2. Return false if no tree begins at the frame. */
+/* Applies rule 2 of plan_walk.h. Return false if no tree begins at the frame. */
 static bool find_outermost_by_frame(struct plan_walk *w, const struct plan_frame *f)
 {
 	const struct objects *o = w->objects;
@@ -146,7 +147,7 @@ static bool find_outermost_by_frame(struct plan_walk *w, const struct plan_frame
 	return true;
 }
 
-/* Return the object if the answer is about it, or its part within one pipeline. */
+/* Return the object if the answer is about it, or else the only object of the answer that is its part within one pipeline. */
 static uint32_t meant_of_answer(const struct plan_walk *w, const void *answer, uint32_t object)
 {
 	if (objects_is_one_of(w->objects, answer, object))
@@ -154,7 +155,8 @@ static uint32_t meant_of_answer(const struct plan_walk *w, const void *answer, u
 	return object_is_node(w->objects, object) ? objects_find_alike(w->objects, answer, object, w->time_ns) : OBJECT_NONE;
 }
 
-/* Choose an object of the answer. OBJECT_NONE: several are possible, and do not belong to one operator. */
+/* Choose an object of the answer, by the registers and then by the words of the frame. Return OBJECT_NONE if several are possible, and they
+ * do not belong to one operator. */
 static uint32_t choose_answered_object(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *a)
 {
 	uint32_t x;
@@ -186,8 +188,8 @@ static uint32_t meant_below(const struct plan_walk *w, const void *context, uint
 	return x;
 }
 
-/* Return the object with the frame's function that a register or the frame holds, in the tree of root (OBJECT_NONE: any). A search would
- * find it, too, but takes long in a tree with thousands of such objects. */
+/* Return the object with the frame's function that a register or a word of the frame points to, in the tree of root (OBJECT_NONE: in any
+ * tree). A search of the tree would find it, too, but takes long in a tree with thousands of such objects. */
 static uint32_t held_object_with_function(const struct plan_walk *w, const struct plan_frame *f, uint32_t root)
 {
 	const struct function_below below = { f->function, root };
@@ -201,7 +203,7 @@ static uint32_t held_object_with_function(const struct plan_walk *w, const struc
 	return find_slot_object(w, f, meant_below, &below);
 }
 
-/* Does the frame belong to the object found so far, rather than to one below it? */
+/* Does the frame belong to the object found so far, rather than to one of those below it that the answer is about? */
 static bool frame_is_of_found_object(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *below)
 {
 	if (!object_has_function(w->objects, w->object, f->function) || function_is_used(w, f->function))
@@ -224,8 +226,8 @@ static bool object_is_around(const struct objects *o, uint32_t object, uint32_t 
 	return o->object[other].place >= x->place && o->object[other].place - x->place <= x->nr_below;
 }
 
-/* Find the objects below the nearest object around the one found so far that has any with the function. Objects around the found one do not
- * count. */
+/* Go up from the object found so far to the nearest object that has any with the function in it, and find these. An object around the found
+ * one does not count alone. */
 static struct object_answer find_beside_found_object(const struct plan_walk *w, uint64_t function)
 {
 	struct objects *o = w->objects;
@@ -239,7 +241,7 @@ static struct object_answer find_beside_found_object(const struct plan_walk *w, 
 	return a;
 }
 
-/* Rule 3. */
+/* Applies rule 3 of plan_walk.h. */
 static void find_below_by_frame(struct plan_walk *w, const struct plan_frame *f)
 {
 	struct objects *o = w->objects;
@@ -262,7 +264,7 @@ static void find_below_by_frame(struct plan_walk *w, const struct plan_frame *f)
 		w->state = PLAN_LOST;
 }
 
-/* Rule 4. */
+/* Applies rule 4 of plan_walk.h. */
 static void find_anywhere_by_frame(struct plan_walk *w, const struct plan_frame *f)
 {
 	struct objects *o = w->objects;
@@ -279,7 +281,8 @@ static void find_anywhere_by_frame(struct plan_walk *w, const struct plan_frame 
 		const struct object_answer a = objects_find_below(o, root[i], OBJECTS_ALL, f->function, w->time_ns);
 		const uint32_t x = choose_answered_object(w, f, &a);
 
-		if (x && a.several && x != a.whole) { /* a register holds it */
+		/* several objects are possible, and a register or a word of the frame holds this one */
+		if (x && a.several && x != a.whole) {
 			set_found_object(w, x, f->function);
 			return;
 		}
@@ -338,6 +341,6 @@ uint32_t plan_walk_components(const struct plan_walk *w, struct object_component
 		component[nr++] = w->step;
 	if (w->state == PLAN_FOUND)
 		return add_components(w, w->object, component, nr, max);
-	/* The tree is known. */
+	/* If the walk is lost in a tree, the tree is known, and its outermost object has the components of the whole plan. */
 	return w->state == PLAN_LOST && w->object ? add_components(w, w->objects->object[w->object].root, component, nr, max) : nr;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the node of a plan that a call stack is in, if an engine interprets plans (jitreg_object()). The walk goes from the outermost frame
- * inwards, along the tree of the objects that live at the time of the sample. A frame counts by its function, which is known by its FDE, so
- * that no symbols are needed.
+ * Finds the node of a plan that a call stack is in, if an engine interprets plans and announces their nodes as objects (jitreg_object()).
+ * The walk goes from the outermost frame inwards, and down the tree of the objects that live at the time of the sample. Of a frame, only
+ * the address of its function counts, which the unwinder knows from the function's FDE, so no symbols are needed. The rules, the first of
+ * which that fits decides:
  *
- *   0. A function with a step word (jitreg_step_word()): the step at the address in the word, and the object that executes the step,
- *      whatever was found before.
- *   1. A function of a class of work: the class decides from this frame inwards, until a frame of rule 2.
+ *   0. A function with a step word (jitreg_step_word()): the word has the address of a step. That step, and the object that executes it,
+ *      are found, whatever was found before.
+ *   1. A function of a class of work (JITREG_OBJECT_CLASS): the class decides from this frame inwards, until a frame of rule 0 or 2.
  *   2. A function of objects without an upper one: a tree begins anew, at the object whose address is in a register that calls preserve, as
  *      the unwinder restored it at the frame. If all these registers are known and none holds such an object, the object was not announced
  *      (a query that was not read), and nothing below it is known. There are two exceptions. The host may say that there is one object at a
@@ -34,18 +35,21 @@
 
 #define PLAN_REGISTERS 7
 #define PLAN_FUNCTIONS 4
-#define PLAN_SLOTS_MAX 256u /* words of a frame that are searched; a larger frame has none */
+/* most words of a frame that are searched for addresses of objects; those of a larger frame are not looked at */
+#define PLAN_SLOTS_MAX 256u
 
 /* A frame of a function that some object has. */
 struct plan_frame {
 	uint64_t function;
-	uint64_t held[PLAN_REGISTERS]; /* values of registers that calls preserve, in the order of their numbers; then rdi */
+	/* values of the registers that calls preserve and that are known, in the order of their numbers; then rdi, in the innermost
+	 * frame */
+	uint64_t held[PLAN_REGISTERS];
 	uint32_t nr_held;
 	bool all_known; /* all registers that calls preserve are known */
-	const unsigned char *slots; /* the frame's words in the sample's copy of the stack, and valid as long as that; NULL: unknown */
+	const unsigned char *slots; /* the frame's words in the sample's copy of the stack, valid as long as that copy; NULL: not known */
 	uint32_t nr_slots;
 	uint64_t step;	/* address of the step that it executes, or 0 without a step word */
-	uint32_t note; /* the caller's */
+	uint32_t note; /* a number of the caller's, which is not used here */
 };
 
 /* The frames of a stack, innermost first. */
@@ -54,15 +58,16 @@ struct plan_frames {
 	struct plan_frame *frame; /* free() */
 };
 
-/* Add a frame if it can count, and if there is memory for it. input: the stack that it is on. NULL: there is none. */
+/* Add the next frame outwards if some object, or a step word, has its function. The frame is left out if memory runs out. input: the stack
+ * that it is on, or NULL if none was copied. This also ends the words of the frame that was added before. */
 void plan_frames_add(struct plan_frames *to, const struct objects *o, const struct unwind_frame *f, const struct unwind_input *input,
 		     uint32_t note);
 
 enum plan_state {
 	PLAN_NOTHING, /* nothing found yet */
 	PLAN_FOUND,
-	PLAN_LOST,   /* in a node below object (OBJECT_NONE: any) */
-	PLAN_UNREAD, /* in a tree that was not announced */
+	PLAN_LOST,   /* in some node below object, or, if that is OBJECT_NONE, in any node */
+	PLAN_UNREAD, /* in a plan that was not announced */
 };
 
 struct plan_walk {
@@ -71,9 +76,9 @@ struct plan_walk {
 	uint64_t time_ns;
 	enum plan_state state;
 	uint32_t object, class; /* OBJECT_NONE: none */
-	struct object_component step; /* step of the object step_of; valid while that is object */
+	struct object_component step; /* the step that was found last, whose object is step_of; it counts only while object is step_of */
 	uint32_t step_of;
-	uint64_t used[PLAN_FUNCTIONS]; /* functions of the object's frames so far: the last ones */
+	uint64_t used[PLAN_FUNCTIONS]; /* functions of the frames of the object so far, of which the last PLAN_FUNCTIONS are kept */
 	uint32_t nr_used;
 };
 
@@ -83,7 +88,8 @@ static inline void plan_walk_begin(struct plan_walk *w, struct objects *o, uint3
 }
 /* Walk to the next frame inwards. */
 void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f);
-/* Return the components that are known by now, of different levels, the lowest level first, at most max. Return how many there are. */
+/* Write the components that are known after the last frame, at most max of them: those of the class, then those of the object. Of each
+ * level only the first one is written. If only a tree is known, its outermost object counts. Return how many there are. */
 uint32_t plan_walk_components(const struct plan_walk *w, struct object_component *component, uint32_t max);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps of interpreters' programs. An address lies in at most one of the programs that live at a time, because memory has one use at a
- * time. Programs of other times may lie at the same places. Programs with one beginning are sorted by time, and few beginnings are near
- * enough to an address.
+ * Finds the step of an interpreter's program that is at an address. The programs that live at one time do not overlap, because memory has
+ * one use at a time, but programs of other times may lie at the same addresses. Programs that begin at one address are sorted by time. So
+ * only the programs at the nearest beginnings before the address must be examined, and only those that are near enough for the longest
+ * program to reach the address.
  */
 #include "analyzer/objects/objects.h"
 
@@ -11,8 +12,8 @@
 
 #include <stdlib.h>
 
-#define STEPS_MAX (1u << 20)	   /* steps of one program */
-#define BEGINNINGS_MAX 256	   /* beginnings that are examined for an address */
+#define STEPS_MAX (1u << 20)	   /* most steps of one program; a longer one is dropped */
+#define BEGINNINGS_MAX 256	   /* most beginnings that are examined for an address */
 
 void objects_add_steps(struct objects *o, uint32_t process, uint64_t address, const struct object_steps *s)
 {

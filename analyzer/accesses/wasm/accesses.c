@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The orders of accesses for a page: the functions that JavaScript calls. JavaScript writes the columns of all rows that have an address
- * once, then the rows that pass each set of filters, and reads their sums. Context: the page's one thread.
+ * Finds the orders of accesses for a page, in functions that JavaScript calls. JavaScript writes the columns of all rows that have an
+ * address once. For each set of filters, it then writes the rows that pass, and reads their sums. Context: the page's one thread.
  */
 #include "analyzer/accesses/access_order.h"
 #include "analyzer/table/wasm/memory.h"
@@ -17,11 +17,12 @@ enum { COLUMN_ADDRESS, COLUMN_SHARE, COLUMN_SAMPLE, COLUMN_STREAM, COLUMN_PAGE, 
 struct page_accesses {
 	void *column[NR_COLUMNS];
 	struct access_columns c;
-	struct access_orders o; /* orders of the rows that were followed last */
+	struct access_orders o; /* orders of the rows of the last call of page_accesses_follow() */
 	uint32_t nr;
 };
 
-/* shared: some samples have several rows. NULL without memory. */
+/* Create the columns for nr rows. shared: some samples have several rows, so the columns of shares and samples are needed. Return NULL if
+ * memory runs out. The page never frees it. */
 EXPORT(accesses_create) struct page_accesses *page_accesses_create(uint32_t nr, uint32_t nr_streams, uint32_t nr_pages, bool shared)
 {
 	struct page_accesses *p = calloc(1, sizeof(*p));
@@ -59,13 +60,15 @@ EXPORT(accesses_ready) void page_accesses_ready(struct page_accesses *p)
 	}
 }
 
-/* Find the orders of the first nr rows of the list, whose numbers ascend. Return false without memory. */
+/* Find the orders of the first nr rows in COLUMN_LIST, whose numbers ascend. Return false if memory runs out, or if nr is more than there
+ * are rows. */
 EXPORT(accesses_follow) bool page_accesses_follow(struct page_accesses *p, uint32_t nr)
 {
 	return nr <= p->nr && access_orders_find(&p->o, &p->c, p->column[COLUMN_LIST], nr) == 0;
 }
 
-/* Return SUM_NUMBERS for each key (of COLUMN_REGION or COLUMN_PART), over the rows that were followed last. NULL without memory. */
+/* Return SUM_NUMBERS numbers for each key, over the rows of the last page_accesses_follow(). column is COLUMN_REGION or COLUMN_PART, which
+ * has the keys. Return NULL if memory runs out. */
 EXPORT(accesses_sums) const double *page_accesses_sums(struct page_accesses *p, uint32_t column, uint32_t nr_keys)
 {
 	struct access_sum *sum = calloc((size_t)nr_keys + 1, sizeof(*sum));
@@ -87,7 +90,8 @@ EXPORT(accesses_sums) const double *page_accesses_sums(struct page_accesses *p, 
 	return out;
 }
 
-/* Return the number of strides, and then stride and samples of each, over the rows that were followed last. NULL without memory. */
+/* Return the number of strides, and then stride and samples of each, over the rows of the last page_accesses_follow(). Return NULL if
+ * memory runs out. */
 EXPORT(accesses_strides) const double *page_accesses_strides(struct page_accesses *p)
 {
 	uint32_t nr;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The solver of `tailor report --view calls` for a page: the functions that JavaScript calls. JavaScript adds functions with their arcs and
- * calls in the order of the trace, sets the counts that are counted or assumed, and reads states and counts. Context: the page's one
- * thread.
+ * Solves the equations of `tailor report --view calls` for a page, in functions that JavaScript calls. JavaScript adds functions with their
+ * arcs and calls in the order of the trace, sets the counts that are counted or assumed, and reads states and counts. The page never frees
+ * anything. Context: the page's one thread.
  */
 #include "analyzer/flow/by_component.h"
 #include "analyzer/table/wasm/memory.h"
@@ -19,7 +19,7 @@ struct page_flow {
 	uint32_t nr_components;
 };
 
-/* Return NULL without memory. */
+/* Create a program without functions. Return NULL if memory runs out. */
 EXPORT(flow_create) struct page_flow *page_flow_create(uint32_t nr_components)
 {
 	struct page_flow *f = calloc(1, sizeof(*f));
@@ -33,7 +33,7 @@ EXPORT(flow_create) struct page_flow *page_flow_create(uint32_t nr_components)
 	return f->executions && f->in && f->out ? f : NULL;
 }
 
-/* Add the next function. Its arcs and calls follow. Return false without memory. */
+/* Add the next function. Its arcs and calls must be added before the next function is. Return false if memory runs out. */
 EXPORT(flow_function) bool page_flow_add_function(struct page_flow *f, uint32_t nr_blocks, bool escapes)
 {
 	return flow_add_function(&f->p, nr_blocks, escapes) != UINT32_MAX;
@@ -49,13 +49,15 @@ EXPORT(flow_call) bool page_flow_add_call(struct page_flow *f, uint32_t block, u
 	return flow_add_call(&f->p, f->p.nr_functions - 1, block, site, callee);
 }
 
-/* Call this when all functions are added. Return the number of calls, of which those from elsewhere are the last. 0 without memory. */
+/* Make the equations, after all functions were added. Return the number of calls, of which the last ones are those from code whose flow is
+ * not known, or 0 if memory runs out. */
 EXPORT(flow_connect) uint32_t page_flow_connect(struct page_flow *f)
 {
 	return flow_add_equations(&f->p) ? 0 : f->p.nr_calls;
 }
 
-/* Set a count. state: FLOW_COUNTED or FLOW_ASSUMED. Return false if another count is known already. */
+/* Set a count. state: FLOW_COUNTED or FLOW_ASSUMED. Return false if the variable has another count already, or if there is no such
+ * variable. */
 EXPORT(flow_know) bool page_flow_know(struct page_flow *f, uint32_t variable, uint32_t state, uint64_t count)
 {
 	return variable < equations_nr_variables(f->p.equations) &&
@@ -89,7 +91,8 @@ EXPORT(flow_calls) const struct flow_call *page_flow_calls(const struct page_flo
 	return f->p.call;
 }
 
-/* Return the largest contradiction between counts of a function. 0: an arc would have run less than 0 times. -1: there is none. */
+/* Return the largest difference between the sides of an equation of a function that does not hold. Return 0 if the only contradiction is an
+ * arc that would have run less than 0 times, and -1 if there is none. */
 EXPORT(flow_contradiction) double page_flow_contradiction(const struct page_flow *f, uint32_t function)
 {
 	const struct flow_equation *q;
@@ -105,7 +108,7 @@ EXPORT(flow_contradiction) double page_flow_contradiction(const struct page_flow
 
 /* ---------------------------------------------------------------------------------------------------------- by component */
 
-/* Add a part of a component's executions: a variable, or a count of its entries. */
+/* Add to the executions of a component: page_flow_execute() adds the count of a variable, page_flow_enter() a count. */
 EXPORT(flow_execute) void page_flow_execute(struct page_flow *f, uint32_t component, uint32_t variable)
 {
 	if (component < f->nr_components && variable < equations_nr_variables(f->p.equations))
@@ -124,8 +127,8 @@ EXPORT(flow_is) void page_flow_is(struct page_flow *f, uint32_t function, uint32
 		frequency_add_calls(&f->in[component], &f->out[component], &f->p, function);
 }
 
-/* Call this after all parts are added. Return the executions of each component, the calls into it, or the calls out of it, for which = 0,
- * 1, 2. */
+/* Return an array by component, after everything was added: for which = 0 the executions, for 1 the calls into the component, for 2 the
+ * calls out of it. */
 EXPORT(flow_frequencies) const struct frequency *page_flow_frequencies(struct page_flow *f, uint32_t which)
 {
 	if (which == 0)
@@ -135,8 +138,8 @@ EXPORT(flow_frequencies) const struct frequency *page_flow_frequencies(struct pa
 
 /* ----------------------------------------------------------------------------------------------------------------- time */
 
-/* own: the time of each function. Return the time with callees of each function, and behind these the time that each call's callee took for
- * it. NULL without memory. */
+/* Compute times with callees. own: the time of each function itself. Return the time with callees of each function, and behind these, for
+ * each call, the time that its callee took for it. Return NULL if memory runs out. */
 EXPORT(flow_times) const double *page_flow_times(const struct page_flow *f, const double *own)
 {
 	double *total = calloc((size_t)f->p.nr_functions + f->p.nr_calls + 1, sizeof(*total));
