@@ -10,11 +10,11 @@
 
 #define ADDRESS_DIGITS_MIN 4
 
-/* Beginnings of names that are counted in each run: classes that the JVM makes while it runs, traces of LuaJIT and PHP. */
+/* Parts of names that are counted anew in each run: classes that the JVM makes while it runs, traces of LuaJIT and PHP. */
 static const char *const of_one_run[] = { "$$Lambda", "LambdaForm$", "$Proxy", "GeneratedMethodAccessor", "GeneratedConstructorAccessor",
 					  "TRACE_", "TRACE-" };
 
-/* Marks of copies that GCC and LLVM make of functions. A number or nothing follows. */
+/* Marks that GCC and LLVM append to the names of copies of functions. A number may follow. */
 static const char *const copies[] = { ".constprop", ".isra", ".part", ".cold", ".lto_priv", ".llvm" };
 
 static bool is_one_of(char c, const char *list)
@@ -42,14 +42,14 @@ static size_t copy_mark(const char *at)
 	return 0;
 }
 
-/* Return the bytes of an address, or of a number that counts names of a kind. 0: there is none. */
+/* Return the length of an address, or of a number that counts names of a kind, at this place in the name. Return 0 if there is none. */
 static size_t number_at(const char *name, const char *at, uint64_t *number, bool *is_counter)
 {
 	char before = at > name ? at[-1] : 0;
 	size_t nr;
 
 	*is_counter = false;
-	if (at[0] == '0' && at[1] == 'x' && before != '+') { /* behind a '+', the number is an offset in a file */
+	if (at[0] == '0' && at[1] == 'x' && before != '+') { /* after a '+', the number is an offset in a file, which stays the same */
 		nr = strspn(at + 2, "0123456789abcdefABCDEF");
 		*number = strtoull(at + 2, NULL, 16);
 		return nr >= ADDRESS_DIGITS_MIN ? nr + 2 : 0;
@@ -60,7 +60,7 @@ static size_t number_at(const char *name, const char *at, uint64_t *number, bool
 	return *is_counter ? nr : 0;
 }
 
-/* Return the bytes of ":LINE" or ":COLUMN". 0: there are none. */
+/* Return the length of ":LINE" or ":COLUMN" at this place in the name, or 0 if there is none. */
 static size_t line_at(const char *name, const char *at, uint64_t *number)
 {
 	size_t nr = *at == ':' && at > name && at[-1] != ':' ? count_digits(at + 1) : 0;
@@ -69,7 +69,8 @@ static size_t line_at(const char *name, const char *at, uint64_t *number)
 	return nr && (!at[nr + 1] || is_one_of(at[nr + 1], ": )")) ? nr + 1 : 0;
 }
 
-/* Return the bytes of a copy's mark with GCC's number behind it, in a symbol or behind a demangled signature. 0: there is none. */
+/* Return the length of a mark of a copy with its number, in a symbol (".part.0") or after a demangled name (" [clone .part.0]"). Return 0
+ * if there is none. */
 static size_t copy_at(const char *at)
 {
 	static const char clone[] = " [clone ";
@@ -99,7 +100,7 @@ static char *leave_out(const char *name, enum alike_how how, struct alike *out)
 			out->has_counter |= is_counter;
 			out->number = out->number ? out->number : number;
 		} else if (how == ALIKE_BUT_PLACES && *at == '/' && at[1] && at[1] != ' ') {
-			bytes = token; /* a folder's name */
+			bytes = token; /* drop the folder that was written since the last blank, bracket or comma */
 			skip = 1;
 		} else {
 			text[bytes++] = *at;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The common part of names that a person would call the same: names without addresses, numbers that count names, lines and columns, the
- * compiler's marks of a function's copies (.constprop.0), JavaScript's tiers, and folders in front of files. Context: thread.
+ * Reduces names to what stays the same if a program is built or run again. Left out are addresses, numbers by which a compiler or host
+ * counts names of a kind, the marks of copies of a function that compilers make (.constprop.0) and JavaScript's tiers; in a second text
+ * also lines, columns, and the folders in front of file names. Context: thread.
  */
 #ifndef TAILOR_ALIKE_H
 #define TAILOR_ALIKE_H
@@ -9,16 +10,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum alike_how { ALIKE_BUT_NUMBERS, ALIKE_BUT_PLACES, NR_ALIKE }; /* places: also without lines, columns and folders */
+/* index of a text; ALIKE_BUT_PLACES: also without lines, columns and folders */
+enum alike_how { ALIKE_BUT_NUMBERS, ALIKE_BUT_PLACES, NR_ALIKE };
 
 struct alike {
 	char *text[NR_ALIKE];
-	uint64_t number; /* the first number that was left out, which may be an address or a line; 0: none */
+	uint64_t number; /* the first number that was left out, which may be an address or a line; 0: none, or that number is 0 */
 	bool has_counter;
-	bool is_of_one_run; /* the host numbers such names in the order of their use; in another run, the name may mean another function */
+	/* the host numbers such names in the order in which it makes them, so in another run the name may mean another function */
+	bool is_of_one_run;
 };
 
-/* Make both texts of a name. Return 0 or -ENOMEM. */
+/* Make both texts of a name. Return 0 or -ENOMEM; then there is nothing to free. */
 int alike_make(const char *name, struct alike *out);
 void alike_fini(struct alike *a);
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A line and its reference: the unchanged lines, and the line itself. */
+/* What a line is compared with on one side: its reference, which is the unchanged lines and the line itself. */
 struct part {
 	double line, all; /* measure of the line and of the reference, over the traces of the side */
 	double samples;	  /* effective samples of the reference */
@@ -41,19 +41,20 @@ struct estimate change_line_cost(const struct comparison *c, const struct side *
 	return stats_mean(cost, s->nr);
 }
 
-/* The state of the comparison. */
+/* The state of change_test_lines(). */
 struct judge {
 	const struct comparison *c;
 	struct change *x;
 	uint32_t nr;
 	double alpha;		  /* significance level of one line */
 	struct estimate *between; /* run-to-run variation of each line */
-	struct estimate *chance;  /* [line * nr_profiles + profile], of the tested lines */
+	struct estimate *chance;  /* [line * nr_profiles + profile]: sampling error of each tested line */
 	bool *changed;
-	double removed[2 * CHANGE_TRACES_MAX]; /* measure of the changed lines, in each profile */
+	/* by profile: measure of all lines that are not part of the reference any more, because they changed */
+	double removed[2 * CHANGE_TRACES_MAX];
 };
 
-/* The measure of a line's reference in a profile. */
+/* Return the measure of a line's reference in a profile: everything except the changed lines, but with the line itself. */
 static double measure_of_reference(const struct judge *j, uint32_t i, uint32_t profile)
 {
 	return fmax(
@@ -62,8 +63,8 @@ static double measure_of_reference(const struct judge *j, uint32_t i, uint32_t p
 }
 
 /*
- * Score test: the error is that of a line with the pooled share on both sides, so it is valid also if the line is missing on one side.
- * Return false if the reference is empty.
+ * Compare the shares of a line in its reference on both sides by a score test. Its error is that of a line with the same share on both
+ * sides, so it also holds if the line is missing on one side. Return false if the reference is empty on one side, or is the line alone.
  */
 static bool make_line_contrast(const struct judge *j, uint32_t i, struct contrast *k)
 {
@@ -97,7 +98,8 @@ static bool make_line_contrast(const struct judge *j, uint32_t i, struct contras
 
 			if (!(weight > 0))
 				continue;
-			/* Samples are overdispersed by the same factor as in the whole trace. */
+			/* The variance of the line's samples is taken to exceed that of independent ones by the same factor as in the whole
+			 * trace. */
 			v = odds * p->measure / (p->effective * here) * weight * weight *
 			    fmax(1, chance.error * chance.error * p->effective / (chance.mean * (1 - chance.mean) + 1 / p->effective));
 			variance += v;
@@ -117,7 +119,8 @@ static double odds_of_share(double share)
 	return share < 1 ? share / (1 - share) : INFINITY;
 }
 
-/* Return 0.2 if the odds are 20 % more on side B. */
+/* Return the relative change of the odds, 0.2 if they are 20 % larger on side B. Return infinity if the share is 0 on side A, and -1 if it
+ * is 1 there. */
 static double relative_odds_change(double share_a, double share_b)
 {
 	return share_a <= 0 ? INFINITY : share_a >= 1 ? -1 : odds_of_share(share_b) / odds_of_share(share_a) - 1;
@@ -126,7 +129,7 @@ static double relative_odds_change(double share_a, double share_b)
 /* Set the change of the line, and the smallest significant change in its direction for the same pooled share. */
 static void set_line_change(const struct contrast *k, double alpha, struct change *x)
 {
-	/* Continuity correction by half a sample (Yates). */
+	/* This is Yates's continuity correction by half a sample. */
 	double least = stats_t_quantile(k->df, alpha) * k->error + (1 / k->side[0].samples + 1 / k->side[1].samples) / 2;
 	double part_a = k->side[0].samples / (k->side[0].samples + k->side[1].samples);
 	double sign = k->difference < 0 ? -1 : 1;
@@ -140,7 +143,7 @@ static void set_line_change(const struct contrast *k, double alpha, struct chang
 	x->significant = fabs(x->change) > x->margin;
 }
 
-/* Return the growth of the line as a part of the total, at equal cost of its reference. */
+/* Return by how much the line grew, as a share of the total of side A, if the rest of its reference had the same cost on both sides. */
 static double growth_of_line(const struct contrast *k, double all_a)
 {
 	double rest_a = k->side[0].all - k->side[0].line, rest_b = k->side[1].all - k->side[1].line;
@@ -155,7 +158,8 @@ static bool line_is_one_sided(const struct change *x)
 	return x->share[0] <= 0 || x->share[1] <= 0;
 }
 
-/* Growth of the share. Its precision is proportional to the square root of the samples. */
+/* Return the growth of the line's share as a logarithm. Its precision is proportional to the square root of the line's samples, and so to
+ * precision_of_line(). */
 static double log_ratio(const struct change *x)
 {
 	return log(x->share[1] / x->share[0]);
@@ -172,7 +176,8 @@ static bool line_may_be_unchanged(const struct judge *j, uint32_t i)
 	return j->x[i].tested && !j->changed[i] && !line_is_one_sided(&j->x[i]);
 }
 
-/* Return the common growth of the lines that are not known to have changed: their weighted median. */
+/* Return the growth that the unchanged lines have in common: the median over the lines that are not known to have changed, weighted by
+ * their precision. */
 static double common_growth(const struct judge *j)
 {
 	double least = INFINITY, at = 0;
@@ -215,7 +220,7 @@ static void remove_line_from_reference(struct judge *j, uint32_t i)
 		j->removed[t] += measure_of_line(j->c, j->x[i].line, t);
 }
 
-/* Compare lines on one side only with all lines. */
+/* Test the lines that are on one side only against all lines, and remove those that are significant from the reference. */
 static void test_one_sided_lines(struct judge *j)
 {
 	for (uint32_t i = 0; i < j->nr; i++)
@@ -303,7 +308,7 @@ static int prepare_line_tests(struct comparison *c, struct judge *j)
 	for (uint32_t i = 0, n = 0; i < j->nr; i++)
 		if (j->x[i].tested)
 			j->between[i] = tested[n++];
-	/* Correction for multiple tests (Bonferroni). */
+	/* Bonferroni's correction for multiple tests divides the significance level by their number. */
 	j->alpha = (1 - CHANGE_CONFIDENCE) / (c->nr_tested ? c->nr_tested : 1);
 	free(lines);
 	free(tested);

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The changes from one side to the other, line by line, and whether they are significant.
+ * Computes how much the cost of each line changed from side A to side B, and whether the change is significant. A side is one or several
+ * traces. A line is a component or function, with its entries in the traces of both sides.
  *
- * The change of a line is the change of its cost relative to the lines that did not change. A share also changes when another line does,
- * and a time also changes when the machine is busy. Context: thread.
+ * The change of a line is the change of its cost relative to the lines that did not change. Shares are no measure of this, because the
+ * share of a line also changes when another line does, and neither are times, because they also change when the machine is busy. Context:
+ * thread.
  */
 #ifndef TAILOR_CHANGE_H
 #define TAILOR_CHANGE_H
 
 #include "analyzer/compare/noise.h"
 
-#define CHANGE_TRACES_MAX NOISE_TRACES_MAX /* per side */
-/* Margin of the time of an execution, with one trace per side. The load of the machine may differ by as much. */
+#define CHANGE_TRACES_MAX NOISE_TRACES_MAX /* most traces of a side */
+/* Smallest change of the time of an execution that counts if there is one trace per side, because the load of the machine may differ by as
+ * much. */
 #define CHANGE_NOISE_TIME 0.1
-#define CHANGE_CONFIDENCE 0.95 /* confidence for all lines together */
-#define CHANGE_SHARE_MIN 0.005 /* lines with less on both sides are not tested */
+#define CHANGE_CONFIDENCE 0.95 /* confidence of all verdicts together: with this probability, no unchanged line is called significant */
+#define CHANGE_SHARE_MIN 0.005 /* share; a line that has less on both sides is not tested */
 
 struct comparison {
 	struct profile profile[2 * CHANGE_TRACES_MAX];
 	struct side side[2];
 	struct match match;
 	bool same_unit;
-	double given; /* run-to-run variation, given by the user; < 0: not given */
+	double given; /* standard deviation of log-odds between traces that the user gave (noise.h); < 0: not given */
 	/* Results of change_test_lines(). */
 	struct noise noise;
 	uint32_t nr_tested;
@@ -33,19 +36,23 @@ struct change {
 	struct estimate cost[2]; /* cost of one execution */
 	double samples[2], rows[2], executions[2];
 	bool has_rows[2], there[2];
-	bool tested;   /* large enough, and comparable with other lines; else change and margin are NAN */
-	double change; /* 0.2: costs 20 % more; infinite: it had no cost on side A */
-	double margin; /* the smallest significant change in that direction; infinite: none is */
-	double growth; /* the change as a part of the total cost of side A */
+	/* the line was tested, because its share is large enough and there are lines to compare it with; else change and margin are NAN */
+	bool tested;
+	double change; /* relative change of the cost; 0.2: side B costs 20 % more; infinite: the line has no cost on side A */
+	double margin; /* the smallest change in the same direction that would be significant; infinite: no growth would be */
+	double growth; /* the change as a share of the total cost of side A */
 	bool significant;  /* the change is larger than the margin */
-	double result; /* result of the formula */
+	double result; /* result of the user's formula, which change_evaluate() sets */
 };
 
-/* Fill in x[nr] except for result. The caller has set each x->line. Return 0 or -ENOMEM. */
+/* Fill in x[0] to x[nr - 1], of which the caller has set the members line, and all else to 0. The member result stays. Return 0 or
+ * -ENOMEM. */
 int change_test_lines(struct comparison *c, struct change *x, uint32_t nr);
-/* Return the cost of a line in one execution. Line MATCH_NOT means all lines. */
+/* Return the cost of a line in one execution: the mean over the traces of a side, or, with one trace, over its executions. Line MATCH_NOT
+ * stands for all lines together. */
 struct estimate change_line_cost(const struct comparison *c, const struct side *s, uint32_t line);
-/* Return the duration of an execution by the marks of the host. mean is 0 if there are none. */
+/* Return the mean duration (ns) of an execution by the marks of the host, over the traces of a side, or, with one trace, over its
+ * executions. The mean is 0 if there are no such marks. */
 struct estimate change_duration(const struct comparison *c, const struct side *s);
 
 #endif

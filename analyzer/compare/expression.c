@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sum = product { (+|-) product }; product = power { (*|/) power }; power = [+|-] power | atom [^ power];
- * atom = number | name | function(sum, ...) | (sum)
+ * Parses and evaluates a formula at once, by recursive descent. The grammar: sum = product { (+|-) product }; product = power { (*|/) power
+ * }; power = (+|-) power | atom [^ power]; atom = number | name | function(sum, ...) | (sum)
  */
 #include "analyzer/compare/expression.h"
 
@@ -36,7 +36,7 @@ static double fail_at_position(struct parser *p, const char *what)
 		snprintf(p->wrong, sizeof(p->wrong), "%s at position %zu", what, (size_t)(p->at - p->e->text) + 1);
 	else if (!*p->wrong)
 		snprintf(p->wrong, sizeof(p->wrong), "unexpected end of the formula at position %zu", strlen(p->e->text) + 1);
-	p->at += strlen(p->at); /* parse no further */
+	p->at += strlen(p->at); /* the parser is at the end of the text then, and returns from all its levels */
 	return NAN;
 }
 
@@ -48,7 +48,7 @@ static double fail_with_name(struct parser *p, const char *what, const char *nam
 	return fail_at_position(p, text);
 }
 
-/* Read c if it is next. */
+/* Read the character c if it is next, apart from white space. Return false if it is not. */
 static bool accept_character(struct parser *p, char c)
 {
 	while (isspace((unsigned char)*p->at))

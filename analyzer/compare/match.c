@@ -42,9 +42,9 @@ bool match_is_alike(const struct match *m, const struct profile *p, uint32_t lin
 	return false;
 }
 
-/* Entries of a profile that are in no line yet. Each key of what must be the same has a list of entries. */
+/* Entries of a profile that are in no line yet. Entries that must be compared with each other have one key and are in one list. */
 struct untaken {
-	struct hash_map first; /* key -> 1 + index of the first entry in its list */
+	struct hash_map first; /* key (hash_entry_key()) -> 1 + index of the first entry in its list */
 	uint32_t *next;	       /* entry -> 1 + index of the next one */
 	bool *taken;
 };
@@ -70,7 +70,7 @@ static bool list_unmatched_entries(struct untaken *u, const struct profile *p, c
 	return true;
 }
 
-/* Take the first entry that fits, or return MATCH_NOT. */
+/* Take the first entry that fits and is not taken yet. Return its index, or MATCH_NOT if there is none. */
 static uint32_t take_matching_entry(struct untaken *u, const struct profile *p, const struct profile_entry *as, enum strictness how)
 {
 	uint64_t key[2];
@@ -81,7 +81,7 @@ static uint32_t take_matching_entry(struct untaken *u, const struct profile *p, 
 		;
 	if (e)
 		hash_map_set(&u->first, key[0], key[1], e);
-	for (; e; e = u->next[e - 1]) /* different keys may have equal hashes */
+	for (; e; e = u->next[e - 1]) /* different names may have equal hashes */
 		if (!u->taken[e - 1] && entries_match(as, &p->entry[e - 1], how)) {
 			u->taken[e - 1] = true;
 			return e - 1;
@@ -143,8 +143,9 @@ static uint32_t sort_group(struct single *s, uint32_t nr)
 }
 
 /*
- * Pair lines and entries of one text. If both sides have equally many large ones, they are paired in the order of their numbers, because a
- * new name in front shifts the numbers of all later ones. Otherwise the largest are paired with the largest.
+ * Pair lines and entries whose names have one text. If both sides have equally many with a large share, these are paired in the order of
+ * the numbers in their names, because a new name in front of others increases the numbers of all of them. Otherwise the largest are paired
+ * with the largest.
  */
 static void pair_group(struct match *m, uint32_t profile, struct single *line, uint32_t nr_lines, struct single *entry, uint32_t nr_entries,
 		       bool *taken)
@@ -184,8 +185,8 @@ static void pair_groups(struct match *m, uint32_t profile, struct single *line, 
 	}
 }
 
-/* Find the texts whose numbers stayed the same. If one name of a text was matched with its number, other numbers of that text are not
- * paired with each other. */
+/* Find the texts of names in profile i that were matched as they are, with their numbers. In such a text the numbers mean something, so
+ * names with other numbers are not paired with each other. */
 static bool find_kept_numbers(const struct match *m, const struct alike *alike, uint32_t i, enum alike_how how, struct hash_map *kept)
 {
 	for (uint32_t l = 0; l < m->nr; l++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Matches the entries of several profiles by name, place in the plan and detail. The remaining ones are matched by name and detail, then by
- * name and order, and at last by names that are alike (alike.h). Entries of two groups never match, and entries with groups are never
- * matched by alike names. Context: thread.
+ * Matches the entries of several profiles, so that one line has the entry of each profile for the same component or function. Entries match
+ * by name, place in the plan and detail. The remaining ones are matched by name and detail, then by name and order, and at last by names
+ * that are alike (alike.h). Entries of two groups (services) never match, and entries with a group are never matched by alike names.
+ * Context: thread.
  */
 #ifndef TAILOR_MATCH_H
 #define TAILOR_MATCH_H
@@ -19,7 +20,7 @@ struct match {
 	uint32_t *entry; /* [line * nr_profiles + profile]: index of the entry, or MATCH_NOT */
 };
 
-/* Return 0 or -ENOMEM. */
+/* Match the entries of the profiles p[0] to p[nr_profiles - 1]. Return 0 or -ENOMEM; then there is nothing to free. */
 int match_make_lines(const struct profile *p, uint32_t nr_profiles, struct match *m);
 void match_fini(struct match *m);
 /* Return the entry of a line in a profile, or NULL. */
@@ -31,7 +32,7 @@ static inline const struct profile_entry *match_entry(const struct match *m, con
 }
 /* Do the line's entries have different names? */
 bool match_is_alike(const struct match *m, const struct profile *p, uint32_t line);
-/* Return any entry of a line, for its name. */
+/* Return the entry of a line in the first profile that has one. */
 const struct profile_entry *match_first_entry(const struct match *m, const struct profile *p, uint32_t line);
 
 #endif

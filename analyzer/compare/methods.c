@@ -112,7 +112,7 @@ struct counts {
 
 struct totals {
 	uint64_t samples;
-	uint64_t named, agreeing; /* attributed by both methods, and by both to the same component */
+	uint64_t named, agreeing; /* named: attributed to a component by both methods; agreeing: to the same one */
 };
 
 static void count_agreeing_samples(const struct methods *m, struct counts *c, uint32_t nr, struct totals *all)
@@ -183,7 +183,8 @@ static struct methods_columns add_method_columns(struct grid *g, const char *lev
 	return c;
 }
 
-/* Only samples that one method attributes to the component and the other does not contribute to the difference (McNemar). */
+/* Return the standard error of the difference of the two shares (McNemar). Samples that both methods attribute to the component do not
+ * contribute to it. */
 static double standard_error(const struct counts *c, double n)
 {
 	double plus = (double)(c->by[0] - c->both), minus = (double)(c->by[1] - c->both);

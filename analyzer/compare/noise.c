@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define SURE 1.644854 /* normal quantile, one-sided 95 % */
-#define MANY 1e6      /* degrees of freedom of a known value */
+#define MANY 1e6      /* degrees of freedom of an error that is known, and not estimated */
 
 static double share_of_entry(const struct profile *p, const struct profile_entry *e)
 {
@@ -26,13 +26,13 @@ struct estimate noise_sampling_error(const struct profile *p, const struct profi
 					     (struct estimate){ share, binomial, MANY };
 }
 
-/* Return the number of segments of a trace by its executions. 0: too few executions. */
+/* Return the number of segments that the executions of a trace are divided into, or 0 if there are too few executions. */
 static uint32_t count_trace_segments(const struct profile *p)
 {
 	return p->nr_runs < NOISE_RUNS_MIN ? 0 : p->nr_runs / 2 < NOISE_SEGMENTS ? p->nr_runs / 2 : NOISE_SEGMENTS;
 }
 
-/* Return the error of a share, from the variation between segments. */
+/* Return the error of a line's share, estimated from the variation between segments of nearly equal measure. */
 static double segment_error(const struct profile *p, const struct profile_entry *e)
 {
 	double part[NOISE_SEGMENTS] = { 0 }, whole[NOISE_SEGMENTS] = { 0 }, before = 0;
@@ -50,8 +50,9 @@ static double segment_error(const struct profile *p, const struct profile_entry 
 }
 
 /*
- * If segments vary by more than their executions explain (an analysis of variance over all lines), the load of the machine changed during
- * the recording, and may change between two traces.  Then the variation between single segments is added to the variance of each line.
+ * Estimate the noise of one trace. If its segments vary by more than their executions explain (an analysis of variance over all lines), the
+ * load of the machine changed during the recording, and may change between two traces. So what single segments vary by beyond that becomes
+ * the error of each line that has less. Return the noise over all lines, or 0 if segments do not vary by more.
  */
 static double estimate_segment_noise(const struct profile *all, const struct match *m, uint32_t profile, const uint32_t *lines, uint32_t nr,
 				     struct estimate *line)
@@ -96,8 +97,8 @@ static double chi_square_quantile_95(double df)
 	return df * pow(1 - 2 / (9 * df) + SURE * sqrt(2 / (9 * df)), 3);
 }
 
-/* Return the variation between the traces of a side beyond sampling error, pooled over all lines. A line with significantly more has its
- * own. */
+/* Return the variation between the traces of a side beyond the sampling error, pooled over all lines. Each line gets this as its error, or
+ * its own variation if that is significantly more. */
 static double estimate_trace_noise(const struct profile *p, const struct match *m, const struct side side[2], const uint32_t *lines,
 				   uint32_t nr, struct estimate *line)
 {

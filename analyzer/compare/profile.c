@@ -26,7 +26,7 @@ void profile_ask(struct profile_question *q, struct report *r, const char *level
 	profile_ask_level(q, r, functions ? LEVELS_MAX : report_find_level(r, level));
 }
 
-/* Return the first consumer of a component, or the component that it is linked to. COMPONENT_NONE at the top. */
+/* Return the first consumer of a component, or else the first component that it is linked to. Return COMPONENT_NONE if there is neither. */
 static uint32_t component_above(const struct dictionary *d, uint32_t component)
 {
 	for (uint32_t i = 0; i < d->nr_edges; i++)
@@ -92,7 +92,8 @@ static int fill_profile_entry(const struct profile_question *q, struct report *r
 	return e->name && e->label && e->path && e->detail && e->run ? 0 : -ENOMEM;
 }
 
-/* Number the marks that have samples. to[mark + 1] is the number, and 0 for the other marks. Return how many there are. */
+/* Number the marks that have samples, from 1 on. to[mark + 1] becomes the number of a mark, and 0 if it has no samples; to[0] is for
+ * samples without a mark. Return how many numbers there are. */
 static uint32_t number_runs(const struct report *r, const struct report_group *g, uint32_t *to)
 {
 	uint32_t nr = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a report that is compared with other reports: entries (components of a level, or functions) with their cost, in total and per
- * execution, and the context by which they are matched with entries of another trace. Context: thread.
+ * Holds the part of a report that is compared with other reports: entries (components of a level, or functions) with their cost, in total
+ * and by execution, and what they are matched by with entries of another trace. Context: thread.
  */
 #ifndef TAILOR_PROFILE_H
 #define TAILOR_PROFILE_H
@@ -12,12 +12,15 @@
 struct profile_entry {
 	uint32_t number; /* number of the component or function in its trace */
 	char *name;
-	char *label; /* report_component_name(): tells the entry apart from others of its name in this trace */
-	char *path;   /* place: names of its consumers up to the root of the plan, or of the components that it is linked to */
+	/* name as reports show it (report_component_name()), which tells the entry apart from others of its name in this trace */
+	char *label;
+	/* place in the plan: names of its consumers up to the root, or of the components that it is linked to; of a function, the path of
+	 * its image */
+	char *path;
 	char *detail; /* detail text of the host, or "" */
-	char *group;  /* service of the entry if services are told apart, and else NULL; entries of two services never match */
+	char *group;  /* service of the entry if services are told apart, and else NULL */
 	double samples, measure;
-	double *run; /* measure in each execution */
+	double *run; /* by execution: measure of the entry, nr_runs numbers */
 	bool has_rows;
 	double rows; /* rows of one execution */
 	double executions; /* executions in the whole recording if the host counts them, and else 0 */
@@ -28,15 +31,15 @@ struct profile {
 	char *event, *unit;
 	struct profile_entry *entry;
 	uint32_t nr;
-	double samples, measure; /* all */
+	double samples, measure; /* samples: number of samples; measure: their cost in unit; of all entries together */
 	double effective;	 /* effective sample size (Kish): at most samples */
 	uint32_t nr_runs;	 /* executions with samples; at least 1 */
-	double *run;		 /* measure of each */
-	double *run_ns;		 /* duration of each; 0 without a mark */
+	double *run;		 /* measure of each execution */
+	double *run_ns;		 /* duration (ns) of each execution; 0: no mark, or the mark has no end */
 };
 
-/* Return the number of samples of equal weight that would be as precise (Kish, Survey Sampling, 1965). squares: the sum of all squared
- * weights. 0: not known. */
+/* Return the number of samples of equal weight that would be as precise as these (L. Kish, Survey Sampling, 1965), which is at most their
+ * number. squares: the sum of all squared weights, or 0 if it is not known; the weights are taken to be equal then. */
 static inline double profile_effective_samples(const struct profile *p, double squares)
 {
 	double effective = squares > 0 ? p->measure * p->measure / squares : p->samples;

@@ -46,7 +46,7 @@ struct estimate stats_difference(struct estimate a, struct estimate b)
 				  below > 0 ? (va + vb) * (va + vb) / below : a.df + b.df };
 }
 
-/* Regularised incomplete beta function by its continued fraction (Press et al., Numerical Recipes, 6.4; Lentz's method). */
+/* Return the continued fraction in the incomplete beta function, by Lentz's method (W. Press et al., Numerical Recipes, 6.4). */
 static double beta_fraction(double a, double b, double x)
 {
 	double c = 1, d = 1 - (a + b) * x / (a + 1), h;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cut tells the new epoch the state of the recording: registrations of agents as they were made, with their times, so that their bytes
- * are the same; and data that the recorder reads (perf maps, methods of a JVM), with the time of reading. Code that the recorder read is a
- * repetition if it is still the last code that was registered at its addresses. Mappings are listed again without a time.
+ * At a cut, the recorder ends the trace of one epoch and begins that of the next, which first repeats the state of the recording.
+ * Registrations of agents are repeated as they were made, with their times, so that their bytes are the same. Data that the recorder reads
+ * itself (perf maps, methods of a JVM) have the time of reading, so code of these counts as repeated if it is still the last code that was
+ * registered at its addresses. Mappings are listed without a time (JITREG_TIME_BEFORE).
  */
 #include "analyzer/merge/merge.h"
 
@@ -19,12 +20,12 @@
 #include <string.h>
 
 #define GRANULE_BYTES 16u
-#define GRANULES_MAX (1u << 18) /* granules of a code object; larger ones are not compared */
+#define GRANULES_MAX (1u << 18) /* most granules of a code object; a larger one is always copied */
 #define COMPANIONS_MAX 8u
 #define NO_CODE UINT32_MAX
 #define TOLD UINT32_MAX
 
-/* A record such as DEBUG_INFO, which belongs to the LOAD behind it. */
+/* A record such as DEBUG_INFO that was read and waits for the LOAD after it, to which it belongs. It is left out if the LOAD is. */
 struct companion {
 	uint32_t id;
 	char *bytes;
@@ -37,14 +38,15 @@ struct merging {
 	struct merge_files files;
 	struct merge_counts *counts;
 	uint32_t epoch;		    /* 1, 2, ... */
-	struct hash_map said;	    /* registrations and notices -> the first epoch that has them */
-	struct hash_map generation; /* process -> number of its programs, and of processes with its number */
-	struct hash_map code_of;    /* facts of a LOAD -> its index + 1 */
-	struct hash_map owner;	    /* 16 bytes of a process's memory -> the code there, index + 1 */
-	struct hash_map earlier;    /* time of a LOAD that was left out -> index + 1 of the one that stays */
+	struct hash_map said;	    /* hash of a registration or notice -> the first epoch that has it */
+	struct hash_map generation; /* pid -> how many programs and processes with this pid have begun so far */
+	struct hash_map code_of;    /* hashes of the place, code and name of a LOAD -> 1 + its index in loaded */
+	struct hash_map owner;	    /* 16 bytes of a process's memory -> the code that is there: 1 + index in loaded, or NO_CODE */
+	/* address, process and time of a LOAD that was left out -> 1 + index in loaded of the one that it repeats */
+	struct hash_map earlier;
 	struct hash_map has_bytes;
-	struct hash_map mapped;	 /* a mapping -> the first epoch that lists it, or TOLD: its MMAP came first */
-	uint64_t begin_ns;	 /* begin of the epoch */
+	struct hash_map mapped;	 /* a mapping -> the first epoch whose list has it; TOLD: its own record MMAP came before any list */
+	uint64_t begin_ns;	 /* time at which the epoch begins */
 	struct loaded {
 		uint64_t time_ns;
 		uint32_t epoch;
@@ -52,7 +54,7 @@ struct merging {
 	uint32_t nr_loaded, capacity;
 	struct companion companion[COMPANIONS_MAX];
 	uint32_t nr_companions;
-	char *event[64]; /* names */
+	char *event[64]; /* names of the events of the first epoch that has them */
 	uint32_t exit_status;
 	uint64_t recorder_cpu_ns, command_cpu_ns, end_ns;
 	int error;
@@ -71,7 +73,7 @@ static void set(struct merging *g, struct hash_map *m, uint64_t a, uint64_t b, u
 
 /* ------------------------------------------------------------------------------------------------------- repetitions */
 
-/* Did an earlier epoch have the same record? */
+/* Did an earlier epoch have the same record? Records with equal hashes, sizes and keys are taken to be the same. */
 static bool is_repeated(struct merging *g, const char *bytes, size_t nr, uint64_t key)
 {
 	uint64_t hash = hash_bytes(bytes, nr);
@@ -100,13 +102,13 @@ static uint64_t granules(uint64_t address, uint64_t bytes, uint64_t *first)
 	return bytes && bytes - 1 <= UINT64_MAX - address ? (address + bytes - 1) / GRANULE_BYTES - *first + 1 : 0;
 }
 
-/* Note that this code is now at the addresses. NO_CODE: no known code is there. */
+/* Note that this code (1 + index in loaded) is now at the addresses. NO_CODE: some code ended there, or other code may be there. */
 static void own(struct merging *g, uint32_t pid, uint64_t address, uint64_t bytes, uint32_t code)
 {
 	uint64_t process = process_of(g, pid), first, nr = granules(address, bytes, &first);
 
 	if (nr > GRANULES_MAX && code == NO_CODE)
-		begin_program(g, pid); /* the range is too large, and all code of the process is forgotten */
+		begin_program(g, pid); /* the range has too many granules, so nothing is known of the process's code from now on */
 	if (nr > GRANULES_MAX || !trace_spend_budget(g->from, nr))
 		return;
 	for (uint64_t i = 0; i < nr; i++)
@@ -123,7 +125,8 @@ static bool is_still_there(const struct merging *g, uint32_t pid, uint64_t addre
 	return nr && nr <= GRANULES_MAX && trace_spend_budget(g->from, nr);
 }
 
-/* Hash the place and the contents of code, without the time when it was read. */
+/* Return a hash of the process, place and bytes of code, without the time, which differs if the recorder read the code again. *name_hash
+ * becomes that of its name. */
 static uint64_t hash_of_code(const struct trace_record *r, uint64_t *name_hash)
 {
 	size_t name_bytes, code_bytes;
@@ -205,7 +208,8 @@ static void copy_load(struct merging *g, const struct trace_record *r)
 		copy_record(g, r);
 }
 
-/* Copy the bytes of code. The bytes of an object whose LOAD was left out get the time of the LOAD that stays. */
+/* Copy the bytes of code, unless those of this code have been copied. If the LOAD of the code was left out, the bytes get the time of the
+ * LOAD that it repeats. */
 static void copy_code_bytes(struct merging *g, const struct trace_record *r)
 {
 	uint64_t address = trace_u64(r, F(code_bytes, address)), loaded_ns = trace_u64(r, F(code_bytes, loaded_ns)), key;
@@ -220,7 +224,8 @@ static void copy_code_bytes(struct merging *g, const struct trace_record *r)
 	keep_error(g, trace_put_fields(g->to, TRACE_CODE_BYTES, r->time_ns, r->pid, r->tid, &put));
 }
 
-/* Copy the events of the first epoch. An event with another name belongs to another recording. */
+/* Copy an event, unless an earlier epoch had it. If an earlier epoch has another name for its number, the traces are of different
+ * recordings, and merging fails. */
 static void copy_event(struct merging *g, const struct trace_record *r)
 {
 	uint64_t i = trace_u64(r, F(event, event));
@@ -264,8 +269,9 @@ static void copy_host_lack(struct merging *g, const struct trace_record *r)
 		copy_record(g, r);
 }
 
-/* Copy a mapping. An epoch begins with a list of mappings, without times. A mapping in the list is left out if an earlier epoch had it, and
- * else begins at the cut. Its own MMAP may come behind the list, from a ring that was drained later, and is left out then. */
+/* Copy a mapping. An epoch begins with a list of the mappings that there are, without times. Of a later epoch's list, a mapping that an
+ * earlier epoch had is left out, and any other one gets the time of the cut. The mapping's own record MMAP may come after the list, because
+ * it was in a ring that was drained later. It is left out then. */
 static void copy_mapping(struct merging *g, const struct trace_record *r)
 {
 	size_t path_bytes, id_bytes;
@@ -305,7 +311,8 @@ static void take_end(struct merging *g, const struct trace_record *r)
 	g->end_ns = r->time_ns > g->end_ns ? r->time_ns : g->end_ns;
 }
 
-/* Are these the counts from before the recording, in a later epoch? The first epoch's counts decide. */
+/* Are these the values that counters had at the beginning of a later epoch? They are left out, because those of the first epoch hold for
+ * the whole recording. */
 static bool is_base_of_later_epoch(const struct merging *g, const struct trace_record *r)
 {
 	return r->id == JITREG_COUNTER_VALUES && g->epoch > 1 && trace_u64(r, F(counter_values, flags)) & JITREG_VALUES_BASE;
@@ -319,7 +326,7 @@ static bool is_companion(uint32_t id)
 static void copy_registration(struct merging *g, const struct trace_record *r)
 {
 	switch (r->id) {
-	case JITREG_MEMORY: /* many, and never repeated */
+	case JITREG_MEMORY: /* there are many of these, and no cut repeats them */
 		break;
 	case JITREG_CODE_UNLOAD:
 		own(g, r->pid, trace_u64(r, F(code_unload, address)), trace_u64(r, F(code_unload, bytes)), NO_CODE);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges the traces of a recording's epochs into one trace, as it would be without the cuts. Repetitions of earlier epochs (registrations,
- * code, notices) are left out, and an image has the parts that any epoch has of it. All input is hostile. Context: thread.
+ * Merges the traces of a recording's epochs, which are its consecutive parts, into one trace, as if the recording had not been cut into
+ * epochs. Records that an epoch only repeats from an earlier one (registrations, code, notices) are left out, and an ELF file of the result
+ * has all parts of it that any epoch has. The traces are not trusted. Context: thread.
  */
 #ifndef TAILOR_MERGE_H
 #define TAILOR_MERGE_H
@@ -12,12 +13,12 @@
 #include <stdint.h>
 
 struct merge_counts {
-	uint64_t samples, repeated; /* repeated: records that an earlier epoch had */
+	uint64_t samples, repeated; /* samples: in all epochs; repeated: records that were left out because an earlier epoch has them */
 	bool has_end;		    /* false: the last epoch is still being written, or its recorder was killed */
-	bool is_damaged;	    /* something in an epoch that was written to its end could not be read */
+	bool is_damaged;	    /* a part of an epoch that has its end could not be read */
 };
 
-/* Merge nr traces, in the order of time. Return 0, or -errno with a sentence, and then there is no output. */
+/* Merge nr traces, which the caller gives in the order of time. Return 0, or -errno with the reason in d, and then there is no output. */
 int merge_traces(char *const *path, uint32_t nr, const char *output, struct merge_counts *counts, struct diag *d);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An epoch's copy of an ELF file has zeros where the epoch needs nothing, and the file's own bytes elsewhere. So two copies are combined
- * byte by byte, except for two tables. In .eh_frame, consecutive entries without samples are one entry, so the combined table has an entry
- * wherever any copy has the beginning of one. Go's table of functions cannot be combined, and the copy with more bytes stays.
+ * Of an ELF file, an epoch has pieces with the file's own bytes, and zeros where its samples need nothing. So the pieces of two epochs are
+ * combined byte by byte, except for two tables. In .eh_frame, consecutive entries that an epoch does not need are one long entry, so the
+ * combined table gets an entry wherever any epoch has the beginning of one. Go's table of functions (.gopclntab) differs as a whole, so
+ * only the record with the most bytes that are not zero stays.
  *
- * Files of one build id and size are copies at several paths. The path at which an epoch has the parts is chance, so the parts of all
- * copies are combined at the first path, and the others have records without parts.
+ * Files of one build id and size at several paths are copies of one another. An epoch has the parts at any one of these paths, so the parts
+ * of all copies are combined at the first path, and the other paths get records without parts.
  */
 #include "analyzer/merge/merge_files.h"
 
@@ -17,27 +18,28 @@
 #include <string.h>
 
 #define BYTES_MAX ((uint64_t)1 << 31)
-#define SECTIONS_MAX 512u /* sections of a file that are searched */
+#define SECTIONS_MAX 512u /* most sections of a file that are searched */
 
-/* A piece of an image is bytes at an offset. A piece of a source file is text from a line on. */
+/* A piece of an ELF file is bytes at an offset. A piece of a source file is text that begins at a line. It is on the heap. */
 struct piece {
 	uint64_t at;
 	char *bytes;
 	size_t nr;
-	uint32_t of; /* number of the record */
+	uint32_t of; /* number of the record of this file that it is from, from 1 on */
 };
 
 struct merged_file {
 	enum merged_kind { MERGED_IMAGE, MERGED_DEBUG_FILE, MERGED_LINES } kind;
-	char *key, *path, *build_id, *reason; /* key: for lines, the file's name; path: NULL for lines and debug files until it is set */
-	char *at; /* path of an image, which tells it from its copies */
+	/* key: for lines the file's name; path: NULL for lines, and until the first record is added */
+	char *key, *path, *build_id, *reason;
+	char *at; /* path of an image, by which copies are told apart; "" for other kinds */
 	size_t build_id_bytes;
 	uint64_t file_bytes, device, inode, generation;
 	bool has_build_id, newer;
 	uint32_t debug; /* for an image: index + 1 of its debug file */
 	struct piece *piece;
 	uint32_t nr, capacity, nr_records;
-	uint64_t most_bytes; /* most bytes that a record had */
+	uint64_t most_bytes; /* bytes that are not zero in most_record, the record with the most of them */
 	uint32_t most_record;
 };
 
@@ -46,8 +48,8 @@ static bool has_identity(const struct merged_file *f)
 	return f->device || f->inode || f->generation;
 }
 
-/* Is it the same file? The kernel names a mapped file by its build id or by its identity, and a cut names it by its identity. So one file
- * may have records of both kinds. */
+/* Are these records of one file? The kernel reports a mapped file by its build id or by its identity (device, inode), and the list of
+ * mappings after a cut always has the identity. So one file may have records of both kinds, and these are compared by build id. */
 static bool are_same(const struct merged_file *a, const struct merged_file *b)
 {
 	bool by_build_id = (!has_identity(a) || !has_identity(b)) && a->has_build_id && b->has_build_id;
@@ -89,7 +91,7 @@ static struct merged_file *add_file(struct merge_files *m, const struct merged_f
 	return NULL;
 }
 
-/* Find or add a file. NULL without memory, and if another file has the same hash. */
+/* Find or add a file. Return NULL if memory runs out, or if another file has the same hashes. */
 static struct merged_file *get_file(struct merge_files *m, const struct merged_file *like)
 {
 	struct file_hash h = hash_of_file(like, true), any = hash_of_file(like, false);
@@ -141,7 +143,7 @@ static int add_pieces(struct merge_files *m, struct merged_file *f, const struct
 	return ret;
 }
 
-/* Return how many bytes of the last record are not zero. */
+/* Return how many bytes of the record that was added last are not zero. */
 static uint64_t bytes_of_last_record(const struct merged_file *f)
 {
 	uint64_t bytes = 0;
@@ -227,7 +229,7 @@ static int compare_pieces(const void *a, const void *b)
 
 /* ------------------------------------------------------------------------------------------------------------ images */
 
-/* Read bytes that one piece holds as a whole. Return false for all others, also for the zeros between pieces. */
+/* Read bytes that one piece has as a whole. Return false if no piece has all of them. */
 static bool read_at(const struct merged_file *f, uint64_t at, void *to, uint64_t nr)
 {
 	for (uint32_t i = 0; i < f->nr; i++) {
@@ -241,7 +243,7 @@ static bool read_at(const struct merged_file *f, uint64_t at, void *to, uint64_t
 	return false;
 }
 
-/* Find the section of a name. It is empty if the file has none. */
+/* Return the place and size of the section of a name, or an empty piece if the file has no such section or its headers are in no piece. */
 static struct piece find_section(const struct merged_file *f, const char *name)
 {
 	size_t bytes = strlen(name) + 1;
@@ -259,10 +261,10 @@ static struct piece find_section(const struct merged_file *f, const char *name)
 	return (struct piece){ 0 };
 }
 
-/* The beginnings of entries of .eh_frame in all copies together, one byte per position. */
+/* The beginnings of entries of .eh_frame in all records together, with a byte for each position of the section. */
 struct entries {
 	struct piece section;
-	unsigned char *begins; /* NULL: there is no such section */
+	unsigned char *begins; /* NULL: no piece has the section as a whole */
 };
 
 static bool has_section(const struct entries *e, const struct piece *p)
@@ -270,7 +272,7 @@ static bool has_section(const struct entries *e, const struct piece *p)
 	return e->section.nr && e->section.at >= p->at && e->section.nr <= p->nr && e->section.at - p->at <= p->nr - e->section.nr;
 }
 
-/* Note the entries of one copy. The last beginning that is noted is the end of its last entry. */
+/* Note the beginnings of the entries in one piece, and the end of the last one. */
 static void note_entries(struct entries *e, const struct piece *copy)
 {
 	uint64_t at = 0;
@@ -298,7 +300,7 @@ static struct entries find_entries(const struct merged_file *f)
 	return e;
 }
 
-/* Set the lengths so that each entry ends where the next one begins. */
+/* Set the length of each entry so that it ends where the next one begins. */
 static void set_entry_lengths(const struct entries *e, struct piece *in)
 {
 	uint64_t last = UINT64_MAX;
@@ -318,7 +320,7 @@ static void set_entry_lengths(const struct entries *e, struct piece *in)
 	}
 }
 
-/* Fill the zeros of a piece with the bytes of another one. */
+/* Fill the zeros of a piece with the bytes of another one, which lies within it. */
 static void lay_over(struct piece *to, const struct piece *from)
 {
 	char *at = to->bytes + (from->at - to->at);
@@ -327,7 +329,7 @@ static void lay_over(struct piece *to, const struct piece *from)
 		at[i] = at[i] ? at[i] : from->bytes[i];
 }
 
-/* Combine pieces that touch. Return 0 or -errno. */
+/* Combine pieces that overlap or touch. Return 0 or -errno. */
 static int unite_pieces(struct merged_file *f)
 {
 	uint32_t nr = 0;
@@ -401,7 +403,8 @@ static int write_image(struct merged_file *f, struct trace_writer *w, uint64_t t
 	return ret;
 }
 
-/* Move the pieces of a copy, or of its debug file, to those of the first one. */
+/* Move the pieces of a file to those of another one, behind them. Return 0 or -ENOMEM; the pieces that were not moved stay where they
+ * are. */
 static int take_pieces(struct merged_file *to, struct merged_file *from)
 {
 	for (uint32_t i = 0; i < from->nr; i++) {
@@ -422,14 +425,15 @@ static int take_pieces(struct merged_file *to, struct merged_file *from)
 	return 0;
 }
 
-/* Join f, which is a copy of first and stands behind it. If only one of them has a debug file, the joined image has it. */
+/* Give the pieces of f, which is a copy of first and was added later, to first. If both have a debug file, the pieces of these are joined,
+ * too; if only f has one, first gets it. Return 0 or -ENOMEM. */
 static int join_copy(struct merge_files *m, struct merged_file *first, struct merged_file *f)
 {
 	int ret = take_pieces(first, f);
 
 	if (ret)
 		return ret;
-	if (strcmp(first->reason, TRACE_COPY) == 0) /* the first epoch with parts had them at the other path */
+	if (strcmp(first->reason, TRACE_COPY) == 0) /* the epoch that was read first had the parts at the path of f */
 		set_text(&first->reason, strdup(f->reason));
 	set_text(&f->reason, strdup(TRACE_COPY));
 	if (!first->reason || !f->reason)
@@ -472,7 +476,7 @@ int merge_files_write_images(struct merge_files *m, struct trace_writer *w, uint
 		if (m->file[i].kind != MERGED_IMAGE)
 			continue;
 		ret = write_image(&m->file[i], w, time_ns);
-		if (ret == 0 && m->file[i].debug) /* a debug file stands behind its image */
+		if (ret == 0 && m->file[i].debug) /* readers expect the record of a debug file after that of its image */
 			ret = write_image(&m->file[m->file[i].debug - 1], w, time_ns);
 	}
 	return ret;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of files that epochs have. Each epoch has the parts of an ELF file that its own samples need (symbols, rows of frames), and the
- * lines of source files around them. They are gathered and written once. Context: thread.
+ * Gathers the parts of files that epochs have, and writes each file once. An epoch has only the parts of an ELF file that its own samples
+ * need (symbols, unwinding information), and only the lines of source files around its samples. Context: thread.
  */
 #ifndef TAILOR_MERGE_FILES_H
 #define TAILOR_MERGE_FILES_H
@@ -13,12 +13,13 @@
 struct merge_files {
 	struct merged_file *file;
 	uint32_t nr, capacity;
-	struct hash_map at; /* hashes of files -> index + 1 */
-	uint32_t image;	    /* index + 1 of the last image, which a debug file belongs to */
-	uint64_t bytes;	    /* bytes of all pieces */
+	struct hash_map at; /* two hashes of a file's names and numbers -> index + 1 */
+	uint32_t image;	    /* index + 1 of the image that was added last; the record of a debug file comes after that of its image */
+	uint64_t bytes;	    /* bytes of all pieces, which are limited to 2 GiB */
 };
 
-/* Add a record of the trace that is read. Return 0 or -errno. */
+/* Add a record of the trace that is being read, or write all that was added, with a time. merge_files_write_images() must be called only
+ * once. Return 0 or -errno. */
 int merge_files_add_image(struct merge_files *m, const struct trace_record *r);
 int merge_files_add_lines(struct merge_files *m, const struct trace_record *r);
 int merge_files_write_images(struct merge_files *m, struct trace_writer *w, uint64_t time_ns);

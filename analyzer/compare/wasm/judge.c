@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tests of `tailor diff` for a page: the functions that JavaScript calls. JavaScript creates a judgement with its numbers of lines and
- * executions, writes their sums into it, and reads the verdicts. Context: the page's one thread.
+ * Makes the tests of `tailor diff` for a page, in functions that JavaScript calls. JavaScript creates a judgement for numbers of lines and
+ * executions, writes their sums into it, and reads the verdicts. The page never frees it. Context: the page's one thread.
  */
 #include "analyzer/compare/change.h"
 #include "analyzer/table/wasm/memory.h"
@@ -33,8 +33,8 @@ static bool create_profile(struct judgement *j, int side, uint32_t nr_runs)
 	return true;
 }
 
-/* Create a judgement of nr lines that may be tested. Line nr is for everything in none of them. Both sides have at least 1 execution. NULL
- * without memory. */
+/* Create a judgement of nr lines. A further line, number nr, stands for all other lines together. Both sides have at least one execution.
+ * Return NULL if memory runs out. */
 EXPORT(judge_create) struct judgement *judge_create(uint32_t nr, uint32_t nr_runs_a, uint32_t nr_runs_b)
 {
 	struct judgement *j = memory_take(sizeof(*j));
@@ -54,7 +54,7 @@ EXPORT(judge_runs) double *judge_runs(struct judgement *j, uint32_t side)
 	return j->c.profile[side & 1].entry[0].run;
 }
 
-/* Set the samples of a line's entry on this side, or that there is none. */
+/* Set the number of samples of a line on a side, or (there is false) that the line is not on this side. */
 EXPORT(judge_entry) void judge_entry(struct judgement *j, uint32_t side, uint32_t line, bool there, double samples)
 {
 	j->c.match.entry[2 * (size_t)line + (side & 1)] = there ? line : MATCH_NOT;
@@ -76,8 +76,8 @@ static void sum_up_profile(struct profile *p, double squares)
 	p->effective = profile_effective_samples(p, squares);
 }
 
-/* Return the verdicts, VERDICT_NUMBERS for each of the nr lines. NULL without memory. squares: the sum of squared weights. 0: all weights
- * are equal. */
+/* Return the verdicts, VERDICT_NUMBERS numbers for each of the nr lines. Return NULL if memory runs out. squares_a, squares_b: the sum of
+ * the squared weights of a side's samples, or 0 if all weights are equal. */
 EXPORT(judge_lines) const double *judge_lines(struct judgement *j, double squares_a, double squares_b)
 {
 	sum_up_profile(&j->c.profile[0], squares_a);
