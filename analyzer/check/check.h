@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Host data that cannot be right: records that a host gave through jitreg and that contradict each other, or the samples.
+ * Finds host data that cannot be right: records that a host gave through jitreg and that contradict each other, or the samples.
  *
- * Every finding is certain. Records from before the recording, lost records and records behind the trace's end are not known, so "unknown"
- * is only reported for a process that was recorded from its start, in a trace that is complete. Only processes with a dictionary (levels,
- * components, tags) are checked, because data of other JITs come from the shim.
- * Context: thread.
+ * A check reports only what is wrong for sure. Something may have been announced before the recording, in a record that was lost, or after
+ * the trace's end. So missing announcements are only reported in a complete trace, and those of code only for a process that was recorded
+ * from its start. Most checks are made only for processes with a dictionary (levels, components, tags), because the data of other JITs come
+ * from tailor's own shim. Context: thread.
  */
 #ifndef TAILOR_CHECK_H
 #define TAILOR_CHECK_H
@@ -15,8 +15,8 @@
 #include "analyzer/view/view.h"
 
 /*
- * The kinds of findings, in the order of reports. Each has a sentence that says what is wrong ("3 components are ...", behind the number),
- * and a remedy for the host's author.
+ * The kinds of findings, in the order of reports. Each has an id, a sentence that follows the number of cases and says what is wrong, and a
+ * remedy for the host's author.
  */
 #define FINDINGS(X) \
 	X(RECORD_REFUSED, "record-refused", "records were malformed and left out", \
@@ -124,34 +124,35 @@ enum finding_kind { FINDINGS(FINDING_) NR_FINDINGS };
 
 struct finding {
 	uint64_t count;
-	double samples; /* samples that the finding concerns; 0: not known, or none */
-	char example[160]; /* may contain any text of the host */
+	double samples; /* number of samples that the finding concerns; 0: not known, or none */
+	char example[160]; /* an example in words, or ""; may contain any text of the host */
 };
 
 struct findings {
 	struct finding of[NR_FINDINGS];
-	uint32_t nr; /* kinds that were found */
+	uint32_t nr; /* number of kinds that were found */
 };
 
 extern const char *const finding_ids[], *const finding_sentences[], *const finding_remedies[];
 
-/* Samples of one event by component, a group for each level. May be NULL. */
+/* Sums of the samples of one event by component, a group for each level. All pointers to it may be NULL, if sums are not known. */
 struct check_sums {
 	const struct report_group *const *level;
 };
 
-/* Run the checks that need only the model and the sums. Return 0 or -ENOMEM. */
+/* Run the checks that need only the model and the sums, and add what they find to f. Return 0 or -ENOMEM. */
 int check_model(struct findings *f, const struct model *m, const struct check_sums *sums);
-/* Run the checks that take longer: code that overlaps other code, bytes of code, and single samples. Return 0 or -ENOMEM. */
+/* Run the checks that take longer: overlaps of code, bytes of code, and single samples. Add what they find to f. Return 0, or -errno of
+ * reading the trace. */
 int check_code_and_samples(struct findings *f, const struct report *r);
-/* Write the kinds that were found to order, those with the most samples first, and else in the order of FINDINGS. Return how many there
- * are. */
+/* Write the kinds that were found to order: those with the most samples first, and those with equally many in the order of FINDINGS. Return
+ * how many there are. */
 uint32_t check_sort_findings(const struct findings *f, enum finding_kind order[NR_FINDINGS]);
 
-/* Show the findings in a few lines for the report without --view. Without findings, show nothing. by_level: samples by component of each
- * level. */
+/* Show the findings of check_model() in a few lines of the report without --view, or nothing if there are none. by_level: samples by
+ * component, a group for each level. */
 void check_show_brief(struct report *r, const struct report_group *const *by_level, struct page *p);
-/* Return how many kinds view_check has found, after it was shown. */
+/* Return how many kinds of findings view_check has shown. */
 uint32_t check_view_nr_kinds(const struct view_instance *v);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Generated code: its code maps and line tables, overlaps with other code, moves and unloads. */
+/* Checks generated code: its code maps and line tables, overlaps with other code, moves and unloads. */
 #include "analyzer/check/internal.h"
 
 #include "analyzer/query/code_bytes.h"
@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define CODE_LONG 4u /* bytes of a code object from which equal bytes cannot be code */
+#define CODE_LONG 4u /* bytes; in a code object of at least so many, equal bytes cannot be code */
 
 static const char *name_of_code(const struct code *k)
 {
@@ -25,7 +25,7 @@ static void check_code_map_entries(struct check *c, const struct code *k)
 	for (size_t i = 0; i < k->nr_entries; i++) {
 		const struct code_entry *e = &k->entries[i];
 
-		/* an entry without a component may stand at the end itself */
+		/* an entry without a component ends the one before it, so it may be at the end itself */
 		if (inside && (e->offset > k->bytes || (e->offset == k->bytes && e->component))) {
 			inside = false;
 			outside = e->offset;
@@ -55,8 +55,8 @@ static void check_code_lines(struct check *c, const struct code *k)
 
 #define PAGE 4096u
 
-/* Is there code at the beginning of an unload, or does code begin in its range? Whole pages may be unloaded by the agent, which reports
- * munmap(2). */
+/* Was there code at the beginning of an unload, or has any code ever begun in its range? Whole pages may have been unloaded by the agent,
+ * which reports munmap(2), so any code in them suffices. */
 static bool unload_was_announced(const uint64_t *starts, uint32_t nr, const struct code_fact *unload)
 {
 	const struct process *p = unload->owner;
@@ -70,8 +70,8 @@ static bool unload_was_announced(const uint64_t *starts, uint32_t nr, const stru
 	return up_to < nr && starts[up_to] < unload->end;
 }
 
-/* Check unloads against the code of all processes together. An address that two processes use may hide a mistake, which is better than to
- * report one that is none. */
+/* Check unloads against the beginnings of code of all processes together. If another process has code at the address, a mistake may be
+ * missed, which is better than to report one that is none. Return 0 or -ENOMEM. */
 static int check_unloads(struct check *c)
 {
 	const struct model *m = c->m;
@@ -94,7 +94,7 @@ static int check_unloads(struct check *c)
 	return 0;
 }
 
-/* Report the faults that readers of code records met. */
+/* Report the faults in code records that the model noted when it read them. */
 static void check_code_faults(struct check *c)
 {
 	const struct fault *f = c->m->fault;
@@ -142,7 +142,7 @@ int check_code(struct check *c)
 
 /* --------------------------------------------------------------------------------------------------- what takes longer */
 
-/* Return code that reaches out of [start, end) at one of its edges. */
+/* Return code at an address and a time that reaches out of [start, end) and does not begin at start. Return NULL if there is none. */
 static const struct code *find_code_reaching_out(const struct process *p, uint64_t at, uint64_t time_ns, uint64_t start, uint64_t end)
 {
 	const struct code_fact *f = code_map_ask(&p->code, at, time_ns).fact;

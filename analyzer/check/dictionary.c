@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Levels, components, links and counters: announced components, components that are only used, and the direction of links. */
+/* Checks levels, components, links and counters: names, components that are used and were never announced, and the direction of links. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/sorted.h"
@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------------------------------------------------- what is known */
 
-/* Components that are lines of texts: ids (first, last] of a level of a process. */
+/* Components that are lines of a text: the ids above first, up to last, of a level of a process. */
 struct lines {
 	uint32_t process, level;
 	uint64_t first, last;
@@ -41,7 +41,8 @@ static uint32_t sort_line_components(const struct model *m, struct lines *lines)
 	}
 	if (nr)
 		qsort(lines, nr, sizeof(*lines), compare_line_ranges);
-	/* Texts may overlap. Each range ends where any earlier one of its level ends, or later. */
+	/* Ranges may overlap. To let a search look only at the last range that begins below an id, each range is extended to the end of the
+	 * earlier ones of its level. */
 	for (uint32_t i = 1; i < nr; i++)
 		if (lines[i].process == lines[i - 1].process && lines[i].level == lines[i - 1].level && lines[i].last < lines[i - 1].last)
 			lines[i].last = lines[i - 1].last;
@@ -73,7 +74,8 @@ static bool component_is_known(const struct model *m, const struct lines *lines,
 	return false;
 }
 
-/* Find the components that are known. A level without any name counts as known, because its host names no components there. */
+/* Fill in c->known and c->names. All components of a level without any announced one count as known, because its host announces none there.
+ * Return 0 or -ENOMEM. */
 static int find_known_components(struct check *c)
 {
 	const struct dictionary *d = &c->m->dictionary;
@@ -169,11 +171,11 @@ static void check_counters(struct check *c)
 
 /* ---------------------------------------------------------------------------------------------------------------- links */
 
-/* The levels above each level, as bits by index. */
+/* What is known about which level is above which, by index of the lower level. */
 struct ups {
-	uint32_t declared[LEVELS_MAX]; /* levels above in LEVEL records, and the levels above those */
+	uint32_t declared[LEVELS_MAX]; /* bits of the levels above by LEVEL records, directly or over others */
 	uint64_t links[LEVELS_MAX][LEVELS_MAX]; /* number of links from one level to another */
-	uint32_t nr[LEVELS_MAX], linked[LEVELS_MAX]; /* announced components, and those of them with links */
+	uint32_t nr[LEVELS_MAX], linked[LEVELS_MAX]; /* nr: number of announced components; linked: how many of them have links */
 	bool any_declared;
 };
 
@@ -201,7 +203,8 @@ static void count_links(const struct check *c, struct ups *u)
 	}
 }
 
-/* Do links contradict the declared order of their levels? Without a declaration, most of the links between the two levels decide. */
+/* Are links from `lower` to `upper` in the wrong direction? The declared order of the levels decides, or, if it does not, which direction
+ * has fewer links between the two levels. */
 static bool links_are_reversed(const struct ups *u, uint32_t lower, uint32_t upper)
 {
 	bool said_up = u->declared[lower] >> upper & 1, said_down = u->declared[upper] >> lower & 1;
@@ -285,7 +288,8 @@ static double samples_of_component(const struct check *c, uint32_t component)
 	return c->sums ? report_find_sum(c->sums->level[level], component)->samples : 0;
 }
 
-/* Report announced components without links. Shared code and the engine's runtime belong to no component above. */
+/* Report announced components without links, of levels whose components should have some. Shared code and the engine's runtime need none.
+ * The example is the component with the most samples. */
 static void check_unlinked_components(struct check *c, const struct ups *u)
 {
 	const struct dictionary *d = &c->m->dictionary;
@@ -301,7 +305,7 @@ static void check_unlinked_components(struct check *c, const struct ups *u)
 			continue;
 		samples = samples_of_component(c, i);
 		if (k->to_ns != UINT64_MAX && samples <= 0)
-			continue; /* the component has ended, perhaps before its first use */
+			continue; /* the component has ended without a sample, perhaps before its first use */
 		check_count_finding(c, FINDING_COMPONENT_UNLINKED, 1, samples);
 		if (samples > best)
 			check_set_example(c, FINDING_COMPONENT_UNLINKED, "%s of process %u", check_component_name(c, i, name),
@@ -310,7 +314,7 @@ static void check_unlinked_components(struct check *c, const struct ups *u)
 	}
 }
 
-/* Report texts without any linked line, although their level lies below others. */
+/* Report texts with samples of which no line has a link, although a level above theirs is declared. */
 static void check_unlinked_lines(struct check *c, const struct ups *u)
 {
 	const struct dictionary *d = &c->m->dictionary;
@@ -337,12 +341,12 @@ static void check_unlinked_lines(struct check *c, const struct ups *u)
 
 /* --------------------------------------------------------------------------------------------------------------- cycles */
 
-/* Can links between components form a cycle? If links between levels only lead upwards, they cannot. */
+/* Can links between components form a cycle? They cannot if the links between levels form none. */
 static bool links_may_have_cycles(const struct dictionary *d, const struct ups *u)
 {
 	uint32_t left = (1u << d->nr_levels) - 1, before;
 
-	do { /* remove levels without links to the levels that are left */
+	do { /* remove the levels that have no links to levels that are left, as long as there are any */
 		before = left;
 		for (uint32_t i = 0; i < d->nr_levels; i++) {
 			bool leads = false;
@@ -357,10 +361,10 @@ static bool links_may_have_cycles(const struct dictionary *d, const struct ups *
 }
 
 struct step {
-	uint32_t component, link; /* next link of the component to follow */
+	uint32_t component, link; /* link: index of the component's next link to follow */
 };
 
-/* Follow links depth first. A link to a component on the current path closes a cycle. */
+/* Follow links that have not ended, depth first. A link to a component on the present path closes a cycle. Return 0 or -ENOMEM. */
 static int check_link_cycles(struct check *c)
 {
 	enum { NEW, ON_THE_WAY, DONE };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The findings of the checks: their counts, an example of each kind, and their texts. */
+/* Stores the findings of the checks: their counts and an example of each kind. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/utf8.h"
@@ -91,7 +91,8 @@ bool check_saw_process_start(const struct process *p)
 {
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
 		if (p->exec_seen)
-			return true; /* the program was recorded from its first instruction, and nothing of its parent is left */
+			/* the program was recorded from its first instruction, and exec() left nothing of what the process had before */
+			return true;
 	return false;
 }
 

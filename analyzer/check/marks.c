@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks that do not match, and faults of records as such: refused, dropped, of another clock. */
+/* Checks marks that do not match, and reports faults of records as such: refused, dropped, of another clock. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/hash_map.h"
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-/* Marks of a name and a thread that began without any ending, from which the name is reported. Tasks and queries may be open many at a
- * time. */
+/* Number of marks of a name and a thread, none of which has an end, from which they are reported. Some may be open at the end of a
+ * recording. */
 #define OPEN_MANY 3u
 
-/* Did the command run to its end, so that it had the time to end its marks? */
+/* Is it the process of the command, and did it exit with status 0, so that it had the time to end its marks? */
 static bool process_ended_well(const struct check *c, const struct process *p)
 {
 	const uint32_t status = c->m->exit_status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples counted by two numbers. Context: thread. */
+/* Counts samples by two numbers. Context: thread. */
 #ifndef TAILOR_CHECK_PAIR_SUMS_H
 #define TAILOR_CHECK_PAIR_SUMS_H
 
@@ -7,19 +7,20 @@
 
 #include <stdint.h>
 
-/* Samples that agree in two numbers, and how many of them are wrong in each of two ways. */
+/* Counts of the samples that agree in two numbers, and of how many of them are wrong in each of two ways, which the caller defines. */
 #define PAIR_WRONGS 2
 struct pair_sums {
 	struct hash_map index; /* (a, b) -> 1 + index in of */
 	struct pair_sum {
 		uint64_t a, b;
 		uint64_t samples, wrong[PAIR_WRONGS];
-		uint64_t example; /* example of a wrong sample; the caller decides what it holds */
+		uint64_t example; /* an example of a wrong sample; the caller decides what it is */
 	} *of;
 	uint32_t nr, capacity;
 };
 
-/* Return the sum of the two numbers, which is made if there is none. NULL without memory. */
+/* Return the counts for two numbers, which are added if they are not there. Return NULL if memory runs out. The result is valid until the
+ * next call. */
 struct pair_sum *pair_sums_get(struct pair_sums *t, uint64_t a, uint64_t b);
 void pair_sums_fini(struct pair_sums *t);
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans: edges from producers to consumers, which must form a tree, or a graph with one root. */
+/* Checks plans. Their edges lead from producers to consumers, and must form a tree, or a graph with one root. */
 #include "analyzer/check/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct graph {
-	uint32_t *piece;     /* component -> representative of the components that edges connect */
-	uint32_t *nr_in;     /* component -> edges that lead to it and are left */
-	uint32_t *first_out, *next_out; /* 1 + edge */
-	uint32_t *root;      /* representative -> a root of its plan; 0: none yet */
-	uint32_t *left;	     /* components without edges that lead to them, which are removed next */
+	/* by component: another component of its plan; plan_piece_of() follows these to the one that stands for all that edges connect */
+	uint32_t *piece;
+	uint32_t *nr_in;     /* by component: edges that lead to it and were not removed */
+	uint32_t *first_out, *next_out; /* lists of edges by producer, as 1 + index of the edge; 0: the end */
+	uint32_t *root;      /* by representative: a root of the plan; 0: none yet; UINT32_MAX: the plan was reported */
+	uint32_t *left;	     /* components to which no edge leads any more, in the order in which they are removed */
 };
 
 static uint32_t plan_piece_of(uint32_t *piece, uint32_t i)
@@ -57,7 +58,8 @@ static void join_plan_pieces(const struct dictionary *d, struct graph *g)
 	}
 }
 
-/* Remove producers first. A component that consumes its own result is never without a producer, and stays. */
+/* Remove components to which no edge leads, with their edges, as long as there are any. What is left is on a cycle, or behind one, and is
+ * reported. */
 static void check_plan_cycles(struct check *c, struct graph *g)
 {
 	const struct dictionary *d = &c->m->dictionary;
@@ -89,7 +91,7 @@ static void check_plan_roots(struct check *c, struct graph *g)
 		if (g->root[piece] && g->root[piece] != UINT32_MAX) {
 			FOUND(c, FINDING_PLAN_ROOTS, 0, "%s and %s", check_component_name(c, g->root[piece], a),
 			      check_component_name(c, i, b));
-			g->root[piece] = UINT32_MAX; /* each plan is reported once */
+			g->root[piece] = UINT32_MAX; /* a plan with more roots is reported only once */
 		} else if (!g->root[piece]) {
 			g->root[piece] = i;
 		}

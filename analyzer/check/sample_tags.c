@@ -5,7 +5,8 @@
 #define MARKS_BACK 64u
 enum { MISSING, OTHER };
 
-/* Return the component of the innermost mark around a time that has one. Only marks that cover threads or tasks count. */
+/* Return the component of the innermost mark around a time that has one, of the innermost MARKS_BACK. Only marks that cover threads or
+ * tasks count. Return COMPONENT_NONE if there is none. */
 static uint32_t marked_component(const struct sample_tags *t, const struct process *p, uint32_t tid, uint64_t time_ns)
 {
 	const struct model *m = t->check->m;
@@ -62,7 +63,7 @@ static bool component_is_announced(const struct sample_tags *t, const struct pro
 	return false;
 }
 
-/* Count ids that name no component, for a tag whose check bits are right. Return true if there is one. */
+/* Count the ids in a tag, whose check bits are right, that name no component. Return true if there is one. */
 static bool count_unknown_tag_ids(struct sample_tags *t, const struct tag *tag, const struct process *p, uint64_t value)
 {
 	bool unknown = false;
@@ -90,7 +91,7 @@ static bool expansion_has_component(const struct expansion *e, uint32_t level, u
 	return false;
 }
 
-/* Do both lead to components of the level, without one in common? */
+/* Do both have components of the level, but none in common? */
 static bool expansions_disagree(const struct expansion *a, const struct expansion *b, uint32_t level)
 {
 	if (!expansion_has_component(a, level, COMPONENT_NONE) || !expansion_has_component(b, level, COMPONENT_NONE))
@@ -102,8 +103,9 @@ static bool expansions_disagree(const struct expansion *a, const struct expansio
 }
 
 /*
- * Compare the tag with the generated code that called the shared code. With a plan, only its level counts, because shared code may set a
- * tag of its own for a part of the same operator. Without a plan, the levels that the tag names count.
+ * Compare the tag with the generated code that called the shared code, which the call stack shows. If there is a plan, only its level
+ * counts, because shared code may set a tag of its own for a part of the same operator. Without a plan, the levels of the tag's fields
+ * count.
  */
 static void compare_tag_with_stack(struct sample_tags *t, const struct sample *s, const struct tag *tag, const struct sample_answer *by_tag,
 				   const struct sample_answer *by_stack)
@@ -137,7 +139,8 @@ static void compare_tag_with_stack(struct sample_tags *t, const struct sample *s
 		site->example = by_tag->deciding.component[0];
 }
 
-/* Compare the tag with the mark around it. Components of levels with edges may be parts of each other, and are not compared. */
+/* Compare the tag with the component of the mark around the sample. On levels with edges this is not done, because one of the two
+ * components may be a part of the other. */
 static void compare_tag_with_mark(struct sample_tags *t, const struct sample *s, const struct process *p,
 				  const struct sample_answer *by_tag)
 {
@@ -163,7 +166,7 @@ static void compare_tag_with_mark(struct sample_tags *t, const struct sample *s,
 	}
 }
 
-/* Read the value of the tag's place. A register counts only in code that preserves it. */
+/* Read the value of the tag's register or word. Return false if it is not known. A register counts only in code that preserves it. */
 static bool read_tag_value(const struct tag *tag, const struct sample *s, uint64_t *value)
 {
 	if (tag->where == JITREG_TAG_MEMORY) {
@@ -177,8 +180,8 @@ static bool read_tag_value(const struct tag *tag, const struct sample *s, uint64
 }
 
 /*
- * Count generated code that preserves the tag's register and calls code that does not, without a tag. The frame of such code has no tag, or
- * the tag of no component, and no other frame of the stack decides.
+ * Count calls without a tag from generated code that preserves the tag's register to code that does not, where the sample is. The frame of
+ * the generated code has no tag, or one without a component, and no other frame of the stack decides.
  */
 static void check_untagged_frame(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at,
 				 const struct tag *tag)
@@ -221,7 +224,7 @@ void sample_tags_check_sample(struct sample_tags *t, const struct sample *s, con
 	}
 	in_word = tag->where == JITREG_TAG_MEMORY;
 	sample_decide_components(&t->by_stack, s, p, at, &by_stack);
-	if (by_stack.method == METHOD_IP) /* code of one component needs no tag */
+	if (by_stack.method == METHOD_IP) /* generated code that belongs to a component itself needs no tag */
 		return;
 	if ((value & tag->check_mask) == tag->check_value && t->check->heard_all && (in_word || by_stack.method == METHOD_STACK) &&
 	    count_unknown_tag_ids(t, tag, p, value))
@@ -229,7 +232,7 @@ void sample_tags_check_sample(struct sample_tags *t, const struct sample *s, con
 	sample_decide_components(&t->with_tags, s, p, at, &by_tag);
 	if (by_tag.method == METHOD_TAG)
 		compare_tag_with_mark(t, s, p, &by_tag);
-	/* Without a tag in its word, a call is left to the stack (in libc, for instance), because no register is preserved there. */
+	/* If the tag's word has no tag, a call from generated code is no mistake: the call stack decides then, as in libc. */
 	if (by_stack.method == METHOD_STACK && by_stack.deciding.nr && (!in_word || by_tag.method == METHOD_TAG))
 		compare_tag_with_stack(t, s, tag, &by_tag, &by_stack);
 }
@@ -246,7 +249,8 @@ static void report_wrong_call_tags(struct sample_tags *t, double each)
 		const struct pair_sum *site = &t->calls.of[i];
 		const char *function = a->function[site->b].name;
 
-		/* calls that an optimizer merged belong to several components, and may have either tag */
+		/* Only what holds for nine of ten samples is reported, because calls that an optimizer merged belong to several components,
+		 * and may have the tag of either. */
 		if (site->samples < SITE_SAMPLES)
 			continue;
 		if (site->wrong[MISSING] * 10 >= site->samples * 9)

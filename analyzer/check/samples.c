@@ -8,22 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES_MOST 400000u /* samples; of a longer trace, only one in 2, 3, ... is checked */
+#define SAMPLES_MOST 400000u /* most samples that are checked; of a longer trace, one in 2, 3, ... is */
 #define PAGE_BITS 12
 
 enum { SPEAKS = 1, KNOWS_START = 2, ASKED = 4 };
 
 struct samples {
 	struct check *check;
-	struct attribution a; /* names of places; the report has its own */
+	struct attribution a; /* a separate attribution, which numbers functions and lines for these checks alone */
 	struct locator locator;
 	struct sample_world world;
 	struct sample_tags tags;
-	struct pair_sums pages; /* (page, process): wrong[0] without code, wrong[1] after an unload */
-	struct pair_sums lines; /* (line, process): wrong[0] behind the text, wrong[1] without a text; its samples */
-	struct pair_sums late;  /* (component): samples before it was linked */
-	struct pair_sums costs; /* (process): its samples; wrong[0] in the agent */
-	unsigned char *about; /* flags of each process: SPEAKS, KNOWS_START, ASKED */
+	struct pair_sums pages; /* by (page, process): wrong[0]: samples in unregistered code; wrong[1]: samples in code after its unload */
+	/* by (line, process): its samples; wrong[0]: the line is behind the end of its text; wrong[1]: it has no text */
+	struct pair_sums lines;
+	struct pair_sums late;  /* by (component, 0): samples from before the component was linked */
+	struct pair_sums costs; /* by (process, 0): its samples; wrong[0]: those in the agent */
+	/* flags of each process, which are computed when they are needed: SPEAKS (has host data), KNOWS_START (was recorded from its
+	 * start), ASKED (the flags are known) */
+	unsigned char *about;
 	uint32_t nr_about;
 	bool failed;
 };
@@ -48,7 +51,7 @@ static unsigned char process_facts(struct samples *s, const struct process *p)
 	return s->about[p->number];
 }
 
-/* Was code there unloaded, without newer code since? */
+/* Was registered code at the sample's address unloaded, and is there no newer code since? */
 static bool sample_is_in_unloaded_code(const struct process *p, const struct sample *s, const struct code *now)
 {
 	const struct code_fact *free = code_map_ask(&p->code, s->user_ip, s->time_ns).fact, *before;
@@ -81,7 +84,8 @@ static void count_page_without_code(struct samples *all, const struct sample *s,
 	page->example = s->user_ip;
 }
 
-/* Count lines by their texts, for processes that announced texts whose lines are components. */
+/* Count a line of a sample, and see whether its text is there and long enough. Only processes that announced texts whose lines are
+ * components are checked. */
 static void count_line_of_text(struct samples *all, const struct process *p, uint32_t location, uint64_t time_ns)
 {
 	const struct location *l = &all->locator.location[location];
@@ -103,7 +107,7 @@ static void count_line_of_text(struct samples *all, const struct process *p, uin
 	}
 }
 
-/* Count the samples of a component whose first link to a level above is of a later time. */
+/* Count a sample of a component all of whose links to a level above are of a later time. */
 static void count_late_link(struct samples *all, uint32_t location, uint64_t time_ns)
 {
 	const struct dictionary *d = &all->check->m->dictionary;
@@ -193,7 +197,7 @@ static void report_pages_without_code(struct samples *all, double each)
 		for (int n = 0; n < 2; n++) {
 			const struct pair_sum *page = &all->pages.of[i];
 
-			/* A late record of another thread concerns one or two samples. */
+			/* A record of another thread may come a little late, which concerns one or two samples. */
 			if (page->wrong[n] >= SITE_SAMPLES &&
 			    check_count_finding(all->check, kinds[n], (uint64_t)((double)page->wrong[n] * each),
 						(double)page->wrong[n] * each))
@@ -206,7 +210,7 @@ static void report_lines_of_texts(struct samples *all, double each)
 {
 	struct check *c = all->check;
 	const uint32_t nr = c->m->processes.nr;
-	bool *matches = calloc(nr + 1, sizeof(*matches)); /* a line of the process has a text */
+	bool *matches = calloc(nr + 1, sizeof(*matches)); /* by process: some sampled line of it has a text */
 
 	for (uint32_t i = 0; matches && i < all->lines.nr; i++)
 		matches[all->lines.of[i].b] |= !all->lines.of[i].wrong[1];
@@ -225,8 +229,9 @@ static void report_lines_of_texts(struct samples *all, double each)
 }
 
 #define COST_SAMPLES 100u
-#define COST_SHARE 20u /* one in so many */
-#define COST_RECORDS 1000u /* fewer take a millisecond; in a short run on a busy machine, the agent's samples are those of its start */
+#define COST_SHARE 20u /* share of a process's samples in the agent from which it is reported, as 1 / COST_SHARE */
+/* least number of records; fewer take only a millisecond, and in a short run the agent's samples are those of its own start */
+#define COST_RECORDS 1000u
 
 /* Report the processes that spend much of their time in the agent, with the most frequent kind of record. */
 static void report_agent_costs(struct samples *all, double each)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pass over samples: where each of them was, and whether its tag agrees with its call stack. Context: thread. */
+/* Checks single samples: where each of them was, and whether its tag agrees with its call stack. Context: thread. */
 #ifndef TAILOR_CHECK_SAMPLES_H
 #define TAILOR_CHECK_SAMPLES_H
 
@@ -7,24 +7,24 @@
 #include "analyzer/check/internal.h"
 #include "analyzer/check/pair_sums.h"
 
-#define SITE_SAMPLES 10u /* samples of a place; with fewer, nothing is reported */
+#define SITE_SAMPLES 10u /* least number of samples of a place from which something is reported, because a late record may concern a few */
 
 struct sample_tags {
 	struct check *check;
 	struct sample_world with_tags, by_stack;
-	uint32_t plan_level; /* LEVELS_MAX: none */
+	uint32_t plan_level; /* level of the plan, or LEVELS_MAX if there is none */
 	bool has_edges[LEVELS_MAX];
-	struct pair_sums calls; /* (component that calls, function) */
-	struct pair_sums ids;   /* (tag's value, process) */
-	struct pair_sums tasks; /* (component of the mark) */
-	bool failed;	    /* no memory */
+	struct pair_sums calls; /* by (component that calls or COMPONENT_NONE, function that calls): calls into shared code */
+	struct pair_sums ids;   /* by (id, process and level): samples with an unknown id in their tag */
+	struct pair_sums tasks; /* by (component of the mark, 0): samples in marked tasks */
+	bool failed;	    /* memory ran out */
 };
 
 void sample_tags_init(struct sample_tags *t, struct check *c, const struct sample_world *w, uint32_t plan_level);
 void sample_tags_fini(struct sample_tags *t);
-/* Check a sample in user space. at: where it was. */
+/* Check the tag of a sample in user mode, which was at the place `at`. */
 void sample_tags_check_sample(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at);
-/* Report after the last sample. each: the number of samples that each checked one stands for. */
+/* Report what was found, after the last sample. each: how many samples each checked one stands for. */
 void sample_tags_report(struct sample_tags *t, double each);
 
 #endif

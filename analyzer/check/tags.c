@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tags as they are declared: their place, their bits, and the code that preserves them. */
+/* Checks tags as they are declared: their place, their bits, and the code that preserves them. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/registers.h"
@@ -21,7 +21,7 @@ static bool register_is_sampled(const struct model *m, uint32_t where)
 			return true;
 		any |= m->event[i].registers != 0;
 	}
-	return !any; /* without any sampled register, the recorder decided that */
+	return !any; /* no event samples registers, which is the recorder's choice and not the host's mistake */
 }
 
 static void check_tag_place(struct check *c, const struct tag *t, uint32_t pid)

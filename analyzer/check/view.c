@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* check: data that the host gave through jitreg and that cannot be right. */
+/* Shows the view check: data that the host gave through jitreg and that cannot be right. */
 #include "analyzer/check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define HEADING "Host data that cannot be right"
-#define LABEL 11 /* columns of a count, and indent of the lines below a finding's first line */
+#define LABEL 11 /* columns of a count with the blanks behind it, and indent of the further lines of a finding */
 #define BRIEF_NR 5
 
 struct state {
@@ -44,7 +44,7 @@ static bool host_registered_anything(const struct model *m)
 	return m->marks.nr > 0 || m->sources.nr > 0;
 }
 
-/* Say what this recording cannot tell. */
+/* Say that tags were not checked, if the recorder reported that it could not sample them. */
 static void print_unchecked_tags(const struct model *m, struct page *p)
 {
 	for (uint32_t i = 0; i < m->notices.nr; i++)

@@ -30,7 +30,8 @@ struct grid *grid_create(const char *name, const char *format, ...)
 	return g;
 }
 
-/* Keys may be foreign (names of events). Make a key that any reader accepts, and that no other column has. */
+/* Return a copy of the key that any reader of JSON accepts, and that no other column has. Keys may be foreign text, such as names of
+ * events. Return NULL if memory runs out. */
 static char *make_unique_column_key(const struct grid *g, const char *key)
 {
 	char *clean = NULL;
@@ -57,7 +58,8 @@ static char *make_unique_column_key(const struct grid *g, const char *key)
 	return clean;
 }
 
-/* Names of functions, files and the like differ at their ends. Sentences and code differ at their beginnings. */
+/* Does a column with this key hold names of functions, files and the like, which differ at their ends? They lose their middle if there is
+ * no room. Other texts, which differ at their beginnings, lose their end. */
 static bool column_holds_names(const char *key)
 {
 	static const char *const keys[] = { "name", "function", "image", "path", "file", "executable", "parents", "mapper", "memory",
@@ -232,7 +234,8 @@ struct sorting {
 	enum cell_kind kind;
 };
 
-/* Remarks come last. Rows without a value stand before them. */
+/* Compare rows by the column that they are sorted by: numbers from the largest, texts and addresses from the first. Rows without a value
+ * come behind the others, and rows that only text shows (sums, remarks) last. */
 static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct row *x = a, *y = b;
@@ -268,7 +271,7 @@ static void sort_rows(struct grid *g, struct page *p)
 {
 	struct sorting s = { find_column(g, p->sort), CELL_TEXT };
 
-	if (s.column < 0 && strcmp(p->sort, "self") == 0) /* tables without totals have "share" in place of "self" */
+	if (s.column < 0 && strcmp(p->sort, "self") == 0) /* a table without totals has a column "share", which others call "self" */
 		s.column = find_column(g, "share");
 	if (s.column < 0)
 		return;
@@ -285,7 +288,8 @@ static void sort_rows(struct grid *g, struct page *p)
 		qsort_r(g->row, g->nr_rows, sizeof(*g->row), compare_rows, &s);
 }
 
-/* Write a table to its CSV file. A second table of the same name in a page has other columns, so it gets a file of its own. */
+/* Write a table to a CSV file of its own in p->csv_folder. If a page has several tables of one name, the later ones get a number in the
+ * file's name, because their columns may differ. The first error is kept in p->error. */
 static void write_csv_file(struct grid *g, struct page *p, bool is_first)
 {
 	char path[PATH_MAX], name[256];
@@ -299,7 +303,7 @@ static void write_csv_file(struct grid *g, struct page *p, bool is_first)
 		snprintf(name, sizeof(name), "%s-%d", g->name ? g->name : "", nr);
 		is_first = page_note_name(&p->tables, name);
 	}
-	for (char *c = name; *c; c++) /* a host may have given its levels any names */
+	for (char *c = name; *c; c++) /* the name may contain that of a host's level, which can be any text */
 		if (!isalnum((unsigned char)*c) && !strchr("_-", *c))
 			*c = '_';
 	snprintf(path, sizeof(path), "%s/%s.csv", p->csv_folder, name);

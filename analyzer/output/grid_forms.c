@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A grid for programs: all rows and all columns, as JSON or CSV. */
+/* Shows a grid to programs: all rows but those that only text has, and all columns but those, as JSON or CSV. */
 #include "analyzer/output/escape.h"
 #include "analyzer/output/grid_internal.h"
 #include "analyzer/output/page_json.h"
@@ -52,7 +52,8 @@ void grid_show_json(const struct grid *g, struct page *p)
 	}
 }
 
-/* Tailor's keys are plain. Foreign keys may contain anything. */
+/* Write a key with a suffix. The keys that tailor gives are written as they are. Others, such as names of events, may contain anything, and
+ * are quoted. */
 static void put_key(FILE *to, const char *key, const char *suffix)
 {
 	char text[256];
@@ -64,7 +65,7 @@ static void put_key(FILE *to, const char *key, const char *suffix)
 		fputs(text, to);
 }
 
-/* Write counts and times to their last digit. */
+/* Write a number. Whole numbers, such as counts and times, are written to their last digit. */
 static void put_csv_number(FILE *to, double v)
 {
 	fprintf(to, fabs(v) < 9e15 && v == trunc(v) ? "%.0f" : "%.10g", v);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a grid. grid.c fills it, grid_text.c and grid_forms.c show it. No other file includes this one. */
+/* Declares the inside of a grid. grid.c fills it, and grid_text.c, grid_forms.c and grid_numbers.c show it. No other file includes this
+ * one. Context: thread. */
 #ifndef TAILOR_GRID_INTERNAL_H
 #define TAILOR_GRID_INTERNAL_H
 
@@ -11,8 +12,9 @@
 struct cell {
 	bool set, blank;
 	double value;
-	uint64_t address; /* the value of CELL_HEX, because a double holds 53 bits */
-	double evidence; /* samples that a share's interval is computed from; 0: the row's samples */
+	uint64_t address; /* value of a cell of kind CELL_HEX, because a double holds only 53 bits of it */
+	/* number of samples that the interval of a share is computed from (grid_set_evidence()); 0: from the row's samples */
+	double evidence;
 	char *text, *prefix, *detail;
 };
 
@@ -21,21 +23,21 @@ struct column {
 	char *heading;
 	enum cell_kind kind;
 	unsigned flags;
-	int width;   /* the wanted width, and later the shown one */
-	int gap;     /* blanks in front of the column */
+	int width;   /* columns of the page: as the caller wants, and later as shown; 0: as many as are left */
+	int gap;     /* blanks in front of it */
 	int natural; /* width that fits all cells */
 	int least;   /* least width at which cells are readable */
 	int wanted;  /* width at which cells are easily readable */
-	int block;   /* number of the block that shows the column */
+	int block;   /* number of the block of lines that shows the column, if a page is too narrow for all columns side by side */
 	double total;
 	bool tree;
-	int *tenths; /* tenths of per cent of a share, per row shown */
+	int *tenths; /* by line: the share in tenths of per cent, so rounded that they add up */
 };
 
 struct row {
 	struct cell *cell;
 	bool text_only, no_bar;
-	size_t number; /* place of the row before rows are sorted */
+	size_t number; /* index of the row before rows are sorted */
 };
 
 struct grid {
@@ -45,22 +47,22 @@ struct grid {
 	int nr_columns;
 	struct row *row;
 	size_t nr_rows, capacity;
-	int samples; /* the column with the samples of a row, or -1 */
-	int name_of_row; /* the text column that names rows and is shown in every block, or -1 */
+	int samples; /* index of the column with the samples of each row (GRID_SAMPLES), or -1 */
+	int name_of_row; /* index of the text column that names rows and is repeated in every block, or -1 */
 	int nr_blocks;
 	double all_samples;
 	bool failed, all_rows, placed;
 	int bar_cells;
-	size_t shown; /* rows that are shown; a line for the rest follows if there are more */
+	size_t shown; /* number of rows that are shown; if there are more, a line for the rest follows */
 	struct cell rest[COLUMNS_MAX];
 	char rest_text[32];
 };
 
-/* Does an interval stand beside the shares of this column? */
+/* Does an interval stand beside the shares of this column? It does if the page has intervals and the grid has a column of samples. */
 bool grid_has_interval(const struct grid *g, const struct page *p, int column);
-/* Compute the interval of one cell of a row. n: samples of all rows. */
+/* Compute the 95 % interval of a share, for the cells of one row. n: samples of all rows. */
 void grid_cell_interval(const struct grid *g, const struct cell *row, int column, double n, double *low, double *high);
-/* Return the samples of all rows, shown and not. */
+/* Return the samples of all rows, shown or not: the total of the column of samples, or else its sum. The grid must have that column. */
 double grid_all_samples(const struct grid *g);
 
 void grid_show_text(struct grid *g, struct page *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as people read them, and the uncertainty of a share. */
+/* Computes the intervals of shares, and writes numbers as people read them. */
 #include "analyzer/output/grid_internal.h"
 
 #include <math.h>
@@ -95,7 +95,8 @@ const char *grid_duration(double ns, char text[16])
 	return text;
 }
 
-/* A damaged file may have any values, even NaN. No share is shown as more than a hundred thousand per cent. */
+/* Return the share in tenths of a per cent, which is at most 1e6 either way (a hundred thousand per cent). A damaged file may lead to any
+ * values, even NaN, which becomes 0. */
 #define TENTHS_MOST 1e6
 static double bounded_tenths(double value, double total)
 {
@@ -120,7 +121,7 @@ void grid_round_to_tenths(const double *values, size_t nr, double total, int *te
 		sum += values[i];
 		bounded += bounded_tenths(values[i], total);
 	}
-	sum = total > 0 ? sum * 1000 / total : 0; /* the sum before rounding, if it is a number */
+	sum = total > 0 ? sum * 1000 / total : 0; /* the sum of all values before rounding, unless it is infinite or NaN */
 	wanted = (int64_t)((fabs(sum - bounded) < 0.5 ? sum : bounded) + 0.5);
 	wanted = wanted < given + (int64_t)nr ? wanted : given + (int64_t)nr;
 	while (given < wanted) {
@@ -130,7 +131,8 @@ void grid_round_to_tenths(const double *values, size_t nr, double total, int *te
 		for (size_t i = 0; i < nr; i++) {
 			double rest = bounded_tenths(values[i], total) - tenths[i];
 
-			/* Among equal rests the larger value gets the tenth, in whatever order values are shown. */
+			/* Of equal remainders, that of the larger value is rounded up, so that the result does not depend on the order of
+			 * the values. */
 			if (rest > most + 1e-9 || (rest > most - 1e-9 && values[i] > values[best])) {
 				most = rest;
 				best = i;

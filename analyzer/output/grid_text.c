@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* A grid for people: as wide as the terminal, no line ends in a blank, names lose their middle and never break the table. */
+/* Shows a grid to people: as wide as the terminal, no line ends in a blank, and names lose their middle rather than break the table. */
 #include "analyzer/output/grid_internal.h"
 #include "jitreg/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define DETAIL_LINES 3 /* lines of a name's detail below the name */
+#define DETAIL_LINES 3 /* most lines of a cell's detail, which is shown below it */
 #define DETAIL_BYTES 2048
 #define INTERVAL_WIDTH 11 /* "12.3-45.6 %" */
 #define TEXT_MIN 8
 #define TEXT_WANTED 16 /* columns in which names of rows are easily readable */
 #define MORE_WANTED 12 /* columns in which other texts are easily readable */
-#define TREE_WANTED 16 /* columns of branches in front of names that are easily readable */
-#define HEADING_MAX 16 /* columns of the heading of a number */
+#define TREE_WANTED 16 /* columns that branches in front of names may take while the names still are easily readable */
+#define HEADING_MAX 16 /* most columns of the heading of a number; a longer one is cut */
 
-/* Draw a share in tenths of per cent as a bar, with blanks behind it. */
+/* Draw a share in tenths of per cent as a bar of at most so many cells, followed by blanks up to that width. */
 static void put_bar(const struct page *p, int tenths, int cells)
 {
 	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
@@ -39,7 +39,7 @@ static void put_bar(const struct page *p, int tenths, int cells)
 	fprintf(p->to, "%*s", cells - cell, "");
 }
 
-/* Return the number of a cell as text, or "" for kinds that draw themselves. */
+/* Return what a cell shows as text. tenths: the share of a cell of kind CELL_SHARE. */
 static const char *cell_to_text(const struct column *c, const struct cell *cell, int tenths, char text[32])
 {
 	if (!cell->set)
@@ -91,13 +91,14 @@ static int tenths_of_row(const struct column *c, size_t row)
 	return c->tenths ? c->tenths[row] : 0;
 }
 
-/* Choose the rows that are shown, and sum up the others. */
+/* Choose how many rows are shown, and fill in the line for the others: sums for shares, for counts of samples and for columns with
+ * GRID_REST, "(N more)" for the first text, and nothing for the rest. */
 static void choose_rows(struct grid *g, const struct page *p)
 {
 	size_t most = p->top > 0 && !g->all_rows ? (size_t)p->top : g->nr_rows;
 	bool named = false;
 
-	/* A line for one row would tell less than the row itself. */
+	/* A single further row is shown, because a line in its place would say less. */
 	g->shown = g->nr_rows <= most + 1 ? g->nr_rows : most;
 	for (int c = 0; c < g->nr_columns && g->shown < g->nr_rows; c++) {
 		struct column *column = &g->column[c];
@@ -126,7 +127,8 @@ static void choose_rows(struct grid *g, const struct page *p)
 	}
 }
 
-/* Compute tenths that add up over the rows that programs get too. Sums and remarks are rounded each by itself. */
+/* Compute the tenths of per cent of all shares, so that they add up over the rows that programs get, too. The shares of sums and remarks,
+ * and of trees, are rounded each by itself. */
 static void make_share_tenths(struct grid *g)
 {
 	size_t nr = count_grid_lines(g);
@@ -184,7 +186,7 @@ static void measure_column(struct grid *g, const struct page *p, struct column *
 		int prefix = page_width(p, cell->prefix), w = page_width(p, cell_to_text(c, cell, tenths_of_row(c, row), text)) + prefix;
 		int detail = cell->detail ? page_width(p, cell->detail) + prefix : 0;
 
-		w = prefix && w < prefix + PAGE_NAME_LEAST ? prefix + PAGE_NAME_LEAST : w; /* otherwise the branches would be cut */
+		w = prefix && w < prefix + PAGE_NAME_LEAST ? prefix + PAGE_NAME_LEAST : w; /* the branches would be cut otherwise */
 		branches = prefix > branches ? prefix : branches;
 		width = w > width ? w : width;
 		with_details = detail > with_details ? detail : with_details;
@@ -210,8 +212,8 @@ static int least_width(const struct grid *g, const struct page *p)
 	return width;
 }
 
-/* Distribute columns over several blocks of lines if they do not fit, however short the names are. Each block repeats the names of the
- * rows. Bars are left out before columns are moved. */
+/* Distribute the columns over several blocks of lines if they do not fit side by side even with names at their shortest. Each block repeats
+ * the column that names the rows. Bars are left out before that, one after the other. */
 static void make_column_blocks(struct grid *g, const struct page *p)
 {
 	int name, used;
@@ -230,7 +232,7 @@ static void make_column_blocks(struct grid *g, const struct page *p)
 			g->name_of_row = i;
 		measure_column(g, p, c, i);
 		if (p->intervals)
-			c->flags &= ~GRID_BAR; /* intervals need the room of the bar */
+			c->flags &= ~GRID_BAR; /* intervals take the room that bars would have */
 	}
 	for (int i = 0; i < g->nr_columns && least_width(g, p) > p->columns; i++)
 		g->column[i].flags &= ~GRID_BAR;
@@ -271,7 +273,7 @@ static void set_column_widths(struct grid *g, const struct page *p, int block)
 		if (c->kind == CELL_TEXT && !(c->flags & GRID_FIXED))
 			flexible[nr_flexible++] = i;
 	}
-	/* Take the missing columns from the widest text, one at a time. */
+	/* Make the widest text narrower by one, until everything fits or each text has only TEXT_MIN columns. */
 	for (; left < 0 && nr_flexible; left++) {
 		int widest = flexible[0];
 
@@ -311,7 +313,7 @@ static void put_wrapped_cell(const struct page *p, const char *text, int at)
 	free(words);
 }
 
-/* Write a row's line. Blanks are held back until something follows them, so that no line ends in one. */
+/* Write the line of a row in one block. Blanks are held back until something follows them, so that no line ends in one. */
 static void put_row_line(const struct grid *g, const struct page *p, size_t row, int block)
 {
 	char text[32];
@@ -370,7 +372,7 @@ static void put_row_line(const struct grid *g, const struct page *p, size_t row,
 	fputc('\n', p->to);
 }
 
-/* Write the detail below its cell, on at most DETAIL_LINES lines up to the page's right end. */
+/* Write the detail of a cell below it, on at most DETAIL_LINES lines up to the page's right end. at, width: where the cell is. */
 static void put_detail(const struct page *p, const char *detail, int at, int width)
 {
 	const int columns = p->columns - at > width ? p->columns - at : width;

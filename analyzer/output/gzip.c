@@ -124,7 +124,7 @@ FILE *gzip_stream(FILE *to)
 		f = fopencookie(s, "w", (cookie_io_functions_t){ .write = write_stream, .close = close_stream });
 	if (f)
 		return f;
-	if (s->zip) { /* the stream's beginning has not been written */
+	if (s->zip) { /* gzip_end() is not called here, because it would write the header of an empty stream to `to` */
 		deflateEnd(&s->zip->zip);
 		free(s->zip);
 	}

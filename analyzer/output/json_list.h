@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A JSON list that is written value by value, because it is too large to be made in memory first. */
+/* Writes a JSON list value by value, because it is too large to be made in memory first. Context: thread. */
 #ifndef TAILOR_JSON_LIST_H
 #define TAILOR_JSON_LIST_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-/* Write "key":[...] of nr values. The last argument prints a value to `to`; i is the number of the value. */
+/* Write "key":[...] of nr values. The last argument is code that prints a value to `to`; i is the index of the value there. */
 #define JSON_LIST(to, key, nr, ...) \
 	do { \
 		fprintf(to, "\"%s\":[", key); \
@@ -17,7 +17,7 @@
 		} \
 		fputc(']', to); \
 	} while (0)
-/* Write the same list behind another key of its object. */
+/* Write the same after another member of its object, with a comma in front. */
 #define JSON_NEXT_LIST(to, key, nr, ...) \
 	do { \
 		fputc(',', to); \

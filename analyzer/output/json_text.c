@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Jansson escapes control characters of one byte, but not those of two bytes. */
+/* Return a string of the text, in which control characters beyond ASCII (C1, two bytes in UTF-8) are replaced, because jansson escapes only
+ * those of ASCII. */
 static json_t *text_without_controls(const char *s)
 {
 	char *clean = strdup(s);

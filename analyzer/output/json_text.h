@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Foreign text for jansson, in the JSON files of this folder. Context: thread. */
+/* Makes jansson's strings of foreign text, for the files of this folder and the report that write JSON by jansson. Context: thread. */
 #ifndef TAILOR_JSON_TEXT_H
 #define TAILOR_JSON_TEXT_H
 
 #include <jansson.h>
 
-/* The flags that each document is written with: for people, in the order of its making, and with the digits that restore each number
- * exactly. (Without a precision jansson prints 17 digits before 2.15, and the fewest that do since then.) */
+/* The flags that each document is written with: indented for people, members in the order in which they were added, and numbers with enough
+ * digits to restore them exactly. (jansson does that by default, too, but the number of digits depends on its version.) */
 #define JSON_TEXT_FORM (JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17))
 
-/* Make a string. NULL becomes "". jansson refuses text that is not UTF-8, so such a text gets a '?' for each byte beyond ASCII. */
+/* Return a string, in which a '?' stands for each byte of a control character beyond ASCII. NULL becomes "". jansson refuses text that is
+ * not UTF-8, so in such a text a '?' stands for each byte beyond ASCII. Return NULL if memory runs out. */
 json_t *json_text(const char *s);
 
 #endif

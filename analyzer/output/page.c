@@ -25,7 +25,8 @@ static bool is_pipe(int fd)
 	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* Return the columns of the terminal fd. If fd is a pipe (to a pager), the terminal of messages decides. */
+/* Return the width of the terminal: $COLUMNS, or else that of the terminal fd. If fd is a pipe, as to a pager, it is that of the terminal
+ * of stderr. */
 static int terminal_columns(int fd)
 {
 	const char *said = getenv("COLUMNS");
@@ -69,7 +70,7 @@ void page_fact_time(struct page *p, const char *key, int64_t ns)
 		page_json_whole(p->json, key, ns);
 }
 
-/* Return the blank behind a word. A number and its percent sign are one word. */
+/* Return the blank behind a word, or NULL at the end. A number and its percent sign are one word, so that no line breaks between them. */
 static char *word_end(char *word)
 {
 	char *end = strchr(word, ' ');
@@ -236,10 +237,11 @@ int page_end(struct page *p)
 	return fflush(p->to) || ferror(p->to) ? -EIO : ret;
 }
 
-#define COMBINING_MAX 4 /* combining marks on one character; more are dropped, so that a name cannot grow out of its line */
-#define DROPPED_MAX 64	/* a text with more dropped marks in a row is not text */
+#define COMBINING_MAX 4 /* most combining marks on one character; more are dropped, so that a name cannot grow out of its line */
+#define DROPPED_MAX 64	/* most marks that are dropped in a row; what follows is shown as '?' */
 
-/* Get the next piece of a text as the page shows it: *bytes bytes at *shown. Return its columns, and move the text on. */
+/* Get the next character of a text with its combining marks, as the page shows it: *bytes bytes at *shown. Return its columns, and move
+ * *text on. */
 static int next_shown_piece(const struct page *p, const char **text, const char **shown, size_t *bytes)
 {
 	struct utf8_character c = utf8_next(*text);
@@ -262,7 +264,8 @@ static int next_shown_piece(const struct page *p, const char **text, const char 
 	return c.columns;
 }
 
-#define BYTES_A_COLUMN 64 /* bytes for each of the page's columns from which a text is cut unseen, because names may have megabytes */
+/* bytes; a text is examined only up to so many for each of the page's columns, because names may have megabytes */
+#define BYTES_A_COLUMN 64
 
 static size_t bytes_looked_at(const struct page *p)
 {
@@ -300,9 +303,10 @@ int page_put(const struct page *p, const char *text, int columns)
 	return used;
 }
 
-#define NAME_CUT_LEAST 5 /* columns; with fewer there is no room for both ends */
+#define NAME_CUT_LEAST 5 /* columns; a name that gets fewer is cut at its end, because there is no room for both ends */
 
-/* Make "a::f const" of "a::f(int, b<c>) const". NULL: the text has no parameters, or is not a name of that kind. */
+/* Return "a::f const" for "a::f(int, b<c>) const", which the caller frees. Return NULL if the text has no parameters, is not such a name of
+ * C++, or if memory runs out. */
 static char *without_parameters(const char *text)
 {
 	const char *open = NULL, *close = NULL;
@@ -350,7 +354,7 @@ int page_put_name(const struct page *p, const char *text, int columns)
 		used = page_put(p, text, columns);
 	} else {
 		head = *text == '/' ? 0 : columns / 2;
-		used = head ? page_put(p, text, head + 1) : 0; /* with the mark */
+		used = head ? page_put(p, text, head + 1) : 0; /* page_put() cuts the text here and writes the mark itself */
 		if (!head)
 			used += fputs(p->utf8 ? "…" : "~", p->to) >= 0;
 		used += page_put(p, tail_within_columns(p, text, columns - used), columns - used);
@@ -383,7 +387,7 @@ const char *page_cut_name(const struct page *p, const char *text, int columns, c
 	return put_into_buffer(p, text, columns, to, bytes, page_put_name);
 }
 
-#define NAME_WANTED 12 /* columns that cut branches leave to the name behind them */
+#define NAME_WANTED 12 /* columns that branches leave to the name behind them, if they are cut */
 
 int page_branches_width(const struct page *p, const char *branches, int columns)
 {

@@ -6,7 +6,8 @@
 #include <jansson.h>
 #include <math.h>
 
-/* Samples with several parents are shared among them, so their counts are not whole. All whole numbers are written as integers. */
+/* Return an integer for a whole number, and null for infinity and NaN. Counts of samples need not be whole, because samples with several
+ * parents are shared among them. */
 static json_t *json_of_number(double v)
 {
 	double whole = round(v);
@@ -76,7 +77,7 @@ void page_json_cell_number(void *row, const char *key, double value)
 
 void page_json_cell_address(void *row, const char *key, uint64_t address)
 {
-	/* Integers of jansson are signed. */
+	/* jansson's integers are signed, so a larger address loses its last digits. */
 	json_object_set_new(row, key, address <= INT64_MAX ? json_integer((json_int_t)address) : json_real((double)address));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A page as JSON. The objects are jansson's, behind void pointers, so that only the JSON files of this folder include its headers. Context:
- * thread. */
+/* Makes the JSON of a page. The objects are jansson's, behind void pointers, so that only the files that write JSON include its headers. If
+ * memory runs out, parts of the page are missing. Context: thread. */
 #ifndef TAILOR_PAGE_JSON_H
 #define TAILOR_PAGE_JSON_H
 
@@ -13,7 +13,8 @@ void *page_json_create(void);
 void page_json_text(void *page, const char *key, const char *text);
 void page_json_number(void *page, const char *key, double value);
 void page_json_note(void *page, const char *sentence);
-/* page_json_row() adds a row to a table. The page_json_cell_ functions below set its cells. page_json_table() adds a table without rows. */
+/* page_json_table() adds a table without rows, unless the page has it. page_json_row() returns a new row of a table, whose cells the
+ * functions with _cell_ set. */
 void page_json_table(void *page, const char *table);
 void *page_json_row(void *page, const char *table);
 void page_json_cell_text(void *row, const char *key, const char *text);

@@ -28,9 +28,9 @@ void result_file_name(const char *input, const char *ending, char *name, size_t 
 	snprintf(name, bytes, "%.*s%s", (int)n, base, ending);
 }
 
-static int viewers = -1; /* the other end of the child that starts a viewer, or -1 */
+static int viewers = -1; /* socket to the child that starts a viewer, or -1 */
 
-/* Start the viewer in a session of its own and without output. Nothing waits for it. */
+/* Start the viewer in a session of its own and without output, and do not wait for it. Return 0 or -errno. */
 static int start_viewer(const char *path)
 {
 	char *words[] = { (char[]){ "xdg-open" }, (char *)(uintptr_t)path, NULL };
@@ -59,7 +59,7 @@ void result_file_prepare(bool open)
 	if (!open || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return;
 	viewers = ends[0];
-	if (fork()) { /* without a child, no answer comes */
+	if (fork()) { /* if fork() failed, result_file_tell() gets no answer, and says that nothing was shown */
 		close(ends[1]);
 		return;
 	}
@@ -72,7 +72,7 @@ void result_file_prepare(bool open)
 	_exit(0);
 }
 
-/* Return 0 or -errno. */
+/* Ask the child to start a viewer. Return 0 or -errno. */
 static int ask_for_viewer(const char *path)
 {
 	int error;

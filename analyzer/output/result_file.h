@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that a command has written for a person: its name, the message about it, and the desktop's viewer for it. Context: thread. */
+/* Names a file that a command writes for a person, reports it, and opens the desktop's viewer for it. Context: thread. */
 #ifndef TAILOR_RESULT_FILE_H
 #define TAILOR_RESULT_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Make a name in the working folder: the file name of the input (a path), with another ending. */
+/* Write a name for a file in the working directory: the file name of the input (a path) without .tlr, and with another ending. */
 void result_file_name(const char *input, const char *ending, char *name, size_t bytes);
-/* result_file_prepare() does what result_file_tell() needs for open, before the command gives up the right to execute programs.
- * result_file_tell() prints the path and size of a regular file to stderr (unless quiet), and shows the file with xdg-open, which goes on
- * alone (if open). */
+/* result_file_prepare(), if open is true, forks a child that can still start the viewer, before the command gives up the right to execute
+ * programs. result_file_tell() prints the path and size of the file to stderr unless quiet, and, if open, asks that child to show the file
+ * with xdg-open, for which nothing waits. It does nothing for other than regular files. */
 void result_file_prepare(bool open);
 void result_file_tell(const char *path, bool quiet, bool open);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The common parts of all pictures: one SVG file that needs no other files, light or dark as its reader prefers, with one style and one
- * palette. Classes: page, title, small, middle, end, axis. cN draws and fN fills in colour N. Foreign text is escaped. Context: thread.
+ * Writes the common parts of all pictures. A picture is one SVG file that needs no other files, is light or dark as its reader prefers, and
+ * has one style and one palette. The classes are page, title, small, middle, end and axis; cN draws lines and fN fills areas in colour N.
+ * Text in titles and labels is escaped. Context: thread.
  */
 #ifndef TAILOR_SVG_H
 #define TAILOR_SVG_H
@@ -10,17 +11,18 @@
 
 #include <stdio.h>
 
-/* The palette's colours, darker and lighter ones, which people with colour blindness can tell apart (M. Okabe and K. Ito, 2008). */
+/* The colours of the palette, each with a darker form for a light page and a lighter one for a dark page. People with colour blindness can
+ * tell them apart (M. Okabe and K. Ito, 2008). */
 enum svg_colour { SVG_BLUE, SVG_ORANGE, SVG_GREEN, SVG_PINK, SVG_AMBER, SVG_VIOLET, SVG_GREY, SVG_BROWN, NR_SVG_COLOURS };
 
-/* The text by which a file is recognized as a picture of tailor, also one of version 1.0. */
+/* The text by which a file is recognized as a picture of tailor, which may be overwritten. Version 1.0 wrote it, too. */
 extern const struct output_form svg_output_form;
 
-/* Begin a picture. style: rules in addition to the common ones. dark: those of them for a dark page. */
+/* Begin a picture with a title. style: CSS rules in addition to the common ones. dark: rules that hold on a dark page. */
 void svg_begin(FILE *to, int width, int height, const char *title, const char *style, const char *dark);
 void svg_end(FILE *to);
-/* Return the distance between the lines of an axis over a range of more than 0: 1, 2 or 5 times a power of ten, so that there are at most
- * eight lines. */
+/* Return the distance between the lines of an axis over a range above 0. It is 1, 2 or 5 times a power of ten, such that there are at most
+ * eight distances. */
 double svg_step(double range);
 void svg_text(FILE *to, double x, double y, const char *classes, const char *text);
 void svg_textf(FILE *to, double x, double y, const char *classes, const char *format, ...) __attribute__((format(printf, 5, 6)));
