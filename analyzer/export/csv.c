@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* csv: one line per sample (or share of one), with all columns of the sample table, written while the trace is read. json: the report
- * without --view, whose keys are stable. */
+/* The formats csv and json. csv has one line per sample (or share of one), with all columns of the sample table, which is written while the
+ * trace is read. json is the report without --view, whose keys are stable. */
 #include "analyzer/export/export.h"
 
 #include "analyzer/attribute/sample_lines.h"
@@ -23,7 +23,7 @@ static int write_csv_rows(void *context, const struct attribution *a, const stru
 	FILE *to = e->each;
 	char spare[32];
 
-	for (uint32_t i = 0; i < nr && !ferror(to); i++) { /* the end of the output reports the error */
+	for (uint32_t i = 0; i < nr && !ferror(to); i++) { /* the error is reported when the output is closed */
 		uint32_t row = rows[i], mode = t->column[TABLE_MODE][row], event = t->column[TABLE_EVENT][row];
 		const struct function *f = &a->function[t->column[TABLE_FUNCTION][row]];
 		const struct line *l = &a->line[t->column[TABLE_LINE][row]];
@@ -67,7 +67,7 @@ static int write_csv(struct export *e, FILE *to)
 {
 	(void)e;
 	(void)to;
-	return 0; /* write_csv_rows() has written it */
+	return 0; /* write_csv_rows() has written the rows to e->each */
 }
 
 const struct exporter exporter_csv = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `tailor export --format NAME`: a trace in the formats of other viewers. To add a format, write <name>.c with a struct exporter, and add
- * its name to EXPORTS. Context: thread.
+ * Writes a trace in the formats of other viewers (`tailor export --format NAME`). To add a format, write <name>.c with a struct exporter,
+ * and add its name to EXPORTS. Context: thread.
  */
 #ifndef TAILOR_EXPORT_H
 #define TAILOR_EXPORT_H
@@ -12,31 +12,32 @@
 
 #include <stdio.h>
 
-/* One sample, for the formats that have single samples. */
+/* A row of one sample, for the formats that have single samples. A sample that several components share has a row for each. */
 struct export_sample {
 	uint64_t time_ns, weight;
-	uint32_t thread, stack, component; /* indexes; component: of the requested level */
+	/* thread, stack: indexes in the model and in the tree of stacks; component: that of e->level, or COMPONENT_NONE */
+	uint32_t thread, stack, component;
 	uint32_t cpu;
 	float share;
 };
 
 struct export {
 	struct report *report;
-	uint32_t level; /* level of --level; LEVELS_MAX: functions */
+	uint32_t level; /* level of --level, or one that the format chose; LEVELS_MAX: functions */
 	struct report_group *by_stack;
-	struct export_sample *sample; /* samples of one event */
+	struct export_sample *sample; /* rows of samples of the report's event, after export_ask_samples() */
 	size_t nr, capacity;
-	void *state; /* memory of the format, from report_add_state() */
-	FILE *each; /* file that rows are written to while they are read, or NULL */
+	void *state; /* the format's own data, from report_add_state(), or NULL */
+	FILE *each; /* file to which a format writes rows while samples are read; NULL in prepare() of formats that do not */
 };
 
 struct exporter {
 	const char *name;
-	const char *ending; /* ending of file names in this format */
-	const char *summary; /* one line */
-	bool binary;	     /* not for a terminal */
+	const char *ending; /* ending of the names of files in this format */
+	const char *summary; /* description for --help, on one line */
+	bool binary;	     /* the output must not go to a terminal */
 	void (*prepare)(struct export *e);
-	/* Return 0 or -errno. */
+	/* Write the file after the samples were read. Return 0 or -errno. */
 	int (*write)(struct export *e, FILE *to);
 };
 
@@ -56,38 +57,39 @@ struct exporter {
 EXPORTS(EXPORT_EXTERN_)
 #undef EXPORT_EXTERN_
 
-/* export_find() returns NULL if no format has the name. export_at() returns the n-th format, or NULL after the last. */
+/* Return the format of a name, or the n-th format in the order of EXPORTS. Return NULL if there is none. */
 const struct exporter *export_find(const char *name);
 const struct exporter *export_at(int n);
-/* Find the format by the ending of a file's name, before .gz. If several endings fit, the longest decides. NULL: none fits. */
+/* Return the format whose ending a file's name has, before .gz. If several fit, the longest ending decides. Return NULL if none fits. */
 const struct exporter *export_find_by_ending(const char *file);
 bool export_is_gzip(const char *file);
 
 /* ------------------------------------------------------------------------------------- shared by several formats */
 
-/* prepare() calls one of these: sums by stack, or samples one by one. */
+/* prepare() calls one of these, to ask for sums by stack (by_stack) or for single samples (sample). */
 void export_ask_stacks(struct export *e);
 void export_ask_samples(struct export *e);
 /* Sort samples by thread, then by time. */
 void export_sort(struct export *e);
-/* Return the end of the samples of a thread. first: its first sample. */
+/* Return the index behind the last sample of a thread, after export_sort(). first: the index of its first sample. */
 size_t export_thread_end(const struct export *e, size_t first);
-/* Return a thread's name, or that of its process. */
+/* Return a thread's name, or that of its process if it has none. */
 const char *export_thread_name(const struct export *e, uint32_t thread);
 void export_fini(struct export *e);
 
-/* Return the component of a stack's frame at the requested level. */
+/* Return the component of a stack's frame at e->level. The frame is given by its node in the tree of stacks. */
 uint32_t export_frame_component(const struct export *e, uint32_t node);
-/* Return the function or component of a stack's frame as text. spare has room for 32. */
+/* Return the name of the function, or of the component at e->level, of a stack's frame. spare has room for 32 bytes. */
 const char *export_frame_name(const struct export *e, uint32_t node, char *spare);
-/* List the frames of a stack, outermost first, without frames that have no component at the level and without repetitions of a component.
- * nodes has room for export_stack_depth() frames. Return how many there are. */
+/* List the frames of a stack, outermost first. Frames that have no component at e->level are left out, and so are repetitions of a
+ * component. nodes has room for export_stack_depth() frames. Return how many there are. */
 uint32_t export_list_frames(const struct export *e, uint32_t stack, uint32_t *nodes);
-/* Return the number of frames of the deepest stack. */
+/* Return a number that is above the number of frames of the deepest stack. */
 uint32_t export_stack_depth(const struct export *e);
 
 /*
- * Whole numbers for formats without fractions. The remainder is carried over to the next number, so that they add up to the rounded sum.
+ * Rounds numbers for formats without fractions. What rounding leaves over is carried over to the next number, so that all add up to the
+ * rounded sum. A struct of zeros is the beginning.
  */
 struct export_whole {
 	double exact;
@@ -95,21 +97,24 @@ struct export_whole {
 };
 uint64_t export_next_whole(struct export_whole *w, double value);
 
-/* The trace's stacks and events in the tables of another program's profiles. A struct of zeros with e set is empty. */
+/* The stacks, threads, processes and events of a trace in the tables of another program's format (analyzer/wire). Begin with a struct of
+ * zeros with e set. */
 struct export_wire {
 	const struct export *e;
 	struct wire_profiles p;
-	struct hash_map of; /* (root, node) -> stack */
+	struct hash_map of; /* (stack that called the outermost frame, node) -> stack in p */
 	uint32_t *nodes;
 };
-/* root: the stack that called the outermost frame, or 0. */
+/* Add a stack, a profile (the samples of one event of one process) or a thread, if it is not there. Return its number in p. root: the stack
+ * in p that called the outermost frame of the stack, or 0. p.failed is set if memory runs out. */
 uint32_t export_wire_stack(struct export_wire *x, uint32_t root, uint32_t node);
 uint32_t export_wire_profile(struct export_wire *x, uint32_t process, uint32_t event);
 uint32_t export_wire_thread(struct export_wire *x, uint32_t thread);
-/* Write the message that was made, and free both x and made. Return 0 or -ENOMEM. */
+/* Write the message in *made to the file, and free the memory that *x and *made hold. Return 0, or -ENOMEM if memory ran out while it was
+ * made, and then nothing is written. */
 int export_wire_end(struct export_wire *x, struct protobuf *made, FILE *to);
 
-/* Does the filter accept the thread and process of the mark, and does a part of the mark lie between --from and --to? */
+/* Does the filter accept the thread and process of the mark, and does a part of it lie between --from and --to? */
 bool export_wants_mark(const struct export *e, const struct mark *m);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * firefox: the processed profile format of profiler.firefox.com, version 60, which later versions upgrade by themselves
- * (https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md). Threads are threads, and marks are markers
- * of the thread that set them. Stacks, frames, functions and strings are in tables that all threads share.
+ * The format firefox, which is the processed profile format of profiler.firefox.com in its version 60. Later versions of the viewer upgrade
+ * it by themselves (https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md). Each thread has its
+ * samples, and the marks that it set as markers. Stacks, frames, functions and strings are in tables that all threads share.
  */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
@@ -16,7 +16,7 @@
 #define CATEGORY_OTHER 0
 #define CATEGORY_JIT 1
 #define CATEGORY_KERNEL 2
-#define INTERVAL_MS 1 /* the least time that the viewer lets a sample stand for */
+#define INTERVAL_MS 1 /* ms between samples, by which the viewer extends the last one */
 
 static void prepare_firefox(struct export *e)
 {
@@ -28,7 +28,7 @@ static double milliseconds(const struct export *e, uint64_t time_ns)
 	return ((double)time_ns - (double)e->report->model->begin_ns) / 1e6;
 }
 
-/* Are times measured? The viewer shows them in ms, and everything else as numbers of samples. */
+/* Is the weight of samples a time? The viewer shows times in ms, and everything else as numbers of samples. */
 static bool is_time(const struct export *e)
 {
 	return strcmp(report_unit(e->report), "ns") == 0;
@@ -39,7 +39,8 @@ static double shown_weight(const struct export *e, const struct export_sample *s
 	return (double)(s->weight ? s->weight : 1) * (double)s->share / (is_time(e) ? 1e6 : 1);
 }
 
-/* Return the viewer's name for the unit of the weights, from which it computes the CPU usage of a thread. NULL: there is none. */
+/* Return the viewer's name for the unit of the weights, for it to compute the CPU usage of a thread. Return NULL if the viewer has no such
+ * unit. */
 static const char *cpu_unit(const struct export *e)
 {
 	const char *unit = report_unit(e->report);
@@ -47,7 +48,7 @@ static const char *cpu_unit(const struct export *e)
 	return strcmp(unit, "ns") == 0 ? "ns" : strcmp(unit, "cycles") == 0 ? "variable CPU cycles" : NULL;
 }
 
-/* The tables of frames (a function or component at a line) and of functions, each of which stands there once. */
+/* The tables of frames (a function or component at a line of a category) and of functions, each of which is there only once. */
 struct tables {
 	uint32_t *frame; /* node -> frame */
 	uint32_t *first, nr_frames; /* frame -> a node that has it */
@@ -68,7 +69,8 @@ static int category_of_frame(const struct stack_node *n)
 	return n->flags & STACK_KERNEL ? CATEGORY_KERNEL : n->flags & STACK_JIT ? CATEGORY_JIT : CATEGORY_OTHER;
 }
 
-/* Number the pairs (a, b) from 0 on, in the order of their first use. *nr: how many there are. */
+/* Get the number of a pair (a, b). Pairs are numbered from 0 on, in the order of their first use, and *nr is how many there are. Return 0
+ * or -ENOMEM. */
 static int number_of_pair(struct hash_map *seen, uint64_t a, uint64_t b, uint32_t *nr, uint32_t *number)
 {
 	uint32_t before = hash_map_find(seen, a, b);
@@ -111,7 +113,7 @@ static int tables_init(struct tables *t, const struct export *e)
 	return ret;
 }
 
-/* Write the shared tables. Strings are the names of functions, and then those of marks. */
+/* Write the tables that threads share. The table of strings has the names of functions first, and then those of marks. */
 static void write_shared_tables(const struct export *e, const struct tables *t, FILE *to)
 {
 	const struct attribution *a = e->report->a;
@@ -152,7 +154,7 @@ static void write_shared_tables(const struct export *e, const struct tables *t, 
 	fputs("},\n", to);
 }
 
-/* The marks that the filter accepts, by the thread that set them. Thread t has mark[first[t]] to mark[first[t + 1]]. */
+/* The marks that the filter accepts, sorted by the thread that set them. Those of thread t are mark[first[t]] to mark[first[t + 1] - 1]. */
 struct thread_marks {
 	uint32_t *mark, *first;
 };
@@ -181,7 +183,7 @@ static int thread_marks_init(struct thread_marks *k, const struct export *e)
 		if (thread[i])
 			k->first[thread[i] + 1]++;
 	}
-	/* first[t + 1] is the beginning of thread t's marks, and moves to their end while they are added. */
+	/* Here first[t + 1] is the beginning of the marks of thread t. While they are added, it moves to their end. */
 	for (uint32_t t = 0; enough && t < m->threads.nr; t++)
 		k->first[t + 1] += k->first[t];
 	for (uint32_t i = 0; enough && i < m->marks.nr; i++)
@@ -206,7 +208,7 @@ static void write_thread_markers(const struct export *e, const struct tables *ta
 	JSON_NEXT_LIST(to, "name", nr, fprintf(to, "%u", tables->nr_funcs + marks[i]));
 	JSON_NEXT_LIST(to, "startTime", nr, fprintf(to, "%.6f", milliseconds(e, mark[marks[i]].begin_ns)));
 	JSON_NEXT_LIST(to, "endTime", nr, fprintf(to, "%.6f", milliseconds(e, mark_end_ns(e, &mark[marks[i]]))));
-	JSON_NEXT_LIST(to, "phase", nr, fputc('1', to)); /* an interval */
+	JSON_NEXT_LIST(to, "phase", nr, fputc('1', to)); /* 1 is the viewer's number for an interval */
 	JSON_NEXT_LIST(to, "category", nr, fputc('0', to));
 	fprintf(to, ",\"length\":%u}", nr);
 }
@@ -216,7 +218,7 @@ static void write_thread_profile(const struct export *e, const struct tables *ta
 {
 	const struct model *m = e->report->model;
 	const struct thread *t = &m->threads.at[thread];
-	const struct export_sample *s = e->sample ? e->sample + from : NULL; /* NULL if there are no samples at all */
+	const struct export_sample *s = e->sample ? e->sample + from : NULL; /* NULL if the trace has no samples */
 	uint32_t nr = (uint32_t)(end - from);
 
 	fprintf(to, "{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":%.6f,"
@@ -252,7 +254,7 @@ static int write_all_threads(const struct export *e, const struct tables *tables
 		written[e->sample[i].thread] = true;
 		first = false;
 	}
-	for (uint32_t t = 0; t < m->threads.nr; t++) { /* threads with marks and without samples */
+	for (uint32_t t = 0; t < m->threads.nr; t++) { /* threads that have marks, but no samples */
 		if (written[t] || marks->first[t] == marks->first[t + 1])
 			continue;
 		fputs(first ? "\n" : ",\n", to);
@@ -263,8 +265,8 @@ static int write_all_threads(const struct export *e, const struct tables *tables
 	return 0;
 }
 
-/* Write the range that the viewer shows. By default the viewer would end an interval behind the last sample, and leave out marks that begin
- * later. */
+/* Write the range of time that the viewer shows. By default, it would end one interval after the last sample, and marks that begin later
+ * would be missing. */
 static void write_shown_range(const struct export *e, const struct thread_marks *marks, FILE *to)
 {
 	const struct model *m = e->report->model;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* flamegraph: one self-contained SVG with a box per call, as wide as its share, with zoom and search. After Brendan Gregg's flame graphs
- * (CACM 59, 2016). */
+/* The format flamegraph: one SVG file that needs no other files, with a box per call, as wide as its share, with zoom and search. It
+ * follows B. Gregg's flame graphs (The Flame Graph, CACM 59, 2016). */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/output/svg.h"
@@ -14,10 +14,10 @@
 #define ROW 17
 #define MARGIN 10
 #define HEAD 56
-#define LEAST 0.1 /* width of the smallest box that is drawn */
+#define LEAST 0.1 /* width of a box below which it is not drawn */
 #define LETTER 6.6
 
-/* The bytes of flamegraph.js. */
+/* The script flamegraph.js becomes a part of the program here, and of each file. */
 __asm__(".pushsection .rodata\n"
 	"flamegraph_script: .incbin \"analyzer/export/flamegraph.js\"\n"
 	"flamegraph_script_end: .popsection\n");
@@ -32,7 +32,8 @@ static void prepare_flamegraph(struct export *e)
 	export_ask_stacks(e);
 }
 
-/* The same name always has the same colour: warm for the program, green for generated code, blue for the kernel. */
+/* Write the colour of a box: grey where the stack is truncated, blue for the kernel, green for generated code, and warm for the rest. It
+ * depends on the name, so that one name has the same colour in all files. */
 static void write_box_colour(FILE *to, const char *name, unsigned flags)
 {
 	unsigned h = 2166136261u;
@@ -86,7 +87,8 @@ struct box {
 	double x, width;
 };
 
-/* Lay out the boxes, parents before their children. NULL without memory. *rows: how many have a box. */
+/* Lay out the boxes, parents before their children, and set *rows to the number of levels that have a box. The caller frees the result.
+ * Return NULL if memory runs out. */
 static struct box *lay_out_boxes(const struct calltree *t, double width, unsigned *rows)
 {
 	struct box *box = calloc(t->nr, sizeof(*box));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* folded: one line per call stack, "outer;inner;innermost weight", as flame graph scripts read it (Brendan Gregg's stackcollapse). */
+/* The format folded: one line per call stack, "outer;inner;innermost weight", as the scripts of B. Gregg's FlameGraph read it. */
 #include "analyzer/export/export.h"
 #include "analyzer/query/calltree.h"
 
@@ -13,11 +13,11 @@ static void prepare_folded(struct export *e)
 
 static void write_folded_name(FILE *to, const char *name)
 {
-	for (; *name; name++) /* ';' and line ends are separators of the format */
+	for (; *name; name++) /* ';' and ends of lines separate things in the format */
 		fputc(*name == ';' ? ':' : (unsigned char)*name < 0x20 ? '?' : *name, to);
 }
 
-/* way has room for the calls from the outermost one to this call. */
+/* Write the names of the calls from the outermost one to this one. way: scratch memory for as many numbers as t has calls. */
 static void write_folded_stack(const struct export *e, const struct calltree *t, uint32_t call, uint32_t *way, FILE *to)
 {
 	uint32_t nr = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All formats, in the order of help. */
+/* Lists all formats, in the order of EXPORTS, in which help shows them. */
 #include "analyzer/export/export.h"
 
 #include <stddef.h>

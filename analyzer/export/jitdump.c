@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitdump: the generated code of a trace as perf's jitdump file (linux/tools/perf/Documentation/jitdump-specification.txt), with a LOAD for
- * each function, preceded by its lines (DEBUG_INFO). Names and bytes are those of the trace.
+ * The format jitdump: the generated code of one process of a trace as perf's jitdump file
+ * (linux/tools/perf/Documentation/jitdump-specification.txt). Each function of which the trace has the bytes has a LOAD, with its lines
+ * (DEBUG_INFO) before it.
  */
 #include "analyzer/export/export.h"
 #include "analyzer/query/code_bytes.h"
@@ -49,7 +50,8 @@ struct line_row {
 	const char *file;
 };
 
-/* List the lines of a function, with a row for each change of the line. */
+/* List the lines of a function, with a row where the line changes. The caller frees *out. Return how many rows there are; if memory runs
+ * out, the last ones are missing. */
 static size_t list_line_rows(const struct code *c, uint64_t start, uint64_t end, struct line_row **out)
 {
 	struct line_row *row = NULL;
@@ -150,7 +152,8 @@ static void write_elf_functions(struct dump *d, const struct code *c)
 	}
 }
 
-/* Return the process of the file: that of --process, or else the first with generated code. */
+/* Return the pid of the process whose code is written: that of --process, or else of the first process with generated code, or 0 if there
+ * is none. */
 static uint32_t find_dumped_process(const struct report *r)
 {
 	if (r->arguments->has_pid)

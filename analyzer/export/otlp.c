@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenTelemetry's profiles: processes and their events, with call stacks below their component and query. */
+/* The format otlp: OpenTelemetry's profiles, one for each process and event. The frame of the sample's component, below that of its query,
+ * is the outermost one of each call stack. */
 #include "analyzer/export/export.h"
 
 #include "analyzer/wire/otlp.h"
@@ -9,11 +10,11 @@
 
 enum { KEY_PROCESS, KEY_EVENT, KEY_THREAD, KEY_STACK, KEY_COMPONENT };
 
-#define QUERY_BYTES_MAX 1024 /* bytes of a query's name */
+#define QUERY_BYTES_MAX 1024 /* bytes to which the text of a query is cut */
 
 struct otlp {
 	struct report_group *sums;
-	uint32_t level; /* LEVELS_MAX: the trace has no plan */
+	uint32_t level; /* level of --level, or of the plan; LEVELS_MAX: the trace has no plan */
 };
 
 static void prepare_otlp(struct export *e)
@@ -29,7 +30,8 @@ static void prepare_otlp(struct export *e)
 				   o->level == LEVELS_MAX ? -1 : TABLE_LEVEL_0 + (int)o->level, -1);
 }
 
-/* Return the frame of the query with the frame of its component below it. 0: the sample has no component. */
+/* Add the frame of the component, called by that of its query if it has one. Return the stack of these, or 0 if the sample has no
+ * component. */
 static uint32_t make_root(struct export_wire *x, uint32_t component)
 {
 	const struct report *r = x->e->report;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto: Chrome's trace event format (JSON), which ui.perfetto.dev and chrome://tracing open. The host's marks are slices. For each
- * thread, adjacent samples of the same operator (or function) become a slice. Slices of a track must nest or be disjoint, because Perfetto
- * drops slices that overlap. Slices of samples and marks may overlap, so slices of samples have a track of their own, under a made-up
- * thread number.
+ * The format perfetto: Chrome's trace event format (JSON), which ui.perfetto.dev and chrome://tracing open. The host's marks are slices,
+ * which are intervals on the track of a thread. Consecutive samples of one operator (or function) in a thread become a slice, too. Perfetto
+ * drops slices of a track that overlap without being nested. So the slices of samples, which may overlap with marks, have a track of their
+ * own, whose thread number no thread has.
  */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP_FACTOR 4 /* multiple of the median distance between samples; a larger gap ends a slice */
+#define GAP_FACTOR 4 /* a slice ends if the next sample comes after more than so many times the median distance between samples */
 #define WORK_TRACK (1u << 30) /* added to a thread's number; numbers of the kernel are less than 2^22 */
 
 static void prepare_perfetto(struct export *e)
 {
-	if (e->level == LEVELS_MAX) /* over time, components are more useful than functions */
+	if (e->level == LEVELS_MAX) /* shown over time, components are more useful than functions, which change all the time */
 		e->level = report_find_level(e->report, NULL);
 	export_ask_samples(e);
 }
@@ -54,7 +54,8 @@ static void write_track_names(const struct export *e, FILE *to)
 		fputs("\"}}", to);
 	}
 	for (uint32_t i = 0; i < m->threads.nr; i++) {
-		if (m->threads.at[i].first != i) /* the track has one name */
+		/* A thread that renamed itself has an entry for each name. Its track is named by the first one. */
+		if (m->threads.at[i].first != i)
 			continue;
 		fprintf(to, "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"",
 			i || m->processes.nr ? ",\n" : "\n", m->numbered.at[m->threads.at[i].process]->pid, m->threads.at[i].tid);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pprof: the format that `pprof` and `go tool pprof` read. Each sample has a label with its component. */
+/* The format pprof, which `pprof` and `go tool pprof` read. Each sample has a label with its component, or, with functions as the level,
+ * with its attribution method. */
 #include "analyzer/export/export.h"
 
 #include "analyzer/wire/pprof.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* speedscope: a sampled profile per thread, in the order of time (https://www.speedscope.app/file-format-schema.json). */
+/* The format speedscope: a sampled profile per thread, with its samples in the order of time
+ * (https://www.speedscope.app/file-format-schema.json). */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
 
@@ -18,15 +19,16 @@ static const char *speedscope_unit(const struct export *e)
 }
 
 /*
- * Write the table of frames, and set frame[node] for each node of the stacks. speedscope merges by frame (in its sandwich view, in
- * recursion), so each function or component is one frame. Return 0 or -ENOMEM.
+ * Write the table of frames, and set frame[node] to the number of the frame of each node in the tree of stacks. speedscope compares frames
+ * by number (in its sandwich view, and for recursion), so each function or component has only one. Return 0 or -ENOMEM.
  */
 static int write_frame_table(const struct export *e, uint32_t *frame, FILE *to)
 {
 	const struct attribution *a = e->report->a;
 	bool components = e->level != LEVELS_MAX;
 	size_t nr_things = components ? e->report->model->dictionary.nr_components : a->nr_functions;
-	uint32_t *number = calloc(nr_things + 1, sizeof(*number)), nr = 0; /* number of each function or component, from 1 on */
+	/* by function or component: its frame's number + 1; 0: none yet */
+	uint32_t *number = calloc(nr_things + 1, sizeof(*number)), nr = 0;
 	char spare[32];
 
 	if (!number)
@@ -53,7 +55,7 @@ static int write_frame_table(const struct export *e, uint32_t *frame, FILE *to)
 	return 0;
 }
 
-/* frames has room for those of a stack. */
+/* Write the profile of the thread with the samples from..end - 1. frames: scratch memory for the frames of a stack. */
 static void write_thread_profile(const struct export *e, const uint32_t *frame, uint32_t *frames, size_t from, size_t end, FILE *to)
 {
 	uint32_t thread = e->sample[from].thread;

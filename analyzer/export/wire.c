@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The common part of formats of protocol buffers: a trace's stacks, processes and events in their tables. */
+/* Shared by the formats of protocol buffers: adds a trace's stacks, processes and events to the tables of such a message. */
 #include "analyzer/export/export.h"
 
 #include <errno.h>

@@ -160,7 +160,8 @@ int asked_open(const char *text, const struct asked_options *a, enum sums_by by,
 	ret = path ? asked_window(text, a, &q->window, d) : -ENOMEM;
 	if (ret == 0 && fleet) {
 		ret = fleet_open(path, &q->window, q->host, q->by == SUMS_FUNCTION, out, d);
-		q->window = (struct window)WINDOW_ALL; /* the fleet's store has only the window */
+		/* the store that was made of the server's answers has nothing outside of the window */
+		q->window = (struct window)WINDOW_ALL;
 		q->host = NULL;
 	} else if (ret == 0) {
 		ret = store_open(path, STORE_READ, out, d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options with which commands query a store: rows, window, and the grouping of the list. STORE[@WINDOW] is a file, or the address of
- * ClickHouse in its place. Context: thread.
+ * Parses the options with which commands query a store: which rows, which window of time, and how they are listed. A store is given as
+ * STORE[@WINDOW], where STORE is a file, or the address of a ClickHouse server in its place. Context: thread.
  */
 #ifndef TAILOR_FLEET_ASKED_H
 #define TAILOR_FLEET_ASKED_H
@@ -10,38 +10,41 @@
 
 #include <argp.h>
 
-/* NULL: the option is not given. */
+/* What the user gave. A member is NULL if its option was not given. */
 struct asked_options {
-	const char *from, *to, *last; /* the window, if there is no @WINDOW */
+	const char *from, *to, *last; /* the window, if STORE has no @WINDOW */
 	const char *event, *host, *process, *service, *query, *component;
-	bool per_service; /* a row for each service */
-	const char *view; /* a view that asked_find_view() knows */
+	bool per_service; /* give each service a row of its own */
+	const char *view; /* name of a view that asked_find_view() knows */
 };
 
 struct asked_view {
-	const char *name, *level; /* level: the name for `tailor diff --level`, or NULL */
+	const char *name, *level; /* level: what `tailor diff --level` calls the view, or NULL */
 	enum sums_by by;
-	bool is_list; /* the view lists names, and not epochs or reasons */
+	bool is_list; /* the view is a list by name, unlike those of epochs and reasons */
 };
 
-/* Find a view by either name. NULL as name: the view of components. Return NULL if there is none. */
+/* Return the view with this name or level. If name is NULL, return that of components. Return NULL if there is none. */
 const struct asked_view *asked_find_view(const char *name);
 
-/* A child of a command's argp. Its input is a struct asked_options. */
+/* An argp parser of these options, to be used as a child of a command's. Its input is a struct asked_options of zeros. */
 extern const struct argp asked_argp;
 
-/* Is it a store, by its first bytes or its address? */
+/* Does the text name a store, by the first bytes of the file or as an address of a server? */
 bool asked_is_store(const char *text);
-/* Return the next of several traces and stores that commas separate, as strsep() does. Commas within an address do not separate. */
+/* Return the next of several traces and stores that commas separate, as strsep() does. The commas within an address of servers do not
+ * separate. */
 char *asked_next_source(char **rest);
 
-/* Find the window of STORE[@WINDOW]. Without one it is all time. Return 0, or -EINVAL with a sentence. */
+/* Set the window to the @WINDOW in the text or the one of the options, or to all time if there is neither. Return 0, or -errno with the
+ * reason in d; -EINVAL if there is more than one window or it cannot be parsed. */
 int asked_window(const char *text, const struct asked_options *a, struct window *w, struct diag *d);
-/* Open the store, and set the question. by: grouping of the view. Return 0, or -errno with a sentence. */
+/* Open the store that the text names, and set the question q to the options. by: grouping of the view. Return 0 and *out, which the caller
+ * closes, or -errno with the reason in d. q->window and q->host are empty for a server, of which only the window and host were read. */
 int asked_open(const char *text, const struct asked_options *a, enum sums_by by, struct sums_question *q, struct store **out,
 	       struct diag *d);
-/* List functions of an open store instead, because no host declared components. Hours of ClickHouse have no functions, so such a store is
- * read again. */
+/* Change the question q to functions, as is done if no host declared components. Hours of ClickHouse have no functions, so a server is read
+ * again, by days; *s is replaced then, and is NULL after an error. Return 0, or -errno with the reason in d. */
 int asked_open_functions(const char *text, const struct asked_options *a, struct sums_question *q, struct store **s, struct diag *d);
 
 #endif

@@ -33,7 +33,7 @@ bool clickhouse_is_named(const char *text)
 	return strncmp(text, "clickhouse://", 13) == 0 || strncmp(text, "clickhouses://", 14) == 0;
 }
 
-/* Return the beginning of the database's name. */
+/* Return the beginning of the database's name, or the end of the text if it has none. */
 static const char *database_of(const char *text)
 {
 	const char *slash = strchr(strstr(text, "://") + 3, '/');
@@ -56,7 +56,7 @@ static bool is_name(const char *text, size_t nr)
 	return nr > 0 && nr < 64;
 }
 
-/* Add one of several servers with the same user and password. */
+/* Add a server. All servers of an address have the same user and password. Return 0, or -errno with the reason in d. */
 static int add_server(struct clickhouse *c, bool tls, const char *user, int user_bytes, const char *host, int host_bytes, struct diag *d)
 {
 	const char *colon = memrchr(host, ':', (size_t)host_bytes), *bracket = memrchr(host, ']', (size_t)host_bytes);
@@ -128,8 +128,8 @@ static char *make_body(const struct clickhouse *c, const char *statement, const 
 
 /*
  * Send a statement. Since version 26.2 a server collects small inserts by default, and may be configured to answer before it has written
- * them. Rows that are lost then would still have a manifest, so the request asks to wait. An older server refuses a setting that it does
- * not know.
+ * them. If rows were lost then, their manifest would count without them, so the request asks the server to wait. An older server refuses a
+ * setting that it does not know, and is not asked.
  */
 static int post(const struct clickhouse *c, int server, const char *statement, const char *data, size_t nr, struct http_answer *a,
 		struct diag *d)
@@ -156,8 +156,8 @@ static int refused(struct http_answer *a, struct diag *d)
 	return diag_fail(d, EPROTO, "ClickHouse refused (%ld): %s", a->status, http_first_line(a));
 }
 
-/* Compare the answer with the question, because a server of another kind answers 200, too. A user may lack rights for the table of
- * settings. */
+/* A server of another kind may answer with the status 200, too, so the answer is compared. A user may lack the right to read the table of
+ * settings, and is asked again without it. */
 int clickhouse_greet(struct clickhouse *c, int server, struct diag *d)
 {
 	static const char with_settings[] = "SELECT '" GREETING "', count() FROM system.settings WHERE name = 'wait_for_async_insert' "
@@ -188,7 +188,7 @@ int clickhouse_ask(const struct clickhouse *c, int server, const char *statement
 	return ret == 0 && a->status != 200 ? refused(a, d) : ret;
 }
 
-/* A statement without an answer fails if there is a body, because an exception may come after the status. */
+/* A body of the answer to such a statement is an error, because an exception may come after the status. */
 int clickhouse_tell(const struct clickhouse *c, int server, const char *statement, const char *data, size_t nr, struct diag *d)
 {
 	struct http_answer a;

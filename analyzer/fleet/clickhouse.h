@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ClickHouse by its HTTP interface, and the tables of profiles in it.
+ * Speaks to ClickHouse by its HTTP interface, and creates the tables of profiles in it.
  *
- *	rows       samples and weight of a host's series (tier 1: in an hour) or of a function of a series (tier 2: in a day)
- *	manifest   the hours and days of each host; inserted last
- *	series, functions   names of the numbers, which are hashes of the names, the same on each host
+ * 	rows       samples and weight of a host's series (tier 1: in an hour) or of a function of a series (tier 2: in a day)
+ * 	manifest   the hours and days of each host; inserted last
+ * 	series, functions   names of the numbers, which are hashes of the names, the same on each host
  *
- * Rows count only if their attempt is the manifest's winner, which is the largest. Its upper bits are the number of its epochs. So rows of
- * an interrupted insert are never counted, an hour that is inserted twice counts once, and an hour that gets a late epoch replaces itself.
- * Each server stands alone: a host's weeks lie on one of them, rows and manifest together, and the reader adds up the answers.
+ * Each insert of an hour or a day of a host has a number, its attempt, in its rows and in the manifest. Only the rows of the largest
+ * attempt in the manifest count. The upper bits of an attempt are the number of epochs of the hour. So rows of an interrupted insert are
+ * never counted, an hour that is inserted twice counts once, and an hour that gets a late epoch replaces what was inserted before. Servers
+ * do not know of each other: a week of a host is on one of them, rows and manifest together, and the reader adds up the answers of all.
  *
  * Statements only use features that version 18.16 has and later ones still have. Context: thread.
  */
@@ -21,8 +22,9 @@
 #include <stdio.h>
 
 #define CLICKHOUSE_SERVERS_MAX 64
-#define CLICKHOUSE_ATTEMPT_BITS 40 /* random bits below the number of epochs */
-#define CLICKHOUSE_END_S (49673 * 86400u) /* behind 2105-12-31, the last day of version 18.16; the first is 1970-01-01 */
+#define CLICKHOUSE_ATTEMPT_BITS 40 /* lower bits of an attempt, which are random; the number of epochs is above */
+/* seconds since 1970 of the end of 2105-12-31, the last day that version 18.16 has; the first one is 1970-01-01 */
+#define CLICKHOUSE_END_S (49673 * 86400u)
 
 enum clickhouse_tier { CLICKHOUSE_HOURS = 1, CLICKHOUSE_DAYS = 2 };
 
@@ -30,38 +32,40 @@ struct clickhouse {
 	char *url[CLICKHOUSE_SERVERS_MAX]; /* http[s]://[USER:PASSWORD@]HOST:PORT/ */
 	int nr;
 	char *database;
-	bool can_wait[CLICKHOUSE_SERVERS_MAX]; /* the server has the setting wait_for_async_insert; set by clickhouse_greet() */
+	bool can_wait[CLICKHOUSE_SERVERS_MAX]; /* by server: it has the setting wait_for_async_insert; set by clickhouse_greet() */
 };
 
-/* clickhouse[s]://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]...]/DATABASE */
+/* Does the text begin like clickhouse[s]://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]...]/DATABASE? */
 bool clickhouse_is_named(const char *text);
-/* Return how many bytes of ADDRESS[@WINDOW] are the address. */
+/* Return the length of the address in ADDRESS[@WINDOW]. The text must begin like an address. */
 size_t clickhouse_address_bytes(const char *text);
-/* Return 0, or -errno with a sentence. -EINVAL: the text is no such address. */
+/* Parse an address, which may be followed by @WINDOW. Return 0, or -errno with the reason in d; -EINVAL if it is no such address. The
+ * caller calls clickhouse_fini() if it is 0. */
 int clickhouse_init(struct clickhouse *c, const char *text, struct diag *d);
 void clickhouse_fini(struct clickhouse *c);
 
-/* Is the server a ClickHouse? Call this before any other statement. Return 0, or -errno with a sentence. */
+/* Check that the server is a ClickHouse, before any other statement is sent to it. Return 0, or -errno with the reason in d. */
 int clickhouse_greet(struct clickhouse *c, int server, struct diag *d);
-/* Ask a question, in which $ is the database. The answer's body is lines. Return 0, or -errno with a sentence. -EFBIG: the lines have more
- * than 64 MiB. */
+/* Send a statement that has an answer; each $ in it is replaced by the name of the database. The lines of the answer are a->body. Return 0,
+ * or -errno with the reason in d; -EFBIG if they have more than 64 MiB. The caller frees *a in any case. */
 int clickhouse_ask(const struct clickhouse *c, int server, const char *statement, struct http_answer *a, struct diag *d);
-/* Send a statement without an answer, and lines of data behind it. Return 0 if the server has it all, or -errno with a sentence. */
+/* Send a statement that has no answer, followed by nr bytes of lines of data. Return 0 if the server has taken all of it, or -errno with
+ * the reason in d. */
 int clickhouse_tell(const struct clickhouse *c, int server, const char *statement, const char *data, size_t nr, struct diag *d);
-/* Create the database and the tables if they do not exist. */
+/* Create the database and the tables if they do not exist. Return 0, or -errno with the reason in d. */
 int clickhouse_create(const struct clickhouse *c, int server, struct diag *d);
 
-/* Format the day (UTC) of a time in seconds since 1970, as a column of a line, or in quotes as a part of a statement. */
+/* Write the day (UTC) of a time in seconds since 1970, as columns of lines and statements (in quotes) have it. */
 void clickhouse_format_day(int64_t s, char text[16]);
-/* Write a text as a column of a line, or in quotes as a part of a statement. */
+/* Write a text, escaped for a column of a line, or for a statement, where the caller puts it in quotes. */
 void clickhouse_put_text(FILE *to, const char *text);
-/* Split the line at *at into columns, unescaped in place, and move *at to the next line. Return how many columns there are, or 0 at the
- * end. */
+/* Split the line at *at into at most nr columns, which are unescaped in place, and move *at to the next line. Return how many columns there
+ * are, or 0 at the end. */
 int clickhouse_split(char **at, char **column, int nr);
-/* Parse a column that is a whole number. Return false if it is anything else. */
+/* Parse a column that is a whole number without a sign. Return false if it is anything else. */
 bool clickhouse_number(const char *text, uint64_t *number);
-/* Return -EBADMSG, with a sentence that contains the line. The line may be an exception, because a server that fails amid an answer has
- * already sent its status. */
+/* Return -EBADMSG, with a reason in d that shows the line of an answer that was not expected. It may be the text of an exception, because a
+ * server that fails amid an answer has sent its status before. */
 int clickhouse_misread(const char *line, struct diag *d);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A store's epochs in files and servers of other programs. Context: thread. */
+/* Exports a store's epochs to files, pushes them to servers of other programs, and reads them back. Context: thread. */
 #ifndef TAILOR_FLEET_H
 #define TAILOR_FLEET_H
 
@@ -10,32 +10,33 @@ struct fleet_what {
 	const char *host, *event; /* NULL: all */
 };
 
-/* Export a window to a file. format: "otlp", or "pprof" (one event: the given one, or else the one with the most samples). .gz at the end
- * of path compresses. Return 0, or -errno with a sentence. -EINVAL: no such format. */
+/* Export a window to a file. format: "otlp", or "pprof", which has only one event: the given one, or else the one with the most samples. If
+ * path ends with .gz, the file is compressed. Return 0, or -errno with the reason in d; -EINVAL if there is no such format. */
 int fleet_export(struct store *s, const struct fleet_what *what, const char *format, const char *path, struct diag *d);
 
-/* Does the text name a fleet in place of a store: clickhouse[s]://HOST[:PORT][,HOST[:PORT]...]/DATABASE[@WINDOW]? fleet_address_bytes()
- * returns the length of the address in it. */
+/* Does the text name servers in place of a store: clickhouse[s]://HOST[:PORT][,HOST[:PORT]...]/DATABASE[@WINDOW]? fleet_address_bytes()
+ * returns the length of the address in such a text. */
 bool fleet_is_named(const char *text);
 size_t fleet_address_bytes(const char *text);
-/* Return an address without user and password, for messages. Other texts are returned as they are. */
+/* Return an address without its user and password, for messages, or any other text as it is. */
 const char *fleet_shown(const char *text);
-/* Read its window into a store: hours (with functions: days) of one host, or of all hosts together. Return 0, or -errno with a sentence. */
+/* Read a window from such servers into a new store: hours (or, with functions, days) of one host, or of all hosts together. Return 0 and
+ * *out, which the caller closes, or -errno with the reason in d. */
 int fleet_open(const char *address, const struct window *w, const char *host, bool functions, struct store **out, struct diag *d);
 
-/* The numbers of a push, and the reason if something was not sent. */
+/* What a push has done, with a reason if something was not sent. */
 struct fleet_pushed {
 	unsigned requests, units;
 	const char *units_are;
-	unsigned had;	   /* units that the server already has */
-	unsigned rejected; /* units that the server left out of a request that it accepted */
-	unsigned waiting;  /* hours and days that are not over */
-	unsigned undated;  /* epochs outside of the dates that the server has */
-	char message[256]; /* why some were rejected, or a warning of the server, or "" */
+	unsigned had;	   /* units that the server has already */
+	unsigned rejected; /* units that the server did not take, from requests that it accepted */
+	unsigned waiting;  /* hours and days that are not sent yet, because they are not over */
+	unsigned undated;  /* epochs that cannot be sent, because they are before or after the dates that the server can store */
+	char message[256]; /* why units were rejected, or a warning of the server, or "" */
 	double bytes;
 };
-/* Push a window to a server. target: otlp+http[s]://HOST[:PORT][/PATH], or clickhouse[s]://. Return 0, or -errno with a sentence. -EINVAL:
- * no such target. */
+/* Push a window to a server. target: otlp+http[s]://HOST[:PORT][/PATH], or an address as of fleet_is_named(). Return 0, or -errno with the
+ * reason in d; -EINVAL if it is no such target. *p has what was done, also after an error. */
 int fleet_push(struct store *s, const struct fleet_what *what, const char *target, struct fleet_pushed *p, struct diag *d);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcurl is loaded by name, so that the commands that need no server start without it and its thirty libraries, and a build needs none of
- * its headers. The numbers of its options are part of its binary interface, and have never changed.
+ * libcurl is loaded by dlopen(), so that commands that need no server start without it and its thirty libraries, and a build needs none of
+ * its headers. The numbers of its options are part of its binary interface and do not change.
  */
 #include "analyzer/fleet/http.h"
 
@@ -40,7 +40,7 @@ enum {
 #define PROTOCOLS_HTTP_AND_HTTPS 3l
 #define CONNECT_S 10l
 #define WHOLE_S 300u
-#define HEADERS_MAX (256u << 10) /* bytes of an answer's headers, which libcurl itself collects without a bound in some versions */
+#define HEADERS_MAX (256u << 10) /* most bytes of an answer's headers, because some versions of libcurl collect these without a limit */
 
 #define CALLS(X) \
 	X(void *, init, curl_easy_init, (void)) \
@@ -51,7 +51,7 @@ enum {
 	X(void *, append, curl_slist_append, (void *list, const char *text)) \
 	X(void, free_list, curl_slist_free_all, (void *list))
 
-static struct { /* stays loaded */
+static struct { /* libcurl's functions, once it is loaded; it is never unloaded */
 #define CALL_(type, name, symbol, parameters) type(*name) parameters;
 	CALLS(CALL_)
 #undef CALL_
@@ -95,8 +95,8 @@ static size_t receive_body(char *bytes, size_t each, size_t nr, void *context)
 	return fwrite(bytes, 1, nr, r->body);
 }
 
-/* Take the value of a header with the name, which ends with a colon. The value has no blanks around it, and is cut to the room. Return
- * false for another header. */
+/* Take the value of a header with this name, which ends with a colon. Blanks around the value are left out, and it is cut to the room.
+ * Return false if it is another header. */
 static bool take_header(const char *bytes, size_t nr, const char *name, char *value, size_t room)
 {
 	size_t at = strlen(name);
@@ -131,7 +131,8 @@ static size_t receive_header(char *bytes, size_t each, size_t nr, void *context)
 	return nr;
 }
 
-/* Hide the password. One with a slash in it, which should be written %2F, is not shown either, because no port looks like that. */
+/* A slash in a password, which should be written %2F, ends the part of the address that has the user. What stands before it then looks like
+ * HOST:PORT without a number for the port, and the password is left out, too. */
 const char *http_shown_url(const char *url)
 {
 	const char *begin = strstr(url, "://"), *at, *colon;
@@ -144,13 +145,13 @@ const char *http_shown_url(const char *url)
 	return at ? at + 1 : begin;
 }
 
-/* Report why there is no answer. error: libcurl's number, with its sentence. */
+/* Report why there is no answer. error: libcurl's number; sentence: its message. Return -errno. */
 static int fail(const struct http_request *r, const struct receiving *receiving, int error, const char *sentence, struct diag *d)
 {
 	char server[256];
 
 	snprintf(server, sizeof(server), "%s", http_shown_url(r->url));
-	server[strcspn(server, "?")] = 0; /* parameters do not help the reader */
+	server[strcspn(server, "?")] = 0; /* the parameters of a query do not help the reader */
 	if (receiving->is_too_large)
 		return diag_fail(d, EFBIG, "%s: the answer is larger than %zu MiB", server, r->answer_max >> 20);
 	if (error == ERROR_TIMEOUT && receiving->is_connected)
@@ -181,10 +182,10 @@ int http_post(const struct http_request *r, struct http_answer *a, struct diag *
 	}
 	for (int i = 0; r->headers[i]; i++)
 		list = curl.append(list, r->headers[i]);
-	list = curl.append(list, "Expect:"); /* send the body without asking first */
+	list = curl.append(list, "Expect:"); /* do not ask the server first whether it would take the body (100-continue) */
 	curl.set(handle, OPTION_URL, r->url);
 	curl.set(handle, OPTION_PROTOCOLS, PROTOCOLS_HTTP_AND_HTTPS);
-	curl.set(handle, OPTION_NETRC, 1l); /* optional */
+	curl.set(handle, OPTION_NETRC, 1l); /* use ~/.netrc if it is there */
 	curl.set(handle, OPTION_NOSIGNAL, 1l);
 	curl.set(handle, OPTION_CONNECTTIMEOUT, CONNECT_S);
 	curl.set(handle, OPTION_TIMEOUT, (long)(r->limit_s ? r->limit_s : WHOLE_S));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to a server by libcurl, which is loaded for the first request. Context: thread. */
+/* Sends requests to a server by libcurl, which is loaded at the first request. Context: thread. */
 #ifndef TAILOR_FLEET_HTTP_H
 #define TAILOR_FLEET_HTTP_H
 
@@ -13,29 +13,29 @@ struct http_request {
 	const char *headers[4]; /* "name: value"; NULL ends them */
 	const void *body;
 	size_t nr;
-	size_t answer_max; /* bytes; a larger answer is -EFBIG */
-	unsigned limit_s;  /* seconds for the whole request; 0: 300 s */
+	size_t answer_max; /* most bytes of the answer's body; -EFBIG is returned for a larger one */
+	unsigned limit_s;  /* seconds for the whole request with its answer; 0: 300 s */
 };
 
 struct http_answer {
 	long status;	    /* HTTP status */
-	long retry_after_s; /* 0: the server does not say */
-	char media_type[64]; /* Content-Type, of printable characters; "": the server does not say */
-	char *body;	    /* ends with a 0 byte */
+	long retry_after_s; /* seconds after which the server asks for a repetition; 0: it does not say */
+	char media_type[64]; /* Content-Type, with '?' for characters that are not printable; "": the server does not say */
+	char *body;	    /* ends with a 0 byte, after nr bytes; may be NULL after an error */
 	size_t nr;
 };
 
 /*
- * Send a POST. Return 0 if there is an answer, of whatever status, or -errno with a sentence. -ECONNREFUSED: nothing was sent. -ELIBACC:
- * there is no libcurl. After all other errors it is not known whether the server took the request. -EFBIG: the answer is too large.
- * -ETIMEDOUT: the answer was not complete in time. Memory and time are bounded whatever the server sends. The caller frees the answer in
- * any case.
+ * Send a POST. Return 0 if there is an answer, of whatever status, or -errno with the reason in d: -ECONNREFUSED if nothing was sent,
+ * because there was no connection; -ELIBACC if there is no libcurl; -EFBIG if the answer is too large; -ETIMEDOUT if it was not complete in
+ * time; -EINVAL if the address is none. After -EFBIG, -ETIMEDOUT and -EIO it is not known whether the server has taken the request. Memory
+ * and time are limited whatever the server sends. The caller calls http_answer_fini() in any case.
  */
 int http_post(const struct http_request *r, struct http_answer *a, struct diag *d);
 void http_answer_fini(struct http_answer *a);
-/* Return the address without the password that may be in it, for a message. */
+/* Return the address without its scheme, user and password, for a message. */
 const char *http_shown_url(const char *url);
-/* Return the first line of the answer, for a message. */
+/* Return the first line of the answer, for a message, with '?' for bytes that are not printable. The body of the answer is changed. */
 const char *http_first_line(struct http_answer *a);
 
 #endif

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FULL_BYTES (4u << 20) /* bytes of rows that are sent at once */
-#define PARTITIONS_MAX 64     /* partitions of an insert; since 19.5 a server refuses more than 100 (max_partitions_per_insert_block) */
+#define FULL_BYTES (4u << 20) /* bytes of rows from which a request is sent */
+/* most partitions of an insert; since version 19.5 a server refuses more than 100 (max_partitions_per_insert_block) */
+#define PARTITIONS_MAX 64
 #define DAY_S 86400ll
 #define SERIES_TEXTS 11
 
@@ -21,14 +22,15 @@ uint64_t outgoing_hash(const char *const *text, int nr)
 	if (!to)
 		return 0;
 	for (int i = 0; i < nr; i++)
-		fprintf(to, "%zu:%s", strlen(text[i]), text[i]); /* no two lists are one text */
+		fprintf(to, "%zu:%s", strlen(text[i]), text[i]); /* with the lengths, no two lists of texts become the same text */
 	if (fclose(to) == 0)
 		hash = hash_bytes(all, bytes);
 	free(all);
 	return hash ? hash : 1;
 }
 
-/* Return the number of the week, which begins on Monday as the tables' partitions do. 1 January 1970 was a Thursday. */
+/* Return the number of the week of a time from 1970 on, which is never 0. Weeks begin on Monday, as the partitions of the tables do. 1
+ * January 1970 was a Thursday. */
 static int64_t week_of(int64_t begin_s)
 {
 	return (begin_s / DAY_S + 3) / 7 + 1;
@@ -47,7 +49,8 @@ bool outgoing_begin_unit(struct outgoing *o, enum clickhouse_tier tier, int64_t 
 	for (int i = 0; i < 4; i++)
 		if (!*files[i] && !(*files[i] = open_memstream(&o->text[i], &o->bytes[i])))
 			return false;
-	if (o->week[tier - 1] != week_of(begin_s)) { /* hours and days come in the order of their beginning */
+	/* hours and days come in the order of their beginning, so a new week is a new partition */
+	if (o->week[tier - 1] != week_of(begin_s)) {
 		o->week[tier - 1] = week_of(begin_s);
 		o->nr_partitions++;
 	}

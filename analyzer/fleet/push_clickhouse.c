@@ -15,21 +15,21 @@
 #define HOUR_S 3600ll
 #define DAY_S 86400ll
 #define SECOND_NS 1000000000ll
-#define LATE_S HOUR_S /* the last hour of a store is complete after so long */
+#define LATE_S HOUR_S /* an hour is over so many seconds after its end at the latest, or when the store has a later epoch */
 
 /* An hour or a day of the host. */
 struct unit {
 	enum clickhouse_tier tier;
 	int64_t begin_s;
-	uint32_t parts;	    /* epochs of it that the store has */
-	uint32_t has_parts; /* epochs of it that a server has */
-	int server;	    /* the server that has it; -1: none */
-	bool coarse; /* the store has a day in one epoch */
+	uint32_t parts;	    /* number of its epochs in the store */
+	uint32_t has_parts; /* number of its epochs on a server */
+	int server;	    /* index of the server that has it; -1: none */
+	bool coarse; /* an epoch of the store is a whole day */
 };
 
 /* The sum of an hour or a day. */
 struct sum {
-	int64_t unit; /* index; -1: none */
+	int64_t unit; /* index in unit of what is summed up; -1: nothing */
 	struct hash_map of; /* (series, function) -> 1 + index */
 	struct sum_row {
 		int64_t series, function;
@@ -47,20 +47,20 @@ struct pushing {
 	struct store *store;
 	const char *host;
 	uint64_t host_hash;
-	int64_t from_s, to_s; /* days (UTC) that overlap the window, also those outside of ClickHouse's dates */
-	int64_t complete_s; /* units that end by then are complete */
+	int64_t from_s, to_s; /* [from_s, to_s): days (UTC) that overlap the window, also those that ClickHouse cannot store */
+	int64_t complete_s; /* hours and days that end by then are over */
 	struct unit *unit;
 	uint32_t nr, capacity;
 	struct hash_map unit_of; /* (tier, begin) -> 1 + index */
-	struct sum sums[2]; /* hour, day */
+	struct sum sums[2]; /* [tier - 1]: the hour and the day that are summed up now */
 	struct outgoing out[CLICKHOUSE_SERVERS_MAX];
 	struct fleet_pushed *pushed;
 	struct diag *d;
-	bool failed; /* no memory */
+	bool failed; /* memory ran out */
 };
 
-/* Choose the server of a week of the host that no server has yet: the one with the largest hash, so that a new server only takes weeks of
- * its own. */
+/* Return the index of the server for a week of the host that is on no server yet. It is the one with the largest hash of week and server,
+ * so that a new server gets a share of the weeks and all others stay. */
 static int server_of_week(const struct pushing *x, int64_t begin_s)
 {
 	uint64_t most = 0;
@@ -94,7 +94,8 @@ static struct unit *unit_at(struct pushing *x, enum clickhouse_tier tier, int64_
 	return &x->unit[x->nr++];
 }
 
-/* Return the largest multiple of step that is not above value, also for times before 1970, which are negative. */
+/* Return the largest multiple of step that is not above value, which may be negative for times before 1970. If that is below the range,
+ * return the least multiple in it. */
 static int64_t floor_to(int64_t value, int64_t step)
 {
 	int64_t rest = value % step;
@@ -112,13 +113,13 @@ static bool has_date(int64_t day_s)
 	return day_s >= 0 && day_s < CLICKHOUSE_END_S;
 }
 
-/* Count an epoch. Return false, because its rows are not needed. */
+/* Count an epoch in its hour and its day. Return false, because its rows are not needed now. */
 static bool count_epoch(void *context, const struct rows_epoch *e)
 {
 	struct pushing *x = context;
 	int64_t day_s = begin_of(e, CLICKHOUSE_DAYS);
 
-	if (day_s < x->from_s || day_s >= x->to_s) /* days beside the requested ones */
+	if (day_s < x->from_s || day_s >= x->to_s) /* the day is read only because of epochs that begin in it and belong to the window */
 		return false;
 	if (!has_date(day_s)) {
 		x->pushed->undated++;
@@ -135,7 +136,7 @@ static bool count_epoch(void *context, const struct rows_epoch *e)
 	return false;
 }
 
-/* Take a line of "tier, begin, attempt". */
+/* Take a line of "tier, begin, attempt" of the manifest. Return false if it is none. */
 static bool take_attempt(struct pushing *x, int server, char **column)
 {
 	uint64_t tier, begin_s, attempt;
@@ -152,7 +153,8 @@ static bool take_attempt(struct pushing *x, int server, char **column)
 	return true;
 }
 
-/* Read the manifest for the days of the store's epochs alone, because a server has the days of all machines and years. */
+/* Read which hours and days a server has, only for the days of the store's epochs, because a server has those of all machines and years.
+ * Return 0, or -errno with the reason in d. */
 static int read_manifest(struct pushing *x, int server)
 {
 	char statement[320], from[16], to[16], *column[3], *at;
@@ -181,8 +183,8 @@ static int read_manifest(struct pushing *x, int server)
 	return ret;
 }
 
-/* Has an hour of the day been sent? A day that the store has in one epoch no longer has separate hours, and counts in its first hour if
- * none has been sent. */
+/* Has a server any hour of the day? A day that the store has in one epoch has no separate hours any more. It counts as its first hour, but
+ * only if none has been sent. */
 static bool day_has_hours(const struct pushing *x, int64_t begin_s)
 {
 	for (uint32_t i = 0; i < x->nr; i++)
@@ -237,8 +239,8 @@ static void put_rows(struct pushing *x, struct outgoing *o, const struct sum *su
 	char key[128], day[16];
 
 	clickhouse_format_day(u->begin_s, day);
-	/* With less than ten digits a server that takes dates of many forms (by default since version 26.5) reads no time, or another
-	 * one. */
+	/* A time with less than ten digits would be misread by a server that accepts dates of many forms, as it does by default since
+	 * version 26.5. */
 	snprintf(key, sizeof(key), "%d\t%s\t%" PRIu64 "\t%010" PRId64 "\t%" PRIu64, u->tier, day, x->host_hash, u->begin_s, attempt);
 	for (uint32_t i = 0; i < sum->nr; i++) {
 		const struct sum_row *r = &sum->row[i];
@@ -257,7 +259,8 @@ static void put_rows(struct pushing *x, struct outgoing *o, const struct sum *su
 		sum->last_ns, sum->parts, sum->nr, sum->samples, sum->effective, n, w, sum->lost, sum->cpus);
 }
 
-/* End an hour or a day. Requests end between units, so that a server never has a part of one. */
+/* End an hour or a day: put its rows into the request for its server. A request that is full is sent before, so that none ends within an
+ * hour or a day. Return 0, or -errno with the reason in d. */
 static int end_unit(struct pushing *x, struct sum *sum)
 {
 	const struct unit *u = sum->unit >= 0 ? &x->unit[sum->unit] : NULL;
@@ -294,7 +297,8 @@ static void add_row(struct pushing *x, struct sum *sum, int64_t series, int64_t 
 	sum->row[i - 1].w += w;
 }
 
-/* Add an epoch. Epochs come in the order of their beginning, so an hour or a day is complete when an epoch of another one comes. */
+/* Add the rows of an epoch to its hour and its day. Epochs come in the order of their beginning, so the hour or day before is complete when
+ * an epoch of another one comes. */
 static int add_epoch(void *context, const struct rows_epoch *e, const struct rows_row *row, uint32_t nr)
 {
 	struct pushing *x = context;
@@ -326,7 +330,7 @@ static int add_epoch(void *context, const struct rows_epoch *e, const struct row
 	return x->failed ? -ENOMEM : 0;
 }
 
-/* Hours and days are sent as a whole, so the window is extended to days. */
+/* Set the days that are sent. Only whole hours and days are sent, so the window is extended to whole days. */
 static void choose_days(struct pushing *x, const struct window *w)
 {
 	int64_t last_ns = w->to_ns > w->from_ns ? w->to_ns - 1 : w->from_ns;
@@ -335,7 +339,8 @@ static void choose_days(struct pushing *x, const struct window *w)
 	x->to_s = floor_to(last_ns, DAY_S * SECOND_NS) / SECOND_NS + DAY_S;
 }
 
-/* An epoch belongs to the day in which it begins, but to the window that its middle is in. So one more day is read at both ends. */
+/* Return the window that is read from the store. An epoch belongs to the day in which it begins, but a store has it in the window that its
+ * middle is in, so one more day is read at both ends. */
 static struct window window_to_read(const struct pushing *x)
 {
 	struct window w = WINDOW_ALL;
@@ -405,7 +410,8 @@ int push_clickhouse(struct store *s, const struct fleet_what *what, const char *
 			if (ret == 0)
 				ret = clickhouse_create(&x->to, i, d);
 		}
-		last_s = last_s < now_s ? last_s : now_s; /* an epoch of a clock that was ahead ends no hour */
+		/* an epoch from a clock that was ahead must not make the present hour count as over */
+		last_s = last_s < now_s ? last_s : now_s;
 		x->complete_s = last_s > late_s ? last_s : late_s;
 		while (ret == 0 && rows_next_host(s, &host)) {
 			x->host = host;

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATH "/v1development/profiles" /* path in the specification and in collectors */
+#define PATH "/v1development/profiles" /* default path of an address, as in the specification and in collectors */
 #define TRIES 5
 #define RETRY_MAX_S 30
 #define ANSWER_MAX (4u << 20)
-#define ANSWER_S 60 /* seconds; a receiver stores profiles, and computes nothing */
+#define ANSWER_S 60 /* seconds for a request; a receiver only stores profiles, so it needs no longer */
 
 struct pushing {
 	struct wire_profiles profiles;
@@ -66,7 +66,8 @@ static int refused(const struct pushing *x, struct http_answer *a, int tries)
 	return diag_fail(x->d, EPROTO, "%s: refused%s (%ld)%s%s", http_shown_url(x->url), times, a->status, *said ? ": " : "", said);
 }
 
-/* Report the answer. A profile that the receiver rejects for good is not sent again, and the others are still sent. */
+/* Read the answer to a request that was accepted. Profiles that the receiver rejects are only counted, because it would reject them again.
+ * Return 0, or -EPROTO with the reason in x->d if it is no answer of OTLP. */
 static int taken(const struct pushing *x, const struct http_answer *a)
 {
 	struct otlp_answer answer;
@@ -139,7 +140,7 @@ static int send_profiles(void *context)
 
 int push_otlp(struct store *s, const struct fleet_what *what, const char *url, struct fleet_pushed *p, struct diag *d)
 {
-	const char *host = strstr(url, "://") + 3; /* fleet_push() has checked that there is one */
+	const char *host = strstr(url, "://") + 3; /* fleet_push() has checked that the address has one */
 	char *whole = NULL;
 	struct pushing x = { .pushed = p, .d = d };
 	int ret;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A window is read in three steps. The manifest lists the hours or days, of all machines together. The rows of these are read once, a few
- * weeks at a time, so that no answer is large. Names are read by the numbers in the rows. Statements name the tier and the days, which are
- * the tables' partitions and the beginning of their keys, so that a server reads nothing else. Sums are of whole numbers and answers have
- * an order, so that the same window gives the same bytes whatever order the server works in.
+ * A window is read in three steps. First the manifest gives the hours or days, summed up over all machines. Then their rows are read, a few
+ * weeks at a time, so that no answer is large. Last, names are read for the hashes in the rows. Statements name the tier and the days, by
+ * which tables are partitioned and with which their keys begin, so that a server reads nothing else. The servers add up whole numbers, and
+ * their answers are sorted, so the same window always gives the same bytes.
  */
 #include "analyzer/fleet/read_clickhouse.h"
 
@@ -20,15 +20,16 @@
 #define SECOND_NS 1000000000ll
 #define DAY_S 86400
 #define PIECE_DAYS 28		    /* most days of rows in one statement */
-#define NAMES_AT_ONCE 4000u	    /* numbers in one statement: 84 KB of the 256 KiB that servers take by default (max_query_size) */
-#define ROWS_MAX (16u << 20)	    /* rows of a window: about 1 GiB of memory */
-#define BYTES_MAX ((size_t)1 << 30) /* bytes of all answers */
-#define FRACTIONS 1024		    /* samples are summed up as whole numbers of these, since a sum of floats depends on its order */
+#define NAMES_AT_ONCE 4000u /* most hashes in one statement; they have 84 KB of the 256 KiB that servers take by default (max_query_size) */
+#define ROWS_MAX (16u << 20)	    /* most rows of a window, which take about 1 GiB of memory */
+#define BYTES_MAX ((size_t)1 << 30) /* most bytes of all answers together */
+/* servers sum up numbers of samples as whole multiples of 1 / FRACTIONS, because the sum of floats depends on their order */
+#define FRACTIONS 1024
 
 struct epoch {
 	struct rows_epoch e;
-	struct hash_map of; /* (series, function), hashes -> 1 + index */
-	struct rows_row *row; /* first with hashes, and later with the store's numbers */
+	struct hash_map of; /* (hash of the series, hash of the function) -> 1 + index in row */
+	struct rows_row *row; /* series and function are hashes first, and the store's numbers after number_rows() */
 	uint32_t nr, capacity;
 };
 
@@ -36,7 +37,7 @@ struct names {
 	struct hash_map of; /* hash -> 1 + index */
 	struct name {
 		uint64_t hash;
-		int64_t id; /* in the store; 0: the server has no such name */
+		int64_t id; /* number in the store; 0: not read, or the server has no such name */
 	} *name;
 	uint32_t nr, capacity, nr_asked;
 };
@@ -45,7 +46,7 @@ struct reading {
 	struct clickhouse from;
 	struct store *store;
 	const char *host;
-	uint32_t from_s, to_s; /* requested beginnings: [from, to) */
+	uint32_t from_s, to_s; /* [from_s, to_s): beginnings of the hours or days that are read */
 	uint32_t piece_from_s, piece_to_s;
 	uint32_t length_s; /* seconds of an hour or a day */
 	enum clickhouse_tier tier;
@@ -55,12 +56,12 @@ struct reading {
 	struct names series, functions;
 	size_t bytes;
 	struct diag *d;
-	bool failed; /* no memory */
+	bool failed; /* memory ran out */
 };
 
 /* ------------------------------------------------------------------------------------------------------------- answers */
 
-/* Take a line of an answer. Return false if the line is no line of such an answer. */
+/* Take the columns of a line of an answer. Return false if it is no such line. */
 typedef bool take_line(struct reading *x, char **column);
 
 static int take_answer(struct reading *x, struct http_answer *a, int nr, take_line *take)
@@ -76,7 +77,8 @@ static int take_answer(struct reading *x, struct http_answer *a, int nr, take_li
 	return x->failed ? diag_fail(x->d, ENOMEM, "out of memory") : 0;
 }
 
-/* Ask the statement that was written to `to`, and free *statement. */
+/* Close `to`, send the statement that was written to it, take the lines of the answer, of nr columns each, and free *statement. Return 0,
+ * or -errno with the reason in x->d. */
 static int ask(struct reading *x, int server, FILE *to, char **statement, int nr, take_line *take)
 {
 	struct http_answer a = { 0 };
@@ -116,8 +118,8 @@ static struct epoch *epoch_at(struct reading *x, uint64_t begin_s)
 	return e;
 }
 
-/* Take a line of "begin, first_ns, last_ns, parts, samples, effective, lost, cpus". A server cannot make more epochs than the window has
- * hours. */
+/* Take a line of "begin, first_ns, last_ns, parts, samples, effective, lost, cpus". Lines outside of the requested hours or days are
+ * refused, so a server cannot make more epochs than these. */
 static bool take_epoch(struct reading *x, char **column)
 {
 	uint64_t value[8];
@@ -141,7 +143,7 @@ static bool take_epoch(struct reading *x, char **column)
 	return true;
 }
 
-/* Write the condition on tier and days [from, to), with which partitions and keys begin. */
+/* Write the condition on the tier and the days [from_s, to_s), by which tables are partitioned and with which keys begin. */
 static void put_days(FILE *to, const struct reading *x, uint32_t from_s, uint32_t to_s)
 {
 	char first[16], last[16];
@@ -151,7 +153,7 @@ static void put_days(FILE *to, const struct reading *x, uint32_t from_s, uint32_
 	fprintf(to, "tier = %d AND day >= '%s' AND day <= '%s'", x->tier, first, last);
 }
 
-/* Write the condition on the manifest's rows. */
+/* Write the condition on the manifest: tier, days, beginnings, and the host if one was given. */
 static void put_asked(FILE *to, const struct reading *x, uint32_t from_s, uint32_t to_s)
 {
 	put_days(to, x, from_s, to_s);
@@ -163,7 +165,8 @@ static void put_asked(FILE *to, const struct reading *x, uint32_t from_s, uint32
 	}
 }
 
-/* Read the epochs. The largest of several attempts for one hour of one machine counts, and counts once even if its row is there twice. */
+/* Read the hours or days. Of several attempts for one hour of one machine only the largest counts, once, even if a row of the manifest was
+ * inserted twice. */
 static int read_epochs(struct reading *x, int server)
 {
 	char *statement = NULL;
@@ -212,7 +215,8 @@ static struct rows_row *row_at(struct reading *x, struct epoch *e, uint64_t seri
 	return &e->row[e->nr++];
 }
 
-/* Take a line of "begin, series, function, n, w". Rows that a push has added since the manifest was read belong to no known hour. */
+/* Take a line of "begin, series, function, n, w". A row that a push has added after the manifest was read may belong to an hour that is not
+ * known here, and is ignored. */
 static bool take_row(struct reading *x, char **column)
 {
 	uint64_t value[5];
@@ -251,7 +255,8 @@ static int read_piece(struct reading *x, int server)
 	return ask(x, server, to, &statement, 5, take_row);
 }
 
-/* Read the rows. Days without epochs are skipped, and a statement has fewer days if an answer would be too large. */
+/* Read the rows of all hours or days. Days without any are skipped, and if an answer would be too large, the statement is repeated for
+ * fewer days. Return 0, or -errno with the reason in x->d. */
 static int read_rows(struct reading *x, int server)
 {
 	uint32_t days = PIECE_DAYS;
@@ -354,7 +359,7 @@ static int compare_epochs(const void *a, const void *b)
 	return x->e.recording < y->e.recording ? -1 : x->e.recording > y->e.recording;
 }
 
-/* Sort epochs by their beginning. */
+/* Sort epochs by their beginning, and renumber x->epoch_of. */
 static void sort_epochs(struct reading *x)
 {
 	if (x->nr)
@@ -370,7 +375,7 @@ static int64_t id_of(const struct names *n, int64_t hash)
 	return i ? n->name[i - 1].id : 0;
 }
 
-/* Replace hashes by the store's numbers, and sort by these. Rows whose names the server has lost become one row. */
+/* Replace hashes by the store's numbers, and sort by these. Rows whose names the server does not have become one row. */
 static void number_rows(struct reading *x, struct epoch *e)
 {
 	uint32_t nr = 0;
@@ -391,8 +396,8 @@ static void number_rows(struct reading *x, struct epoch *e)
 	e->nr = nr;
 }
 
-/* A store divides a series' weight by samples. Samples of a day's epochs weigh differently, so each row gets the number of samples that
- * divides the weight correctly. */
+/* A store divides the weight of a series by its samples. The samples of a day's epochs have different weights, so each row gets a number of
+ * samples in proportion to its weight, with the same sum. */
 static void weigh_samples(struct epoch *e)
 {
 	uint32_t end;
@@ -433,7 +438,8 @@ static int read_all(struct reading *x)
 	return ret == 0 && x->failed ? diag_fail(x->d, ENOMEM, "out of memory") : ret;
 }
 
-/* Return the beginning of the first unit of a window: an hour or a day belongs to the window that its middle is in. */
+/* Return the earliest beginning (seconds) of an hour or a day whose middle is not before the time. Such a unit belongs to the window that
+ * its middle is in. */
 static uint32_t begin_after(int64_t ns, uint32_t length_s)
 {
 	int64_t s = ns / SECOND_NS + (ns % SECOND_NS > 0) - length_s / 2;

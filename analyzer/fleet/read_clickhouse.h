@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A window of ClickHouse in place of a store's window. Context: thread. */
+/* Reads a window from ClickHouse into a store. Context: thread. */
 #ifndef TAILOR_FLEET_READ_CLICKHOUSE_H
 #define TAILOR_FLEET_READ_CLICKHOUSE_H
 
 #include "analyzer/store/rows.h"
 
 /*
- * Read a window. The servers make the sums: an epoch of the store is an hour of all hosts together (or of the given host), and with
- * functions a day. Return 0, or -errno with a sentence.
+ * Read a window into a new store, of which an epoch is an hour, or with functions a day, of all hosts together or of the given host. The
+ * servers make the sums. Return 0 and *out, which the caller closes, or -errno with the reason in d.
  */
 int read_clickhouse(const char *address, const struct window *w, const char *host, bool functions, struct store **out, struct diag *d);
 

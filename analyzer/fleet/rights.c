@@ -20,7 +20,8 @@ static void remove_made_folder(void)
 	rmdir(made);
 }
 
-/* Make a folder for the trace that a window of a store becomes for a moment. */
+/* Make a folder, which becomes $TMPDIR and is removed at exit, for the trace that window_trace_make() makes of a store's window. It does
+ * nothing if this fails. */
 static void make_temporary_folder(void)
 {
 	const char *where = getenv("TMPDIR");
@@ -61,7 +62,7 @@ static void allow_source(const char *text)
 		allow_store(text);
 }
 
-/* Allow the files that a word names: also those in --option=VALUE and FROM=TO, and lists with commas. */
+/* Allow the files that a word names, also as the value of an option (--option=VALUE), in FROM=TO, and in lists with commas. */
 static void allow_word(char *word)
 {
 	char *copy, *at, *piece;

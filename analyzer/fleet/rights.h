@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rights that a command needs for the files and servers in its words, and no others. Context: thread, before other threads start. */
+/* Gives up all rights of a command except those that it needs for the files and servers in its words. Context: thread, before other threads
+ * start. */
 #ifndef TAILOR_FLEET_RIGHTS_H
 #define TAILOR_FLEET_RIGHTS_H
 
@@ -8,12 +9,12 @@
 #include <stddef.h>
 
 /*
- * Call this once, after the words of a command are parsed. Files and folders among them may be read, and stores may be changed, because
- * SQLite has a journal beside each. output: files that are written. NULL is none. A server's address among the words makes a READER a
- * CLIENT.
+ * Give up rights, once, after the words of a command were parsed. What the words name may still be read, and stores may be changed, because
+ * SQLite needs a journal beside each. output: files that may be written; NULL entries are skipped. If a word has the address of a server,
+ * the policy CONFINE_READER becomes CONFINE_CLIENT.
  */
 void rights_keep(enum confine_policy policy, int argc, char **argv, size_t nr_outputs, const char *const output[]);
-/* Do the same as rights_keep(), for a command that runs llvm-mca. */
+/* Do the same as rights_keep(), for a command that runs llvm-mc and llvm-mca. */
 void rights_keep_llvm(enum confine_policy policy, int argc, char **argv, size_t nr_outputs, const char *const output[]);
 #define RIGHTS_OUTPUTS(...) sizeof((const char *const[]){ NULL, __VA_ARGS__ }) / sizeof(char *), (const char *const[]){ NULL, __VA_ARGS__ }
 

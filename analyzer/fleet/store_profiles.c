@@ -16,13 +16,13 @@ struct adding {
 	uint32_t part;
 };
 
-/* The profile of a row's series, and the stack that called its function. */
+/* The profile of a series in an epoch, and the stack of query and component that its functions are below. */
 struct root {
 	uint32_t profile, stack;
 	bool wanted;
 };
 
-/* Return the time, or 0 for one before 1970, which viewers do not accept. */
+/* Return the time, or 0 for one before 1970, because viewers accept none. */
 static uint64_t since_1970(int64_t ns)
 {
 	return ns > 0 ? (uint64_t)ns : 0;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Epochs of a store as profiles for other programs. Context: thread. */
+/* Makes profiles for other programs of the epochs of a store. Context: thread. */
 #ifndef TAILOR_FLEET_STORE_PROFILES_H
 #define TAILOR_FLEET_STORE_PROFILES_H
 
 #include "analyzer/fleet/fleet.h"
 #include "analyzer/wire/profiles.h"
 
-/* A request with so many samples is full. Receivers refuse 16,000. */
+/* Number of samples from which a request is sent. Some receivers refuse one of 16,000. */
 #define STORE_PROFILES_MAX 15000
 
 /*
- * Add a profile per epoch, process and event of the window. event: its name. NULL: all events. The stack is the query, its component and
- * the function. full(), if given, is called when there are STORE_PROFILES_MAX samples, and empties them. If it does not return 0, adding
- * ends and returns the same. Return 0, or -errno with a sentence.
+ * Add a profile for each epoch, process and event of the window. event: its name; NULL: all events. The stack of a sample is its query, its
+ * component and its function. When there are STORE_PROFILES_MAX samples, full() is called, unless it is NULL. It must empty p, and if it
+ * does not return 0, its number is returned. Return 0, or -errno with the reason in d.
  */
 int store_profiles_add(struct store *s, const struct fleet_what *what, const char *event, struct wire_profiles *p,
 		       int (*full)(void *context), void *context, struct diag *d);
-/* Return the event with the most samples. Waits are considered last. malloc. NULL: there is none, or no memory. */
+/* Return the name of the event with the most samples, which the caller frees. Waits are considered only if there is no other event. Return
+ * NULL if there is no event, or after an error. */
 char *store_profiles_main_event(struct store *s, const struct window *w, struct diag *d);
 
 #endif
