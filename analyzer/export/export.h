@@ -84,7 +84,7 @@ const char *export_frame_name(const struct export *e, uint32_t node, char *spare
 /* List the frames of a stack, outermost first. Frames that have no component at e->level are left out, and so are repetitions of a
  * component. nodes has room for export_stack_depth() frames. Return how many there are. */
 uint32_t export_list_frames(const struct export *e, uint32_t stack, uint32_t *nodes);
-/* Return a number that is above the number of frames of the deepest stack. */
+/* Return a number that is not below the number of frames of any stack. */
 uint32_t export_stack_depth(const struct export *e);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * asm: the machine code of the hottest functions, with the source lines of the instructions between them, samples per instruction and
- * arrows for jumps, from the trace alone. With --hottest the hottest instructions.
+ * Shows the view asm: the machine code of the hottest functions, with samples per instruction, the source lines between the instructions,
+ * and arrows for jumps, from the trace alone. With --hottest, it shows the hottest instructions of each function instead.
  */
 #include "analyzer/listing/disassembly.h"
 #include "analyzer/listing/event_columns.h"
@@ -152,7 +152,7 @@ static void show_asm_of_function(struct report *r, const struct group_sum total[
 	grid_show(g, p);
 }
 
-/* Report code bytes that were read from memory after the first sample in them: they may be of another version of the code. */
+/* Report it if code bytes were read from memory after the first sample in them, because they may be of another version of the code. */
 static void print_when_bytes_were_read(const struct report *r, const struct hot *h, const struct hit *hit, struct page *p)
 {
 	uint64_t first_ns = UINT64_MAX;

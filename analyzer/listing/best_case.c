@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 #define TIME_MAX_MS 10000
-#define ALL_MAX_MS 60000 /* for all children of a report together */
+#define ALL_MAX_MS 60000 /* ms; limit for all child processes together */
 #define CPU_MAX_S 10
 #define MEMORY_MAX (2ull << 30)
 #define OUTPUT_MAX (16u << 20)
-#define RETRIES 8 /* runs of llvm-mca, each without the blocks that it refused */
+#define RETRIES 8 /* most runs of llvm-mca, each without the block that the run before it refused */
 #define ITERATIONS 100
-/* Separates blocks. No compiler generates this instruction: test eax, 0x7a110712. */
+/* An instruction that separates blocks: test eax, 0x7a110712. No compiler generates it. */
 #define BETWEEN "0xa9 0x12 0x07 0x11 0x7a\n"
 #define BETWEEN_TEXT "testl\t$2047936274, %eax"
 
@@ -35,7 +35,8 @@ struct known {
 struct best_cases {
 	struct known *known;
 	size_t nr, capacity;
-	struct hash_map by_bytes; /* hash of a block's bytes, their number -> 1 + index of known */
+	/* (hash of a block's bytes, their number) -> 1 + index of known; blocks with equal hashes are taken to be equal */
+	struct hash_map by_bytes;
 	bool failed;
 	int spent_ms;
 	char about[200];
@@ -101,7 +102,7 @@ static void limit_child_resources(pid_t pid)
 	prlimit(pid, RLIMIT_FSIZE, &file, NULL);
 }
 
-/* Return false if the child did not exit with status 0 in time. A child that took too long is killed. */
+/* Wait for a child, and kill it if it takes too long. Return true if it exited with status 0 in time. */
 static bool wait_for_child(struct best_cases *c, pid_t pid)
 {
 	const struct timespec pause = { 0, 2000000 };
@@ -122,7 +123,8 @@ static bool wait_for_child(struct best_cases *c, pid_t pid)
 	return false;
 }
 
-/* Run a program that PATH leads to. The caller frees *out and *errors, which are the program's output. *found: the program exists. */
+/* Run a program that is found in PATH. *out and *errors are what it wrote, which the caller frees, or NULL. *found: the program could be
+ * started. Return true if it succeeded. */
 static bool run_child_program(struct best_cases *c, char *const argv[], const char *input, char **out, char **errors, bool *found)
 {
 	static char *const environment[] = { "LC_ALL=C", NULL };
@@ -171,7 +173,7 @@ static bool text_begin(struct text *t)
 	return t->to != NULL;
 }
 
-/* A block's instructions as assembler text, cut out of the disassembly between separators. */
+/* The assembler text of a block's instructions, cut out of the output of llvm-mc; NULL if it was not found there. */
 struct piece {
 	char *text;
 	bool refused;
@@ -183,7 +185,7 @@ static bool is_separator_line(const char *line)
 	return strncmp(line, BETWEEN_TEXT, sizeof(BETWEEN_TEXT) - 1) == 0;
 }
 
-/* Split the output of llvm-mc into the text of each block, which must have as many lines as the block has instructions. */
+/* Split the output of llvm-mc at the separators, and copy the text of each block that has as many lines as the block has instructions. */
 static void split_text_by_block(char *out, const struct best_case_block *block, struct piece *piece, size_t nr)
 {
 	char *line = out, *begin = NULL;
@@ -225,14 +227,16 @@ static bool disassemble_blocks(struct best_cases *c, const struct best_case_bloc
 	if (ok)
 		split_text_by_block(out, block, piece, nr);
 	else
-		snprintf(c->about, sizeof(c->about), found ? "llvm-mc failed" : "llvm-mca is not installed (package llvm)"); /* no retry */
+		/* the caller calls neither program again */
+		snprintf(c->about, sizeof(c->about), found ? "llvm-mc failed" : "llvm-mca is not installed (package llvm)");
 	free(t.bytes);
 	free(out);
 	free(errors);
 	return ok;
 }
 
-/* Read the "Total Cycles:" and the "Block RThroughput:" of each "Code Region - bN". */
+/* Read "Total Cycles:" and "Block RThroughput:" of each region "Code Region - bN" in the output of llvm-mca, where N is the index of the
+ * block. */
 static void read_cycles(const char *out, struct best_case_block *block, size_t nr)
 {
 	static const char region[] = "Code Region - b", total[] = "Total Cycles:", units[] = "Block RThroughput:";
@@ -249,7 +253,7 @@ static void read_cycles(const char *out, struct best_case_block *block, size_t n
 	}
 }
 
-/* Mark the block that an error message "<stdin>:LINE:COLUMN: error: ..." is about as refused. Return false without such a message. */
+/* Mark the block as refused that an error message "<stdin>:LINE:COLUMN: error: ..." is about. Return false if there is no such message. */
 static bool mark_refused_block(const char *errors, struct piece *piece, const size_t *first_line, size_t nr)
 {
 	const char *at = errors ? strstr(errors, "error:") : NULL;
@@ -267,7 +271,7 @@ static bool mark_refused_block(const char *errors, struct piece *piece, const si
 	return false;
 }
 
-/* Return how many blocks were written. */
+/* Write the blocks as regions for llvm-mca, and set first_line to the line at which each begins. Return how many were written. */
 static size_t write_regions(FILE *to, const struct piece *piece, size_t *first_line, size_t nr)
 {
 	size_t line = 1, written = 0;
@@ -325,7 +329,7 @@ static void simulate_with_mca(struct best_cases *c, const char *processor, struc
 			break;
 		regions = write_regions(t.to, piece, first_line, nr);
 		fclose(t.to);
-		if (!regions) { /* other blocks may still have an answer */
+		if (!regions) { /* nothing is wrong, so later blocks may still be simulated */
 			free(t.bytes);
 			break;
 		}
@@ -363,7 +367,7 @@ static bool take_known_best_case(const struct best_cases *c, struct best_case_bl
 	return true;
 }
 
-/* Without memory a best case is not stored, and its block is simulated again when it is needed. */
+/* Keep the answer for a block. If memory runs out, it is not kept, and the block is simulated again when it is needed. */
 static void remember_best_case(struct best_cases *c, const struct best_case_block *b)
 {
 	if (!GROW(c->known, c->nr, c->capacity))

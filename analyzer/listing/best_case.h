@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cycles that a block of instructions takes at best, by LLVM's scheduling models. llvm-mc turns the bytes into text, and llvm-mca
- * simulates it. Both are child processes with a limit of time and memory, and get the host's bytes as numbers. Without them no best case is
- * known. Context: thread.
+ * Finds the cycles that a block of instructions takes at best, by LLVM's scheduling models. llvm-mc turns the bytes into text, and llvm-mca
+ * simulates that. Both are child processes with limits of time and memory, and get the host's bytes only as numbers. Without these programs
+ * no best case is known. Context: thread.
  */
 #ifndef TAILOR_BEST_CASE_H
 #define TAILOR_BEST_CASE_H
@@ -10,23 +10,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BEST_CASE_NONE "none" /* a processor's name with which the tools are not called */
+#define BEST_CASE_NONE "none" /* name of a processor for which the programs are not called */
 
 struct best_case_block {
-	const unsigned char *bytes; /* without calls and returns, which llvm-mca does not model */
+	const unsigned char *bytes; /* the instructions without calls and returns, which llvm-mca does not model */
 	size_t nr_bytes;
-	int nr; /* instructions in the bytes */
-	double cycles; /* cycles of one execution among many in a row; < 0: not known */
-	double floor;  /* cycles of an execution if no instruction waited for a result, but only for the processor's units */
+	int nr; /* number of instructions in the bytes */
+	double cycles; /* cycles of one execution, if the block runs many times in a row; < 0: not known */
+	/* cycles of one execution if no instruction waited for a result, but only for the processor's units; set if cycles is known */
+	double floor;
 };
 
-struct best_cases; /* stores the answers so far */
+struct best_cases; /* keeps the answers so far, so that equal blocks are simulated once */
 
 struct best_cases *best_cases_create(void);
 void best_cases_destroy(struct best_cases *c);
-/* Fill in the cycles and floor of each block. processor: a name of llvm-mca's -mcpu. NULL: its default. */
+/* Fill in cycles and floor of each block. processor: a name of llvm-mca's -mcpu, or NULL for its default. After a failure, or a minute of
+ * simulation in total, no further block is simulated. */
 void best_cases_find(struct best_cases *c, const char *processor, struct best_case_block *block, size_t nr);
-/* Return the simulator of the answers ("llvm-mca 14.0.6 for znver3"), or why there are none. NULL: no block was simulated yet. */
+/* Return what simulated the blocks ("llvm-mca 14.0.6 for znver3"), or why nothing did, or NULL if no block was simulated yet. *known: it is
+ * the former. */
 const char *best_cases_about(const struct best_cases *c, bool *known);
 
 #endif

@@ -45,8 +45,8 @@ static uint32_t block_of_step(const struct graph *f, int step)
 	return n ? n - 1 : 0;
 }
 
-/* Find the classes of blocks that run equally often. A block without a predecessor (the function's begin, a handler, code behind padding)
- * gets an arc from outside. */
+/* Make the arcs between blocks, and find the classes of blocks that run equally often. A block that nothing leads to (an exception handler,
+ * code after padding), and the first one, gets an arc from outside. Return false if memory runs out. */
 static bool find_block_classes(struct graph *f)
 {
 	struct class_arc *arc = calloc(4 * (size_t)f->nr_blocks + 1, sizeof(*arc));
@@ -82,15 +82,16 @@ static bool find_block_classes(struct graph *f)
 	return f->nr_classes && f->class;
 }
 
-/* Take the count that most of a block's instructions have, because an optimizer moves some instructions to other blocks, and these keep
- * their counts. */
+/* Set the executions of a block to the count that most of its instructions have. An optimizer may have moved some of them from other
+ * blocks, and their lines keep the counts of those. */
 static void count_block_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct graph *f,
 				   struct block *b)
 {
 	struct frequency said;
 	int votes = 0;
 
-	for (int i = b->first; i < b->first + b->nr; i++) { /* R. Boyer and J. Moore, MJRTY, 1981: the majority, if there is one */
+	/* this finds the majority, if there is one (R. Boyer and J. Moore, MJRTY, 1981) */
+	for (int i = b->first; i < b->first + b->nr; i++) {
 		if (!step_executions(r, counts, h, &f->step[i], &said))
 			continue;
 		if (votes == 0)

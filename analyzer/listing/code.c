@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code: the cost of code generation beside that of execution: code objects with their bytes and samples, recompilation, compile time
- * from the host's marks, and unregistered executable memory with the code that mapped it.
+ * Shows the view code: the cost of code generation beside that of execution. It has code objects with their bytes and samples,
+ * recompilation, compilation time from the host's marks, and unregistered executable memory with the code that mapped it.
  */
 #include "analyzer/listing/code_queries.h"
 
@@ -20,7 +20,7 @@ struct code_cost {
 	double measure, samples;
 	uint64_t bytes;
 	size_t nr_functions;
-	uint32_t times; /* number of this version: code of this name was generated so many times in the process */
+	uint32_t times; /* number of this version: how many code objects of this name the process has had up to this one */
 };
 
 static int compare_code_names(const void *a, const void *b)
@@ -44,7 +44,7 @@ static int compare_code_measures(const void *a, const void *b)
 	return x->code->number < y->code->number ? -1 : x->code->number > y->code->number;
 }
 
-/* Describe a code object. One with several functions has the name of its first function. */
+/* Set the name, bytes and functions of a code object. One with several functions gets the name of its first function. */
 static void describe_code_object(struct code_cost *o)
 {
 	struct elf_section text;
@@ -126,8 +126,8 @@ static void show_objects(struct report *r, const struct split *s, struct code_co
 	grid_show(g, p);
 }
 
-/* Compute two shares of samples in user mode: generated code, as the report's first sentences count it, and the part of it that no JIT
- * registered. */
+/* Compute two shares of all samples, which are in user mode: those in generated code, as the report's first sentences count it, and those
+ * in code that no JIT registered. */
 static void sum_generated_shares(const struct report *r, const struct report_group *by, double *generated, double *unregistered)
 {
 	double total = report_measure(r, &by->g.total);
@@ -147,7 +147,7 @@ static void sum_generated_shares(const struct report *r, const struct report_gro
 	}
 }
 
-/* Show what compilation and execution took by the host's marks. */
+/* Show how much code was generated, and how long compilation and execution took by the host's marks. */
 static void show_compilation_cost(struct report *r, const struct report_group *by, const struct code_cost *o, uint32_t nr, struct page *p)
 {
 	const struct model *m = r->model;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPILE "compile" /* marks with this in their name are time spent on generating code */
+#define COMPILE "compile" /* text in the names of marks that are time spent on generating code */
 
 double code_mark_ns(const struct report *r, const struct mark *k)
 {
@@ -23,7 +23,7 @@ bool code_mark_is_run(const struct report *r, const struct mark *k)
 	return strcmp(k->name, filter_phase(&r->filter)) == 0;
 }
 
-/* The marks of one query, script or function, which the text of the marks names. */
+/* The marks of one query, script or function of a process, which is the text of these marks. */
 struct query {
 	uint32_t process;
 	const char *text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpi: the basic blocks of the hottest generated functions, each with its executions, the cost of one execution, and the cycles per
+ * Shows the view cpi: the basic blocks of the hottest functions, each with its executions, the cost of one execution, and the cycles per
  * instruction (J. Anderson et al., Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 6). Executions are the host's
  * counts, and the count of one block holds for all blocks of its class. Without counts they are estimated from samples of retired
  * instructions.
@@ -100,7 +100,8 @@ static void show_cpi_of_function(struct report *r, const struct group_sum total[
 	free(steps);
 }
 
-/* Counts of lines are exact, but the code generator decides which machine code a line becomes. */
+/* Do counts of executions come from lines of the host's texts? They are exact for lines, but the code generator decides which machine code
+ * a line becomes. */
 static bool host_counts_lines(const struct report *r, const struct frequencies *counts)
 {
 	return counts && counts->nr_known > counts->nr_at && r->model->sources.nr;

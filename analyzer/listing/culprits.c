@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define CERTAIN 1.96	 /* standard errors of a 95 % interval */
-#define NONE_AT_MOST 3.0 /* how many samples an event without any may have had (95 %) */
-#define LOST_LEAST 0.1	 /* share of a block's cycles; a smaller loss is within the error of a best case */
+#define NONE_AT_MOST 3.0 /* most samples that an event may be expected to have if it has none (95 %) */
+#define LOST_LEAST 0.1	 /* share of a block's cycles from which a loss counts; a smaller one is within the error of a best case */
 #define NAMED_LEAST 0.1	 /* share of the lost cycles from which a cause is named */
 
 const char *culprit_key(enum culprit c)
@@ -60,7 +60,7 @@ void stall_count_add(struct stall_count *sum, double weight, double samples, dou
 	sum->high += c.high;
 }
 
-/* Bound what each cause explains, from the counts of its events. A cause without events is bounded by the code. */
+/* Bound what each cause explains by itself, from the counts of its events. A cause without events is bounded by the code. */
 static void raw_cause_bounds(const struct stall_evidence *e, double low[NR_CULPRITS], double high[NR_CULPRITS])
 {
 	const struct stall_count *first = &e->count[STALL_FIRST_CACHE], *last = &e->count[STALL_LAST_CACHE];
@@ -68,7 +68,7 @@ static void raw_cause_bounds(const struct stall_evidence *e, double low[NR_CULPR
 
 	memset(low, 0, NR_CULPRITS * sizeof(*low));
 	memset(high, 0, NR_CULPRITS * sizeof(*high));
-	/* Data from memory, and from caches behind the first. */
+	/* Data comes from memory, or from caches behind the first one. */
 	if (last->recorded)
 		low[CULPRIT_DATA_CACHE] = last->low * COST_MEMORY_LEAST;
 	if (first->recorded && last->recorded)
@@ -111,7 +111,8 @@ static void raw_cause_bounds(const struct stall_evidence *e, double low[NR_CULPR
 		high[CULPRIT_FRONT_END] = e->lines * n * COST_CODE_MOST;
 }
 
-/* Add the waits of the best case itself. They belong to the divider if there are divisions, or else to dependencies. */
+/* Add the waits that the best case has itself, which are known exactly. They are caused by divisions if there are any, and else by
+ * dependencies. */
 static void add_static_stalls(const struct stall_evidence *e, struct stall_bounds *out)
 {
 	const enum culprit c = e->divisions > 0 ? CULPRIT_DIVISION : CULPRIT_DEPENDENCY;
@@ -134,7 +135,8 @@ void culprits_bound_stalls(const struct stall_evidence *e, struct stall_bounds *
 		low[c] = fmin(fmax(low[c], 0), high[c]);
 		all_low += low[c];
 	}
-	for (int c = 0; c < NR_CULPRITS && all_low > out->stall; c++) /* causes that overlap in time share the stall */
+	/* if the lower bounds exceed the stall, the causes overlapped in time, and share it */
+	for (int c = 0; c < NR_CULPRITS && all_low > out->stall; c++)
 		low[c] *= out->stall / all_low;
 	all_low = fmin(all_low, out->stall);
 	for (int c = 0; c < NR_CULPRITS; c++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The causes why a block of code took more cycles than its best case, each with a lower and an upper bound, by elimination (J. Anderson et
- * al., Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 6.3). Every cause is a culprit until its event, or the
- * code itself, limits what it can explain. Cycles that no cause can explain are unexplained. README.md beside this file has the method and
- * the costs. Context: any.
+ * Bounds the causes why a block of code took more cycles than at best, each from below and from above, by elimination (J. Anderson et al.,
+ * Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 6.3). Every cause may explain all lost cycles, unless the
+ * samples of its event, or the code itself, limit that. Cycles that no cause can explain are unexplained. README.md beside this file has
+ * the method and the costs. Context: any.
  */
 #ifndef TAILOR_CULPRITS_H
 #define TAILOR_CULPRITS_H
@@ -29,33 +29,33 @@ const char *culprit_key(enum culprit c);
 const char *culprit_name(enum culprit c);
 
 /*
- * Least and most cycles that one occurrence costs, on processors with out-of-order execution since 2010. The least is what nothing can
- * hide. The most is a generous bound, because a bound that is too small would accuse another cause.
- * Mispredicted branches: 10 to 20 cycles, and more if the target's code must be fetched (A. Fog, The microarchitecture of Intel, AMD and
- * VIA CPUs, sections "Branch prediction"). Lines from memory: at least 64 bytes at the 16 bytes a cycle that one core's path to memory
- * could carry, at most some 100 ns at 5 GHz. Divisions: A. Fog, Instruction tables (DIV, IDIV, DIVSD: reciprocal throughput from 3, latency
- * of DIV r64 up to 100). Loads that must wait for a store that cannot be forwarded: 10 to 20 cycles (ibid.).
+ * The least and the most cycles that one occurrence costs, on processors with out-of-order execution since 2010. The least is what such a
+ * processor cannot hide. The most is generous, because if it were too small, other causes would be blamed for the rest. Mispredicted
+ * branches: 10 to 20 cycles, and more if the target's code must be fetched (A. Fog, The microarchitecture of Intel, AMD and VIA CPUs,
+ * sections "Branch prediction"). Lines from memory: at least 64 bytes at the 16 bytes a cycle that one core's path to memory could carry,
+ * at most some 100 ns at 5 GHz. Divisions: A. Fog, Instruction tables (DIV, IDIV, DIVSD: reciprocal throughput from 3, latency of DIV r64
+ * up to 100). Loads that must wait for a store that cannot be forwarded: 10 to 20 cycles (ibid.).
  */
 #define COST_BRANCH_LEAST 10
 #define COST_BRANCH_MOST 30
 #define COST_MEMORY_LEAST 4
 #define COST_MEMORY_MOST 500
-#define COST_CACHE_MOST 80 /* a line from the last cache */
-#define COST_WALK_MOST 500 /* a page walk whose tables are in memory in part */
+#define COST_CACHE_MOST 80 /* cycles; a cache line from a cache behind the first one */
+#define COST_WALK_MOST 500 /* cycles; a page walk whose tables are partly in memory */
 #define COST_STORE_FORWARD_LEAST 5
 #define COST_STORE_FORWARD_MOST 25
 #define COST_DIVISION_LEAST 3
 #define COST_DIVISION_MOST 100
-#define COST_CODE_MOST 200 /* a line of code that is in no first-level cache */
-#define COST_FAULT_LEAST 500 /* in the kernel, whose entry and return alone take so many */
-#define COST_FAULT_MOST 500000 /* a huge page that is zeroed, a page that is read from a file */
+#define COST_CODE_MOST 200 /* cycles; a line of code that is not in the first-level cache */
+#define COST_FAULT_LEAST 500 /* cycles in the kernel; its entry and return alone take so many */
+#define COST_FAULT_MOST 500000 /* cycles; a huge page that is zeroed, or a page that is read from a file */
 
-#define ISSUE_WIDTH 6 /* instructions a cycle: no processor retires more, except fused ones */
+#define ISSUE_WIDTH 6 /* instructions a cycle; no processor retires more, apart from fused ones */
 
-/* The kinds of events that bound causes. */
+/* What an event counts whose samples bound a cause. */
 enum stall_event {
-	STALL_LAST_CACHE, /* lines that came from memory */
-	STALL_FIRST_CACHE, /* lines that came from behind the first-level cache */
+	STALL_LAST_CACHE, /* cache lines that came from memory */
+	STALL_FIRST_CACHE, /* cache lines that were not in the first-level cache */
 	STALL_WALK,
 	STALL_BRANCH,
 	STALL_STORE_FORWARD,
@@ -64,45 +64,48 @@ enum stall_event {
 	STALL_FAULT,
 	NR_STALL_EVENTS,
 };
-/* Does the event bound what the cause explains? */
+/* Do samples of such an event bound what the cause can explain? */
 bool stall_event_bounds(enum stall_event e, enum culprit c);
-/* Return what the event of a name in perf or libpfm4 counts, or NR_STALL_EVENTS for any other name. */
+/* Return what an event counts, by its name in perf or libpfm4, or NR_STALL_EVENTS if it bounds no cause. name may be NULL. */
 enum stall_event stall_event_of(const char *name);
 
-/* Bounds of 95 % for how many occurrences of an event there were. */
+/* How often something happened, within 95 % bounds. */
 struct stall_count {
 	bool recorded;
 	double low, high;
 };
-/* Compute the bounds from an event's samples, each of which stands for a period. Without samples there may have been up to three periods
- * (the upper bound of 95 %). */
+/* Return the bounds for an event whose samples stand for a period each. Without any samples, there may have been up to three periods. */
 struct stall_count stall_count_bounds(double weight, double samples, double weight_squares, double period);
-/* Add the bounds of an event to those of another that counts the same (loads and stores). */
+/* Add the bounds of an event to those of others that count the same thing, such as loads and stores. */
 void stall_count_add(struct stall_count *sum, double weight, double samples, double weight_squares, double period);
 
-/* The facts that are known about all executions of one block together. */
+/* What is known about all executions of one block together. */
 struct stall_evidence {
-	double cycles, best; /* cycles that the block took, and that it takes at best */
-	double floor; /* cycles if no instruction waits for another; at most best, and the difference is due to the code itself */
+	double cycles, best; /* cycles: those that the block took; best: those that it takes at best */
+	/* cycles if no instruction waited for another; at most best, and the difference is waits that the code itself causes */
+	double floor;
 	double executions;
 	struct stall_count count[NR_STALL_EVENTS];
-	/* Facts of the block's code, per execution. */
-	double accesses, loads, divisions, lines; /* memory accesses, loads among them, divisions, lines of code */
-	double latency; /* cycles of all instructions one after the other, with first-level hits and without divisions */
-	bool mispredicts;  /* a branch that can be mispredicted leads to the block */
-	bool forwards;	   /* the block may load what was just stored */
-	bool fetched_once; /* the block is in a loop that stays in the first-level cache */
-	bool has_chains;   /* best includes dependencies and divisions */
+	/* The members below are about the block's code, for one execution. */
+	/* accesses: all memory accesses; loads: those that load; lines: lines of the code that the block may be on */
+	double accesses, loads, divisions, lines;
+	/* cycles of all instructions one after the other, if loads hit the first-level cache, without divisions; infinite: no bound */
+	double latency;
+	bool mispredicts;  /* the block is reached in a way that can be mispredicted */
+	bool forwards;	   /* the block loads and stores, so it may load what was just stored */
+	bool fetched_once; /* the block is in a loop that stays in the first-level cache, and is fetched once */
+	bool has_chains;   /* best includes the waits for results and divisions, because it was simulated */
 };
 
 struct stall_bounds {
-	double stall, unexplained; /* stall: cycles beyond the floor */
+	double stall, unexplained; /* stall: cycles beyond the floor; unexplained: those of them that no cause explains */
 	double low[NR_CULPRITS], high[NR_CULPRITS];
 };
 
-/* The facts that the code of a block gives about one execution. */
+/* What is known about one execution of a block by its code alone. Members that struct stall_evidence also has mean the same, per
+ * execution. */
 struct block_code {
-	double best, floor; /* cycles, as in stall_evidence */
+	double best, floor; /* cycles of one execution */
 	double accesses, loads, divisions, lines, latency;
 	bool simulated; /* llvm-mca computed best */
 	bool mispredicts, forwards, fetched_once;
@@ -118,8 +121,8 @@ struct block_stalls {
 /* Bound the causes for all executions of a block. out->known is false if the block has no cycles or no executions. */
 void culprits_bound_block(const struct block_code *c, double cycles, double executions, const struct stall_count count[NR_STALL_EVENTS],
 			  struct block_stalls *out);
-/* Split the kernel's time into page faults, within bounds, and the rest. faults NULL: they were not recorded. is_time: kernel is in
- * nanoseconds. */
+/* Add the kernel's time to *out, split into page faults, within bounds, and the rest. faults is NULL if they were not recorded. is_time:
+ * kernel is in nanoseconds, and not in cycles. */
 void culprits_bound_kernel(double kernel, const struct stall_count *faults, bool is_time, struct stall_bounds *out);
 void culprits_bound_stalls(const struct stall_evidence *e, struct stall_bounds *out);
 /* Add the bounds of one block to a sum. */
@@ -129,7 +132,8 @@ void culprits_add(struct stall_bounds *sum, const struct stall_bounds *b);
  * was lost, because a best case is not known more precisely.
  */
 int culprits_rank(const struct stall_bounds *b, double cycles, enum culprit order[NR_CULPRITS]);
-/* Order the causes of a block. Return 0 if only the processor's width is known and the block runs an instruction a cycle. */
+/* Order the causes of a block in the same way. Return 0 also if its best case was not simulated and it ran about an instruction a cycle or
+ * more, because then the best case is only the processor's width. */
 int culprits_rank_block(const struct block_stalls *b, enum culprit order[NR_CULPRITS]);
 
 #endif

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define FUNCTION_BYTES_MAX (1u << 20)
-#define ARROWS_MAX 8000 /* instructions of a function up to which jumps have arrows; their time grows with the square */
+/* most instructions of a function whose jumps have arrows, because the time for these grows with the square of the number */
+#define ARROWS_MAX 8000
 
 static int compare_hot_measures(const void *a, const void *b)
 {
@@ -29,8 +30,8 @@ static int compare_hit_addresses(const void *a, const void *b)
 	return x->event < y->event ? -1 : x->event > y->event;
 }
 
-/* A function of a file is one function, in however many processes and mappings. file_code: the first code object of each file, 1 +
- * number. */
+/* Give a hit in a file the code object that was the first of the file, so that a function of a file is one function, however many processes
+ * mapped it. file_code: by file: 1 + number of that code object; 0: none yet. */
 static void move_hit_to_file(const struct report *r, uint32_t *file_code, struct hit *hit)
 {
 	const struct code *c = hit->code && hit->code <= r->model->codes.nr ? r->model->codes.at[hit->code - 1] : NULL;
@@ -44,7 +45,7 @@ static void move_hit_to_file(const struct report *r, uint32_t *file_code, struct
 	hit->ip = at;
 }
 
-/* Merge hits of one place and event into the first of them. Return how many remain. */
+/* Merge the hits of one place and event. sum: room for a sum of each hit. Return how many remain. */
 static uint32_t merge_equal_hits(struct hit *hit, struct group_sum *sum, uint32_t nr)
 {
 	uint32_t kept = 0;
@@ -72,7 +73,7 @@ struct report_group *hits_ask_group_by_level(struct report *r, unsigned flags, u
 	return report_add_group(r, flags, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, TABLE_LEVEL_0 + (int)level, -1);
 }
 
-/* Collect the hits, with room behind them for a sum of each. */
+/* Return the hits of a component, followed by room for a sum of each. Return NULL if memory runs out. */
 static struct hit *collect_hits(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all)
 {
 	struct hit *hit = calloc((size_t)by->g.nr + 1, sizeof(*hit) + sizeof(struct group_sum));
@@ -122,7 +123,7 @@ struct hit *hits_make_all(const struct report *r, const struct report_group *by,
 	return hits_make_of_component(r, by, HITS_OF_ALL, nr, all);
 }
 
-#define SHOWN_PART 0.01 /* share of all samples */
+#define SHOWN_PART 0.01 /* share of all samples from which text shows a function */
 
 uint32_t hot_count_shown(const struct hot *hot, uint32_t nr, double all, const struct page *p)
 {
@@ -213,8 +214,8 @@ static bool elf_has_text_at(struct elf_object *elf, uint64_t address)
 	return false;
 }
 
-/* Find the function around an address of a file: a symbol, or code without a symbol that the recorder stored. Return false if the trace has
- * no bytes of it. */
+/* Find the function around an address of a file: a symbol, or code without a symbol that the recorder stored. Return false if there is
+ * neither, or if the trace has no bytes of the code. */
 static bool find_file_function(const struct report *r, const struct code *c, uint64_t at, struct hot *h)
 {
 	const struct function_code *known = function_codes_find(c->file->code, at);
@@ -233,12 +234,12 @@ static bool find_file_function(const struct report *r, const struct code *c, uin
 	h->place.start = known->address;
 	h->place.end = known->address + known->bytes;
 	snprintf(h->name, sizeof(h->name), "%s+%#llx", h->image, (unsigned long long)known->address);
-	h->image = NULL; /* the name contains the image */
+	h->image = NULL; /* the name contains the image already */
 	return true;
 }
 
-/* Find the function around an address: the code object itself, or a symbol of an ELF file. A region has no functions, and the rest of the
- * page stands for one. */
+/* Find the function around a hit: the code object itself, or a function in its ELF file or image. An anonymous region has no functions, so
+ * the rest of the page from the hit on stands for one. Return false if there is none. */
 static bool find_hot_function_at(const struct report *r, const struct code *c, const struct hit *hit, struct hot *h)
 {
 	const uint64_t ip = hit->ip;
@@ -301,7 +302,7 @@ uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, st
 			last->samples += hit[i].sum->samples;
 		}
 	}
-	for (uint32_t i = 0; i < n; i++) { /* the bytes behind the last sample of a page may be anything */
+	for (uint32_t i = 0; i < n; i++) { /* the bytes of a region behind its last sample may be anything, so only a few are shown */
 		uint64_t last = hit[list[i].first + list[i].nr - 1].ip;
 
 		if (list[i].place.code->kind == CODE_REGION && list[i].place.end - last > REGION_REST)
@@ -335,7 +336,8 @@ static void set_step_line(const struct code *c, struct step *s)
 	}
 }
 
-/* Return the name of the function that a call, or a jump out of the function, leads to in the file. */
+/* Return the name of the function in the file that a call, or a jump out of the function, leads to, or NULL. It is also known if it leads
+ * there by the PLT. */
 static const char *name_of_called_function(const struct hot *h, const struct insn *i)
 {
 	struct elf_object *elf = elf_object_of_code(h->place.code);
@@ -368,7 +370,8 @@ static bool lane_is_free(const struct step *s, int nr, int from, int to, unsigne
 	return true;
 }
 
-/* Give short jumps the inner lanes, and long ones the outer. A jump without a free lane has no arrow. */
+/* Give each jump a lane, which is a column for its arrow. Short jumps come first, and get lanes near the instructions. A jump for which no
+ * lane is free has no arrow. */
 static void give_lanes(struct step *s, int nr)
 {
 	for (int length = 1; length < nr; length *= 2)
@@ -385,8 +388,8 @@ static void give_lanes(struct step *s, int nr)
 
 static const struct group_sum none;
 
-/* Add a hit to the instruction around it, also if its address is inside of the instruction (after a wrong byte). *spare is room for the sum
- * of two hits, and moves on when it is used. */
+/* Add a hit to the instruction around it. Its address may be inside of the instruction, if disassembly has lost its way. *spare is room for
+ * a sum, and moves on when it is used. */
 static void add_hit_to_step(struct step *s, const struct hit *hit, struct group_sum **spare)
 {
 	const struct group_sum **sum = &s->sum[hit->event];
@@ -438,7 +441,7 @@ void disassembly_arrows(const struct step *s, int nr, int i, bool between, bool 
 {
 	const char *cell[DISASSEMBLY_LANES + 1];
 	char *at = text;
-	int reach = 0; /* lanes left of which a horizontal line runs */
+	int reach = 0; /* number of the lanes that horizontal lines of this row cross */
 	bool arrives = false;
 
 	for (int lane = 0; lane <= DISASSEMBLY_LANES; lane++)

@@ -11,7 +11,7 @@ void event_columns_total(const struct report_group *by, int key, struct group_su
 			group_sum_add(&total[report_value(by, i, key)], &by->g.sum[i]);
 }
 
-/* Samples outside of a listing count in the total, too, because a listing shows a part of all samples. */
+/* Add a column of shares. They are of all samples, also of those outside of the listing, so they need not add up to 100 %. */
 static int add_share_column(struct grid *g, const struct report *r, const char *name, const char *heading, const struct group_sum *total)
 {
 	int column = grid_column(g, name, heading, CELL_SHARE, 0, 0);

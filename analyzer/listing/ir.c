@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ir: the whole text that code was generated from (IR, query, script), line by line: the share of each line, its operator, and the sum of
- * each basic block beside its label. With --hottest the hottest lines. Of a script's file only the lines near samples are shown.
- * (A. Beischl et al., EuroSys 2021, figure 6b.)
+ * Shows the view ir: the whole text that code was generated from (IR, query, script), line by line, with the share of each line, its
+ * operator, and the sum of each basic block beside its label (A. Beischl et al., Profiling Dataflow Systems on Multiple Abstraction Levels,
+ * EuroSys 2021, figure 6b). With --hottest, it shows the hottest lines. Of a script's file only the lines near samples are shown.
  */
 #include "analyzer/listing/event_columns.h"
 #include "analyzer/query/frequencies.h"
@@ -15,12 +15,12 @@
 
 #define LINE_TEXT_MAX 400
 #define OWNERS_TEXT_MAX 256
-#define AROUND 3u /* lines of a file's text that are shown before and behind one with samples */
+#define AROUND 3u /* lines of a file that are shown before and behind each line with samples */
 #define COLD 0.01
-#define WIDE 110 /* columns from which a terminal has room for the pipeline, too */
+#define WIDE 110 /* columns from which a terminal has room for a line's pipeline, too */
 
-/* Add the groups that sums of lines are made of: by component for each level of a source, and by file name and number for sources without a
- * level. */
+/* Add the groups of sums: by component for each level that lines of a text belong to, and by line (file and number) for texts whose lines
+ * are no components. */
 static void prepare_ir_view(struct report *r, struct view_instance *v)
 {
 	const struct model *m = r->model;
@@ -38,27 +38,26 @@ static void prepare_ir_view(struct report *r, struct view_instance *v)
 struct text_line {
 	uint32_t number, component;
 	const struct group_sum *sum[VIEW_EVENTS_MAX];
-	double block; /* sum of the block that begins at this line; < 0: none begins */
-	const char *text; /* NULL: a line of a file whose text is not known */
+	double block; /* measure of the basic block that begins at this line; < 0: none begins here */
+	const char *text; /* NULL: the text of this line is not known */
 	size_t bytes;
 };
 
 struct listing {
 	struct report *r;
 	const struct source *s;
-	const struct line *file; /* a line of the file that the text is of; NULL: the host registered the text */
+	const struct line *file; /* some line of the script's file that is shown; NULL: the text is one that the host registered */
 	const struct split *split;
 	const struct frequencies *counts; /* may be NULL */
-	bool by_line; /* the split is by TABLE_LINE */
+	bool by_line; /* split is by TABLE_LINE, because lines are no components */
 	struct text_line *line;
 	uint32_t nr;
 	double total, samples;
-	bool executed; /* the host counts how often lines run */
-	uint32_t *line_index; /* with by_line: number of the line -> value of the split */
+	bool executed; /* the host counts how often some of the lines run */
+	uint32_t *line_index; /* with by_line: by line of the text, the number in TABLE_LINE; 0: no samples */
 };
 
-/* Does a block begin here? LLVM writes "name:" at the start of a line, and the first block of a function has the function's head in place
- * of a label. */
+/* Does a basic block begin at this line? In LLVM's text, a line "name:" begins one, and the head of a function begins its first block. */
 static bool begins_block(const struct text_line *l)
 {
 	size_t i = 0;
@@ -110,7 +109,7 @@ static void fill_lines(struct listing *l)
 
 #define LINES_A_STEP 8
 
-/* The splits of the view's groups. A split is made when the first text needs it, and then serves all texts. */
+/* The sums of the view's groups, split by event. Each is made when the first text needs it. */
 struct splits {
 	struct split split[VIEW_GROUPS_MAX];
 	bool made[VIEW_GROUPS_MAX];
@@ -242,8 +241,8 @@ static void add_line_row(struct grid *g, const struct ir_columns *c, const struc
 	grid_set_text(g, c->text, text);
 }
 
-/* Is the line of a file near samples? Lines of registered texts always are. The lines are asked in the order of the text, and *next is the
- * next line with samples. */
+/* Is the line of a file near samples? Lines of registered texts always are. The caller goes through the lines in their order, and *next,
+ * which is 0 first, becomes the next line with samples. */
 static bool line_is_near_samples(const struct listing *l, uint32_t n, uint32_t *next)
 {
 	if (!l->file)
@@ -281,7 +280,8 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 	grid_show(g, p);
 }
 
-/* Return one line of each script's file that has samples and no registered text. The caller frees the list. */
+/* Return one line of each script's file that has samples, and whose text is known but not registered. The caller frees the list. Return
+ * NULL if memory runs out. */
 static const struct line **find_files(struct report *r, uint32_t *nr)
 {
 	const struct line **of = calloc((size_t)r->a->nr_lines + 1, sizeof(*of));

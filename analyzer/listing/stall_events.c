@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps names of events to what they count. */
+/* Finds what an event counts by its name. */
 #include "analyzer/listing/culprits.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* The first name that fits decides, so longer names stand before their parts. */
+/* Parts of names of events. The first one that a name contains decides, so more special ones stand before those that they contain. */
 static const struct {
 	const char *part;
 	enum stall_event event;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define LINE_BYTES 64u
-#define LOOP_BYTES_MAX (16u << 10) /* bytes of a loop whose code stays in the first-level cache: half of the smallest cache */
-#define STEPS_MAX 20000 /* instructions of a function up to which it is simulated */
+#define LOOP_BYTES_MAX (16u << 10) /* most bytes of a loop that stays in the first-level cache, which is half of the smallest such cache */
+#define STEPS_MAX 20000 /* most instructions of a function that is simulated */
 
 bool stalls_are_measured(const struct report *r)
 {
@@ -45,7 +45,7 @@ static const unsigned char *code_bytes_of_step(const struct hot *h, const struct
 	return h->place.bytes + (s->address - h->place.start);
 }
 
-/* Copy the bytes of a block without calls and returns. */
+/* Copy the bytes of a block without its calls and returns. The caller frees out->bytes. Return false if memory runs out. */
 static bool copy_block_bytes(const struct hot *h, const struct graph *f, const struct block *b, struct best_case_block *out)
 {
 	unsigned char *bytes = malloc((size_t)b->nr * 15 + 1);
@@ -64,7 +64,7 @@ static bool copy_block_bytes(const struct hot *h, const struct graph *f, const s
 }
 
 struct best {
-	double cycles, floor; /* cycles of one execution; cycles < 0: not known */
+	double cycles, floor; /* of one execution; cycles < 0: not known */
 };
 
 static bool block_has_samples(const struct report *r, const struct block *b, bool any)
@@ -75,7 +75,8 @@ static bool block_has_samples(const struct report *r, const struct block *b, boo
 	return b->sum[r->event].samples > 0;
 }
 
-/* Simulate each block with samples of the report's event, or with samples of any event. */
+/* Simulate each block that has samples of the report's event (any: of any event). The caller frees the result. Return NULL if memory runs
+ * out. */
 static struct best *simulate_blocks(struct report *r, const struct hot *h, const struct graph *f, bool any)
 {
 	struct best_case_block *block = calloc((size_t)f->nr_blocks + 1, sizeof(*block));
@@ -120,7 +121,7 @@ void stalls_print_simulator(const struct report *r, struct page *p)
 
 /* ----------------------------------------------------------------------------------------------------------- evidence */
 
-/* The work of one execution of a block, from its code. */
+/* What one execution of a block does, by its instructions. */
 struct work {
 	double loads, stores, divisions, latency;
 	bool calls, repeats;
@@ -154,7 +155,8 @@ static uint64_t end_address_of_block(const struct graph *f, uint32_t block)
 	return last->address + last->insn.bytes;
 }
 
-/* Find the blocks of small loops, between a jump backwards and its target, if none of them calls. They are fetched once. */
+/* Find the blocks between a jump backwards and its target, if they are few bytes and none of them calls. The code of such a loop is fetched
+ * once. own_loop: the jump leads to the block that it ends. */
 static void find_small_loops(const struct graph *f, const struct work *code, bool *fetched_once, bool *own_loop)
 {
 	for (uint32_t n = 0; n < f->nr_arcs; n++) {
@@ -172,7 +174,8 @@ static void find_small_loops(const struct graph *f, const struct work *code, boo
 	}
 }
 
-/* Find the blocks that a branch, a jump through a register or a caller leads to. */
+/* Find the blocks that are reached by a branch, or from outside. If the function has a jump through a register, all blocks may be reached
+ * by it. */
 static void find_mispredictable_blocks(const struct graph *f, bool *mispredicts)
 {
 	mispredicts[0] = true;
@@ -215,7 +218,9 @@ struct block_code *stalls_read_code(struct report *r, const struct hot *h, const
 		struct block_code *c = &out[i];
 
 		c->simulated = best[i].cycles >= 0;
-		c->floor = (double)b->nr / ISSUE_WIDTH; /* llvm-mca adds the limits of the units below, except of the divider */
+		/* llvm-mca adds the limits of the processor's units below, but for blocks with divisions this would count their waits as
+		 * work */
+		c->floor = (double)b->nr / ISSUE_WIDTH;
 		c->best = c->simulated ? fmax(best[i].cycles, c->floor) : c->floor;
 		if (c->simulated && code[i].divisions <= 0)
 			c->floor = fmin(fmax(best[i].floor, c->floor), c->best);
@@ -223,7 +228,8 @@ struct block_code *stalls_read_code(struct report *r, const struct hot *h, const
 		c->loads = code[i].loads;
 		c->divisions = code[i].divisions;
 		c->lines = ceil((double)(end_address_of_block(f, i) - f->step[b->first].address) / LINE_BYTES) + 1;
-		/* A loop of one block is simulated with all that its rounds wait for. Other blocks may wait for the blocks before them. */
+		/* A loop of one block was simulated with all that its rounds wait for. Any other block may wait for results of the blocks
+		 * before it. */
 		c->latency = c->simulated && own_loop[i] ? 0 : code[i].repeats ? INFINITY : code[i].latency;
 		c->mispredicts = mispredicts[i];
 		c->forwards = code[i].loads > 0 && code[i].stores > 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stalls: where the cycles of the samples that pass the filters went (J. Anderson et al., SOSP 1997, figure 4): into execution without
- * stalls, into causes of stalls, each within bounds, into page faults and the kernel. The components and functions that lost most follow.
+ * Shows the view stalls: where the cycles of the samples that pass the filters went (J. Anderson et al., Continuous Profiling: Where Have
+ * All the Cycles Gone?, SOSP 1997, figure 4): into execution without stalls, into causes of stalls, each within bounds, and into page
+ * faults and the kernel. The components and functions that lost most follow.
  */
 #include "analyzer/listing/losses.h"
 #include "analyzer/pictures/bounds.h"
@@ -10,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPONENTS_MAX 64 /* components that are analyzed */
+#define COMPONENTS_MAX 64 /* most components that are analyzed */
 
-/* Return the level of components, or LEVELS_MAX for none. */
+/* Return the level by whose components stalls are shown, or LEVELS_MAX if there is none. */
 static uint32_t level_of_components(const struct report *r)
 {
 	return stalls_are_measured(r) ? report_find_level(r, r->level) : LEVELS_MAX;
@@ -28,8 +29,8 @@ static void prepare_stalls_view(struct report *r, struct view_instance *v)
 }
 
 struct summary {
-	double all, user, kernel; /* weights of the report's event */
-	double known, floor; /* cycles of the blocks that are known, and their cycles without any stall */
+	double all, user, kernel; /* weights of the report's event: of all samples, and of those in user mode and in the kernel */
+	double known, floor; /* known: cycles of the blocks that could be analyzed; floor: those without any stall, of the same blocks */
 	struct stall_bounds bounds;
 	struct group_sum total[VIEW_EVENTS_MAX];
 };
@@ -94,7 +95,7 @@ static void show_stalls_summary(struct report *r, const struct summary *s, struc
 	enum culprit order[NR_CULPRITS];
 	int nr = 0, nr_causes = 0;
 
-	for (int n = 0; n < NR_CULPRITS; n++) { /* all causes from 0.05 %, the likeliest first */
+	for (int n = 0; n < NR_CULPRITS; n++) { /* causes that may explain 0.05 % or more, the likeliest first */
 		int at = nr_causes;
 
 		if (s->bounds.high[n] < 0.0005 * s->all)
@@ -119,10 +120,10 @@ static void show_stalls_summary(struct report *r, const struct summary *s, struc
 		bounds_svg(strcmp(report_unit(r), "ns") == 0 ? "Where the time went" : "Where the cycles went", picture, nr, r->svg);
 }
 
-/* A row of a table: a function, or a component. */
+/* A function or a component, which is a row of a table. */
 struct loser {
 	const char *name, *image;
-	double cycles; /* all its cycles; loss->cycles of them are analyzed */
+	double cycles; /* all its cycles, of which loss.cycles could be analyzed */
 	struct loss loss;
 };
 
@@ -167,7 +168,7 @@ static void show_loss_rows(struct grid *g, const char *what, struct loser *l, ui
 	grid_show(g, p);
 }
 
-/* Show the cycles of blocks whose executions are known. The cycles of other blocks are in no row. */
+/* Show functions with the cycles of those of their blocks that could be analyzed. The cycles of other blocks are in no row. */
 static void show_function_losses(const struct report *r, const struct losses *all, const struct summary *s, struct page *p)
 {
 	struct loser *l = calloc((size_t)all->nr + 1, sizeof(*l));
@@ -199,7 +200,7 @@ static struct loss loss_of_component(struct report *r, const struct report_group
 	return sum;
 }
 
-/* Show rows that have the numbers of the whole view for that component alone (--component). */
+/* Show components. The row of a component has the same numbers as the whole view has with --component of it. */
 static void show_component_losses(struct report *r, const struct view_instance *v, const struct summary *s, struct page *p)
 {
 	const uint32_t level = level_of_components(r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The analysis of stalls for a page: the functions that JavaScript calls. JavaScript describes the code of each block and the counts of
- * each class, writes the sums of each block under its filters, and reads executions, stalls and the bounds of their causes. Context: the
- * page's one thread.
+ * Analyzes stalls for a page, in functions that JavaScript calls. JavaScript describes the code of each block and the counts of each class,
+ * writes the sums of each block under its filters, and reads executions, stalls and the bounds of their causes. The page never frees them.
+ * Context: the page's one thread.
  */
 #include "analyzer/listing/culprits.h"
 #include "analyzer/listing/sampled_executions.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define EVENTS_MAX 16
-#define SUMS 3 /* numbers of a block and an event: samples, weight, squared weights */
+#define SUMS 3 /* numbers for each block and event: samples, weight, and sum of squared weights */
 
 struct page_block {
 	struct block_code code;
@@ -20,16 +20,17 @@ struct page_block {
 };
 
 struct page_class {
-	double count, steps; /* count < 0: the host does not count the class */
-	double weight, squares, samples; /* sums of its retired instructions */
+	/* count: executions by the host's counters, < 0: it does not count the class; steps: number of instructions of its blocks */
+	double count, steps;
+	double weight, squares, samples; /* sums of the event of retired instructions in its blocks */
 };
 
-/* The results that JavaScript reads: only numbers, and -1 for one that is not known. */
+/* The results that JavaScript reads as an array of doubles. Executions and their bounds are -1 if they are not known. */
 struct page_cause {
 	double cycles, executions, low, high;
 	double known, best, floor, simulated, stall, unexplained;
-	double bound[2][NR_CULPRITS]; /* lower bounds, upper bounds */
-	double nr_causes, cause[NR_CULPRITS]; /* the likeliest first */
+	double bound[2][NR_CULPRITS]; /* [0]: lower bounds by cause; [1]: upper bounds */
+	double nr_causes, cause[NR_CULPRITS]; /* nr_causes numbers of enum culprit, the likeliest first */
 };
 
 struct page_causes {
@@ -41,7 +42,7 @@ struct page_causes {
 	uint32_t kind[EVENTS_MAX]; /* enum stall_event */
 };
 
-/* Return NULL without memory, or if there are too many events. */
+/* Create an analysis of so many blocks, classes and events. Return NULL if memory runs out, or if there are too many events. */
 EXPORT(causes_create) struct page_causes *page_causes_create(uint32_t nr_blocks, uint32_t nr_classes, uint32_t nr_events)
 {
 	struct page_causes *c = nr_events <= EVENTS_MAX ? calloc(1, sizeof(*c)) : NULL;
@@ -70,7 +71,7 @@ EXPORT(causes_class) void page_causes_class(struct page_causes *c, uint32_t clas
 
 enum { FLAG_SIMULATED = 1, FLAG_MISPREDICTS = 2, FLAG_FORWARDS = 4, FLAG_FETCHED_ONCE = 8 };
 
-/* latency < 0: there is no bound. */
+/* Describe the code of a block, as struct block_code does. latency < 0 means that there is no bound. */
 EXPORT(causes_block)
 void page_causes_block(struct page_causes *c, uint32_t block, uint32_t class, uint32_t flags, double best, double floor, double accesses,
 		       double loads, double divisions, double lines, double latency)
@@ -129,9 +130,9 @@ static void write_cause(struct page_cause *to, const struct stall_bounds *b, con
 }
 
 /*
- * Return one struct page_cause (JavaScript: numbers in its order) for each block. event: the event whose weights are the costs. period: of
- * each event; 0: the event says nothing. instructions: the event of retired instructions, or a larger number if there is none. stalls:
- * event is cycles.
+ * Return one struct page_cause for each block. event: the event whose weights are the costs. instructions: the event of retired
+ * instructions, or a larger number than there are events. period: of each event, 0 if the event bounds nothing. stalls: the weights of
+ * `event` are cycles, so causes can be found.
  */
 EXPORT(causes_judge)
 const struct page_cause *page_causes_judge(struct page_causes *c, uint32_t event, uint32_t instructions, const double *period, bool stalls)
@@ -176,9 +177,9 @@ static void read_cause(const struct page_cause *from, struct stall_bounds *b)
 	}
 }
 
-/* Call this after causes_judge(). Return the sum of the blocks from first to last - 1. It has causes if one of the blocks has. kernel:
- * nanoseconds or events there. Page faults, whose number is between faults_low and faults_high (low < 0: not recorded), may be a part of
- * kernel. */
+/* Return the sum over the blocks from first to last - 1, after causes_judge(). Causes are only named if one of the blocks has any. kernel:
+ * nanoseconds (is_time) or cycles in the kernel. Page faults, of which there were between faults_low and faults_high (faults_low < 0: not
+ * recorded), may explain a part of these. */
 EXPORT(causes_sum)
 const struct page_cause *page_causes_sum(struct page_causes *c, uint32_t first, uint32_t last, double kernel, double faults_low,
 					 double faults_high, bool is_time)
@@ -209,7 +210,7 @@ const struct page_cause *page_causes_sum(struct page_causes *c, uint32_t first, 
 	return to;
 }
 
-/* Return the two bounds of 95 % for how many occurrences of an event there were. */
+/* Return the lower and the upper 95 % bound for how many occurrences of an event there were. The next call overwrites them. */
 EXPORT(causes_count) const double *page_causes_count(double weight, double samples, double squares, double period)
 {
 	static double bounds[2];
