@@ -12,7 +12,8 @@ struct html_block {
 	char text[GZIP_PIECE_BYTES / 3 * 4 + 4];
 };
 
-/* Write base64 (RFC 4648). Only the last piece has padding, because the sizes of all others are multiples of 3. */
+/* Write a piece in base64 (RFC 4648). Only the last piece has padding, because the sizes of the others are multiples of 3. Return 0 or
+ * -EIO. */
 static int put_base64(void *block, const unsigned char *out, size_t nr)
 {
 	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

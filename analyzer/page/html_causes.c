@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Basic blocks of the hottest functions as a page's facts: the facts of their code, the arcs between them, and the block of each place of
- * samples. The page itself computes executions and causes of stalls (web/causes.js) from the samples that pass its filters.
+ * Writes the basic blocks of the hottest functions: what is known by their code, the arcs between them, and the block of each place of
+ * samples. The page computes executions and causes of stalls itself (web/causes.js), from the samples that pass its filters.
  */
 #include "analyzer/listing/stalls.h"
 #include "analyzer/output/escape.h"
@@ -12,20 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCKS_MAX 20000u /* blocks of all functions */
+#define BLOCKS_MAX 20000u /* most blocks of all functions together; a function that would exceed it is left out */
 #define STEPS_A_PLACE 1
 
-enum { FLAG_SIMULATED = 1, FLAG_MISPREDICTS = 2, FLAG_FORWARDS = 4, FLAG_FETCHED_ONCE = 8 }; /* values of analyzer/listing/wasm/causes.c */
+/* the flags of a block, as in analyzer/listing/wasm/causes.c */
+enum { FLAG_SIMULATED = 1, FLAG_MISPREDICTS = 2, FLAG_FORWARDS = 4, FLAG_FETCHED_ONCE = 8 };
 
 struct causes {
 	const struct html_trace *t;
 	FILE *to;
-	uint32_t *block; /* block of each place: 1 + its number among the blocks of all functions; 0: none */
+	uint32_t *block; /* by place: 1 + number of its block among the blocks of all functions; 0: none */
 	uint32_t nr_blocks, nr_functions;
-	bool cycles; /* an event counts cycles */
+	bool cycles; /* some event counts cycles, so stalls can be found */
 };
 
-/* Places of generated code have its addresses, and those of images have addresses of their file, as hits do. */
+/* Is the place in the code object or file of the function? Its address is one in the file if it is an image's, as that of hits. */
 static bool place_is_in(const struct causes *c, const struct hot *h, const struct html_place *p)
 {
 	const struct model *m = c->t->report->model;
@@ -36,7 +37,7 @@ static bool place_is_in(const struct causes *c, const struct hot *h, const struc
 	return h->image ? code->kind == CODE_IMAGE && code->file && code->file == h->place.code->file : code == h->place.code;
 }
 
-/* Find the block of each place. Return false if no sample has an address in the function. */
+/* Find the block of each place in the function. Return false if there is none, or if all such work took too long. */
 static bool find_blocks_of_places(struct causes *c, const struct hot *h, const struct graph *f)
 {
 	const struct step *end = &f->step[f->nr_steps - 1];
@@ -91,14 +92,14 @@ static void put_classes(const struct graph *f, FILE *to)
 
 static void put_arcs(const struct graph *f, FILE *to)
 {
-	fputs(",\"arcs\":[", to); /* from, to, from, to; -1: outside */
+	fputs(",\"arcs\":[", to); /* the list is from, to, from, to, ...; -1 stands for the outside */
 	for (uint32_t i = 0; i < f->nr_arcs; i++)
 		fprintf(to, "%s%d,%d", i ? "," : "", f->arc[i].from < f->nr_blocks ? (int)f->arc[i].from : -1,
 			f->arc[i].to < f->nr_blocks ? (int)f->arc[i].to : -1);
 	fputc(']', to);
 }
 
-/* Write a function. Block and step numbers start at 0 in each function, so that they are small. */
+/* Write a function that has blocks with samples. Numbers of blocks begin at 0 in each function, so that they are small. */
 static void put_function(struct causes *c, const struct hot *h, const struct hit *hit)
 {
 	int nr_steps;
@@ -134,7 +135,7 @@ static void put_culprits(const struct model *m, FILE *to)
 	for (uint32_t i = 0; i < NR_CULPRITS; i++) {
 		fprintf(to, "%s{\"key\":\"%s\",\"name\":", i ? "," : "", culprit_key((enum culprit)i));
 		escape_json_string(to, culprit_name((enum culprit)i));
-		fputs(",\"events\":[", to); /* events that bound the cause */
+		fputs(",\"events\":[", to); /* the events whose samples bound the cause */
 		for (uint32_t e = 0, n = 0; e < m->nr_events && e < VIEW_EVENTS_MAX; e++)
 			if (stall_event_bounds(stall_event_of(m->event[e].name), (enum culprit)i))
 				fprintf(to, "%s%u", n++ ? "," : "", e);

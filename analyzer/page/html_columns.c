@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table's columns as data blocks: byte planes of numbers, or of differences if these are smaller. */
+/* Writes the table's columns as data blocks: planes of the bytes of numbers, or of their differences if these are smaller (planes.h). */
 #include "analyzer/page/html_block.h"
 #include "analyzer/page/html_page.h"
 #include "analyzer/table/planes.h"
@@ -7,14 +7,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define WEIGHTS_MAX 65536u /* different weights that a page numbers */
+#define WEIGHTS_MAX 65536u /* most different weights that a page has a list of; with more, the column has the weights themselves */
 
 static uint32_t bytes_for_number(uint64_t most)
 {
 	return most < 1u << 8 ? 1 : most < 1u << 16 ? 2 : most <= UINT32_MAX ? 4 : 8;
 }
 
-/* Write a column of the nr numbers in c->number. */
+/* Write a column of the p.nr numbers in c->number, or give it to c->keep(). An error is kept in c->error, and nothing more is written
+ * then. */
 static void write_column(struct html_columns *c, const char *name, const char *key_name, struct planes p)
 {
 	static const char *const kinds[] = { "plain", "delta", "keyed" };
@@ -62,7 +63,8 @@ static void write_u32_column(struct html_columns *c, const char *name, const uin
 	write_column(c, name, "", (struct planes){ .kind = kind, .nr = nr });
 }
 
-/* Write addresses by place, because a place mostly touches memory near its last address. */
+/* Write the addresses of memory accesses, each as the difference to the last one of its place, because an instruction mostly touches memory
+ * near its last access. Write nothing if there are none. */
 static void write_addresses(struct html_columns *c, const struct html_rows *r)
 {
 	uint64_t *last = malloc(((size_t)r->nr_places + 1) * sizeof(*last));
@@ -80,7 +82,8 @@ static void write_addresses(struct html_columns *c, const struct html_rows *r)
 	free(last);
 }
 
-/* Does any frame have a caller? The instruction at which the kernel was entered belongs to no stack. */
+/* Does any frame have a caller, so that stacks were recorded? Inlined functions, ends of truncated stacks, and the instruction at which the
+ * kernel was entered do not count, because samples without a stack have them, too. */
 static bool any_stack(const struct stacks *s)
 {
 	for (uint32_t i = 1; i < s->nr; i++) {
@@ -93,7 +96,7 @@ static bool any_stack(const struct stacks *s)
 	return false;
 }
 
-/* Write the tree of calls, with a column for each field. */
+/* Write the stack of each row, and the tree of stacks, with a column for each field of its nodes. */
 static void write_stacks(struct html_columns *c, const struct html_rows *r, const struct stacks *s)
 {
 #define FIELD_(name, field) \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The dictionary as a page's facts: levels, components with their links and counters, and marks. */
+/* Writes the dictionary: levels, components with their links and counters, edges, and marks. */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 
-/* Return the level of functions of a host's language if most samples have one. -1: these functions do not lead. */
+/* Return the level of functions of the host's language if at least half of the samples have such a function, or else -1. The page shows
+ * this level first. */
 static int lead_level(const struct html_trace *t)
 {
 	const struct report_group *g = t->by_language;

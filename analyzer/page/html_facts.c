@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The facts that a page's numbers refer to, as one JSON object. A list of many is an array per field. */
+/* Writes the facts that a page's numbers refer to, as one JSON object. Of a list with many entries, each field is an array. */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 #include "analyzer/accesses/accesses.h"
@@ -112,7 +112,7 @@ static void write_code_json(const struct model *m, FILE *to)
 	fputs("},\n", to);
 }
 
-/* Write the sentences without which the rest would be misread, as at the beginning of reports. */
+/* Write the sentences without which the rest would be misread, with which reports begin, too. */
 static void write_first_json(const struct warnings *w, FILE *to)
 {
 	const struct warning *first;
@@ -181,7 +181,7 @@ static void write_methods_json(FILE *to)
 	fputs(",\n", to);
 }
 
-/* Does the column hold the weights themselves? */
+/* Does the column of weights have the weights themselves? */
 static bool has_weight_numbers(const struct html_columns *c)
 {
 	for (uint32_t i = 0; i < c->nr; i++)

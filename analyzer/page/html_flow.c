@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flows of functions and their counts, as a page's facts. The page solves them itself (web/flow.js), so that its reader can assume the
- * counts that are not known. Functions, arcs and calls stand in the order of the program's variables.
+ * Writes the flows of functions and their counts. The page solves the equations itself (web/flow.js), so that its reader can assume counts
+ * that are not known. Functions, arcs and calls are written in the order in which flow_add_function() and the like got them, so that
+ * variables have the same numbers in the page.
  */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
@@ -9,9 +10,9 @@
 
 #include <inttypes.h>
 
-#define PARTS_MAX (4u << 20) /* parts of executions; with more of them, the page shows none */
+#define PARTS_MAX (4u << 20) /* most parts of executions; with more of them, the list is cut, and "complete" is false */
 
-/* Write a number if JavaScript's numbers hold it exactly, or else a text. */
+/* Write a number if JavaScript's numbers hold it exactly, or else a string. */
 static void put_count(uint64_t v, FILE *to)
 {
 	fprintf(to, v < 1ull << 53 ? "%" PRIu64 : "\"%" PRIu64 "\"", v);
@@ -39,7 +40,7 @@ static void put_arcs(const struct flow_program *p, FILE *to)
 {
 	const char *comma = "";
 
-	fputs(",\"arcs\":[", to); /* from, to, from, to */
+	fputs(",\"arcs\":[", to); /* the list is from, to, from, to, ... */
 	for (uint32_t i = 0; i < p->nr_functions; i++)
 		for (uint32_t n = 0; n < p->function[i].nr_arcs; n++, comma = ",") {
 			fputs(comma, to);
@@ -50,7 +51,7 @@ static void put_arcs(const struct flow_program *p, FILE *to)
 	fputc(']', to);
 }
 
-/* Write the calls that functions announced. The other calls follow from these. */
+/* Write the calls that functions announced. The calls from code whose flow is not known follow from these, and are added by the page. */
 static void put_calls(const struct flow_program *p, FILE *to)
 {
 	uint32_t nr = 0;
@@ -69,7 +70,7 @@ static void put_counters(const struct flow_program *p, FILE *to)
 	const uint32_t nr = equations_nr_variables(p->equations);
 	const char *comma = "";
 
-	fputs(",\"counted\":[", to); /* variable, count, variable, count */
+	fputs(",\"counted\":[", to); /* the list is variable, count, variable, count, ... */
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct flow_variable *v = flow_count(p, i);
 
@@ -84,7 +85,7 @@ static void put_counters(const struct flow_program *p, FILE *to)
 
 struct parts {
 	FILE *to;
-	bool counts; /* second round: write only the parts that are counts */
+	bool counts; /* write only the parts that are counts, and otherwise only those that are variables */
 	uint32_t nr, total;
 };
 
@@ -99,7 +100,8 @@ static bool put_part(void *context, uint32_t component, uint32_t variable, uint6
 	return ++s->total < PARTS_MAX;
 }
 
-/* Write "component, variable, ..." and then "component, count, ...". Return false if there are more parts than PARTS_MAX. */
+/* Write the executions of components: "component, variable, ...", and then "component, count, ...". Return false if there are more parts
+ * than PARTS_MAX. */
 static bool put_executions(struct report *r, const struct frequencies *f, FILE *to)
 {
 	struct parts s = { .to = to };
@@ -115,7 +117,7 @@ static bool put_executions(struct report *r, const struct frequencies *f, FILE *
 	return all;
 }
 
-/* Write the functions of samples that are generated code, with their components: function, component, ... */
+/* Write the functions of generated code that have a component: "function, component, ...". */
 static void put_function_names(const struct report *r, const struct frequencies *f, FILE *to)
 {
 	const char *comma = "";

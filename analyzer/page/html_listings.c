@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Machine code of the functions that have samples, the hottest ones first. */
+/* Writes the machine code of the functions that have samples, the hottest ones first. */
 #include "analyzer/listing/disassembly.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
@@ -8,15 +8,17 @@
 #include <string.h>
 
 #define FUNCTIONS_MAX 400u
-#define STEPS_MAX 200000 /* instructions of all generated functions */
-#define FILE_STEPS_MAX 8000 /* instructions of all functions of files */
-#define FILE_PART 0.002 /* least share of all samples of a function of a file, because there are many */
-#define STEP_BYTES 4u /* bytes of an instruction, about */
-#define FILES_MAX 64 /* source files of one function's lines */
-#define ARROWS_MAX 3000 /* instructions up to which a function's jumps have arrows, because the time for these grows with the square */
+#define STEPS_MAX 200000 /* limit of the instructions of all generated functions together; the function that exceeds it is the last */
+#define FILE_STEPS_MAX 8000 /* most instructions of all functions of files together */
+#define FILE_PART 0.002 /* share of all samples that a function of a file must have, because there are many such functions */
+#define STEP_BYTES 4u /* typical bytes of an instruction, by which the number of instructions is estimated */
+#define FILES_MAX 64 /* most source files of one function's lines; instructions of others have none */
+/* most instructions of a function whose jumps have arrows, because the time for these grows with the square of the number */
+#define ARROWS_MAX 3000
 #define STEPS_AN_ARROW 32
 
-/* Write the source file of each instruction. Instructions of inlined functions come from other files. */
+/* Write the source file of each instruction, as an index in the list of files that follows. Instructions of inlined functions come from
+ * other files than the function. */
 static void put_files_of_steps(const struct step *s, int nr, FILE *to)
 {
 	const char *file[FILES_MAX];
@@ -40,14 +42,14 @@ static void put_files_of_steps(const struct step *s, int nr, FILE *to)
 	fputc(']', to);
 }
 
-/* Write how often instructions ran. Either the component has a frequency, which is a fact of html_flow.c, or the host counted at the
- * instruction. */
+/* Write how often instructions ran. An instruction has a component, whose frequency html_put_flow() writes, or a count that the host made
+ * at the instruction itself. */
 static void write_executions(struct report *r, const struct hot *h, const struct step *s, int nr, FILE *to)
 {
 	const struct frequencies *f = frequencies_of_report(r);
 	const char *comma = "";
 
-	if (!f || !f->nr_known || !h->place.code) /* files have no counters */
+	if (!f || !f->nr_known || !h->place.code) /* functions of files have no counters */
 		return;
 	fputs(",\"runs\":[", to);
 	for (int i = 0; i < nr; i++)

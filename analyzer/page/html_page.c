@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The files that analyzer/page/build.sh made of web/. They are empty if it could not make them. */
+/* The files that analyzer/page/build.sh made of the folder web become a part of the program here. They are empty if esbuild or clang was
+ * missing. */
 __asm__(".pushsection .rodata\n"
 	"html_head: .incbin \"" PAGE_FOLDER "/head.html\"\n"
 	"html_tail: .incbin \"" PAGE_FOLDER "/tail.html\"\n"
@@ -172,7 +173,7 @@ static bool file_is_html_page(const char *path)
 	return nr == sizeof(start) - 1 && strncasecmp(start, "<!doctype html>", 15) == 0;
 }
 
-/* Titles are short, and are escaped already. */
+/* Copy the title of a page without HTML's escapes. Only the beginning of a long one is copied. */
 static void copy_page_title(const char *text, const char *end, char title[256])
 {
 	static const struct {

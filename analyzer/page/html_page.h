@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `tailor html`: one or two traces as one file that a browser opens, with nothing fetched from elsewhere. The page makes the sums itself,
- * with the sample table compiled to WebAssembly. These files write the columns of the table, and the facts that their numbers refer to.
- * Context: thread.
+ * Writes the page of `tailor html`: one or two traces as one file that a browser opens, with nothing fetched from elsewhere. The page makes
+ * all sums itself, by the sample table compiled to WebAssembly. These files write the columns of that table, and the facts that their
+ * numbers refer to. Context: thread.
  */
 #ifndef TAILOR_HTML_PAGE_H
 #define TAILOR_HTML_PAGE_H
@@ -18,46 +18,47 @@
 /* One of a page's traces. */
 struct html_trace {
 	const char *path;
-	uint32_t number; /* 0, or 1 for the second trace */
+	uint32_t number; /* 0 for the first trace, 1 for the second one */
 	struct report *report;
 	struct html_rows rows;
-	struct report_group *by_place; /* sums of instructions, for listings */
-	struct report_group *by_line; /* sums of lines, for texts of files */
-	struct report_group *by_language; /* sums of functions of a host's language; NULL: there are none */
-	struct timeline *timeline; /* NULL: the trace has no context switches */
-	struct html_pairs *pairs; /* pairs of the page's traces; the caller owns them */
-	bool stacks, addresses; /* wanted */
-	size_t source_bytes; /* most bytes of texts of files */
+	struct report_group *by_place; /* sums by instruction, for listings */
+	struct report_group *by_line; /* sums by line, for texts of files */
+	struct report_group *by_language; /* sums by function of a host's language; NULL: there are none */
+	struct timeline *timeline; /* timeline of threads, which the report frees; NULL: not wanted, or the trace has no context switches */
+	struct html_pairs *pairs; /* pairs of the page's two traces, which the caller frees */
+	bool stacks, addresses; /* stacks: the page gets call stacks; addresses: it gets the addresses of memory accesses */
+	size_t source_bytes; /* most bytes of texts of source files */
 };
 
-/* Ask for sums before the samples are read. Return 0 or -ENOMEM. */
+/* Ask for what the page needs, before the samples are read. Return 0 or -ENOMEM. */
 int html_trace_ask(struct html_trace *t, struct report *r);
-/* Write the trace's data after the samples are read. Return 0 or -errno. */
+/* Write the trace's data after the samples were read. Return 0 or -errno. */
 int html_trace_write(struct html_trace *t, FILE *to);
 void html_trace_fini(struct html_trace *t);
 
-/* Does this build have a page? Building one takes esbuild. */
+/* Does this build have the page? It has none if esbuild or clang was missing when it was made. */
 bool html_is_built(void);
-/* The text by which a file is recognized as a page of `tailor html`. */
+/* The text by which a file is recognized as a page of `tailor html`, which may be overwritten. */
 extern const struct output_form html_output_form;
 
-/* html_put_head() and html_put_tail() write the page in front of the data and behind it. served: the number of traces whose data stay with
- * a server, which the page may ask. 0: the data are in the page. */
+/* Write what stands before the data in the page, and after it. title is escaped. served: the number of traces whose data stay with the
+ * server that sends the page, which the page asks for them; 0: the data are in the page. */
 void html_put_head(FILE *to, const char *title, uint32_t served);
-/* Write the Content-Security-Policy, which limits what scripts of the page may do. */
+/* Write the Content-Security-Policy, which limits what scripts of the page may do. served: they may ask the page's server. */
 void html_put_policy(FILE *to, bool served);
 void html_put_tail(FILE *to);
-/* Read the data of a page's file, and its title. *nr bytes. The caller frees *data. Return 0, -EINVAL (the file is no such page), or
- * -errno. */
+/* Read the data of a file of `tailor html`, which are *nr bytes, and its title. The caller frees *data. Return 0, -EINVAL if the file is no
+ * HTML page, -EBADMSG if it has no such data, or another -errno. */
 int html_read_data(const char *path, char **data, size_t *nr, char title[256]);
 
 /* ------------------------------------------------------------------------------------------- parts of the facts (JSON) */
 
-struct html_column { /* one column as it was written */
+struct html_column { /* A column as it was written. */
 	const char *name;
-	const char *kind, *key; /* key: the column that numbers are relative to, or "" */
+	/* kind: how its numbers were transformed (planes.h); key: the column by whose numbers it was transformed, or "" */
+	const char *kind, *key;
 	uint32_t planes, width;
-	bool numbers; /* weight: the column holds weights, not their numbers */
+	bool numbers; /* of the column weight: it has the weights themselves, and not their numbers in a list */
 };
 #define HTML_COLUMNS_MAX 24
 
@@ -65,7 +66,7 @@ struct html_columns {
 	struct html_column column[HTML_COLUMNS_MAX];
 	uint32_t nr;
 	const struct html_trace *trace;
-	/* Columns go to data blocks of a page in to, or to keep() if it is not NULL. keep() returns 0 or -errno. */
+	/* Columns are written as data blocks of a page to `to`, or given to keep() if that is not NULL. keep() returns 0 or -errno. */
 	FILE *to;
 	int (*keep)(void *context, const struct html_column *column, const uint64_t *number, uint32_t nr);
 	void *context;
@@ -73,7 +74,7 @@ struct html_columns {
 	int error;
 };
 
-/* Write all columns of the table and of the tree of stacks to where c says. Return 0 or -errno. */
+/* Write all columns of the table and of the tree of stacks as c says, and fill in c->column. Return 0 or -errno. */
 int html_columns_write(struct html_columns *c, const struct html_trace *t);
 
 void html_put_facts(const struct html_trace *t, const struct html_columns *c, FILE *to);
@@ -82,8 +83,8 @@ void html_put_plans(const struct html_trace *t, FILE *to);
 void html_put_sources(const struct html_trace *t, FILE *to);
 void html_put_listings(const struct html_trace *t, FILE *to);
 void html_put_causes(const struct html_trace *t, FILE *to); /* basic blocks of functions */
-void html_put_flow(const struct html_trace *t, FILE *to); /* nothing if the host does not count */
-/* Write tables for a browser that cannot run the page. */
+void html_put_flow(const struct html_trace *t, FILE *to); /* written only if the host counts executions */
+/* Write a few tables as HTML, for a browser that cannot run the page. */
 void html_put_plain(const struct html_trace *t, FILE *to);
 
 #endif

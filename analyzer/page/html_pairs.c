@@ -19,7 +19,7 @@ void html_pairs_ask(struct html_pairs *p, struct report *r)
 	profile_ask_level(&p->question[LEVELS_MAX], r, LEVELS_MAX);
 }
 
-/* Return the second trace's level with the name of the first trace's level, or NO_LEVEL. */
+/* Return the level of the second trace that has the name of this level of the first trace, or NO_LEVEL if there is none. */
 static uint32_t find_second_level(const struct html_pairs *p, uint32_t first)
 {
 	uint32_t l = first == LEVELS_MAX ? LEVELS_MAX : 0;

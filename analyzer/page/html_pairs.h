@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pairs of components and functions of a page's two traces that are one line of its comparison: those that `tailor diff` pairs
- * (analyzer/compare/match.h). Context: thread.
+ * Finds the pairs of components and functions of a page's two traces that are one line when the page compares them. They are those that
+ * `tailor diff` pairs (analyzer/compare/match.h). Context: thread.
  */
 #ifndef TAILOR_HTML_PAIRS_H
 #define TAILOR_HTML_PAIRS_H
@@ -12,22 +12,23 @@
 #include <stdio.h>
 
 struct html_pairs {
-	bool wanted; /* there is a second trace */
-	/* Questions to the trace that is being read, by level. The question for functions is at LEVELS_MAX. */
+	bool wanted; /* there is a second trace; otherwise html_pairs_ask() and html_pairs_keep() do nothing */
+	/* Sums of the trace that is being read, by level; those of functions are at LEVELS_MAX. */
 	struct profile_question question[LEVELS_MAX + 1];
 	struct html_profiles {
-		char *name[LEVELS_MAX + 1]; /* name of the level; NULL: there is none */
+		char *name[LEVELS_MAX + 1]; /* name of the level, "" for functions; NULL: there is no such level */
 		struct profile by[LEVELS_MAX + 1];
 	} trace[2];
-	struct match lines[LEVELS_MAX + 1]; /* pairs, by the first trace's levels */
+	struct match lines[LEVELS_MAX + 1]; /* pairs of entries, by the levels of the first trace */
 };
 
-/* Call this before a trace's samples are read. */
+/* Ask for the sums, before a trace's samples are read. */
 void html_pairs_ask(struct html_pairs *p, struct report *r);
-/* Call this afterwards, to store what pairs the entries of trace `number` (0, then 1). Return 0 or -ENOMEM. */
+/* Store the entries of trace `number` (0, then 1) after its samples were read. After the second one, the pairs are made. Return 0 or
+ * -ENOMEM. */
 int html_pairs_keep(struct html_pairs *p, struct report *r, uint32_t number);
-/* Call this after the second trace was stored. Write "pairs":[{"level":null or its name,"first":[numbers of entries, or
- * -1],"second":[...],"alike":[0 or 1]},...] of functions and of the levels that both traces have. */
+/* Write the pairs of functions and of the levels that both traces have: "pairs":[{"level":null or its name,"first":[numbers of entries, or
+ * -1],"second":[...],"alike":[0 or 1]},...]. alike is 1 if the names of a pair differ. */
 void html_pairs_put(const struct html_pairs *p, FILE *to);
 void html_pairs_fini(struct html_pairs *p);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plans with a place for each operator: consumers on top, producers below them, a column per leaf, in linear time. A plan that is a graph
- * is laid out as the tree that plan_tree_make() finds in it. The other edges are drawn between those places.
+ * Writes plans with a place for each operator: consumers on top, producers below them, and a column for each leaf. This takes linear time.
+ * A plan that is a graph is laid out as the tree that plan_tree_make() finds in it, and the page draws its other edges between those
+ * places.
  */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
@@ -10,13 +11,13 @@
 #include <stdlib.h>
 
 struct spot {
-	double x; /* in columns */
-	double first, last; /* x of its first and last child */
-	uint32_t nr; /* number of its children */
+	double x; /* place from the left, in columns */
+	double first, last; /* x of its first and of its last child */
+	uint32_t nr; /* number of children */
 };
 
-/* Give each operator its x. Leaves take columns in order, and other operators stand over the middle of their children. Parents come before
- * their children in t. */
+/* Set the x of each operator, and return how many columns there are. Leaves take the columns in their order, and any other operator stands
+ * over the middle between its first and its last child. Parents come before their children in t. */
 static double lay_out_plan(const struct plan_tree *t, struct spot *spot)
 {
 	double columns = 0;
@@ -35,7 +36,7 @@ static double lay_out_plan(const struct plan_tree *t, struct spot *spot)
 		if (!parent)
 			continue;
 		if (parent->last <= 0 && parent->first <= 0)
-			parent->last = s->x; /* the loop reaches the last child first */
+			parent->last = s->x; /* the loop reaches the last child before the others */
 		parent->first = s->x;
 	}
 	return columns;

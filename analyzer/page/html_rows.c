@@ -12,7 +12,7 @@ static uint64_t pack_u32_pair(uint32_t a, uint32_t b)
 	return (uint64_t)a << 32 | b;
 }
 
-/* Make two independent numbers of nr words. Lists of words with the same two numbers are taken to be equal. */
+/* Make two hashes of nr words. Lists of words with the same two hashes are taken to be equal. */
 static void fingerprint(const uint64_t *word, uint32_t nr, uint64_t out[2])
 {
 	out[0] = nr;
@@ -23,7 +23,7 @@ static void fingerprint(const uint64_t *word, uint32_t nr, uint64_t out[2])
 	}
 }
 
-/* Is the code generated? The report's first sentences and `--view code` count the same code. */
+/* Is the code object generated code? The report's first sentences and `--view code` use the same definition. */
 static bool code_is_generated(const struct model *m, uint32_t number)
 {
 	const struct code *c = number && number <= m->codes.nr ? m->codes.at[number - 1] : NULL;
@@ -59,11 +59,13 @@ static uint32_t find_or_add_way(struct html_rows *r, const struct model *m, cons
 	return hash_map_set(&r->way_of, key[0], key[1], r->nr_ways) ? r->nr_ways : 0;
 }
 
-#define EXACT_IN_JSON ((1ull << 52) - 1) /* JavaScript's exact integers; the lower bits tell all kernel addresses apart */
+/* bits of an address that JavaScript's numbers hold exactly; they still tell all kernel addresses apart */
+#define EXACT_IN_JSON ((1ull << 52) - 1)
 
 /*
- * Return the address that tells places apart: the instruction in generated code, or the file's own address if the trace has the code of the
- * file there. Otherwise 0, except for samples that touched memory, whose instructions differ in what they touch.
+ * Return the address by which places are told apart. It is that of the instruction in generated code, and the address in the file if the
+ * trace has the file's code there, or if the sample touched memory (touches), because an instruction has an order of accesses. In other
+ * code it is 0, unless the sample touched memory.
  */
 static uint64_t address_of_place(const struct code *code, uint64_t ip, bool touches)
 {
@@ -165,7 +167,7 @@ int html_rows_add(void *context, const struct attribution *a, const struct table
 
 #define DIGIT 65536u
 
-/* Sort row numbers by the 16 bits from shift on. Equal ones keep their order. */
+/* Sort row numbers by the 16 bits from `shift` on of their times. Equal ones keep their order. place is scratch memory. */
 static void sort_by_digit(const uint64_t *time, const uint32_t *from, uint32_t *to, size_t nr, unsigned shift, size_t *place)
 {
 	memset(place, 0, (DIGIT + 1) * sizeof(*place));
@@ -247,7 +249,7 @@ static int compare_used_rows(const void *a, const void *b)
 	return x->number < y->number ? -1 : 1;
 }
 
-/* Renumber a list so that the most frequent entry is 0 and most rows have small numbers. */
+/* Renumber a list so that the entry of most rows becomes 0, because small numbers compress well. Return 0 or -ENOMEM. */
 static int renumber_by_frequency(uint32_t *column, size_t nr_rows, void *list, uint32_t nr, size_t each)
 {
 	struct used *used = calloc((size_t)nr + 1, sizeof(*used));

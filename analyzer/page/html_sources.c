@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts that code was generated from, and texts of source files, line by line. Each line has the number that samples refer to: a component,
- * or a line of the line tables. */
+/* Writes texts that code was generated from, and texts of source files, line by line. Each line has the number that samples refer to: a
+ * component, or a line of the line tables. */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 #include "analyzer/source/excerpts.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_BYTES_MAX (16u << 20) /* bytes of all texts; texts with samples come first */
+#define TEXT_BYTES_MAX (16u << 20) /* limit of the bytes of all registered texts; when it is exceeded, the others are left out */
 #define LINE_BYTES_MAX 2000u
 #define STEPS_A_LINE 2
 
@@ -23,7 +23,7 @@ static void write_source_line(const char *text, size_t bytes, FILE *to)
 		line[i] = text[i] ? text[i] : ' ';
 	line[bytes] = 0;
 	fputc('"', to);
-	for (char *at = line, *tab; at; at = tab ? tab + 1 : NULL) { /* tabs stay tabs */
+	for (char *at = line, *tab; at; at = tab ? tab + 1 : NULL) { /* escape_json() would make blanks of tabs */
 		tab = strchr(at, '\t');
 		if (tab)
 			*tab = 0;
@@ -56,7 +56,7 @@ static void put_numbers(const char *key, const uint32_t *number, size_t nr, FILE
 	fputc(']', to);
 }
 
-/* Give each line of a text its component, or its number in the table of lines. */
+/* Set the number of each line of a text: its component, or its index in the table of lines. Return false if none has one. */
 static bool number_lines(const struct report *r, const struct source *s, uint32_t *number)
 {
 	const bool components = s->level < LEVELS_MAX;
@@ -77,7 +77,7 @@ static bool number_lines(const struct report *r, const struct source *s, uint32_
 	return any;
 }
 
-/* Write a value for each line of an excerpt, and 0 between lines that are not neighbours. */
+/* Write the value of each line of an excerpt, and 0 between lines that are not neighbours in the file. */
 static void put_excerpt_numbers(const char *key, const struct excerpt *e, const uint32_t *value, FILE *to)
 {
 	fprintf(to, ",\"%s\":[", key);

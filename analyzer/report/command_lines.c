@@ -9,7 +9,7 @@ struct word {
 	size_t bytes;
 };
 
-/* Read the word at *at and move *at behind it. Return false at the end of the line. */
+/* Read the next word at *at, and move *at to its end. Return false at the end of the line. */
 static bool next_word(const char **at, struct word *w)
 {
 	*at += strspn(*at, " ");
@@ -76,9 +76,9 @@ static const char *base_name_in(struct word w, size_t *bytes)
 	return slash ? slash + 1 : w.text;
 }
 
-#define LONG_LINE 60 /* bytes */
+#define LONG_LINE 60 /* bytes; a longer command line is abbreviated also if the program has only one process */
 
-/* File names are words such as "big.cc" and "src/a.c". */
+/* Does the word look like the name of a file, such as "big.cc" or "src/a.c"? */
 static bool is_file_name(struct word w)
 {
 	const char *dot = memrchr(w.text, '.', w.bytes);

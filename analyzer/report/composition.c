@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATTERNS "PCRE2" /* a host whose code is any program's regular expressions, so that it tells no language */
-#define MAINLY 0.99 /* share of the programs' own code from which a program, or of generated code from which a language, gives the name */
+#define PATTERNS "PCRE2" /* a host whose generated code is regular expressions of any program, so it tells no language */
+/* share of the programs' own code from which one program gives that part its name, and share of generated code from which one language
+ * does */
+#define MAINLY 0.99
 
-/* The languages that hosts of jit_hosts.h run, and how the report calls their compilers. */
+/* The languages that the hosts of jit_hosts.h run, and what the report calls their compilers; "" if it has no name of its own. */
 static const struct language {
 	const char *host, *language, *compiler;
 } languages[] = {
@@ -31,7 +33,8 @@ static const struct language *language_of_path(const char *path)
 	return NULL;
 }
 
-/* Return the part of each image, so that each path is looked at once. Functions that are not a JIT's take the part of their image. */
+/* Return the part of the functions of each image, other than those of a JIT, so that each path is examined once. The caller frees it.
+ * Return NULL if memory runs out. */
 static unsigned char *parts_of_images(const struct attribution *a)
 {
 	unsigned char *part = malloc((size_t)a->nr_images + 1);
@@ -50,7 +53,8 @@ static enum composition_part part_of_function(const struct function *f, const un
 									  (enum composition_part)of_image[f->image];
 }
 
-/* A frame of a compiler or a collector among the callers within the host decides the part. Generated code ends the search. */
+/* Return the part of a stack. A function of a compiler or a collector among the callers decides it, up to the first generated code, whose
+ * callers are not examined. Samples in generated code belong to the language. */
 static enum composition_part part_of_stack(const struct attribution *a, uint32_t node, uint32_t function, const unsigned char *of_image)
 {
 	enum composition_part part = part_of_function(&a->function[function], of_image);
@@ -66,14 +70,15 @@ static enum composition_part part_of_stack(const struct attribution *a, uint32_t
 	return part;
 }
 
-/* CPython runs functions in its interpreter, so samples in the interpreter belong to the language, and generated code to a library
- * (numba). */
+/* Is the file CPython or its library? CPython runs functions in its interpreter, so samples there belong to the language, and generated
+ * code belongs to a library (numba). */
 static bool is_cpython(const char *program)
 {
 	return strncmp(program, "python3", 7) == 0 || strncmp(program, "libpython3", 10) == 0;
 }
 
-/* Split the programs' own code into the interpreter and the rest. The rest may be a program that loads libpython (uWSGI, blender). */
+/* Split the programs' own code into CPython's interpreter and programs that load libpython (uWSGI, blender), and set the language to
+ * Python. */
 static void split_cpython(const struct attribution *a, const double *by_image, const unsigned char *of_image, struct composition *c)
 {
 	double others = 0;
@@ -88,8 +93,8 @@ static void split_cpython(const struct attribution *a, const double *by_image, c
 	snprintf(c->name[COMPOSITION_PROGRAM], COMPOSITION_NAME, "%s", c->language);
 }
 
-/* Return the language of the hosts that generated the code, where nearly all of that code is of one language. A trace without generated
- * code takes the language of the first program or sampled image that has one. NULL: no language, or no single one. */
+/* Return the language of the hosts that generated the code, if nearly all of that code is of one language. Without generated code, it is
+ * that of the first program, or else of the first sampled image, that has one. Return NULL if there is no language, or no single one. */
 static const struct language *find_language(const struct report *r, const struct report_group *functions, const double *by_image)
 {
 	const size_t none = sizeof(languages) / sizeof(languages[0]);
@@ -119,7 +124,7 @@ static const struct language *find_language(const struct report *r, const struct
 	return language;
 }
 
-/* The program with most of the samples in programs' own code gives that part its name. */
+/* Name the parts, and set the language. If nearly all samples in the programs' own code are in one of them, it gives that part its name. */
 static void name_parts(const struct report *r, const struct language *language, const double *by_image, const unsigned char *of_image,
 		       struct composition *c)
 {
@@ -185,7 +190,7 @@ void composition_print(const struct composition *c, struct page *p)
 		order[i] = i;
 	order[0] = language;
 	order[language] = 0;
-	/* The language comes first. The other parts follow by size. */
+	/* The language is the first part in order, and the others follow by size. */
 	qsort_r(order + 1, NR_COMPOSITION_PARTS - 1, sizeof(order[0]), compare_parts, (void *)(uintptr_t)c);
 	for (int i = 0; i < NR_COMPOSITION_PARTS && at < sizeof(text); i++)
 		if (c->share[order[i]] >= 0.0005)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The composition of a program's time where there is no plan: code of its language, compiler, collector, the program itself, libraries,
+/* Splits the time of a program that has no plan into parts: code of its language, compiler, collector, the program itself, libraries,
  * kernel. Context: thread. */
 #ifndef TAILOR_COMPOSITION_H
 #define TAILOR_COMPOSITION_H
@@ -10,11 +10,11 @@
 #define COMPOSITION_NAME 64
 
 enum composition_part {
-	COMPOSITION_LANGUAGE, /* generated code */
+	COMPOSITION_LANGUAGE, /* generated code, or, for CPython, that of libraries (numba) */
 	COMPOSITION_COMPILER,
 	COMPOSITION_COLLECTOR,
 	COMPOSITION_PROGRAM,
-	COMPOSITION_EMBEDDERS, /* programs that load libpython, beside the interpreter itself */
+	COMPOSITION_EMBEDDERS, /* programs that load libpython, without the interpreter itself */
 	COMPOSITION_LIBRARIES,
 	COMPOSITION_KERNEL,
 	COMPOSITION_UNREGISTERED,
@@ -23,15 +23,16 @@ enum composition_part {
 
 struct composition {
 	char name[NR_COMPOSITION_PARTS][COMPOSITION_NAME];
-	double share[NR_COMPOSITION_PARTS]; /* shares of all samples, which add up to 1 */
-	const char *language; /* the language of the host that generated the code; "": unknown */
+	double share[NR_COMPOSITION_PARTS]; /* shares of the report's samples, which add up to 1 */
+	/* the language of the host that generated the code, "Python" for CPython, or "" if there is none or several */
+	const char *language;
 };
 
-/* Compute the parts. totals: sums by stack and function (totals_ask()), or NULL. Without totals the sums by function decide, so that only
- * the functions of compilers and collectors themselves count as theirs. */
+/* Compute the parts. totals: sums by stack and function (totals_ask()), or NULL. Without these, a library function that a compiler or
+ * collector calls does not count as theirs. functions: sums by function. If memory runs out, all shares are 0. */
 void composition_make(const struct report *r, const struct report_group *totals, const struct report_group *functions,
 		      struct composition *c);
-/* Print one sentence, such as "JavaScript 62.0 %, V8 compiling 8.1 %, ...". */
+/* Print one sentence such as "JavaScript 62.0 %, V8 compiling 8.1 %, kernel 5.0 %.", the language first. */
 void composition_print(const struct composition *c, struct page *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sums of the report without --view. */
+/* Asks for the sums of the report without --view, and completes them. */
 #include "analyzer/report/default_report.h"
 
 static void ask_report_sums(struct report_sums *s, struct report *r, unsigned flags)
@@ -60,7 +60,7 @@ int default_report_settle(struct default_report *d)
 		d->in_run = d->all;
 		return 0;
 	}
-	/* Each row was summed either inside or outside of the run phase, so all samples are the sum of both. */
+	/* Each sample was summed either inside or outside of the run phase, so the sums of all samples are the sums of both. */
 	for (uint32_t i = 0; i < LEVELS_MAX && d->all.level[i]; i++)
 		ret |= report_group_add(d->all.level[i], d->in_run.level[i]);
 	ret |= report_group_add(d->all.process, d->in_run.process);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report that `tailor report` shows without --view. As text: the verdict, the plan and the five most useful tables of this trace, on a
- * screen and a half. As JSON: all sums. Context: thread.
+ * Makes the report that `tailor report` shows without --view. As text, it has the verdict, the plan and the five most useful tables of this
+ * trace, on a screen and a half. As JSON, it has all sums. Context: thread.
  */
 #ifndef TAILOR_DEFAULT_REPORT_H
 #define TAILOR_DEFAULT_REPORT_H
@@ -10,36 +10,38 @@
 #include "analyzer/query/report.h"
 #include "analyzer/view/view.h"
 
-/* One set of sums, either of all samples that pass the filter, or of the run phase. */
+/* A set of sums, either of all samples that pass the filter, or of those in the run phase (the executions of the host's query). */
 struct report_sums {
-	bool whole; /* all samples are also summed by level, method and reason if there is a run phase; for people only the run phase is */
+	/* level, method and reason of all samples are set although there is a run phase; for people only those of the run phase are */
+	bool whole;
 	struct report_group *level[LEVELS_MAX], *process, *method, *reason;
 };
 
 struct default_report {
 	struct report_group *event, *function, *line, *image;
-	struct report_group *function_total, *line_total; /* totals_ask(); for people only where no level is a plan */
-	struct report_group *own_total, *module_total; /* totals by a host's functions and modules, in the run phase; for people */
-	struct report_group *mode, *run_function; /* only for people, in the run phase */
-	struct report_group *by_query; /* only for people, in the run phase; plan_queries_ask() */
-	struct report_group *phase, *thread; /* only for programs */
-	/* in_run equals all where there are no run marks. For programs that is so also where the run phase has no samples. */
+	struct report_group *function_total, *line_total; /* sums of totals_ask(), or NULL; for people only if no level is a plan */
+	/* sums of totals_ask() by a host's functions and modules, in the run phase; NULL for programs, and if there are none */
+	struct report_group *own_total, *module_total;
+	struct report_group *mode, *run_function; /* in the run phase; NULL for programs */
+	struct report_group *by_query; /* sums of plan_queries_ask() in the run phase; NULL for programs, and without a plan */
+	struct report_group *phase, *thread; /* NULL for people */
+	/* in_run is the same as all if there are no marks of a run, and, for programs, also if no sample is in one */
 	struct report_sums all, in_run;
-	uint32_t plan_level; /* LEVELS_MAX: no level is a plan */
-	uint32_t nr_runs; /* for programs: marks with samples in them */
+	uint32_t plan_level; /* the level of the plan; LEVELS_MAX: there is none */
+	uint32_t nr_runs; /* for programs: number of marks that have samples */
 	bool has_run;
 };
 
-/* default_report_ask() registers the sums before the samples are read. default_report_settle() completes them afterwards. Return 0, or
+/* default_report_ask() asks for the sums before the samples are read. default_report_settle() completes them afterwards. It returns 0 or
  * -ENOMEM. */
 void default_report_ask(struct default_report *d, struct report *r, bool for_programs);
 int default_report_settle(struct default_report *d);
 /* Do all samples of the trace pass the filter? */
 bool default_report_has_all(const struct default_report *d, const struct attribution *a);
 
-/* page.top < 0 shows as many rows of a table as there is room for. */
+/* Write the report for people. If p->top is below 0, it is set to the number of rows for which there is room. */
 void default_report_text(const struct default_report *d, struct report *r, struct page *p);
-/* Return 0, or -errno of the output. */
+/* Write the report for programs. Return 0, or -EIO if it could not be written. */
 int default_report_json(const struct default_report *d, const struct report *r, FILE *to);
 
 #endif

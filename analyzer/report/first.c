@@ -11,11 +11,12 @@
 
 #define NAME_COLUMNS 32
 #define PHASE_COLUMNS 24
-#define WORTH 0.005 /* share of deep Python functions that is worth a sentence */
-#define UNNAMED 0.01 /* share of generated code without names that is worth a sentence */
-#define UNNAMED_FIRST 0.05 /* share that is worth a first sentence, because shares of functions are then of the rest */
-#define INTERPRETED_FIRST 0.5 /* share in an interpreter that is worth a first sentence; a program that only embeds one has less */
-#define TRUNCATED_FIRST 0.05 /* share of samples with truncated call stacks that is worth a first sentence */
+#define WORTH 0.005 /* share of Python functions too deep in the stack for names from which it is worth a sentence */
+#define UNNAMED 0.01 /* share of generated code without names from which it is worth a sentence */
+/* share without names from which it is worth a first sentence, because the shares of functions are of the rest only */
+#define UNNAMED_FIRST 0.05
+#define INTERPRETED_FIRST 0.5 /* share in an interpreter from which it is worth a first sentence; a program that only embeds one has less */
+#define TRUNCATED_FIRST 0.05 /* share of samples with truncated call stacks from which it is worth a first sentence */
 
 const char *first_whole(const struct verdict *v, struct page *p, char text[VERDICT_TEXT / 3])
 {
@@ -77,7 +78,7 @@ static void print_truncated(const struct verdict *v, struct page *p)
 			  "totals.%s%s", grid_percent(v->truncated), *remedy ? " " : "", remedy);
 }
 
-/* Write how the code can get names. The sentence about the host's version has this already where v->is_lacking. */
+/* Write how the code can get names, or "" if the sentence about the host's version (v->is_lacking) says it already. */
 static void write_advice(const struct verdict *v, const struct jit_host *host, char text[JIT_ADVICE_BYTES + 8])
 {
 	char advice[JIT_ADVICE_BYTES];
@@ -85,7 +86,7 @@ static void write_advice(const struct verdict *v, const struct jit_host *host, c
 	*text = 0;
 	if (!v->names_not_read && v->is_lacking)
 		return;
-	if (v->names_not_read) /* the cause, whichever other way could name the code */
+	if (v->names_not_read) /* this is why the code has no names, so nothing else needs to be tried */
 		snprintf(advice, sizeof(advice), "%s", v->names_not_read);
 	else
 		jit_host_advise(host, &v->recording, advice);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sentences that a report begins with, because the rest would be misread without them. The order of FIRST_SENTENCES is by how much a
- * sentence changes what one reads, and docs/reading-a-report.md has the same order. Context: thread.
+ * Prints the sentences that a report begins with, because the rest would be misread without them. FIRST_SENTENCES is ordered by how much a
+ * sentence changes what one reads, as docs/reading-a-report.md is. Context: thread.
  */
 #ifndef TAILOR_FIRST_H
 #define TAILOR_FIRST_H
@@ -10,16 +10,16 @@
 
 #define FIRST_SENTENCES(X) \
 	X(nothing) /* there are no samples, or none in the run phase */ \
-	X(versions) /* hosts of which something is missing */ \
-	X(truncated) /* call stacks: totals of outer callers are too small */ \
-	X(unnamed) /* code that a JIT generated and did not name, of Python, of an interpreter; plans of Spark */ \
-	X(rest) /* tags */
+	X(versions) /* hosts whose information is incomplete, because of their version */ \
+	X(truncated) /* truncated call stacks, because of which the totals of outer callers are too small */ \
+	X(unnamed) /* samples without names: in code that a JIT did not name, in Python, in an interpreter; plans of Spark */ \
+	X(rest) /* warnings about tags */
 
-/* Write what shares are of: "all samples", or "the run phase". Return text. */
+/* Write what shares are of: "all samples", or "the run phase" with the name of the mark. Return text. */
 const char *first_whole(const struct verdict *v, struct page *p, char text[VERDICT_TEXT / 3]);
 void first_print(const struct verdict *v, struct page *p);
 bool first_says_truncated(const struct verdict *v);
-/* Print a share of unnamed code that is too small for a first sentence. */
+/* Print the sentence about code without names if its share is worth one, but too small for a first sentence. */
 void first_print_unnamed(const struct verdict *v, struct page *p);
 
 #endif

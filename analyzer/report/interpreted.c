@@ -13,8 +13,8 @@ static const struct interpreter interpreters[] = {
 };
 #define NR_INTERPRETERS (sizeof(interpreters) / sizeof(interpreters[0]))
 
-/* Is the file an interpreter with or without a version? "libruby" fits "libruby-3.1.so.3.1", "ruby" fits "ruby3.1", "lua" does not fit
- * "luajit". */
+/* Is the file one of the objects, with or without a version? "libruby" fits "libruby-3.1.so.3.1", "ruby" fits "ruby3.1", and "lua" does not
+ * fit "luajit". */
 static bool has_name(const char *file, const char *objects)
 {
 	for (const char *at = objects; *at; at += *at == ' ') {
@@ -40,7 +40,7 @@ const struct interpreter *interpreted_find(const struct report *r, const struct 
 	const struct attribution *a = r->a;
 	const double all = report_measure(r, &by->g.total);
 	double sum[NR_INTERPRETERS] = { 0 };
-	int *of_image = malloc(((size_t)a->nr_images + 1) * sizeof(*of_image)); /* looks at each path once */
+	int *of_image = malloc(((size_t)a->nr_images + 1) * sizeof(*of_image)); /* by image, so that each path is examined once */
 	size_t most = 0;
 
 	for (uint32_t i = 0; of_image && i < a->nr_images; i++)

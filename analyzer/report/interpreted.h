@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interpreters that run a language's functions without generating code for them, and have no interface that tells which function runs. A
- * profile of such a program has only the interpreter's own C functions, and the report says so. Context: thread.
+ * Finds interpreters that run a language's functions without generating code for them, and have no interface that tells which function
+ * runs. A profile of such a program has only the interpreter's own C functions, and the report says so. Context: thread.
  */
 #ifndef TAILOR_INTERPRETED_H
 #define TAILOR_INTERPRETED_H
@@ -10,13 +10,13 @@
 
 struct interpreter {
 	const char *language;
-	const char *objects; /* beginnings of file names, up to a version; separated by spaces */
-	const char *helps;   /* a sentence without its full stop */
+	const char *objects; /* file names of the interpreter and its library, without versions, separated by blanks */
+	const char *helps;   /* what would give the functions names, as a sentence without its full stop, or "" */
 };
 
 /*
- * Return the interpreter that most samples of a group by function ran in, and that interpreter's share of the group. NULL: no sample ran in
- * one. The group may be a filtered one.
+ * Return the interpreter in which most samples of a group by function are, among all interpreters, and set *share to its share of the
+ * group. Return NULL if no sample is in one, or if memory runs out.
  */
 const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, double *share);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report for programs. Keys are stable. A report may get new keys, and a renamed one raises "schema". Uses jansson. */
+/* Writes the report for programs, by jansson. Keys are stable: a report may get new keys, and "schema" is raised when one is renamed. */
 #include "analyzer/check/check.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/query/without_debug.h"
@@ -18,7 +18,7 @@ static json_t *json_of_samples(double samples)
 {
 	double whole = (double)(int64_t)(samples + 0.5);
 
-	/* A sample of several parents is shared among them, so its parts are not whole numbers. */
+	/* The number need not be whole, because a sample of several parents is shared among them. */
 	return samples - whole < 1e-6 && whole - samples < 1e-6 ? json_integer((json_int_t)whole) : json_real(samples);
 }
 
@@ -27,7 +27,7 @@ static json_t *json_of_share(double part, double total)
 	return json_real(total > 0 ? part / total : 0);
 }
 
-/* Add the sum of the samples whose call stack contains the value. */
+/* Add the sum of the samples that have the value (a function or line) anywhere in their call stack. */
 static void put_total(json_t *o, const struct report *r, const struct totals *t, uint32_t value, const struct group_sum *all)
 {
 	if (value >= t->nr)
@@ -53,7 +53,7 @@ static json_t *json_of_components(const struct report *r, const struct report_su
 		const struct scope *query;
 
 		if (!c->announced && sum->samples == 0)
-			continue; /* a line without samples */
+			continue; /* a line of a text, without samples */
 		o = json_object();
 		parents = json_array();
 		counters = json_object();
@@ -102,8 +102,8 @@ static json_t *json_of_named_sums(const struct report_group *sums, const char *c
 	return o;
 }
 
-/* Samples with a component that has no link to this level. Together with the reasons these are all samples that are unattributed at the
- * level. */
+/* Return the samples with a component that has no link to this level. Together with the samples of all reasons, these are the samples that
+ * are unattributed at the level. */
 static double unlinked_samples_at_level(const struct default_report *d, uint32_t level)
 {
 	double rest = report_find_sum(d->all.level[level], COMPONENT_NONE)->samples - report_find_sum(d->all.method, METHOD_NONE)->samples;
@@ -111,7 +111,7 @@ static double unlinked_samples_at_level(const struct default_report *d, uint32_t
 	return rest >= 0.5 ? rest : 0;
 }
 
-/* Samples with a component of this level that the host never registered. */
+/* Return the samples with a component of this level that the host never announced. */
 static double unannounced_samples_at_level(const struct default_report *d, const struct report *r, uint32_t level)
 {
 	const struct report_group *g = d->all.level[level];
@@ -393,7 +393,7 @@ static json_t *json_of_run_phase(const struct default_report *d, const struct re
 	return o;
 }
 
-/* List the findings in the host's data that cannot be right. */
+/* List what in the host's data cannot be right, as check_model() finds. */
 static json_t *json_of_findings(const struct default_report *d, const struct report *r)
 {
 	const struct check_sums sums = { (const struct report_group *const *)d->all.level };
@@ -418,7 +418,7 @@ static json_t *json_of_findings(const struct default_report *d, const struct rep
 	return list;
 }
 
-/* Images whose functions have no names, or whose code has no lines, each with its cause and remedy. */
+/* List the images whose functions have no names (lines: whose code has no lines), with cause and remedy. */
 static json_t *without_debug(const struct without_debug_list *l, bool lines)
 {
 	char text[WITHOUT_DEBUG_TEXT];
@@ -457,7 +457,7 @@ int default_report_json(const struct default_report *d, const struct report *r, 
 	put_member(samples, "last_ns", json_integer((json_int_t)a->last_ns));
 	put_member(o, "samples", samples);
 	put_member(o, "command", json_text(m->command));
-	if (r->idle > 0) /* idle samples are in no sum below */
+	if (r->idle > 0) /* samples of idle processors are in no sum */
 		put_member(o, "idle", json_of_share(r->idle, r->idle + r->not_idle));
 	put_member(o, "complete", json_boolean(m->has_end));
 	put_member(o, "recorder_cpu_ns", json_integer((json_int_t)m->recorder_cpu_ns));

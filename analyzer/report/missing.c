@@ -7,18 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PERIODS_FEW 4 /* periods that can pass without a sample, because periods vary, and a thread's first one begins anywhere */
-#define SLACK_NS 20e6 /* processor time (ns) of the command that counters do not see: the recorder's half of the fork, and the exec */
+#define PERIODS_FEW 4 /* periods that may pass without a sample, because periods vary, and a thread's first one begins anywhere */
+#define SLACK_NS 20e6 /* processor time (ns) of the command that its counters may not see: the recorder's part of the fork, and the exec */
 
 /* --------------------------------------------------------------------------------------------------------- no samples */
 
 struct row {
 	const char *key;
-	bool (*is_seen)(const struct verdict *v); /* the evidence */
+	bool (*is_seen)(const struct verdict *v); /* is there evidence for this reason? */
 	void (*say)(const struct verdict *v, char text[MISSING_TEXT]);
 };
 
-/* The subject of a sentence: the processes whose counters these are. */
+/* Return the subject for a sentence about the processes whose counters these are. */
 static const char *who(const struct verdict *v)
 {
 	return v->recording.way == JIT_WAY_RUN ? "the command" : "the recorded processes";
@@ -75,7 +75,7 @@ static void say_trace_has_no_end(const struct verdict *v, char text[MISSING_TEXT
 	snprintf(text, MISSING_TEXT, "the trace has no end, so the recording was cut off before the first one was written.");
 }
 
-/* The kernel's count of the command's processor time is far above that of the counters. */
+/* Is the kernel's count of the command's processor time far above that of its counters? */
 static bool counters_saw_less(const struct verdict *v)
 {
 	return v->has_count && v->command_cpu_ns > 2 * v->counters_ns + SLACK_NS;
@@ -95,7 +95,8 @@ static void say_counters_saw_less(const struct verdict *v, char text[MISSING_TEX
 		 v->no_samples_of ? v->no_samples_of : "the reason is unknown");
 }
 
-/* Processor time (ns) used during the recording, by the counters, or else by the kernel when the command ended. Below 0: not known. */
+/* Return the processor time (ns) that was used during the recording by the counters, or else by the kernel's count when the command ended.
+ * Return a number below 0 if neither is known. */
 static double cpu_ns(const struct verdict *v)
 {
 	return v->has_count ? v->counters_ns : v->command_cpu_ns > 0 ? v->command_cpu_ns : -1;
@@ -241,7 +242,8 @@ const char *missing_attribution_remedy(const struct verdict *v, enum reason why,
 		break;
 	case REASON_NO_FRAME_POINTERS:
 	case REASON_CHAIN_CUT:
-		if (!v->stack_bytes) /* with stack bytes, the stack was recorded, and the trace is scrubbed */
+		/* with stack bytes, there was a copy of the stack, which was removed from the trace later, so recording it helps nothing */
+		if (!v->stack_bytes)
 			snprintf(text, MISSING_TEXT, "Record stack bytes (%s) in place of frame pointers.", stack_remedy(0, way, how));
 		break;
 	default:
@@ -252,7 +254,7 @@ const char *missing_attribution_remedy(const struct verdict *v, enum reason why,
 
 /* -------------------------------------------------------------------------------------------------------------- losses */
 
-/* Is it an error that a write to another disk would not have? */
+/* Is it the text of an error that a write to another disk would not have? */
 static bool disk_was_full(const char *error)
 {
 	return error && (strcmp(error, strerror(ENOSPC)) == 0 || strcmp(error, strerror(EDQUOT)) == 0);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reasons why a report lacks something: tables whose rows say which evidence each reason needs. Evidence is what was seen: counters,
- * processor time at the end, a notice with the error where it happened, the options of the recording. Where nothing is known, the sentence
- * says that the reason is unknown, and what was seen. Remedies stand behind a reason only where they would help.
+ * Finds the reasons why a report lacks something, by the evidence in the trace: counters, the command's processor time, the recorder's
+ * notices of errors, and the options of the recording. If nothing explains it, the sentence says that the reason is unknown, and what was
+ * seen. A remedy is only given if it would help.
  *
- * The first row whose evidence is there is the reason. Context: thread.
+ * The reasons why there are no samples are a table, in which each has the evidence that it needs. The first one whose evidence is there is
+ * the reason. Context: thread.
  */
 #ifndef TAILOR_MISSING_H
 #define TAILOR_MISSING_H
@@ -13,13 +14,13 @@
 
 #define MISSING_TEXT 512
 
-/* Find why there are no samples. Return the row's key, and write its sentence. */
+/* Find why there are no samples. Write a sentence, which begins with a small letter, and return the reason's key, which tests use. */
 const char *missing_samples(const struct verdict *v, char text[MISSING_TEXT]);
 /* missing_attribution() writes what a reason for unattributed samples means in this trace. missing_attribution_remedy() writes what helps
- * against it; "": nothing does. Return text. */
+ * against it, or "" if nothing does. Return text. */
 const char *missing_attribution(const struct verdict *v, enum reason why, char text[MISSING_TEXT]);
 const char *missing_attribution_remedy(const struct verdict *v, enum reason why, char text[MISSING_TEXT]);
-/* Return what helps against losses of samples; "": nothing does. */
+/* Return what helps against losses of samples for this reason, or "" if nothing does. */
 const char *missing_loss_remedy(const struct verdict *v, enum loss_reason why);
 
 #endif

@@ -34,7 +34,7 @@ bool own_code_is_program(const struct model *m, const char *path)
 
 /* ------------------------------------------------------------------------------------------- compiled ahead of time */
 
-/* The roots of the packages of Go's standard library and runtime. */
+/* The first parts of the names of packages in Go's standard library and runtime. */
 static const char *const go_roots[] = {
 	"archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto", "database", "debug", "embed", "encoding",
 	"errors", "expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal", "io", "iter", "log", "maps", "math", "mime",
@@ -46,7 +46,7 @@ bool own_code_is_go_library(const char *function)
 {
 	size_t root = strcspn(function, "./");
 
-	if (!function[root]) /* a name without a package is a function written in assembly */
+	if (!function[root]) /* in Go, a name without a package is a function written in assembly */
 		return true;
 	for (const char *const *r = go_roots; *r; r++)
 		if (strlen(*r) == root && strncmp(function, *r, root) == 0)
@@ -54,7 +54,7 @@ bool own_code_is_go_library(const char *function)
 	return strncmp(function, "type:", 5) == 0 || strncmp(function, "golang.org/x/", 13) == 0;
 }
 
-/* Templates of standard libraries are compiled into the programs that use them. */
+/* Is the function of a standard library of C++ or Rust? Their templates and generics are compiled into the programs that use them. */
 static bool is_standard_library(const char *function)
 {
 	static const char *const prefixes[] = { "std::", "__gnu_cxx::", "boost::", "core::", "alloc::", "<core::", "<alloc::", "<std::",
@@ -100,10 +100,10 @@ static bool is_java_library(const char *function)
 {
 	static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun.", NULL };
 
-	return !strchr(function, '.') || begins_with_any(function, packages); /* code without a class is the JVM's own */
+	return !strchr(function, '.') || begins_with_any(function, packages); /* a name without a class is code of the JVM itself */
 }
 
-/* Return the word behind the one at the pointer. NULL at the end of the command. */
+/* Return the word after the one at the pointer, or NULL at the end of the command. */
 static const char *next_word(const char *at)
 {
 	at += strcspn(at, " ");
@@ -127,8 +127,8 @@ const char *own_java_package(const char *command, char text[OWN_PACKAGE_BYTES])
 	}
 	end = word ? strcspn(word, " ") : 0;
 	if (!word || memchr(word, '/', end) || (end > 5 && strncmp(word + end - 5, ".java", 5) == 0))
-		return NULL; /* the program is started from a source file */
-	/* The first two parts of the package: "com.example." of com.example.shop.Main. */
+		return NULL; /* the program is started from a source file, which does not tell the package */
+	/* Two parts of the package are taken, which is "com.example." of com.example.shop.Main. */
 	for (size_t i = 0, dots = 0; i < end && i + 1 < OWN_PACKAGE_BYTES && dots < 2; i++)
 		if (word[i] == '.' && ++dots)
 			bytes = i + 1;
@@ -176,7 +176,8 @@ unsigned char *own_components_find(const struct report *r, const char *language)
 		if (is_java)
 			own[i] = package ? is_java_class_of(c->name, package) : !is_java_library(c->name);
 		else
-			own[i] = path ? !own_code_is_library_path(path) : !is_javascript; /* no file: regular expressions, builtins */
+			/* of JavaScript, functions without a file are regular expressions and builtins */
+			own[i] = path ? !own_code_is_library_path(path) : !is_javascript;
 	}
 	return own;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct program {
-	char *name; /* path of the executable, name of the process, or command line */
+	char *name; /* path of the executable or name of the process, or label of the command line; on the heap */
 	uint32_t processes;
 	struct group_sum sum;
 };
@@ -31,7 +31,7 @@ static int compare_sums(const void *a, const void *b, void *report)
 	return of_x < of_y ? 1 : of_x > of_y ? -1 : strcmp(x->name, y->name);
 }
 
-/* Merge programs of the same name. Return how many remain. */
+/* Merge entries of one name. Return how many remain. */
 static uint32_t merge_programs(struct program *list, uint32_t nr)
 {
 	uint32_t to = 0;
@@ -49,7 +49,7 @@ static uint32_t merge_programs(struct program *list, uint32_t nr)
 	return nr ? to + 1 : 0;
 }
 
-/* Write the name by which processes are merged. false: the process is left out. */
+/* Write the name by which processes are merged. Return false if the process is to be left out. */
 typedef bool write_name(const void *context, const struct process *p, char text[COMMAND_LABEL_BYTES]);
 
 static bool write_path(const void *context, const struct process *p, char text[COMMAND_LABEL_BYTES])
@@ -59,7 +59,8 @@ static bool write_path(const void *context, const struct process *p, char text[C
 	return true;
 }
 
-/* List the programs that have samples, the largest first. Return how many. The caller frees *list and the names in it. */
+/* List the programs, or command lines, that have samples, the largest first. Return how many there are. The caller frees *list with
+ * free_programs(). If memory runs out, some are missing. */
 static uint32_t list_programs(const struct report *r, const struct report_group *by_process, write_name *name, const void *context,
 			      struct program **list)
 {

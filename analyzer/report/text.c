@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The report for people, on a screen and a half: the verdict, what was recorded, the plan, the five most useful tables of this trace,
- * recorder warnings, and which views hold more. */
+/* Writes the report for people, on a screen and a half: the verdict, what was recorded, the plan, the five most useful tables of this
+ * trace, recorder warnings, and which views have more. */
 #include "analyzer/check/check.h"
 #include "analyzer/query/warnings.h"
 #include "analyzer/report/composition.h"
@@ -18,14 +18,14 @@
 #define EVENTS_SHOWN 5
 #define WARNINGS_SHOWN 4
 #define TABLES 5
-#define ROWS 5	       /* rows of a table without --top */
-#define ROWS_BELOW 4   /* rows of a table below a long plan */
-#define PLAN_LONG 8    /* operators from which a plan is long */
+#define ROWS 5	       /* rows of a table, if there is no --top */
+#define ROWS_BELOW 4   /* the same, below a long plan */
+#define PLAN_LONG 8    /* number of operators from which on a plan is long */
 #define LINES_FROM 0.25 /* share of samples on lines of the host's text (IR, query) from which these lines are worth a table */
 
 /* ------------------------------------------------------------------------------------------------------------- header */
 
-/* Append more to the line if the page is wide enough. */
+/* Append `more` to the line if the page is wide enough. */
 static void append_if_room(const struct page *p, char line[160], const char *more)
 {
 	size_t at = strlen(line);
@@ -34,7 +34,7 @@ static void append_if_room(const struct page *p, char line[160], const char *mor
 		snprintf(line + at, 160 - at, "%s", more);
 }
 
-/* Show one line for an event: how it was sampled, and how much of its count the samples are. */
+/* Show a line about an event: how it was sampled, and how much of its count the samples are. */
 static void show_event(const struct report *r, uint32_t i, const char *label, struct page *p)
 {
 	const struct model_event *e = &r->model->event[i];
@@ -56,7 +56,7 @@ static void show_event(const struct report *r, uint32_t i, const char *label, st
 	}
 	if (e->exclude_kernel)
 		append_if_room(p, line, ", user only");
-	if (i == r->event) { /* mostly, all events have the same */
+	if (i == r->event) { /* mostly, all events have the same number of stack bytes */
 		snprintf(more, sizeof(more), ", %u stack bytes", e->stack_bytes);
 		append_if_room(p, line, more);
 	}
@@ -131,7 +131,8 @@ static double share_with_component(const struct report *r, const struct report_g
 	return all > 0 ? 1 - report_measure(r, report_find_sum(g, COMPONENT_NONE)) / all : 0;
 }
 
-/* Show the levels below the plan from above: pipelines, tasks, and lines of the host's text if their share of the time is worth it. */
+/* Show the levels beside the plan, from above: pipelines, tasks, and lines of the host's text if their share of the time is worth it. Show
+ * at most `most`, and return how many. *has_lines is set if lines are shown. */
 static int show_levels_below_plan(const struct default_report *d, struct report *r, int most, bool *has_lines, struct page *p)
 {
 	const struct dictionary *dictionary = &r->model->dictionary;
@@ -150,7 +151,7 @@ static int show_levels_below_plan(const struct default_report *d, struct report 
 	return shown;
 }
 
-/* Do rows whose value is first or more have a hundredth of all samples? */
+/* Do the rows whose value is at least `first` have a hundredth of all samples? */
 static bool group_has_samples(const struct report_group *g, uint32_t first)
 {
 	double n = 0;
@@ -170,7 +171,7 @@ static uint32_t count_sampled_values(const struct report_group *g)
 	return nr;
 }
 
-/* Show a table of the whole trace, also where other tables are of the run phase. */
+/* Show a table of all samples, and say so in its heading if other tables are of the run phase. */
 static void show_brief_of_all_samples(const struct default_report *d, struct report *r, const struct report_group *g,
 				      const struct report_group *totals, const struct view_brief *brief, struct page *p)
 {
@@ -195,7 +196,7 @@ static void show_tables_with_levels(const struct default_report *d, struct repor
 	attribution_show_brief(r, d->in_run.method, d->in_run.reason, p);
 }
 
-/* Show functions, lines and images for samples that are not attributed to components. */
+/* Show functions, lines and images, because no sample is in the run phase. */
 static void show_tables_of_code(const struct default_report *d, struct report *r, struct page *p)
 {
 	show_brief_of_all_samples(d, r, d->function, d->function_total, &brief_functions, p);
@@ -204,11 +205,12 @@ static void show_tables_of_code(const struct default_report *d, struct report *r
 	show_brief_of_all_samples(d, r, d->image, NULL, &brief_images, p);
 }
 
-#define OWN_ROWS 10 /* rows of the functions that the reader wrote, without --top */
-#define OWN_FROM 0.05 /* total share from which a function of the program, and one of another, deserve a table each */
-#define PROGRAMS_FROM 4 /* processes with samples from which programs are shown */
+#define OWN_ROWS 10 /* rows of the table of the program's own functions, if there is no --top */
+#define OWN_FROM 0.05 /* share (with callees) that a function of the program, and another one, must have for them to get a table each */
+#define PROGRAMS_FROM 4 /* number of processes with samples from which on programs are shown */
 
-/* Is a total worth a table both among the values in part and among the others? The first values and the dull ones of b do not count. */
+/* Have both the values in part and the others one whose total share deserves a table? Values below b->first, and those that b->is_dull()
+ * names, do not count. */
 static bool parts_are_worth(const struct report *r, const struct report_group *totals, const unsigned char *part,
 			    const struct view_brief *b)
 {
@@ -224,8 +226,8 @@ static bool parts_are_worth(const struct report *r, const struct report_group *t
 	return worth[0] && worth[1];
 }
 
-/* Is a function worth a table that the language's compiler did not generate (such as a kernel of XLA in Python)? Such functions have no
- * place. */
+/* Is there a function worth a table that the language's own compiler did not generate, such as a kernel of XLA in Python? Such functions
+ * have no place. */
 static bool others_are_worth(const struct report *r, const struct report_group *self)
 {
 	for (uint32_t i = 0; i < self->g.nr; i++) {
@@ -238,7 +240,8 @@ static bool others_are_worth(const struct report *r, const struct report_group *
 	return false;
 }
 
-/* Show functions of the host's language with their files and lines. The program's own functions come first. */
+/* Show functions of the host's language with their files and lines. If the program's own ones and those of libraries both are worth a
+ * table, they get two tables, the program's first. */
 static void show_language_functions(const struct default_report *d, struct report *r, const char *language, struct page *p)
 {
 	const uint32_t level = r->model->host_level[HOST_LEVEL_FUNCTION];
@@ -264,7 +267,8 @@ static void show_language_functions(const struct default_report *d, struct repor
 	free(own);
 }
 
-/* Show functions of a program that was compiled ahead of time. The program's own functions come first. */
+/* Show functions of a program that was compiled ahead of time. If the program's own ones and the others both are worth a table, they get
+ * two tables, the program's first. */
 static void show_functions(const struct default_report *d, struct report *r, struct page *p)
 {
 	unsigned char *own = own_functions_find(r);
@@ -288,7 +292,8 @@ static void show_functions(const struct default_report *d, struct report *r, str
 	free(own);
 }
 
-/* Show what was recorded, and what the numbers lack. Without a plan this stands behind the first table, which is the answer. */
+/* Show what was recorded, and what the numbers lack. Without a plan this comes after the first table, which answers the reader's
+ * question. */
 static void show_recording(const struct default_report *d, const struct report *r, const struct verdict *v, struct page *p)
 {
 	struct page notes = *p;
@@ -306,7 +311,7 @@ static void show_recording(const struct default_report *d, const struct report *
 	show_header(d, r, p);
 }
 
-/* Is it a build, with several programs and no functions of a host's language? */
+/* Is it a build or the like, with several programs and no functions of a host's language? */
 static bool is_of_programs(const struct default_report *d, const struct report *r)
 {
 	const uint32_t function = r->model->host_level[HOST_LEVEL_FUNCTION];
@@ -321,8 +326,8 @@ static void show_programs(const struct default_report *d, struct report *r, stru
 	command_lines_show_brief(r, d->all.process, p);
 }
 
-/* Show the tables for a host that declared no levels: functions of its language if it generated code, modules, functions, lines, programs,
- * images. */
+/* Show the tables for a host that declared no levels: functions of its language if there are any, what was recorded, modules, functions,
+ * lines, programs, and processes or images. */
 static void show_tables_without_levels(const struct default_report *d, struct report *r, const struct verdict *v, struct page *p)
 {
 	const uint32_t *level = r->model->host_level;
@@ -355,13 +360,14 @@ static void show_tables_without_levels(const struct default_report *d, struct re
 		show_brief_of_all_samples(d, r, d->image, NULL, &brief_images, p);
 }
 
-/* Show the plan, and why samples with a component are on no operator. The table of attribution methods has all other reasons. */
+/* Show the plan, and why samples with a component are on no operator. (All other reasons are in the table of attribution methods.) Return
+ * the number of operators. */
 static uint32_t show_plan(const struct default_report *d, struct report *r, struct page *p)
 {
 	const char *sort = p->sort;
 	uint32_t nr;
 
-	p->sort = NULL; /* the plan is a tree */
+	p->sort = NULL; /* the plan is a tree, and stays one */
 	nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->by_query, d->plan_level, p);
 	p->sort = sort;
 	unlinked_show_brief(r, d->in_run.reason, d->in_run.level[d->plan_level], d->plan_level, p);
@@ -381,7 +387,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 	if (v.samples > 0 && !v.outside && d->plan_level == LEVELS_MAX && (!r->model->dictionary.nr_levels || r->model->has_host_levels)) {
 		composition_make(r, d->function_total, d->function, &of);
 		v.composition = &of;
-		if (is_of_programs(d, r)) /* no function has a large share of a build */
+		if (is_of_programs(d, r)) /* in a build, no function has a share worth a sentence */
 			v.nr_parts = 0;
 	}
 	verdict_print(&v, p);

@@ -18,15 +18,15 @@
 
 #define NAME_COLUMNS 32
 #define DETAIL_COLUMNS 24
-#define FEW 100	     /* samples; with fewer, shares are only known within ten points */
+#define FEW 100	     /* samples; with fewer, shares are only known within ten per cent */
 #define FEW_REMEDY "Few samples: record longer, or raise the rate (-r)."
-#define LANGUAGE_FROM 0.5 /* share of code of the host's language from which its functions are the largest parts */
-#define PART_FROM 0.0015 /* share from which an operator is a part: it is printed as more than a per mille */
-#define QUERY_FROM 0.5 /* share of the largest query from which queries are the parts if no operator is */
-#define WORTH 0.005  /* share of unattributed samples that is worth a sentence */
+#define LANGUAGE_FROM 0.5 /* share of samples with a function of the host's language from which these functions are the parts */
+#define PART_FROM 0.0015 /* share from which an operator is named; it is printed as more than 0.1 % then */
+#define QUERY_FROM 0.5 /* share of the largest query from which queries are the parts, if no operator is large enough */
+#define WORTH 0.005  /* share from which unattributed or unsampled time is worth a sentence */
 #define MAKERS_MAX 16
 #define EVENT_TIMER "cpu-timer"
-#define COVERED 0.95 /* share of the count below which the coverage is worth a sentence */
+#define COVERED 0.95 /* share of an event's count; if the samples stand for less, that is worth a sentence */
 
 /* ------------------------------------------------------------------------------------------------------------- gather */
 
@@ -65,7 +65,7 @@ static void name_function(const struct report *r, uint32_t function, const struc
 		snprintf(name, VERDICT_TEXT, "%s", cut);
 }
 
-/* Write "work (server.js:15)", without the column and without folders. */
+/* Write a function such as "work (server.js:15)", without the column and without folders. */
 static void name_language_function(const struct report *r, uint32_t component, const struct page *p, char name[VERDICT_TEXT])
 {
 	char own_spare[32], cut[VERDICT_TEXT / 2], file[VERDICT_TEXT / 3];
@@ -78,8 +78,8 @@ static void name_language_function(const struct report *r, uint32_t component, c
 	snprintf(name, VERDICT_TEXT, *file ? "%s (%s)" : "%s", cut, file);
 }
 
-/* Gather the largest parts among the values of g from first on, by self measure. Components of one name in several processes are one part.
- * add_up: round as in a table whose rows add up. */
+/* Gather the largest parts by self measure, among the values of g that are at least `first`. Components of one name in several processes
+ * are one part. add_up: shares are rounded as in a table whose rows add up. If memory runs out, there are no parts. */
 static void gather_parts(const struct report *r, const struct report_group *g, uint32_t first, bool add_up,
 			 void (*name)(const struct report *r, uint32_t value, const struct page *p, char name[VERDICT_TEXT]),
 			 const struct page *p, struct verdict *v)
@@ -125,7 +125,7 @@ static double largest_share(const struct default_report *d, const struct report 
 	return largest;
 }
 
-/* Return the level of operators, or that of queries if samples belong to queries alone. */
+/* Return the level of the plan, or that of queries if operators have next to no samples and one query has most of them. */
 static uint32_t level_of_parts(const struct default_report *d, const struct report *r)
 {
 	const uint32_t query = plan_query_level(&r->model->dictionary, d->plan_level);
@@ -135,7 +135,8 @@ static uint32_t level_of_parts(const struct default_report *d, const struct repo
 	return by_query ? query : d->plan_level;
 }
 
-/* Gather operators, or functions of the language if it has most of the time, or functions. */
+/* Gather the largest operators if there is a plan, or else functions of the host's language if most samples have one, or else all
+ * functions. */
 static void gather_largest_parts(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v)
 {
 	const uint32_t level = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
@@ -150,7 +151,7 @@ static void gather_largest_parts(const struct default_report *d, const struct re
 		gather_parts(r, d->function, 0, false, name_function, p, v);
 }
 
-/* Sum up the code without names, and find the JIT that generated most of it. */
+/* Sum up the samples in code without names, and find the JIT that has most of them. */
 static void gather_unnamed(const struct report *r, const struct report_group *by, struct verdict *v)
 {
 	struct {
@@ -191,7 +192,8 @@ static bool host_is_lacking(const struct model *m, const struct jit_host *host)
 	return false;
 }
 
-/* Was a program started with the option, and never without it? Which program the report's samples belong to is not known here. */
+/* Was a program started with the option, and no process of the same executable without it, apart from forked ones? It is not known here
+ * which program the report's samples belong to. */
 static bool option_is_in_force(const struct model *m, const char *option, size_t bytes)
 {
 	const char *program = NULL;
@@ -221,7 +223,8 @@ static void compare_option(void *search, const char *option)
 	s->found |= strncmp(option, s->wanted, s->bytes) == 0 && !option[s->bytes];
 }
 
-/* Find the option in force, among those of the host that name its code. An imported recording has only perf's command line to look at. */
+/* Find the option among those by which the JIT names its code that the program was started with. In an imported recording, perf's command
+ * line is searched, too, because it may have no others. */
 static void gather_option_in_force(const struct model *m, struct verdict *v)
 {
 	const struct jit_host *host = jit_host_of_object(v->maker);
@@ -258,7 +261,7 @@ static void gather_time_split(const struct default_report *d, const struct repor
 {
 	const struct report_group *by = v->has_run ? d->run_function : d->function;
 	const struct group_sum *all = &by->g.total;
-	const bool has_all = default_report_has_all(d, r->a); /* a filtered report does not know which runs its samples are of */
+	const bool has_all = default_report_has_all(d, r->a); /* with a filter, it is not known which executions its samples are of */
 
 	for (uint32_t i = 0; i < d->mode->g.nr && v->in_run > 0; i++)
 		if (report_value(d->mode, i, 0) == SAMPLE_MODE_KERNEL)
@@ -292,7 +295,7 @@ static void gather_time_split(const struct default_report *d, const struct repor
 	}
 }
 
-/* Return the recorder's sentence about an event in place of which e was recorded, or NULL. */
+/* Return the recorder's sentence about an event that it could not record, and in whose place it recorded e, or NULL. */
 static const char *find_fallback(const struct model *m, const struct model_event *e)
 {
 	for (uint32_t i = 0; i < m->notices.nr && e->name && *e->name; i++)
@@ -301,7 +304,7 @@ static const char *find_fallback(const struct model *m, const struct model_event
 	return NULL;
 }
 
-/* Find the first notice with this beginning. Return the text behind the beginning, or NULL. */
+/* Return the text of the first of the recorder's notices with this beginning, without the beginning, or NULL if there is none. */
 static const char *find_notice(const struct model *m, const char *beginning)
 {
 	for (uint32_t i = 0; i < m->notices.nr; i++)
@@ -310,7 +313,7 @@ static const char *find_notice(const struct model *m, const char *beginning)
 	return NULL;
 }
 
-/* Gather what was seen of an event that may have no samples. */
+/* Gather what the trace knows about an event, which may have no samples. */
 static void gather_evidence(const struct model *m, const struct model_event *e, struct verdict *v)
 {
 	v->has_count = e->nr_counts || e->of_threads.enabled_ns;
@@ -457,8 +460,9 @@ static int compare_part_shares(const void *a, const void *b)
 
 #define PARTS_MAX (NR_METHODS + NR_REASONS)
 
-/* Append a list such as ": 62.3 % kernel, 36.4 % host", the largest first. Shares are rounded as in a table of all nr parts, of which the
- * first nr_named are printed. Parts that round to zero are left out. if_one: the text in front of a part that is everything, or NULL. */
+/* Append a list such as ": 62.3 % kernel, 36.4 % host", the largest first. Shares are rounded so that all nr parts add up, of which only
+ * the first nr_named are listed, without those that round to zero. if_one: the text to write in place of a share if one part is everything,
+ * or NULL. */
 static void append_parts(struct sentence *l, const char *if_one, struct part_of_all *part, size_t nr_named, size_t nr)
 {
 	double share[PARTS_MAX], named = 0, all = 0;
@@ -550,7 +554,7 @@ static void print_unattributed_share(const struct verdict *v, struct page *p)
 	if (!v->has_components || none < WORTH || !most)
 		return;
 	if (v->composition && (most == REASON_HOST || most == REASON_COMPILER || most == REASON_COLLECTOR))
-		return; /* the composition says this already */
+		return; /* the sentence about the composition says this already */
 	append_to_sentence(&l, "Unattributed: %.1f %%, %s \"%s\" (%s).", grid_percent(none),
 			   v->reason[most] < none - 1e-9 ? "mainly" : "all", reason_names[most],
 			   missing_attribution(v, (enum reason)most, text));

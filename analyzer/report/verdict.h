@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first sentences of a report: where the time went, how sure that is, what was missed, and the remedy where there is one. Facts are
- * gathered from a report's sums. The sentences depend on the facts alone. Context: thread.
+ * Prints the first sentences of a report: where the time went, how sure that is, what was missed, and what would help. verdict_gather()
+ * takes the facts from a report's sums, and the sentences depend on these facts alone. Context: thread.
  */
 #ifndef TAILOR_VERDICT_H
 #define TAILOR_VERDICT_H
@@ -17,7 +17,7 @@
 
 struct verdict_part {
 	char name[VERDICT_TEXT];
-	double share, low, high; /* share of what is summed up, and its 95 % interval */
+	double share, low, high; /* share (0..1) of the samples in the run phase, or of all if there is none, and its 95 % interval */
 };
 
 struct verdict {
@@ -25,55 +25,61 @@ struct verdict {
 	bool of_components; /* the filter names components */
 	uint64_t recorded; /* samples in the trace */
 	uint64_t bad_blocks; /* blocks of samples that could not be decoded */
-	double samples, in_run; /* samples that pass the filter, and of those in the run phase */
-	double recording_s;	/* duration of the recording (s) */
-	bool has_run;		/* shares are of the run phase */
+	double samples, in_run; /* samples: number of those that pass the filter; in_run: those of them in the run phase */
+	double recording_s;	/* duration of the recording (s); 0: the trace has no end */
+	bool has_run;		/* shares are of the run phase, which has samples */
 	const char *phase;	/* name of the mark that is the run phase */
 	bool outside;		/* there is a run phase, but no sample is in it */
-	const struct composition *composition; /* the parts of the time if there is no plan, or NULL */
-	const char *event;	/* the event that shares are of if it is not time, or "" */
-	struct verdict_part part[VERDICT_PARTS]; /* operators, or functions if there is no plan; the largest first */
+	const struct composition *composition; /* the parts of the time, which the caller sets if there is no plan, or NULL */
+	const char *event;	/* name of the event that shares are of, or "" if it is time or cycles */
+	struct verdict_part part[VERDICT_PARTS]; /* the largest operators, queries or functions, the largest first */
 	int nr_parts;
-	/* Shares of what is summed up, which add up to 1. */
+	/* The four shares below add up to 1. */
 	double host, kernel, generated, unregistered;
 	double run_share; /* share of all samples that is in the run phase */
-	double compile_ns, run_ns, nr_runs; /* from the host's marks (ns, number of runs); 0: none */
-	double unnamed; /* share of code that a JIT generated and did not name */
-	double maker_share; /* share of code without names by the JIT that generated most of it */
-	const char *maker; /* the path of that JIT's object; "": unknown */
-	char in_force[64]; /* the option of that JIT that was found in force; "": none */
-	struct jit_recording recording; /* facts of the recording that decide which option names its code */
-	const struct interpreter *interpreter; /* the interpreter that runs functions without names, or NULL */
-	double interpreted; /* share of samples in the interpreter */
-	double deep_python; /* share of Python functions too deep in the stack for names */
-	const struct warnings *warnings; /* the recorder's warnings; may be NULL */
-	bool is_lacking; /* something is missing of that JIT, and the sentence about its version has the remedy */
-	double truncated; /* share of samples whose call stack is truncated, among those of a table of totals */
-	struct without_debug_list nameless; /* images with functions without a name */
+	/* compile_ns, run_ns: sums of the host's marks (ns); nr_runs: number of marks of executions; 0: none, or not known because the
+	 * report is filtered */
+	double compile_ns, run_ns, nr_runs;
+	double unnamed; /* share (0..1) of samples in generated code without names */
+	/* share of what is reported (0..1) that ran in code without names of one JIT: the one that has most of all such code (maker) */
+	double maker_share;
+	const char *maker; /* path of the file of that JIT (executable or library); "": not known */
+	char in_force[64]; /* the option by which that JIT names its code, if the program was started with it; "": none */
+	struct jit_recording recording; /* facts of the recording that decide which way could name the code */
+	const struct interpreter *interpreter; /* the interpreter that most samples of such programs are in (interpreted.h), or NULL */
+	double interpreted; /* share of samples in that interpreter */
+	double deep_python; /* share of samples in Python functions that are too deep in the stack for names */
+	const struct warnings *warnings; /* the recorder's warnings, which the caller sets; may be NULL */
+	/* the information of that JIT is incomplete because of its version, and the sentence about the version says what helps */
+	bool is_lacking;
+	double truncated; /* share of samples whose call stack is truncated, among those of function_total; 0 without that */
+	struct without_debug_list nameless; /* images whose functions without a name have samples */
 	bool has_components;
-	double method[NR_METHODS], reason[NR_REASONS]; /* shares of what is summed up */
+	double method[NR_METHODS], reason[NR_REASONS]; /* shares of samples by attribution method, and of unattributed ones by reason */
 	uint64_t lost;
-	enum loss_reason lost_by; /* the largest loss of samples */
-	double running; /* part of the time in which the event was counted; less than 1 if it was multiplexed */
+	enum loss_reason lost_by; /* the reason for which most samples were lost, if any were */
+	double running; /* share of the time in which the event was counted; less than 1 if it was multiplexed */
 	bool several_events; /* other events were recorded beside this one */
-	double covered; /* part of the count that the weights of samples and the rows without a sample are; 0: not known */
-	bool timer; /* the event is a timer of threads, which takes samples without events of the kernel */
-	bool user_part_of_clock; /* samples are of user code, but the count is of the processor time */
+	/* share of the event's count that the weights of samples, and the rows for threads without a sample, stand for; 0: not known */
+	double covered;
+	bool timer; /* the event is cpu-timer, which takes samples by timers of threads, without perf's events */
+	bool user_part_of_clock; /* only user code is sampled, but the count is all processor time */
 	const char *why_not_covered;
-	double unsampled; /* part of the count that belongs to threads without a sample */
+	double unsampled; /* share of the event's count that belongs to threads without a sample */
 	uint32_t stack_bytes;
-	const char *fallback; /* the recorder's sentence about the event that it could not use, or NULL */
-	/* Evidence of what is missing (missing.h). */
-	double command_cpu_ns; /* from the kernel when the command had ended; 0: not known */
-	bool has_count, user_only, has_registers; /* counters reported a count; options of the recording */
-	double counters_ns, counted; /* time for which counters ran (ns), and what they counted */
-	double period_ns, period; /* processor time (ns) and events between samples; 0: not known */
+	const char *fallback; /* the recorder's sentence about the event in whose place this one was recorded, or NULL */
+	/* The members below are evidence of why there are no samples (missing.h). */
+	double command_cpu_ns; /* processor time of the command (ns), by the kernel when it had ended; 0: not known */
+	/* has_count: counters reported a count; user_only: the kernel is not sampled; has_registers: user registers are sampled */
+	bool has_count, user_only, has_registers;
+	double counters_ns, counted; /* counters_ns: time for which counters ran (ns); counted: what they counted */
+	double period_ns, period; /* between two samples: processor time (ns), and number of events; 0: not known */
 	const char *event_name;
-	const char *no_samples_of, *names_not_read, *write_error; /* texts of the recorder's notices, or NULL */
+	const char *no_samples_of, *names_not_read, *write_error; /* texts of the recorder's notices without their beginnings, or NULL */
 };
 
 void verdict_gather(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v);
-/* Print the answer, and the sentences without which it would be misread. */
+/* Print where the time went, after the sentences without which that would be misread. */
 void verdict_print(const struct verdict *v, struct page *p);
 /* Print how sure the answer is, what was missed, and the remedies. */
 void verdict_print_notes(const struct verdict *v, struct page *p);

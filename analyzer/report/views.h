@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* All views by name and in the order of help, including those of other rooms (listing, check). Context: thread. */
+/* Finds views by name, and lists them in the order of help, including those of other folders (listing, check). Context: thread. */
 #ifndef TAILOR_VIEWS_H
 #define TAILOR_VIEWS_H
 
 #include "analyzer/view/view.h"
 
-/* Return NULL if no view has the name. */
+/* Return the view with this name, or NULL if there is none. */
 const struct view *view_find(const char *name);
-/* Return the n-th view, or NULL behind the last. */
+/* Return the n-th view, from 0 on, or NULL after the last. */
 const struct view *view_at(int n);
 
 #endif
