@@ -41,7 +41,7 @@ struct access_columns {
 	const uint32_t *stream, *page; /* dense numbers from 0 */
 	const uint32_t *phase;	       /* number of the execution (mark) that the row is in; 0: none */
 	const double *share;	       /* share of the sample, 0 to 1; NULL: all rows are whole samples */
-	const uint8_t *granule;	       /* granule of each stream: enum access_granule */
+	const uint8_t *granule;	       /* unit of differences (enum access_granule), by stream */
 	uint32_t nr_streams, nr_pages;
 };
 

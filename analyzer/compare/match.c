@@ -45,7 +45,7 @@ bool match_is_alike(const struct match *m, const struct profile *p, uint32_t lin
 /* Entries of a profile that are in no line yet. Entries that must be compared with each other have one key and are in one list. */
 struct untaken {
 	struct hash_map first; /* key (hash_entry_key()) -> 1 + index of the first entry in its list */
-	uint32_t *next;	       /* entry -> 1 + index of the next one */
+	uint32_t *next;	       /* by entry: 1 + index of the next one in its list; 0: the end */
 	bool *taken;
 };
 

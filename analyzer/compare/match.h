@@ -15,7 +15,7 @@
 #define MATCH_NOT UINT32_MAX
 
 struct match {
-	uint32_t nr; /* lines */
+	uint32_t nr; /* number of lines */
 	uint32_t nr_profiles;
 	uint32_t *entry; /* [line * nr_profiles + profile]: index of the entry, or MATCH_NOT */
 };

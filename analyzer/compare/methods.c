@@ -122,7 +122,7 @@ static void count_agreeing_samples(const struct methods *m, struct counts *c, ui
 	for (uint64_t i = 0; i < samples; i++) {
 		uint32_t tag = m->component[0][i], stack = m->component[1][i];
 
-		if (tag >= nr || stack >= nr) /* outside of the run phase */
+		if (tag >= nr || stack >= nr) /* the sample is METHODS_OUTSIDE, so it is not counted */
 			continue;
 		all->samples++;
 		c[tag].by[0]++;

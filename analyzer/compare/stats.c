@@ -94,7 +94,8 @@ double stats_t_quantile(double df, double alpha)
 	if (!(df > 0))
 		return INFINITY;
 	df = df > 1e6 ? 1e6 : df;
-	/* P(|T| > x) = I_{df / (df + x^2)}(df / 2, 1 / 2) */
+	/* For Student's t, P(|T| > x) is the incomplete beta function I_{df / (df + x^2)}(df / 2, 1 / 2), which falls as x grows. So x is
+	 * found by bisection. */
 	while (incomplete_beta(df / 2, 0.5, df / (df + high * high)) > alpha && high < 1e12)
 		high *= 2;
 	for (int i = 0; i < 200 && high - low > 1e-10 * high; i++) {

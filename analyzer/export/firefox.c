@@ -50,10 +50,10 @@ static const char *cpu_unit(const struct export *e)
 
 /* The tables of frames (a function or component at a line of a category) and of functions, each of which is there only once. */
 struct tables {
-	uint32_t *frame; /* node -> frame */
-	uint32_t *first, nr_frames; /* frame -> a node that has it */
-	uint32_t *func;	 /* frame -> function */
-	uint32_t *named, nr_funcs; /* function -> a node that has it */
+	uint32_t *frame; /* by node of the tree of stacks: its frame */
+	uint32_t *first, nr_frames; /* by frame: a node that has it */
+	uint32_t *func;	 /* by frame: its function */
+	uint32_t *named, nr_funcs; /* by function: a node that has it */
 };
 
 static void tables_fini(struct tables *t)

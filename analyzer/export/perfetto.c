@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define GAP_FACTOR 4 /* a slice ends if the next sample comes after more than so many times the median distance between samples */
-#define WORK_TRACK (1u << 30) /* added to a thread's number; numbers of the kernel are less than 2^22 */
+#define WORK_TRACK (1u << 30) /* bit that is set in the thread number of a track of samples; the kernel's numbers are less than 2^22 */
 
 static void prepare_perfetto(struct export *e)
 {

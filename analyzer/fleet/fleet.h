@@ -10,8 +10,8 @@ struct fleet_what {
 	const char *host, *event; /* NULL: all */
 };
 
-/* Export a window to a file. format: "otlp", or "pprof", which has only one event: the given one, or else the one with the most samples. If
- * path ends with .gz, the file is compressed. Return 0, or -errno with the reason in d; -EINVAL if there is no such format. */
+/* Export a window to a file. format: "otlp", or "pprof", which has only one event: the given one, or else the store's first one that is no
+ * wait. If path ends with .gz, the file is compressed. Return 0, or -errno with the reason in d; -EINVAL if there is no such format. */
 int fleet_export(struct store *s, const struct fleet_what *what, const char *format, const char *path, struct diag *d);
 
 /* Does the text name servers in place of a store: clickhouse[s]://HOST[:PORT][,HOST[:PORT]...]/DATABASE[@WINDOW]? fleet_address_bytes()

@@ -28,8 +28,8 @@ struct http_answer {
 /*
  * Send a POST. Return 0 if there is an answer, of whatever status, or -errno with the reason in d: -ECONNREFUSED if nothing was sent,
  * because there was no connection; -ELIBACC if there is no libcurl; -EFBIG if the answer is too large; -ETIMEDOUT if it was not complete in
- * time; -EINVAL if the address is none. After -EFBIG, -ETIMEDOUT and -EIO it is not known whether the server has taken the request. Memory
- * and time are limited whatever the server sends. The caller calls http_answer_fini() in any case.
+ * time; -EINVAL if the address is malformed. After -EFBIG, -ETIMEDOUT and -EIO it is not known whether the server has taken the request.
+ * Memory and time are limited whatever the server sends. The caller calls http_answer_fini() in any case.
  */
 int http_post(const struct http_request *r, struct http_answer *a, struct diag *d);
 void http_answer_fini(struct http_answer *a);

@@ -16,8 +16,8 @@
  */
 int store_profiles_add(struct store *s, const struct fleet_what *what, const char *event, struct wire_profiles *p,
 		       int (*full)(void *context), void *context, struct diag *d);
-/* Return the name of the event with the most samples, which the caller frees. Waits are considered only if there is no other event. Return
- * NULL if there is no event, or after an error. */
+/* Return the name of the store's first event that is no wait, or else its first event, which the caller frees. Return NULL if the store has
+ * none, or after an error with the reason in d. */
 char *store_profiles_main_event(struct store *s, const struct window *w, struct diag *d);
 
 #endif

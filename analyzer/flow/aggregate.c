@@ -11,7 +11,7 @@
 
 struct circles {
 	uint32_t *index, *low, *stack, *path, *next, *circle;
-	uint32_t *first, *call_of; /* calls by their caller */
+	uint32_t *first, *call_of; /* indexes of calls, sorted by caller; those of function f begin at call_of[first[f]] */
 	uint32_t nr_seen, nr_stacked, nr_circles;
 	double *total, *entries; /* time of each cycle, and how often it is entered from outside */
 };

@@ -12,7 +12,7 @@
 struct graph {
 	const struct class_arc *arc;
 	uint32_t nr_arcs, nr_nodes; /* the outside is the last node */
-	uint32_t *first, *arc_of;   /* arcs by either end */
+	uint32_t *first, *arc_of;   /* indexes of arcs, sorted by either end; those of node n begin at arc_of[first[n]] */
 	/* order: nodes in the order in which they were reached; tree_arc: the arc by which each node was reached, UINT32_MAX for a root */
 	uint32_t *order, *tree_arc;
 	uint64_t *count;	    /* count of each arc */

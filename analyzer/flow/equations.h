@@ -25,7 +25,7 @@ struct flow_variable {
 };
 
 struct flow_equation {
-	uint32_t owner;	    /* the caller's number */
+	uint32_t owner;	    /* number that the caller gave when it added the equation */
 	/* sum of the terms if all are counted, assumed or solved, which is not 0 if the counts contradict each other; else 0 */
 	int64_t difference;
 };

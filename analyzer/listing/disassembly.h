@@ -40,8 +40,8 @@ struct hot { /* A function that has hits. */
 };
 
 /* Return the sums of hits_ask_group() as hits, sorted by code and address, those of one file together. *nr: how many. *all: the measure of
- * the report's event in all of them. The caller frees the hits, which are valid as long as the report. Return NULL if memory runs out.
- * hot_find() finds the functions around them. */
+ * the report's event in all of them. The caller frees the hits. Return NULL if memory runs out. hot_find() finds the functions around
+ * them. */
 struct hit *hits_make_all(const struct report *r, const struct report_group *by, uint32_t *nr, double *all);
 /* Return the hits of one component (HITS_OF_ALL: of all), from a group of hits_ask_group_by_level(), as hits_make_all() does. */
 struct hit *hits_make_of_component(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all);

@@ -37,7 +37,7 @@ struct merging {
 	struct trace_reader *from;
 	struct merge_files files;
 	struct merge_counts *counts;
-	uint32_t epoch;		    /* 1, 2, ... */
+	uint32_t epoch;		    /* number of the epoch that is read: 1, 2, ... */
 	struct hash_map said;	    /* hash of a registration or notice -> the first epoch that has it */
 	struct hash_map generation; /* pid -> how many programs and processes with this pid have begun so far */
 	struct hash_map code_of;    /* hashes of the place, code and name of a LOAD -> 1 + its index in loaded */

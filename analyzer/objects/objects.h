@@ -25,7 +25,7 @@ struct object {
 	uint64_t address, from_ns, to_ns; /* the object lives in [from, to) */
 	uint32_t process;		  /* index */
 	uint32_t flags;			  /* JITREG_OBJECT_* */
-	uint32_t upper, root;		  /* indexes; the outermost object is its own root, and has no upper one */
+	uint32_t upper, root;		  /* indexes in objects.object; the outermost object is its own root, and has no upper one (0) */
 	uint32_t depth;
 	uint32_t functions, components; /* indexes in objects.set */
 	uint32_t place, nr_below; /* tree[place] is the object, tree[place + 1] to tree[place + nr_below] are those below it */
@@ -51,7 +51,7 @@ struct object_steps {
 };
 
 struct objects {
-	struct object *object; /* [0]: none */
+	struct object *object; /* all objects by index; index 0 is none */
 	struct object_steps *step; /* sorted by process, first and time when all are read */
 	uint32_t nr_steps, steps_capacity;
 	uint64_t longest_steps; /* bytes of the longest program in step[]; limits how far objects_find_step() searches */
@@ -59,11 +59,11 @@ struct objects {
 	uint32_t nr, capacity;
 	uint64_t *number; /* numbers of all sets */
 	uint32_t nr_numbers, numbers_capacity;
-	struct object_set *set; /* [0]: empty */
+	struct object_set *set; /* all sets by index; set 0 is empty */
 	uint32_t nr_sets, sets_capacity;
 	struct hash_map set_of;	   /* hash of its numbers -> index */
 	struct hash_map latest;	   /* (process, address) -> index, while records are read */
-	struct hash_map functions; /* (address, 0) -> 1, for the functions of all objects */
+	struct hash_map functions; /* (address, 0) -> 1, for the functions of all objects, and those with a step word */
 	uint64_t steps;		   /* work of searches, whose length the host's data decide, since the caller last set this to 0 */
 	/* objects that were dropped, because the one above was unknown, had ended or is the same, or because they were too deep */
 	uint64_t lost;

@@ -175,7 +175,7 @@ static uint32_t choose_answered_object(const struct plan_walk *w, const struct p
 
 struct function_below {
 	uint64_t function;
-	uint32_t root; /* OBJECT_NONE: any */
+	uint32_t root; /* outermost object of the tree that is searched; OBJECT_NONE: any tree */
 };
 
 static uint32_t meant_below(const struct plan_walk *w, const void *context, uint32_t x)

@@ -76,7 +76,8 @@ static bool steps_begin_up_to(const struct objects *o, const struct object_steps
 	return s->first != first ? s->first < first : x->from_ns <= time_ns;
 }
 
-/* Return the number of steps that begin before first, or at first and not later than time_ns. */
+/* Return the number of programs in o->step that belong to earlier processes, or to this one and begin before `first`, or at `first` and not
+ * later than time_ns. */
 static uint32_t count_steps_up_to(const struct objects *o, uint32_t process, uint64_t first, uint64_t time_ns)
 {
 	return SORTED_COUNT(o->nr_steps, i, steps_begin_up_to(o, &o->step[i], process, first, time_ns));

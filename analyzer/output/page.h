@@ -88,7 +88,7 @@ int page_branches_width(const struct page *p, const char *branches, int columns)
 /* Return how many columns a text takes. Only the beginning of a very long text is examined, and the result is more than the page's width
  * then. text may be NULL. */
 int page_width(const struct page *p, const char *text);
-/* sgr: a number of ANSI's SGR, such as "1" (bold); nothing is written without colour */
+/* Switch to a style, if the page has colour. sgr: a parameter of ANSI's SGR, such as "1" for bold and "0" for none. */
 void page_style(const struct page *p, const char *sgr);
 
 /* ------------------------------------------------------------------------------------------------------------- grids */
@@ -146,7 +146,7 @@ void grid_mark_tree_column(struct grid *g, int column);
 void grid_row(struct grid *g);
 /* Set a cell of the row that was added last. A cell that is never set is "-" in text and null in JSON. */
 void grid_set(struct grid *g, int column, double value);
-void grid_set_address(struct grid *g, int column, uint64_t address); /* only for columns of kind CELL_HEX */
+void grid_set_address(struct grid *g, int column, uint64_t address); /* Set a cell of a column of kind CELL_HEX. */
 void grid_set_text(struct grid *g, int column, const char *text);
 /* Set for the interval of a share how many samples of equal weight would be as precise as all samples that it is a share of. Without this,
  * the interval is that of the row's samples among the samples of all rows. */

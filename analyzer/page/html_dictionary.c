@@ -46,7 +46,8 @@ static void write_links_json(const struct component *c, FILE *to)
 	fputc(']', to);
 }
 
-/* Write "key":{"12":value,...} for the components that have a value. */
+/* Write "key":{"12":value,...} for each component c, of index i, that fulfils the condition. The last argument is code that writes the
+ * value. */
 #define SOME_(key, condition, ...) \
 	do { \
 		const char *comma = ""; \

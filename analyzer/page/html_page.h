@@ -70,7 +70,7 @@ struct html_columns {
 	FILE *to;
 	int (*keep)(void *context, const struct html_column *column, const uint64_t *number, uint32_t nr);
 	void *context;
-	uint64_t *number; /* scratch memory */
+	uint64_t *number; /* the numbers of the column that is being written */
 	int error;
 };
 
@@ -78,12 +78,12 @@ struct html_columns {
 int html_columns_write(struct html_columns *c, const struct html_trace *t);
 
 void html_put_facts(const struct html_trace *t, const struct html_columns *c, FILE *to);
-void html_put_dictionary(const struct html_trace *t, FILE *to); /* levels, components, edges, marks */
+void html_put_dictionary(const struct html_trace *t, FILE *to); /* Write levels, components, edges and marks. */
 void html_put_plans(const struct html_trace *t, FILE *to);
 void html_put_sources(const struct html_trace *t, FILE *to);
 void html_put_listings(const struct html_trace *t, FILE *to);
-void html_put_causes(const struct html_trace *t, FILE *to); /* basic blocks of functions */
-void html_put_flow(const struct html_trace *t, FILE *to); /* written only if the host counts executions */
+void html_put_causes(const struct html_trace *t, FILE *to); /* Write the basic blocks of functions. */
+void html_put_flow(const struct html_trace *t, FILE *to); /* Write flows and counts, or nothing if the host does not count. */
 /* Write a few tables as HTML, for a browser that cannot run the page. */
 void html_put_plain(const struct html_trace *t, FILE *to);
 
