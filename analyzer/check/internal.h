@@ -41,8 +41,8 @@ static inline uint32_t check_pid(const struct check *c, uint32_t process)
 	return c->m->numbered.at[process]->pid;
 }
 
-/* The checks, in the files of this folder. Those that return a number return 0 or -ENOMEM, check_samples() also another -errno of reading
- * the trace. */
+/* Each function below makes one check or several. Those that return a number return 0 or -ENOMEM, check_samples() also another -errno of
+ * reading the trace. */
 int check_dictionary(struct check *c);
 int check_plans(struct check *c);
 int check_code(struct check *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats csv and json. csv has one line per sample (or share of one), with all columns of the sample table, which is written while the
- * trace is read. json is the report without --view, whose keys are stable. */
+/* Writes the formats csv and json. csv has one line per sample (or share of one), with all columns of the sample table, which is written
+ * while the trace is read. json is the report without --view, whose keys are stable. */
 #include "analyzer/export/export.h"
 
 #include "analyzer/attribute/sample_lines.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The format firefox, which is the processed profile format of profiler.firefox.com in its version 60. Later versions of the viewer upgrade
- * it by themselves (https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md). Each thread has its
- * samples, and the marks that it set as markers. Stacks, frames, functions and strings are in tables that all threads share.
+ * Writes the format firefox, which is the processed profile format of profiler.firefox.com in its version 60. Later versions of the viewer
+ * upgrade it by themselves (https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md). Each thread has
+ * its samples, and the marks that it set as markers. Stacks, frames, functions and strings are in tables that all threads share.
  */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"

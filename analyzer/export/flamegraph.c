@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The format flamegraph: one SVG file that needs no other files, with a box per call, as wide as its share, with zoom and search. It
+/* Writes the format flamegraph: one SVG file that needs no other files, with a box per call, as wide as its share, with zoom and search. It
  * follows B. Gregg's flame graphs (The Flame Graph, CACM 59, 2016). */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"

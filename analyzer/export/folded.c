@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The format folded: one line per call stack, "outer;inner;innermost weight", as the scripts of B. Gregg's FlameGraph read it. */
+/* Writes the format folded: one line per call stack, "outer;inner;innermost weight", as the scripts of B. Gregg's FlameGraph read it. */
 #include "analyzer/export/export.h"
 #include "analyzer/query/calltree.h"
 

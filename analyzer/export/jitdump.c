@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The format jitdump: the generated code of one process of a trace as perf's jitdump file
+ * Writes the format jitdump: the generated code of one process of a trace as perf's jitdump file
  * (linux/tools/perf/Documentation/jitdump-specification.txt). Each function of which the trace has the bytes has a LOAD, with its lines
  * (DEBUG_INFO) before it.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the formats of protocol buffers: adds a trace's stacks, processes and events to the tables of such a message. */
+/* Adds a trace's stacks, processes and events to the tables of a message, for the formats that are protocol buffers (otlp, pprof). */
 #include "analyzer/export/export.h"
 
 #include <errno.h>

@@ -2,9 +2,9 @@
 /*
  * Speaks to ClickHouse by its HTTP interface, and creates the tables of profiles in it.
  *
- * 	rows       samples and weight of a host's series (tier 1: in an hour) or of a function of a series (tier 2: in a day)
- * 	manifest   the hours and days of each host; inserted last
- * 	series, functions   names of the numbers, which are hashes of the names, the same on each host
+ *	rows       samples and weight of a host's series (tier 1: in an hour) or of a function of a series (tier 2: in a day)
+ *	manifest   the hours and days of each host; inserted last
+ *	series, functions   names of the numbers, which are hashes of the names, the same on each host
  *
  * Each insert of an hour or a day of a host has a number, its attempt, in its rows and in the manifest. Only the rows of the largest
  * attempt in the manifest count. The upper bits of an attempt are the number of epochs of the hour. So rows of an interrupted insert are

@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /*
- * Give up rights, once, after the words of a command were parsed, unless the user has switched this off. What the words name may still be
- * read, and stores may be changed, because SQLite needs a journal beside each. output: files that may be written; NULL entries are skipped.
- * If a word has the address of a server, the policy CONFINE_READER becomes CONFINE_CLIENT.
+ * Give up rights, once, after the words of a command were parsed, unless --no-sandbox was given. What the words name may still be read, and
+ * stores may be changed, because SQLite needs a journal beside each. output: files that may be written; NULL entries are skipped. If a word
+ * has the address of a server, the policy CONFINE_READER becomes CONFINE_CLIENT.
  */
 void rights_keep(enum confine_policy policy, int argc, char **argv, size_t nr_outputs, const char *const output[]);
 /* Do the same as rights_keep(), for a command that runs llvm-mc and llvm-mca. */

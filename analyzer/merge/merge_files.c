@@ -20,7 +20,7 @@
 #define BYTES_MAX ((uint64_t)1 << 31)
 #define SECTIONS_MAX 512u /* most sections of a file that are searched */
 
-/* A piece of an ELF file is bytes at an offset. A piece of a source file is text that begins at a line. It is on the heap. */
+/* A piece of a file, on the heap: of an ELF file, bytes at an offset; of a source file, text that begins at a line. */
 struct piece {
 	uint64_t at;
 	char *bytes;

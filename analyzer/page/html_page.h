@@ -38,7 +38,7 @@ void html_trace_fini(struct html_trace *t);
 
 /* Does this build have the page? It has none if esbuild or clang was missing when it was made. */
 bool html_is_built(void);
-/* The text by which a file is recognized as a page of `tailor html`, which may be overwritten. */
+/* The text by which a file is recognized as a page of `tailor html`, so that it may be replaced. */
 extern const struct output_form html_output_form;
 
 /* Write what stands before the data in the page, and after it. title is escaped. served: the number of traces whose data stay with the
