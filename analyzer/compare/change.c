@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What a line is compared with on one side: its reference, which is the unchanged lines and the line itself. */
+/* A line on one side, and its reference, with which it is compared: the unchanged lines and the line itself. */
 struct part {
 	double line, all; /* measure of the line and of the reference, over the traces of the side */
 	double samples;	  /* effective samples of the reference */

@@ -39,7 +39,7 @@ struct change {
 	/* the line was tested, because its share is large enough and there are lines to compare it with; else change and margin are NAN */
 	bool tested;
 	double change; /* relative change of the cost; 0.2: side B costs 20 % more; infinite: the line has no cost on side A */
-	double margin; /* the smallest change in the same direction that would be significant; infinite: no growth would be */
+	double margin; /* the smallest change in the same direction that would be significant; infinite (of a decrease: 1): none would be */
 	double growth; /* the change as a share of the total cost of side A */
 	bool significant;  /* the change is larger than the margin */
 	double result; /* result of the user's formula, which change_evaluate() sets */

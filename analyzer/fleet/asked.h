@@ -10,7 +10,7 @@
 
 #include <argp.h>
 
-/* What the user gave. A member is NULL if its option was not given. */
+/* The options that the user gave. A member is NULL if its option was not given. */
 struct asked_options {
 	const char *from, *to, *last; /* the window, if STORE has no @WINDOW */
 	const char *event, *host, *process, *service, *query, *component;

@@ -24,7 +24,7 @@ const char *fleet_shown(const char *text);
  * *out, which the caller closes, or -errno with the reason in d. */
 int fleet_open(const char *address, const struct window *w, const char *host, bool functions, struct store **out, struct diag *d);
 
-/* What a push has done, with a reason if something was not sent. */
+/* The result of a push, with a reason if something was not sent. */
 struct fleet_pushed {
 	unsigned requests, units;
 	const char *units_are;

@@ -52,7 +52,7 @@ const char *culprit_name(enum culprit c);
 
 #define ISSUE_WIDTH 6 /* instructions a cycle; no processor retires more, apart from fused ones */
 
-/* What an event counts whose samples bound a cause. */
+/* The things that an event may count whose samples bound a cause. */
 enum stall_event {
 	STALL_LAST_CACHE, /* cache lines that came from memory */
 	STALL_FIRST_CACHE, /* cache lines that were not in the first-level cache */
@@ -79,7 +79,7 @@ struct stall_count stall_count_bounds(double weight, double samples, double weig
 /* Add the bounds of an event to those of others that count the same thing, such as loads and stores. */
 void stall_count_add(struct stall_count *sum, double weight, double samples, double weight_squares, double period);
 
-/* What is known about all executions of one block together. */
+/* Facts about all executions of one block together. */
 struct stall_evidence {
 	double cycles, best; /* cycles: those that the block took; best: those that it takes at best */
 	/* cycles if no instruction waited for another; at most best, and the difference is waits that the code itself causes */
@@ -102,7 +102,7 @@ struct stall_bounds {
 	double low[NR_CULPRITS], high[NR_CULPRITS];
 };
 
-/* What is known about one execution of a block by its code alone. Members that struct stall_evidence also has mean the same, per
+/* Facts about one execution of a block that its code alone gives. Members that struct stall_evidence also has mean the same, but per
  * execution. */
 struct block_code {
 	double best, floor; /* cycles of one execution */

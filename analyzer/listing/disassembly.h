@@ -36,7 +36,7 @@ struct hot { /* A function that has hits. */
 	char name[256];
 	const char *image; /* file name of its image; NULL: generated code, or the name contains it */
 	double measure, samples;
-	uint32_t first, nr; /* its hits: first is the index, nr the number */
+	uint32_t first, nr; /* hits in it: first is the index, nr the number */
 };
 
 /* Return the sums of hits_ask_group() as hits, sorted by code and address, those of one file together. *nr: how many. *all: the measure of

@@ -64,7 +64,7 @@ static bool copy_block_bytes(const struct hot *h, const struct graph *f, const s
 }
 
 struct best {
-	double cycles, floor; /* of one execution; cycles < 0: not known */
+	double cycles, floor; /* cycles of one execution, as in struct best_case_block; cycles < 0: not known */
 };
 
 static bool block_has_samples(const struct report *r, const struct block *b, bool any)
@@ -121,7 +121,7 @@ void stalls_print_simulator(const struct report *r, struct page *p)
 
 /* ----------------------------------------------------------------------------------------------------------- evidence */
 
-/* What one execution of a block does, by its instructions. */
+/* The work that one execution of a block does, by its instructions. */
 struct work {
 	double loads, stores, divisions, latency;
 	bool calls, repeats;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of an ELF file, an epoch has pieces with the file's own bytes, and zeros where its samples need nothing. So the pieces of two epochs are
+ * An epoch has pieces of an ELF file with the file's own bytes, and zeros where its samples need nothing. So the pieces of two epochs are
  * combined byte by byte, except for two tables. In .eh_frame, consecutive entries that an epoch does not need are one long entry, so the
  * combined table gets an entry wherever any epoch has the beginning of one. Go's table of functions (.gopclntab) differs as a whole, so
  * only the record with the most bytes that are not zero stays.

@@ -131,8 +131,8 @@ void grid_round_to_tenths(const double *values, size_t nr, double total, int *te
 		for (size_t i = 0; i < nr; i++) {
 			double rest = bounded_tenths(values[i], total) - tenths[i];
 
-			/* Of equal remainders, that of the larger value is rounded up, so that the result does not depend on the order of
-			 * the values. */
+			/* The larger value of equal remainders is rounded up, so that the result does not depend on the order of the
+			 * values. */
 			if (rest > most + 1e-9 || (rest > most - 1e-9 && values[i] > values[best])) {
 				most = rest;
 				best = i;

@@ -58,7 +58,7 @@ struct html_column { /* A column as it was written. */
 	/* kind: how its numbers were transformed (planes.h); key: the column by whose numbers it was transformed, or "" */
 	const char *kind, *key;
 	uint32_t planes, width;
-	bool numbers; /* of the column weight: it has the weights themselves, and not their numbers in a list */
+	bool numbers; /* only for the column weight: it has the weights themselves, and not their numbers in a list */
 };
 #define HTML_COLUMNS_MAX 24
 

@@ -11,7 +11,7 @@
 struct interpreter {
 	const char *language;
 	const char *objects; /* file names of the interpreter and its library, without versions, separated by blanks */
-	const char *helps;   /* what would give the functions names, as a sentence without its full stop, or "" */
+	const char *helps;   /* sentence, without its full stop, about what would give the functions names; or "" */
 };
 
 /*

@@ -176,7 +176,7 @@ unsigned char *own_components_find(const struct report *r, const char *language)
 		if (is_java)
 			own[i] = package ? is_java_class_of(c->name, package) : !is_java_library(c->name);
 		else
-			/* of JavaScript, functions without a file are regular expressions and builtins */
+			/* functions of JavaScript without a file are regular expressions and builtins */
 			own[i] = path ? !own_code_is_library_path(path) : !is_javascript;
 	}
 	return own;
