@@ -132,8 +132,8 @@ void culprits_add(struct stall_bounds *sum, const struct stall_bounds *b);
  * was lost, because a best case is not known more precisely.
  */
 int culprits_rank(const struct stall_bounds *b, double cycles, enum culprit order[NR_CULPRITS]);
-/* Order the causes of a block in the same way. Return 0 also if its best case was not simulated and it ran about an instruction a cycle or
- * more, because then the best case is only the processor's width. */
+/* Order the causes of a block in the same way. Return 0 also if the block is not known, or if its best case was not simulated and it ran
+ * about an instruction a cycle or more, because then the best case is only the processor's width. */
 int culprits_rank_block(const struct block_stalls *b, enum culprit order[NR_CULPRITS]);
 
 #endif

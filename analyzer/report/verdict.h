@@ -40,7 +40,7 @@ struct verdict {
 	/* compile_ns, run_ns: sums of the host's marks (ns); nr_runs: number of marks of executions; 0: none, or not known because the
 	 * report is filtered */
 	double compile_ns, run_ns, nr_runs;
-	double unnamed; /* share (0..1) of samples in generated code without names */
+	double unnamed; /* share (0..1) of samples in code without names, which a JIT generated or did not register */
 	/* share of what is reported (0..1) that ran in code without names of one JIT: the one that has most of all such code (maker) */
 	double maker_share;
 	const char *maker; /* path of the file of that JIT (executable or library); "": not known */
