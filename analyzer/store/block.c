@@ -11,10 +11,10 @@
 #include <zstd.h>
 
 #define LEVEL 9
-#define OCTAVE 8 /* steps per octave, so that a place's weight is right to 4.4 % */
+#define OCTAVE 8 /* steps per octave; rounding to a step changes a weight by 4.4 % at most */
 #define STEPS_ALIKE 1
 #define STEPS_MOST (64 * OCTAVE)
-#define SMALL_BYTES (1u << 20) /* the room of smaller blocks is not checked, since the next check sees it */
+#define SMALL_BYTES (1u << 20) /* smaller blocks are read without store_has_room(); their memory is counted when it is next called */
 
 _Static_assert(sizeof(struct block_row) == BLOCK_COLUMNS * sizeof(uint64_t), "a row is its columns");
 
@@ -37,7 +37,7 @@ bool block_add(struct block *b, const struct block_row *row)
 	return true;
 }
 
-/* If there are too many rows, those with the same number are added up first. */
+/* If b would get too many rows, its rows with the same id are added up first. */
 bool block_add_all(struct store *s, struct block *b, const struct block *other)
 {
 	if (s->error || !other->nr)
@@ -132,8 +132,8 @@ static long step_of_mean(double weight, double samples)
 	return weight > samples && samples > 0 ? lround(OCTAVE * log2(weight / samples)) : 0;
 }
 
-/* Replaces weights by steps of their mean.  Periods vary by a tenth, so a row whose mean is that near to the mean of all gets the latter's
- * step. */
+/* Replaces each row's weight by the mean weight of its samples, as a number of steps (OCTAVE).  Sampling periods vary by a tenth, so a
+ * row whose step is at most STEPS_ALIKE from that of all rows together gets the latter.  The column then compresses to almost nothing. */
 static void weights_to_steps(struct block *b)
 {
 	double samples = 0, weight = 0;
@@ -152,7 +152,7 @@ static void weights_to_steps(struct block *b)
 	}
 }
 
-/* Replaces steps by weights.  false: a step is larger than any that is written. */
+/* Replaces steps by weights.  Returns false if a step is larger than weights_to_steps() makes any, since the block is damaged then. */
 static bool steps_to_weights(struct block *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {

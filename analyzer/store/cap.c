@@ -21,9 +21,9 @@
 #define BATCH(cap) ((cap) / 50)               /* most bytes freed at once below the cap, so that few pages change */
 #define SLACK 16                              /* 1/SLACK of the file may be free pages, which the next epochs use */
 #define BYTES_EMPTY (23.0 * 4096)             /* size of a store without rows */
-#define HASH_INDEX_BYTES 14                   /* per text */
-#define IDS_OF_STEP 16                        /* numbers that are searched for a step of the budget */
-#define REMEMBERED_LEAST 2048                 /* least epochs that `folded` may have */
+#define HASH_INDEX_BYTES 14                   /* bytes of the index by hash for a text */
+#define IDS_OF_STEP 16                        /* numbers that find_names() looks at for one step of the question's budget */
+#define REMEMBERED_LEAST 2048                 /* rows that the table `folded` may have, however small the cap is */
 #define REMEMBERED(cap) ((cap) / 512)
 
 struct capping {
@@ -47,7 +47,8 @@ static double bytes_of_steps(const struct usage *u, uint32_t from, uint32_t to)
 	return bytes;
 }
 
-/* The first step, from the one after `from` on, with which so many bytes are freed; else the last. */
+/* Returns the first step after `from` by which the steps since then have freed so many bytes, or the last step if all of them free less.
+ * Returns `from` if bytes is not positive. */
 static uint32_t step_that_frees(const struct capping *c, uint32_t from, double bytes)
 {
 	uint32_t step = from;
@@ -57,7 +58,8 @@ static uint32_t step_that_frees(const struct capping *c, uint32_t from, double b
 	return step;
 }
 
-/* Sets the scale of estimates.  They count rows, while pages are never quite full.  The size of the whole store tells the ratio. */
+/* Sets the ratio of real bytes to estimated ones.  Estimates count rows, but pages are never quite full.  The ratio is that of the whole
+ * store, limited to 0.5 to 2. */
 static void set_scale(struct capping *c)
 {
 	double estimate = c->u.bytes_kept + bytes_of_steps(&c->u, 0, c->u.nr_steps);
@@ -92,7 +94,8 @@ static void strip_epoch(struct capping *c, const struct usage_epoch *e)
 	c->work.stripped_end_ns = e->end_ns;
 }
 
-/* Removes an epoch.  `folded` remembers it, so that its trace, which may still be beside the store, is not added again. */
+/* Removes an epoch.  If it is an epoch as recorded, the table `folded` gets its number, so that its trace, which may still be beside the
+ * store, is not added again. */
 static void remove_epoch(struct capping *c, const struct usage_epoch *e)
 {
 	static struct statement remember = STATEMENT("INSERT OR IGNORE INTO folded VALUES(?, ?)"),
@@ -188,7 +191,7 @@ static void drop_names(struct capping *c, uint32_t from, uint32_t to)
 	};
 	struct ids ids = { 0 };
 
-	/* tables are in an order in which rows go before those that they name */
+	/* the tables are in such an order that a row is deleted before the rows that it refers to */
 	for (int table = 0; table < NR_USAGE_TABLES && find_names(c, table, from, to, is_by_hash, &ids); table++) {
 		c->p.most = c->most[table] ? c->most[table] : PIECES_FIRST;
 		for (uint32_t i = 0; i < ids.nr && pieces_next(&c->p); i++)
@@ -199,7 +202,7 @@ static void drop_names(struct capping *c, uint32_t from, uint32_t to)
 	free(ids.id);
 }
 
-/* Bounds `folded`, which remembers epochs that are no longer in the store. */
+/* Bounds the table `folded`, which has the numbers of epochs that are no longer in the store by themselves. */
 static void forget_oldest(struct capping *c)
 {
 	static struct statement oldest = STATEMENT("DELETE FROM folded WHERE (recording, number) IN (SELECT recording, number FROM folded "
@@ -250,8 +253,8 @@ static void make_room(struct capping *c, uint64_t cap, uint64_t target)
 	}
 }
 
-/* Gives free pages back to the file system, if there are many of them or the file is larger than the target.  Others stay for the next
- * epochs. */
+/* Gives free pages back to the file system if they are many, or if the file is larger than the target.  Other free pages stay for the
+ * next epochs. */
 static void shrink_file(struct capping *c, uint64_t cap, uint64_t target)
 {
 	uint64_t file = store_file_bytes(c->s), size = store_size(c->s);

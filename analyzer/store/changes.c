@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shares are compared as logarithms of odds.  Their variance has two parts: sampling (1/n + 1/rest), and variation between hours.  A few
- * hours tell little about a line's own variance, so the variance of all lines together counts as PRIOR_DF more hours (as in Smyth, Linear
+ * hours say little about a line's own variance, so the variance of all lines together counts as PRIOR_DF more hours (as in Smyth, Linear
  * models and empirical Bayes methods, 2004).  A line that grows makes the shares of all others shrink.  So the line that stands out most is
- * taken out of the total, again and again until none stands out.
+ * taken out of the total, and the others are compared again, until no line stands out.
  */
 #include "analyzer/store/changes.h"
 
@@ -42,11 +42,11 @@ struct hours {
 	struct sums sums;
 	double per_weight; /* effective samples per unit of weight */
 	int64_t *hour;	   /* hours since 1970, ascending */
-	double *samples;   /* per hour, sums of all lines */
+	double *samples;   /* effective samples of all lines, by hour */
 	uint32_t nr;
-	double *of_line; /* samples, [line][hour] */
+	double *of_line; /* effective samples, [line][hour] */
 	bool *taken;	 /* per line: it is taken out of the total of this pair of hours */
-	uint32_t *since; /* per line: 1 + the last hour that it stood out in */
+	uint32_t *since; /* per line: 1 + index of the last hour in which it stood out; 0: none */
 };
 
 struct history {
@@ -150,7 +150,8 @@ static double line_at(const struct hours *h, uint32_t line, uint32_t hour)
 	return h->of_line[(size_t)line * h->nr + hour];
 }
 
-/* The history of an hour: the same hour of earlier days, or, if these are too few, the hours before the first of the pair. */
+/* Returns the hours with which an hour is compared: the same hour of earlier days, or, if these are too few, the hours before the first
+ * one of the pair.  Hours with few samples are left out. */
 static struct history history_of(const struct hours *h, uint32_t hour, uint32_t first)
 {
 	struct history t = { .is_same_hour = true };
@@ -172,7 +173,7 @@ static struct history history_of(const struct hours *h, uint32_t hour, uint32_t 
 
 /* ------------------------------------------------------------------------------------------------------------ shares */
 
-/* Samples of an hour in lines that did not change. */
+/* Returns an hour's samples in the lines that are not taken out of the total. */
 static double unchanged(const struct hours *h, uint32_t hour)
 {
 	double all = h->samples[hour];
@@ -184,7 +185,7 @@ static double unchanged(const struct hours *h, uint32_t hour)
 }
 
 struct odds {
-	double log, variance; /* variance: by sampling */
+	double log, variance; /* log: natural logarithm; variance: the part of it that sampling causes */
 };
 
 static struct odds odds_of(double of_line, double all)
@@ -194,7 +195,8 @@ static struct odds odds_of(double of_line, double all)
 	return (struct odds){ log(a / rest), 1 / a + 1 / rest };
 }
 
-/* A line's history as log odds. */
+/* The history of a line: mean and variance of its log odds, the mean of the variances that sampling causes, and the mean samples of an
+ * hour. */
 struct past {
 	double mean, variance, sampling, samples;
 };
@@ -224,8 +226,8 @@ struct judgement {
 	const struct hours *h;
 	uint32_t hour;
 	struct history t;
-	double of_history[HISTORY_MOST], of_hour; /* samples of lines that did not change */
-	double between; /* variance between hours, the median of all lines */
+	double of_history[HISTORY_MOST], of_hour; /* samples of all lines that are not taken out */
+	double between; /* variance between hours in addition to that by sampling, the median of all lines */
 	uint32_t nr_judged;
 	double critical;
 };
@@ -240,7 +242,8 @@ static bool is_judged(const struct judgement *j, const struct past *p, uint32_t 
 	return nr >= HISTORY_LEAST && (p->samples >= SAMPLES_LEAST || now >= SAMPLES_LEAST);
 }
 
-/* Prepares the comparison of an hour.  false: there is too little history, or there are too few samples. */
+/* Prepares the comparison of an hour. room: working memory, an element per line.  Returns false if there is too little history, if there
+ * are too few samples, or if no line has enough of them. */
 static bool begin_judgement(struct judgement *j, const struct hours *h, uint32_t hour, uint32_t first, double *room)
 {
 	uint32_t nr = 0;
@@ -266,7 +269,8 @@ static bool begin_judgement(struct judgement *j, const struct hours *h, uint32_t
 	return j->nr_judged > 0;
 }
 
-/* How far a line is from its history, relative to the distance that is significant: it stands out above 1 and below -1. */
+/* Returns how far a line is from its history, in units of the distance that is significant: above 1 or below -1 it stands out.  Returns
+ * 0 if the line has too few samples to be judged. */
 static double score(const struct judgement *j, uint32_t line)
 {
 	struct past p = past_of(j->h, &j->t, j->of_history, line);
@@ -327,7 +331,8 @@ static int tell_share(const struct finding *f, const struct hours *h, const stru
 	return name_line(f->store, f->q->by, &h->sums.line[line], c, d);
 }
 
-/* Notes that a line stands out.  false: it stood out in the pair of hours before, too, and was reported then. */
+/* Notes that a line stands out in the pair of hours that begins with this one.  Returns false if it stood out in the pair that began an
+ * hour before, so that the change is not new. */
 static bool is_new(const struct hours *h, uint32_t line, uint32_t hour)
 {
 	bool was = h->since[line] == hour && hour > 0 && h->hour[hour - 1] == h->hour[hour] - 1;
@@ -336,7 +341,8 @@ static bool is_new(const struct hours *h, uint32_t line, uint32_t hour)
 	return !was;
 }
 
-/* Takes lines without samples in the history out of the total, since they are new. */
+/* Begins a pair of hours: takes only those lines out of the total that have no samples in the history.  They are new, and would make the
+ * shares of all others shrink. */
 static void take_new_lines(struct hours *h, uint32_t hour)
 {
 	struct history t = history_of(h, hour, hour);
@@ -383,7 +389,8 @@ static int judge_pair(const struct finding *f, struct hours *h, uint32_t hour, b
 
 /* ------------------------------------------------------------------------------------------------------------- plans */
 
-/* An operator of a query's plan, by its name, place and detail without literals.  Lines that differ in literals only are one operator. */
+/* An operator of a query's plan, identified by level, name, place and detail without literals.  Lines that differ in literals only are
+ * one operator. */
 struct operator {
 	uint64_t query, shape;
 	char *name, *query_text;
@@ -460,7 +467,8 @@ static double operator_at(const struct hours *h, const struct operator *o, uint3
 	return n;
 }
 
-/* Samples of a query in a pair of hours and in their history, and its samples in new operators. */
+/* Samples of a query in the two hours of a pair and in their history, and those of the two hours that are in new operators. names: the
+ * new operators. */
 struct plan {
 	double first, second, past, new_first, new_second;
 	char names[160];
@@ -478,7 +486,7 @@ static void sum_plan(const struct hours *h, const struct operators *o, uint64_t 
 		     struct plan *p)
 {
 	*p = (struct plan){ 0 };
-	for (int turn = 0; turn < 2; turn++) /* the first turn sums up totals, which the second one needs */
+	for (int turn = 0; turn < 2; turn++) /* the first turn adds up the totals, which the second one needs */
 		for (uint32_t i = 0; i < o->nr; i++) {
 			const struct operator *of = &o->operator[i];
 			double past = 0, one, two;
@@ -546,7 +554,7 @@ static bool is_storm(const struct hours *h, const struct history *t, uint32_t li
 	for (uint32_t i = 0; i < t->nr; i++)
 		past[i] = line_at(h, line, t->hour[i]);
 	e = stats_mean(past, t->nr);
-	variance = fmax(e.error * e.error * t->nr, e.mean + 1); /* at least the variance of independent events */
+	variance = fmax(e.error * e.error * t->nr, e.mean + 1); /* at least about the variance of independent events (Poisson) */
 	*before = e.mean;
 	return now >= LOADS_LEAST && now >= LOADS_TIMES * e.mean &&
 	       (now - e.mean) / sqrt(variance * (1 + 1.0 / t->nr)) > stats_t_quantile(t->nr - 1 + PRIOR_DF, ALPHA / h->sums.nr);
@@ -573,8 +581,8 @@ static int judge_loads(const struct finding *f, struct hours *h, uint32_t hour, 
 	return 0;
 }
 
-/* Finds hours in which much more code was generated.  A sample of FOLD_LOADS is a code object.  The hours of shares are used for the
- * history, since an hour in which no code was generated is missing here. */
+/* Finds hours in which much more code was generated.  A sample of FOLD_LOADS is a code object.  The history is that of `shares`, the
+ * hours of the question's own event, since history_of() would leave out hours in which little code was generated. */
 static int find_storms(const struct finding *f, const struct hours *shares, struct diag *d)
 {
 	struct sums_question q = *f->q;
@@ -605,7 +613,7 @@ static int find_storms(const struct finding *f, const struct hours *shares, stru
 	return ret;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- all */
+/* --------------------------------------------------------------------------------- shares, plans and generated code */
 
 static int find_changes(const struct finding *f, struct hours *h, struct diag *d)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Finds changes that leave their own history, hour by hour: of shares (of components, functions, queries or processes), of plans of
- * queries, and of how much code is generated.  Context: thread.
- */
+/* Finds hours in which something differs significantly from its own history: the share of a component, function, query, process or
+ * service, the plan of a query, or the number of code objects that are generated.  Context: thread. */
 #ifndef TAILOR_CHANGES_H
 #define TAILOR_CHANGES_H
 
@@ -13,24 +11,28 @@ enum change_kind { CHANGE_SHARE, CHANGE_PLAN, CHANGE_COMPILATION };
 
 struct change {
 	enum change_kind kind;
-	int64_t begin_ns;     /* begin of the first of the two hours that agree */
-	double before, after; /* shares among lines that did not change; CHANGE_COMPILATION: objects per hour */
-	uint32_t nr_history;  /* hours in the history */
-	char *name, *detail;  /* detail: a component's place, or a plan's new operators */
+	int64_t begin_ns;     /* UTC; begin of the first of the two consecutive hours that both differ from the history */
+	/* CHANGE_SHARE: shares (0..1) of the samples of all lines that do not stand out themselves; CHANGE_PLAN: 0, and the share of the
+	 * query's samples in new operators; CHANGE_COMPILATION: objects per hour */
+	double before, after;
+	uint32_t nr_history;  /* number of hours that the hour was compared with */
+	/* detail: detail and place of the line (struct sums_names), or a plan's new operators; each may be NULL if memory ran out */
+	char *name, *detail;
 };
 
 struct changes {
 	struct change *change;
 	uint32_t nr, capacity;
-	uint32_t nr_hours;  /* hours that were judged, each with the next hour */
-	uint32_t nr_judged; /* most lines that were judged in an hour */
-	bool same_hours;    /* for some changes, the history is the same hour of earlier days */
+	uint32_t nr_hours;  /* hours of the window that the next hour follows, so that they were judged */
+	uint32_t nr_judged; /* largest number of lines that had enough history in one hour */
+	bool same_hours;    /* for some changes of shares, the history is the same hour of earlier days */
 };
 
 /*
- * Finds changes that begin in the question's window, each once.  Returns 0, or -errno with a sentence.  An hour is compared with the same
- * hour of earlier days (at least 5), else with the hours before it.  alpha = 1 % holds for all lines of an hour together, and the next hour
- * must agree.
+ * Finds changes that begin in the question's window.  A change that lasts for several hours is reported once.  An hour is compared with the
+ * same hour of earlier days if there are at least 5 of these, else with the hours before it.  For shares and for generated code, alpha = 1
+ * % holds for all lines of an hour together.  The next hour must differ, too.  Returns 0, or -errno with the reason in d.  Call
+ * changes_fini() in any case.
  */
 int changes_find(struct store *s, const struct sums_question *q, struct changes *out, struct diag *d);
 void changes_show(struct page *p, const struct changes *c);

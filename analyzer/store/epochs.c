@@ -18,7 +18,7 @@ bool epochs_have(struct store *s, int64_t recording, int64_t number)
 	return store_run_numbers(s, &folded, epoch, 2) && store_take_number(&folded) != 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------- what went */
+/* ----------------------------------------------------------------------------------------- epochs that were removed */
 
 static struct statement select_value = STATEMENT("SELECT value FROM meta WHERE key = ?"),
 			set_whole = STATEMENT("INSERT OR REPLACE INTO meta VALUES(?1, ?2)"),
@@ -72,9 +72,10 @@ void went_add(struct store *s, const struct went *w)
 	store_run(s, &set_whole, "ti", "went end_ns", is_first ? w->end_ns : most(sum.end_ns, w->end_ns));
 }
 
-/* --------------------------------------------------------------------------------------------------- what was missing */
+/* --------------------------------------------------------------------------------------------- incomplete information */
 
-/* A sentence has two keys in `meta`, for begin and end.  The prefixes keep all ends beside each other. */
+/* A sentence has two rows in the table `meta`, for the begin and the end of its time.  The keys of all ends have one prefix, so that
+ * they are neighbours, and lacking_read() finds them without reading other keys. */
 #define LACK_FROM "lack from "
 #define LACK_TO "lack to "
 #define LACK_TO_END "lack to!" /* sorts after all keys that begin with LACK_TO */

@@ -28,20 +28,21 @@ void fold_ask(struct fold *f, struct report *r)
 	r->without_lines = true;
 }
 
-/* Maps numbers of the trace to numbers of the store, which are looked up when first needed; 0: not yet. */
+/* Numbers that names of the trace have in the store, by their numbers in the trace.  They are looked up when they are first needed; 0:
+ * not yet. */
 struct folding {
 	const struct fold *fold;
 	struct report *report;
 	struct store *store;
 	int64_t *process, *component, *function, event[MODEL_EVENTS_MAX];
 	uint32_t nr_processes, nr_components, nr_functions;
-	struct hash_map series_of; /* (process and event, component) -> 1 + index */
+	struct hash_map series_of; /* (number of the process in the store and event, component) -> 1 + index in series */
 	struct folded_series {
 		int64_t id;
 		double samples, weight;
 	} *series;
 	uint32_t nr_series, capacity;
-	bool with_functions; /* functions fit under the cap */
+	bool with_functions; /* the epoch's functions fit under the cap, so they are stored */
 };
 
 static int64_t process_in_store(struct folding *f, uint32_t number)
@@ -102,7 +103,7 @@ static int64_t event_in_store(struct folding *f, uint32_t event)
 {
 	const struct model *m = f->report->model;
 
-	if (event >= m->nr_events) /* on a full disk the record with its name may be lost */
+	if (event >= m->nr_events) /* on a full disk the record with the event's name may be lost */
 		return names_event(f->store, "(unknown event)", "");
 	if (!f->event[event])
 		f->event[event] = names_event(f->store, m->event[event].name, m->event[event].unit);
@@ -125,9 +126,10 @@ static struct folded_series *series_in_store(struct folding *f, uint32_t process
 
 /* ------------------------------------------------------------------------------------------------------- generated code */
 
-#define LOADED_NAMES_MAX 4096 /* most names per epoch */
+#define LOADED_NAMES_MAX 4096 /* most names of generated code in an epoch; others count as "(other generated code)" */
 
-/* A name for generated code that is the same in the next run.  Numbers are replaced by #, except those of lines, after a ':'. */
+/* Returns a name for generated code that is the same in the next run, on the heap, or NULL if memory ran out.  Each number is replaced
+ * by #, except after a ':', where it is the number of a line. */
 static char *name_of_loaded(const struct code *c)
 {
 	const char *name = c->kind == CODE_LOAD && c->name && *c->name ? c->name : "(generated object)";
@@ -180,7 +182,7 @@ static void add_load(struct folding *f, const struct code *c, int64_t event, str
 		store_fail(f->store, ENOMEM, "out of memory");
 }
 
-/* Adds the code that was generated in this epoch.  Older code belongs to an epoch before. */
+/* Adds the code that was generated in this epoch.  Code that existed when the epoch began is left out. */
 static void add_loads(struct folding *f, struct block *series, struct block *places)
 {
 	const struct model *m = f->report->model;
@@ -198,7 +200,8 @@ static void add_loads(struct folding *f, struct block *series, struct block *pla
 	hash_map_fini(&names);
 }
 
-/* Rounds a value.  *carry has the rest, so that the sum of all rounded values is that of the exact ones. */
+/* Rounds a value to a whole number. *carry takes the rest to the next call, so that the rounded values add up to the sum of the exact
+ * ones, up to a half. */
 static uint64_t whole(double value, double *carry)
 {
 	double exact = (value > 0 ? value : 0) + *carry, rounded = floor(exact + 0.5);
@@ -277,7 +280,8 @@ static int64_t write_epoch(struct folding *f, int64_t recording)
 						   "lost, cpus, parts) VALUES(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, 1)");
 	const struct model *m = f->report->model;
 	double samples = f->report->samples, squares = 0, weight = 0, effective;
-	uint64_t end_ns = f->report->last_ns; /* the time of END would be later, when all events had been read */
+	/* time of the last sample; the record END is later, because it is written after all events have been read */
+	uint64_t end_ns = f->report->last_ns;
 	int64_t real_ns = epochs_date((int64_t)m->real_ns), end_of_epoch_ns, epoch;
 	uint64_t length_ns = end_ns > m->begin_ns ? end_ns - m->begin_ns : 0;
 

@@ -6,18 +6,19 @@
 #include "analyzer/query/report.h"
 #include "analyzer/store/store.h"
 
-/* The event whose samples are code objects that were generated, by their names. */
+/* The event under which a store counts generated code: a code object is one sample, and its function is the object's name without
+ * numbers. */
 #define FOLD_LOADS "code loads"
 
 struct fold {
-	uint32_t level; /* LEVELS_MAX: the trace has no plan */
+	uint32_t level; /* level of the components that are stored; LEVELS_MAX: the trace has none */
 	struct report_group *places, *reasons;
 };
 
-/* Request the sums, before the samples are read. */
+/* Makes the report add up the groups that fold_add() needs.  Call before the samples are read. */
 void fold_ask(struct fold *f, struct report *r);
-/* Adds the epoch in one transaction.  Returns 0, 1 if the store has this epoch already, or -errno with a sentence, and the epoch is not
- * added. */
+/* Adds the epoch.  Before, room is made under the cap, which may remove older epochs, and names are added.  The epoch itself is added in
+ * one transaction.  Returns 0, or 1 if the store has had this epoch, or -errno with the reason in d; then the epoch is not added. */
 int fold_add(const struct fold *f, struct report *r, struct store *s, struct diag *d);
 
 #endif

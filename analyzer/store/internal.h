@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The database and statements on it, for the files of this folder.  The first failure is kept, and statements return no rows from then on.
- * So callers check store_failed() once, at the end.  Context: thread.
- */
+/* The database and statements on it, for the files of this folder.  The first failure is kept in struct store, and statements return no
+ * rows from then on.  So callers check store_failed() once, at the end.  Context: thread. */
 #ifndef TAILOR_STORE_INTERNAL_H
 #define TAILOR_STORE_INTERNAL_H
 
@@ -15,7 +13,7 @@
 struct store {
 	sqlite3 *db;
 	char *path;	      /* path as given */
-	char *file;	      /* path without links, from which the names of files beside it are made */
+	char *file;	      /* path without symbolic links, from which the paths of -wal, -lock and so on are made */
 	uid_t owner;	      /* owner of the file */
 	struct budget budget; /* budget of the current question */
 	const struct budget_size *budget_size; /* NULL: a store in memory, without a limit */
@@ -26,7 +24,8 @@ struct store {
 	struct statement *prepared; /* list of all statements that have to be finalized */
 };
 
-/* A statement, prepared when it is first used.  It belongs to one store at a time. */
+/* A statement, which is compiled when it is first run.  Most are static.  Such a statement belongs to the store that runs it first,
+ * until store_close() or store_finish() finalizes it.  No other store may run it before. */
 struct statement {
 	const char *text;
 	sqlite3_stmt *prepared;
@@ -35,31 +34,36 @@ struct statement {
 #define STATEMENT(sql) { .text = (sql) }
 
 /*
- * Runs a statement with values, one per letter of types: i int64_t, d double, t text (NULL: null), b const void * and size_t.  true: it
- * returned a row, whose columns sqlite3_column_*() gives until the next call.  false: it returned none, or failed.
+ * Runs a statement with values, one per letter of types: i int64_t, d double, t text (NULL: null), b const void * and size_t.  Texts and
+ * bytes are not copied, and must stay valid until the statement is reset.  Returns true if there is a row, whose columns sqlite3_column_*()
+ * gives until the next call.  Returns false if there is none, or if the store has failed; the statement is reset then.
  */
 bool store_run(struct store *s, struct statement *q, const char *types, ...);
 /* Runs a statement with nr whole numbers as values.  Returns the same as store_run(). */
 bool store_run_numbers(struct store *s, struct statement *q, const int64_t *value, int nr);
 /* Call if most of the file will be read: the kernel then reads it in large pieces, and not page by page as SQLite asks for it. */
 void store_read_ahead(struct store *s);
-/* The first column of the current row.  Resets the statement. */
+/* Returns the first column of the current row as a number, and resets the statement. */
 int64_t store_take_number(struct statement *q);
-/* The number that a statement without values returns, or 0.  The statement is finalized at once. */
+/* Runs a statement without values, and finalizes it.  Returns the number in the first column of its first row, or 0 if there is no row
+ * or the store has failed. */
 int64_t store_ask_number(struct store *s, const char *sql);
-/* Steps to the next row.  false: there is none, or the store has failed. */
+/* Steps to the next row.  Returns false if there is none, or if the store has failed; the statement is reset then. */
 bool store_next(struct store *s, struct statement *q);
-/* Finalizes a statement, which is needed for those that do not outlive their function. */
+/* Finalizes a statement.  Call this for a struct statement on the stack before its function returns, since the store's list refers to
+ * it. */
 void store_finish(struct store *s, struct statement *q);
-/* Bytes of the log beside the file, whose contents will be in the file later.  0: there is none. */
+/* Returns the bytes of SQLite's write-ahead log beside the file (FILE-wal), which a checkpoint moves into the file; 0 if there is no
+ * log. */
 uint64_t store_log_bytes(const struct store *s);
-/* A message of SQLite, with '?' for bytes that are not printable, since they may come from a damaged file.  Valid until the next call. */
+/* Returns the first 255 bytes of a text, with '?' for bytes that are not printable ASCII, since it may come from a damaged file.  The
+ * result is valid until the next call. */
 const char *store_printable(const char *text);
-/* Executes statements without values or rows. */
+/* Executes statements without values or rows.  Returns false if the store has failed. */
 bool store_execute(struct store *s, const char *sql);
-/* Keeps a failure, if it is the first one.  Returns -errno of the first failure. */
+/* Makes the store fail.  If it has failed before, the first failure stays.  Returns -errno of the first failure. */
 int store_fail(struct store *s, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Returns 0, or -errno with the sentence of the first failure. */
+/* Returns 0, or -errno of the first failure with the reason in d. */
 int store_failed(const struct store *s, struct diag *d);
 
 /* Opens an empty store without a file.  name: its name in messages.  Returns 0, or -errno with a sentence. */
@@ -72,12 +76,13 @@ int store_open_in_memory(const char *name, struct store **out, struct diag *d);
  */
 bool store_spend(struct store *s, uint64_t steps);
 bool store_has_room(struct store *s, uint64_t bytes);
-/* Begins a question, with a new budget for the present size of the file. */
+/* Begins a question, with a new budget for the present size of the file and its log.  A store that has exceeded a budget gets none. */
 void store_begin_question(struct store *s);
 
-/* Begins a transaction.  All changes up to store_commit() are made, or none. */
+/* Begins a transaction for writing.  Either all changes up to store_commit() are made, or none.  Returns false if the store has failed. */
 bool store_begin(struct store *s);
-/* Ends it.  Returns 0, or -errno with a sentence if no change was made. */
+/* Ends the transaction, and empties SQLite's log if no reader is in the way.  Returns 0, or -errno with the reason in d; no change was
+ * made then. */
 int store_commit(struct store *s, struct diag *d);
 
 #endif

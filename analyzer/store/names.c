@@ -25,7 +25,7 @@ static int64_t find_text(struct store *s, int64_t hash, const char *text)
 	return store_run(s, &select, "it", hash, text) ? store_take_number(&select) : 0;
 }
 
-/* Has the store a text?  false for texts that would be cut. */
+/* Has the store this text?  Returns false for a text that would be cut, since another one may become the same. */
 static bool has_text(struct store *s, const char *text)
 {
 	return strlen(text) <= NAMES_TEXT_MAX && find_text(s, (int64_t)hash_text(text), text) != 0;
@@ -51,7 +51,7 @@ int64_t names_text(struct store *s, const char *text)
 	return id;
 }
 
-/* A table of the dictionary other than `text`.  Its rows are numbers, and each row is in it once. */
+/* A table of the dictionary other than `text`.  Its columns are numbers of rows in other tables, and no two rows have the same. */
 struct table {
 	struct statement select, insert;
 };
@@ -124,7 +124,7 @@ int64_t names_place(struct store *s, int64_t series, int64_t function)
 	return FIND_OR_ADD(s, &t, series, function);
 }
 
-/* ---------------------------------------------------------------------------------------------------- one function's rows */
+/* --------------------------------------------------------------------------------------------- functions of several paths */
 
 const char *names_image(const char *path, size_t *bytes)
 {
@@ -174,7 +174,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* Returns the end of a quoted text that begins at p.  A quote in it is doubled. */
+/* Returns the end of a text in single quotes that begins at p.  A doubled quote is part of the text. */
 static const char *skip_quoted(const char *p)
 {
 	for (p++; *p; p++)
@@ -183,7 +183,7 @@ static const char *skip_quoted(const char *p)
 	return p;
 }
 
-/* Returns the end of the literal at p, or p if there is none.  before: the character before it. */
+/* Returns the end of the number or quoted text at p, or p if there is none. before: the character before it. */
 static const char *skip_literal(const char *p, char before)
 {
 	const char *at = p;
@@ -232,9 +232,9 @@ char *names_query_shape(const char *text)
 
 /* --------------------------------------------------------------------------------------------------------------- room */
 
-/* Bytes in the file for a text in addition to its characters, for a function, and for a row in a block. */
+/* Estimated bytes in the file: TEXT_BYTES for a text in addition to its characters, ROW_BYTES for a row of a block. */
 #define TEXT_BYTES 40
-#define FUNCTION_BYTES 90 /* includes its place for samples, and its place for generated code */
+#define FUNCTION_BYTES 90 /* a function, with a row of table `place` for its samples and one for code loads */
 #define ROW_BYTES 5
 #define TEXT_LOG_BYTES (3ull * STORE_PAGE_BYTES)
 #define EPOCH_BYTES (24 * STORE_PAGE_BYTES) /* last pages of tables and indexes, in the file and in the log */
@@ -261,7 +261,7 @@ static int compare_texts(const void *a, const void *b)
 	return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) : strcmp(x->text, y->text);
 }
 
-/* Keeps the texts that the store does not have, each once, sorted by hash.  Returns the bytes that they take. */
+/* Keeps only the texts that the store does not have, each once, sorted by hash.  Returns an estimate of the bytes that they will take. */
 static uint64_t keep_new_texts(struct room *r, struct store *s)
 {
 	uint64_t bytes = 0;
@@ -289,8 +289,8 @@ int room_make(struct room *r, struct store *s, uint32_t nr_rows, bool *with_func
 	struct pieces p;
 	int ret;
 
-	/* Texts are written in pieces, which may exceed the log's limit.  Rows are written in one transaction, so they take room in the log
-	 * and in the file. */
+	/* Texts are written in many small transactions, which may take up to twice the limit of SQLite's log.  Rows are written in one
+	 * transaction, so they take room in the log and in the file at the same time. */
 	log_most = r->nr * TEXT_LOG_BYTES < log_most ? r->nr * TEXT_LOG_BYTES : log_most;
 	row_bytes = (uint64_t)nr_rows * ROW_BYTES + (uint64_t)r->nr * FUNCTION_BYTES;
 	bytes = text_bytes + (2 * row_bytes > log_most ? 2 * row_bytes : log_most) + EPOCH_BYTES + cap / 64;

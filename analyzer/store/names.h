@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store's dictionary of processes, functions and so on, each once, by names that stay the same in the next run.  Context: thread. */
+/* The store's dictionary of processes, functions and so on.  Each is in it once, and is identified by texts, since its number in a trace
+ * differs from run to run.  Context: thread. */
 #ifndef TAILOR_STORE_NAMES_H
 #define TAILOR_STORE_NAMES_H
 
@@ -7,13 +8,14 @@
 
 #include <stdbool.h>
 
-#define NAMES_TEXT_MAX 4096 /* most bytes of a text that are written, and that are read */
+#define NAMES_TEXT_MAX 4096 /* most bytes of a text; longer ones are cut when they are written or read */
 
-/* Each returns the number of a name, which is added if it is new.  0: the store has failed, or a text is NULL or "". */
+/* Each of these returns the number of a row of the dictionary, which is added if it is new.  They return 0 if the store has failed.
+ * names_text() and names_query() also return 0 for NULL and "", and so number 0 in other rows stands for no text. */
 int64_t names_text(struct store *s, const char *text);
 int64_t names_process(struct store *s, const char *name, const char *executable, const char *service);
 int64_t names_event(struct store *s, const char *name, const char *unit);
-/* text: a query without literals, from names_query_shape(). */
+/* text: a query without its literals, as names_query_shape() returns it. */
 int64_t names_query(struct store *s, const char *text);
 struct component_name {
 	const char *level, *name, *place, *detail, *label;
@@ -24,24 +26,24 @@ int64_t names_function(struct store *s, const char *name, const char *image, boo
 int64_t names_series(struct store *s, int64_t process, int64_t component, int64_t event);
 int64_t names_place(struct store *s, int64_t series, int64_t function);
 
-/*
- * Functions as tables list them, with one row for a function of a library, whatever the library's path.  Each container has copies of its
- * own, and a file that was replaced while it runs is "PATH (deleted)", so the dictionary has such a function once per path.
- */
+/* Tables show a function of a library in one row, whatever the library's path.  The dictionary has such a function once per path, since
+ * each container has its own copy of the library, and the path of a library that was replaced while it runs is "PATH (deleted)". */
 
-/* A function of the dictionary, in an array by number. */
+/* names_join_functions() fills an array of these for all functions of the dictionary.  The index is the function's number. */
 struct joined_function {
-	uint32_t first; /* number of the first function of this name in an image of this name */
-	uint32_t paths; /* for the first one: number of paths that the image has */
+	uint32_t first; /* number of the first function with this name in an image with this name; 0: no such function */
+	uint32_t paths; /* for the first one: how many functions are the same but for the path of the image */
 };
 
-/* Fills an array of nr zeroed elements for all functions with numbers below nr.  false without memory. */
+/* Fills an array of nr zeroed elements for all functions with numbers below nr.  Returns false if memory ran out.  The array is
+ * incomplete if the store fails, for which callers ask store_failed(). */
 bool names_join_functions(struct store *s, struct joined_function *function, int64_t nr);
-/* The image's name in its path, which begins after the last slash and excludes " (deleted)".  *bytes: its length. */
+/* Returns the name of the image at path, which begins after the last slash and excludes " (deleted)".  It points into path. *bytes: its
+ * length. */
 const char *names_image(const char *path, size_t *bytes);
 
-/* A query without its literals.  Numbers and quoted texts become ?, lists of them one ?, and blanks single.  The caller frees it; NULL
- * without memory. */
+/* Returns a query without its literals.  A number or a text in single quotes becomes "?", a list of them becomes one "?", and blanks
+ * become one blank.  The caller frees it.  Returns NULL if memory ran out. */
 char *names_query_shape(const char *text);
 
 #endif

@@ -13,7 +13,7 @@
 #define LOG_MOST (8 << 20)
 #define PIECE_NS 200000000
 #define CHANGES_MOST 65536
-#define PAGES_FIRST 8 /* pages of the first incremental_vacuum, each of which moves one page and changes two more */
+#define PAGES_FIRST 8 /* pages that the first incremental_vacuum gives back; for each it moves one page and changes two more */
 
 uint64_t pieces_log_most(uint64_t cap, uint64_t above)
 {
@@ -27,7 +27,7 @@ void pieces_init(struct pieces *p, struct store *s, uint64_t log_most)
 	*p = (struct pieces){ .s = s, .log_most = log_most, .most = PIECES_FIRST };
 }
 
-/* Empties the log into the file.  A checkpoint waits until the file is on the disk. */
+/* Moves the log into the file.  SQLite's checkpoint waits until the file is on the disk, so it is not done after each transaction. */
 static void empty_log(struct pieces *p)
 {
 	if (p->log_bytes && sqlite3_wal_checkpoint_v2(p->s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) != SQLITE_OK)
@@ -35,7 +35,8 @@ static void empty_log(struct pieces *p)
 	p->log_bytes = store_log_bytes(p->s);
 }
 
-/* Sizes the next piece, after one that took `part` of what a piece may take.  The size doubles below a half, and shrinks above 1. */
+/* Returns the most changes of the next transaction, after one that took `part` of what it may take: twice as many below a half, fewer
+ * above 1. */
 static uint32_t adapt(uint32_t most, double part)
 {
 	if (part < 0.5)
@@ -46,7 +47,8 @@ static uint32_t adapt(uint32_t most, double part)
 	return most ? most : 1;
 }
 
-/* Measures a piece, which may fill half of the log or take PIECE_NS, and sizes the next one.  Empties the log if that might not fit. */
+/* Measures a transaction, which may fill half of the log or take PIECE_NS, and returns the most changes of the next one.  Empties the
+ * log if it is more than half full. */
 static uint32_t measure(struct pieces *p, uint32_t most)
 {
 	uint64_t bytes = store_log_bytes(p->s);
@@ -92,7 +94,7 @@ bool pieces_next(struct pieces *p)
 	return true;
 }
 
-/* Number of free pages that can be given back until the file has so many bytes. */
+/* Returns how many free pages to give back so that the file has so many bytes; not positive if none. */
 static int64_t pages_above(struct store *s, uint64_t bytes)
 {
 	int64_t nr_free = store_ask_number(s, "PRAGMA freelist_count");

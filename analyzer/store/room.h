@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes room for an epoch that is to be added (names.c).  Its new names are known before anything is written.  If they would take the store
- * over its cap, the store makes room first.  Then texts are added in small transactions, in the order of their index, since otherwise one
- * transaction would write nearly all of that index into SQLite's log.  Context: thread.
+ * Makes room for an epoch that is to be added (in names.c).  The names of its functions that the store lacks are found before anything is
+ * written.  If the epoch would take the store over its cap, cap_keep() makes room first.  Then the names are added as texts in small
+ * transactions, in the order of the index by hash, since one transaction would write nearly all of that index into SQLite's log.  Context:
+ * thread.
  */
 #ifndef TAILOR_STORE_ROOM_H
 #define TAILOR_STORE_ROOM_H
@@ -11,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* Names of the epoch's functions.  Zeros are an empty list. */
+/* Names of the epoch's functions.  It is empty if all members are zero. room_make() drops the names that the store has. */
 struct room {
 	struct room_text {
 		char *text;
@@ -20,11 +21,12 @@ struct room {
 	uint32_t nr, capacity;
 };
 
-/* Adds a copy of text.  false without memory. */
+/* Adds a copy of text, unless it is NULL or "".  Returns false if memory ran out. */
 bool room_add(struct room *r, const char *text);
 /*
- * Makes room, and adds the texts.  nr_rows: rows of the epoch.  *with_functions: false if its functions would take more than half of the
- * cap, so that the epoch has to be stored without them.  Returns 0, or -errno with a sentence.
+ * Makes room for the epoch, and adds the texts. nr_rows: number of rows of the epoch. *with_functions becomes false if the epoch would take
+ * more than half of the cap.  It has to be stored without functions then, and no texts are added.  Returns 0, or -errno with the reason in
+ * d.
  */
 int room_make(struct room *r, struct store *s, uint32_t nr_rows, bool *with_functions, struct diag *d);
 void room_fini(struct room *r);

@@ -68,8 +68,8 @@ int rows_compare(const void *a, const void *b)
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
-/* Splits a series' weight among its nr places, in proportion to their own weights, which are nearly right.  The parts are whole numbers
- * whose sum is that weight.  all: sum of the places' own weights. */
+/* Splits a series' weight among its nr places, in proportion to the places' stored weights, which are approximate (block.h).  The parts
+ * are whole numbers whose sum is the series' weight. all: the sum of the stored weights. */
 static void share_weight(struct rows_row *row, uint32_t nr, unsigned __int128 all, uint64_t weight)
 {
 	unsigned __int128 so_far = 0, given = 0;
@@ -103,7 +103,7 @@ static bool read_rows(struct reading *r, int64_t epoch)
 	nr_places = r->nr;
 	if (nr_places)
 		qsort(r->row, nr_places, sizeof(*r->row), rows_compare);
-	for (uint32_t i = 0; i < series.nr && room; i++) { /* series are sorted by number, as rows are */
+	for (uint32_t i = 0; i < series.nr && room; i++) { /* series are sorted by number, as the rows of places are */
 		const struct block_row *row = block_row(&series, i);
 		int64_t id = (int64_t)row->id;
 		uint32_t first;
@@ -229,7 +229,7 @@ const char *rows_next_host(struct store *s, char **after)
 	return next;
 }
 
-/* ------------------------------------------------------------------------------------------------- rows from elsewhere */
+/* -------------------------------------------------------------------------------------------------- rows from a server */
 
 int gather_begin(const char *name, struct store **out, struct diag *d)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the rows of a store's epochs, for code that sends them elsewhere.  Context: thread. */
+/* Reads the rows of a store's epochs, for code that sends them to a server (analyzer/fleet).  Context: thread. */
 #ifndef TAILOR_STORE_ROWS_H
 #define TAILOR_STORE_ROWS_H
 
@@ -14,7 +14,8 @@ struct rows_epoch {
 	const char *host;
 };
 
-/* A row.  function 0: the epoch no longer has functions.  The weights of a series' rows add up to its own weight. */
+/* A row of an epoch. function 0: no function is known, or the epoch has lost its functions to keep the cap.  The weights of a series'
+ * rows add up to the weight of the series. */
 struct rows_row {
 	int64_t series, function;
 	uint64_t samples, weight;
@@ -24,23 +25,23 @@ struct rows_row {
 int rows_compare(const void *a, const void *b);
 
 struct rows_reader {
-	bool (*wanted)(void *context, const struct rows_epoch *e); /* NULL: all are wanted */
-	/* called for each epoch; a value other than 0 ends the reading, and is returned */
+	bool (*wanted)(void *context, const struct rows_epoch *e); /* is this epoch to be read?  NULL: all are */
+	/* called for each epoch that is wanted, while e and row are valid; a value other than 0 ends the reading, and is returned */
 	int (*epoch)(void *context, const struct rows_epoch *e, const struct rows_row *row, uint32_t nr);
 	void *context;
 };
-/* Reads epochs of the window, sorted by begin, all in one state of the store.  host: only of this host; NULL: of all.  Returns 0, or -errno
- * with a sentence. */
+/* Reads the epochs whose middle is in the window, sorted by begin, in one transaction, so that all are of one state of the store. host:
+ * only epochs of this host; NULL: of all hosts.  Returns 0, what reader->epoch() returned, or -errno with the reason in d. */
 int rows_read(struct store *s, const struct window *w, const char *host, const struct rows_reader *reader, struct diag *d);
-/* The next host with epochs, in alphabetical order; NULL: there are no more.  *after: malloc()ed, "" at first.  It is replaced, and the
- * caller frees it. */
+/* Returns the name of the next host that has epochs, in alphabetical order, or NULL if there are no more, or if the store or memory
+ * fails. after: the host before it, on the heap, "" at first.  It is replaced by the result, and the caller frees it at the end. */
 const char *rows_next_host(struct store *s, char **after);
-/* The time from the begin of the first epoch to just after the end of the last one.  false: there are no epochs. */
+/* Sets *w to the time from the begin of the first epoch to just after the end of the last one.  Returns false if there are no epochs. */
 bool rows_span(struct store *s, struct window *w);
-/* The store's unique name, in hexadecimal digits.  Valid until the next call. */
+/* Returns the store's unique name, 32 hexadecimal digits, or "" if it has none.  The text is valid until the next call. */
 const char *rows_store_name(struct store *s);
 
-/* Texts of a series, "" if it has none.  Valid until the next call. */
+/* The texts of a series and of a function, "" where it has none.  They are valid until the next call of the same function. */
 struct rows_series {
 	const char *event, *unit, *process, *executable, *service, *level, *component, *place, *detail, *label, *query;
 };

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Names are rows of table text, and other tables have their numbers.  0: no name. */
+/* Names are rows of the table text, and other tables have the numbers of those rows.  Number 0 stands for no name. */
 static const char *const schema[] = {
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID",
 	"CREATE TABLE text(id INTEGER PRIMARY KEY, hash INT NOT NULL, s TEXT NOT NULL)",
@@ -22,19 +22,19 @@ static const char *const schema[] = {
 	/* a component is identified by texts, since each trace numbers components anew; place: names of its consumers */
 	"CREATE TABLE component(id INTEGER PRIMARY KEY, level INT NOT NULL, name INT NOT NULL, place INT NOT NULL, detail INT NOT NULL,"
 	" query INT NOT NULL, label INT NOT NULL, UNIQUE(level, name, place, detail, query, label))",
-	/* a function at any address; jit: it was generated */
+	/* a function, wherever it is loaded; jit: it was generated */
 	"CREATE TABLE function(id INTEGER PRIMARY KEY, name INT NOT NULL, image INT NOT NULL, jit INT NOT NULL, UNIQUE(name, image, jit))",
 	/* a row of a block is for a series or a place */
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, process INT NOT NULL, component INT NOT NULL, event INT NOT NULL,"
 	" UNIQUE(process, component, event))",
 	"CREATE TABLE place(id INTEGER PRIMARY KEY, series INT NOT NULL, function INT NOT NULL, UNIQUE(series, function))",
-	/* begin_ns, end_ns: UTC.  tier: 0 as recorded, 1 an hour, 2 a day.  effective: number of samples of equal weight with the same
-	 * error. */
+	/* begin_ns, end_ns: UTC. tier: 0 as recorded, 1 an hour, 2 a day. effective: how many samples of equal weight would have the
+	 * same statistical error. */
 	"CREATE TABLE epoch(id INTEGER PRIMARY KEY, recording INT NOT NULL, number INT NOT NULL, tier INT NOT NULL, begin_ns INT NOT NULL,"
 	" end_ns INT NOT NULL, host INT NOT NULL, samples REAL NOT NULL, effective REAL NOT NULL, lost INT NOT NULL, cpus INT NOT NULL,"
 	" parts INT NOT NULL, UNIQUE(recording, number, tier))",
 	"CREATE INDEX epoch_time ON epoch(begin_ns)",
-	/* epochs that are parts of an hour or a day, so that none is added twice */
+	/* epochs that are parts of an hour or a day, or were removed to keep the cap, so that none is added twice */
 	"CREATE TABLE folded(recording INT NOT NULL, number INT NOT NULL, PRIMARY KEY(recording, number)) WITHOUT ROWID",
 	"CREATE TABLE block(epoch INT NOT NULL, part INT NOT NULL, rows INT NOT NULL, bytes INT NOT NULL, crc INT NOT NULL,"
 	" data BLOB NOT NULL, PRIMARY KEY(epoch, part))",
@@ -214,7 +214,7 @@ static const char *name_of(size_t i, size_t *bytes)
 	return at;
 }
 
-/* The number of the object of this name, or NR_OBJECTS. */
+/* Returns the index in schema[] of the table or index of this name, or NR_OBJECTS. */
 static size_t find_object(const char *name)
 {
 	for (size_t i = 0; i < NR_OBJECTS; i++) {

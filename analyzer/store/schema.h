@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The tables of a store: how they are created, and how those of a file that others may have made are checked before it is queried.
- * Context: thread.
- */
+/* The tables of a store.  This file creates them, and checks those of a file before it is queried, since others may have made the file.
+ * Context: thread. */
 #ifndef TAILOR_STORE_SCHEMA_H
 #define TAILOR_STORE_SCHEMA_H
 
@@ -10,12 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCHEMA_OBJECTS_MAX 128 /* most objects of a store, with those of newer versions */
+#define SCHEMA_OBJECTS_MAX 128 /* most tables and indexes of a store, including those that newer versions add */
 
-/* The i-th statement that creates a table or an index; NULL: there are no more. */
+/* Returns the i-th statement that creates a table or an index, or NULL if there are no more. */
 const char *schema_statement(size_t i);
 
-/* The objects seen so far.  Zeros: none. */
+/* The rows of sqlite_schema that schema_takes() has seen so far.  All members are zero at first. */
 struct schema_seen {
 	uint32_t has; /* bits of the known objects that were seen */
 	int nr;	      /* number of all objects */
@@ -26,7 +24,7 @@ struct schema_seen {
  * virtual table is code that the file's maker would run in this process, and is refused.  sql: NULL if the row has no text.
  */
 bool schema_takes(struct schema_seen *seen, const char *type, const char *name, const char *sql);
-/* The name of an object of schema.c that was not seen, *bytes long; NULL: all were seen. */
+/* Returns the name of a table or index of schema.c that was not seen, *bytes long and without a NUL, or NULL if all were seen. */
 const char *schema_missing(const struct schema_seen *seen, int *bytes);
 
 /* Does the statement create a plain table or index?  Is it `ours`, with plain columns added after its last column? */

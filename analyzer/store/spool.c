@@ -89,7 +89,7 @@ int spool_bound(const char *file, uint32_t keep, uint32_t *nr_dropped, struct di
 	return ret;
 }
 
-/* A trace is empty if its recorder was killed before the first write. */
+/* Is the file empty?  A trace is empty if its recorder was killed before the first write. */
 static bool is_empty(const char *path)
 {
 	struct stat st;
@@ -124,7 +124,7 @@ int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(voi
 struct spooled {
 	char *path;
 	uint64_t recording, number;
-	int64_t begin_ns, end_ns; /* end: begin of the recording's next trace, or last record of its last trace */
+	int64_t begin_ns, end_ns; /* end: begin of the recording's next trace, or time of the last record */
 };
 
 struct spooled_list {
@@ -145,7 +145,8 @@ static bool read_head(struct spooled *s, struct trace_reader *t, uint64_t *begin
 	return true;
 }
 
-/* Adds a trace, which owns path from now on.  A file that cannot be read is skipped. */
+/* Adds the trace at path, which the list frees from now on.  A file that cannot be read or has no HEADER is skipped, also if memory ran
+ * out. */
 static void add_spooled(struct spooled_list *l, char *path)
 {
 	struct spooled s = { .path = path };
@@ -166,7 +167,7 @@ static void add_spooled(struct spooled_list *l, char *path)
 		free(path);
 }
 
-/* Sets the end of the last trace of a recording, from the times of its records. */
+/* Sets the end of a trace to the time of its last record.  This is for traces whose end the next trace of the recording does not give. */
 static void find_end(struct spooled *s)
 {
 	struct trace_reader *t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens, creates, locks and queries the file. */
+/* Opens, creates, locks and queries the file of a store. */
 #include "analyzer/store/internal.h"
 
 #include "analyzer/store/schema.h"
@@ -24,12 +24,14 @@
 #define LOCK_TRIES 300	 /* each after 100 ms */
 #define STOPPED_TRIES 20 /* tries between two checks whether the lock's holder is stopped */
 
-/* The budget of a question: 1.5 s of a processor, and 20 steps per byte of the file, in which a row takes 1 to 50 bytes. */
+/* The budget of a question: steps for 1.5 s of a processor, and in addition 20 steps per byte of the file (100 for a writer), in which a
+ * row takes 1 to 50 bytes. */
 static const struct budget_size budget_of_reader = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 20, .bytes_each = 32 },
 				budget_of_writer = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 100, .bytes_each = 32 };
 #define LOOK_INSTRUCTIONS 4096 /* SQLite's instructions between two checks; each takes 20 to 30 ns, and two are a step */
 
-/* Limits that no store of tailor reaches.  In a block of BLOCK_ROWS_MAX rows, a row takes three bytes. */
+/* Limits of SQLite that no store of tailor reaches.  The largest value is a block of BLOCK_ROWS_MAX rows, in which a row takes three
+ * bytes, 48 MiB. */
 static const struct {
 	int what, most;
 } limits[] = { { SQLITE_LIMIT_LENGTH, 64 << 20 },  { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },	   { SQLITE_LIMIT_COLUMN, 100 },
@@ -140,7 +142,7 @@ static int spend_instructions(void *context)
 	return !budget_spend(&s->budget, LOOK_INSTRUCTIONS / 2);
 }
 
-/* The size of a file, without the holes of a sparse file. */
+/* Returns the size of a file without the holes of a sparse file, since a budget that grows with the file must not grow with holes. */
 static uint64_t file_bytes(const char *path)
 {
 	struct stat st;
@@ -306,7 +308,8 @@ int store_commit(struct store *s, struct diag *d)
 	else if (!store_execute(s, "COMMIT"))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	else
-		sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL); /* a reader may block it until the next */
+		/* if a reader blocks this, a later one does it */
+		sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	return store_failed(s, d);
 }
 
@@ -376,7 +379,8 @@ static int take_lock(struct store *s)
 	return ret ? ret : store_fail(s, EBUSY, "another process writes to it%s", lock_holder_text(&holder));
 }
 
-/* Is the whole store in its main file, and does no process write to it until it is closed?  Takes a shared lock for this. */
+/* Is the whole store in its main file, and does no process write to it?  Takes a shared lock, which keeps writers away until the store
+ * is closed.  If the lock file cannot be opened, writers are not kept away. */
 static bool is_at_rest(struct store *s)
 {
 	char *wal = NULL, *lock = NULL;
@@ -450,7 +454,8 @@ static bool check_schema(struct store *s)
 	return !s->error;
 }
 
-/* "file:/path?immutable=1", which the caller frees.  SQLite then makes no file beside the store, and takes no lock. */
+/* Returns "file:/path?immutable=1", which the caller frees, or NULL if memory ran out.  With it SQLite makes no file beside the store,
+ * and takes no lock. */
 static char *format_immutable_uri(const char *path)
 {
 	char *uri = malloc(3 * strlen(path) + 32), *to = uri;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A store has profiles of many epochs, for months, in one file (SQLite).  For each epoch it has sums by process group, component, function
- * and event.  Each name is in it once.  One process writes at a time, any number reads.  Every byte of it is hostile to a reader, as in a
- * trace. Context: thread.
+ * and event.  Each name is in it once.  One process writes at a time, and any number of processes read.  A store may come from others, so
+ * readers trust no byte of it, as with a trace.  Context: thread.
  */
 #ifndef TAILOR_STORE_H
 #define TAILOR_STORE_H
@@ -16,33 +16,35 @@
 
 struct store;
 
-/* The mark by which output code recognizes a store. */
+/* The mark by which output code recognizes a store, so that it does not overwrite other files with one. */
 extern const struct output_form store_output_form;
 
-/* STORE_ADD creates a store if there is none.  STORE_CHANGE and STORE_ADD wait for another writer, up to half a minute. */
+/* STORE_ADD creates a store if there is none.  STORE_CHANGE and STORE_ADD wait for another writer, up to half a minute, unless that
+ * process is stopped. */
 enum store_access { STORE_READ, STORE_CHANGE, STORE_ADD };
 
 #define STORE_FORMAT_VERSION 3 /* version of the file; stores of other versions are refused */
 #define STORE_PAGE_BYTES 4096
 #define STORE_CAP_DEFAULT ((uint64_t)1 << 30) /* bytes */
 
-/* Opens a store.  Returns 0, or -errno with a sentence if it cannot be read or created, is no store, has another version, or another
- * process writes to it. */
+/* Opens a store.  Returns 0, or -errno with the reason in d if it cannot be read or created, is no store, or has another version, or if
+ * another process still writes to it (STORE_CHANGE and STORE_ADD). */
 int store_open(const char *path, enum store_access access, struct store **out, struct diag *d);
 void store_close(struct store *s);
-/* Has a question or a change failed?  The store then does nothing more. */
+/* Has a question or a change failed?  All later ones fail as well then. */
 bool store_has_failed(const struct store *s);
-/* The length of the path in STORE[@WINDOW] (window.h).  It is all of the text if such a file exists. */
+/* Returns the length of the path in STORE[@WINDOW] (window.h).  If there is a file whose name is all of the text, the text has no
+ * window. */
 size_t store_path_bytes(const char *text);
-/* Is text the path of a file that begins like a store, maybe followed by @WINDOW? */
+/* Is text the path of a file that begins like SQLite's, maybe followed by @WINDOW? */
 bool store_is_named(const char *text);
 
-/* Sets the most bytes that the store may take. */
+/* Sets the most bytes that the store may take. cap_keep() applies it later.  Returns 0, or -errno with the reason in d. */
 int store_set_cap(struct store *s, uint64_t bytes, struct diag *d);
 uint64_t store_cap(struct store *s);
-/* The bytes that the store takes, including its log, without free pages. */
+/* Returns the bytes that the store takes, including SQLite's log, but without free pages. */
 uint64_t store_size(struct store *s);
-/* The bytes of its file and log, including free pages. */
+/* Returns the bytes of its file and SQLite's log, including free pages. */
 uint64_t store_file_bytes(struct store *s);
 int64_t store_nr_epochs(struct store *s);
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ID_MAX (1ll << 27) /* limit for numbers of series and places, since arrays are indexed by them */
-#define EPOCH_STEPS 16	   /* in addition to SQLite's own, since a table may have a row per epoch */
+#define ID_MAX (1ll << 27) /* limit for the numbers of rows, since arrays are indexed by them */
+#define EPOCH_STEPS 16	   /* steps of the budget for an epoch, in addition to SQLite's own, since a table may have a row per epoch */
 #define NAMES_STEPS 8
 #define TEXT_STEP_BYTES 16
 
@@ -37,7 +37,8 @@ struct summing {
 	struct rows rows;
 	struct hash_map line_of; /* (id, 1 + service) -> 1 + index */
 	uint32_t capacity, epochs_capacity;
-	double *series_weight, *series_places; /* one epoch's weights, by series: exact, and the sum of its places */
+	/* weights of one epoch, by series: exact ones, and sums of the approximate ones of its places */
+	double *series_weight, *series_places;
 	int64_t event;
 };
 
@@ -50,7 +51,8 @@ static uint32_t column(const struct statement *q, int i)
 
 /* ------------------------------------------------------------------------------------------------------- which rows */
 
-/* Allocates an array by number.  largest: the statement that returns the largest number.  NULL: it is too large, or there is no memory. */
+/* Allocates an array by number, for *nr numbers. largest: a statement that returns the largest number.  Returns NULL if the number or
+ * the array is too large, or if memory ran out. */
 static void *allocate_by_number(struct store *s, const char *largest, size_t each, int64_t *nr)
 {
 	int64_t most = store_ask_number(s, largest);
@@ -96,7 +98,8 @@ static bool read_places(struct summing *x)
 	return r->place;
 }
 
-/* Unmarks series whose member at offset `part` is none of the numbers that the statement returns.  Returns how many numbers there were. */
+/* Clears `wanted` of all series whose member at offset `part` is none of the numbers that the statement returns.  Returns how many
+ * numbers there were. */
 static int keep_wanted(struct summing *x, struct statement *q, const char *text, size_t part)
 {
 	struct hash_map wanted = { 0 };
@@ -111,7 +114,7 @@ static int keep_wanted(struct summing *x, struct statement *q, const char *text,
 	return nr;
 }
 
-/* Unmarks series that do not have the names which the question asks for. */
+/* Clears `wanted` of series without the names that the question asks for.  Returns 0, or -errno with the reason in d. */
 static int filter_series(struct summing *x, struct diag *d)
 {
 	static struct statement processes = STATEMENT("SELECT p.id FROM process p, text t WHERE t.id IN (p.name, p.executable) AND "
@@ -163,7 +166,7 @@ static int choose_event(struct summing *x, struct diag *d)
 	return x->to->event && x->to->unit ? 0 : diag_fail(d, ENOMEM, "out of memory");
 }
 
-/* Reads the epochs of the window.  An epoch belongs to the window in which its middle lies. */
+/* Reads the epochs of the window.  An epoch belongs to the window in which its middle lies, so that no two windows share an epoch. */
 static bool read_epochs(struct summing *x)
 {
 	static struct statement some =
@@ -255,7 +258,8 @@ static uint32_t key_of_series(const struct series *s, enum sums_by by)
 	return by == SUMS_COMPONENT ? s->component : by == SUMS_QUERY ? s->query : by == SUMS_SERVICE ? s->service : s->process;
 }
 
-/* Adds an epoch's places.  A place gets its part of its series' weight. */
+/* Adds an epoch's places.  A place gets its part of its series' exact weight.  The weight of a series without places is that of no
+ * function, or of SUMS_DROPPED if the epoch has lost its functions. */
 static void add_places(struct summing *x, uint32_t epoch)
 {
 	struct rows *r = &x->rows;
@@ -391,7 +395,7 @@ void sums_fini(struct sums *s)
 
 /* ------------------------------------------------------------------------------------------------------------ names */
 
-/* The statements for names of lines.  Columns: name, label, level, place, detail, query, jit. */
+/* Statements that return the names of a line.  Their columns are name, label, level, place, detail, query and jit. */
 static struct statement names_of[] = {
 	[SUMS_COMPONENT] =
 		STATEMENT("SELECT n.s, b.s, l.s, p.s, e.s, t.s, 0 FROM component c LEFT JOIN text n ON n.id = c.name LEFT JOIN text b "
@@ -430,7 +434,7 @@ static void name_service(struct store *s, int64_t service, struct sums_names *ou
 		sqlite3_reset(p);
 }
 
-/* Replaces the path of an image by its name, if it has several paths, since which of them the row has is chance. */
+/* Replaces the path of an image by its name, since the row stands for all paths that the image has. */
 static void name_image(struct sums_names *n)
 {
 	size_t bytes;
@@ -481,7 +485,7 @@ void sums_names_fini(struct sums_names *n)
 	memset(n, 0, sizeof(*n));
 }
 
-/* -------------------------------------------------------------------------------------------------- as a comparison's side */
+/* ------------------------------------------------------------------------------------------------ one side of a comparison */
 
 static int fill_entry(struct store *s, const struct sums_question *q, struct sums *sums, uint32_t line, struct profile_entry *e,
 		      struct diag *d)

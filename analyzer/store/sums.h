@@ -14,15 +14,15 @@ enum sums_by { SUMS_COMPONENT, SUMS_FUNCTION, SUMS_QUERY, SUMS_PROCESS, SUMS_SER
 struct sums_question {
 	struct window window;
 	enum sums_by by;
-	/* only rows with these names; NULL: any */
-	const char *event;     /* NULL: the first one, waits and code loads last */
+	/* only rows with these names; NULL: with any */
+	const char *event;     /* NULL: the first event of the store; waits and code loads only if there is no other */
 	const char *process;
 	const char *service;
 	const char *host;
 	const char *query;     /* a part of its text */
 	const char *component; /* name or label, maybe with LEVEL: before it */
 	bool per_service; /* rows are split by service */
-	bool is_total; /* lines need no weights per epoch */
+	bool is_total; /* of_epoch of lines stays NULL, which takes less memory */
 };
 
 struct sums_epoch {
@@ -30,14 +30,14 @@ struct sums_epoch {
 	uint32_t number, tier, parts, cpus;
 	double samples, effective;
 	uint64_t lost;
-	bool has_functions; /* functions were not dropped to keep the cap */
+	bool has_functions; /* it has not lost its functions to keep the cap */
 	double weight; /* weight of the event in the rows that were asked for */
 };
 
-#define SUMS_DROPPED UINT32_MAX /* stands for all functions of epochs that lost them */
+#define SUMS_DROPPED UINT32_MAX /* as the id of a line: all functions of epochs that lost them */
 
 struct sums_line {
-	int64_t id; /* number of the component, function, query, process or service (a text); 0: none */
+	int64_t id; /* number of the component, function, query, process or service (a text) in the store; 0: none */
 	int64_t service; /* number of a text; 0: none; SUMS_ALL_SERVICES: rows are not split by service */
 	uint32_t paths; /* SUMS_FUNCTION: number of paths of its image in this store (names.h) */
 	double samples, weight;
@@ -57,28 +57,30 @@ struct sums {
 	enum sums_by by;
 	uint32_t nr_without_functions; /* number of epochs */
 	struct lacking lacking; /* sentences that held in the window */
-	struct went went; /* all epochs that were dropped to keep the cap; none if their time is outside of the window */
+	struct went went; /* all epochs that were removed to keep the cap; epochs is 0 if their time is outside of the window */
 };
 
-/* Sums up.  Returns 0, or -errno with a sentence, which is -EINVAL if the store has no such name. */
+/* Sums up the epochs whose middle is in the question's window.  Returns 0, or -errno with the reason in d, and *out is empty then.
+ * -EINVAL: the store has no event, process, service, query or component of a name that the question asks for. */
 int sums_make(struct store *s, const struct sums_question *q, struct sums *out, struct diag *d);
 void sums_fini(struct sums *s);
 
-/* Are there lines, none of which has a name? */
+/* Are there lines, but none with a name (id 0)? */
 bool sums_are_nameless(const struct sums *s);
 
-/* Texts of a line, "" if it has none; free with sums_names_fini().  The place of a function whose image has several paths is the image's
- * name. */
+/* Texts of a line, "" where it has none, or NULL if memory ran out; free with sums_names_fini().  A line with id 0 has a name in
+ * parentheses, such as "(unattributed)".  If the image of a function has several paths, place is the name of the image without a folder. */
 struct sums_names {
 	char *name, *label, *level, *place, *detail, *query;
 	char *service; /* "" if rows are not split by service */
 	bool jit;
 };
-/* Reads the texts of a line.  Returns 0, or -errno with a sentence. */
+/* Reads the texts of a line.  Returns 0, or -errno with the reason in d.  Call sums_names_fini() in any case. */
 int sums_names(struct store *s, enum sums_by by, const struct sums_line *l, struct sums_names *out, struct diag *d);
 void sums_names_fini(struct sums_names *n);
 
-/* Makes sums a side of a comparison, in which an epoch counts as an execution. */
+/* Sums up, and fills *p with the result as one side of a comparison, in which an epoch counts as an execution. called: the name of this
+ * side.  Returns 0, or -errno with the reason in d, -ENODATA if the window has no epochs. */
 int sums_profile(struct store *s, const struct sums_question *q, const char *called, struct profile *p, struct diag *d);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELLS 32 /* cells that show a line over time */
+#define CELLS 32 /* characters that show a line's share over time */
 
 static const struct {
 	const char *table, *heading;
@@ -19,7 +19,7 @@ static const struct {
 	[SUMS_SERVICE] = { "services", "Services: systemd units, containers, names for OpenTelemetry" },
 };
 
-/* Describes epochs that the store dropped to keep its cap, which are not among the sums. */
+/* Describes the epochs that the store removed to keep its cap, whose samples are not among the sums. */
 static void describe_went(struct page *p, const struct sums *s)
 {
 	char from[32], to[32];
@@ -101,7 +101,8 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 
 	grid_set_total(g, share, s->weight);
 	for (uint32_t i = 0; i < s->nr && ret == 0; i++) {
-		bool is_shown = p->form != PAGE_TEXT || !p->top || i <= (uint32_t)p->top; /* reading names takes longer than summing up */
+		/* rows that text will not show need no names, and reading names takes longer than summing up */
+		bool is_shown = p->form != PAGE_TEXT || !p->top || i <= (uint32_t)p->top;
 		struct sums_names n = { 0 };
 
 		if (is_shown)
@@ -142,7 +143,8 @@ static int cell_of_time(const struct sums *s, int64_t ns)
 	return part > 0 && part < 1 ? (int)(part * CELLS) : part >= 1 ? CELLS - 1 : 0;
 }
 
-/* Makes the cells of a line over time.  A cell is the line's share of the weight of all epochs that overlap the cell's time. */
+/* Formats a line's share over time as CELLS characters.  A cell shows the line's share of the weight of all epochs that overlap the
+ * cell's time. */
 static void make_lane(const struct sums *s, const struct sums_line *l, char text[4 * CELLS + 1], bool utf8)
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
@@ -166,7 +168,7 @@ static void make_lane(const struct sums *s, const struct sums_line *l, char text
 	}
 }
 
-/* A table for programs with a line's share of each epoch. */
+/* A table with a line's share of each epoch.  Only programs get it, that is, it is not shown as text. */
 struct points {
 	struct grid *grid;
 	int begin, name, service, weight, share; /* columns; service: -1 if rows are not split by service */
@@ -281,7 +283,7 @@ void tables_epochs(struct page *p, const struct sums *s)
 	grid_show(g, p);
 }
 
-/* The numbers of epochs as JSON, such as "[3,4,9]".  The caller frees it. */
+/* Returns the numbers of epochs as JSON, such as "[3,4,9]", or NULL if memory ran out.  The caller frees it. */
 static char *list_epochs(const struct sums *s)
 {
 	size_t room = 2 + 21 * (size_t)s->nr_epochs + 1, at = 0;

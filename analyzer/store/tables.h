@@ -6,14 +6,14 @@
 #include "analyzer/output/page.h"
 #include "analyzer/store/sums.h"
 
-/* Describes what was summed up, as facts of the page, and as sentences in text. */
+/* Describes the event, the epochs and the time that were summed up, as facts of the page, and as sentences if the page is text. */
 void tables_describe(struct page *p, const struct sums *s);
-/* Shows lines with their shares.  Returns 0, or -errno with a sentence. */
+/* Shows all lines with their shares of the weight.  Returns 0, or -errno with the reason in d. */
 int tables_lines(struct page *p, struct store *store, enum sums_by by, const struct sums *s, struct diag *d);
-/* Shows the first p->top lines over time (0: all lines).  Returns 0, or -errno with a sentence. */
+/* Shows the shares of the first p->top lines (0: all lines) in each epoch.  Returns 0, or -errno with the reason in d. */
 int tables_timeline(struct page *p, struct store *store, enum sums_by by, const struct sums *s, struct diag *d);
 void tables_epochs(struct page *p, const struct sums *s);
-/* Shows why samples have no component, and what was lost.  Returns 0, or -errno with a sentence. */
+/* Shows the reasons for samples without a component, and counts of what was lost.  Returns 0, or -errno with the reason in d. */
 int tables_reasons(struct page *p, struct store *store, const struct sums *s, struct diag *d);
 
 #endif

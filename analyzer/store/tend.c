@@ -18,16 +18,18 @@
 /* ------------------------------------------------------------------------------------------------------------- tiers */
 
 struct tier {
-	int64_t number, length_ns, age_ns; /* length of its epochs; age of lower tiers' epochs that it takes in */
+	int64_t number, length_ns, age_ns; /* length of its epochs; age from which on epochs of lower tiers become part of them */
 };
 
 /*
- * Selects the epochs that become one.  ?1: its begin, ?2: its length, ?3: the host, ?4: its tier, ?5: the number of the new epoch.  An hour
- * that exists already is among them, so that an epoch from an old trace that comes late becomes a part of it.
+ * Selects the epochs that are added up to one. ?1: its begin, ?2: its length, ?3: the host, ?4: its tier, ?5: its id, so that it is not
+ * selected itself.  If there is an hour of this time already, it is selected, too, so that an old trace that is added late becomes part of
+ * it.
  */
 #define OF_IT "WHERE tier <= ?4 AND host = ?3 AND begin_ns >= ?1 AND begin_ns < ?1 + ?2 AND id != ?5"
 
-/* Inserts the new epoch, without blocks.  Other hosts may have one of the same time, so it gets a number that is not in use. */
+/* Inserts the new epoch, without blocks.  Other hosts may have one of the same time, so it gets a number that is not in use.  Returns
+ * its id, or 0 if no epoch is selected or the store has failed. */
 static int64_t insert_sum(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host)
 {
 	static struct statement insert = STATEMENT(
@@ -39,7 +41,8 @@ static int64_t insert_sum(struct store *s, const struct tier *t, int64_t begin_n
 	return s->error || !sqlite3_changes(s->db) ? 0 : sqlite3_last_insert_rowid(s->db);
 }
 
-/* Adds up the blocks.  If one epoch has lost its functions, the sum has none, since those of the others would seem to be all of them. */
+/* Adds up the blocks of the selected epochs.  If one of them has lost its functions, the sum has no functions, since those of the other
+ * epochs would seem to be all of them. */
 static void add_up_blocks(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host, int64_t id)
 {
 	static struct statement parts = STATEMENT("SELECT id, EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1) FROM epoch " OF_IT);
@@ -63,7 +66,8 @@ static void add_up_blocks(struct store *s, const struct tier *t, int64_t begin_n
 	}
 }
 
-/* Replaces all epochs that begin in [begin, begin + length) by their sum. */
+/* Replaces all epochs of a host that begin in [begin, begin + length) by their sum.  Returns false if there are none, or if the store
+ * has failed. */
 static bool fold_epochs(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host)
 {
 	static struct statement rest[] = {
@@ -87,7 +91,7 @@ static bool fold_epochs(struct store *s, const struct tier *t, int64_t begin_ns,
 	return true;
 }
 
-/* The begin of the hour or day that a time is in, also for times before 1970. */
+/* Returns the begin of the hour or day that a time is in, also for times before 1970. */
 static int64_t round_down(int64_t ns, int64_t length_ns)
 {
 	int64_t behind = ns % length_ns;
@@ -96,14 +100,16 @@ static int64_t round_down(int64_t ns, int64_t length_ns)
 	return ns < INT64_MIN + behind ? ns : ns - behind;
 }
 
-/* Makes whole hours or days of epochs that are old enough, the oldest first, each in a transaction of its own. */
+/* Adds up epochs that are old enough by whole hours or days, the oldest first, each hour or day in a transaction of its own.  Returns 0,
+ * or -errno with the reason in d. */
 static int make_tier(struct store *s, const struct tier *t, int64_t now_ns, struct diag *d)
 {
 	static struct statement oldest =
 		STATEMENT("SELECT begin_ns, host FROM epoch WHERE tier < ?1 AND begin_ns < ?2 ORDER BY begin_ns LIMIT 1");
 	int64_t before_ns = round_down(now_ns - t->age_ns, t->length_ns);
 
-	bool is_folded = true; /* an epoch whose time or host is no number belongs to no hour, and stays as it is */
+	/* an epoch whose time or host is no number belongs to no hour; it stays, and ends the work, since it would be found again */
+	bool is_folded = true;
 
 	while (is_folded && store_run(s, &oldest, "ii", t->number, before_ns)) {
 		int64_t begin_ns = round_down(sqlite3_column_int64(oldest.prepared, 0), t->length_ns);
@@ -163,7 +169,7 @@ static void check_rows(struct store *s, FILE *to, uint32_t *nr, const char *what
 		++*nr;
 	}
 	store_finish(s, &q);
-	if (s->error && !s->budget.exceeded) { /* this part cannot be read, but others may */
+	if (s->error && !s->budget.exceeded) { /* goes on, since the next test may not need what cannot be read */
 		fprintf(to, "%s: %s\n", what, s->failure.text);
 		++*nr;
 		s->error = 0;

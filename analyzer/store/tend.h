@@ -9,18 +9,20 @@
 
 #include <stdio.h>
 
-/* Makes hours of epochs older than two days, and days of those older than four weeks, then keeps the cap (cap.h).  work: may be NULL.
- * Returns 0, or -errno with a sentence. */
+/* Adds up epochs older than two days by the hour, and those older than four weeks by the day, then keeps the cap (cap.h). work: may be
+ * NULL.  Returns 0, or -errno with the reason in d. */
 int tend_store(struct store *s, int64_t now_ns, struct cap_work *work, struct diag *d);
-/* Estimates what tend_store() would do with this cap (0: the store's).  Changes nothing. */
+/* Estimates what tend_store() would do with this cap (0: the store's), without changing the store.  Returns 0, or -errno with the reason
+ * in d. */
 struct tend_foreseen {
-	uint32_t nr_folded; /* epochs that become parts of hours or days */
+	uint32_t nr_folded; /* epochs that become parts of hours, plus epochs and hours that become parts of days */
 	struct cap_work work;
 };
 int tend_foresee(struct store *s, int64_t now_ns, uint64_t cap, struct tend_foreseen *f, struct diag *d);
-/* Writes a line for each damage, and adds their number to *nr.  Returns 0, or -errno with a sentence if the store cannot be checked. */
+/* Writes a line for each damage, at most 1000 of a kind, or that nothing is damaged if *nr stays 0.  Adds the number of damages to *nr.
+ * Returns 0, or -errno with the reason in d if the store cannot be checked. */
 int tend_check(struct store *s, FILE *to, uint32_t *nr, struct diag *d);
-/* Copies one state of the store to path.  Returns 0, or -errno with a sentence. */
+/* Copies the store as it is at one moment to path, also while another process writes to it.  Returns 0, or -errno with the reason in d. */
 int tend_copy(struct store *s, const char *path, struct diag *d);
 /* Runs a query, and shows the answer as a table.  Returns 0, or -errno with a sentence. */
 int tend_sql(struct store *s, const char *query, struct page *p, struct diag *d);

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #define ID_MAX (1ll << 27)
-#define EPOCH_STEPS 16 /* steps of the budget in addition to SQLite's own */
+#define EPOCH_STEPS 16 /* steps of the budget for an epoch, in addition to SQLite's own */
 
-/* Bytes of a row and its index entry, with their share of the pages' headers, as measured by dbstat. */
-#define TEXT_BYTES 36.0 /* in addition to the text */
+/* Bytes that a row takes with its index entry and its part of the pages' headers, as measured by SQLite's dbstat. */
+#define TEXT_BYTES 36.0 /* a text, in addition to its characters */
 #define BLOCK_BYTES 30.0
 #define EPOCH_BYTES 120.0
 static const double row_bytes[NR_USAGE_TABLES] = {
@@ -128,8 +128,8 @@ static void read_blocks(struct store *s, struct usage *u)
 	}
 }
 
-/* Notes that rows of other tables are needed as long as the rows of this table that name them.  The statement's first column is the row's
- * number, and the next ones are the numbers of rows that it names. */
+/* Notes that rows of other tables are needed as long as the rows of this table that refer to them.  The statement's first column is the
+ * number of a row of this table, and the others are the numbers of rows in the tables of `to`. */
 static void pass_on(struct store *s, struct usage *u, enum usage_table from, const char *sql, const enum usage_table *to)
 {
 	struct statement q = STATEMENT(sql);

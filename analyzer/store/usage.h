@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds when names can be dropped.  To keep its cap, a store takes steps in a fixed order: epochs lose their functions, one epoch per step,
- * the oldest first, then epochs go, one per step.  A name goes with the step after which no row of an epoch needs it.  This file finds that
- * step for all names, by reading all epochs once, and estimates the bytes that each step frees.  Context: thread.
+ * Finds when names can be deleted.  To keep its cap, a store takes steps in a fixed order: first epochs lose their functions, one epoch per
+ * step and the oldest first, then epochs are removed in the same way.  A name goes with the step after which no row of an epoch needs it.
+ * This file finds that step for all names, by reading all epochs once, and estimates the bytes that each step frees.  Context: thread.
  */
 #ifndef TAILOR_STORE_USAGE_H
 #define TAILOR_STORE_USAGE_H
 
 #include "analyzer/store/internal.h"
 
-#define USAGE_KEPT UINT32_MAX /* no step frees it */
+#define USAGE_KEPT UINT32_MAX /* in place of a step: no step frees it */
 
 enum usage_table { USAGE_PLACE, USAGE_SERIES, USAGE_FUNCTION, USAGE_COMPONENT, USAGE_PROCESS, USAGE_QUERY, USAGE_TEXT, NR_USAGE_TABLES };
 extern const char *const usage_tables[NR_USAGE_TABLES]; /* names of the tables in the file */
@@ -34,7 +34,7 @@ struct usage {
 	double bytes_kept;  /* bytes left after the last step */
 };
 
-/* strip_all: the newest epoch is to lose its functions, too.  false: the store has failed. */
+/* Fills *u. strip_all: the newest epoch is to lose its functions, too.  Returns false if the store has failed, and *u is empty then. */
 bool usage_read(struct store *s, bool strip_all, struct usage *u);
 void usage_fini(struct usage *u);
 

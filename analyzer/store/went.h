@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Epochs that a store gave up to keep its cap, as sums in its table meta (epochs.c).  Context: thread. */
+/* The epochs that a store has removed to keep its cap, as sums in its table meta (in epochs.c).  Context: thread. */
 #ifndef TAILOR_STORE_WENT_H
 #define TAILOR_STORE_WENT_H
 
@@ -11,7 +11,7 @@ struct went {
 	int64_t begin_ns, end_ns; /* begin of the first and end of the last one, UTC */
 };
 
-/* Adds epochs that went.  Call inside a transaction. */
+/* Adds epochs that are removed to the sums.  Call inside a transaction. */
 void went_add(struct store *s, const struct went *w);
 void went_read(struct store *s, struct went *w);
 

@@ -20,11 +20,12 @@ struct window {
 
 /* Parses WINDOW.  now_ns: the time that "now" means.  Returns 0, or -EINVAL with a sentence. */
 int window_parse(const char *text, int64_t now_ns, struct window *w, struct diag *d);
-/* Makes a window of two times.  from NULL: all before to; to NULL: until now.  Returns 0, or -EINVAL with a sentence. */
+/* Makes a window of two times. from NULL: all times before `to`; to NULL: until now.  If `to` is a day, the window ends with the end of
+ * that day.  Returns 0, or -EINVAL with the reason in d. */
 int window_parse_ends(const char *from, const char *to, int64_t now_ns, struct window *w, struct diag *d);
-/* Parses one time.  *is_day: it is a whole day. */
+/* Parses one time. *is_day: it is a day, and *ns is its begin.  Returns 0, or -EINVAL with the reason in d. */
 int window_parse_time(const char *text, int64_t now_ns, int64_t *ns, int *is_day, struct diag *d);
-/* Formats a time as "2026-11-25 14:30:05", local time, in text. */
+/* Formats a time as "2026-11-25 14:30:05", in local time.  Returns text. */
 const char *window_format_time(int64_t ns, char text[32]);
 
 #endif
