@@ -147,7 +147,7 @@ static bool task_number_of_name(const char *name, uint64_t *number)
 	return true;
 }
 
-/* The time until which a thread had the name of row i.  model.renamed is sorted by thread and time. */
+/* Returns the time until which a thread had the name of row i of model.threads.renamed, which is sorted by thread and time. */
 static uint64_t end_of_name(const struct model *m, uint32_t i)
 {
 	const struct renamed *r = &m->threads.renamed.at[i];
@@ -184,7 +184,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
 #define NEAR_NS 250000000ull /* most time between a task's begin or end in the log and the renaming of its thread */
 #define TASKS_A_STEP 16
 
-/* Gives each renaming to a task's name the task that began and ended nearest to it, of those that no renaming before has taken. */
+/* Gives each renaming to a task's name the task whose begin and end are nearest to it, if it began within NEAR_NS, and if no earlier
+ * renaming has it. */
 static uint32_t find_runs_by_time(const struct spark_log *l, const struct model *m, struct budget *b, struct spark_run *run)
 {
 	bool *taken = calloc((size_t)l->nr_tasks + 1, 1);

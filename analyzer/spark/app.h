@@ -10,28 +10,31 @@
 #include "analyzer/spark/event_log.h"
 #include "analyzer/spark/work.h"
 
-struct budget; /* pays for comparisons; once it is exceeded, nothing more is found */
+struct budget; /* bounds the comparisons; once it is exceeded, nothing more is found */
 
-/* Sets the ids of queries, nodes and stages, which are equal in all executions of a plan. */
+/* Sets the ids of queries, nodes and stages, which are hashes of names and texts, and so are equal in all executions of a plan. */
 void spark_identify(struct spark_log *l, struct budget *b);
-/* The prefix of names of a node's variables and methods in generated code; NULL: it has none. */
+/* Returns the prefix of the names that a node's variables and methods have in generated code, in out or static; NULL if it has none. */
 const char *spark_prefix_of_node(const struct spark_node *n, char out[64]);
-/* Have the stage's tasks updated that metric of the node?  metric "": any metric. */
+/* Have the stage's tasks updated that metric of the node? metric "": any metric.  Returns false also if the budget is exceeded. */
 bool spark_node_is_in_stage(const struct spark_stage *s, const struct spark_node *n, const char *metric, struct budget *b);
-/* The stage's only node of a kind, as 1 + index; 0: there is none, or there are several. */
+/* Returns 1 + index of the only node of a kind that the stage works on, or 0 if there is none or there are several. */
 uint32_t spark_node_of_kind(const struct spark_query *q, const struct spark_stage *s, enum spark_kind kind, struct budget *b);
-/* The value of a node's metric.  false: there is no such metric, or it has no value. */
+/* Sets *value to the value of a node's metric.  Returns false if there is no such metric, or if it has no value. */
 bool spark_metric_value(const struct spark_log *l, const struct spark_node *n, const char *name, uint64_t *value);
 
-/* A task and the thread and time in which it ran. */
+/* A task, and the thread and the time in which it ran. */
 struct spark_run {
 	uint32_t thread; /* index in the model */
 	uint64_t from_ns, to_ns;
 	uint32_t task; /* index in the log */
 };
 
-/* Finds threads of tasks, by the tasks' numbers in names of threads.  If there are none, times at which threads were renamed are compared
- * with begins and ends of tasks, and *by_time is set.  *nr: number of runs.  NULL without memory. */
+/*
+ * Finds the threads of tasks by the tasks' numbers, which are in the names of threads.  If no name has one, *by_time is set, and the times
+ * at which threads were renamed are compared with the begins and ends of tasks. *nr: number of runs.  The caller frees the result, which is
+ * NULL if memory ran out.
+ */
 struct spark_run *spark_find_runs(const struct spark_log *l, const struct model *m, struct budget *b, uint32_t *nr, bool *by_time);
 /* Converts a time of the log to the trace's clock. */
 uint64_t spark_time_ns(const struct model *m, uint64_t real_ms);

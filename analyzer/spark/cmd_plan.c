@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor plan: adds the plans in a system's own log to a trace. */
+/* The command `tailor plan`, which adds the plans in a system's own log, such as Spark's, to a trace. */
 #include "analyzer/spark/plan_records.h"
 #include "jitreg/base/budget.h"
 #include "jitreg/base/command.h"
@@ -71,7 +71,7 @@ static void print_counts(const struct arguments *a, const struct spark_log *l, c
 		       (unsigned long long)l->bad_lines);
 }
 
-/* Adds the plan to the trace.  On failure the trace is cut to its size before. */
+/* Adds the plans to the trace.  If this fails, the trace is cut to the size that it had. */
 static int write_plan(const struct arguments *a, struct trace_reader *t, const struct model *m, const struct spark_log *l,
 		      const struct spark_run *run, uint32_t nr, const struct spark_works *works, struct spark_counts *counts,
 		      struct diag *d)

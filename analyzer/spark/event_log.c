@@ -20,7 +20,7 @@ static const char *text_of(const json_t *o, const char *key)
 	return text ? text : "";
 }
 
-/* A number, which Spark sometimes writes as a text; else 0. */
+/* Returns a number, which Spark sometimes writes as a text, or 0 if it is neither or is negative. */
 static uint64_t number_of_value(const json_t *v)
 {
 	const char *text = json_string_value(v);
@@ -37,7 +37,7 @@ static uint64_t number_of(const json_t *o, const char *key)
 
 /* ---------------------------------------------------------------------------------------------------------------- plans */
 
-/* A copy without numbers that differ between executions of a plan, as in id#12L and [plan_id=40]. */
+/* Returns a copy without the numbers that differ between executions of a plan, as in id#12L and [plan_id=40], or NULL if memory ran out. */
 static char *copy_without_expression_ids(const char *text)
 {
 	char *copy = strdup(text), *to = copy;
@@ -98,7 +98,8 @@ static char *trimmed(const char *text)
 	return strndup(text, bytes);
 }
 
-/* Adds a plan's nodes.  parent: 1 + index of the parent; codegen: 1 + index of the WholeStageCodegen around.  false: the plan is cut. */
+/* Adds a plan's nodes. parent: 1 + index of the parent; codegen: 1 + index of the WholeStageCodegen around.  Returns false if the plan
+ * has more nodes or levels than are read. */
 static bool read_plan(struct spark_query *q, const json_t *plan, uint32_t parent, uint32_t codegen, uint32_t order, int depth)
 {
 	const char *name = text_of(plan, "nodeName"), *detail = text_of(plan, "simpleString");
@@ -235,7 +236,8 @@ bool spark_name_is_of_python(const char *name)
 	return strstr(name, "Python") || strstr(name, "Pandas") || strstr(name, "InArrow");
 }
 
-/* Does an RDD run Python functions, by its name (PythonRDD), or by the node in its scope, which it was made for (BatchEvalPython)? */
+/* Does one of the RDDs run Python functions?  It is told by the RDD's name (PythonRDD), or by its scope, the node that it was made for
+ * (BatchEvalPython). */
 static bool computes_python(const json_t *rdds)
 {
 	for (size_t i = 0; i < json_array_size(rdds); i++)
@@ -320,7 +322,8 @@ static const struct {
 #define NR_EVENTS (sizeof(events) / sizeof(events[0]))
 #define EVENT_BEGIN "{\"Event\":\""
 
-/* The index of a line's event in events[], or NR_EVENTS.  Spark writes the name first, so lines of other events need not be parsed. */
+/* Returns the index of a line's event in events[], or NR_EVENTS.  Spark writes the event's name first, so lines of other events need not
+ * be parsed. */
 static size_t find_event(const char *line, size_t bytes)
 {
 	const size_t begin = strlen(EVENT_BEGIN);

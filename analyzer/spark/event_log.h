@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads Spark's event log (spark.eventLog.enabled=true), which is a file of JSON lines, or a folder of such files that Spark rolls.
- * Queries with their last plan, stages, tasks, and values of accumulators are kept.  The log is not trusted.  Lines that are too long or no
- * JSON are counted.  Context: thread.
+ * Queries with their last plan, stages, tasks, and values of accumulators are kept.  The log is not trusted.  Lines that are too long or
+ * are not of the log's form are counted and skipped.  Context: thread.
  */
 #ifndef TAILOR_SPARK_EVENT_LOG_H
 #define TAILOR_SPARK_EVENT_LOG_H
@@ -20,7 +20,8 @@ struct spark_metric {
 	uint64_t accumulator;
 };
 
-/* A node of a plan.  Wrappers that only say how a plan is run (InputAdapter, query stages of AQE) have none. */
+/* A node of a plan.  Wrappers that only say how a plan is run (InputAdapter, query stages of AQE) have no node, and their children
+ * belong to the node above. */
 struct spark_node {
 	char *name, *detail; /* "HashAggregate"; "keys=[k], functions=[avg(v)]", without numbers of expressions */
 	uint32_t parent;     /* 1 + index in its query; 0: a root */
@@ -70,7 +71,7 @@ struct spark_log {
 	uint64_t *value;
 	uint32_t nr_values, values_capacity;
 	uint64_t lines, bad_lines, long_lines;
-	uint32_t cut_plans; /* plans with more nodes or levels than are read */
+	uint32_t cut_plans; /* number of plans that have more nodes or levels than are read */
 };
 
 #define SPARK_LINE_BYTES_MAX (16u << 20)
@@ -78,15 +79,16 @@ struct spark_log {
 #define SPARK_NODES_MAX 20000u	/* most nodes of a plan */
 #define SPARK_DEPTH_MAX 1000
 
-/* Reads a log.  path: a file, a folder with files events_N_*, or a folder with folders eventlog_v2_* or with logs, of which the latest is
- * read.  Returns 0, or -errno with a sentence.  Call spark_log_fini() in any case. */
+/* Reads a log. path: a file, a folder with files events_N_*, or a folder with several logs (folders eventlog_v2_*, else files), of which
+ * the last one by name is read.  Returns 0, or -errno with the reason in d.  Call spark_log_fini() in any case. */
 int spark_log_read(struct spark_log *l, const char *path, struct budget *b, struct diag *d);
 void spark_log_fini(struct spark_log *l);
-/* Reads one line.  false: it is no JSON.  Events of other kinds are ignored. */
+/* Reads one line.  Returns false if it does not begin like an event, or if it is an event that is kept but no JSON.  Events of other
+ * kinds are ignored without parsing them. */
 bool spark_log_read_line(struct spark_log *l, const char *line, size_t bytes);
 /* Does a node or an RDD of that name run functions in Python workers? */
 bool spark_name_is_of_python(const char *name);
-/* The value of an accumulator.  false: it is unknown. */
+/* Sets *value to the last value of an accumulator.  Returns false if it is unknown. */
 bool spark_log_value(const struct spark_log *l, uint64_t accumulator, uint64_t *value);
 
 #endif

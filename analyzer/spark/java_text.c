@@ -108,7 +108,7 @@ bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, siz
 	return far / NEARER >= near + MARKS_MORE;
 }
 
-/* 1 + index of the number that a word is; 0: none of them.  In Java a number may end in a letter. */
+/* Returns 1 + index of the number that a word is, or 0 if it is none of them.  In Java a number may end in a letter. */
 static uint32_t find_number(const struct spark_numbers *n, const char *word, size_t bytes, bool is_java)
 {
 	for (uint32_t i = 0; i < n->nr; i++) {
@@ -154,11 +154,12 @@ struct lines {
 	const struct spark_prefix *prefix;
 	uint32_t nr;
 	struct spark_twins twins;
-	int depth; /* depth of braces */
-	uint32_t class, region; /* prefixes of the inner class and of the method around; 1 + index */
+	int depth; /* number of open braces */
+	uint32_t class, region; /* operators of the inner class and of the method around, as 1 + index; 0: unknown */
 };
 
-/* The prefix of the variable that a line assigns or declares, else the only prefix in it; 0: there is none, or there are several. */
+/* Returns the operator of the variable that a line assigns or declares, else the only operator with a name in the line, as 1 + index.
+ * Returns 0 if there is none, or if there are several. */
 static uint32_t prefix_of_line(const struct lines *l, const char *line, size_t bytes)
 {
 	const char *equals = memchr(line, '=', bytes), *at = line, *word;

@@ -12,24 +12,29 @@
 
 #define SPARK_PREFIXES_MAX 64
 
-/* The prefix of an operator.  Operators with the same prefix stand in the order of the plan, parents first. */
+/* The prefix of an operator's names.  Arrays of these have all operators of a WholeStageCodegen in the order of the plan, parents first. */
 struct spark_prefix {
 	const char *text; /* for example "hashAgg" */
 	uint32_t branch; /* 1 + index of the union's input that the operator is in; 0: in none */
 };
 
-/* The number in the name of the text's iterator class, which is that of the WholeStageCodegen; 0: there is none. */
+/* Returns the number in the name of the text's iterator class, which is that of the WholeStageCodegen, or 0 if there is none. */
 uint32_t spark_text_codegen(const char *text, size_t bytes);
 /* Has the text names with each of these prefixes? */
 bool spark_text_has_prefixes(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr);
-/* Has the text a mark (filter_c_2, by spark.sql.codegen.comments) of an operator with another prefix? */
+/* Has the text a mark of an operator with another prefix?  A mark is a comment such as filter_c_2, which Spark writes if
+ * spark.sql.codegen.comments is set. */
 bool spark_text_has_other_operators(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr);
-/* Is text clearly nearer to a plan than another text?  It is if it alone has as many operators in its last pipeline as the plan.  Else the
- * numbers of expressions are compared, which have marks in the text and mostly parentheses in the plan.  parentheses: their number per
- * prefix, with those of twins (operators with one prefix) at the first of them. */
+/*
+ * Of two texts that may be that of a WholeStageCodegen, is `text` clearly the likelier one?  It is if it alone has as many operators in its
+ * last pipeline as the plan (nr).  If both or neither has, the numbers of expressions decide: an expression has a mark in the text, and in
+ * most cases a "(" in the plan. parentheses: number of "(" in the plan, per prefix; operators with one prefix are counted together, at the
+ * first of them.
+ */
 bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, size_t other_bytes, const struct spark_prefix *prefix,
 			  uint32_t nr, const uint32_t *parentheses);
-/* The numbers in a plan's text (constants of its expressions, ends of ranges), and how often each occurs.  They point into that text. */
+/* The numbers in a plan's text (constants of its expressions, ends of ranges), and how often each occurs.  They point into that text,
+ * which must stay valid.  Numbers beyond SPARK_NUMBERS_MAX are ignored. */
 #define SPARK_NUMBERS_MAX 128
 struct spark_numbers {
 	struct {
@@ -40,9 +45,10 @@ struct spark_numbers {
 	uint32_t nr;
 };
 void spark_numbers_add(struct spark_numbers *n, const char *plan);
-/* Counts these numbers in the text, each at most as often as it occurs in the plan. */
+/* Returns how many numbers of a generated text are these numbers.  Each counts at most as often as it occurs in the plan. */
 uint32_t spark_text_count_numbers(const char *text, size_t bytes, const struct spark_numbers *n);
-/* Sets of_line[n] to 1 + index of the prefix of line n + 1, or to 0 if it has none, for at most max lines.  Returns how many lines. */
+/* Finds the operator of each line, for at most max lines. of_line[n] becomes 1 + index of the operator of line n + 1, or 0 if it is
+ * unknown.  Returns how many lines were read. */
 uint32_t spark_text_lines(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr, uint8_t *of_line, uint32_t max);
 
 #endif

@@ -41,7 +41,7 @@ uint32_t spark_twins_word(const struct spark_twins *t, const char *word, size_t 
 
 /* --------------------------------------------------------------------------------------------------------------- marks */
 
-/* The N of a mark PREFIX_c_N, and the length of PREFIX in bytes; -1: the word is no mark. */
+/* Returns the N of a mark PREFIX_c_N, and sets *prefix_bytes to the length of PREFIX.  Returns -1 if the word is no mark. */
 static long mark_number(const char *word, size_t bytes, size_t *prefix_bytes)
 {
 	long number = 0;
@@ -57,7 +57,8 @@ static long mark_number(const char *word, size_t bytes, size_t *prefix_bytes)
 	return number;
 }
 
-/* The mark that a line consists of; NULL: it is no mark. */
+/* Returns the mark in the comment that a line begins with, and its length, or NULL if there is none. *number and *prefix_bytes are those
+ * of mark_number(). */
 static const char *mark_of_line(const char *line, size_t bytes, size_t *word_bytes, size_t *prefix_bytes, long *number)
 {
 	const char *at = line, *word = begins_with(line, bytes, "/*") ? next_word(&at, line + bytes, word_bytes) : NULL;
@@ -77,8 +78,8 @@ static bool is_sink(const struct spark_twins *t, const char *prefix, size_t byte
 	return false;
 }
 
-/* Sets the operators of marks: PREFIX_c_number is that of operator number lowest, and the number falls by one per operator above it, until
- * the sink. */
+/* Notes which operators the marks of a sink stand for.  PREFIX_c_number stands for prefix[lowest], and for each operator above it the
+ * number is one less, up to the sink itself. */
 static void set_marks(struct spark_twins *t, const char *prefix, size_t bytes, long number, uint32_t lowest)
 {
 	char name[96];
@@ -130,11 +131,13 @@ static void find_marks(struct spark_twins *t, const char *text, size_t bytes)
 
 struct walk {
 	struct spark_twins *t;
-	uint32_t now[SPARK_PREFIXES_MAX + 1], next[SPARK_PREFIXES_MAX + 1]; /* per first of a prefix: this operator, and the last mark's */
+	/* by 1 + index of the first operator with a prefix: the operator with this prefix whose code is being read, and that of the last
+	 * mark, whose code begins next; 0: unknown */
+	uint32_t now[SPARK_PREFIXES_MAX + 1], next[SPARK_PREFIXES_MAX + 1];
 	bool methods_only;
 };
 
-/* The only operator with a prefix in a union's input, as 1 + index; 0: there is none, or there are several. */
+/* Returns 1 + index of the only operator with a prefix in a union's input, or 0 if there is none or there are several. */
 static uint32_t only_of_branch(const struct spark_twins *t, uint32_t first, uint32_t branch)
 {
 	uint32_t only = 0, nr = 0;
@@ -147,7 +150,7 @@ static uint32_t only_of_branch(const struct spark_twins *t, uint32_t first, uint
 	return nr == 1 ? only : 0;
 }
 
-/* 1 + number of the union's input whose method a line begins; 0: it begins none. */
+/* Returns 1 + number of the union's input whose method a line begins, or 0 if it begins none. */
 static uint32_t branch_of_line(const char *line, size_t bytes)
 {
 	static const char name[] = "_unionChildProcess_";
@@ -206,7 +209,8 @@ static void read_line(struct walk *w, const char *line, size_t bytes)
 		read_word(w, word, n, defines);
 }
 
-/* Walks the text twice.  A method may stand before its call, which tells its operator, so the first pass names methods only. */
+/* Walks the text twice.  The operator of a method is known from its call, before which it may stand.  So the first pass gives operators
+ * only to methods, and the second one to all names. */
 static void set_names(struct spark_twins *t, const char *text, size_t bytes)
 {
 	for (int pass = 0; pass < 2; pass++) {

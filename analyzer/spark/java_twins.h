@@ -19,17 +19,19 @@ struct spark_twins {
 	const struct spark_prefix *prefix;
 	uint32_t nr;
 	bool has_branches;
-	uint8_t of_group[SPARK_PREFIXES_MAX + 1]; /* number of operators with a prefix, by 1 + index of their first */
-	struct hash_map of_name; /* (name, 1 + index of the prefix's first; 0 for a mark) -> 1 + index */
+	uint8_t of_group[SPARK_PREFIXES_MAX + 1]; /* number of operators with one prefix, by 1 + index of the first of them */
+	/* (hash of a name, 1 + index of the first operator with its prefix, or 0 for a mark) -> 1 + index of the operator */
+	struct hash_map of_name;
 };
 
-/* Can twins of this prefix be told apart?  Those of aggregations cannot, since these break the chain. */
+/* Can twins of this prefix be told apart?  Only filters, projections and broadcast hash joins can.  An aggregation ends the chain. */
 bool spark_prefix_has_twins(const char *prefix);
-/* 1 + index of the first operator with the prefix of prefix[i]. */
+/* Returns 1 + index of the first operator that has the prefix of prefix[i]. */
 uint32_t spark_first_of_prefix(const struct spark_prefix *prefix, uint32_t i);
-/* Reads a text.  prefix: prefixes of all operators of the chain, the upper ones first. */
+/* Reads a text. prefix: the prefixes of all operators of the chain, the upper ones first; it must stay valid.  Call spark_twins_fini()
+ * afterwards. */
 void spark_twins_read(struct spark_twins *t, const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr);
-/* Returns 1 + index of the operator that a word was made for; 0: unknown.  first: prefix_of_word() of the word. */
+/* Returns 1 + index of the operator that a word was made for, or 0 if it is unknown. first: the result of prefix_of_word() for the word. */
 uint32_t spark_twins_word(const struct spark_twins *t, const char *word, size_t bytes, uint32_t first);
 void spark_twins_fini(struct spark_twins *t);
 

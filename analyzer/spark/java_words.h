@@ -13,7 +13,7 @@ static inline bool is_letter(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* The next word in [*at, end), and its length; NULL: there is none. */
+/* Returns the next word in [*at, end), and moves *at behind it. *bytes: its length.  Returns NULL if there is none. */
 static inline const char *next_word(const char **at, const char *end, size_t *bytes)
 {
 	const char *word;
@@ -26,7 +26,7 @@ static inline const char *next_word(const char **at, const char *end, size_t *by
 	return *bytes ? word : NULL;
 }
 
-/* 1 + index of the first prefix that the word begins with; 0: it begins with none. */
+/* Returns 1 + index of the first prefix that the word begins with, followed by '_', or 0 if it begins with none. */
 static inline uint32_t prefix_of_word(const char *word, size_t bytes, const struct spark_prefix *prefix, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
@@ -43,7 +43,7 @@ static inline bool begins_with(const char *text, size_t bytes, const char *with)
 	return bytes >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
 }
 
-/* The next line in [*at, end) without leading blanks; NULL: there is none. */
+/* Returns the next line in [*at, end) without leading blanks, and moves *at to the line after it.  Returns NULL if there is none. */
 static inline const char *next_line(const char **at, const char *end, size_t *bytes)
 {
 	const char *line = *at, *newline = line < end ? memchr(line, '\n', (size_t)(end - line)) : NULL;
@@ -57,7 +57,7 @@ static inline const char *next_line(const char **at, const char *end, size_t *by
 	return line;
 }
 
-/* The decimal number at `at`, at most NUMBER_MOST; *digits: how many digits it has. */
+/* Returns the decimal number at `at`, of six digits at most. *digits: how many digits were read. */
 #define NUMBER_MOST 999999u
 static inline uint32_t take_number(const char *at, const char *end, size_t *digits)
 {

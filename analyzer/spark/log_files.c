@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_OF_BYTE 32u /* memory of parsed JSON per byte of text, at most, as for "[1,1," */
+#define MEMORY_OF_BYTE 32u /* most bytes of memory that parsed JSON takes per byte of text, as for "[1,1," */
 #define BYTES_A_STEP 8u
-#define BYTES_AT_ONCE (1u << 16) /* bytes of a line after which the budget pays */
+#define BYTES_AT_ONCE (1u << 16) /* steps of the budget are spent after so many bytes of a line */
 
 static bool is_compressed(const char *path)
 {
@@ -26,7 +26,8 @@ static bool is_compressed(const char *path)
 	return false;
 }
 
-/* Reads a line up to its newline, and discards what exceeds SPARK_LINE_BYTES_MAX.  false at the end of the file, or of the budget. */
+/* Reads a line up to its newline, and discards what exceeds SPARK_LINE_BYTES_MAX. *bytes: its whole length.  Returns false at the end of
+ * the file, or if the budget is exceeded. */
 static bool read_line(FILE *f, char *line, size_t *bytes, struct budget *b)
 {
 	int c = getc_unlocked(f);
@@ -124,7 +125,7 @@ static int read_parts(struct spark_log *l, const char *folder, struct budget *b,
 	return nr > 0 ? ret : -ENOENT;
 }
 
-/* Reads the last log of a folder by name.  Names of logs end with the time of their begin. */
+/* Reads the last log of a folder by name.  The names of an application's logs end with the time at which they began. */
 static int read_latest(struct spark_log *l, const char *folder, struct budget *b, struct diag *d)
 {
 	struct dirent **e = NULL;

@@ -15,10 +15,11 @@
 #define LEVEL_TASK 0x53500003u
 #define LEVEL_OPERATOR 0x53500004u
 #define LEVEL_JAVA 0x53500005u
-#define HANDLE (TRACE_MARK_OF_NO_HOST | 0x5350000000000000ull) /* base of marks' handles, which all executors share */
+/* what all handles of marks begin with, since executors of one application share them */
+#define HANDLE (TRACE_MARK_OF_NO_HOST | 0x5350000000000000ull)
 #define HANDLE_TASK (HANDLE | 1ull << 40)
 #define HANDLE_WORK (HANDLE | 1ull << 41)
-#define WORKERS_OF_STAGE (1ull << 62) /* components among tasks */
+#define WORKERS_OF_STAGE (1ull << 62) /* components of level task that stand for the Python workers of a stage: this + index of the stage */
 #define DETAIL_BYTES 2000
 #define NODES_A_STEP 8
 #define TEXT_BYTES_A_STEP 16
@@ -33,7 +34,7 @@ struct output {
 	uint32_t *codegen; /* spark_text_codegen() of each source of the model */
 	uint64_t time_ns;
 	uint32_t pid;
-	struct hash_map said; /* (level, component) -> 1 */
+	struct hash_map said; /* (level, component) -> 1 if it has been written */
 	struct spark_counts *counts;
 };
 
@@ -118,11 +119,12 @@ struct generated {
 	struct spark_prefix prefix[NODES_MAX];
 	char room[NODES_MAX][64], rest[NODES_MAX][72];
 	uint64_t id[NODES_MAX], method_id[NODES_MAX];
-	uint32_t parentheses[NODES_MAX]; /* number in the plan's texts; those of twins are at the first */
+	/* number of "(" in the operator's text in the plan; operators with one prefix are counted together, at the first of them */
+	uint32_t parentheses[NODES_MAX];
 	uint32_t nr;
-	struct spark_numbers numbers; /* numbers in the plan's texts of all operators */
+	struct spark_numbers numbers; /* numbers in the texts that the plan has for the operators */
 	uint64_t other; /* component of code without a known operator: the only operator, else the WholeStageCodegen */
-	const struct source *text; /* NULL: there is none, or several fit equally well */
+	const struct source *text; /* its generated text; NULL: there is none, or several fit equally well */
 	uint64_t lines_first;
 	uint32_t nr_lines;
 	uint8_t of_line[LINES_MAX]; /* 1 + index of the operator; 0: none, or unknown */
@@ -143,7 +145,7 @@ static void add_operator(struct generated *g, const struct spark_prefix *prefix,
 	g->prefix[g->nr++] = *prefix;
 }
 
-/* The only union in a WholeStageCodegen, as 1 + index; 0: there is none, or there are several. */
+/* Returns 1 + index of the only union in a WholeStageCodegen, or 0 if there is none or there are several. */
 static uint32_t find_union(const struct spark_query *q, uint32_t at)
 {
 	uint32_t found = 0, nr = 0;
@@ -156,7 +158,7 @@ static uint32_t find_union(const struct spark_query *q, uint32_t at)
 	return nr == 1 ? found : 0;
 }
 
-/* 1 + index of the union's input that a node is in; 0: it is in none. */
+/* Returns 1 + index of the union's input that a node is in, or 0 if it is in none. above: 1 + index of the union. */
 static uint32_t branch_of_node(const struct spark_query *q, uint32_t node, uint32_t above)
 {
 	for (uint32_t i = node, steps = 0; above && q->node[i].parent && steps < NODES_MAX; i = q->node[i].parent - 1, steps++)
@@ -199,8 +201,8 @@ static bool are_equal(const struct source *a, const struct source *b)
 	return a->text_bytes == b->text_bytes && memcmp(a->text, b->text, a->text_bytes) == 0;
 }
 
-/* How well source i fits a WholeStageCodegen: 1 + the number of the plan's constants that are in it; 0: it has another number, lacks names
- * of an operator, or has marks of others. */
+/* Returns how well source i fits a WholeStageCodegen: 1 + how many of the plan's numbers are in it.  Returns 0 if it has another number,
+ * lacks names of an operator, or has marks of other operators, or if the budget is exceeded. */
 static uint32_t fit_of_text(struct output *o, const struct spark_query *q, uint32_t at, const struct generated *g, uint32_t i)
 {
 	const struct source *s = &o->m->sources.at[i];
@@ -209,7 +211,7 @@ static uint32_t fit_of_text(struct output *o, const struct spark_query *q, uint3
 	    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr) ||
 	    spark_text_has_other_operators(s->text, s->text_bytes, g->prefix, g->nr))
 		return 0;
-	/* pays for the search of numbers, and for comparisons with others that fit as well */
+	/* spends the steps for the search of numbers, and for comparisons with other sources that fit as well */
 	budget_spend(o->b, (3 + g->numbers.nr / NUMBERS_A_STEP) * (uint64_t)s->text_bytes / TEXT_BYTES_A_STEP);
 	return 1 + spark_text_count_numbers(s->text, s->text_bytes, &g->numbers);
 }
@@ -219,7 +221,8 @@ static bool is_nearer(const struct generated *g, const struct source *s, const s
 	return spark_text_is_nearer(s->text, s->text_bytes, other->text, other->text_bytes, g->prefix, g->nr, g->parentheses);
 }
 
-/* Sets the operators of lines that are the same in all texts that fit equally well, since one of them was compiled. */
+/* Sets the operators of the lines that have the same operator in all texts that fit equally well.  One of these texts was compiled, so
+ * this is right whichever it was. */
 static void find_common_lines(struct output *o, struct generated *g, const uint32_t *fit, uint32_t best)
 {
 	uint8_t *other = malloc(LINES_MAX);
@@ -241,8 +244,8 @@ static void find_common_lines(struct output *o, struct generated *g, const uint3
 	free(other);
 }
 
-/* Finds the text that fits best.  Of several, the one that is nearer to the plan than each other one is taken.  If there is none, only
- * lines on which all of them agree are used. */
+/* Finds the generated text that fits best.  If several fit equally well, the one that is nearer to the plan than each other one is
+ * taken.  If no text is, only the operators of lines on which all of them agree are used. */
 static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
 {
 	uint32_t *fit = calloc(o->m->sources.nr + 1, sizeof(*fit)), best = 0;
@@ -279,7 +282,7 @@ static void put_text(struct output *o, const struct spark_query *q, uint32_t at,
 		  .name = trace_string(name), .text = { g->text->text, g->text->text_bytes });
 }
 
-/* Adds ranges of lines that belong to one operator. */
+/* Adds an entry for each range of lines that belong to one operator. */
 static void add_lines(const struct generated *g, struct trace_plan_code_entry *entry, uint32_t *nr)
 {
 	for (uint32_t i = 0; i < g->nr_lines; i++) {
@@ -292,12 +295,12 @@ static void add_lines(const struct generated *g, struct trace_plan_code_entry *e
 	}
 }
 
-/* Methods with the code of all operators that feed the one of their name.  Without a text that tells lines apart they are the
- * WholeStageCodegen's own. */
+/* Beginnings of the names of methods that have the code of all operators of a pipeline, although they are named after the operator at
+ * its end.  Unless a text shows the operators of their lines, their code is attributed to the WholeStageCodegen. */
 static const char *const pipelines[] = { "hashAgg_doAggregateWith", "sortAgg_doAggregateWith", "sort_addToSorter_" };
 #define NR_PIPELINES (sizeof(pipelines) / sizeof(pipelines[0]))
 
-/* Writes which code of a WholeStageCodegen belongs to which operator, by line if there is a text.  Without it, methods whose names begin
+/* Writes which code of a WholeStageCodegen belongs to which operator, by line if its text is known.  Otherwise methods whose names begin
  * with an operator's prefix belong to that operator. */
 static void put_codegen_stage(struct output *o, const struct spark_query *q, const struct spark_stage *s, uint32_t at)
 {
@@ -328,8 +331,8 @@ static void put_codegen_stage(struct output *o, const struct spark_query *q, con
 	free(g);
 }
 
-/* Is the number of a WholeStageCodegen unique in its plan?  Then the stage need not have updated its accumulators, which Spark omits if
- * their value is 0 ms. */
+/* Is the number of a WholeStageCodegen unique in its plan?  Then its class name alone identifies it, and the stage need not have updated
+ * its accumulators, which Spark omits if their value is 0 ms. */
 static bool codegen_number_is_unique(const struct spark_query *q, uint32_t at)
 {
 	for (uint32_t i = 0; i < q->nr_nodes; i++)
@@ -422,7 +425,7 @@ static void put_executions(struct output *o)
 	}
 }
 
-/* The handle of the mark of a stage's execution; 0: it belongs to none. */
+/* Returns the handle of the mark for the query execution that a stage belongs to, or 0 if it belongs to none. */
 static uint64_t execution_of_stage(const struct output *o, const struct spark_stage *s)
 {
 	return s && s->query ? HANDLE + o->l->query[s->query - 1].execution : 0;
@@ -480,8 +483,8 @@ static uint32_t *find_codegens(const struct model *m)
 	return number;
 }
 
-/* The pid of the process whose other threads work for queries, too.  This is the executor of a local Spark, or the process that started
- * several executors. */
+/* Returns the pid of the process whose threads without tasks work for queries, too: the executor of a local Spark, or the process that
+ * started several executors.  Returns 0 if the trace has no process. */
 static uint32_t find_application(const struct model *m, const struct spark_run *run, uint32_t nr)
 {
 	const struct process *any = m->numbered.nr ? m->numbered.at[0] : NULL;

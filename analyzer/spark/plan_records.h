@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Appends the plans of a Spark application to its trace, with the records of a host that declares a dictionary: levels query, stage, task
- * and operator, components and links, edges, rows, a mark for each execution and each task, and the functions of operators (PLAN_CODE).  So
- * views need not know of Spark.  Context: thread.
+ * Appends the plans of a Spark application to its trace, with the same records that a host with a dictionary of its own writes: levels
+ * query, stage, task and operator, components and links, edges, rows, a mark for each execution and each task, and the functions of
+ * operators (PLAN_CODE).  So views need not know of Spark.  Context: thread.
  */
 #ifndef TAILOR_SPARK_PLAN_RECORDS_H
 #define TAILOR_SPARK_PLAN_RECORDS_H
@@ -13,12 +13,12 @@
 struct spark_counts {
 	uint32_t queries, stages, tasks, operators; /* tasks: those whose thread was found */
 	uint32_t tasks_without_component;
-	uint32_t texts; /* generated texts that were found for a stage */
+	uint32_t texts; /* number of times that the generated text of a WholeStageCodegen was found */
 };
 
 #define SPARK_TASKS_MAX 50000u /* most tasks that get a component of their own */
 
-/* Returns 0, -E2BIG if the budget is exceeded, or -errno of the writer.  After a failure a part has been written. */
+/* Returns 0, or -E2BIG if the budget is exceeded, -ENOMEM, or -errno of the writer.  After a failure some records may have been written. */
 int spark_write_plan(struct trace_writer *w, const struct model *m, const struct spark_log *l, struct budget *b,
 		     const struct spark_run *run, uint32_t nr_runs, const struct spark_works *works, struct spark_counts *counts);
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spark's own classes by the beginnings of their names, with the kind of node of the running stage that they work for.  This is the only
- * table of them.
+ * The only table of Spark's own classes.  It has the beginnings of their names, and the kind of node of the running stage that they work
+ * for.
  *
  * X(beginning, rank, kind, what): the function of the lowest rank on a stack decides, whether it is an inner or an outer frame.  Functions
- * of the machine and of libraries are for stacks that are cut before Spark's frames.  Functions of Python run in its workers.
+ * of the JVM and of libraries have the highest rank, for stacks that are cut before Spark's frames.  Functions of Python run in its
+ * workers.
  */
 #ifndef TAILOR_SPARK_WORK_H
 #define TAILOR_SPARK_WORK_H
 
-/* Kinds of nodes, by name and, where both sides of a node have one name, by a metric that only one side has. */
+/* Kinds of nodes: the node's name, and a metric that only one side has if both sides of a node have one name (Exchange). */
 #define SPARK_KINDS(X) \
 	X(NONE, "", "") \
 	X(SCAN, "Scan", "") \

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #define NO_STAGE UINT32_MAX
-#define ANCESTORS_MAX 8 /* ancestors of a worker that are searched: the daemon that forked it, and those above */
+#define ANCESTORS_MAX 8 /* how many ancestors of a process are searched for an executor: the daemon that forked a worker, and those above */
 
 /* ---------------------------------------------------------------------------------------------- times of one stage alone */
 
 struct step {
 	uint64_t time_ns;
 	uint32_t stage;
-	int change; /* change of the number of its running tasks */
+	int change; /* by how much the number of the stage's running tasks changes */
 };
 
 static int by_time(const void *a, const void *b)
@@ -45,12 +45,12 @@ static struct step *find_steps(const struct spark_log *l, const struct model *m,
 }
 
 struct stretch {
-	uint32_t stage; /* NO_STAGE: several */
+	uint32_t stage; /* NO_STAGE: several stages run */
 	uint64_t from_ns;
 };
 
-/* Finds the stage that runs alone at each time.  An interval begins where another stage, or a second one, begins to run.  It goes on while
- * no stage runs, since workers have nothing to do then. */
+/* Finds the stage that runs alone at each time.  An interval begins when another stage runs alone, or when a second one begins.  It goes
+ * on while no stage runs, since workers have nothing to do then. */
 static struct stretch *find_stretches(const struct spark_log *l, const struct model *m, uint32_t *nr)
 {
 	uint32_t *running = calloc((size_t)l->nr_stages + 1, sizeof(*running)), nr_steps, nr_running = 0;
@@ -67,7 +67,7 @@ static struct stretch *find_stretches(const struct spark_log *l, const struct mo
 		nr_running += (uint32_t)change;
 		sum += change ? (uint64_t)change * step[i].stage : 0;
 		if (i + 1 < nr_steps && step[i + 1].time_ns == step[i].time_ns)
-			continue; /* takes all steps of one time together, since a task's end may stand before its begin */
+			continue; /* takes all steps of one time together, since the end of a short task may be sorted before its begin */
 		if (nr_running && (!*nr || s[*nr - 1].stage != (nr_running == 1 ? sum : NO_STAGE)))
 			s[(*nr)++] = (struct stretch){ nr_running == 1 ? (uint32_t)sum : NO_STAGE, step[i].time_ns };
 	}

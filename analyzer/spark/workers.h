@@ -17,10 +17,11 @@ struct spark_work {
 struct spark_works {
 	struct spark_work *work;
 	uint32_t nr, capacity;
-	uint64_t shared_ns; /* time in which tasks of several such stages ran */
+	uint64_t shared_ns; /* time in which tasks of several stages with Python functions ran, so that no worker has a stage */
 };
 
-/* Finds the works of all workers.  Executors are the processes of the runs. */
+/* Adds the times in which workers work for one stage to *out.  The executors are the processes of the runs.  Fewer are found if memory
+ * or the budget ends. */
 void spark_find_works(const struct spark_log *l, const struct model *m, struct budget *b, const struct spark_run *run, uint32_t nr_runs,
 		      struct spark_works *out);
 
