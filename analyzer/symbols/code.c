@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the machine code of a function of an ELF object, if its bytes are known. */
+/* This file finds the machine code of a function of an ELF object, if its bytes are known. */
 #include "analyzer/symbols/elf_internal.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static bool bytes_are_known(const struct elf_object *o, uint64_t offset, uint64_
 	return false;
 }
 
-/* The executable section that holds address; NULL: none does, or its bytes are not known. */
+/* Returns the executable section that has an address, or NULL if none has, or if the section's bytes are not known. */
 static const struct section *find_code_section(const struct elf_object *o, uint64_t address)
 {
 	elf_spend(o, o->nr_sections / SECTIONS_A_STEP);
@@ -28,7 +28,7 @@ static const struct section *find_code_section(const struct elf_object *o, uint6
 
 #define LABELS_MAX 64 /* most labels between a function's begin and an address in it; assembler code has fewer */
 
-/* The address of the first function after number n; UINT64_MAX: there is none. */
+/* Returns the address of the first function after number n that is no label, or UINT64_MAX if there is none. */
 static uint64_t next_function(const struct elf_object *o, size_t n)
 {
 	while (++n < o->nr_functions)
@@ -37,7 +37,8 @@ static uint64_t next_function(const struct elf_object *o, size_t n)
 	return UINT64_MAX;
 }
 
-/* Finds the function around an address.  Labels that assemblers make for jumps are parts of it.  Without a size it ends at the next one. */
+/* Finds the function around an address.  Labels that assemblers make for jumps are parts of it.  A function without a size ends at the
+ * next function. */
 static bool find_function_around(struct elf_object *o, uint64_t address, struct elf_function *out)
 {
 	int functions = 0, labels = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Debug files in the folders of --debug-path.  Their symbols are read at once, their lines when they are asked for. */
+/* Finds debug files in the folders of --debug-path.  Their symbols are read at once, and their lines when they are asked for. */
 #include "analyzer/symbols/elf_internal.h"
 
 #include <limits.h>
@@ -21,14 +21,15 @@ bool debug_path_add(const char *folder)
 	return true;
 }
 
-/* Copies bytes of a file to the same offset of an object, as a known part. */
+/* Copies bytes of a file to the same offset of an object, as a known part.  Returns false if they cannot be read or are out of the
+ * object's bounds. */
 static bool copy_part(struct elf_object *o, int fd, uint64_t offset, uint64_t bytes)
 {
 	return offset <= o->bytes && bytes <= o->bytes - offset && pread(fd, o->data + offset, bytes, (off_t)offset) == (ssize_t)bytes &&
 	       elf_object_add_part(o, offset, o->data + offset, bytes) == 0;
 }
 
-/* Reads headers and symbol tables of a debug file.  NULL: it has no symbol table. */
+/* Reads headers and symbol tables of a debug file.  Returns NULL if it has no symbol table, or if it cannot be read. */
 static struct elf_object *read_symbols(int fd, Elf *elf, struct budget *budget)
 {
 	struct elf_object *o;

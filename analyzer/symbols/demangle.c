@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libiberty's demanglers.  Those of C++ and Rust write into a callback, and keep nothing on the heap meanwhile, except that Rust's keeps a
- * few bytes of an identifier in Punycode.  The callback leaves a demangler that writes too much by longjmp().  D's demangler allocates with
- * xmalloc() and xrealloc(), which are defined here.  They count the bytes that are asked for, and leave by longjmp() if these are too many.
- * Memory that is lost in this way is bounded by GIVEN_UP_MAX.
+ * Bounds libiberty's demanglers.  Those of C++ and Rust write into a callback, and keep nothing on the heap, except that Rust's keeps a few
+ * bytes while it decodes an identifier in Punycode.  If they write too much, the callback leaves them by longjmp().  D's demangler
+ * allocates with xmalloc() and xrealloc(), which are defined here.  They count the bytes that are asked for, and leave by longjmp() if
+ * these are too many.  The memory that is lost in this way is bounded by GIVEN_UP_MAX.
  */
 #include "analyzer/symbols/demangle.h"
 
@@ -27,7 +27,7 @@
 
 #define WORK_MAX (16u * DEMANGLE_NAME_MAX) /* most bytes that D's demangler may allocate */
 #define D_SYMBOL_MAX 2048u /* bytes; D's demangler has no limit of recursion, and one byte can take 320 bytes of stack */
-#define GIVEN_UP_MAX 64 /* symbols that may have lost memory; no more are demangled after so many */
+#define GIVEN_UP_MAX 64 /* most symbols of a thread that may have lost memory; after these it demangles no more */
 
 struct work {
 	jmp_buf give_up;

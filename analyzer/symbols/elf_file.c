@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ELF files of the machine that reads a trace.  A file is used only if its build id is the one in the trace. */
+/* Opens ELF files of the machine that reads a trace.  A file is used only if its build id is the one in the trace. */
 #include "analyzer/symbols/elf_internal.h"
 
 #include "jitreg/base/regular_file.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEAD_BYTES 24u /* at least the header of a compressed section */
+#define HEAD_BYTES 24u /* bytes that are read of a compressed section; its header is not longer */
 
 static bool has_build_id(Elf *elf, const char *build_id)
 {
@@ -28,7 +28,8 @@ static bool has_build_id(Elf *elf, const char *build_id)
 	return nr > 0 && (size_t)nr == length / 2;
 }
 
-/* Bytes that libdw takes for debug sections: it reads each as a whole, and inflates compressed ones. */
+/* Returns the bytes that libdw takes for debug sections: it reads each as a whole, and inflates compressed ones.  UINT64_MAX: the file
+ * is malformed. */
 static uint64_t bytes_of_debug_sections(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -89,7 +90,7 @@ bool elf_file_fits(const struct elf_object *o, Elf *elf)
 	return !o->budget || budget_has_room(o->budget, bytes_of_debug_sections(elf));
 }
 
-/* The path that libdw would make of a folder and a name; NULL: none can be made.  The caller frees it. */
+/* Returns the path that libdw would make of a folder and a name, or NULL if none can be made.  The caller frees it. */
 static char *make_path(const struct elf_object *o, const char *folder, const char *name)
 {
 	char link[32], *own, *path = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of an ELF object, for the files of this folder only. */
+/* Declares the members of an ELF object, for the files of this folder only. */
 #ifndef TAILOR_ELF_INTERNAL_H
 #define TAILOR_ELF_INTERNAL_H
 
@@ -17,13 +17,13 @@ struct section {
 	uint32_t name_at, type, link, info;
 	uint64_t flags, address, bytes, offset;
 	const unsigned char *data; /* NULL: no bytes in the file, out of its bounds, in no known part, or not inflated yet */
-	/* used by inflate.c; bytes is the inflated size */
+	/* the other members are for inflate.c, and `bytes` is the inflated size of a compressed section */
 	enum { PACKING_NONE, PACKING_ZLIB, PACKING_ZSTD } packing;
 	bool failed;
 	const unsigned char *packed;
 	uint64_t packed_bytes;
 	bool is_text_known;
-	uint64_t text_bytes; /* bytes up to its last NUL, for elf_name_at() */
+	uint64_t text_bytes; /* bytes up to and including its last NUL, once is_text_known is set by elf_name_at() */
 	unsigned char *inflated; /* owned; equals data after elf_inflate() */
 };
 
@@ -39,20 +39,21 @@ struct elf_object {
 	struct budget *budget; /* NULL: there is no limit */
 	struct {
 		uint64_t offset, bytes;
-	} known[ELF_KNOWN_MAX]; /* parts that were filled in; later ones are not listed */
+	} known[ELF_KNOWN_MAX]; /* parts whose bytes were added; those beyond ELF_KNOWN_MAX are not listed */
 	size_t nr_known;
-	bool memory;	  /* object from a JIT's memory */
+	bool memory;	  /* it was opened by elf_object_open_memory() */
 	bool relocatable; /* symbol values count from their sections */
 	bool has_lines;	  /* has bytes of a .debug_line */
-	bool has_more;	  /* DWARF continues in other files: .dwo, or those of dwz */
-	bool names_file;  /* names a file that libdw would open, whichever it is; recorders omit this section */
+	bool has_more;	  /* has .gnu_debugaltlink or .debug_addr, so DWARF may continue in other files: dwz's, or .dwo */
+	bool names_file;  /* has .gnu_debugaltlink, by which libdw would open any file that it names; recorders omit this section */
 	Elf *elf;
 	struct section *sections;
 	size_t nr_sections;
-	struct elf_object *debug; /* debug file with the symbols; NULL: none */
+	struct elf_object *debug; /* debug file with the symbols, owned; NULL: none */
 	struct elf_object *lender; /* another object with the symbols, not owned; NULL: none */
 	struct go_table go; /* without functions if this is no Go program (go_symbols.c) */
-	uint64_t go_address, go_text, go_inlined; /* addresses of the table, and where functions and inlined calls count from; 0: unknown */
+	/* address of the table, and addresses from which offsets of functions and of inlined calls count; 0: unknown */
+	uint64_t go_address, go_text, go_inlined;
 	bool functions_read;
 	struct elf_function *functions;
 	size_t nr_functions;
@@ -60,10 +61,10 @@ struct elf_object {
 	uint64_t plt_address;
 	size_t nr_plt;
 	const char **plt_names; /* per entry; NULL: no name */
-	/* used by lines.c */
+	/* the following members are for lines.c */
 	struct {
 		char *path, *build_id;
-	} elsewhere[ELF_ELSEWHERE_MAX]; /* other files that may have the lines */
+	} elsewhere[ELF_ELSEWHERE_MAX]; /* files of this machine that may have the lines */
 	size_t nr_elsewhere;
 	bool lines_read;
 	Dwarf *dwarf;
@@ -87,7 +88,7 @@ struct elf_object {
 	struct hash_map line_tables; /* (Dwarf, offset) -> LINE_TABLE_* */
 	struct elf_line *lines; /* rows of the units read so far, sorted by address */
 	size_t nr_lines, lines_capacity;
-	/* used by inlines.c */
+	/* the following members are for inlines.c */
 	bool bodies_read; /* bodies of units with is_everywhere are read; they come first */
 	size_t nr_everywhere;
 	struct body {
@@ -98,53 +99,57 @@ struct elf_object {
 	size_t nr_bodies, bodies_capacity;
 };
 
-/* Number of functions that begin at address or before it. */
+/* Returns the number of functions that begin at address or before it. */
 size_t elf_functions_up_to(struct elf_object *o, uint64_t address);
-/* Opens a file of this machine.  Returns its descriptor, or -1 if it is no regular ELF file or has another build id. */
+/* Opens a file of this machine, and sets *elf.  Returns its descriptor, or -1 if it is no regular ELF file or has another build id. */
 int elf_file_open(const char *path, const char *build_id, Elf **elf);
 /* Do the debug sections of a file of this machine, which libdw would read, fit into the budget? */
 bool elf_file_fits(const struct elf_object *o, Elf *elf);
 /* Do sections with texts end with a NUL, as libdw has read them?  libdw does not check this, and would read on after their end. */
 bool elf_texts_end(Elf *elf);
-/* Does a file that libdw would open by itself fit into the budget?  Also true if there is none.  false for a FIFO, for which libdw would
- * wait.  folder: absolute, or relative to the debug file's folder, or NULL for that one. */
+/* Does a file that libdw would open by itself fit into the budget?  The answer is true if there is no file, and false for a FIFO or a
+ * device, for which libdw might wait. folder: absolute, or relative to the debug file's folder, or NULL for that one. */
 bool elf_path_fits(const struct elf_object *o, const char *folder, const char *name);
 /* Finds the table of functions of a Go program, if there is one. */
 void elf_go_find(struct elf_object *o);
-/* The functions of that table, sorted by address; the caller frees *out.  Returns 0, or -1 without memory. */
+/* Sets *out to the functions of that table, in its order of addresses; the caller frees it.  Returns 0, or -1 if memory ran out. */
 int elf_go_functions(const struct elf_object *o, struct elf_function **out, size_t *nr);
 bool elf_go_line(const struct elf_object *o, uint64_t address, struct elf_line *out);
 size_t elf_go_inlines(const struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max);
 /* Does a section have that name, or the name ".zdebug_x" if ".debug_x" is asked for? */
 bool elf_is_named(const struct section *s, const char *name);
-/* Reads the header of a compressed section, which is packed from now on.  Leaves other sections as they are. */
+/* Reads the header of a compressed section.  From then on its data is NULL until elf_inflate().  Leaves other sections as they are. */
 void elf_note_compression(struct section *s);
-/* Inflates a packed section, which has data afterwards unless that failed. */
+/* Inflates a compressed section at the first call.  It has data afterwards unless it is damaged or memory ran out. */
 void elf_inflate(struct section *s);
-/* The object with its debug sections inflated; NULL: too large, or without memory. */
+/* Returns an Elf of the object whose debug sections are inflated: its own if none is compressed.  Returns NULL if it would be too large,
+ * or if memory ran out. */
 Elf *elf_for_libdw(struct elf_object *o);
 void elf_inflate_destroy(struct elf_object *o);
-/* Spends steps of the budget.  false: it is exceeded. */
+/* Spends steps of the object's budget.  Returns false if it is exceeded. */
 static inline bool elf_spend(const struct elf_object *o, uint64_t steps)
 {
 	return !o->budget || budget_spend(o->budget, steps);
 }
 
-/* Spends processor time of a library since *since, a value of budget_clock().  *since becomes now.  false: the budget is exceeded. */
+/* Spends the thread's processor time since *since, a value of budget_clock(). *since becomes now.  Returns false if the budget is
+ * exceeded. */
 static inline bool elf_spend_time(const struct elf_object *o, uint64_t *since)
 {
 	return !o->budget || budget_spend_time(o->budget, since);
 }
 
-/* Memory in bytes that libdw takes for the line table at an offset; UINT64_MAX: it must not be asked for that table. */
+/* Returns an upper bound of the bytes that libdw takes for the line table at an offset, or UINT64_MAX if libdw must not be asked for
+ * that table. */
 uint64_t elf_line_table_room(Dwarf *dwarf, uint64_t offset, const char *folder);
-/* May libdw be asked for the lines and files of a unit? */
+/* May libdw be asked for the lines and files of a unit?  Not if its line table is malformed, or would take more memory than the budget
+ * has. */
 bool elf_may_read_lines(struct elf_object *o, Dwarf_Die *unit);
-/* May libdw open the file that the rest of a unit is in? */
+/* May libdw open the .dwo file of a unit, by elf_path_fits()?  Also true if the unit has none. */
 bool elf_may_read_split(const struct elf_object *o, Dwarf_Die *unit);
-/* Reads the compilation units, at the first call. */
+/* Reads the address ranges of all compilation units at the first call, and does nothing later. */
 void elf_units_read(struct elf_object *o);
-/* The compilation unit that describes an address; NULL: none does. */
+/* Returns the compilation unit whose ranges have an address, or NULL if none has. */
 struct unit *elf_find_unit(struct elf_object *o, uint64_t address);
 void elf_inlines_destroy(struct elf_object *o);
 void elf_lines_destroy(struct elf_object *o);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * An ELF object in this process's memory, whole or in parts, and its tables by libelf: symbols, sections, segments.  Lines are
- * in lines.c.  libelf checks the bytes that it parses, and values computed from its answers are checked here.
- */
+/* Keeps an ELF object in this process's memory, whole or in parts, and reads its symbols, sections and segments by libelf.  Lines are in
+ * lines.c. libelf checks the bytes that it parses, and values that are computed from its answers are checked here. */
 #include "analyzer/symbols/elf_internal.h"
 
 #include "jitreg/base/large_pages.h"
@@ -109,8 +107,8 @@ static bool symbol_is_label(const struct elf_object *o, const GElf_Sym *s, const
 	       (o->sections[s->st_shndx].flags & SHF_EXECINSTR) && strncmp(name, ".L", 2) != 0;
 }
 
-/* The name at an offset of a section of names, in o->data; NULL: no name begins there, or it does not end in the section.  elf_strptr()
- * would search the section for its last NUL at each call, from its end on. */
+/* Returns the name at an offset of a section of names, in o->data, or NULL if no name begins there, or if it does not end in the
+ * section. elf_strptr() would search the section for its last NUL at each call, from its end on. */
 static const char *elf_name_at(struct elf_object *o, uint64_t section, uint64_t at)
 {
 	struct section *s = section < o->nr_sections ? &o->sections[section] : NULL;
@@ -159,7 +157,8 @@ static int read_symbols(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *sh)
 	return 0;
 }
 
-/* Are there bytes of a section among the known parts?  Sections without are zeros, and may be large. */
+/* Are there bytes of a section among the known parts?  Other sections are zeros, and may be large.  True also if there are parts that
+ * are not listed. */
 static bool section_has_bytes(const struct elf_object *o, uint64_t offset, uint64_t bytes)
 {
 	for (size_t i = 0; i < o->nr_known; i++)
@@ -212,8 +211,8 @@ static int read_sections(struct elf_object *o)
 	return 0;
 }
 
-/* Merges functions of a debug file or of Go's table with the object's own, and prefers those at equal addresses.  The object's own are
- * still needed, since a packed debug file lacks functions of .dynsym. */
+/* Merges sorted functions of a debug file or of Go's table with the object's own.  At equal addresses the others are used.  The object's
+ * own are still needed, since a debug file with compressed symbols lacks the functions of .dynsym. */
 static int merge_debug_functions(struct elf_object *o, const struct elf_function *others, size_t nr_others)
 {
 	size_t own = 0, nr = 0;
@@ -258,7 +257,7 @@ static bool has_table(const struct elf_object *o)
 	return false;
 }
 
-/* Reads the functions at the first call.  Views without names ask for those of few objects. */
+/* Reads the functions at the first call, and not when the object is opened, since views without names ask for those of few objects. */
 static int read_functions(struct elf_object *o)
 {
 	static const uint32_t tables[] = { SHT_SYMTAB, SHT_DYNSYM };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ELF and DWARF: functions, lines and unwind sections of images and of objects that existed in a JIT's memory only.  Only
- * this folder uses libdw and libelf.  All input is hostile.
+ * Reads ELF and DWARF: functions, lines and unwind sections of images and of objects that existed in a JIT's memory only.  Only this folder
+ * uses libdw and libelf.  No input is trusted.
  *
  * Addresses are the file's own (st_value, sh_addr), and callers add the load bias.  In an ELF object of a JIT's memory they are final.
  * Context: thread; an object belongs to one thread.
@@ -42,42 +42,47 @@ struct elf_section {
 };
 
 /*
- * Creates an ELF object for a file of file_bytes of which only parts are known.  Add the parts, then open it.  budget: for all work on the
- * object, or NULL; it outlives the object.  Once it is exceeded, answers are as if the file lacked the information.
+ * Creates an ELF object for a file of file_bytes of which only parts are known.  Add the parts, then open it. budget: for all work on the
+ * object, or NULL; it outlives the object.  Once it is exceeded, answers are as if the file lacked the information.  All return 0 or
+ * -errno, with the reason in d if there is one; elf_object_add_part() returns -EBADMSG for a part that is not within the file.
  */
 int elf_object_create(uint64_t file_bytes, struct budget *budget, struct elf_object **out, struct diag *d);
 int elf_object_add_part(struct elf_object *o, uint64_t file_offset, const void *bytes, size_t nr);
 int elf_object_open(struct elf_object *o, struct diag *d);
-/* Opens a relocatable object as LLVM registers it with the GDB JIT interface.  Its section addresses are final.  Its debug sections are not
- * relocated yet, which is done here in a private copy. */
+/* Opens a copy of a relocatable object as LLVM registers it with the GDB JIT interface.  Its section addresses are final, but LLVM has
+ * not relocated its debug sections and .eh_frame, so they are relocated in the copy.  Returns 0, or -errno with the reason in d. */
 int elf_object_open_memory(const void *bytes, size_t nr, struct budget *budget, struct elf_object **out, struct diag *d);
-/* Gives o a debug file with the symbols that were stripped from it.  o owns debug from now on.  Call before the first question.  If o has
- * one already, debug is destroyed. */
+/* Gives o a debug file with the symbols that were stripped from it. o owns debug from now on.  Call before the first question.  If o has
+ * a debug file already, or if its functions have been read, debug is destroyed. */
 void elf_object_set_debug(struct elf_object *o, struct elf_object *debug);
-/* Lets o use the symbols of lender, an object of a file with the same build id, which outlives all questions to o.  Call before the first
- * question. */
+/* Lets o use the symbols of lender, an object of a file with the same build id, which must outlive o.  Call before the first question.
+ * Does nothing if lender borrows symbols itself. */
 void elf_object_borrow_symbols(struct elf_object *o, struct elf_object *lender);
-/* Size of the inflated sections of o and its debug file, as their headers claim.  Later questions may take so much memory. */
+/* Returns the bytes of the inflated sections of o and its debug file, as their headers claim.  Later questions may take so much memory. */
 uint64_t elf_object_inflated_bytes(const struct elf_object *o);
-/* Adds a file of this machine that may have the lines and inlined functions that o lacks.  When they are first asked for, the first file
- * with this build id (in hex) is used.  At most eight files are remembered. */
+/* Adds a file of this machine that may have the lines and inlined functions that o lacks.  When they are first asked for, the first of
+ * these files that has this build id (in hex) is used.  At most eight are remembered, and none if o has all lines itself. */
 void elf_object_add_lines(struct elf_object *o, const char *path, const char *build_id);
-/* Adds a folder with debug files for later debug_path_search().  folder must stay valid.  false: there are eight already. */
+/* Adds a folder in which debug_path_search() looks for debug files. folder must stay valid.  Returns false if there are eight already. */
 bool debug_path_add(const char *folder);
-/* Adds symbols and lines that o lacks, from those folders.  path: the path of its image.  Call before the first question. */
+/* Adds symbols and lines that o lacks from files in the folders of debug_path_add(). path: the path of o's image.  Call before the first
+ * question. */
 void debug_path_search(struct elf_object *o, const char *path, const char *build_id);
 void elf_object_destroy(struct elf_object *o);
 
-/* The function that covers address.  One without a size reaches to the next function of its section.  false: there is none. */
+/* Finds the function that covers address.  A function without a size reaches to the next function or to the end of its section.  Returns
+ * false if there is none. */
 bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out);
-/* Has the object or its debug file a .symtab or Go's table of functions?  .dynsym does not count, since it has exported functions only. */
+/* Has the object or its debug file a .symtab or Go's table of functions, or does it borrow symbols? .dynsym does not count, since it has
+ * exported functions only. */
 bool elf_has_symbols(const struct elf_object *o);
 bool elf_has_lines(struct elf_object *o);
-/* Are some of its lines and inlined functions in files that a trace does not have (.dwo files, files of dwz)? */
+/* May lines and inlined functions of the object be in further files, which traces do not contain (.dwo files, dwz's)?  The sections
+ * .gnu_debugaltlink and .debug_addr tell this, so true does not prove it.  The caller then looks for the file on this machine. */
 bool elf_object_is_partial(const struct elf_object *o);
 /* Is there an ELF file at path, on this machine, that has this build id (in hex)? */
 bool elf_file_is(const char *path, const char *build_id);
-/* All functions, sorted by address. */
+/* Return the number of functions, and function i of them in the order of addresses. */
 size_t elf_nr_functions(struct elf_object *o);
 struct elf_function elf_get_function(struct elf_object *o, size_t i);
 
@@ -86,40 +91,44 @@ struct elf_code {
 	uint64_t address, bytes;
 	const unsigned char *data;
 };
-/* Finds the code of the function that covers address.  false: there is none, its bytes are not known, or it is a part that compilers moved
- * out of a function (".cold"). */
+/* Finds the code of the function that covers address.  Returns false if there is none, if its bytes are not known, or if it is a part
+ * that compilers moved out of a function (".cold"). */
 bool elf_find_code(struct elf_object *o, uint64_t address, struct elf_code *out);
 
-/* The line table row that covers address.  false: there is no row.  A row with line 0 counts as a row. */
+/* Finds the line table row that covers address.  Returns false if there is none.  A row with line 0 counts as a row. */
 bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out);
 
-/* The nearest rows with a line before and after address, inside of [start, end).  has_before, has_after: whether there is one. */
+/* Finds the nearest rows with a line before and after address that begin in [start, end). *has_before, *has_after: whether there is one. */
 void elf_find_lines_around(struct elf_object *o, uint64_t address, uint64_t start, uint64_t end, struct elf_line *before,
 			   bool *has_before, struct elf_line *after, bool *has_after);
 
-/* An inlined function, and the line of its call. */
+/* An inlined function, and the file ("" if unknown) and line of its call. */
 struct elf_inline {
 	const char *name; /* owned by the object */
 	const char *call_file;
 	uint32_t call_line; /* 0: unknown */
 };
-/* The inlined functions around address, the innermost first.  Returns how many, at most max. */
+/* Finds the inlined functions around address, the innermost first.  Returns how many there are, at most max. */
 size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max);
 
-/* A Go program's table of functions, and the address from which its code offsets count.  false: this is no Go program. */
+/* Sets *out to a Go program's table of functions, and *text to the address from which its offsets of code count.  Returns false if this
+ * is no Go program. */
 bool elf_find_go(const struct elf_object *o, struct go_table *out, uint64_t *text);
 bool elf_find_section(struct elf_object *o, const char *name, struct elf_section *out);
-/* The n-th executable section, which is a code range of a JIT's object.  false: there are no more. */
+/* Finds the n-th executable section that is not empty, which is a code range of a JIT's object.  Returns false if there are no more. */
 bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out);
 /* Converts the file offset of a mapping to the file's address, by PT_LOAD.  If two segments share a page, the executable one is used.
- * false: no segment holds the offset. */
+ * Returns false if no segment has the offset. */
 bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t *address);
-/* Is address in the code at the file's entry point, which has no caller?  The dynamic linker's unwind information does not say so. */
+/* Is address in the 64 bytes at the file's entry point, whose code has no caller?  Unwinding has to end there, but the dynamic linker's
+ * unwind information does not say so. */
 bool elf_is_entry(const struct elf_object *o, uint64_t address);
-/* Name of the target of the PLT entry at address, if there is one.  The object owns it. */
+/* Sets *name to the name of the target of the PLT entry at address; the object owns it.  Returns false if there is no entry, or if it
+ * has no name. */
 bool elf_find_plt(struct elf_object *o, uint64_t address, const char **name);
 
-/* Name of the symbol that a relocation of the bytes at address refers to.  In a JIT's object this is what an instruction calls. */
+/* Sets *name to the name of the symbol that a relocation of the bytes at address refers to; the object owns it.  In a JIT's object this
+ * is what an instruction calls.  Returns false if there is none. */
 bool elf_find_reference(struct elf_object *o, uint64_t address, uint64_t bytes, const char **name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Machine code of sampled functions of files (records IMAGE_CODE), at the file's own addresses.  Context: thread. */
+/* Keeps the machine code of sampled functions of files, from records IMAGE_CODE, at the files' own addresses.  Context: thread. */
 #ifndef TAILOR_FUNCTION_CODE_H
 #define TAILOR_FUNCTION_CODE_H
 
@@ -23,11 +23,13 @@ struct function_codes {
 	size_t nr;
 };
 
-/* Adds a copy of a function's bytes.  c->function must have room for one more.  false: there are no bytes, or no memory. */
+/* Adds a copy of a function's bytes. c->function must have room for one more.  Returns false if there are no bytes, or if memory ran
+ * out. */
 bool function_codes_add(struct function_codes *c, uint64_t address, const void *code, size_t bytes);
 /* Call after the last function_codes_add(), and before the first function_codes_find(). */
 void function_codes_sort(struct function_codes *c);
-/* The function around address in one of a file's records, which first begins; or NULL. */
+/* Returns the function around address in the records of a file, or NULL if there is none. first: the first of the file's records, of
+ * which 16 are searched at most. */
 const struct function_code *function_codes_find(const struct function_codes *first, uint64_t address);
 void function_codes_free(struct function_codes *c);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions, lines and inlined functions of Go programs, from the table that all Go programs have (jitreg/base/go_table.h). */
+/* Finds functions, lines and inlined functions of Go programs in the table that all Go programs have (jitreg/base/go_table.h). */
 #include "analyzer/symbols/elf_internal.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #define STEPS_MAX 64 /* depth of nested inlined calls */
 
-/* The bytes of runtime.moduledata, which the recorder keeps as a part; NULL: there are none. */
+/* Returns the bytes of runtime.moduledata, which the recorder keeps as a part of the file, or NULL if there are none. */
 static const unsigned char *find_module(const struct elf_object *o, uint64_t table)
 {
 	const uint64_t begin[2] = { table, table + o->go.names };
@@ -131,7 +131,7 @@ bool elf_go_line(const struct elf_object *o, uint64_t address, struct elf_line *
 	return find_function(o, address, &f) && find_line(o, &f, (uint32_t)(address - o->go_text - f.start), out);
 }
 
-/* nr bytes at an address of the file, in the table or in a section; NULL: they are not known. */
+/* Returns nr bytes at an address of the file, in Go's table or in a section, or NULL if they are not known. */
 static const unsigned char *bytes_at(const struct elf_object *o, uint64_t address, uint64_t nr)
 {
 	if (address - o->go_address < o->go.nr && nr <= o->go.nr - (address - o->go_address))

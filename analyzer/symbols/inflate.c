@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compressed sections, either by zlib or zstd with a header that says so (SHF_COMPRESSED, System V ABI), or the older ".zdebug_*".
+ * Inflates compressed sections, which have a header that names zlib or zstd (SHF_COMPRESSED, System V ABI), or are the older ".zdebug_*".
  * libdw 0.188 knows no zstd, and inflates without a bound.  So libdw gets an object of its own, whose debug sections are inflated already.
  */
 #include "analyzer/symbols/elf_internal.h"

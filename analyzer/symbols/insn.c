@@ -44,7 +44,7 @@ bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *ou
 	return true;
 }
 
-/* Zydis numbers registers in the processor's order, DWARF in its own.  false: r is no general register. */
+/* Converts Zydis's number of a register to DWARF's, INSN_NO_REGISTER for none.  Returns false if r is another than a general register. */
 static bool register_to_dwarf(ZydisRegister r, uint8_t *out)
 {
 #define DWARF_(name, dwarf, perf, instruction) [instruction] = dwarf,
@@ -160,7 +160,7 @@ bool insn_read_work(const void *bytes, size_t nr, struct insn_work *out)
 
 /* ------------------------------------------------------------------------------------------------------------- steps */
 
-/* The 64-bit register that contains r; INSN_NO_REGISTER: no general register does. */
+/* Returns the 64-bit register that r is a part of, or INSN_NO_REGISTER if it is no part of a general register. */
 static uint8_t holding_register(ZydisRegister r)
 {
 	uint8_t n;
@@ -174,7 +174,7 @@ static bool operand_is_whole_register(const ZydisDecodedOperand *o, uint8_t *n)
 	return o->type == ZYDIS_OPERAND_TYPE_REGISTER && o->size == 64 && register_to_dwarf(o->reg.value, n) && *n != INSN_NO_REGISTER;
 }
 
-/* Is the operand memory at a register and a constant? */
+/* Is the operand memory whose address is a register plus a constant? */
 static bool operand_is_near_memory(const ZydisDecodedOperand *o, uint8_t *base, int32_t *value)
 {
 	int64_t d = o->mem.disp.has_displacement ? o->mem.disp.value : 0;

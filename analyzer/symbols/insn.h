@@ -16,14 +16,15 @@ struct insn {
 	char text[112];	 /* Intel syntax */
 };
 
-/* Decodes the instruction at address from nr bytes.  false: it is invalid, and out has one byte as text (none if nr is 0). */
+/* Decodes the instruction at address from nr bytes.  Returns false if it is invalid; out then has one byte as text (none if nr is 0). */
 bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *out);
 
 #define INSN_NO_REGISTER 0xff
 
-/* Effect of an instruction on registers (DWARF's numbers) and the stack.  Values and addresses count from a register. */
+/* The effect of an instruction on registers (numbered as in DWARF) and on the stack.  Values and addresses are a register plus a
+ * constant. */
 enum insn_effect {
-	INSN_NOTHING, /* no other effect than insn_step's writes */
+	INSN_NOTHING, /* no other effect than that the registers in `writes` change */
 	INSN_PUSH,    /* pushes register `to`, or another value if there is none */
 	INSN_POP,     /* pops into register `to`, or elsewhere if there is none */
 	INSN_ADD,     /* to = from + value */
@@ -40,16 +41,17 @@ struct insn_step {
 	bool stops;	     /* traps, so that the next instruction does not follow */
 	bool table;	     /* may jump by a table, to the value of register `from` or of memory with an index */
 	bool nothing;	     /* no-operation, as in padding */
-	uint16_t writes;     /* other registers that change, a bit per register */
+	uint16_t writes;     /* registers that change in a way that effect does not describe, a bit per register */
 	uint16_t memory_bytes;
 	int32_t value;
 	uint64_t target; /* the same as in struct insn; also 0 before a relocation has set it */
 };
 
-/* Reads what the instruction at address does.  false: it is invalid. */
+/* Reads the effect of the instruction at address.  Returns false if it is invalid.  The registers that a call changes are not in
+ * `writes`. */
 bool insn_read_step(const void *bytes, size_t nr, uint64_t address, struct insn_step *out);
 
-/* Work of a processor for an instruction. */
+/* The work of a processor for an instruction. */
 struct insn_work {
 	uint8_t loads, stores; /* memory operands, including those of push, pop, call and ret */
 	bool divides;	       /* divides or takes a square root, by a divider that is not pipelined */
@@ -57,7 +59,7 @@ struct insn_work {
 	uint8_t latency; /* most cycles until its result is ready, with first-level cache hits; 0: a division, or no result */
 };
 
-/* Reads the work of an instruction.  false: it is invalid. */
+/* Reads the work of an instruction.  Returns false if it is invalid.  A no-operation has no work. */
 bool insn_read_work(const void *bytes, size_t nr, struct insn_work *out);
 
 /* The address of memory that an instruction reads or writes.  Registers are DWARF's numbers (0 to 15), or INSN_NO_REGISTER. */
@@ -66,7 +68,8 @@ struct insn_operand {
 	int64_t displacement; /* the address itself if the operand is rip-relative */
 };
 
-/* Finds the memory operand.  false: there is none, or registers alone do not give its address (a segment, a gather, push and call). */
+/* Finds the first memory operand.  Returns false if there is none, or if registers alone do not give its address (a segment, a gather,
+ * push and call). */
 bool insn_find_operand(const void *bytes, size_t nr, uint64_t address, struct insn_operand *out);
 
 #endif

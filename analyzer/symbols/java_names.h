@@ -13,16 +13,16 @@
 
 struct hidden_name;
 
-/* Collects names with hidden classes until all are known. */
+/* Names with hidden classes, which are collected until all are known. */
 struct java_names {
 	struct hidden_name *of;
 	uint32_t nr, capacity;
 };
 
-/* Drops the signature of *name (heap, or NULL) at once.  A name with a hidden class is replaced in java_names_settle(), so name must stay
- * valid until then.  false without memory. */
+/* Drops the signature of *name (on the heap, or NULL) at once.  A name with a hidden class is replaced in java_names_settle(), so name
+ * must stay valid until then.  Returns false if memory ran out. */
 bool java_names_add(struct java_names *j, char **name, uint32_t process);
-/* Give all hidden classes their numbers, and empty *j.  false without memory: the names keep their addresses. */
+/* Gives all hidden classes their numbers, and empties *j.  Returns false if memory ran out; the names keep their addresses then. */
 bool java_names_settle(struct java_names *j);
 
 #endif

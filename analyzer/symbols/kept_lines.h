@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of source files around lines with samples, which a trace keeps.  Context: thread. */
+/* Keeps the text of source files around lines with samples, which a trace has.  Context: thread. */
 #ifndef TAILOR_KEPT_LINES_H
 #define TAILOR_KEPT_LINES_H
 
@@ -21,16 +21,17 @@ struct kept_file {
 };
 
 struct kept_lines {
-	struct kept_file *file; /* the first one of a name is used */
+	struct kept_file *file; /* if several have one name, the first of them is used */
 	uint32_t nr, capacity;
 };
 
-/* Adds a file, which owns name from now on.  NULL without memory. */
+/* Adds a file. name belongs to *k from now on.  Returns NULL if name is NULL or memory ran out, and name is freed then. */
 struct kept_file *kept_lines_add(struct kept_lines *k, char *name, bool newer);
-/* Adds a piece of a file's text, which has no NUL.  first_line: number of its first line.  Lines up to the last one so far are skipped. */
+/* Adds a piece of a file's text, which has no NUL. first_line: number of its first line.  Lines that are not after the last one so far
+ * are skipped, and so are the rest of the lines if memory runs out. */
 void kept_file_add(struct kept_file *f, uint64_t first_line, const char *text, size_t bytes);
 void kept_lines_fini(struct kept_lines *k);
-/* Line n (from 1 on), *bytes long; NULL: it is not kept. */
+/* Returns line n (from 1 on), *bytes long, or NULL if it is not kept. */
 const char *kept_file_line(const struct kept_file *f, uint32_t n, size_t *bytes);
 
 #endif

@@ -10,8 +10,9 @@
 #include <dwarf.h>
 #include <string.h>
 
-#define ROW_BYTES 256u	/* libdw's row and its list node while reading, and the row of lines.c, in growing arrays */
-#define FILE_BYTES 128u /* memory per file without its name */
+/* bytes of a row: libdw's row with its list node while it reads the table, and the row of lines.c, in arrays that grow */
+#define ROW_BYTES 256u
+#define FILE_BYTES 128u /* bytes of a file without its name */
 #define LTO ".gnu.debuglto_"
 #define NAMES_MAX (64u << 20)
 
@@ -61,7 +62,7 @@ static bool is_section(const char *found, const char *name)
 	       (strncmp(found, LTO, strlen(LTO)) == 0 && strcmp(found + strlen(LTO), name) == 0);
 }
 
-/* Finds a section as libdw reads it, inflated already.  false: there are several, and libdw does not say which one it takes. */
+/* Finds a section as libdw reads it, inflated already.  Returns false if there are several, since libdw does not say which one it takes. */
 static bool find_section(Elf *elf, const char *name, Elf_Data **out)
 {
 	Elf_Scn *scn = NULL;
@@ -164,7 +165,8 @@ static void take_old_entries(struct table *t)
 	take(t, 1);
 }
 
-/* Counts bytes that can be opcodes of rows, of which each row needs one, and files that the program defines, which have "0, length, 3". */
+/* Counts the bytes that can be opcodes of rows, and returns their number, since each row needs one such byte.  Counts the files that the
+ * program defines, too, which have the bytes "0, length, 3". */
 static uint64_t count_rows(struct table *t, unsigned opcode_base)
 {
 	uint64_t nr = 0;
@@ -217,7 +219,7 @@ uint64_t elf_line_table_room(Dwarf *dwarf, uint64_t offset, const char *folder)
 		take_old_entries(&t);
 	}
 	rows = count_rows(&t, (unsigned)opcode_base);
-	if (t.bad || t.longest_folder > UINT32_MAX) /* keeps the product from wrapping */
+	if (t.bad || t.longest_folder > UINT32_MAX) /* so that the product below does not overflow */
 		return UINT64_MAX;
 	return rows * ROW_BYTES + t.nr_files * (FILE_BYTES + t.longest_folder) + t.name_bytes;
 }

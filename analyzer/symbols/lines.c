@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Line tables by libdw.  The address ranges of compilation units are read when the first address is asked for.  The rows of a unit are read
- * when an address in it is first asked for, and merged into one sorted array.  Rows of units without ranges are read at once.
- */
+/* Reads line tables by libdw.  The address ranges of compilation units are read when the first address is asked for.  The rows of a unit
+ * are read when an address in it is first asked for, and merged into one sorted array.  Rows of units without ranges are read at once. */
 #include "analyzer/symbols/elf_internal.h"
 
 #include "jitreg/base/grow.h"
@@ -17,7 +15,8 @@
 #define ROWS_MAX (64u << 20)
 #define RANGES_MAX (16u << 20)
 #define ROWS_A_STEP 8
-#define RANGES_BACK 8 /* ranges searched before an address; functions that the linker dropped begin at 0, and overlap others */
+/* number of ranges before an address that are searched; functions that the linker dropped begin at 0, and overlap others */
+#define RANGES_BACK 8
 
 void elf_lines_destroy(struct elf_object *o)
 {
@@ -80,7 +79,7 @@ static void open_dwarf(struct elf_object *o)
 
 enum { LINE_TABLE_FITS = 1, LINE_TABLE_REFUSED = 2, LINE_TABLE_ADDED = 3 };
 
-/* The offset of a unit's line table.  false: the unit has none, and *offset is 0. */
+/* Sets *offset to the offset of a unit's line table.  Returns false if the unit has none, and *offset is 0 then. */
 static bool find_line_table(Dwarf_Die *unit, uint64_t *offset)
 {
 	Dwarf_Attribute attribute;
@@ -134,9 +133,11 @@ static bool add_line_row(struct elf_object *o, const struct elf_line *row)
 	return true;
 }
 
-/* Is a row at the address where a sequence ended no code?  The last rows of a sequence may cover no bytes, at its end.  After sorting they
- * follow the row that ends the sequence, and would reach to the next sequence.  The first row of a sequence that begins there is code,
- * since a unit with this table describes its address. */
+/*
+ * Is a row no code, because it is at the address where a sequence has ended?  The last rows of a sequence may be at its end, and cover no
+ * bytes.  After sorting they follow the row that ends the sequence, and would reach to the next sequence.  But the first row of a sequence
+ * that begins at that address is code.  The ranges of a unit with this table have its address then.
+ */
 static bool is_past_the_end(struct elf_object *o, uint64_t address, uint64_t table)
 {
 	struct unit *unit = o->nr_ranges ? elf_find_unit(o, address) : NULL;
@@ -200,7 +201,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Adds the address ranges of a unit.  false: it has none. */
+/* Adds the address ranges of a unit.  Returns false if it has none. */
 static bool add_ranges(struct elf_object *o, Dwarf_Die *die, size_t unit)
 {
 	Dwarf_Addr base, start, end;
@@ -264,7 +265,7 @@ struct unit *elf_find_unit(struct elf_object *o, uint64_t address)
 	return NULL;
 }
 
-/* Merges the sorted rows from `from` on with the sorted rows before them. */
+/* Merges the sorted rows from `from` on with the sorted rows before them.  If memory runs out, the rows from `from` on are dropped. */
 static void merge_rows(struct elf_object *o, size_t from)
 {
 	size_t nr = o->nr_lines - from, at = from, to = o->nr_lines;
@@ -306,7 +307,7 @@ bool elf_has_lines(struct elf_object *o)
 	return o->has_lines || o->go.nr_functions || (o->dwarf_elf && o->nr_units);
 }
 
-/* Index of the first row that begins after address. */
+/* Returns the index of the first row that begins after address, once the rows of its unit have been read. */
 static size_t upper_bound(struct elf_object *o, uint64_t address)
 {
 	need_rows(o, address);

@@ -12,13 +12,14 @@
 #include <unistd.h>
 
 #define FILES_MAX 256u
-#define PARTS_BYTES ((uint64_t)256 << 20) /* for all files; beyond it, a file has no names until the recorder has written them */
+/* most bytes of all files; a file beyond it has no names until the recorder has written them into the trace */
+#define PARTS_BYTES ((uint64_t)256 << 20)
 #define BUILD_ID_MAX 20
 
 static struct machine_file {
 	struct file_identity identity;
 	struct elf_object *elf; /* NULL: it cannot be read */
-	struct budget budget;	/* for all questions; a trace's budget is freed before this object */
+	struct budget budget;	/* for all questions to elf; a trace's budget would be freed before elf */
 	char key[2 * BUILD_ID_MAX + 1];
 } files[FILES_MAX];
 static uint32_t nr_files;
@@ -97,7 +98,7 @@ static void read_file(struct machine_file *f, int fd, const struct stat *st, con
 		elf_object_add_lines(f->elf, path, f->key);
 }
 
-/* The entry of an open file, which is read if it is new; NULL: there are too many files. */
+/* Returns the entry of an open file, which is read if it is new, or NULL if there are too many files. */
 static const struct machine_file *known_or_read(int fd, const struct stat *st, const char *path)
 {
 	const struct file_identity identity = identity_of(st);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that the code of a JIT's object refers to, by its relocations.  The loader applied them in the process's memory, but not here. */
+/* Finds the names that the code of a JIT's object refers to, by its relocations.  The JIT's loader has applied these to the code in the
+ * process's memory, so the code alone has addresses without names. */
 #include "analyzer/symbols/elf_internal.h"
 
 #include <string.h>
