@@ -16,7 +16,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Shuts a connection down.  The server then reads its end, and closes it. */
+/* Shuts a connection down. libmicrohttpd then reads the end of its data, and closes it. */
 static void give_up(struct connection *one)
 {
 	shutdown(one->fd, SHUT_RDWR);

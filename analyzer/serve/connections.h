@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The connections of a server, which keep places free for clients that know its token.  A connection that has not shown the token ends
- * after five seconds, and the oldest of them at once if they take more than half of the places.  Context: any thread; the functions lock.
+ * The connections of a server.  It keeps places free for clients that know its token: a connection that has not shown the token is ended
+ * after five seconds, and the oldest such connection at once if they take more than half of the places.  Context: any thread; the functions
+ * lock.
  */
 #ifndef TAILOR_CONNECTIONS_H
 #define TAILOR_CONNECTIONS_H
@@ -14,7 +15,7 @@
 
 struct connection {
 	int fd;
-	uint64_t since_ns; /* 0: not in use */
+	uint64_t since_ns; /* begin, CLOCK_MONOTONIC; 0: not in use */
 	bool is_known;	   /* has shown the token */
 	bool is_given_up;
 };
@@ -24,13 +25,13 @@ struct connections {
 	struct connection of[CONNECTIONS_MAX];
 };
 
-/* Adds a connection.  NULL: all places are taken. */
+/* Adds a connection.  Returns NULL if all places are taken. */
 struct connection *connections_add(struct connections *c, int fd);
 /* Call when a connection has shown the token. */
 void connections_know(struct connections *c, struct connection *one);
-/* Call before the descriptor is closed. */
+/* Frees the place of a connection.  Call before its descriptor is closed, since connections_expire() shuts the descriptor down. */
 void connections_remove(struct connections *c, struct connection *one);
-/* Ends connections that have not shown the token in time. */
+/* Ends connections that have not shown the token in time.  Call every second or so. */
 void connections_expire(struct connections *c);
 
 #endif

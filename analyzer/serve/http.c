@@ -150,7 +150,7 @@ static enum MHD_Result answer_questions(const struct server *s, struct MHD_Conne
 
 /* ------------------------------------------------------------------------------------------------------------ requests */
 
-/* Compares all digits, so that the time does not depend on how many agree. */
+/* Does text begin with the token?  All digits are compared, so that the time does not tell how many agree. */
 static bool is_token(const char *text, const char *token)
 {
 	unsigned char differ = 0;
@@ -163,7 +163,8 @@ static bool is_token(const char *text, const char *token)
 	return differ == 0;
 }
 
-/* A page of another site can send requests here, also by a host name of its own for this address, but cannot choose these headers. */
+/* Is the request from a page of this server?  A page of another site can send requests here, also by a host name of its own for this
+ * address, but it cannot choose these two headers. */
 static bool request_is_same_origin(const struct server *s, struct MHD_Connection *c)
 {
 	const char *host = mhd.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host");
@@ -174,7 +175,8 @@ static bool request_is_same_origin(const struct server *s, struct MHD_Connection
 	return !origin || (strncmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0);
 }
 
-/* The trace whose number a path begins with, as "0" or "0/..."; *rest: text after the slash, or "". */
+/* Returns the trace whose number, one digit, is the first part of the path ("0", "0/..."), and sets *rest to the text after the slash,
+ * or "".  Returns NULL if there is no such trace. */
 static struct served *find_trace(const struct http_page *p, const char *path, const char **rest)
 {
 	const unsigned number = (unsigned)(path[0] - '0');
@@ -233,7 +235,7 @@ handle_whole_request(const struct server *s, struct MHD_Connection *c, const cha
 	return answer_questions(s, c, t, r);
 }
 
-/* Appends data to the question.  A question that is too long is still read, and discarded. */
+/* Appends data to the question.  If the question is too long, the rest is still read, but discarded, so that a refusal can be sent. */
 static enum MHD_Result take_upload(struct request *r, const char *data, size_t *nr)
 {
 	if (r->nr + *nr > QUESTION_BYTES_MAX)
@@ -255,7 +257,8 @@ static enum MHD_Result take_upload(struct request *r, const char *data, size_t *
 	return MHD_YES;
 }
 
-/* Handles a request.  Only headers are read before the token has been checked. */
+/* Handles a request. libmicrohttpd calls this first with the headers alone, so a request without the token is refused before its data is
+ * read. */
 static enum MHD_Result check_token_and_handle(void *context, struct MHD_Connection *c, const char *url, const char *method,
 					      const char *version, const char *data, size_t *nr, void **request)
 {
@@ -291,7 +294,8 @@ static void free_request(void *context, struct MHD_Connection *c, void **request
 
 /* -------------------------------------------------------------------------------------------------------------- server */
 
-/* Returns a socket that listens on the loopback interface alone, or -errno.  *port: the port that it has, also if 0 was asked for. */
+/* Returns a socket that listens on the loopback interface alone, or -errno with the reason in d. *port: its port, also if 0 was asked
+ * for. */
 static int listen_on(uint16_t *port, struct diag *d)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(*port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };

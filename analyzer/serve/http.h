@@ -24,9 +24,11 @@ struct http_page {
 	uint32_t nr_traces;
 };
 
-/* Loads libmicrohttpd.  Returns 0, -ENOSYS if it was missing at build time, or -ENOENT if it is missing now, with a sentence. */
+/* Loads libmicrohttpd.  Returns 0, or with the reason in d -ENOSYS if it was missing at build time, or -ENOENT if it cannot be loaded or
+ * lacks a function. */
 int http_ready(struct diag *d);
-/* Print the address to `to`, and serve until SIGINT, SIGTERM or SIGHUP.  port 0: a free one.  Returns 0 or -errno with a sentence. */
+/* Prints the address to `to`, and serves until SIGINT, SIGTERM or SIGHUP. port 0: a free one.  Returns 0, or -errno with the reason in
+ * d. */
 int http_serve(const struct http_page *page, uint16_t port, FILE *to, struct diag *d);
 
 #endif

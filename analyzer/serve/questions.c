@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct words { /* the rest of a question that has not been read yet */
+struct words { /* the rest of a request that has not been read yet */
 	const uint32_t *at;
 	size_t left;
-	const char *wrong; /* first fault found; NULL: none */
+	const char *wrong; /* a fault of the question, the last one that was found; NULL: none */
 };
 
 struct array {
@@ -136,7 +136,7 @@ static void read_filter(struct asking *a, struct question_filter *f)
 	}
 }
 
-/* Copies a filter and its sets as bytes, which are equal for equal filters.  NULL without memory. */
+/* Returns a copy of a filter with its sets as bytes, which are the same for equal filters, or NULL if memory ran out. */
 static void *copy_filter_key(const struct question_filter *f, size_t *bytes)
 {
 	char *text, *at;
@@ -165,7 +165,8 @@ static bool filter_bit_is_wanted(const struct asking *a, uint32_t nr, uint32_t b
 	return false;
 }
 
-/* Assigns a filter its bit in fails[].  An equal filter's bit is used again, else the least recently used bit is computed anew. */
+/* Assigns a filter its bit in fails[].  If an earlier request had an equal filter, its bit is used again.  Else the least recently used
+ * bit that this request does not use is computed anew.  Returns 0 or -ENOMEM. */
 static int assign_filter_bit(struct asking *a, uint32_t number, const struct question_filter *f)
 {
 	struct served *s = a->s;
@@ -198,7 +199,8 @@ static int assign_filter_bit(struct asking *a, uint32_t number, const struct que
 	return 0;
 }
 
-/* Reads `except`, and returns the bits of fails[] that do not count, including those of other pages' filters. */
+/* Reads `except`, and returns the bits of fails[] that do not count, including those of other pages' filters. *first, *end: the rows in
+ * the time range, or all rows. */
 static uint16_t read_excepted_filters(struct asking *a, uint32_t *first, uint32_t *end)
 {
 	const uint32_t except = read_question_word(&a->w);
@@ -214,7 +216,7 @@ static uint16_t read_excepted_filters(struct asking *a, uint32_t *first, uint32_
 
 /* ------------------------------------------------------------------------------------------------------------- answers */
 
-/* Appends so many zeroed bytes to the answers.  NULL: the answers are too large, or without memory. */
+/* Appends so many zeroed bytes to the answers.  Returns NULL, and sets a->error, if the answers would be too large or memory ran out. */
 static void *append_zeroed_bytes(struct asking *a, size_t bytes)
 {
 	void *at;

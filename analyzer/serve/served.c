@@ -37,7 +37,7 @@ static int keep_served_column(void *context, const struct html_column *column, c
 	return 0;
 }
 
-/* Keeps the output of put() as a string. */
+/* Keeps the output of put() as a string on the heap.  Returns 0 or -ENOMEM. */
 static int keep_printed_text(char **text, size_t *bytes, const struct html_trace *t, const struct html_columns *c,
 			     void (*put)(const struct html_trace *, const struct html_columns *, FILE *))
 {

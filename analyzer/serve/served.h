@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A trace in the memory of its server.  It has the page's columns, the names for their numbers as JSON, and a crossfilter over all rows
- * that answers for any number of pages.  Context: one thread at a time.
- */
+/* Keeps a trace in the memory of its server: the page's columns, the names for their numbers as JSON, and a crossfilter over all rows
+ * that answers for any number of pages.  Context: one thread at a time. */
 #ifndef TAILOR_SERVED_H
 #define TAILOR_SERVED_H
 
 #include "analyzer/page/html_page.h"
 #include "analyzer/table/crossfilter.h"
 
-#define SERVED_FILTERS 16u /* bits of a number in fails[] */
+#define SERVED_FILTERS 16u /* bits of a number in fails[], one for each filter that is remembered */
 
 struct served_column {
 	char name[24];
@@ -20,12 +18,12 @@ struct served_column {
 struct served {
 	struct served_column column[HTML_COLUMNS_MAX];
 	uint32_t nr_columns;
-	char *facts, *plain; /* JSON; HTML for browsers that cannot run the page */
+	char *facts, *plain; /* facts: JSON, names for the numbers in columns; plain: HTML for browsers that cannot run the page */
 	size_t facts_bytes, plain_bytes;
-	double *share, *weight; /* share: per way; weight: per number of the column "weight" */
+	double *share, *weight; /* share: by number in the column "way"; weight: by number in the column "weight" */
 	uint16_t *fails;
 	struct crossfilter cross;
-	/* The filter that each bit of fails[] belongs to, so that a filter that was asked for before takes no walk over the rows. */
+	/* The filter that each bit of fails[] belongs to.  A filter that was asked for before needs no walk over the rows. */
 	struct served_bit {
 		void *filter;
 		size_t bytes;
@@ -34,10 +32,11 @@ struct served {
 	uint64_t clock;
 };
 
-/* Makes *s from a trace whose samples have been read, and frees the rows of *t.  Returns 0 or -errno.  Call served_fini() in any case. */
+/* Makes *s from a trace whose samples have been read, and frees the rows of *t in any case.  Returns 0 or -errno.  Call served_fini() in
+ * any case. */
 int served_keep_trace(struct served *s, struct html_trace *t);
 void served_fini(struct served *s);
-/* The column of this name, or NULL. */
+/* Returns the column of this name, or NULL. */
 const struct served_column *served_find(const struct served *s, const char *name);
 
 #endif

@@ -13,7 +13,7 @@ struct walk {
 	const struct crossfilter *c;
 	const struct crossfilter_key *a, *b;
 	uint16_t except;
-	/* for filters */
+	/* these members are for filters */
 	uint16_t *fails, bit;
 	const struct crossfilter_set *sets; /* NULL: the filter is a range */
 	uint32_t nr_sets;

@@ -9,13 +9,13 @@
 #define FILES_MAX 256u
 #define LINES_A_STEP 8
 
-/* Numbers of lines kept before and after each hot line.  All hot lines get the first number, then, while there is room, the next one. */
+/* How many lines are kept before and after each hot line.  All hot lines get the first number, then, while there is room, the next one. */
 static const uint32_t around[] = { 0, 3, 12 };
 
 struct choosing {
 	struct report *r;
 	struct excerpts *to;
-	struct hash_map by_name; /* (hash, 0) -> 1 + index */
+	struct hash_map by_name; /* (hash of a file's name, 0) -> 1 + index of the file */
 	struct chosen {
 		unsigned char *taken; /* one bit per line */
 		uint32_t nr_lines;
@@ -94,7 +94,7 @@ static void choose_lines(struct choosing *c, const uint32_t *hot, uint32_t nr)
 		}
 }
 
-/* Turns the bits of the chosen lines into line numbers. */
+/* Turns the bits of the chosen lines into line numbers.  If memory runs out, the file has none. */
 static void settle_file(struct choosing *c, uint32_t file)
 {
 	struct excerpt *e = &c->to->file[file];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of source text, read whole.  The path comes from the trace, which may be hostile, and the text may go into a page that is passed
- * on.  So only regular files of at most SOURCE_FILE_BYTES_MAX are read whose name or first two bytes (#!) are those of a language.
- * Context: thread.
+ * Reads a whole file of source text.  The path comes from the trace, which may be hostile, and the text may go into a page that is passed
+ * on.  So only regular files of at most SOURCE_FILE_BYTES_MAX are read, and only if their name or their first two bytes (#!) are those of a
+ * language.  Context: thread.
  */
 #ifndef TAILOR_SOURCE_FILE_H
 #define TAILOR_SOURCE_FILE_H
@@ -18,17 +18,17 @@ enum source_state { SOURCE_FOUND, SOURCE_ABSENT, SOURCE_FORBIDDEN, SOURCE_NO_LAN
 struct source_file {
 	char *text; /* ends in a NUL, and has no other NUL */
 	size_t bytes;
-	uint32_t *line_start; /* offsets in text, nr_lines + 1 of them */
+	uint32_t *line_start; /* offsets in text of the lines' begins, and of the end: nr_lines + 1 numbers */
 	uint32_t nr_lines;
-	int64_t changed_ns; /* CLOCK_REALTIME */
+	int64_t changed_ns; /* time of the last change, CLOCK_REALTIME */
 };
 
 /* Do the file's name or its first two bytes (#!) show that it is source text? */
 bool source_file_has_language(const char *path, int fd);
-/* Returns SOURCE_FOUND, or the reason why *out is untouched, which is SOURCE_ABSENT also without memory. */
+/* Reads a file into *out.  Returns SOURCE_FOUND, or the reason why *out is untouched, which is SOURCE_ABSENT also if memory ran out. */
 enum source_state source_file_read(const char *path, struct source_file *out);
 void source_file_fini(struct source_file *f);
-/* Line n, from 1 on, without its end; "" if there is no such line. */
+/* Returns line n, from 1 on, without its end, or "" if there is no such line. *bytes: its length. */
 const char *source_file_line(const struct source_file *f, uint32_t n, size_t *bytes);
 
 #endif

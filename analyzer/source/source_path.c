@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ENDS_MAX 16u /* suffixes of a path that are looked for in each folder */
+#define ENDS_MAX 16u /* most ends of a path that are looked for in each folder */
 
 static const char *paths[SOURCE_PATHS_MAX];
 static unsigned nr_paths;
@@ -27,7 +27,7 @@ static void join(char at[PATH_MAX], const char *folder, size_t bytes, const char
 		*at = 0;
 }
 
-/* Replaces the beginning FROM of a path by TO.  argument: FROM=TO; to: its '='. */
+/* Replaces the beginning FROM of a path by TO, if the path begins with this folder. argument: FROM=TO; to: its '='. */
 static void map_path(const char *argument, const char *to, const char *file, char at[PATH_MAX])
 {
 	size_t from = (size_t)(to - argument);
@@ -38,7 +38,7 @@ static void map_path(const char *argument, const char *to, const char *file, cha
 		join(at, to + 1, strlen(to + 1), file + from);
 }
 
-/* The path without leading "/", "./" and "../", and without its first n folders; NULL: it has fewer. */
+/* Returns the path without leading "/", "./" and "../", and without its first n folders, or NULL if it has fewer folders. */
 static const char *end_of_path(const char *file, unsigned n)
 {
 	for (;;) {

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BYTES_MAX (32u << 20) /* limit for all files together */
+#define BYTES_MAX (32u << 20) /* bytes of all files together from which on no more are read */
 #define REGISTERED_MAX 64u    /* most texts of one name that are compared */
 
 struct file_text {
 	char *name;
 	const struct kept_file *kept; /* lines that the trace keeps, or NULL */
-	const struct source **registered; /* texts of hosts with the same name without folders */
+	const struct source **registered; /* texts that hosts registered for files of the same name, whatever their folders */
 	uint32_t nr_registered, capacity;
 	bool looked_for, newer, newer_said;
 	enum source_state state;
@@ -26,7 +26,7 @@ struct file_text {
 struct source_texts {
 	struct file_text *file;
 	uint32_t nr, capacity;
-	struct hash_map by_name, kept; /* (hash, 0) -> 1 + index */
+	struct hash_map by_name, kept; /* (hash of the name, 0) -> 1 + index, in file and in the model's kept_lines */
 	size_t bytes;
 	uint32_t missing; /* 1 + index of the file of the first line that was asked for, if it has no text; else 0 */
 	bool asked, said;
@@ -94,7 +94,8 @@ static struct file_text *get_file(struct report *r, struct source_texts *t, cons
 	return f;
 }
 
-/* When the program was built, by its file if that is on this machine.  Else the recording's begin, since it is no later than that. */
+/* Returns when the program was built, by its file if that is on this machine.  Else returns the begin of the recording, since the
+ * program was built before, or INT64_MAX if that is not known. */
 static int64_t recorded_ns(const struct model *m, const struct code *code)
 {
 	struct stat st;
@@ -104,7 +105,7 @@ static int64_t recorded_ns(const struct model *m, const struct code *code)
 	return m->real_ns ? (int64_t)m->real_ns : INT64_MAX;
 }
 
-/* Runtimes also name code that is in no file: "node:internal/util", "<string>", "[eval]". */
+/* Is this the name of a file?  Runtimes also name code that is in no file: "node:internal/util", "<string>", "[eval]". */
 static bool is_a_file(const char *name)
 {
 	return *name != '<' && *name != '[' && name[strcspn(name, ":/")] != ':';
@@ -186,7 +187,7 @@ const char *source_text_find(struct report *r, const struct code *code, const ch
 	return note(t, f, s ? source_line(s, n, bytes) : line_of_file(r, t, f, code, n, bytes));
 }
 
-/* Line n of the registered texts of this name; NULL: they differ there, or are too many to compare. */
+/* Returns line n of the registered texts of this name, or NULL if they differ in this line, or are too many to compare. */
 static const char *registered_line(const struct file_text *f, uint32_t n, size_t *bytes)
 {
 	const char *text = source_line(f->registered[0], n, bytes), *other;
