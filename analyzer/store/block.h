@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sums of an epoch, in two parts (enum block_part).  Each part is a row of the table `block` with one blob, compressed by zstd, of
- * three columns one after the other: ids, samples, weights.  All numbers are unsigned LEB128.  Rows are sorted by id, and an id is stored
- * as its difference to the id before it.  In a block of a hundred thousand rows, a row takes 1 to 3 bytes.  Context: thread.
+ * Stores the sums of an epoch, in two parts (enum block_part).  Each part is a row of the table `block` with one blob, compressed by zstd,
+ * of three columns one after the other: ids, samples, weights.  All numbers are unsigned LEB128.  Rows are sorted by id, and an id is
+ * stored as its difference to the id before it.  In a block of a hundred thousand rows, a row takes 1 to 3 bytes.  Context: thread.
  *
  * The weight of a place is stored as the mean weight of its samples, in eighths of an octave, which is good enough to split the weight of
  * its series among its places.  If all samples weigh about the same, that column repeats one number, and takes almost nothing.

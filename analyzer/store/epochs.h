@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The identity and the dates of epochs.  Context: thread. */
+/* Identifies epochs, and limits their dates.  Context: thread. */
 #ifndef TAILOR_STORE_EPOCHS_H
 #define TAILOR_STORE_EPOCHS_H
 

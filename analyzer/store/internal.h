@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The database and statements on it, for the files of this folder.  The first failure is kept in struct store, and statements return no
- * rows from then on.  So callers check store_failed() once, at the end.  Context: thread. */
+/* Declares the database and statements on it, for the files of this folder.  The first failure is kept in struct store, and statements
+ * return no rows from then on.  So callers check store_failed() once, at the end.  Context: thread. */
 #ifndef TAILOR_STORE_INTERNAL_H
 #define TAILOR_STORE_INTERNAL_H
 
@@ -41,7 +41,7 @@ struct statement {
 bool store_run(struct store *s, struct statement *q, const char *types, ...);
 /* Runs a statement with nr whole numbers as values.  Returns the same as store_run(). */
 bool store_run_numbers(struct store *s, struct statement *q, const int64_t *value, int nr);
-/* Call if most of the file will be read: the kernel then reads it in large pieces, and not page by page as SQLite asks for it. */
+/* Asks the kernel to read the file in large pieces.  Call if most of it will be read, since SQLite asks for it page by page. */
 void store_read_ahead(struct store *s);
 /* Returns the first column of the current row as a number, and resets the statement. */
 int64_t store_take_number(struct statement *q);
@@ -66,13 +66,13 @@ int store_fail(struct store *s, int error, const char *format, ...) __attribute_
 /* Returns 0, or -errno of the first failure with the reason in d. */
 int store_failed(const struct store *s, struct diag *d);
 
-/* Opens an empty store without a file.  name: its name in messages.  Returns 0, or -errno with a sentence. */
+/* Opens an empty store without a file. name: its name in messages.  Returns 0, or -errno with the reason in d. */
 int store_open_in_memory(const char *name, struct store **out, struct diag *d);
 
 /*
  * A small file can cause much work: 1.5 KB can be 16 million rows of a block, and a damaged tree of pages may have no end.  So a question
  * has a budget of steps and memory (budget.h) that grows with the file.  SQLite's own steps are counted.  Code whose work or memory depends
- * on numbers in the file calls these first.  false: the budget is exceeded, and the store has failed with a sentence that says so.
+ * on numbers in the file calls these first.  They return false if the budget is exceeded, and the store has failed then.
  */
 bool store_spend(struct store *s, uint64_t steps);
 bool store_has_room(struct store *s, uint64_t bytes);

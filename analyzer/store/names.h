@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store's dictionary of processes, functions and so on.  Each is in it once, and is identified by texts, since its number in a trace
- * differs from run to run.  Context: thread. */
+/* Keeps the store's dictionary of processes, functions and so on.  Each is in it once, and is identified by texts, since its number in a
+ * trace differs from run to run.  Context: thread. */
 #ifndef TAILOR_STORE_NAMES_H
 #define TAILOR_STORE_NAMES_H
 

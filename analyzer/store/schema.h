@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of a store.  This file creates them, and checks those of a file before it is queried, since others may have made the file.
- * Context: thread. */
+/* Creates the tables of a store, and checks the tables of a file before it is queried, since others may have made the file.  Context:
+ * thread. */
 #ifndef TAILOR_STORE_SCHEMA_H
 #define TAILOR_STORE_SCHEMA_H
 

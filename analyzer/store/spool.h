@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder in which traces of epochs wait until a store has them.  The newest ones stay, so that users can read them.  Context:
- * thread. */
+/* Keeps the folder in which traces of epochs wait until a store has them.  The newest traces stay longer, so that users can read them.
+ * Context: thread. */
 #ifndef TAILOR_STORE_SPOOL_H
 #define TAILOR_STORE_SPOOL_H
 

@@ -24,7 +24,7 @@ int tend_foresee(struct store *s, int64_t now_ns, uint64_t cap, struct tend_fore
 int tend_check(struct store *s, FILE *to, uint32_t *nr, struct diag *d);
 /* Copies the store as it is at one moment to path, also while another process writes to it.  Returns 0, or -errno with the reason in d. */
 int tend_copy(struct store *s, const char *path, struct diag *d);
-/* Runs a query, and shows the answer as a table.  Returns 0, or -errno with a sentence. */
+/* Runs one SQL query, and shows its rows as a table of texts.  Returns 0, or -errno with the reason in d. */
 int tend_sql(struct store *s, const char *query, struct page *p, struct diag *d);
 
 #endif

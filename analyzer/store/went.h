@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The epochs that a store has removed to keep its cap, as sums in its table meta (in epochs.c).  Context: thread. */
+/* Counts the epochs that a store has removed to keep its cap, as sums in its table meta (in epochs.c).  Context: thread. */
 #ifndef TAILOR_STORE_WENT_H
 #define TAILOR_STORE_WENT_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * tailor top shows what runs now, by operator, query, function, line, process and thread.  Every few seconds it reads the last seconds of a
- * trace that a recorder is writing.  It goes through a complete trace interval by interval.
- */
+/* The command `tailor top`, which shows what runs now, by operator, query, function, line, process and thread.  Every few seconds it
+ * reads the last seconds of a trace that a recorder is writing.  It goes through a complete trace interval by interval. */
 #include "analyzer/store/store.h"
 #include "analyzer/top/follow.h"
 #include "analyzer/top/watching.h"
@@ -226,7 +224,8 @@ static int open_source(struct arguments *a, struct follow *f, bool is_hidden, st
 	return start_recorder(a, f, is_hidden, d);
 }
 
-/* The key w copies a trace into the working folder, so the right to write there is kept. */
+/* Gives up the rights that showing does not need.  The key w copies a trace into the working folder, so the right to write there is
+ * kept. */
 static void keep_rights(const struct follow *f, int argc, char **argv)
 {
 	if (f->owns_folder)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows as lines of text, for a screen and for a pipe alike, and as JSON.  Context: thread. */
+/* Formats rows as lines of text, for a screen and for a pipe alike, and as JSON.  Context: thread. */
 #ifndef TAILOR_TOP_LINES_H
 #define TAILOR_TOP_LINES_H
 
@@ -7,7 +7,7 @@
 
 #define LINES_BYTES 4096
 
-/* The lines above the rows. */
+/* The texts and times in the lines above the rows. */
 struct lines_head {
 	const char *what;   /* name of the trace, process or command that is shown */
 	const char *path;   /* rows that the user entered, such as "operator:scan > main"; "" at the top */
@@ -19,12 +19,12 @@ struct lines_head {
 
 /* Each fills text[LINES_BYTES] with a line of at most p->columns columns. */
 void lines_format_title(const struct page *p, const struct top_rows *rows, const struct lines_head *h, char *text);
-/* Formats the nth line of a note (rows.h), whose first word gets a capital.  false: the note has fewer lines. */
+/* Formats the nth line of a note (rows.h), whose first word gets a capital.  Returns false if the note has fewer lines. */
 bool lines_format_note(const struct page *p, const char *note, int nth, char *text);
 void lines_format_path(const struct page *p, const struct lines_head *h, char *text);
 void lines_format_heading(const struct page *p, const struct top_rows *rows, char *text);
 void lines_format_row(const struct page *p, const struct top_rows *rows, uint32_t i, char *text);
-/* Writes one object on one line, with the nr rows whose numbers are in shown. */
+/* Writes one JSON object on one line, with the nr rows whose indices are in shown. */
 void lines_write_json(FILE *to, const struct top_rows *rows, const struct lines_head *h, const uint32_t *shown, uint32_t nr);
 
 #endif

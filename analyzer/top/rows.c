@@ -25,7 +25,7 @@ struct asking {
 	bool failed;
 };
 
-/* The column of the level that was asked for.  Where the host declared no operators, or no queries, the level becomes functions. */
+/* Returns the column of the level that was asked for.  If the host declared no operators, or no queries, the level becomes functions. */
 static enum table_column choose_column(struct asking *a, struct report *r)
 {
 	uint32_t plan = report_find_level(r, a->question->trace.level), level = plan;
@@ -60,7 +60,8 @@ static void ask_rows(void *context, struct report *r)
 
 	a->column = choose_column(a, r);
 	r->without_lines = true;
-	flags = a->rows->level == TOP_OPERATORS || a->rows->level == TOP_THREADS ? REPORT_RUN : 0; /* the views of both use it */
+	/* the reports' views of operators and threads use this flag, too */
+	flags = a->rows->level == TOP_OPERATORS || a->rows->level == TOP_THREADS ? REPORT_RUN : 0;
 	if (a->rows->level == TOP_CALLERS) {
 		r->stacks = true;
 		a->group = report_add_group(r, 0, TABLE_STACK, -1);
@@ -198,7 +199,8 @@ static void add_sums(struct asking *a, struct report *r)
 	split_fini(&s);
 }
 
-/* Adds each sampled function, and below it its callers, down to calls with a total of `least`. */
+/* Adds a row for a call of the tree, and below it rows for its callers, as far as their total is `least` or more and they are not too
+ * deep. */
 #define CALLERS_DEEP 16
 static void add_callers_of(struct asking *a, struct report *r, const struct calltree *t, uint32_t call, double least)
 {

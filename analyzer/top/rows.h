@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The rows of a screen of `tailor top`: sums of the samples in an interval of a trace, by one of the levels below.  The same code makes the
- * same sums for `tailor report --from --to`.  Context: thread.
- */
+/* Makes the rows of a screen of `tailor top`: sums of the samples in an interval of a trace, by one of the levels below.  The same code
+ * makes the same sums for `tailor report --from --to`.  Context: thread. */
 #ifndef TAILOR_TOP_ROWS_H
 #define TAILOR_TOP_ROWS_H
 
@@ -25,15 +23,17 @@ enum top_level { TOP_LEVELS(TOP_LEVEL_INDEX_) TOP_NR_LEVELS };
 #undef TOP_LEVEL_INDEX_
 extern const char *const top_level_names[];
 
-/* Measures are in the event's unit, or samples where it has none. */
+/* A row. self and total are in the event's unit, or are samples if it has none. */
 struct top_row {
 	char *name;
 	char *place; /* image, executable or process, shown beside the name; may be "" */
 	char *key; /* value of a filter for this row: LEVEL:NAME, a name or a number; "": none */
-	double self, total, samples, total_samples, kernel; /* kernel: samples in the kernel; totals equal self without call stacks */
+	/* kernel: samples in the kernel; without call stacks, totals are the same as self and samples */
+	double self, total, samples, total_samples, kernel;
 };
 
-/* Sentences without which the rows would be misread, such as a host whose information is incomplete.  Reports begin with the same ones. */
+/* The most notes that rows have, and the bytes of each.  A note is a sentence without which the rows would be misread, such as that the
+ * information of a host is incomplete.  Reports begin with the same sentences. */
 #define TOP_NOTES 4
 #define TOP_NOTE_BYTES 640
 
@@ -57,12 +57,12 @@ struct top_question {
 	bool totals;
 };
 
-/* Sums up the trace at path.  With trace.live, a growing trace is read as far as it has been written.  Returns CMD_DONE, or an exit status
- * with a sentence on stderr, and *rows is empty then.  Call top_rows_fini() in any case. */
+/* Sums up the trace at path.  With q->trace.live, a growing trace is read as far as it has been written.  Returns CMD_DONE, or another
+ * exit status after an error message on stderr; *rows is not to be used then.  Call top_rows_fini() in any case. */
 int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows);
 void top_rows_fini(struct top_rows *rows);
-/* Adds the rows of an earlier interval, for the same question, if they have the same level and are no call tree.  Moves rows out of
- * *earlier. */
+/* Adds the rows of an earlier interval, for the same question, if they have the same level and are no call tree.  If *rows has no
+ * samples, it gets the earlier rows in any case.  Moves rows out of *earlier. */
 void top_rows_add(struct top_rows *rows, struct top_rows *earlier);
 
 enum top_sort { TOP_BY_SELF, TOP_BY_TOTAL, TOP_BY_NAME, TOP_NR_SORTS };

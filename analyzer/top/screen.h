@@ -7,17 +7,18 @@
 
 enum screen_style { SCREEN_PLAIN, SCREEN_DIM, SCREEN_BOLD, SCREEN_CHOSEN, SCREEN_NR_STYLES };
 enum screen_key {
-	SCREEN_NONE = -1, /* no key came, or a signal did */
+	SCREEN_NONE = -1, /* no key came in time, or a signal ended the wait */
 	SCREEN_UP = 0x1000, SCREEN_DOWN, SCREEN_PAGE_UP, SCREEN_PAGE_DOWN, SCREEN_HOME, SCREEN_END, SCREEN_ENTER, SCREEN_BACK,
 	SCREEN_RESIZED,
 	SCREEN_GONE, /* the other end of the terminal is closed, so no more keys come */
 };
 
-/* Returns 0, or -errno with a sentence if the kind of terminal is unknown.  screen_close() restores the terminal. */
+/* Takes the terminal.  Returns 0, or -ENOTTY with the reason in d if its kind is unknown. screen_close() restores the terminal. */
 int screen_open(struct diag *d);
 void screen_close(void);
 void screen_size(int *lines, int *columns);
-/* screen_begin() empties all lines, and screen_show() shows those put since.  text fits into the line and has no control characters. */
+/* screen_begin() empties all lines, screen_put() sets a line, and screen_show() shows what was set. text must fit into the line, and
+ * must not have control characters. */
 void screen_begin(void);
 void screen_put(int line, const char *text, enum screen_style style);
 void screen_show(void);

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define DEPTH_MAX 8
-#define POLL_MS 500 /* longest wait, for a signal or the host's end that came just before the wait began */
+#define POLL_MS 500 /* longest wait, so that a signal or the host's end that came just before the wait began is seen soon */
 #define MESSAGE_BYTES 512
 
 struct watching {
@@ -40,7 +40,7 @@ struct watching {
 	char pattern[128];
 	regex_t regex;
 	bool has_regex, typing, paused, helps;
-	/* the look that is shown */
+	/* the rows that are shown, and what is known about their trace */
 	struct top_rows rows;
 	uint32_t *shown, nr_shown;
 	uint64_t first_ns; /* first sample of the trace; 0: not known yet */
@@ -50,7 +50,7 @@ struct watching {
 	char message[MESSAGE_BYTES];
 	uint32_t chosen, top; /* chosen row, and first row on the screen, as indices of shown */
 	uint32_t looks;
-	int quiet, own_stderr; /* memfd that takes stderr while a trace is read, and the real stderr; quiet -1: unused */
+	int quiet, own_stderr; /* memfd that takes stderr while a trace is read, and the real stderr; quiet -1: stderr is not redirected */
 };
 
 static volatile sig_atomic_t stopped;
@@ -71,9 +71,9 @@ static void catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ a look */
+/* -------------------------------------------------------------------------------------------------- reading the rows */
 
-/* Redirects what the reader prints on stderr, for the line at the bottom of the screen. */
+/* Redirects stderr, on which reading a trace prints messages, until unhush(), which takes the first line for the bottom of the screen. */
 static void hush(struct watching *w)
 {
 	if (w->quiet < 0)
@@ -143,7 +143,7 @@ static int read_stretch(struct watching *w, const char *path, bool live, double 
 	return status;
 }
 
-/* Adds the part of the window that lies in the epoch before, where the window began before this epoch. */
+/* Adds the rows of that part of the window that lies in the epoch before. */
 static void add_epoch_before(struct watching *w, struct top_rows *rows, double earlier_s)
 {
 	struct top_rows before;
@@ -153,7 +153,8 @@ static void add_epoch_before(struct watching *w, struct top_rows *rows, double e
 	top_rows_fini(&before);
 }
 
-/* The time 0 of from_s and to_s: the first sample of this epoch, or of the epoch before while this one has no sample. */
+/* Returns the time from which from_s and to_s count: the first sample of this epoch, or of the epoch before while this one has no
+ * sample. */
 static uint64_t zero_ns(const struct watching *w)
 {
 	return w->first_ns ? w->first_ns : w->before_ns;
@@ -190,8 +191,8 @@ static void set_window(struct watching *w)
 	w->from_s = fmax(floor((now_s - w->o->window_s) * 1000) / 1000, least_s);
 }
 
-/* Reads the last seconds of the growing trace.  A new trace is read as a whole first, to know when it began.  false: there is nothing to
- * read yet. */
+/* Reads the last seconds of the growing trace.  The first time, a new trace is read twice, since the window can be placed only when its
+ * first sample is known.  Returns false if there is nothing to read yet. */
 static bool look_at_recording(struct watching *w, int *status)
 {
 	struct follow *f = w->follow;
@@ -212,7 +213,7 @@ static bool look_at_recording(struct watching *w, int *status)
 	is_quiet = st.st_size == w->seen_bytes && w->rows.samples <= 0;
 	w->seen_bytes = st.st_size;
 	set_window(w);
-	*status = is_quiet ? CMD_DONE : read_rows(w, f->path, true); /* no rows were there, and the file has not grown */
+	*status = is_quiet ? CMD_DONE : read_rows(w, f->path, true); /* quiet: there were no samples, and the file has not grown since */
 	w->to_s = zero_ns(w) ? whole_ms(since_s(clock_now_ns(), zero_ns(w))) : 0;
 	return is_first && w->first_ns && (w->before_ns || w->to_s > w->o->window_s) ? look_at_recording(w, status) : true;
 }
@@ -232,7 +233,7 @@ static int look_at_trace(struct watching *w)
 	return read_rows(w, w->o->path, false);
 }
 
-/* --------------------------------------------------------------------------------------------------------- its lines */
+/* -------------------------------------------------------------------------------------------------- showing the rows */
 
 static void write_path(struct watching *w, char *text, size_t bytes)
 {
@@ -292,7 +293,7 @@ static const char *const help[] = {
 	"q                      quit",
 };
 
-/* Counts the lines of notes, and draws them below the title if put is set. */
+/* Returns the number of lines that notes take, at most NOTE_LINES, and draws them below the title if put is set. */
 static int note_lines(const struct watching *w, bool put)
 {
 	char text[LINES_BYTES];
@@ -401,7 +402,8 @@ static void type_pattern(struct watching *w, int key)
 	choose_rows(w);
 }
 
-/* The level that a row opens: component → lines → callers, and process → threads → operators.  false: callers open nothing. */
+/* Sets *below to the level that a row opens: queries → operators → lines → callers, functions → lines, and processes → threads →
+ * operators.  Returns false for callers, which open nothing. */
 static bool level_below(const struct watching *w, enum top_level *below)
 {
 	static const enum top_level of[TOP_NR_LEVELS] = {
@@ -480,8 +482,11 @@ static bool go_back(struct watching *w)
 	return true;
 }
 
-/* Goes forward from the level that is shown, which is functions where the host has no operators or queries, so that the key does not repeat
- * it.  Goes backward from the level that was asked for, for the same reason. */
+/*
+ * Changes to the next level (by 1) or to the one before (by -1).  If the host has no operators or queries, functions are shown in their
+ * place.  So the next level is that after the one that is shown, and the one before is that before the one that was asked for.  Otherwise a
+ * key would show functions again.
+ */
 static void change_level(struct watching *w, int by)
 {
 	int from = (int)(by > 0 ? w->rows.level : bottom(w)->by);
@@ -576,7 +581,7 @@ static bool is_over(struct watching *w)
 	return stopped || (w->o->looks && w->looks >= w->o->looks) || (!w->o->path && follow_has_ended(w->follow));
 }
 
-/* Waits until the next look, and handles keys.  false: the loop ends. */
+/* Waits until the rows are to be read again, and handles keys. *anew: a key asks for it.  Returns false if the loop ends. */
 static bool wait_for_next(struct watching *w, double seconds, bool *anew)
 {
 	uint64_t until_ns = clock_now_ns() + (uint64_t)(seconds * 1e9), now_ns;
@@ -647,7 +652,8 @@ static int watch_trace(struct watching *w)
 	}
 }
 
-/* Prints the message of a recorder that recorded no sample.  Returns the exit status. */
+/* Returns CMD_FAILED if the recorder ended before there was a sample, after its last message or an error if it has not printed one
+ * itself.  Else returns CMD_DONE. */
 static int end_of_recorder(struct watching *w)
 {
 	char text[1024];
@@ -670,7 +676,7 @@ static double processor_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-#define SHARE_OF_LOOKS 0.01 /* most of a processor that looks take, unless the user gave --interval */
+#define SHARE_OF_LOOKS 0.01 /* most of a processor that reading and showing rows takes, unless the user gave --interval */
 
 static int watch_recording(struct watching *w)
 {

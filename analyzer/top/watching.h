@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of `tailor top`: reads the trace every few seconds, and shows the rows on a screen or as lines.  Context: thread. */
+/* Runs the loop of `tailor top`, which reads the trace every few seconds, and shows the rows on a screen or as lines.  Context: thread. */
 #ifndef TAILOR_TOP_WATCHING_H
 #define TAILOR_TOP_WATCHING_H
 
@@ -21,7 +21,7 @@ struct watching_options {
 	bool may_wait; /* waits longer than interval_s where looks take more than 1 % of a processor */
 };
 
-/* Runs until the user, the host, the trace or a signal ends it.  Returns the exit status. */
+/* Runs until the user, the end of the host or the trace, or a signal ends it.  Returns the exit status. */
 int watching_run(const struct watching_options *o);
 
 #endif
