@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The connections of a server.  It keeps places free for clients that know its token: a connection that has not shown the token is ended
- * after five seconds, and the oldest such connection at once if they take more than half of the places.  Context: any thread; the functions
- * lock.
+ * Keeps places among a server's connections free for clients that know its token.  A connection that has not shown the token is ended after
+ * five seconds, and the oldest such connection at once if they take more than half of the places.  Context: any thread; the functions lock.
  */
 #ifndef TAILOR_CONNECTIONS_H
 #define TAILOR_CONNECTIONS_H
@@ -27,7 +26,7 @@ struct connections {
 
 /* Adds a connection.  Returns NULL if all places are taken. */
 struct connection *connections_add(struct connections *c, int fd);
-/* Call when a connection has shown the token. */
+/* Notes that a connection has shown the token, so that it is not ended. */
 void connections_know(struct connections *c, struct connection *one);
 /* Frees the place of a connection.  Call before its descriptor is closed, since connections_expire() shuts the descriptor down. */
 void connections_remove(struct connections *c, struct connection *one);

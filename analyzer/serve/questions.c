@@ -24,8 +24,8 @@ struct asking {
 	struct words w;
 	struct array *array;
 	uint32_t nr_arrays, nr_filters, nr_questions;
-	uint16_t bit[SERVED_FILTERS]; /* bit in fails[], per filter */
-	uint32_t first, end;	      /* rows of the time range */
+	uint16_t bit[SERVED_FILTERS]; /* bits in fails[], one for each filter of the request */
+	uint32_t first, end;	      /* rows in the time range: [first, end) */
 	/* the answers so far */
 	char *out;
 	size_t nr, capacity;

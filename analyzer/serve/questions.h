@@ -40,8 +40,8 @@ enum { QUESTIONS_SUMS, QUESTIONS_ROWS };
 enum { QUESTIONS_ALL, QUESTIONS_BY, QUESTIONS_BINS };
 
 /*
- * Answers the questions of a request.  Returns 0, and *answer has *nr bytes, which the caller frees.  Otherwise returns -EINVAL if the request
- * is malformed, or -E2BIG if the answers would be too large, with the reason in *why, or -ENOMEM.
+ * Answers the questions of a request.  Returns 0, and *answer has *nr bytes, which the caller frees.  Otherwise returns -EINVAL if the
+ * request is malformed, or -E2BIG if the answers would be too large, with the reason in *why, or -ENOMEM.
  */
 int questions_answer(struct served *s, const void *question, size_t bytes, void **answer, size_t *nr, const char **why);
 

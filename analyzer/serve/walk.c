@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define ROWS_MIN 500000u  /* per thread; fewer rows take less time than starting a thread */
+#define ROWS_MIN 500000u  /* least rows of a thread; fewer take less time than starting a thread */
 #define SETS_MAX 4u
 
 struct walk {

@@ -17,7 +17,7 @@ struct choosing {
 	struct excerpts *to;
 	struct hash_map by_name; /* (hash of a file's name, 0) -> 1 + index of the file */
 	struct chosen {
-		unsigned char *taken; /* one bit per line */
+		unsigned char *taken; /* a bit for each line: it is chosen */
 		uint32_t nr_lines;
 	} file[FILES_MAX];
 	size_t left;

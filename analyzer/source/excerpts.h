@@ -19,7 +19,7 @@ struct excerpt {
 };
 
 struct excerpts {
-	struct excerpt *file; /* begins with the file of the hottest line */
+	struct excerpt *file; /* the first is that of the hottest line that has text */
 	uint32_t nr, capacity;
 };
 

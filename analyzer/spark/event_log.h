@@ -45,8 +45,8 @@ struct spark_query {
 struct spark_stage {
 	uint64_t number, attempt;
 	char *name; /* call site */
-	uint32_t query; /* 1 + index; 0: none */
-	bool has_python; /* runs Python functions */
+	uint32_t query; /* 1 + index of its query; 0: none */
+	bool has_python; /* an RDD of it runs Python functions */
 	uint64_t *accumulator; /* accumulators that its tasks have updated, sorted */
 	uint32_t nr_accumulators;
 	uint64_t id; /* equal in all executions of a plan */
@@ -55,7 +55,7 @@ struct spark_stage {
 struct spark_task {
 	uint64_t number; /* TID */
 	uint64_t begin_ms, end_ms, cpu_ns;
-	uint32_t stage; /* 1 + index; 0: unknown */
+	uint32_t stage; /* 1 + index of its stage; 0: unknown */
 };
 
 struct spark_log {
@@ -63,10 +63,10 @@ struct spark_log {
 	struct spark_stage *stage;
 	struct spark_task *task;
 	uint32_t nr_queries, queries_capacity, nr_stages, stages_capacity, nr_tasks, tasks_capacity;
-	struct hash_map query_of; /* execution -> 1 + index */
-	struct hash_map stage_of; /* (number, attempt) -> 1 + index */
-	struct hash_map query_of_stage; /* number -> 1 + index of its query */
-	struct hash_map task_of; /* TID -> 1 + index */
+	struct hash_map query_of; /* number of an execution -> 1 + index in query */
+	struct hash_map stage_of; /* (number, attempt) -> 1 + index in stage */
+	struct hash_map query_of_stage; /* number of a stage -> 1 + index of its query */
+	struct hash_map task_of; /* TID -> 1 + index in task */
 	struct hash_map value_of; /* accumulator -> 1 + index in value */
 	uint64_t *value;
 	uint32_t nr_values, values_capacity;
@@ -83,8 +83,8 @@ struct spark_log {
  * the last one by name is read.  Returns 0, or -errno with the reason in d.  Call spark_log_fini() in any case. */
 int spark_log_read(struct spark_log *l, const char *path, struct budget *b, struct diag *d);
 void spark_log_fini(struct spark_log *l);
-/* Reads one line.  Returns false if it does not begin like an event, or if it is an event that is kept but no JSON.  Events of other
- * kinds are ignored without parsing them. */
+/* Reads one line.  Returns false if it does not begin like an event and is not empty, or if it is an event that is kept but no JSON.
+ * Events of other kinds are ignored without parsing them. */
 bool spark_log_read_line(struct spark_log *l, const char *line, size_t bytes);
 /* Does a node or an RDD of that name run functions in Python workers? */
 bool spark_name_is_of_python(const char *name);

@@ -26,10 +26,10 @@ bool spark_text_has_prefixes(const char *text, size_t bytes, const struct spark_
  * spark.sql.codegen.comments is set. */
 bool spark_text_has_other_operators(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr);
 /*
- * Of two texts that may be that of a WholeStageCodegen, is `text` clearly the likelier one?  It is if it alone has as many operators in its
- * last pipeline as the plan (nr).  If both or neither has, the numbers of expressions decide: an expression has a mark in the text, and in
- * most cases a "(" in the plan. parentheses: number of "(" in the plan, per prefix; operators with one prefix are counted together, at the
- * first of them.
+ * Is `text` clearly likelier than `other` to be the text of a WholeStageCodegen?  It is if it alone has as many operators in its last
+ * pipeline as the plan (nr).  If both or neither has, the numbers of expressions decide: an expression has a mark in the text, and in most
+ * cases a "(" in the plan. parentheses: number of "(" in the plan, per prefix; operators with one prefix are counted together, at the first
+ * of them.
  */
 bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, size_t other_bytes, const struct spark_prefix *prefix,
 			  uint32_t nr, const uint32_t *parentheses);

@@ -15,7 +15,7 @@
 #define LEVEL_TASK 0x53500003u
 #define LEVEL_OPERATOR 0x53500004u
 #define LEVEL_JAVA 0x53500005u
-/* what all handles of marks begin with, since executors of one application share them */
+/* all handles of marks begin with this, since the executors of an application share them */
 #define HANDLE (TRACE_MARK_OF_NO_HOST | 0x5350000000000000ull)
 #define HANDLE_TASK (HANDLE | 1ull << 40)
 #define HANDLE_WORK (HANDLE | 1ull << 41)
@@ -124,7 +124,7 @@ struct generated {
 	uint32_t nr;
 	struct spark_numbers numbers; /* numbers in the texts that the plan has for the operators */
 	uint64_t other; /* component of code without a known operator: the only operator, else the WholeStageCodegen */
-	const struct source *text; /* its generated text; NULL: there is none, or several fit equally well */
+	const struct source *text; /* generated text of the WholeStageCodegen; NULL: there is none, or several fit equally well */
 	uint64_t lines_first;
 	uint32_t nr_lines;
 	uint8_t of_line[LINES_MAX]; /* 1 + index of the operator; 0: none, or unknown */

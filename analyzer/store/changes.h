@@ -30,9 +30,9 @@ struct changes {
 
 /*
  * Finds changes that begin in the question's window.  A change that lasts for several hours is reported once.  An hour is compared with the
- * same hour of earlier days if there are at least 5 of these, else with the hours before it.  For shares and for generated code, alpha = 1
- * % holds for all lines of an hour together.  The next hour must differ, too.  Returns 0, or -errno with the reason in d.  Call
- * changes_fini() in any case.
+ * same hour of earlier days if there are at least 5 of these, else with the hours before it.  For shares and for generated code, an error
+ * probability of 0.01 holds for all lines of an hour together.  The next hour must differ, too.  Returns 0, or -errno with the reason in d.
+ * Call changes_fini() in any case.
  */
 int changes_find(struct store *s, const struct sums_question *q, struct changes *out, struct diag *d);
 void changes_show(struct page *p, const struct changes *c);

@@ -20,7 +20,7 @@ struct place {
 
 struct reading {
 	struct store *store;
-	struct place *place; /* array by number */
+	struct place *place; /* all places, in an array by their numbers */
 	int64_t nr_places;
 	struct rows_row *row;
 	uint32_t nr, capacity;

@@ -38,7 +38,8 @@ int rows_read(struct store *s, const struct window *w, const char *host, const s
 const char *rows_next_host(struct store *s, char **after);
 /* Sets *w to the time from the begin of the first epoch to just after the end of the last one.  Returns false if there are no epochs. */
 bool rows_span(struct store *s, struct window *w);
-/* Returns the store's unique name, 32 hexadecimal digits, or "" if it has none.  The text is valid until the next call. */
+/* Returns the store's unique name (32 hexadecimal digits if tailor made the store), or "" if it has none.  The text is valid until the
+ * next call. */
 const char *rows_store_name(struct store *s);
 
 /* The texts of a series and of a function, "" where it has none.  They are valid until the next call of the same function. */

@@ -181,7 +181,7 @@ static void find_end(struct spooled *s)
 		end_ns = begin_ns;
 		while (trace_next(t, &r) == 1)
 			end_ns = r.time_ns > end_ns ? r.time_ns : end_ns;
-		if (__builtin_add_overflow(s->begin_ns, end_ns - begin_ns, &s->end_ns)) /* the header is damaged */
+		if (__builtin_add_overflow(s->begin_ns, end_ns - begin_ns, &s->end_ns)) /* overflows only if the header is damaged */
 			s->end_ns = s->begin_ns;
 	}
 	trace_close(t);
@@ -200,7 +200,7 @@ static void set_ends(struct spooled_list *l)
 {
 	for (uint32_t i = 0; i < l->nr; i++)
 		if (i + 1 < l->nr && l->trace[i + 1].recording == l->trace[i].recording &&
-		    l->trace[i + 1].begin_ns > l->trace[i].begin_ns) /* not so if the clock was set back */
+		    l->trace[i + 1].begin_ns > l->trace[i].begin_ns) /* false if the clock was set back */
 			l->trace[i].end_ns = l->trace[i + 1].begin_ns;
 		else
 			find_end(&l->trace[i]);

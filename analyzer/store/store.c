@@ -21,7 +21,7 @@
 #define APPLICATION_AT 68 /* offset in the file; sqlite.org/fileformat.html, 1.3 */
 #define VERSION STORE_FORMAT_VERSION
 #define BUSY_MS 5000
-#define LOCK_TRIES 300	 /* each after 100 ms */
+#define LOCK_TRIES 300	 /* one every 100 ms */
 #define STOPPED_TRIES 20 /* tries between two checks whether the lock's holder is stopped */
 
 /* The budget of a question: steps for 1.5 s of a processor, and in addition 20 steps per byte of the file (100 for a writer), in which a

@@ -35,7 +35,7 @@ struct summing {
 	const struct sums_question *question;
 	struct sums *to;
 	struct rows rows;
-	struct hash_map line_of; /* (id, 1 + service) -> 1 + index */
+	struct hash_map line_of; /* (id, 1 + service) -> 1 + index of the line */
 	uint32_t capacity, epochs_capacity;
 	/* weights of one epoch, by series: exact ones, and sums of the approximate ones of its places */
 	double *series_weight, *series_places;

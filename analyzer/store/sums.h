@@ -55,7 +55,7 @@ struct sums {
 	double samples, weight;
 	uint64_t lost;
 	enum sums_by by;
-	uint32_t nr_without_functions; /* number of epochs */
+	uint32_t nr_without_functions; /* number of epochs that lost their functions */
 	struct lacking lacking; /* sentences that held in the window */
 	struct went went; /* all epochs that were removed to keep the cap; epochs is 0 if their time is outside of the window */
 };

@@ -150,7 +150,7 @@ int tend_foresee(struct store *s, int64_t now_ns, uint64_t cap, struct tend_fore
 
 /* -------------------------------------------------------------------------------------------------------------- check */
 
-#define LINES_MOST 1000 /* most lines of one kind */
+#define LINES_MOST 1000 /* most lines for damages of one kind */
 
 static bool is_listed_enough(FILE *to, const char *what, uint32_t nr_lines)
 {

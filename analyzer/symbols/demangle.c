@@ -98,7 +98,7 @@ static bool run_demanglers(const char *symbol, struct work *w)
 	return cplus_demangle_v3_callback(symbol, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP, write_name, w);
 }
 
-/* Symbols of the four schemes, and C++'s functions that call constructors, begin like this. */
+/* May a symbol be mangled?  Symbols of the four schemes, and C++'s functions that call constructors, begin like this. */
 static bool is_mangled(const char *symbol)
 {
 	return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R' || symbol[1] == 'D' || strncmp(symbol, "_GLOBAL_", 8) == 0);

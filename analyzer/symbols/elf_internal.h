@@ -17,7 +17,7 @@ struct section {
 	uint32_t name_at, type, link, info;
 	uint64_t flags, address, bytes, offset;
 	const unsigned char *data; /* NULL: no bytes in the file, out of its bounds, in no known part, or not inflated yet */
-	/* the other members are for inflate.c, and `bytes` is the inflated size of a compressed section */
+	/* inflate.c uses these members and `inflated`; `bytes` is the inflated size of a compressed section */
 	enum { PACKING_NONE, PACKING_ZLIB, PACKING_ZSTD } packing;
 	bool failed;
 	const unsigned char *packed;

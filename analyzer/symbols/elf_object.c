@@ -72,7 +72,7 @@ static int compare_function_addresses(const void *a, const void *b)
 		return x->address < y->address ? -1 : 1;
 	if (x->label != y->label)
 		return x->label ? 1 : -1;
-	return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0; /* symbols with a size come first */
+	return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0; /* the largest function at an address comes first */
 }
 
 /* Keeps one function per address, and no labels inside of functions.  The nr functions are sorted. */

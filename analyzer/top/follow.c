@@ -23,7 +23,7 @@
 #define EPOCHS "60s" /* short, since `tailor top` reads a whole epoch each time; ending one takes 0.2 s */
 #define KEEP_WAITS 100 /* how often the end of an epoch is looked for, every KEEP_POLL_US, since a child at a lower priority writes it */
 #define KEEP_POLL_US 50000
-#define STORE_LOOKS 20 /* polls, every KEEP_POLL_US */
+#define STORE_LOOKS 20 /* how often a trace that is being written is looked for, every KEEP_POLL_US */
 #define END_MOST_MS 5000
 #define END_STEP_MS 10
 
@@ -55,7 +55,8 @@ static void execute_recorder(const struct follow *f, char **words, bool is_hidde
 	if (getppid() != parent)
 		_exit(1);
 	dup2(in, STDIN_FILENO);
-	dup2(is_hidden ? f->said : STDERR_FILENO, STDOUT_FILENO); /* the tables go to the standard output of `tailor top` */
+	/* not STDOUT_FILENO, since only the tables of `tailor top` go to its standard output */
+	dup2(is_hidden ? f->said : STDERR_FILENO, STDOUT_FILENO);
 	if (is_hidden)
 		dup2(f->said, STDERR_FILENO);
 	execv("/proc/self/exe", all);

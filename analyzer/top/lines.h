@@ -14,7 +14,7 @@ struct lines_head {
 	const char *filter; /* a regular expression, or NULL */
 	enum top_sort sort;
 	bool paused;
-	double from_s, to_s; /* seconds since the first sample of the trace */
+	double from_s, to_s; /* seconds since the first sample of the trace; below 0: in the trace before it */
 };
 
 /* Each fills text[LINES_BYTES] with a line of at most p->columns columns. */

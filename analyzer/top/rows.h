@@ -38,7 +38,7 @@ struct top_row {
 #define TOP_NOTE_BYTES 640
 
 struct top_rows {
-	struct top_row *row; /* the largest self first */
+	struct top_row *row; /* in no order before top_rows_sort(); with TOP_CALLERS a tree, each call followed by its callers */
 	uint32_t nr, capacity;
 	enum top_level level; /* level of the rows; functions if the host declared no operators or queries that were asked for */
 	char heading[64];

@@ -191,8 +191,8 @@ static void set_window(struct watching *w)
 	w->from_s = fmax(floor((now_s - w->o->window_s) * 1000) / 1000, least_s);
 }
 
-/* Reads the last seconds of the growing trace.  The first time, a new trace is read twice, since the window can be placed only when its
- * first sample is known.  Returns false if there is nothing to read yet. */
+/* Reads the last seconds of the growing trace.  A new trace may be read twice at first, since the window can be placed only when the
+ * trace's first sample is known.  Returns false if there is nothing to read yet. */
 static bool look_at_recording(struct watching *w, int *status)
 {
 	struct follow *f = w->follow;
