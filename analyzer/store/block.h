@@ -14,7 +14,7 @@
 
 enum block_part {
 	BLOCK_SERIES, /* series, samples, weight */
-	BLOCK_PLACES, /* place, samples, weight; the weight that is read differs from the written one by up to 14 % */
+	BLOCK_PLACES, /* place, samples, weight; the weight that is read is right to about 14 % */
 	NR_BLOCK_PARTS
 };
 #define BLOCK_ROWS_MAX (1u << 24)

@@ -6,7 +6,7 @@
 #include "analyzer/output/page.h"
 #include "analyzer/store/sums.h"
 
-/* Describes the event, the epochs and the time that were summed up, as facts of the page, and as sentences if the page is text. */
+/* Describes the event, the epochs and the time that were summed up, as facts and as sentences of the page. */
 void tables_describe(struct page *p, const struct sums *s);
 /* Shows all lines with their shares of the weight.  Returns 0, or -errno with the reason in d. */
 int tables_lines(struct page *p, struct store *store, enum sums_by by, const struct sums *s, struct diag *d);
