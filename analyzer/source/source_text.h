@@ -7,7 +7,7 @@
 #include "analyzer/query/report.h"
 #include "analyzer/source/source_file.h"
 
-#define SOURCE_TEXT_COLUMNS_MAX 400 /* bytes of a line that a table shows */
+#define SOURCE_TEXT_COLUMNS_MAX 400 /* most bytes of a line that a table shows, with the NUL */
 
 /* Returns line n of a file, without its end, or NULL if its text is not known.  It is *bytes long, and the report owns it. code: the
  * code that the line belongs to, which selects among texts that hosts registered; NULL: none of these is used. */

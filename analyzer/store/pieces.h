@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes many changes of a store as small transactions.  The number of changes in a transaction depends on what the last one took, so that
- * one holds the store for about a fifth of a second at most, and SQLite's log stays small against the cap, which includes it.  If a reader
- * keeps the log from being emptied, the work stops, and the caller can go on another time.  Context: thread.
+ * Makes many changes of a store as small transactions.  The number of changes in a transaction is adapted to what the last one took, so
+ * that in general it holds the store for at most a fifth of a second, and SQLite's log stays small against the cap, which includes it.  If
+ * a reader keeps the log from being emptied, the work stops, and the caller can go on another time.  Context: thread.
  */
 #ifndef TAILOR_STORE_PIECES_H
 #define TAILOR_STORE_PIECES_H

@@ -24,7 +24,8 @@ struct schema_seen {
  * virtual table is code that the file's maker would run in this process, and is refused.  sql: NULL if the row has no text.
  */
 bool schema_takes(struct schema_seen *seen, const char *type, const char *name, const char *sql);
-/* Returns the name of a table or index of schema.c that was not seen, *bytes long and without a NUL, or NULL if all were seen. */
+/* Returns the name of a table or index of schema.c that was not seen, or NULL if all were seen. *bytes: its length, since no NUL ends
+ * it. */
 const char *schema_missing(const struct schema_seen *seen, int *bytes);
 
 /* Does the statement create a plain table or index?  Is it `ours`, with plain columns added after its last column? */

@@ -52,7 +52,7 @@ static uint64_t bytes_of_debug_sections(Elf *elf)
 		if (h.sh_size > ELF_FILE_BYTES_MAX)
 			return UINT64_MAX;
 		if ((h.sh_flags & SHF_COMPRESSED || strncmp(name, ".zdebug", 7) == 0) && h.sh_type != SHT_NOBITS) {
-			/* reads only the section's header */
+			/* only the header of the section's data is read */
 			head = elf_getdata_rawchunk(elf, (int64_t)h.sh_offset, h.sh_size < HEAD_BYTES ? h.sh_size : HEAD_BYTES, ELF_T_BYTE);
 			s.data = head ? head->d_buf : NULL;
 			elf_note_compression(&s);

@@ -30,7 +30,7 @@ static struct file_identity identity_of(const struct stat *st)
 	return (struct file_identity){ (uint64_t)major(st->st_dev) << 32 | minor(st->st_dev), st->st_ino, 0 };
 }
 
-/* Is this a section by which addresses are named or unwound? */
+/* Is this a section that is needed to name addresses or to unwind from them? */
 static bool section_is_wanted(const GElf_Shdr *s, const char *name)
 {
 	static const char *const wanted[] = { ".eh_frame", ".eh_frame_hdr", ".plt", ".plt.sec", ".plt.got", ".rela.plt", ".gopclntab" };

@@ -219,7 +219,7 @@ static void add_callers_of(struct asking *a, struct report *r, const struct call
 			add_callers_of(a, r, t, c->child[i], least);
 }
 
-#define CALLERS_LEAST 0.005 /* share of all below which a call has no row, as in the view of callers */
+#define CALLERS_LEAST 0.005 /* a call with a smaller share of all samples has no row, as in the reports' view of callers */
 
 static void add_callers(struct asking *a, struct report *r)
 {
