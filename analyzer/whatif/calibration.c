@@ -8,7 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Sets the slowdown up to n processors. Returns false if the line is out of order, or factor is not a valid factor. */
+/*
+ * Sets the slowdown of *last + 1 to n processors, and *last to n. Larger n than the table has are ignored. Returns false if n is less than
+ * *last, or if factor is not in [1, 100).
+ */
 static bool set_slowdown(struct calibration *c, uint32_t *last, unsigned n, double factor)
 {
 	if (!(factor >= 1 && factor < 100) || n < *last)

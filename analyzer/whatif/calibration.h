@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the calibration of a machine. It is text with a value a line: PROCESSORS FACTOR (how much longer work takes when so many processors
- * work, the fewest first; between two lines the factor is taken to grow evenly), "spread" and "octave" with the standard errors of
- * interval.h, and "copied" with the cost of a page that is copied when it is written. Context: thread.
+ * Reads the calibration of a machine. It is text with a value a line. PROCESSORS FACTOR says how much longer work takes when so many
+ * processors work. The fewest processors come first, and between two lines the factor is taken to grow evenly. "spread" and "octave" have
+ * the standard errors of interval.h. "copied" has two numbers, the cost of a page that is copied when it is written (copied and
+ * copied_others below). Context: thread.
  */
 #ifndef TAILOR_CALIBRATION_H
 #define TAILOR_CALIBRATION_H
@@ -14,13 +15,14 @@ struct calibration {
 	double slowdown[SIMULATE_SLOWDOWNS]; /* factor for each number of working processors; [0] is 0: not known */
 	double spread, octave; /* 0: not known */
 	/*
-	 * How much longer a copy takes where other processors run the process, and how much time each of those loses, both as multiples of
-	 * the time that the copy takes where none does. 0: not known.
+	 * The cost of a copy of a page that is written (copy-on-write) while other processors run the same process: the time that is added
+	 * to the copy, and the time that each of those processors loses. Both are multiples of the time of a copy while no other processor
+	 * runs the process. 0: not known.
 	 */
 	double copied, copied_others;
 };
 
-/* Reads a calibration. path: NULL: nothing is known. Returns 0, or -errno with a sentence. */
+/* Reads the file at path into *c. path: NULL: there is no file, and all of *c is 0 (not known). Returns 0, or -errno with a reason in d. */
 int calibration_read(const char *path, struct calibration *c, struct diag *d);
 
 #endif

@@ -9,30 +9,29 @@
 #include <string.h>
 
 #define GUESS_THREADS 64u
-#define JOINED_LEAST_NS 1000000u /* a thread that ends less than this before its creator ends with the process, and is not joined */
-#define TICK_SHARE 0.1 /* part of the wait before that a thread may run if it only looks around and waits again */
-#define LIMITED_SHARE 0.5 /* part of the time that all bytes must take at a disk's limit, for waits to be caused by it */
-#define TARGET_SHARE 0.97 /* part of the window in which the first thread must exist, for its end to be the completion */
+/* A thread that ends less than this before its creator is taken to end with the process, and not to be joined. */
+#define JOINED_LEAST_NS 1000000u
+#define TICK_SHARE 0.1 /* a thread that runs at most this part of the wait before only checks for work (find_ticks()) */
+#define LIMITED_SHARE 0.5 /* a disk's limit causes the waits if all bytes take more than this part of the recording at that limit */
+#define TARGET_SHARE 0.97 /* if the first thread exists until this part of the window, its end is the completion */
 
-/* A thread ends another one's wait, creates another one, or ends while another one waits for its end. */
+/* A thread gives a signal: it ends another one's wait, creates a thread, or ends and is joined (find_joins()). */
 struct wake {
 	uint64_t time_ns;
 	uint32_t waker, signal, span; /* span: the wait that ends; UINT32_MAX: a thread begins or ends */
 };
 
-/*
- * A thread waits for the end of another one that had ended before, or during a wait for a third one, so that no wait for it was recorded.
- */
+/* A thread is assumed to wait for the end of another one at this time, though the trace has no wait that the end ends (find_joins()). */
 struct join {
 	uint64_t time_ns;
 	uint32_t thread, signal;
 };
 
-/* The end of a wait. signal: 1 + the number of the signal that ends it; 0: none. */
+/* How a wait ends. signal: 1 + the number of the signal that ends it; 0: none. */
 struct wait_end {
 	uint32_t signal;
 	uint8_t tick; /* enum graph_tick */
-	uint64_t held_ns; /* 1 + the time that the lock's preempted holder still ran; 0: no holder was preempted */
+	uint64_t held_ns; /* 1 + the time that the preempted holder of the lock ran during the wait; 0: no holder was preempted */
 };
 
 struct wakes {
@@ -87,8 +86,9 @@ static uint64_t ran_in(const struct timeline *t, uint32_t thread, uint64_t from_
 }
 
 /*
- * Guesses who ended a wait where no wake-ups were recorded: the only other thread that runs at its end, or the thread that ended last,
- * first of all if the wait is for a thread's end.
+ * Guesses which thread ended a wait, where no wake-ups were recorded. That is the only other thread that runs at the end of the wait, or
+ * else the last one of those that ended during it. For a wait for a child, these come first. Returns TIMELINE_NOBODY if there is no such
+ * thread, or if there are more than GUESS_THREADS, since each guess looks at all of them.
  */
 static uint32_t guess_waker(const struct timeline *t, const struct span *s)
 {
@@ -142,7 +142,11 @@ static int add_wake(struct step_graph *g, struct wakes *w, uint64_t time_ns, uin
 	return 0;
 }
 
-/* Returns the time at which the thread that made this one has waited for its end. 0: it does not. */
+/*
+ * Returns the time at which the creator of h is taken to have joined it. That is the end of the creator's first wait for a child that does
+ * not end before h does, or else the end of the creator if both are threads of one process. Returns 0 if it does not join h, or if the
+ * creator ends after the window.
+ */
 static uint64_t joined_at(const struct step_graph *g, const struct timeline_thread *h)
 {
 	const struct timeline_thread *creator = &g->t->thread[h->creator];
@@ -158,8 +162,9 @@ static uint64_t joined_at(const struct step_graph *g, const struct timeline_thre
 }
 
 /*
- * Finds threads that had ended by the time another thread waited for their end. They leave no wait, but on another machine there may be
- * one.
+ * Adds joins that the trace does not show. A thread that ends before its creator waits for it leaves no wait, but on a simulated machine
+ * the creator may have to wait. So the creator is assumed to join it at its next wait for a child, or at its own end if it has none
+ * (joined_at()).
  */
 static int find_joins(struct step_graph *g, struct wakes *w)
 {
@@ -181,7 +186,10 @@ static int find_joins(struct step_graph *g, struct wakes *w)
 	return ret;
 }
 
-/* Finds all wake-ups in the window. */
+/*
+ * Finds all signals in the window: ends of waits, creations of threads, and joins. Sets 1 + the number of the signal in end_of_span[], by
+ * span, and in signal_of_begin[], by created thread. Returns 0 or -ENOMEM.
+ */
 static int find_wakes(struct step_graph *g, struct wakes *w, struct wait_end *end_of_span, uint32_t *signal_of_begin)
 {
 	const struct timeline *t = g->t;
@@ -226,16 +234,16 @@ static bool wakes_others(const struct wakes *w, uint32_t thread, uint64_t from_n
 }
 
 /*
- * Finds waits of threads that wait for others, look around every so often, and wait again. How often they look depends only on when the
- * others come, up to a wait that another thread ends. (OpenJDK has a thread that ticks until the process's end, and Spark's executors have
- * heartbeats.)
+ * Finds waits that a thread repeats until another thread ends one of them (enum graph_tick): it wakes by a timeout, runs briefly, and waits
+ * again. How often it does so depends only on when the other thread comes, so these waits are not work. (OpenJDK has a thread that ticks
+ * until the process's end, and Spark's executors have heartbeats.)
  */
 static void find_ticks(const struct timeline *t, const struct wakes *w, struct wait_end *end_of_span)
 {
 	for (uint32_t i = 0; i < t->nr_threads; i++) {
 		const struct timeline_thread *h = &t->thread[i];
 		uint64_t ran = 0, until = UINT64_MAX;
-		bool awaits = false; /* a thread ends a later wait, and little is done in between */
+		bool awaits = false; /* another thread ends a later wait of this one, which does little before it */
 
 		for (uint32_t k = h->first_span + h->nr_spans; k-- > h->first_span;) {
 			const struct span *s = &t->span[k];
@@ -257,16 +265,16 @@ static void find_ticks(const struct timeline *t, const struct wakes *w, struct w
 	}
 }
 
-/* ------------------------------------------------------------------------------------------- what a disk did meanwhile */
+/* ------------------------------------------------------ how much service the disk gave to threads that waited for it */
 
 /*
- * The service of the disk over time. While k threads wait for it, each is served at a k-th of its speed. sum: how much a thread would have
- * got that waited all the time.
+ * The service of the disk over time. While k threads wait for it, each is served at a k-th of its speed. sum: the service (in ns alone at
+ * the disk) that a thread would have got which waited all the time.
  */
 struct served {
 	struct served_at {
 		uint64_t time_ns;
-		int change, waiting; /* waiting: number of threads from then on */
+		int change, waiting; /* waiting: number of threads that wait for the disk from then on */
 		double sum;
 	} *at;
 	uint32_t nr;
@@ -284,7 +292,7 @@ static int compare_served(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* Returns the sum at a time, up to which the number of waiting threads does not change. */
+/* Returns the sum at a time that is not later than the next entry's. */
 static double served_since(const struct served_at *a, uint64_t time_ns)
 {
 	return a->sum + (a->waiting > 0 ? (double)(time_ns - a->time_ns) / a->waiting : 0);
@@ -320,8 +328,8 @@ static double served_until(const struct served *v, uint64_t time_ns)
 }
 
 /*
- * Finds whether a container's limit bounds what the process gets of its disk. Then each wait takes the average time that the bytes of a
- * wait take at the limit.
+ * Sets g->limited_ns, for reading and writing, if a container's limit bounds what the process gets of its disk. Each such wait is then
+ * taken to be for the average number of bytes, because a trace does not have the bytes of single waits.
  */
 static void find_limits(struct step_graph *g)
 {
@@ -420,7 +428,7 @@ static bool add_latency(struct step_graph *g, uint32_t first, const struct span 
 	return add_step(g, first, STEP_AWAY, (double)s->latency_ns, 0, &about);
 }
 
-/* Gives the samples up to a time to the last step, which is a run. */
+/* Assigns the samples [*tick, end) up to a time to the last step, which is a run, and advances *tick. */
 static void give_ticks(struct step_graph *g, uint32_t *tick, uint32_t end, uint64_t to_ns)
 {
 	for (; *tick < end && g->t->tick[*tick].time_ns <= to_ns; (*tick)++) {
@@ -443,7 +451,7 @@ static bool add_run(struct step_graph *g, uint32_t first, uint32_t thread, uint6
 	return true;
 }
 
-/* Adds steps that wait for the ends of other threads, for the joins of this thread up to a time. */
+/* Adds a step for each join of this thread up to a time, which waits for the end of the joined thread. */
 static bool add_joins(struct step_graph *g, uint32_t first, uint32_t thread, const struct wakes *w, uint32_t *join, uint64_t to_ns)
 {
 	const struct graph_step about = { .from_ns = to_ns, .thread = thread, .resource = RESOURCE_CHILD };
@@ -456,7 +464,10 @@ static bool add_joins(struct step_graph *g, uint32_t first, uint32_t thread, con
 	return ok;
 }
 
-/* Adds a thread's steps in the window. The wakes [*wake, ...) and joins [*join, ...) are its own. */
+/*
+ * Adds a thread's steps in the window. Its wakes are the next ones from *wake on, and its joins from *join on. begins: 1 + the signal of
+ * its creation, or 0.
+ */
 static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes *w, uint32_t *wake, uint32_t *join,
 		       const struct wait_end *end_of_span, uint32_t begins, const struct served *disk)
 {
@@ -515,7 +526,10 @@ static uint32_t find_target(const struct step_graph *g)
 	return UINT32_MAX;
 }
 
-/* Finds the window: from the beginning of the first mark of a name to the end of the last one. */
+/*
+ * Sets the window: from the beginning of the first mark of the name to the end of the last one. Returns false if there is no such mark, or
+ * if none of it lies within the time line. Without marks "run" and mark NULL, the window is the whole time line.
+ */
 static bool find_window(struct step_graph *g, const char *mark)
 {
 	const struct model *m = g->t->report->model;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes an execution of a time line, which simulate() can carry out on another machine. It has the work of each thread in its order. Waits
- * that another thread ended, and the creation of threads, are signals, and other waits are times at a device or away. Waiting for a
- * processor is left out, because the simulation makes its own. Context: thread.
+ * that another thread ended, and the creation of threads, are signals. Other waits take a time at a device, or a fixed time. Of the waiting
+ * for a processor, only the latency of waking is kept, because the simulation shares the processors by itself. Context: thread.
  */
 #ifndef TAILOR_GRAPH_H
 #define TAILOR_GRAPH_H
@@ -13,20 +13,21 @@
 enum graph_device { DEVICE_DISK, DEVICE_NETWORK, DEVICE_DISK_WRITES };
 
 /*
- * A wait that a timeout ended and after which the thread only waits again (TICK_ALONE), or wakes others before that (TICK_WAKES). It may
- * not be a part of the work.
+ * A wait that is repeated until another thread comes: an interrupt (a timeout) ended it, and the thread then runs only briefly before it
+ * waits again. TICK_WAKES: it wakes other threads in between. On another machine there are more or fewer of these waits, so
+ * replay_without_ticks() leaves them out if nothing depends on them.
  */
 enum graph_tick { TICK_NONE, TICK_ALONE, TICK_WAKES };
 
-/* Facts about the step of the same number. */
+/* Facts about the step with the same index. */
 struct graph_step {
 	uint64_t from_ns; /* time at which it began in the recording */
 	uint32_t thread;
 	uint8_t resource; /* enum resource */
 	uint8_t tick;	  /* enum graph_tick */
 	uint8_t unknown;  /* a wait that some unknown thread may have ended */
-	uint32_t lock;	  /* RESOURCE_LOCK: the function that took the lock; 0: not known */
-	double ticks;	  /* weight of the samples in the step */
+	uint32_t lock;	  /* RESOURCE_LOCK: the function that asked for the lock; 0: not known */
+	double ticks;	  /* weight (ns) of the samples in the step */
 };
 
 struct step_graph {
@@ -35,23 +36,32 @@ struct step_graph {
 	struct step *step;
 	struct graph_step *about;
 	struct step_thread *thread;
-	uint32_t *step_of_tick; /* SIMULATE_NONE: the sample lies outside of the window */
-	uint32_t *await_of_signal, *giver_of_signal; /* steps that wait for, and give, each signal */
+	/* step of each sample of the time line; SIMULATE_NONE: it lies outside of the window, or after the last run */
+	uint32_t *step_of_tick;
+	uint32_t *await_of_signal, *giver_of_signal; /* steps that wait for, and give, each signal; SIMULATE_NONE: there is none */
 	uint32_t nr_steps, capacity, nr_signals, signals_capacity, givers_capacity;
 	uint64_t from_ns, to_ns; /* the window that is simulated */
-	double unknown_ns; /* sum of all threads' waits that an unknown thread ended */
-	double waits_ns; /* sum of all threads' waits */
+	double unknown_ns; /* sum of the waits that an unknown thread may have ended, of all threads */
+	double waits_ns; /* sum of the waits of all threads, except for those for a processor */
 	double work_ns; /* sum of all threads' work, for Graham's bounds */
-	double limited_ns[2]; /* time of a limited disk that a wait for reading, or writing, takes; 0: no limit is waited for */
-	bool of_marks; /* marks bound the window */
+	/*
+	 * A container's limit of the disk, for reading [0] and writing [1]: the average time that the bytes of a wait take at the limit. 0:
+	 * there is no limit, or it does not bound the waits.
+	 */
+	double limited_ns[2];
+	bool of_marks; /* the window is bounded by marks of the host, and not by the trace */
 };
 
 /*
- * Makes the execution. mark: "NAME", "NAME#N", "all", or NULL: marks named "run" where there are some. Returns 0, or -errno with a
- * sentence. The caller calls step_graph_fini() in any case.
+ * Makes the execution in a window of the time line. mark: "NAME" or "NAME#N" for the window from the first to the last mark of that name
+ * (and number), "all" for the whole trace, or NULL for the marks named "run", or the whole trace if it has none. Returns 0, or -errno with
+ * the reason in d (-ENOENT: no such mark). The caller calls step_graph_fini() in any case.
  */
 int step_graph_make(const struct timeline *t, const char *mark, struct step_graph *g, struct diag *d);
-/* Returns the recorded time from the beginning of the window to the completion. */
+/*
+ * Returns the recorded time from the beginning of the window to the completion, which is the end of the thread e.target or else of the
+ * window.
+ */
 double step_graph_measured_ns(const struct step_graph *g);
 void step_graph_fini(struct step_graph *g);
 

@@ -17,7 +17,10 @@ void interval_learn(struct predictor *p, const double *measured_ns, uint32_t nr)
 	p->nr_runs = nr;
 }
 
-/* Returns how far the sampling error of a component's share moves the completion time, as a part of that. */
+/*
+ * Returns the error of the completion time, as a part of it, that the sampling error of a component's share causes. Returns 0 for a change
+ * of something else, and 1 if there are no samples.
+ */
 static double sampling_error(const struct predictor *p, const struct change *c, const struct prediction *x)
 {
 	double samples, share;
@@ -33,7 +36,7 @@ static double octaves(double to, double from)
 	return to > 0 && from > 0 ? fabs(log2(to / from)) : 0;
 }
 
-/* Returns how far the machine is from the recorded one, in octaves. */
+/* Returns by how many octaves the changed machine differs from the recorded one, as the sum of all changes. */
 static double distance(const struct predictor *p, const struct change *changes, uint32_t nr)
 {
 	const double processors = p->now.processors, now = p->now.quota > 0 ? p->now.quota : processors;
@@ -68,7 +71,10 @@ void interval_set(const struct predictor *p, const struct change *changes, uint3
 		if (changes[i].kind == CHANGE_CLOCK && gain > 0)
 			longer += INTERVAL_MEMORY * gain / out->completion_ns;
 	}
-	/* Waits that an unknown thread ended may shrink or grow with all the rest. */
+	/*
+	 * Waits that an unknown thread ended are simulated as fixed times. If they change as the rest does, the completion time moves
+	 * further.
+	 */
 	moved = unknown * fabs(gain) / out->completion_ns;
 	*(gain > 0 ? &shorter : &longer) += moved;
 	most = INTERVAL_SIGMAS * sqrt(both);

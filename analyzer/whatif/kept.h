@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps predictions in a file that is written before the predicted runs are measured. It is text, with a prediction a line and the trace's
- * checksum. Context: thread.
+ * Keeps predictions in a file (`tailor whatif --keep`), which is written before the predicted runs are measured, so that `--verify` can
+ * compare both. It is text, with a prediction a line and the checksum of the trace. Context: thread.
  */
 #ifndef TAILOR_KEPT_H
 #define TAILOR_KEPT_H
@@ -18,18 +18,18 @@ struct kept_prediction {
 };
 
 struct kept {
-	uint32_t crc32c; /* checksum of the trace from which they were made */
+	uint32_t crc32c; /* checksum of the trace from which the predictions were made */
 	uint64_t bytes;
 	double measured_ns;
 	struct kept_prediction *of;
 	uint32_t nr, capacity;
 };
 
-/* Sets checksum and size from a file. Returns 0, or -errno with a sentence. */
+/* Sets k->crc32c and k->bytes from the file at path. Returns 0, or -errno with the reason in d. */
 int kept_checksum(const char *path, struct kept *k, struct diag *d);
 bool kept_add(struct kept *k, const char *change, double completion_ns, double low_ns, double high_ns);
 int kept_write(const struct kept *k, const char *path, struct diag *d);
-/* Returns whether the file holds predictions. */
+/* Does the file at path begin as kept_write() begins it? */
 bool kept_is(const char *path);
 int kept_read(struct kept *k, const char *path, struct diag *d);
 void kept_fini(struct kept *k);

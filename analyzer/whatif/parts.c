@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#define QUEUE_ENDS 0.05  /* part of the group's time within which all threads of a queue end */
-#define QUEUE_WAITS 0.02 /* part of the threads' time that they may wait for each other */
-#define QUEUE_SKEW 1.1	 /* smaller skews do not matter */
+#define QUEUE_ENDS 0.05  /* part of the group's time in which all made threads must end; a maker that ran less than this is left out */
+#define QUEUE_WAITS 0.02 /* part of the threads' time that they may wait for other threads */
+#define QUEUE_SKEW 1.1	 /* with a smaller skew, the work is divided evenly enough as it is */
 
 static bool tick_is_of(const struct tick *k, int level, uint32_t of)
 {
@@ -25,8 +25,8 @@ bool part_has_thread(const struct step_graph *g, const struct part *group, uint3
 }
 
 /*
- * Makes a part. A group (PART_THREADS) consists of the threads that one thread made, and that thread itself. Its time is that from the
- * first made thread's beginning to the last one's end.
+ * Makes a part. The time of a group (PART_THREADS) is that from the beginning of the first thread that the maker made to the end of the
+ * last one. Without such a thread, from_ns is behind to_ns.
  */
 struct part part_make(const struct step_graph *g, int level, uint32_t of)
 {
@@ -100,7 +100,7 @@ double part_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *n
 	return *nr && sum > 0 ? most * *nr / sum : 1;
 }
 
-/* Returns a thread's time of a kind in [from, to): running, or waiting for others. */
+/* Returns how long a thread ran in [from, to) (SPAN_RUN), or waited for a child, a sibling or something unknown (SPAN_WAIT). */
 static double time_of(const struct timeline *t, uint32_t thread, uint64_t from_ns, uint64_t to_ns, enum span_kind kind)
 {
 	const struct timeline_thread *h = &t->thread[thread];
@@ -116,7 +116,6 @@ static double time_of(const struct timeline *t, uint32_t thread, uint64_t from_n
 	return sum;
 }
 
-/* The maker counts as one of the threads if it worked meanwhile. */
 bool part_is_queue(const struct step_graph *g, const struct part *part)
 {
 	const struct timeline *t = g->t;

@@ -1,44 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of the work: that of a component, of a function, of the calls for a lock, or all that the threads of one maker do while they
- * exist. The functions find the samples of a part, how much each thread has of it, and whether the threads took it from a queue.
- * Context: thread.
+ * A part of the recorded work: that of a component, of a function, of the calls that take or leave a lock, or all that a group of threads
+ * does, which one thread made (PART_THREADS). The functions find the samples of a part, how much each thread has of it, and whether the
+ * threads took it from a queue. Context: thread.
  */
 #ifndef TAILOR_PARTS_H
 #define TAILOR_PARTS_H
 
 #include "analyzer/whatif/graph.h"
 
-/* Levels in addition to those of the time line. */
+/* Values of struct part's level, besides the indexes of the time line's levels. */
 #define PART_FUNCTION (-1)
 #define PART_THREADS (-2)
 #define PART_LOCK (-3)
-#define PART_BETWEEN (-4) /* interrupts between processors */
-#define PART_COPIES (-5)  /* copies of pages when they are written */
+#define PART_BETWEEN (-4) /* interrupts by other processors (resource_is_between()) */
+#define PART_COPIES (-5)  /* copies of pages that are written (resource_is_copy()) */
 #define PART_ALL (-6)
 
 struct part {
 	int level;
-	uint32_t of; /* component, function or thread: the maker of the threads, which is one of them */
-	uint64_t from_ns, to_ns; /* PART_THREADS: from the first thread's beginning to the last one's end */
+	uint32_t of; /* component or function, by level; PART_LOCK: the function that asks for the lock; PART_THREADS: the maker */
+	uint64_t from_ns, to_ns; /* PART_THREADS: from the beginning of the first thread that was made to the end of the last one */
 };
 
 struct part part_make(const struct step_graph *g, int level, uint32_t of);
-/* Returns whether a thread is in a group: the maker, or a thread that it made in its own process. */
+/* Is the thread in a group (PART_THREADS)? The group has its maker, and the threads that this made in its own process. */
 bool part_has_thread(const struct step_graph *g, const struct part *group, uint32_t thread);
 bool part_has(const struct step_graph *g, const struct tick *k, const struct part *part);
-/* Adds up the weight of the part in each thread's samples, and the weight of all its samples. Both arrays are by thread. */
+/*
+ * Adds the weight of the part in each thread's samples to part[], and the weight of all its samples to all[]. Both arrays are by thread.
+ * Only samples in the window count.
+ */
 void part_sum_threads(const struct step_graph *g, const struct part *of, double *part, double *all);
-/* Returns the part's share of all the work, 0 to 1. samples: the number of samples that this is computed from. */
+/*
+ * Returns a component's, or function's, share of all the work in the window, 0 to 1. *samples becomes the number of all samples in the
+ * window.
+ */
 double part_share(const struct step_graph *g, int level, uint32_t of, double *samples);
 /*
- * Returns the largest thread's work on a part relative to the mean of all threads that work on it: 1 where they do the same. nr: the number
- * of these threads.
+ * Returns the largest thread's work on a part relative to the mean of all threads that work on it: 1 where they do the same, or where
+ * memory runs out. *nr becomes the number of these threads.
  */
 double part_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *nr);
 /*
- * Returns whether threads took their work from a queue. Such threads end at one time, although they did not do the same amount of work and
- * did not wait for each other.
+ * Did the threads of a group (PART_THREADS) take their work from a queue? This is concluded where they did different amounts of work, and
+ * still ended at nearly the same time and hardly waited for each other. predictor_init() divides such work evenly.
  */
 bool part_is_queue(const struct step_graph *g, const struct part *part);
 

@@ -11,7 +11,7 @@
 #include "analyzer/whatif/calibration.h"
 #include "analyzer/whatif/graph.h"
 
-#define PREDICT_WARN 0.05   /* replay errors, from which on a prediction is rough, or refused */
+#define PREDICT_WARN 0.05   /* a larger replay error makes predictions rough (PREDICT_WARN), or refused (PREDICT_REFUSE) */
 #define PREDICT_REFUSE 0.15
 
 enum change_kind {
@@ -21,19 +21,22 @@ enum change_kind {
 
 struct change {
 	enum change_kind kind;
-	double value; /* cores: processors; quota: processors' worth of time, 0: none; clock, disk, network, sleep: times as fast;
-		       * component: part of its time that goes (negative: that comes); threads: so many at work at once */
+	/*
+	 * cores: processors; quota: processors' worth of time, 0: none; clock, disk, network, sleep: times as fast; component: part of its
+	 * time that is saved (negative: added); threads: so many at work at once
+	 */
+	double value;
 	int level;    /* level of a component or skew: index of the time line's levels; -1: a function; skew: -2: whole threads */
 	uint32_t of;  /* component, function or lock; skew of threads: their creator; threads: how many have the name */
-	char name[32]; /* name of threads, with * and ? */
+	char name[32]; /* CHANGE_THREADS: the threads' name, a pattern with * and ? */
 	char key[160]; /* the option that asks for the change */
 };
 
 #define PATH_RESOURCES NR_RESOURCES
-/* The critical path: the time up to completion, by resource. */
+/* The critical path: the time up to completion (ns), by resource. */
 struct path {
 	double resource[PATH_RESOURCES];
-	uint32_t lock; /* the function whose lock has most of the path; 0: not known */
+	uint32_t lock; /* the function that asks for the lock that has most of the path; 0: not known */
 	double unknown_ns;
 };
 
@@ -41,38 +44,56 @@ struct prediction {
 	double completion_ns, low_ns, high_ns;
 	struct path path;
 	enum resource bound; /* the resource with most of the path */
-	double queued_ns; /* sum of all threads' time waiting for a processor */
+	double queued_ns; /* time that all threads wait for a processor, or are throttled, together */
 };
 
 struct predictor {
 	const struct step_graph *g;
 	struct machine now;
-	double measured_ns, simulated_ns, replay_error; /* replay_error: part of measured_ns */
+	/* replay_error: the difference of simulated_ns and measured_ns, as a part of measured_ns */
+	double measured_ns, simulated_ns, replay_error;
 	double *factor;
-	bool *pooled; /* whether a change limits a thread, by thread */
+	bool *pooled; /* whether CHANGE_THREADS limits a thread, by thread */
 	double *begin, *end;
 	uint32_t *released_by;
-	double *base; /* factors without a change: 1, or the one that divides a queue's work evenly; 0: not a part of the work */
-	uint32_t nr_ticks; /* waits that are left out (enum graph_tick) */
+	/*
+	 * Factor of each step without a change: 1, or the one that divides a queue's work evenly. 0: the step is a tick that is left out.
+	 */
+	double *base;
+	uint32_t nr_ticks; /* number of waits that are left out (enum graph_tick) */
 	uint32_t nr_queues, nr_runs; /* nr_runs: recorded runs, of which this is the median */
 	double spread, octave; /* standard errors of a logarithm: of one run, of the model for a factor of 2 */
-	double slowdown[SIMULATE_SLOWDOWNS]; /* [0] 0: not calibrated */
+	double slowdown[SIMULATE_SLOWDOWNS]; /* as in struct machine; [0] is 0: not calibrated */
 	double copied, copied_others; /* the calibration's values (calibration.h) */
 	struct path path; /* critical path on the recorded machine */
 };
 
-/* Prepares predictions. Returns 0, or -errno with a sentence. The caller calls predictor_fini() in any case. */
+/*
+ * Prepares predictions: replays the recorded execution, without the ticks if nothing depends on them. Returns 0, or -errno with the reason
+ * in d (-EDOM: it cannot be replayed). The caller calls predictor_fini() in any case.
+ */
 int predictor_init(struct predictor *p, const struct step_graph *g, const struct calibration *calibration, struct diag *d);
 void predictor_fini(struct predictor *p);
-/* Predicts the execution under all of nr changes together. Returns 0 or -errno. -EDOM: threads would wait for ever. */
+/*
+ * Predicts the execution under all of nr changes together. Returns 0 or -errno. -EDOM: threads would wait for ever, or for more periods of
+ * a quota than simulate() makes. -EINVAL: there are two CHANGE_THREADS.
+ */
 int predict(struct predictor *p, const struct change *changes, uint32_t nr, struct prediction *out);
-/* Computes the path of the last simulation. of_step, where it is not NULL: the time of each step on the path is added to it. */
+/*
+ * Computes the critical path of the last simulation, which predictor_init() or predict() made. of_step, if it is not NULL: the time of each
+ * step on the path is added to it.
+ */
 void predict_path(const struct predictor *p, struct path *out, double *of_step);
-/* Computes, by step, how much later it could end without delaying the completion of the last simulation. Returns 0 or -ENOMEM. */
+/*
+ * Sets slack[], by step, to how much later the step could end without delaying the completion of the last simulation. Returns 0 or -ENOMEM.
+ */
 int predict_slack(const struct predictor *p, double *slack);
-/* Returns all changes that are predicted by default, in no order. The list is malloc()ed. Returns NULL without memory. */
+/*
+ * Returns the changes that are predicted if the user asks for none (at most CANDIDATES_MAX), in no order. The caller frees the list.
+ * Returns NULL without memory.
+ */
 struct change *predict_candidates(const struct predictor *p, uint32_t *nr);
-/* Returns the number of threads that have such a name (with * and ?). */
+/* Returns the number of threads whose name matches a pattern with * and ?. */
 uint32_t predict_count_threads(const struct step_graph *g, const char *name);
 const char *predict_component_name(const struct step_graph *g, int level, uint32_t of, char spare[32]);
 

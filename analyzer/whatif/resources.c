@@ -18,7 +18,10 @@ const char *const resource_headings[NR_RESOURCES] = { RESOURCES(HEADING_) };
 #define FILE_BYTES_MAX (1u << 20)
 #define RULES_MAX 10000u
 
-/* The names have been the same in libraries and the kernel for years. glibc's own symbols have __GI_ and the like in front. */
+/*
+ * These names have been the same in libraries and the kernel for years. Patterns begin with * where glibc's symbols may have a prefix, such
+ * as __GI_.
+ */
 static const char built_in[] =
 	"# waits that PostgreSQL names\n"
 	"lock        wait:LWLock*\n"
@@ -231,8 +234,9 @@ static uint32_t rule_of_function(struct resource_table *t, const struct attribut
 }
 
 /*
- * Returns the first function outside of the library that a frame belongs to, which asked for what is waited for. If all frames are of one
- * file, returns the first function behind the frames that have rules. 0: not known.
+ * Returns the function that asked for the lock: the first caller of the frame that is in another file than the library that waits. For a
+ * frame of the kernel, that is the library from which the thread entered the kernel. If all frames are of one file, returns the caller of
+ * the outermost frame that has a rule. 0: not known.
  */
 static uint32_t caller_outside(struct resource_table *t, const struct attribution *a, uint32_t frame)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The resources that threads spend their time on, and the table that finds from a call stack which one a thread waited for.
+ * The resources that threads spend their time on, and the table of rules that says for which resource a thread with a call stack waited.
  *
  * The table is text with a rule a line: a resource and a pattern (fnmatch(3)) for the name of a function in the program, its libraries or
  * the kernel. With "wait:" in front, the pattern is for the names that the host gives to its threads' waits (PostgreSQL's wait events). "#"
- * begins a comment. Of all rules that a function of the call stack matches, the first one of the table counts. A user's file stands in
- * front of the built-in table. Context: thread.
+ * begins a comment. Of all rules that a function of the call stack matches, the first one of the table counts. A user's file has precedence
+ * over the built-in table. Context: thread.
  */
 #ifndef TAILOR_RESOURCES_H
 #define TAILOR_RESOURCES_H
 
 #include "analyzer/query/report.h"
 
-/* NAME, key, heading. */
+/* X(NAME, key, heading): key is the name in tables of rules and in --json, and heading is for people. */
 #define RESOURCES(X) \
 	X(CORE, "core", "processor") \
 	X(KERNEL, "kernel", "kernel") \
@@ -48,30 +48,33 @@ struct resource_table {
 };
 
 /*
- * Makes the table of the rules of the file at path (NULL: none) and the built-in table behind them. Returns 0, or -errno with a sentence.
- * The caller calls resource_table_fini() in any case.
+ * Fills *t with the rules of the file at path (NULL: no file), followed by the built-in rules. The first rule that matches counts, so the
+ * file has precedence. Returns 0, or -errno with the reason in d. Call resource_table_fini() in any case.
  */
 int resource_table_init(struct resource_table *t, const char *path, struct diag *d);
 void resource_table_fini(struct resource_table *t);
-/* Adds the rules of a text. name: the name of the text in error sentences. */
+/* Adds the rules of a text at the end of the table. name: what d calls the text. Returns 0, or -EINVAL or -ENOMEM with the reason in d. */
 int resource_table_read(struct resource_table *t, const char *text, const char *name, struct diag *d);
 
 struct resource_wait {
 	enum resource resource;
-	uint32_t caller; /* the function outside of the waiting library that called it; 0: not known */
+	uint32_t caller; /* RESOURCE_LOCK: the function that called the library that waits; 0: not known */
 };
-/* Finds what a thread with this call stack waits for. wait: the host's name of the wait, or NULL. */
+/*
+ * Finds the resource that a thread with this call stack waits for. wait: the host's name of the wait, or NULL. A rule for that name counts
+ * alone, and then there is no caller.
+ */
 struct resource_wait resource_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, const char *wait);
-/* Returns whether a kernel sample with this stack is of a page fault. */
+/* Is a sample with this stack of the kernel's handling of a page fault? */
 bool resource_is_fault(const struct attribution *a, uint32_t stack);
 /*
- * Returns whether a kernel sample with this stack is of an interrupt between processors, on either side. One processor alone has no such
- * work (most of it comes from pages that change).
+ * Is a sample with this stack of the kernel's interrupts between processors, on the side that sends them or on the other? Most of them
+ * follow changes of page tables. A machine with one processor has no such work.
  */
 bool resource_is_between(const struct attribution *a, uint32_t stack);
 /*
- * Returns whether a kernel sample with this stack gives the thread a page of its own, in place of one that others may read. All processors
- * of the process must be notified of that.
+ * Is a sample with this stack of a page fault that makes a page writable, mostly by a copy (copy-on-write)? All processors that run the
+ * process must be notified of that.
  */
 bool resource_is_copy(const struct attribution *a, uint32_t stack);
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Unused time of a limited device that can be used later. Linux counts what is read in slices of 100 ms (block/blk-throttle.c). */
+/* Time (ns) that a limited device did not use, and can use later. Linux counts what is read in slices of 100 ms (block/blk-throttle.c). */
 #define LIMITED_SAVED_NS 1e8
 
-/* A heap of threads by key, the least at the top. */
+/* A heap of threads by key, with the least key at the top. */
 struct heap {
 	struct entry {
 		double key;
@@ -49,9 +49,9 @@ static uint32_t heap_pop(struct heap *h)
 	return thread;
 }
 
-/* A resource that serves several threads at once. done: how much a thread would have had that was there all the time. */
+/* A resource that serves several threads at once. done: the service that a thread would have got which used the resource all the time. */
 struct shared {
-	struct heap heap; /* key: the value of done at which a thread has what it wants */
+	struct heap heap; /* key: the value of done at which a thread's step is finished */
 	double done;
 };
 
@@ -67,7 +67,7 @@ struct simulation {
 	double now;
 	struct shared processors, pool, device[SIMULATE_DEVICES]; /* pool: the processors that threads of the pool have */
 	struct heap away;
-	double limited[SIMULATE_DEVICES]; /* time up to which a limited device is given away */
+	double limited[SIMULATE_DEVICES]; /* time until which a limited device is busy with the requests so far */
 	uint32_t *at; /* current step of each thread, from 0 */
 	double *given; /* time of each signal; negative: not given yet */
 	uint32_t *giver; /* step that gave each signal */
@@ -75,9 +75,9 @@ struct simulation {
 	uint32_t *next;
 	uint32_t *lock_first, *lock_last; /* 1 + the first and the last thread that wait for each lock */
 	bool *held;
-	uint32_t *ready; /* threads that go on now */
+	uint32_t *ready; /* threads that can begin their current step */
 	uint32_t nr_ready;
-	double used; /* quota that is used in this period, in ns */
+	double used; /* processors' time (ns) that was used in this period of the quota */
 	double period; /* number of the period */
 	bool target_ended;
 	uint32_t nr_ended;
@@ -111,14 +111,14 @@ static bool is_throttled(const struct simulation *s)
 }
 
 /*
- * runnable: threads that can run. working: processors that work for them. pooled, others: the work that a thread in the pool, or outside of
- * it, does in a ns, which is 0 while all are throttled.
+ * runnable: number of threads that can run. working: number of processors that work for them. pooled, others: the work that a thread in the
+ * pool, or outside of it, does in a ns. It is 0 while the quota throttles all threads.
  */
 struct rates {
 	double runnable, working, pooled, others;
 };
 
-/* Computes equal shares of the processors. What threads of the pool may not have is for the others. */
+/* Computes equal shares of the processors. What the limit of the pool takes from its threads goes to the others. */
 static struct rates rates_of(const struct simulation *s)
 {
 	const double n = s->processors.heap.nr, pooled = s->pool.heap.nr, all = s->m->processors;
@@ -210,7 +210,10 @@ static void wait_for_signal(struct simulation *s, uint32_t signal, uint32_t thre
 	s->waiting[signal] = thread + 1;
 }
 
-/* Takes time of a limited device. Returns false if that time has passed already. */
+/*
+ * Takes time of a limited device for a request. Returns false if the request is served at once, from time that the device did not use (or
+ * if its speed is 0).
+ */
 static bool take_limited(struct simulation *s, uint32_t device, double amount, uint32_t thread)
 {
 	double *until = &s->limited[device];
@@ -224,7 +227,7 @@ static bool take_limited(struct simulation *s, uint32_t device, double amount, u
 	return true;
 }
 
-/* Begins a step. Returns false if the thread stays in it. */
+/* Begins a step. Returns false if it takes time, or the thread has to wait in it. */
 static bool do_step(struct simulation *s, uint32_t thread, uint32_t step)
 {
 	const struct step *what = &s->e->step[step];
@@ -289,7 +292,7 @@ static void do_ready(struct simulation *s)
 	}
 }
 
-/* Lets time pass for all threads and devices that are busy. */
+/* Advances the time, all threads that run, and all devices that are busy. Nothing may end or change in between (next_change()). */
 static void pass(struct simulation *s, double ns)
 {
 	const struct rates r = rates_of(s);
@@ -309,7 +312,7 @@ static void pass(struct simulation *s, double ns)
 			s->device[i].done += s->m->device_speed[i] * ns / s->device[i].heap.nr;
 }
 
-/* Returns the time until something changes. Negative: nothing will. */
+/* Returns the time (ns) until a step ends, the quota is used up, or its next period begins. Negative: nothing will happen any more. */
 static double next_change(const struct simulation *s)
 {
 	const struct rates r = rates_of(s);
@@ -339,7 +342,7 @@ static double next_change(const struct simulation *s)
 	return next;
 }
 
-/* Begins a new period of the quota if it is time for one, with nothing used. */
+/* If the time is in a new period of the quota, sets what is used of it to 0. */
 static void renew_quota(struct simulation *s)
 {
 	double period;
@@ -353,8 +356,8 @@ static void renew_quota(struct simulation *s)
 	}
 }
 
-#define SLACK 1e-6 /* tolerance for rounding, in ns, below which a step counts as finished; 1e-14 of the time are added */
-#define PERIODS_MAX 1000000u /* periods of a quota that a simulation may have (an hour has 36,000) */
+#define SLACK 1e-6 /* rounding tolerance in ns: a step that is this close to its end is finished; 1e-14 of the time are added */
+#define PERIODS_MAX 1000000u /* periods of a quota, about, after which a simulation is given up (an hour has 36,000) */
 
 static bool is_over(double key, double now)
 {
@@ -397,7 +400,7 @@ static bool init(struct simulation *s)
 	for (uint32_t i = 0; all && i < e->nr_signals; i++)
 		s->given[i] = -1;
 	for (uint32_t i = 0; all && i < e->nr_threads; i++)
-		s->ready[s->nr_ready++] = e->nr_threads - 1 - i; /* the first one goes first */
+		s->ready[s->nr_ready++] = e->nr_threads - 1 - i; /* do_ready() takes the last one first, so thread 0 begins */
 	return all;
 }
 

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW_SLACK_NS 20000u /* a sample is taken just before its switch is recorded */
+/* The sample and the record of a switch may have different times. A sample up to this much later than the record is of the switch. */
+#define ROW_SLACK_NS 20000u
 #define THROTTLED_LEAST_NS 300000u
 
-/* A sample, with the table's values. */
+/* A sample, with values of the report's table. */
 struct timeline_row {
 	uint64_t time_ns;
 	double weight;
@@ -24,7 +25,7 @@ enum event_kind { EVENT_BEGIN, EVENT_IN, EVENT_WAITS, EVENT_PREEMPTED, EVENT_WOK
 struct timeline_event {
 	uint64_t time_ns;
 	uint32_t thread, nr; /* nr: order of the events, which decides between equal times */
-	uint32_t kind, other; /* other: waker's number, or creator */
+	uint32_t kind, other; /* other: EVENT_WOKEN: waker's tid, or a constant of TRACE_WOKEN_BY; EVENT_BEGIN: creator */
 };
 
 static void timeline_fini(void *state)
@@ -42,7 +43,10 @@ static void timeline_fini(void *state)
 	resource_table_fini(&t->table);
 }
 
-/* Finds or adds a thread. Returns TIMELINE_NOBODY without memory. */
+/*
+ * Returns the index of the thread with this tid, and adds it if it is new. A pid other than 0 replaces the thread's. Returns
+ * TIMELINE_NOBODY without memory.
+ */
 static uint32_t get_thread(struct timeline *t, uint32_t pid, uint32_t tid)
 {
 	uint32_t i = hash_map_find(&t->thread_of_tid, tid, 0);
@@ -146,13 +150,16 @@ static int add_switches(struct timeline *t, const struct sample_block *b, bool w
 	return ret;
 }
 
-/* Returns the growth of a counter. Counters only grow, so a smaller value of a damaged trace counts as no growth. */
+/* Returns the growth of a counter. Counters only grow, so a smaller later value comes from a damaged trace, and counts as no growth. */
 static uint64_t more_of(uint64_t after, uint64_t before)
 {
 	return after > before ? after - before : 0;
 }
 
-/* Finds or adds the values of a process, which are those of its last program. Returns NULL without memory. */
+/*
+ * Returns the values of a process, and adds them if there are none. Each program that the process executes overwrites them
+ * (read_kernel_values()). Returns NULL without memory.
+ */
 static struct kernel_says *get_said(struct timeline *t, uint32_t pid)
 {
 	const uint32_t i = hash_map_find(&t->said_of_pid, pid, 0);
@@ -193,7 +200,7 @@ static int read_kernel_values(struct timeline *t, const struct trace_record *r)
 			    strncmp(known[i].name, name.p, name.bytes) == 0)
 				*known[i].value = strcmp(known[i].name, "throttled_us") == 0 ? value.u * 1000 : value.u;
 	}
-	if (!end && now.processors) { /* 0: the process had ended before its values were read */
+	if (!end && now.processors) { /* without this value, the process had ended before its values were read */
 		*says = now;
 		says->has_machine = true;
 	}
@@ -212,8 +219,8 @@ static int read_kernel_values(struct timeline *t, const struct trace_record *r)
 }
 
 /*
- * Chooses the values of the process that ran longest. A command may run other programs, and programs start helpers, and each of them may
- * have limits of its own.
+ * Sets t->says to the values of the process that ran longest of those that have values. A command may run other programs, and programs
+ * start helpers, and each of them may have limits of its own.
  */
 static int choose_said(struct timeline *t)
 {
@@ -313,7 +320,10 @@ static void end_wait(struct timeline *t, struct span *s, uint32_t waker)
 	}
 }
 
-/* Sets what a thread waits for after its run, from the sample that was taken when it left. row: NULL if there is none. */
+/*
+ * Sets the components of *s, and, for a wait, what the thread waits for. Both come from the sample that was taken when it left its
+ * processor. row: NULL if there is no such sample, and then the resource of a wait is RESOURCE_UNKNOWN.
+ */
 static void place_leaving(struct timeline *t, struct span *s, const struct timeline_row *row)
 {
 	const struct dictionary *d = &t->report->model->dictionary;
@@ -335,7 +345,10 @@ static void place_leaving(struct timeline *t, struct span *s, const struct timel
 	}
 }
 
-/* Returns the last row of a thread among [*at, to) up to a time that was taken when it left, or NULL. */
+/*
+ * Returns the last row in [*at, to) that was sampled when the thread left its processor, up to a time (and ROW_SLACK_NS later), or NULL.
+ * *at becomes the first row after that time.
+ */
 static const struct timeline_row *leaving_row(const struct timeline *t, uint32_t *at, uint32_t to, uint64_t time_ns)
 {
 	const struct timeline_row *found = NULL;
@@ -346,7 +359,7 @@ static const struct timeline_row *leaving_row(const struct timeline *t, uint32_t
 	return found;
 }
 
-/* Makes a thread's spans from its events [from, to) and rows [row, rows_end). */
+/* Makes a thread's spans from its events [from, to) and rows [row, rows_end). Returns 0 or -ENOMEM. */
 static int make_thread_spans(struct timeline *t, uint32_t thread, uint32_t from, uint32_t to, uint32_t row, uint32_t rows_end)
 {
 	struct timeline_thread *h = &t->thread[thread];
@@ -356,7 +369,7 @@ static int make_thread_spans(struct timeline *t, uint32_t thread, uint32_t from,
 
 	h->first_span = t->nr_spans;
 	if (from == to && row == rows_end)
-		return 0; /* a thread that only created another one */
+		return 0; /* a thread that is known only because it created another one */
 	now.from_ns = from < to ? t->event[from].time_ns : 0;
 	if (row < rows_end && (from == to || t->row[row].time_ns < now.from_ns) && !(from < to && t->event[from].kind == EVENT_BEGIN))
 		now.from_ns = t->row[row].time_ns;
@@ -398,7 +411,7 @@ static int make_thread_spans(struct timeline *t, uint32_t thread, uint32_t from,
 		now = next;
 	}
 	h->to_ns = now.from_ns;
-	if (!ended && ret == 0) { /* the end of the recording ends the last span */
+	if (!ended && ret == 0) { /* the last span ends with the recording, or, if the thread ran, with its last sample */
 		now.to_ns = rows_end > row && now.kind == SPAN_RUN ? t->row[rows_end - 1].time_ns : t->last_ns;
 		ret = add_span(t, &now);
 		h->to_ns = now.to_ns > h->to_ns ? now.to_ns : h->to_ns;
@@ -437,7 +450,7 @@ static int make_spans(struct timeline *t)
 	return ret;
 }
 
-/* Returns 1 + the function that called what takes or leaves a lock. 0: the stack is of other work. */
+/* Returns 1 + the function whose call takes or leaves a lock (1: it is not known), or 0 if the stack has no such call. */
 static uint32_t work_of_lock(struct timeline *t, uint32_t stack)
 {
 	const struct resource_wait w = resource_of_stack(&t->table, t->report->a, stack, NULL);
@@ -445,7 +458,7 @@ static uint32_t work_of_lock(struct timeline *t, uint32_t stack)
 	return w.resource == RESOURCE_LOCK ? w.caller + 1 : 0;
 }
 
-/* Counts the threads of each process. */
+/* Sets of_pid, by pid, to the number of threads of the process. Returns false without memory. */
 static bool count_threads(const struct timeline *t, struct hash_map *of_pid)
 {
 	for (uint32_t i = 0; i < t->nr_threads; i++)
@@ -454,7 +467,10 @@ static bool count_threads(const struct timeline *t, struct hash_map *of_pid)
 	return true;
 }
 
-/* Makes ticks of the samples of the clock. The weights of a thread's ticks add up to the time that it ran. */
+/*
+ * Makes ticks of the samples, except for those that were taken when a thread left its processor. The weights of a thread's ticks are scaled
+ * to add up to the time that it ran. Returns 0 or -ENOMEM.
+ */
 static int make_ticks(struct timeline *t)
 {
 	struct hash_map threads = { .capacity = 0 };
@@ -496,12 +512,12 @@ static int make_ticks(struct timeline *t)
 	return 0;
 }
 
-/* ------------------------------------------------------------------------------ waiting for a processor: for which reason */
+/* ----------------------------------------------------------------------------------- reasons of waiting for a processor */
 
 struct boundary {
 	uint64_t time_ns;
-	int change, running; /* running: number of threads from then on */
-	double none, some;   /* time up to it in which no thread ran, and in which not all processors were used */
+	int change, running; /* running: number of threads that run from then on */
+	double none, some;   /* none, some: ns before it in which no thread ran, and in which fewer ran than there are processors */
 };
 
 static int compare_boundaries(const void *a, const void *b)
@@ -517,7 +533,7 @@ struct idle {
 	double processors;
 };
 
-/* Computes both sums at a time, up to which the number of running threads does not change. */
+/* Computes none and some at a time that is not later than the next boundary. */
 static void idle_since(const struct idle *idle, const struct boundary *b, uint64_t time_ns, double *none, double *some)
 {
 	const double more = (double)(time_ns - b->time_ns);
@@ -557,9 +573,9 @@ static bool idle_make(const struct timeline *t, struct idle *idle)
 }
 
 /*
- * Finds the reason of each wait for a processor. Where there is a quota, time in which a thread could run and none of them does is the
- * quota's. Elsewhere, long waits beside a free processor mean that other programs had the processors, and short ones are the latency of
- * waking.
+ * Finds the reason of each wait for a processor. With a quota, a wait of THROTTLED_LEAST_NS or more is the quota's if no thread ran in more
+ * than half of it. Otherwise the time of the wait in which a processor was free counts: if it is longer than LATENCY_MOST_NS, other
+ * programs had that processor (intruded_ns), and if not, it is the latency of waking. Returns 0 or -ENOMEM.
  */
 static int tell_queues_apart(struct timeline *t)
 {

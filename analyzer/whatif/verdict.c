@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPECIFIC 0.5 /* part of faster processors' gain that a cause must gain to be named instead */
-#define GAIN_LEAST 0.03 /* part of the completion time that a bottleneck must gain */
-#define FAULTS_BOUND 0.4 /* part of the critical path */
+#define SPECIFIC 0.5 /* a change must gain this part of what twice as fast processors gain, to be the bottleneck instead of the processor */
+#define GAIN_LEAST 0.03 /* part of the completion time that relieving a bottleneck must gain */
+#define FAULTS_BOUND 0.4 /* part of the critical path from which page faults, or the kernel, are the bottleneck */
 
 static const char *name_of_lock(const struct predictor *p, uint32_t lock)
 {
@@ -99,7 +99,7 @@ static double gain_of(struct predictor *p, const struct change *c, int *error)
 	return ret ? 0 : p->measured_ns - out.completion_ns;
 }
 
-/* Returns how many processors were used on average. */
+/* Returns how many processors the threads used on average. */
 static double used_processors(const struct predictor *p)
 {
 	return p->measured_ns > 0 ? p->g->work_ns / p->measured_ns : 0;
@@ -185,7 +185,10 @@ int verdict_bottleneck(struct predictor *p, const char **resource, char *text)
 	return error;
 }
 
-/* Returns the resource with the largest sum. Waits for other threads of the same run are not a resource. */
+/*
+ * Returns the resource on which all threads together spent most time in the window. Waits for other threads of the same run are not a
+ * resource.
+ */
 static enum resource largest_sum(const struct predictor *p)
 {
 	double sum[NR_RESOURCES];
@@ -289,7 +292,7 @@ struct columns {
 	int change, completion, gain, low, high, bound, key;
 };
 
-#define NARROW 100 /* narrower pages take the room for what is changed from what bounds it then */
+#define NARROW 100 /* on pages with fewer columns, "then bound by" is narrower, which leaves more room for the change */
 
 static struct columns add_columns(struct grid *g, const struct page *p)
 {
@@ -394,7 +397,7 @@ int verdict_show_change(struct predictor *p, const struct change *changes, uint3
 	return keep(k, &a);
 }
 
-/* The longest chain of work, which Graham's bounds need, is the completion time with endless processors. */
+/* Graham's bounds need the longest chain of work, which is taken to be the completion time with 4096 processors. */
 int verdict_show_sweep(struct predictor *p, const struct change *changes, uint32_t nr, uint32_t from, uint32_t to, struct page *page,
 		       struct kept *k)
 {
@@ -421,7 +424,8 @@ int verdict_show_sweep(struct predictor *p, const struct change *changes, uint32
 	efficiency = grid_column(g, "efficiency", "efficiency", CELL_PERCENT, 0, 0);
 	bound_low = grid_column(g, "graham_low_ns", "Graham from", CELL_DURATION, 0, 0);
 	bound_high = grid_column(g, "graham_high_ns", "to", CELL_DURATION, 0, 0);
-	beyond = grid_column(g, "verifiable", "", CELL_TEXT, 0, 0); /* "beyond": it cannot be verified */
+	/* The column has "beyond" where the recorded machine has fewer processors, so that it cannot verify the prediction. */
+	beyond = grid_column(g, "verifiable", "", CELL_TEXT, 0, 0);
 	grid_show_all_rows(g);
 	for (uint32_t n = from; n <= to && ret == 0; n++) {
 		struct answer a;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view critical shows the chain of work and waits that the completion waits for, how much later other work could end, and the skew of
- * threads.
+ * The view critical shows the chain of work and waits that determines the completion time, how much later other work could end, and how
+ * unevenly threads divide work.
  */
 #include "analyzer/view/view.h"
 #include "analyzer/whatif/parts.h"
@@ -68,7 +68,10 @@ static int compare_parts(const void *a, const void *b)
 	return x->of < y->of ? -1 : x->of > y->of;
 }
 
-/* Shows components, or functions where there are none, with their share of all work and of the work on the path. */
+/*
+ * Shows the components of the report's level, or functions if the trace has no such level, with their shares of the work on the path and of
+ * all work.
+ */
 static void show_components_of_path(const struct predictor *p, const double *of_step, struct page *page)
 {
 	const struct step_graph *g = p->g;
@@ -109,7 +112,8 @@ static void show_components_of_path(const struct predictor *p, const double *of_
 			grid_row(t);
 			grid_set(t, path, part[i].on);
 			grid_set(t, work, part[i].all);
-			grid_set(t, time, on > 0 ? part[i].on * path_work / on : 0); /* steps without a sample have the others' shares */
+			/* Steps on the path without a sample are taken to have the others' shares. */
+			grid_set(t, time, on > 0 ? part[i].on * path_work / on : 0);
 			grid_set_text(t, of, predict_component_name(g, level, part[i].of, spare));
 		}
 		grid_show(t, page);
@@ -117,7 +121,7 @@ static void show_components_of_path(const struct predictor *p, const double *of_
 	free(part);
 }
 
-/* Shows how much later each thread's work could end without delaying the completion. */
+/* Shows each thread's work, and the least time by which a part of it could end later without delaying the completion. */
 static int show_slack(const struct predictor *p, const double *of_step, struct page *page)
 {
 	const struct step_graph *g = p->g;

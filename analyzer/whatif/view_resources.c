@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The view resources shows what operators, pipelines, queries and threads spent time on, and what the kernel reports of the same. */
+/*
+ * The view resources shows which resources operators, pipelines, queries and threads spent their time on, and the kernel's own numbers of
+ * the same.
+ */
 #include "analyzer/view/view.h"
 #include "analyzer/whatif/whole.h"
 
@@ -32,7 +35,7 @@ static void add_up(struct row *row)
 		row->all += row->sum[i];
 }
 
-/* Shows a table of rows, in which text form hides resources that no row has. */
+/* Shows a table of rows. In text form, it has no columns for resources that no row has. */
 static void show_rows(struct row *row, uint32_t nr, struct page *p, const char *name, const char *heading,
 		      const char *(*text)(const struct timeline *t, uint32_t value, char spare[64]), const struct timeline *t)
 {
@@ -140,7 +143,7 @@ static void show_locks(const struct timeline *t, struct page *p)
 	free(row);
 }
 
-/* Writes what the kernel reports of the command's process, beside the sums of the time line. */
+/* Writes what the kernel reports of the process that ran longest (t->says), beside the sums of the time line. */
 static void say_kernel(const struct timeline *t, struct page *p)
 {
 	const struct kernel_says *k = &t->says;

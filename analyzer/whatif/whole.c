@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define SWEEP_TIMES 4 /* multiple of the machine's number of processors */
+#define SWEEP_TIMES 4 /* the sweep goes up to this multiple of the machine's number of processors, and at most to SWEEP_MAX */
 #define SWEEP_MAX 32
 
 static int show_predictions(struct predictor *p, struct page *page, struct diag *d)
@@ -22,7 +22,7 @@ static int show_predictions(struct predictor *p, struct page *page, struct diag 
 	return ret ? ret : verdict_show_sweep(p, NULL, 0, 1, most, page, NULL);
 }
 
-/* Writes a page as a member of the JSON object that is being written. */
+/* Writes a page as the member `key` of the JSON object that is being written. If show() fails, the page has the reason. */
 static void put_page(const char *key, FILE *to, int (*show)(void *context, struct page *page, struct diag *d), void *context)
 {
 	struct diag d = { "" };
@@ -44,7 +44,7 @@ struct parts_of_page {
 	struct timeline *t;
 	struct predictor p;
 	struct step_graph g;
-	int ret; /* result of making g and p */
+	int ret; /* 0, or the -errno of step_graph_make() or predictor_init() */
 	struct diag d;
 };
 
@@ -69,7 +69,7 @@ static int show_critical(void *context, struct page *page, struct diag *d)
 	struct parts_of_page *a = context;
 
 	(void)d;
-	return a->ret ? 0 : whole_show_critical(&a->p, page); /* the verdict says why */
+	return a->ret ? 0 : whole_show_critical(&a->p, page); /* the page is empty then, and verdict says why */
 }
 
 void whole_put_json(struct timeline *t, FILE *to)
@@ -83,7 +83,8 @@ void whole_put_json(struct timeline *t, FILE *to)
 	a.ret = step_graph_make(t, t->report->arguments->mark, &a.g, &a.d);
 	a.ret = a.ret ? a.ret : predictor_init(&a.p, &a.g, NULL, &a.d);
 	fputc('{', to);
-	put_page("critical", to, show_critical, &a); /* critical comes first, because it shows the last simulation */
+	/* It comes first, because it shows the last simulation, which is still the replay then. */
+	put_page("critical", to, show_critical, &a);
 	fputc(',', to);
 	put_page("verdict", to, show_verdict, &a);
 	fputc(',', to);
