@@ -4,7 +4,7 @@
 
 #include "jitreg/base/leb128.h"
 
-#define PROGRAM_BYTES_MAX 65536u /* a large function has less than a thousandth of that */
+#define PROGRAM_BYTES_MAX 65536u /* programs of compilers are far shorter */
 #define DEPTH_MAX 32	       /* values on an expression's stack (libunwind has room for 64) */
 
 struct reader {
@@ -122,9 +122,10 @@ static bool check_expression(struct reader *program, int depth)
 }
 
 /*
- * Returns the operands of an instruction, from DW_CFA_nop on: R is a register, L a LEB128, a digit so many bytes, X an expression that
- * starts with the CFA on its stack, C one that makes the CFA, and "-" means that the instruction is refused. Refused are DW_CFA_set_loc,
- * and DW_CFA_val_offset and _sf, which no compiler emits. libunwind 1.6 does not step over the second operand of the latter, and runs it.
+ * Returns the operands of an instruction, from DW_CFA_nop on. R is a register, L a LEB128, a digit so many bytes, X an expression that
+ * starts with the CFA on its stack, and C one that makes the CFA. "-" means that the instruction is refused. Refused are DW_CFA_set_loc,
+ * and DW_CFA_val_offset and _sf, which no compiler emits. libunwind 1.6 does not step over the second operand of these two, and runs it as
+ * an instruction.
  */
 static const char *operand_kinds_of(unsigned char instruction)
 {

@@ -13,11 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CFI_REGISTERS 17 /* number of x86-64 registers that DWARF knows; the last is the return address */
+#define CFI_REGISTERS 17 /* 0 to 15 are the general registers of x86-64 in DWARF, and 16 is the return address */
 #define CFI_RSP 7
 #define CFI_RETURN 16
 
-/* Checks the instructions of a CIE or an FDE. *expressions becomes true if some of them have expressions. */
+/*
+ * May libunwind and cfi_row_at() run the instructions of a CIE or an FDE? *expressions becomes true if some of them have expressions, and
+ * otherwise stays as it is.
+ */
 bool cfi_is_safe(const unsigned char *instructions, size_t bytes, bool *expressions);
 
 /* An FDE together with its CIE. The pointers lead into the section. */
@@ -31,12 +34,12 @@ struct cfi_program {
 };
 
 enum cfi_where {
-	CFI_SAME, /* unchanged */
+	CFI_SAME, /* the register still has the caller's value */
 	CFI_UNDEFINED,
 	CFI_AT,		/* in memory at CFA + value */
-	CFI_IS,		/* the number CFA + value */
-	CFI_REGISTER,	/* register + value (the CFA), register (others) */
-	CFI_EXPRESSION, /* in memory at the expression's result (the CFA: the result itself) */
+	CFI_IS,		/* the value itself is CFA + value */
+	CFI_REGISTER,	/* the CFA: register reg + value; others: register reg */
+	CFI_EXPRESSION, /* in memory at the expression's result; the CFA: the result itself */
 	CFI_COMPUTED,	/* the expression's result */
 };
 
@@ -47,18 +50,22 @@ struct cfi_place {
 	const unsigned char *expression, *expression_end;
 };
 
-/* The places of the caller's registers. */
+/* The places from which the caller's registers can be read. */
 struct cfi_row {
 	struct cfi_place cfa;
 	struct cfi_place reg[CFI_REGISTERS];
 	/*
-	 * The code before has lowered the stack pointer. Then a register whose place lies below the stack pointer has already been restored
-	 * from there. Otherwise the register may have been saved into the red zone.
+	 * The code before the address has lowered the stack pointer: an earlier row has another CFA than rsp + 8. Then a register whose
+	 * place lies below the stack pointer has already been restored from there. Otherwise the register may have been saved into the red
+	 * zone.
 	 */
 	bool lowered;
 };
 
-/* Finds the row for an address in [start, start + bytes). Returns false if the program is malformed. */
+/*
+ * Finds the row for an address in [start, start + bytes). *out points into the section as p does. Returns false if the program is
+ * malformed.
+ */
 bool cfi_row_at(const struct cfi_program *p, uint64_t address, struct cfi_row *out);
 
 /* Registers and memory, for expressions. */
@@ -71,7 +78,7 @@ struct cfi_machine {
 
 /*
  * Evaluates an expression that cfi_is_safe() let pass. push: the first value on its stack (the CFA), or NULL. Returns false if the
- * expression needs a register or memory that is not known.
+ * expression needs a register or memory that is not known, or if it is malformed.
  */
 bool cfi_evaluate(const unsigned char *at, const unsigned char *end, const uint64_t *push, const struct cfi_machine *m,
 		  uint64_t *out);

@@ -13,7 +13,7 @@
 
 struct machine {
 	const struct cfi_program *p;
-	uint64_t address, at; /* the wanted address and the one that was reached */
+	uint64_t address, at; /* address: the wanted one; at: the one that the program has reached */
 	struct cfi_row row, first;
 	struct cfi_row remembered[REMEMBERED_MAX];
 	unsigned nr_remembered;
@@ -211,7 +211,7 @@ static bool execute_cfi_program(struct machine *m, const unsigned char *at, cons
 		default:
 			execute_cfi_instruction(m, c, &o);
 		}
-		/* The row behind the wanted one begins here, and none of its instructions has been run yet. */
+		/* The next row begins here, and none of its instructions has been run yet. */
 		if (!m->in_initial && m->at > m->address)
 			return !o.bad;
 		m->lowered |= m->row.cfa.where != CFI_REGISTER || m->row.cfa.reg != CFI_RSP || m->row.cfa.value != 8;

@@ -2,7 +2,7 @@
 /*
  * An entry of .debug_frame differs from one of .eh_frame in three things: a CIE's id is all ones, an FDE names its CIE by the offset in the
  * section, and version 4 has fields for the sizes of addresses and segments. CIEs become version 1 or 3, and the rest of their bytes stays
- * as it is. Unusual entries (64-bit ones, augmentations, other sizes) are left out.
+ * as it is. Unusual entries (64-bit ones, and those of CIEs with augmentations or other sizes of addresses) are left out.
  */
 #include "analyzer/unwind/debug_frame.h"
 
@@ -45,7 +45,10 @@ static bool read_frame_entry(const struct conversion *c, uint64_t at, uint32_t *
 	return length >= 4 && length != 0xffffffff && length <= c->from_bytes - at - 4;
 }
 
-/* debug_frame_append() has made enough room: an FDE becomes longer by no more than a CIE before it. */
+/*
+ * Appends the CIE at an offset, unless it is the one that was converted last. Returns false if it cannot be converted. There is enough
+ * room, because debug_frame_append() has made some for an FDE and a CIE.
+ */
 static bool append_cie(struct conversion *c, uint64_t at)
 {
 	uint32_t bytes, id;
@@ -82,7 +85,7 @@ static void append_fde(struct conversion *c, uint64_t at, uint32_t bytes, uint32
 	if (bytes < 16 || !append_cie(c, cie))
 		return;
 	append_u32(c, bytes + 4);
-	append_u32(c, (uint32_t)(c->to_bytes - c->cie_to)); /* distance back from this field */
+	append_u32(c, (uint32_t)(c->to_bytes - c->cie_to)); /* the CIE lies so many bytes before this field */
 	append_bytes(c, c->from + at + 8, bytes);
 }
 

@@ -6,8 +6,9 @@
 #include "analyzer/symbols/elf_object.h"
 
 /*
- * Returns a copy of frames (which may be NULL) with the entries of a .debug_frame behind them. *bytes becomes the size of both. The caller
- * frees it. Without memory, returns NULL and changes nothing.
+ * Returns a copy of frames (of *bytes, or NULL), followed by the entries of a .debug_frame that can be converted. *bytes becomes the size
+ * of both. The caller frees the copy. Returns NULL and changes nothing if there is no memory for it. If memory runs out later, the
+ * remaining entries are missing.
  */
 unsigned char *debug_frame_append(const unsigned char *frames, uint64_t *bytes, const struct elf_section *debug_frame);
 

@@ -116,7 +116,7 @@ static bool read_cie(struct reader r, struct cie *out)
 	} else if (!read_uleb(&r, &u)) {
 		return false;
 	}
-	if (u != CFI_REGISTERS - 1) /* x86-64 code has no other place for the return address */
+	if (u != CFI_REGISTERS - 1) /* all compilers for x86-64 number the return address so */
 		return false;
 	out->initial_end = r.end;
 	out->initial = r.at;
@@ -204,7 +204,7 @@ static bool read_fde(struct section *s, uint64_t offset, uint32_t length, struct
 	uint32_t id;
 
 	*fde = (struct eh_frame_fde){ .offset = offset };
-	if (!read_fixed_bytes(&r, &id, 4) || id == 0) /* a CIE */
+	if (!read_fixed_bytes(&r, &id, 4) || id == 0) /* this entry is a CIE */
 		return false;
 	if (id > offset + 4) /* the CIE lies id bytes before this field */
 		return false;

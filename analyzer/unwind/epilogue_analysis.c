@@ -9,7 +9,7 @@
 #define RBP 6u
 #define UNKNOWN INT32_MIN
 #define SAME (INT32_MIN + 1) /* unchanged since the first instruction */
-#define FARTHEST (1 << 20) /* bytes that a frame's offset may be away */
+#define FARTHEST (1 << 20) /* most bytes between rsp or rbp and a place in the frame */
 #define BY_RBP (1 << 24)   /* offsets near it count from the value of rbp at the first instruction */
 #define NR_SAVED 6u
 #define STEPS_MAX 4096u
@@ -25,10 +25,10 @@ struct way {
 	uint32_t offset;
 	uint32_t caller; /* 1 + the call that lies just before; 0: there is none, or a jump led here */
 	int32_t rsp;
-	int32_t rsp_at_call;	/* the highest stack pointer at a call, UNKNOWN before the first one */
+	int32_t rsp_at_call;	/* the highest stack pointer at a call of this path; UNKNOWN before the first one */
 	int32_t at[16];		/* a register's value, if it is an address in the frame */
 	int32_t from[NR_SAVED]; /* SAME, UNKNOWN, or the place on the stack from which the value was loaded */
-	int32_t slot[NR_SAVED]; /* slot: the place where the register was stored. stored: the value of from at that time. */
+	int32_t slot[NR_SAVED]; /* slot: the place on the stack where the register was stored. stored: the value of from at that time. */
 	int32_t stored[NR_SAVED];
 };
 
@@ -189,8 +189,8 @@ static void call_does_not_return(struct epilogue_reading *r, uint32_t caller)
 }
 
 /*
- * Marks an instruction as seen. Returns false if it was. If the stack pointer differs from that of the earlier path, one of the two paths
- * comes from a call that does not return.
+ * Marks an instruction as seen. Returns false if a path was there before. If that had another stack pointer, one of the two paths comes
+ * from a call that does not return, and the analysis begins anew with that knowledge.
  */
 static bool way_is_new(struct epilogue_reading *r, const struct way *w)
 {
@@ -212,7 +212,8 @@ static bool way_is_new(struct epilogue_reading *r, const struct way *w)
 
 /*
  * At a call the stack pointer is a multiple of 16, and the calling function's return address lies above it, never at a multiple of 16.
- * Where that does not fit, an earlier call does not return, and this path went on into the function behind it.
+ * Where that does not fit, an earlier call does not return, and this path went on into the function behind it. above: bytes from such a
+ * multiple up to rsp here, which are 8 at a return and 0 at a call.
  */
 static bool way_is_of_another_function(const struct way *w, int32_t above)
 {
@@ -267,14 +268,14 @@ static void follow_way(struct epilogue_reading *r, struct way w)
 			end_way_at_return(r, &w);
 			return;
 		case INSN_JUMP:
-			/* A jump with the frame gone leads to another function, which returns to this one's caller. */
+			/* A jump with the frame gone is a tail call of a function that returns to the caller of this one. */
 			if (i.target ? i.target >= r->bytes : w.rsp > 0 && !offset_counts_from_rbp(w.rsp)) {
 				end_way_at_return(r, &w);
 				return;
 			}
 			/*
-			 * A jump without a known target is one by a table. Behind it stands code that the table leads to, or else another
-			 * function, which returns to this height.
+			 * Other jumps without a known target are by a table. Behind such a jump stands code to which the table leads, or
+			 * else another function, which returns to the same height.
 			 */
 			next = i.target ? i.target : next;
 			break;

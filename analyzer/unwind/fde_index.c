@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The index of an object's usable FDEs, which is made once per object. */
+/* Makes the index of the FDEs of an object that cfi_is_safe() lets pass, once per object. */
 #include "analyzer/unwind/unwind_internal.h"
 
 #include "analyzer/unwind/debug_frame.h"
@@ -22,7 +22,7 @@ static bool add_fde(void *context, const struct eh_frame_fde *f)
 {
 	struct fde_index *k = context;
 
-	if (!f->bytes || f->offset > UINT32_MAX) /* bytes is 0 for code that the linker left out */
+	if (!f->bytes || f->offset > UINT32_MAX) /* bytes is 0 where the linker left the code out */
 		return true;
 	if (f->expressions) {
 		if (!GROW(k->expressions, k->nr_expressions, k->expressions_capacity))
@@ -36,7 +36,10 @@ static bool add_fde(void *context, const struct eh_frame_fde *f)
 	return true;
 }
 
-/* Rewrites FDEs whose addresses count from the code. Such sections have no address of their own, and are placed at the code's. */
+/*
+ * Rewrites FDEs whose addresses count from the start of the code (textrel.h). Sections without an address of their own are placed at that
+ * of the code.
+ */
 static void resolve_textrel(struct fde_index *k, const struct unwind_object *o)
 {
 	struct elf_section text;
@@ -71,7 +74,7 @@ static void find_frames(struct fde_index *k, const struct unwind_object *o)
 		resolve_textrel(k, o);
 	}
 	if (!k->frames)
-		k->frames_address = o->start - o->bias; /* the offsets in libunwind's table reach all code from there */
+		k->frames_address = o->start - o->bias; /* offsets in libunwind's table have 32 bits, and reach all code from there */
 	/* Go's .debug_frame says less than Go's table: it does not say where a function moves to another stack. */
 	if (elf_find_go(o->elf, &go, &text))
 		both = go_frames_append(k->frames, &k->frames_bytes, k->frames_address, &go, text);

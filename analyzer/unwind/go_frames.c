@@ -15,7 +15,8 @@ enum { CFA_NOP = 0, CFA_ADVANCE = 4, CFA_UNDEFINED = 7, CFA_DEF_CFA = 12, CFA_DE
 #define BYTES_EACH 8u	/* bytes of all entries per byte of the table, at most (tables that linkers write need one) */
 
 /*
- * The augmentation is "zR": addresses have 8 bytes and count from themselves. The CFA is rsp + 8, and the return address lies at CFA - 8.
+ * The augmentation is "zR": addresses of FDEs have 8 bytes and are relative to their own place. The CFA is rsp + 8, and the return address
+ * lies at CFA - 8.
  */
 static const unsigned char cie[] = {
 	20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, PCREL_SDATA8,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of functions without unwind information. Each function's instructions are read once. */
+/*
+ * Makes the rows of code without unwind information, from its instructions. Each function, and each instruction of a region, is read once
+ * as long as its rows are kept.
+ */
 #include "analyzer/unwind/unwind_internal.h"
 
 #include "analyzer/unwind/epilogue_analysis.h"
@@ -7,8 +10,8 @@
 
 #include <stdlib.h>
 
-#define BYTES_MAX (64u << 20)	 /* memory for rows; when it is full, all rows are forgotten */
-#define READ_MAX (256u << 20) /* bytes of code that an unwinder reads in all (no program has so many without information) */
+#define BYTES_MAX (64u << 20)	 /* memory for rows; when it is full, all rows are freed and made again */
+#define READ_MAX (256u << 20) /* bytes of functions that an unwinder reads in all (programs have fewer without unwind information) */
 
 struct known_code {
 	struct known_code *next;
@@ -16,7 +19,7 @@ struct known_code {
 	struct prologue_rows *rows;
 };
 
-/* An instruction of a region, and its row. */
+/* An instruction of a region (struct unwind_object), and its row if it has one. */
 struct known_place {
 	struct known_place *next;
 	uint64_t key, offset;

@@ -20,12 +20,12 @@
 #define TABLE_BASE 0xf000000000000000ull
 #define TABLES_MAX 65536u
 
-/* libunwind's own search, which it exports for profilers without a public declaration. perf declares it in the same way. */
+/* libunwind's own search in such a table, which it exports for profilers without a public declaration. perf declares it in the same way. */
 extern int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di, unw_proc_info_t *pi,
 					      int need_unwind_info, void *arg);
 
 struct table_entry {
-	int32_t start, fde; /* relative to the .eh_frame's (or header's) address */
+	int32_t start, fde; /* addresses of the code and of its FDE, relative to fde_index.frames_address */
 };
 
 struct libunwind_table {
@@ -42,15 +42,15 @@ struct libunwind {
 	/* The members from here on belong to the current walk. */
 	const struct unwind_space *view;
 	const struct unwind_input *input;
-	struct unwind_registers registers; /* the registers at its start */
-	struct fde_index *at; /* index of the last frame that libunwind asked about */
-	struct unwind_object object; /* object of that frame */
+	struct unwind_registers registers; /* the registers at the start of the walk or step */
+	struct fde_index *at; /* index of the last object that libunwind asked about */
+	struct unwind_object object; /* that object */
 	struct {
 		uint64_t address, value;
-	} popped[CFI_REGISTERS]; /* words below the stack pointer that have been restored to registers */
+	} popped[CFI_REGISTERS]; /* places below the stack pointer whose saved value is back in its register (find_popped()) */
 	unsigned nr_popped;
 	bool no_info, truncated;
-	bool forget; /* flush libunwind's cache after this step */
+	bool forget; /* flush libunwind's cache after this step, because it has an expression */
 };
 
 static void make_unwind_table(struct libunwind *l, struct fde_index *k)
@@ -116,7 +116,10 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 	ret = _Ux86_64_dwarf_search_unwind_table(as, ip, &di, pi, need_unwind_info, arg);
 	if (ret < 0)
 		l->no_info = true;
-	/* libunwind caches an expression by its address, and would read it later without checking which object it belongs to. */
+	/*
+	 * libunwind caches an expression by its address, and would read it later without checking which object it belongs to. So the cache
+	 * is flushed after this step.
+	 */
 	else if (k->nr_expressions && bsearch(&(uint64_t){ pi->start_ip - o.bias }, k->expressions, k->nr_expressions,
 					      sizeof(*k->expressions), sorted_by_number))
 		l->forget = true;
@@ -139,8 +142,8 @@ static int get_dyn_info_list_addr(unw_addr_space_t as, unw_word_t *address, void
 }
 
 /*
- * Adds those bytes of the word at address that lie in [base, base + bytes). Returns false if none does. libunwind reads whole words at
- * multiples of 8, and sections need not begin or end there.
+ * Adds those bytes of the word at address to *word that lie in [base, base + bytes). Returns false if none does. libunwind reads whole
+ * words at multiples of 8, and sections need not begin or end there.
  */
 static bool read_partial_word(const void *data, uint64_t base, uint64_t bytes, uint64_t address, uint64_t *word)
 {
@@ -183,7 +186,8 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 			*value = l->popped[i].value;
 			return 0;
 		}
-	if (l->at && address - l->object.start < l->object.end - l->object.start) { /* a personality routine's pointer, never called */
+	/* Other words of the object are pointers to personality routines, which are never called. */
+	if (l->at && address - l->object.start < l->object.end - l->object.start) {
 		*value = 0;
 		return 0;
 	}
@@ -277,8 +281,8 @@ static void read_registers(unw_cursor_t *c, struct unwind_registers *r)
 }
 
 /*
- * Finds the registers that a function's epilogue has already restored although its unwind information still says where they were saved
- * (struct cfi_row, lowered).
+ * Sets l->popped to the registers that a function's epilogue has already restored although its unwind information still says where they
+ * were saved (struct cfi_row, lowered). access_mem() answers with them, because the memory below the stack pointer is not in the sample.
  */
 static void find_popped(struct libunwind *l, uint64_t address)
 {
@@ -302,8 +306,8 @@ static void find_popped(struct libunwind *l, uint64_t address)
 }
 
 /*
- * Begins a walk from the registers of the code at an address. libunwind looks the first frame's rip up as it is, so rip is set to the
- * address.
+ * Begins a walk from the registers of the code at an address. libunwind looks up the first frame at its rip, and not at rip - 1 as it does
+ * for return addresses. So rip is set to the address to look up.
  */
 static bool begin_cursor(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input, uint64_t address,
 			 const struct unwind_registers *r, unw_cursor_t *c)
@@ -317,7 +321,7 @@ static bool begin_cursor(struct libunwind *l, const struct unwind_space *space, 
 	return unw_init_remote(c, l->space, l) >= 0;
 }
 
-/* Returns UNWIND_STOPPED if the cursor and *r are now at the caller. */
+/* Steps to the caller. Returns UNWIND_STOPPED if the cursor and *r are now at the caller, else why the walk ends. */
 static enum unwind_end step_cursor(struct libunwind *l, unw_cursor_t *c, struct unwind_registers *r)
 {
 	uint64_t sp = r->value[UNWIND_RSP];
@@ -354,7 +358,10 @@ enum unwind_end libunwind_step(struct libunwind *l, const struct unwind_space *s
 	return begin_cursor(l, space, input, address, r, &cursor) ? step_cursor(l, &cursor, r) : UNWIND_BROKEN;
 }
 
-/* Returns whether a signal made the frame at this address. Then its caller was interrupted and has not called. */
+/*
+ * Did a signal make the frame at this address? Then its caller was interrupted and has not called, so that its address is not a return
+ * address. *function becomes the start of the function, or 0.
+ */
 static bool is_signal_frame(struct libunwind *l, uint64_t address, uint64_t *function)
 {
 	struct cfi_program program;
@@ -365,7 +372,10 @@ static bool is_signal_frame(struct libunwind *l, uint64_t address, uint64_t *fun
 	return k && fde_index_find_program(k, address - o.bias, &program) && program.signal_frame;
 }
 
-/* Returns whether address may be the last byte of a call in known code. guess: how the frame pointer led there, if it did. */
+/*
+ * May address be the last byte of a call in known code? guess: how the frame pointer led there. After FRAME_POINTER_LAST, the code must
+ * also have unwind information, or be read by its instructions, to be believed.
+ */
 static bool is_code_behind_call(struct libunwind *l, uint64_t address, enum frame_pointer_step guess)
 {
 	struct cfi_program program;
@@ -385,8 +395,8 @@ static bool is_code_behind_call(struct libunwind *l, uint64_t address, enum fram
 }
 
 /*
- * Steps out of code without unwind information, as its instructions say, or by its frame pointer where that is allowed. UNWIND_STOPPED: the
- * registers of *f are the caller's now.
+ * Steps out of code without unwind information, as its instructions say, or by its frame pointer where that is allowed. Returns
+ * UNWIND_STOPPED if the registers of *f are now the caller's, else why the walk ends.
  */
 static enum unwind_end unwind_step_without_information(struct libunwind *l, bool any_guessed, struct unwind_frame *f)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memo keeps one rule per address in an open-addressed table of cache lines. A step from a frame to its caller is one look-up, and as
- * many loads as the code has saved registers.
+ * A memo keeps one rule per code address in an open-addressed table, whose entries are cache lines. A step from a frame to its caller is
+ * one look-up, and as many loads as the code has saved registers.
  *
  * An entry belongs to an address in an address space, and holds for a time. When other code lies there, the entry is made anew at the next
  * look-up. Nearly all code leaves a frame in one way: the CFA is a register plus a number, and the registers that calls preserve lie at
- * fixed offsets from it. Other rows (expressions, signal frames) are kept whole.
+ * fixed offsets from it (RULE_PLAIN). Other rows (such as those with expressions) are kept whole.
  */
 #include "analyzer/unwind/unwind_internal.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define ENTRIES_FIRST 4096u
-#define ENTRIES_MAX (1u << 21) /* when it is full, all entries are dropped */
+#define ENTRIES_MAX (1u << 21) /* when half of them are used, all entries are dropped */
 #define ROWS_MAX 65536u
 
 enum rule_kind {
@@ -23,7 +23,7 @@ enum rule_kind {
 	RULE_BOTTOM, /* the return address is undefined */
 	RULE_PLAIN,
 	RULE_ROW,   /* rows[row] */
-	RULE_ASK,   /* libunwind makes the step */
+	RULE_ASK,   /* libunwind makes the step, because there is no row, or no room for it */
 };
 
 /* DWARF numbers of the registers that calls preserve. */
@@ -41,13 +41,13 @@ struct memo_entry {
 		uint32_t row;
 	};
 	int16_t ra;		/* the return address, as an offset from the CFA */
-	unsigned char mask;	/* bit n: saved[n] is set */
+	unsigned char mask;	/* bit n: the register was saved at saved[n]; otherwise it is unchanged */
 	unsigned char kind, cfa_register;
 	bool code, frame_pointers, signal_frame, lowered;
-	bool by_code; /* the rule was read from the instructions */
+	bool by_code; /* the rule was made from the instructions (known_code.c) */
 	bool unregistered;
-	bool no_call; /* no call ends behind the address */
-	uint32_t into; /* offset in its function; UINT32_MAX: not known */
+	bool no_call; /* address_is_behind_no_call() */
+	uint32_t into; /* offset of the address in its function; UINT32_MAX: not known */
 };
 
 _Static_assert(sizeof(struct memo_entry) == 64, "an entry is a cache line");
@@ -108,7 +108,7 @@ static bool place_is_near_cfa(const struct cfi_place *p)
 	return p->where == CFI_AT && p->value == (int16_t)p->value;
 }
 
-/* Makes a RULE_PLAIN of a row, if it is one of the usual kind. */
+/* Makes a RULE_PLAIN of a row. Returns false if a RULE_PLAIN cannot express it. */
 static bool make_plain_rule(const struct cfi_row *row, struct memo_entry *e)
 {
 	if (row->cfa.where != CFI_REGISTER || row->cfa.value != (int32_t)row->cfa.value || !place_is_near_cfa(&row->reg[CFI_RETURN]))
@@ -133,7 +133,7 @@ static bool make_plain_rule(const struct cfi_row *row, struct memo_entry *e)
 	return true;
 }
 
-/* Makes a rule of a row. Returns false if there is no room for it. */
+/* Makes a rule of a row. Returns false if there is no room or memory for it. */
 static bool set_rule_of_row(struct memo *m, const struct cfi_row *row, struct memo_entry *e)
 {
 	e->lowered = row->lowered;
@@ -161,7 +161,8 @@ static void make_address_rule(struct memo *m, const struct unwind_space *space, 
 	e->space = space->number;
 	e->from_ns = o.from_ns;
 	e->until_ns = o.until_ns;
-	if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns) { /* the range is wrong, so the answer holds for this time only */
+	/* The range is wrong, so the entry is used for this time only. */
+	if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns) {
 		e->from_ns = space->time_ns;
 		e->until_ns = space->time_ns + 1;
 	}
@@ -224,7 +225,7 @@ static void grow_or_clear_entries(struct memo *m)
 	free(old);
 }
 
-/* Finds or makes the entry of an address. It is valid until the next call. */
+/* Returns the entry of an address, and makes it if there is none that holds at the time. It is valid until the next call. */
 static inline struct memo_entry *get_entry(struct memo *m, const struct unwind_space *space, uint64_t address)
 {
 	uint32_t at = slot_of_address(m, address, space->number);
@@ -293,7 +294,7 @@ uint64_t memo_function(struct memo *m, const struct unwind_space *space, uint64_
 enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, const struct unwind_input *input,
 			  bool (*frame)(void *context, const struct unwind_frame *f), void *context)
 {
-	enum frame_pointer_step guess = FRAME_POINTER_NONE; /* how this frame was found */
+	enum frame_pointer_step guess = FRAME_POINTER_NONE; /* how the frame pointer led to this frame, if it did */
 	const int most = unwind_frames_max(input);
 	bool any_guessed = false;
 	struct unwind_frame f;
@@ -308,7 +309,8 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		uint64_t sp = f.registers.value[UNWIND_RSP];
 
 		e = get_entry(m, space, f.address);
-		if (f.found != UNWIND_BY_INFORMATION && (!e->code || e->no_call)) /* not a return address */
+		/* The address before ip is no code, or not the end of a call. */
+		if (f.found != UNWIND_BY_INFORMATION && (!e->code || e->no_call))
 			return UNWIND_NO_INFO;
 		if (guess == FRAME_POINTER_LAST && e->kind == RULE_NO_INFO)
 			return UNWIND_NO_INFO;

@@ -12,34 +12,34 @@
 #define ENTRY_RSP (-8)	       /* at the first instruction, when the frame is only the return address */
 #define FARTHEST (1 << 28)     /* larger numbers are not offsets in a frame */
 #define NODES_MAX (1u << 18)
-#define STEPS_A_NODE 24u       /* most instructions are read once or twice, because states only lose knowledge */
+#define STEPS_A_NODE 24u       /* if more steps are needed, the function is not understood; most instructions take one or two */
 #define RESTARTS_MAX 64
 
 static const uint8_t saved_register[CODE_NR_SAVED] = { 3, 6, 12, 13, 14, 15 };
 #define CALL_CLOBBERS (1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 0xfu << 8)
 
-/* An instruction that a path leads to. */
+/* An instruction. reached: a path leads to it. */
 struct node {
 	uint32_t offset;
-	uint32_t caller; /* 1 + the call just before, if no other path leads here */
+	uint32_t caller; /* 1 + the node of the call just before, if no other path leads here */
 	bool reached, waits;
 	bool no_return; /* a call that does not return */
 	struct insn_step step;
 	struct code_state state; /* before the instruction */
 };
 
-/* The state of the analysis while rows are made. */
+/* The state of the analysis of one function, which is kept only until its rows are made. */
 struct prologue_reading {
 	const unsigned char *code;
 	uint32_t bytes;
 	uint32_t *at; /* 1 + the node at each offset */
 	struct node *node;
 	uint32_t nr, capacity;
-	uint32_t *waiting; /* nodes */
+	uint32_t *waiting; /* nodes whose state has changed, and which are still to be followed */
 	uint32_t nr_waiting, waiting_capacity;
-	uint32_t *table; /* nodes that may jump by a table */
+	uint32_t *table; /* nodes of jumps that may be by a table */
 	uint32_t nr_tables, tables_capacity;
-	uint64_t steps; /* work done, which is bounded */
+	uint64_t steps; /* work done; see STEPS_A_NODE */
 	bool not_understood, restart;
 };
 
@@ -173,7 +173,10 @@ static void add_waiting_node(struct prologue_reading *r, uint32_t n)
 	r->waiting[r->nr_waiting++] = n;
 }
 
-/* Finds or makes the node at an offset. Returns UINT32_MAX if no instruction is there, or there are too many nodes. */
+/*
+ * Returns the node at an offset, and makes it if there is none. Returns UINT32_MAX if no instruction is there. If there are too many nodes,
+ * or memory runs out, the function is not understood.
+ */
 static uint32_t get_insn_node(struct prologue_reading *r, uint64_t offset)
 {
 	struct insn_step step;
@@ -202,7 +205,7 @@ static bool join_register_value(int32_t *to, int32_t from)
 	return true;
 }
 
-/* Returns true if less is known than before. */
+/* Keeps of *to only what *from has, too. Returns true if less is known than before. */
 static bool join_code_states(struct code_state *to, const struct code_state *from)
 {
 	bool changed = false;
@@ -214,7 +217,7 @@ static bool join_code_states(struct code_state *to, const struct code_state *fro
 	return changed;
 }
 
-/* Notes that a path leads to an offset with state s. caller: 1 + the call before it, or 0. */
+/* Notes that a path leads to an offset with state s. caller: 1 + the node of the call before it, or 0. */
 static void lead_way_to_offset(struct prologue_reading *r, uint64_t offset, const struct code_state *s, uint32_t caller)
 {
 	uint32_t n = offset < r->bytes ? get_insn_node(r, offset) : UINT32_MAX;
@@ -230,7 +233,10 @@ static void lead_way_to_offset(struct prologue_reading *r, uint64_t offset, cons
 		add_waiting_node(r, n);
 		return;
 	}
-	/* The stack cannot have two heights at one place. If one of the paths comes from a call, that call does not return. */
+	/*
+	 * The stack cannot have two heights at one place. If one of the paths comes from a call, that call does not return, and the
+	 * analysis restarts.
+	 */
 	if (is_frame_offset(s->reg[RSP]) && is_frame_offset(to->state.reg[RSP]) && s->reg[RSP] != to->state.reg[RSP]) {
 		uint32_t call = caller ? caller : to->caller;
 
@@ -346,7 +352,7 @@ static void follow_table_jumps(struct prologue_reading *r)
 			continue;
 		}
 		if (!insn_read_step(r->code + offset, r->bytes - offset, offset, &step))
-			return; /* data, behind which instructions need not begin */
+			return; /* this is data, behind which instructions need not begin */
 		if (step.nothing || step.stops) { /* padding between blocks */
 			offset += step.bytes;
 			continue;

@@ -15,31 +15,36 @@
 
 #include "analyzer/unwind/cfi.h"
 
-#define PROLOGUE_ROWS_BYTES_MAX (1u << 20) /* bytes of a function; larger ones have no rows */
+#define PROLOGUE_ROWS_BYTES_MAX (1u << 20) /* most bytes of a function; larger ones have no rows */
 
 struct prologue_rows;
 
-/* Returns NULL without memory. A function that is not understood gets an object without rows. */
+/*
+ * Makes the rows of a function. A function that is not understood gets an object without rows, and so it may if memory runs out. The result
+ * may also be NULL then. The caller frees it by prologue_rows_destroy().
+ */
 struct prologue_rows *prologue_rows_create(const void *function, size_t bytes);
 void prologue_rows_destroy(struct prologue_rows *r);
-/* Returns the bytes of memory that the rows take. */
+/* Returns how many bytes of memory the rows take. */
 size_t prologue_rows_size(const struct prologue_rows *r);
 
 /* Finds the row of the instruction that covers offset. Returns false if there is none. */
 bool prologue_rows_find(const struct prologue_rows *r, uint64_t offset, struct cfi_row *out);
 
-/* The state before an instruction, for comparisons. Numbers are addresses relative to the CFA. */
+/* The state before an instruction, for tests. Numbers are addresses relative to the CFA. */
 #define CODE_UNKNOWN INT32_MIN
-#define CODE_CALLERS (INT32_MIN + 1) /* the caller's, unchanged */
+#define CODE_CALLERS (INT32_MIN + 1) /* the register has the caller's value, unchanged */
 #define CODE_NR_SAVED 6
 struct code_state {
 	int32_t reg[16];
-	int32_t slot[CODE_NR_SAVED]; /* places of the caller's rbx, rbp, r12-r15, or CODE_UNKNOWN */
+	int32_t slot[CODE_NR_SAVED]; /* places where the caller's rbx, rbp and r12 to r15 are saved, or CODE_UNKNOWN */
 };
-/* Finds the state before the instruction that begins at offset. Returns false if no path leads to one there. */
+/* Finds the state before the instruction that begins at offset. Returns false if no path leads to an instruction there. */
 bool prologue_rows_state(const struct prologue_rows *r, uint64_t offset, struct code_state *out);
 
-/* Returns whether a call instruction ends at the end of these bytes. */
+/*
+ * Can the end of these bytes be a call instruction? Bytes before it are not read as instructions, so it may also be the end of another one.
+ */
 bool code_ends_with_call(const void *bytes, size_t nr);
 
 #endif

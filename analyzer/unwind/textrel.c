@@ -10,7 +10,10 @@
 #define TEXTREL_SDATA4 0x2b
 #define PCREL_SDATA4 0x1b
 
-/* Reads length and id of the entry at an offset. Returns false if it does not end inside the section, or is a terminator. */
+/*
+ * Reads length and id of the entry at an offset. Returns false at the end of the section, for an entry that does not end inside it, and for
+ * a terminator.
+ */
 static bool read_frame_entry(const unsigned char *frames, uint64_t bytes, uint64_t at, uint32_t *length, uint32_t *id)
 {
 	if (at > bytes || bytes - at < 8)
@@ -20,7 +23,10 @@ static bool read_frame_entry(const unsigned char *frames, uint64_t bytes, uint64
 	return *length >= 4 && *length <= bytes - at - 4;
 }
 
-/* Finds the byte in the CIE at an offset that says how its FDEs write addresses. Returns 0 if they do not count from the code. */
+/*
+ * Returns the offset of the byte in the CIE at an offset that says how its FDEs write addresses. Returns 0 if these do not count from the
+ * start of the code.
+ */
 static uint64_t find_fde_encoding(const unsigned char *frames, uint64_t bytes, uint64_t cie)
 {
 	uint32_t length, id;
@@ -67,7 +73,7 @@ unsigned char *textrel_resolve(const unsigned char *frames, uint64_t bytes, uint
 				return NULL;
 			memcpy(copy, frames, bytes);
 		}
-		if (distance != (int32_t)distance) /* farther away than code of this object can be */
+		if (distance != (int32_t)distance) /* the code of an object cannot be so far away, so this is malformed */
 			distance = 0;
 		value = (uint32_t)distance;
 		memcpy(copy + field, &value, 4);

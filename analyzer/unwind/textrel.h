@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Returns a copy for frames that lie at frames_address, in which such addresses are relative to their own place. text: the address of the
- * code. The caller frees the copy. Returns NULL if no address is to be changed, or without memory.
+ * Returns a copy of frames, which lie at frames_address, in which such addresses are relative to their own place. text: the address of the
+ * code. The caller frees the copy. Returns NULL if no address has to be changed, or without memory.
  */
 unsigned char *textrel_resolve(const unsigned char *frames, uint64_t bytes, uint64_t frames_address, uint64_t text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An unwinder consists of the indexes of all objects, libunwind, and the memo in front of it. */
+/* An unwinder consists of the indexes of all objects, libunwind, and the rules of memo.c, which make most steps without libunwind. */
 #include "analyzer/unwind/unwind_internal.h"
 
 #include <errno.h>

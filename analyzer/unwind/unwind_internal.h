@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* An entry for a usable FDE. */
+/* An FDE that eh_frame_each() found. start: address of its code. offset: place of the FDE in frames. */
 struct fde_index_fde {
 	uint64_t start;
 	uint32_t bytes, offset;
@@ -21,13 +21,13 @@ struct fde_index {
 	struct fde_index *next;
 	uint64_t key;
 	uint64_t frames_address, frames_bytes;
-	const unsigned char *frames; /* NULL: the object has none */
-	unsigned char *own_frames; /* frames, if they were converted and are freed here */
+	const unsigned char *frames; /* bytes of .eh_frame; NULL: the object has none */
+	unsigned char *own_frames; /* frames, if they were converted; freed with the index; else NULL */
 	struct fde_index_fde *fde; /* sorted by start */
 	uint32_t nr_fdes, fdes_capacity;
-	uint64_t *expressions; /* sorted starts of the code whose program has expressions */
+	uint64_t *expressions; /* sorted starts of the FDEs whose program has expressions */
 	uint32_t nr_expressions, expressions_capacity;
-	struct libunwind_table *table; /* made for libunwind when it asks */
+	struct libunwind_table *table; /* made when libunwind first looks for a frame of the object; else NULL */
 };
 
 #define KNOWN_BUCKETS 1024u
@@ -39,34 +39,37 @@ struct knowledge {
 	struct fde_index *bucket[KNOWN_BUCKETS];
 	struct known_code *code[KNOWN_BUCKETS];
 	struct known_place *place[KNOWN_BUCKETS]; /* instructions in regions */
-	uint64_t code_bytes, code_read; /* code_bytes: memory for rows. code_read: bytes of code that were read so far. */
+	uint64_t code_bytes, code_read; /* code_bytes: memory that rows take. code_read: bytes of code read so far. */
 };
 
-/* Finds or makes an object's index. Returns NULL without memory, or when o has no unwind information. */
+/* Returns the index of an object, and makes it at the first call. Returns NULL without memory, or if o has no unwind information. */
 struct fde_index *knowledge_get_index(struct knowledge *all, const struct unwind_object *o);
-/* Finds the program of the code at one of the object's own addresses. Returns false if there is none. */
+/* Finds the FDE that covers an address (without the bias), and its program. Returns false if there is none. */
 bool fde_index_find_program(const struct fde_index *k, uint64_t address, struct cfi_program *out);
-/* Returns the run-time start of the code around an address, by its FDE, else by its symbol. 0: not known. */
+/* Returns the run-time start of the function around an address, by its FDE, else by o->function. 0: not known. */
 uint64_t knowledge_function_start(struct knowledge *all, const struct unwind_object *o, uint64_t address);
 /*
- * Returns whether code without information may be left by its frame pointer. That is so for code of a JIT, and for code that another
- * compiler put into an image whose other code is described (V8's builtins, 1.5 MB of them). Single functions without information are
+ * May a frame of code without unwind information be left by its frame pointer? That is so for code of a JIT, and in a wide gap between
+ * FDEs: there is code that another compiler put into an image (V8's builtins, 1.5 MB of them). Single functions without information are
  * written in assembler, and follow no convention.
  */
 bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_object *o, uint64_t address);
 
-/* Makes a row from the instructions of code that has no program. Returns false if they do not allow that. */
+/*
+ * Makes the row of an address from the instructions of its function or region. Returns false if these are not known, or do not say where
+ * the frame is, or if memory runs out.
+ */
 bool knowledge_read_code_row(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out);
 void knowledge_forget_code(struct knowledge *all);
 /*
- * Returns true if the byte at address is known not to be the last one of a call. Before a return address, it always is the last one of a
- * call.
+ * Is the byte at address known not to be the last one of a call? The byte before a return address always is the last one of a call, so an
+ * address for which this is true was not left by a call.
  */
 bool address_is_behind_no_call(const struct unwind_object *o, uint64_t address);
 
 /*
- * Reads a word of the sampled stack. Returns false and sets *end to UNWIND_TRUNCATED where the stack goes on behind the snapshot, else to
- * UNWIND_BROKEN.
+ * Reads a word of the sampled stack. If the snapshot lacks it, returns false and sets *end: to UNWIND_TRUNCATED if the address is less than
+ * STACK_BYTES_MAX above the stack pointer, so that the stack may reach there, and else to UNWIND_BROKEN.
  */
 #define STACK_BYTES_MAX (64ull << 20)
 static inline bool stack_read(const struct unwind_input *in, uint64_t address, uint64_t *word, enum unwind_end *end)
@@ -81,7 +84,10 @@ static inline bool stack_read(const struct unwind_input *in, uint64_t address, u
 	return false;
 }
 
-/* Each call pushes a word. The two frames more are the sampled one and one that a register leads to. */
+/*
+ * Returns the most frames that a walk may deliver. Each call pushes a word. The two frames more are the sampled one, and one whose return
+ * address is in a register.
+ */
 static inline int unwind_frames_max(const struct unwind_input *in)
 {
 	return (int)(in->stack_bytes < STACK_BYTES_MAX ? in->stack_bytes / 8 : STACK_BYTES_MAX / 8) + 2;
@@ -90,25 +96,31 @@ static inline int unwind_frames_max(const struct unwind_input *in)
 /* A bit for each register that calls preserve. */
 #define SAVED_MASK (1u << 3 | 1u << 6 | 0xfu << 12)
 
-/* Steps to the caller as a row says. UNWIND_STOPPED: the registers in *r are the caller's now. */
+/*
+ * Steps to the caller as a row says. Returns UNWIND_STOPPED if *r is now the caller's. Otherwise *r is unchanged, and the result is
+ * UNWIND_TRUNCATED or UNWIND_BROKEN.
+ */
 enum unwind_end unwind_step_row(const struct cfi_row *row, const struct unwind_input *in, struct unwind_registers *r);
 /*
- * Steps to the caller by the frame pointer, for code of which nothing else is known. in_chain: frames before were left in the same way, and
- * the caller may be one that keeps no frame pointer (the C library's function that calls main). FRAME_POINTER_NONE: *r is unchanged, and
- * *end says why: rbp is not a frame pointer (UNWIND_NO_INFO), or it leads beyond the snapshot (UNWIND_TRUNCATED). FRAME_POINTER_LAST: the
- * saved value is not a frame pointer, so the caller keeps none (a function compiled from C called this code). The caller is believed only
- * if it has unwind information.
+ * Steps to the caller by the frame pointer, for code of which nothing else is known. in_chain: an earlier frame of this walk was left in
+ * the same way.
+ *
+ * FRAME_POINTER_NONE: *r is unchanged, and *end says why: rbp is not a frame pointer (UNWIND_NO_INFO), or it leads beyond the snapshot
+ * (UNWIND_TRUNCATED). With the other results *r is the caller's. FRAME_POINTER_LAST: the saved value is not a frame pointer, so the caller
+ * keeps none (a function compiled from C called this code). The walk then goes on only if the caller has unwind information.
+ * FRAME_POINTER_CHAIN: the saved value is a frame pointer or 0. In a chain it may also be neither, because the last caller may keep no
+ * frame pointer (the C library's function that calls main), and rbp is unknown then.
  */
 enum frame_pointer_step { FRAME_POINTER_NONE, FRAME_POINTER_CHAIN, FRAME_POINTER_LAST };
 enum frame_pointer_step unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r,
 						      enum unwind_end *end);
 /*
- * Returns whether a return address lies where a function without a frame of its own would have one, between the stack pointer and the frame
- * pointer. Then rbp is its caller's, and would lead past the caller.
+ * Is there a return address between the stack pointer and the frame pointer, among the first few words, where a function without a frame of
+ * its own has one? rbp is still the frame pointer of the caller then, so a step by it would leave the caller out.
  */
 bool has_return_address(struct knowledge *all, const struct unwind_space *space, const struct unwind_input *in,
 			const struct unwind_registers *r);
-/* Returns whether a chain of frame pointers ends here, which 0 says. r: registers that unwind_step_by_frame_pointer() has made. */
+/* Does a chain of frame pointers end here, because the saved one is 0? r: registers after unwind_step_by_frame_pointer(). */
 static inline bool is_last_by_frame_pointer(const struct unwind_registers *r)
 {
 	return (r->known & 1u << UNWIND_RBP) && r->value[UNWIND_RBP] == 0;
@@ -121,7 +133,10 @@ void libunwind_destroy(struct libunwind *l);
 void libunwind_table_free(struct libunwind_table *t);
 enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input,
 			       bool (*frame)(void *context, const struct unwind_frame *f), void *context);
-/* Steps one frame, from registers r of the code at an address. Returns UNWIND_STOPPED if *r is now the caller's, else why the walk ends. */
+/*
+ * Makes one step by libunwind, from registers *r of the code at an address. Returns UNWIND_STOPPED if *r is now the caller's, else why the
+ * walk ends.
+ */
 enum unwind_end libunwind_step(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input,
 			       uint64_t address, struct unwind_registers *r);
 

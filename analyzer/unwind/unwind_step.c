@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps from a frame to its caller, as a row says or by the frame pointer. */
+/* Makes the steps from a frame to its caller that need no libunwind: by a row (struct cfi_row), and by the frame pointer. */
 #include "analyzer/unwind/unwind_internal.h"
 
 struct memory {
@@ -103,7 +103,7 @@ enum frame_pointer_step unwind_step_by_frame_pointer(const struct unwind_input *
 	return goes_on || in_chain ? FRAME_POINTER_CHAIN : FRAME_POINTER_LAST;
 }
 
-#define PUSHED_MAX 7u /* the registers that calls preserve, and the return address */
+#define PUSHED_MAX 7u /* words to look at: the registers that calls preserve may lie before the return address */
 
 bool has_return_address(struct knowledge *all, const struct unwind_space *space, const struct unwind_input *in,
 			const struct unwind_registers *r)
@@ -122,7 +122,7 @@ bool has_return_address(struct knowledge *all, const struct unwind_space *space,
 			continue;
 		k = knowledge_get_index(all, &o);
 		if (!k || !fde_index_find_program(k, word - o.bias, &program) || program.start != word - o.bias)
-			return true; /* not a function's own address, which would be data */
+			return true; /* the word is a return address; a function's first address would be a pointer to it */
 	}
 	return false;
 }
