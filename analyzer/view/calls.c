@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The view calls shows how often each function ran and how long, and each call site with the procedures that were called there. Its numbers
- * come from the host's counters (O. Waddell and J. Ashley, PASTE 1998). Also here are the columns of executions that other views show where
- * there are counts.
+ * come from the host's counters (O. Waddell and J. Ashley, PASTE 1998). This file also has the columns of executions that other views show
+ * if the trace has counts.
  */
 #include "analyzer/query/frequencies.h"
 #include "analyzer/view/view.h"
@@ -86,7 +86,7 @@ struct times {
 
 static bool find_times(const struct report *r, const struct state *s, const struct frequencies *f, struct times *t)
 {
-	bool any = false; /* if no function has time, time is unknown, not 0 */
+	bool any = false; /* if no function has time, it is not known how long any of them ran */
 
 	t->own = calloc((size_t)f->program.nr_functions + 1, sizeof(double));
 	t->total = calloc((size_t)f->program.nr_functions + 1, sizeof(double));
@@ -118,7 +118,7 @@ static int compare_largest_first(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-/* Returns the numbers from 0 to nr - 1, ordered by descending value. Returns NULL without memory. The caller frees it. */
+/* Returns the numbers from 0 to nr - 1, ordered by descending by[number]. Returns NULL without memory. The caller frees the list. */
 static uint32_t *order_by_value(const double *by, uint32_t nr)
 {
 	uint32_t *order = calloc((size_t)nr + 1, sizeof(*order));
@@ -222,7 +222,10 @@ static void show_call_sites(struct report *r, const struct frequencies *f, const
 
 #define CONTRADICTIONS_MAX 5
 
-/* Writes one sentence for each function whose counts contradict each other, about its equation that is furthest off. */
+/*
+ * Writes one sentence for each function whose counts contradict each other, about its equation that is furthest off. After
+ * CONTRADICTIONS_MAX sentences, another one has the number of the remaining functions.
+ */
 static void say_contradictions(const struct report *r, const struct frequencies *f, struct page *p)
 {
 	const struct flow_equation *q;

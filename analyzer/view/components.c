@@ -15,7 +15,7 @@ static bool level_is_wanted(const struct report *r, uint32_t level)
 	return !r->level || strcmp(report_level_name(r, level), r->level) == 0;
 }
 
-/* The totals of level i are in v->group[LEVELS_MAX + i]. */
+/* Asks for the sums of level i in v->group[i], and for its totals in v->group[LEVELS_MAX + i]. */
 static void prepare_components(struct report *r, struct view_instance *v)
 {
 	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
@@ -25,7 +25,10 @@ static void prepare_components(struct report *r, struct view_instance *v)
 		}
 }
 
-/* Writes the names of the components that a component is linked to: "hash join, pipeline 2". */
+/*
+ * Writes the names of the components that a component is linked to, such as "hash join, pipeline 2". Links between components that are the
+ * same one in different processes are left out.
+ */
 static void write_parent_names(const struct report *r, uint32_t component, char *text, size_t bytes)
 {
 	const struct component *c = &r->model->dictionary.component[component];
@@ -44,7 +47,8 @@ static void write_parent_names(const struct report *r, uint32_t component, char 
 }
 
 /*
- * Returns whether the label that distinguishes a component from others of its name is its parent's name, which is shown behind it anyway.
+ * Is the label that distinguishes a component from others of its name the name of its parent? The parent is shown behind it anyway, so the
+ * label is left out then.
  */
 static bool label_is_of_parent(const struct report *r, uint32_t component)
 {
@@ -223,7 +227,7 @@ static void show_pipelines(struct report *r, const struct view_instance *v, stru
 			grid_set(g, samples, sum->samples);
 			grid_set_text(g, pipeline, report_component_name(r, s.order[i], spare));
 			grid_set_text(g, name, report_component_name(r, s.order[i], spare));
-			if (order) /* without operators, the pipeline's own rows count */
+			if (order) /* programs get only the operators of a pipeline, or its own row if there are no operators */
 				grid_mark_row_text(g);
 			for (uint32_t n = 0; order && n < v->group[1]->g.nr; n++) {
 				const struct group_sum *part = &v->group[1]->g.sum[order[n]];

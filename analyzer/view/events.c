@@ -31,7 +31,10 @@ static const char *event_name(const struct report *r, uint32_t e)
 	return r->model->event[e].name ? r->model->event[e].name : "?";
 }
 
-/* Returns a number of counts of the first event, a power of 1000, per which there is at least one count of each other event. */
+/*
+ * Returns a power of 1000, at least 1000 and at most 1e12: so many counts of the first event that, if possible, there is at least one count
+ * of each other event per them.
+ */
 static double scale_of_first_event(const struct report *r, const struct split *s)
 {
 	double scale = 1000;
@@ -44,8 +47,8 @@ static double scale_of_first_event(const struct report *r, const struct split *s
 }
 
 /*
- * Shows each component's share of the first event, and how many counts of each other event there are per so many of the first. A last row
- * shows the same for all components together.
+ * Shows each component's share of the first event, and how many counts of each other event there are per scale_of_first_event() counts of
+ * the first. A last row shows the same for all components together.
  */
 static void show_counts_by_component(const struct report *r, const struct split *s, struct page *p)
 {
@@ -91,7 +94,7 @@ static void show_counts_by_component(const struct report *r, const struct split 
 	grid_show(g, p);
 }
 
-/* Returns Pearson's correlation of two rows of cells. */
+/* Returns Pearson's correlation of two rows of cells, which is not a number if all cells of a row are equal. */
 static double correlation(const double *a, const double *b, int nr)
 {
 	double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, n = nr;
@@ -109,8 +112,8 @@ static double correlation(const double *a, const double *b, int nr)
 }
 
 /*
- * Shows the activity of each event over time. drawn: like l, but with fewer cells where the terminal is narrow. The correlation is computed
- * from l, so it does not depend on the terminal.
+ * Shows the activity of each event over time. drawn: like l, but with fewer cells if the terminal is narrow. The correlation is computed
+ * from l, so that it does not depend on the terminal.
  */
 static void show_over_time(const struct report *r, const struct lanes *l, const struct lanes *drawn, struct page *p)
 {
@@ -159,7 +162,7 @@ static struct component_cells *make_cells(const struct report *r, const struct r
 	return all;
 }
 
-/* Shows the correlation of each event with the first over the time slices in which a component runs. */
+/* Shows, for each component, how the measure of each other event in it correlates over time with that of the first event. */
 static void show_event_correlations(const struct report *r, const struct split *s, const struct report_group *g, const struct lanes *l,
 				    struct page *p)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define STEPS 3
-#define SHOWN_FROM 0.005 /* share that a row needs in text */
+#define SHOWN_FROM 0.005 /* share that a row needs to be shown in text form */
 
 static const enum host_level steps[STEPS] = { HOST_LEVEL_MODULE, HOST_LEVEL_FUNCTION, HOST_LEVEL_LINE };
 
@@ -22,9 +22,9 @@ struct report_group *level_tree_ask(struct report *r)
 struct tree {
 	const struct report *r;
 	const struct report_group *by;
-	struct group_sum *sum; /* sum of all groups that a component is in, by component */
+	struct group_sum *sum; /* sum of all groups that a component is in; by component */
 	uint32_t nr_sums;
-	uint32_t *order; /* groups, in the order of the tree, the largest first */
+	uint32_t *order; /* groups, in the order in which the tree shows them: at each step, the largest component first */
 };
 
 static double measure_at_step(const struct tree *t, uint32_t group, uint32_t step)
@@ -98,7 +98,7 @@ static void add_component_row(const struct tree *t, struct grid *g, const struct
 	grid_set_text(g, c->name, report_component_name(t->r, component, spare));
 }
 
-/* Returns the sum of functions that have no module. They come behind all modules. */
+/* Returns the sum of functions that have no module, for the row "(no module)" behind all modules. */
 static struct group_sum sum_without_module(const struct tree *t)
 {
 	struct group_sum sum = { 0 };
@@ -109,7 +109,10 @@ static struct group_sum sum_without_module(const struct tree *t)
 	return sum;
 }
 
-/* Adds a row for each component that begins at a group in the tree's order, unless the component is smaller than least. */
+/*
+ * Adds a row for each component that begins at a group in the tree's order, and one for the functions without a module where these begin.
+ * Rows with a smaller measure than least are left out.
+ */
 static void add_group_rows(const struct tree *t, struct grid *g, const struct level_tree_columns *c, uint32_t at, double least)
 {
 	uint32_t group = t->order[at];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shows modules, their functions and the lines of these, each with its total, where the host declared no plan (host_levels.h).
+ * Shows modules, their functions and the lines of these, with the sum of each, for traces whose host declared no plan (host_levels.h).
  * Context: thread.
  */
 #ifndef TAILOR_LEVEL_TREE_H
@@ -8,7 +8,7 @@
 
 #include "analyzer/view/view.h"
 
-/* Asks for the sums that the tree needs. Returns NULL where the trace has no such levels. */
+/* Asks for the sums that the tree needs. Returns NULL if the trace has no such levels, or without memory. */
 struct report_group *level_tree_ask(struct report *r);
 void level_tree_show(struct report *r, const struct report_group *by, struct page *p);
 

@@ -10,9 +10,12 @@
 #include <stdlib.h>
 
 #define SLOWEST 5
-#define SLOWEST_KINDS 10 /* kinds with most time whose slowest instances are shown */
+#define SLOWEST_KINDS 10 /* most kinds whose slowest instances are shown */
 
-/* Asks for samples summed up per thread, bin and component. Which of them lie in a mark is known when the bins of all marks are. */
+/*
+ * Asks for sums by thread, bin of time and component. Which of them lie in a mark can be computed only after all samples were read, because
+ * only then is the width of bins known (mark_sums.h).
+ */
 static void prepare_marks_view(struct report *r, struct view_instance *v)
 {
 	uint32_t level = report_find_level(r, r->level);
@@ -42,8 +45,8 @@ static int compare_kind_times(const void *a, const void *b)
 }
 
 /*
- * Returns the kinds in the order in which they first began, or by descending time if there are many. Returns NULL without memory. The
- * caller frees it.
+ * Returns the kinds in the order in which they first began, or by descending time if there are more than SLOWEST_KINDS. Returns NULL
+ * without memory. The caller frees the list.
  */
 static const struct mark_kind **order_kinds(const struct mark_kinds *kinds)
 {

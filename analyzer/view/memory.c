@@ -2,8 +2,9 @@
 /*
  * The view memory shows which memory each component touched, and how: sequential, strided or random. It shows the regions (by the host's
  * names, or the kernel's: heap, stack, mappings), strides, pages touched per interval, and a picture of time against address. It uses
- * samples that have an address (page-faults everywhere, precise memory events where the processor has them), and samples of generated code
- * from whose registers the address that the instruction is about to touch can be computed (--registers all allows that most often).
+ * samples that have an address: those of page-faults, which every machine has, and of precise memory events, where the processor has them.
+ * It also uses samples of generated code from whose registers the address can be computed that the instruction is about to touch. Most
+ * often, that needs --registers all.
  */
 #include "analyzer/accesses/accesses.h"
 #include "analyzer/pictures/memory.h"
@@ -57,7 +58,10 @@ static int compare_part_sums(const void *a, const void *b)
 	return x->of < y->of ? -1 : x->of > y->of;
 }
 
-/* Returns the sums by component or region, the largest first. Returns NULL without memory. The caller frees it. */
+/*
+ * Returns the sums by component or region, the largest first, and sets *nr. Without memory, *nr is 0, and the result may be NULL. The
+ * caller frees the list.
+ */
 static struct part_sum *make_access_sums(const struct memory_part *p, const struct access_orders *o, bool region, size_t *nr)
 {
 	const struct accesses *s = p->all;

@@ -17,14 +17,17 @@ struct page_marks {
 	uint32_t *of_page, last;
 };
 
-/* Counts the pages that samples touched in one interval. This is a lower bound, which is better the more samples there are. */
+/*
+ * Counts the pages that samples touched in one interval. region: only those in it; UINT32_MAX: all. The process may have touched more,
+ * which no sample shows.
+ */
 static size_t count_pages_in_interval(const struct memory_part *part, uint32_t region, uint64_t from_ns, uint64_t to_ns,
 				      struct page_marks *marks)
 {
 	size_t nr = 0;
 
 	marks->last++;
-	for (size_t i = 0; i < part->nr; i++) { /* the list is sorted by time */
+	for (size_t i = 0; i < part->nr; i++) {
 		const struct access *x = &part->list[i];
 
 		if (x->time_ns < from_ns || x->time_ns >= to_ns || (region != UINT32_MAX && x->region != region))
@@ -81,7 +84,10 @@ static int compare_region_counts(const void *a, const void *b, void *counts)
 	return count[i] != count[j] ? (count[i] > count[j] ? -1 : 1) : i < j ? -1 : i > j;
 }
 
-/* Returns the regions with most of the event's samples, at most *nr, which becomes their number. The caller frees the list. */
+/*
+ * Returns the regions with most of the event's samples, at most *nr, and sets *nr to their number. Without memory, *nr is 0, and the result
+ * may be NULL. The caller frees the list.
+ */
 static uint32_t *largest_regions(const struct memory_part *part, uint32_t *nr)
 {
 	double *count = calloc((size_t)part->all->nr_regions + 1, sizeof(*count));
@@ -132,7 +138,7 @@ static void draw_region_picture(const struct report *r, const struct memory_part
 {
 	static const unsigned char bit[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
 	const struct access_region *x = &part->all->region[region];
-	const int cells = lanes_cells(PICTURE_CELLS, p->columns); /* a cell has two columns of dots */
+	const int cells = lanes_cells(PICTURE_CELLS, p->columns); /* a cell has two columns and four rows of dots */
 	unsigned char cell[PICTURE_ROWS * PICTURE_CELLS] = { 0 };
 	double time = (double)(r->last_ns - r->first_ns) + 1, range = (double)(x->high - x->low) + 1;
 	char size[16], span[16], spare[64];

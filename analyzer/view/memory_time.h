@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Shows when memory was touched: the pages of each interval, and pictures of regions in text. Context: thread. */
+/* Shows when memory was touched: the number of pages in each interval, and pictures of regions, drawn as text. Context: thread. */
 #ifndef TAILOR_MEMORY_TIME_H
 #define TAILOR_MEMORY_TIME_H
 
 #include "analyzer/accesses/accesses.h"
 #include "analyzer/view/view.h"
 
-/* The accesses of one event, which are a part of the whole list. */
+/* The accesses of one event: list is a part of all->list. */
 struct memory_part {
 	const struct accesses *all;
 	const struct access *list;
 	size_t nr;
-	double samples; /* number of samples of the list */
+	double samples; /* sum of the shares of the samples in the list */
 	const char *event;
 };
 
 void memory_show_working_sets(struct report *r, const struct memory_part *part, struct page *p);
-/* Draws the largest regions, in text form. */
+/* Draws pictures of time and address for the largest regions, in text form only. */
 void memory_draw(const struct report *r, const struct memory_part *part, struct page *p);
 
 #endif

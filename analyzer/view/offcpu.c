@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view offcpu shows the time in which threads did not run, because they waited (for a lock, a file, a sleep), were woken and waited for
- * a processor, or were preempted. It is shown by component of the plan's level (or --level), by function and by thread.
+ * The view offcpu shows the time in which threads did not run: they waited (for a lock, a file, a sleep), they were woken and waited for a
+ * processor, or they were preempted. It is shown by component of the plan's level (or --level), by wait event if the host names them, by
+ * function and by thread.
  */
 #include "analyzer/view/view.h"
 
@@ -13,13 +14,13 @@ static bool has_run_queue(const struct model *m)
 	return m->run_queue < VIEW_EVENTS_MAX;
 }
 
-/* Returns whether the trace has context switches, and the sums have room for them. */
+/* Has the trace context switches, whose events are among the first VIEW_EVENTS_MAX? Struct split has sums for these only. */
 static bool has_switches(const struct model *m)
 {
 	return m->leaving < VIEW_EVENTS_MAX && m->preempted < VIEW_EVENTS_MAX;
 }
 
-/* Returns the level of the components that the host's threads wait for, or LEVELS_MAX. */
+/* Returns the level of the components that name what the host's threads wait for (JITREG_LEVEL_WAITS), or LEVELS_MAX. */
 static uint32_t waits_level(const struct report *r)
 {
 	const struct dictionary *d = &r->model->dictionary;
@@ -42,7 +43,7 @@ static void prepare_offcpu_view(struct report *r, struct view_instance *v)
 	v->group[2] = report_add_group(r, REPORT_RUN, TABLE_THREAD, TABLE_EVENT, -1);
 }
 
-/* Sorts rows by the sum of all times in which a thread did not run, the longest first. */
+/* The sums by which rows are sorted: the times in which threads did not run are added up, and the longest comes first. */
 struct order {
 	const struct group_sum *of[3];
 	int nr;
@@ -68,7 +69,7 @@ static int compare_offcpu_times(const void *a, const void *b, void *context)
 	return i < j ? -1 : i > j;
 }
 
-/* A pair of columns: how long, and how often. */
+/* A pair of columns of one event: for how long, and how often. */
 struct time_columns {
 	uint32_t event;
 	int time, times;
@@ -80,7 +81,7 @@ static void set_time_columns(struct grid *g, const struct time_columns *c, const
 	grid_set(g, c->times, s->sum[c->event][value].samples);
 }
 
-/* Shows the off-CPU times of a group. preempted: also the times in which threads were preempted, or waited for a processor. */
+/* Shows the waiting times of a group. preempted: also the times in which threads were preempted, or waited for a processor. */
 static void show_offcpu_group(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
 			      bool preempted, const char *(*text)(const struct report *r, uint32_t value, char spare[32]))
 {

@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES_MANY 1000 /* number of samples that would cover all of a loop, were it not for the period */
-#define SAME 1e-4	  /* variance of the weights by the square of their mean; weights that vary have 20 times as much */
-#define MISSING 0.1	  /* part of the expected samples that must be missing for a sentence */
+#define SAMPLES_MANY 1000 /* fewer samples of a process are too few to tell whether their periods are equal */
+/* Periods are equal if the variance of the weights is at most this part of the square of their mean. Varied ones have 20 times as much. */
+#define SAME 1e-4
+#define MISSING 0.1	  /* part of the expected samples that must be missing for a sentence about a program */
 #define TASKS_MANY 10
-#define SENTENCES_MAX 5 /* sentences of each kind */
+#define SENTENCES_MAX 5 /* most sentences of each of the two kinds */
 
 struct program {
 	const char *comm;

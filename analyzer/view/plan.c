@@ -34,17 +34,17 @@ static void prepare_plan_view(struct report *r, struct view_instance *v)
  * worked for a process's plan count as that process.
  */
 struct plan {
-	const struct process *process; /* NULL in a query's plan */
+	const struct process *process; /* the process of a process's plan; NULL in a query's */
 	const struct plan_query *query;
 	uint32_t number; /* number of the query, from 1 */
-	double of_all;	 /* share of the query in all samples */
+	double of_all;	 /* query's share of the measure of all samples, 0 to 1 */
 	struct plan_tree tree;
 	struct group_sum *of_line; /* sums of a query's lines; NULL in a process's plan, which has sums by component */
 	struct split *sums;
 	const struct report_group *by_phase; /* sums by mark and level, or NULL */
 	double measure, samples;
-	double rest, rest_samples; /* measure and samples that no operator has */
-	uint32_t *lines_left; /* lines that the report without --view has room for, or NULL */
+	double rest, rest_samples; /* measure and samples that belong to no operator */
+	uint32_t *lines_left; /* number of lines for which the report without --view still has room; NULL in the view */
 };
 
 static const struct group_sum *sum_of_plan_line(const struct report *r, const struct plan *p, uint32_t line)
@@ -99,7 +99,7 @@ static uint32_t call_for_each_plan(struct report *r, struct report_group *const 
 	return shown;
 }
 
-/* Names the whole that a query's share is relative to. */
+/* Returns what the share of a query is a share of, for sentences: "the time", or "the run phase". */
 static const char *whole_of(const struct report *r, char text[PHASE_TEXT])
 {
 	snprintf(text, PHASE_TEXT, "the time");
@@ -121,8 +121,8 @@ static void say_more_queries(const struct report *r, const struct plan_queries *
 }
 
 /*
- * Calls show() for the plans of the most expensive queries, at most so many, and for the samples of no query. where: how to see the other
- * plans.
+ * Calls show() for the plans of the `most` most expensive queries, and for the samples of no query. where: says how to see the other plans,
+ * in a sentence about them.
  */
 static void call_for_each_query(struct report *r, const struct plan_queries *q, uint32_t most, struct page *to,
 				uint32_t *lines_left, const char *where,
@@ -154,8 +154,8 @@ static void call_for_each_query(struct report *r, const struct plan_queries *q, 
 }
 
 /*
- * Returns a label that fits into the column. A label that contains the component's detail and is too long would be cut within the detail,
- * so the name with the component's number is shown in its place. text: room for the result.
+ * Returns the label of an operator if it fits into the column. A longer label of an operator that shares its name contains the detail that
+ * makes it unique, which would be cut. The name with the component's number is returned in its place. text: room for the result.
  */
 static const char *label_that_fits(const struct report *r, const struct page *p, const struct plan_line *line, int columns,
 				   const char *label, char text[256])
@@ -169,7 +169,7 @@ static const char *label_that_fits(const struct report *r, const struct page *p,
 	return text;
 }
 
-/* Sets the name of an operator. columns: the width of the name if its detail is not shown below it. 0: unlimited. */
+/* Sets the name of an operator. with_detail: its detail is shown below it. columns: width of the name otherwise; 0: unlimited. */
 static void set_operator_name(const struct report *r, const struct page *p, struct grid *g, int name, const struct plan_line *line,
 			      bool with_detail, int columns)
 {
@@ -180,9 +180,9 @@ static void set_operator_name(const struct report *r, const struct page *p, stru
 
 	grid_set_prefix(g, name, line->prefix);
 	if (query && r->model->dictionary.component[line->component].common)
-		query = NULL; /* a scope belongs to one process, this component to all */
+		query = NULL; /* the scope has the query of one process, but this component is common to all processes */
 	own = report_component_name(r, line->component, spare);
-	if (p->form == PAGE_TEXT && with_detail && detail && *detail && !strchr(own, '#')) /* the detail makes it unique */
+	if (p->form == PAGE_TEXT && with_detail && detail && *detail && !strchr(own, '#')) /* the detail below it makes the name unique */
 		own = report_component_own_name(r, line->component, spare);
 	else if (columns)
 		own = label_that_fits(r, p, line, columns, own, fits);
@@ -195,15 +195,15 @@ static void set_operator_name(const struct report *r, const struct page *p, stru
 
 #define DETAIL_FROM 0.01 /* share of an operator whose detail is shown below it */
 #define QUERY_LABEL 10
-#define QUERY_CHARACTERS 700 /* in the view; the report without --view shows fewer */
+#define QUERY_CHARACTERS 700 /* most characters of a query's text in the view; the report without --view shows fewer */
 #define QUERIES_BRIEF 3
-#define QUERY_LINES_BRIEF 12u /* operators of each query, the largest */
-#define OUTSIDE_LINES_BRIEF 5u /* lines for samples of no query */
-#define QUERY_PLANS_BRIEF 2 /* plans of queries, so that the report stays a screen and a half */
+#define QUERY_LINES_BRIEF 12u /* most operators of a query's plan that are shown: the largest */
+#define OUTSIDE_LINES_BRIEF 5u /* most operators that are shown of the samples of no query */
+#define QUERY_PLANS_BRIEF 2 /* most plans of queries, so that the report is not longer than a screen and a half */
 #define QUERY_BRIEF_CHARACTERS 135
 #define SOURCES_A_STEP 8
 
-/* Copies a text with each run of blanks, tabs and line ends as one blank. */
+/* Copies a text with each run of white space as one blank, and without it at the beginning and the end. */
 static void collapse_whitespace(const char *text, char *to, size_t bytes)
 {
 	size_t at = 0;
@@ -227,8 +227,8 @@ static bool has_line_components(const struct model *m, const char *text)
 }
 
 /*
- * Shows the text of each query among the roots of a plan, as the user wrote it. In text form, at most so many are shown, as a paragraph
- * each.
+ * Shows the text of each query among the roots of a plan, as the user wrote it. In text form, at most `most` of them are shown, as a
+ * paragraph each.
  */
 static void show_queries(const struct report *r, const struct plan *plan, uint32_t most, int characters, struct page *p)
 {
@@ -324,7 +324,7 @@ static const char *in_its_phase(const struct report *r, char text[PHASE_TEXT])
 	return text;
 }
 
-#define WITH_COUNTS 100 /* on narrower pages, the tree beside counts takes the room of two other columns */
+#define WITH_COUNTS 100 /* with counts, narrower pages have no columns for the kernel and the cost per execution */
 
 static void show_tree(struct report *r, const struct plan *plan, struct page *p)
 {
@@ -352,7 +352,8 @@ static void show_tree(struct report *r, const struct plan *plan, struct page *p)
 	grid_set_total(g, sums.share, plan->measure);
 	grid_set_total(g, sums.samples, plan->samples);
 	grid_show_all_rows(g);
-	for (uint32_t i = t->nr; total_of && i > 0; i--) { /* children stand behind their parents */
+	/* Children stand behind their parents, so this order adds up the totals of children first. */
+	for (uint32_t i = t->nr; total_of && i > 0; i--) {
 		total_of[i - 1] += report_measure(r, sum_of_plan_line(r, plan, i - 1));
 		if (t->line[i - 1].parent)
 			total_of[t->line[i - 1].parent - 1] += total_of[i - 1];
@@ -417,7 +418,7 @@ static void say_executions(const struct plan *plan, const uint32_t *runs, bool c
 	size_t at = 0;
 	bool several = false;
 
-	if (plan->query) { /* show_query() shows the number of executions */
+	if (plan->query) { /* show_query() has shown how often the query ran */
 		page_sentence(p, counted ? "(error: actual over estimated rows; first and last: times since the first sample)" :
 					   "(first and last: times since the first sample; the host counts no rows)");
 		return;
@@ -516,7 +517,7 @@ static void say_wrong_estimates(const struct report *r, const struct plan_tree *
 	}
 }
 
-/* Shows the text of a plan's query, and how often it ran. */
+/* Shows the text of a plan's query, and how often it ran. Only in text form, because a query's plan has it as a column otherwise. */
 static void show_query(const struct report *r, const struct plan *plan, int characters, struct page *p)
 {
 	char words[4 * QUERY_CHARACTERS], cut[4 * QUERY_CHARACTERS], ms[16], spare[32];
@@ -573,9 +574,9 @@ static void show_plan_view(struct report *r, const struct view_instance *v, stru
 const struct view view_plan = { "plan", "operator tree: self and total shares, estimated and actual rows, cost per row", prepare_plan_view,
 				show_plan_view };
 
-/* --------------------------------------------------------------------------------- of the report without --view */
+/* --------------------------------------------------------------------------------- plans in the report without --view */
 
-#define DETAILS_MAX 2 /* operators whose detail is shown below them: the largest, if they have DETAIL_FROM */
+#define DETAILS_MAX 2 /* most operators whose detail is shown below them: the largest, if they have DETAIL_FROM */
 #define WRONG_ESTIMATES_MAX 3
 
 static int compare_doubles_descending(const void *a, const void *b)
@@ -585,7 +586,10 @@ static int compare_doubles_descending(const void *a, const void *b)
 	return *x < *y ? 1 : *x > *y ? -1 : 0;
 }
 
-/* Returns the measure that an operator must have to be one of the nr largest. */
+/*
+ * Returns the measure that an operator must have to be one of the nr largest (nr > 0). Returns 0 if there are no more than nr, or without
+ * memory.
+ */
 static double least_of_largest(const struct report *r, const struct plan *plan, uint32_t nr)
 {
 	double *measure = plan->tree.nr > nr ? malloc(plan->tree.nr * sizeof(*measure)) : NULL, least = 0;
@@ -606,12 +610,13 @@ struct brief {
 	int columns; /* width of the name's column */
 };
 
-#define NARROW 72 /* narrower pages have room for shares, samples and names alone */
+#define NARROW 72 /* narrower pages have columns for shares, samples and names alone */
 
 static void brief_columns(struct brief *b, const struct report *r, const struct plan *plan, double all, const struct page *p)
 {
 	const unsigned narrow = p->columns < NARROW ? GRID_HIDDEN : 0;
-	const bool rows = !narrow && (plan->process || has_counter(r, &plan->tree, "rows")); /* without the column, names are wider */
+	/* A query's plan without row counts has no such column, which leaves more room for names. */
+	const bool rows = !narrow && (plan->process || has_counter(r, &plan->tree, "rows"));
 
 	b->columns = narrow ? p->columns - 25 : p->columns - (rows ? 51 : 41);
 	b->share = grid_column(b->g, "share", "share ", CELL_SHARE, GRID_BAR, 0);

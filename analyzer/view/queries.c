@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The view queries shows the queries of a server, the most expensive first: their share of the time, how often they ran and how long that
- * took (by the host's marks of them), and the part of it in which they waited.
+ * took (by the host's marks of their executions), and the part of the time in which they waited.
  */
 #include "analyzer/query/plan_queries.h"
 #include "analyzer/view/view.h"
@@ -18,7 +18,7 @@ static void prepare_queries_view(struct report *r, struct view_instance *v)
 		v->group[0] = report_add_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
 }
 
-/* The executions of one query, by its marks. Their durations are durations[first] to durations[first + nr - 1]. */
+/* The executions of one query, each of which is a mark. Their durations are durations[first] to durations[first + nr - 1]. */
 struct runs {
 	uint32_t nr, first;
 	double sum_ns;
@@ -49,8 +49,8 @@ static int compare_durations(const void *a, const void *b)
 }
 
 /*
- * Returns the executions of each component. (*durations) are sorted within each component. The caller frees both. Returns NULL without
- * memory.
+ * Returns the executions of each component, and sets *durations to their durations, which are sorted within each component. The caller
+ * frees both. Returns NULL without memory, but *durations may still have to be freed.
  */
 static struct runs *count_runs(const struct report *r, double **durations)
 {
@@ -84,7 +84,7 @@ static struct runs *count_runs(const struct report *r, double **durations)
 	return runs;
 }
 
-/* Returns the least duration that 95 % of executions do not exceed. */
+/* Returns the least duration that 95 % of the executions do not exceed. of->nr must not be 0. */
 static double p95_of(const struct runs *of, const double *durations)
 {
 	return durations[of->first + (uint64_t)of->nr * 95 / 100 - (of->nr * 95ull % 100 == 0)];

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* ---------------------------------------------------------------------------------------------------------- functions */
-/* The view functions has a column with the running sum of the shares. */
+/* The view functions shows functions by share, and in a column the running sum of the shares. */
 
 static void functions_prepare(struct report *r, struct view_instance *v)
 {
@@ -19,8 +19,8 @@ static void functions_prepare(struct report *r, struct view_instance *v)
 }
 
 /*
- * Returns the text shown for a function beside its image: the symbol, the name of a region, the offset of code without a symbol, or "(no
- * symbol)".
+ * Returns the text shown for a function beside its image: the symbol, the name of a region, the offset of code without a symbol
+ * ("+0x1234"), or "(no symbol)".
  */
 static const char *function_name_beside_image(const struct function *f)
 {
@@ -44,7 +44,10 @@ static void functions_write_brief(const struct report *r, const struct page *p, 
 		snprintf(text, bytes, "%s%s", name, f->unknown || f->name[0] == '[' ? "" : "  (no symbol)");
 }
 
-/* Returns whether a function is one that begins threads, or a frame without a name. Such functions are on all stacks, and say nothing. */
+/*
+ * Is a function one that begins threads, or a frame without a name? Such functions are on nearly all stacks, so that their totals are
+ * large, and say nothing.
+ */
 static bool function_is_dull(const struct report *r, uint32_t i)
 {
 	static const char *const begin[] = { "_start", "__libc_start_", "start_thread", "clone", "__clone", "_dl_start" };
@@ -178,7 +181,8 @@ static void lines_write_brief(const struct report *r, const struct page *p, uint
 	const struct line *l = &r->a->line[i];
 	char file[512], number[40], row[SOURCE_TEXT_COLUMNS_MAX];
 	size_t nr;
-	const char *source = source_text_of_line((struct report *)(uintptr_t)r, i, &nr); /* the report caches texts */
+	/* const is cast away, because the report caches the text that is read. */
+	const char *source = source_text_of_line((struct report *)(uintptr_t)r, i, &nr);
 	int columns;
 
 	snprintf(number, sizeof(number), ":%u%s", l->number, l->jit && !source ? "  (generated code)" : "");
@@ -363,7 +367,10 @@ static void reasons_set_cells(struct report *r, struct grid *g, const int column
 	grid_set_text(g, column[1], i == 0 ? "has a component" : i < NR_REASONS ? reason_sentences[i] : "");
 }
 
-/* Adds a row for each value but 0 with samples: "method  sentence", or "unattributed  reason: sentence". */
+/*
+ * Adds a row for each method, or reason, with samples: "METHOD  sentence", or "unattributed  REASON: sentence". Value 0 is no method, or an
+ * attributed sample.
+ */
 static void add_attribution_rows(const struct report *r, const struct report_group *group, bool unattributed, struct grid *g,
 				 const int column[3], const struct page *p)
 {
@@ -408,15 +415,18 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
 	grid_show(g, p);
 }
 
-/* Sums of samples that have a component, and yet are unattributed at a level that the host announced. */
+/*
+ * Sums of samples that have a component, but at a level that the host declared none (NO_LINK), or one that the host never announced
+ * (NOT_ANNOUNCED).
+ */
 enum { NO_LINK, NOT_ANNOUNCED, NR_BESIDES };
 struct besides {
 	struct group_sum sum[NR_BESIDES];
 };
 
 /*
- * Returns whether a component was announced. A line of a text is announced with the text, and the analyzer's own levels need no
- * announcements.
+ * Was a component announced? A line of a text is announced with the text, and components of the analyzer's own levels (host_levels_have())
+ * need no announcement.
  */
 static bool component_is_announced(const struct model *m, uint32_t component)
 {
@@ -440,7 +450,7 @@ static struct besides find_unlinked_sums(const struct report *r, const struct re
 		if (component && !component_is_announced(r->model, component))
 			group_sum_add(&b.sum[NOT_ANNOUNCED], &by_level->g.sum[i]);
 	}
-	if (b.sum[NO_LINK].samples < 0.5) /* an error of rounding */
+	if (b.sum[NO_LINK].samples < 0.5) /* less than half a sample comes from rounding */
 		b.sum[NO_LINK] = (struct group_sum){ 0 };
 	return b;
 }
@@ -526,7 +536,7 @@ static void reasons_show(struct report *r, const struct view_instance *v, struct
 const struct view view_reasons = { "reasons", "why samples are unattributed, and their functions", reasons_prepare, reasons_show };
 
 /* ----------------------------------------------------------------------------------------------------------- warnings */
-/* The view warnings shows the recorder's notices (events that were unavailable, processes that it could not read) and losses. */
+/* The view warnings shows what the recorder noticed (events that were unavailable, processes that it could not read) and what it lost. */
 
 static void warnings_prepare(struct report *r, struct view_instance *v)
 {
@@ -535,8 +545,8 @@ static void warnings_prepare(struct report *r, struct view_instance *v)
 }
 
 /*
- * Writes warnings as text, in which sentences are not cut, at most `most` of them. brief: without the warnings that the report shows
- * elsewhere.
+ * Writes at most `most` warnings as text, whose sentences are not cut. brief: leaves out the warnings that the report shows elsewhere, and
+ * the one with the sentence `without`.
  */
 static void put_warnings(const struct warnings *w, uint32_t most, bool brief, const char *without, struct page *p)
 {

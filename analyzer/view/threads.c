@@ -13,7 +13,7 @@ static void prepare_threads_view(struct report *r, struct view_instance *v)
 	v->group[1] = report_add_group(r, REPORT_RUN, TABLE_THREAD, GROUP_BIN, -1);
 }
 
-/* Shows the busiest thread of each process, relative to the mean of the threads with samples. */
+/* Shows, for each process with several threads that have samples, the busiest one relative to their mean. */
 static void show_skew(const struct report *r, const struct split *s, struct page *p)
 {
 	const struct model *m = r->model;
@@ -23,7 +23,8 @@ static void show_skew(const struct report *r, const struct split *s, struct page
 	int tid = grid_column(g, "busiest", "busiest", CELL_COUNT, 0, 0);
 	int pid = grid_column(g, "pid", "pid", CELL_COUNT, 0, 0);
 	int comm = grid_column(g, "comm", "process", CELL_TEXT, 0, 0);
-	double *of_thread = calloc((size_t)m->threads.nr + 1, sizeof(*of_thread)); /* summed up over a thread's names */
+	/* Measure by thread. All names of a thread count for its first entry in the model. */
+	double *of_thread = calloc((size_t)m->threads.nr + 1, sizeof(*of_thread));
 
 	for (uint32_t t = 0; of_thread && t < s->nr && t < m->threads.nr; t++)
 		of_thread[m->threads.at[t].first] += report_measure(r, &s->sum[r->event][t]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view timeline shows when each operator (or component of --level) was active: its activity, its share per time slice, and with
- * --thread the same for one thread. Above it are the phases that the host marked. Bins are as wide as the data needs. They are steps, and
- * never smoothed.
+ * The view timeline shows when each operator (or component of --level) was active: its activity, and its share per time slice. With
+ * --thread, it shows the same of one thread. Above is the time in which the host's marks of phases were open. Time is divided into bins,
+ * whose values are shown as they are and never smoothed.
  */
 #include "analyzer/query/lane.h"
 #include "analyzer/query/period.h"
@@ -15,7 +15,7 @@
 #define CELLS 48
 #define PHASES_MAX 12
 #define SAMPLES_A_BIN 5
-#define PERIODS_OF 12 /* components whose activity is searched for periods */
+#define PERIODS_OF 12 /* the largest components, whose activity is searched for periods */
 
 static void prepare_timeline_view(struct report *r, struct view_instance *v)
 {
@@ -41,7 +41,10 @@ static void open_cells(struct phase *phase, const struct lanes *l, const struct 
 		phase->open[c] = true;
 }
 
-/* Shows when marks of each name were open: one lane for each name, filled where any of its marks was. */
+/*
+ * Shows when marks were open that are not of a component: a lane for each name in each process, filled where any mark of that name was
+ * open. There are at most PHASES_MAX lanes.
+ */
 static void show_phases(const struct report *r, const struct lanes *l, struct page *p)
 {
 	const struct model *m = r->model;
@@ -56,7 +59,7 @@ static void show_phases(const struct report *r, const struct lanes *l, struct pa
 		const struct mark *k = &m->marks.at[i];
 		uint32_t n = 0;
 
-		if (k->component) /* the lanes of show_lanes() show executions of components */
+		if (k->component) /* show_lanes() shows when components were active */
 			continue;
 		while (n < nr_phases && (phase[n].process != k->process || strcmp(phase[n].name, k->name ? k->name : "") != 0))
 			n++;
@@ -145,7 +148,7 @@ static void show_bins(const struct report *r, const struct report_group *by, con
 	grid_show(g, p);
 }
 
-/* Shows components with periodic activity, which are iterations, whether the host marked them or not (EuroSys 2021, section 4.2.6). */
+/* Shows components with periodic activity. A period is an iteration, whether the host marked it or not (EuroSys 2021, section 4.2.6). */
 static void show_periods(const struct report *r, const struct report_group *by, const struct split *s, struct page *p)
 {
 	uint32_t level = report_find_level(r, r->level);
@@ -165,7 +168,7 @@ static void show_periods(const struct report *r, const struct report_group *by, 
 		high = bin > high ? bin : high;
 		in_all += by->g.sum[n].samples;
 	}
-	/* Bins are made so wide that several samples fall into each. Narrower ones would show the period of the sampling. */
+	/* Bins are joined until about SAMPLES_A_BIN samples fall into each. Narrower ones would show the period of the sampling. */
 	wide = high >= low && in_all > 0 ? (uint32_t)(SAMPLES_A_BIN * (high - low + 1) / in_all) + 1 : 1;
 	for (uint32_t i = 0; series && i < s->nr_order && i < PERIODS_OF; i++) {
 		uint32_t first = UINT32_MAX, last = 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_PART 0.005 /* share of smaller branches, which are left out, unless --top 0 */
+#define SHOWN_PART 0.005 /* in text form, branches with a smaller share are left out, unless --top 0 */
 #define PREFIX_MAX 512
 
 static void prepare_call_tree_views(struct report *r, struct view_instance *v)
@@ -28,12 +28,13 @@ struct drawing {
 	const struct calltree *t;
 	struct grid *g;
 	const struct page *p;
-	int total, own, samples, id, parent, depth, name, file, line, text, place; /* -1 in the last four: none */
+	/* place is -1 if there are no columns file, line, text and place. */
+	int total, own, samples, id, parent, depth, name, file, line, text, place;
 	double least;
 	uint32_t left_out;
 };
 
-/* Sets the place of the call and its parts, such as "spin.c:6  s += 1.5 / i;". */
+/* Sets the columns of the place of a call, such as "spin.c:6  s += 1.5 / i;", and of its parts. */
 static void set_place_of_call(struct drawing *d, uint32_t line)
 {
 	char text[SOURCE_TEXT_COLUMNS_MAX], place[SOURCE_TEXT_COLUMNS_MAX + 64];
@@ -87,13 +88,14 @@ static uint32_t count_shown_children(const struct drawing *d, uint32_t call)
 }
 
 /*
- * Draws the tree without recursion, because a tree may be deeper than the C stack allows. From PREFIX_MAX bytes on, branches are drawn no
- * farther to the right.
+ * Draws the tree without recursion, because a tree may be deeper than the C stack allows. Calls whose prefix would have PREFIX_MAX bytes or
+ * more are drawn no farther to the right.
  */
 static void draw_calls(struct drawing *d)
 {
 	struct place {
-		uint32_t next, nr; /* indexes into the shown children, which come first because they are sorted */
+		/* next: the next child to draw. nr: number of children that are shown, which come first, because they are sorted. */
+		uint32_t next, nr;
 		uint32_t prefix; /* bytes */
 	} *place = calloc((size_t)d->t->nr + 1, sizeof(*place));
 	char prefix[PREFIX_MAX] = "";
@@ -135,7 +137,7 @@ static void add_place_columns(struct drawing *d)
 	bool any = false;
 	size_t bytes;
 
-	if (d->t->call[0].nr_children) /* the hottest comes first, so that a missing text is explained for it */
+	if (d->t->call[0].nr_children) /* only the first text that is missing is explained, so the largest function is asked for first */
 		source_text_of_line(d->r, d->t->call[d->t->call[0].child[0]].line, &bytes);
 	for (uint32_t i = 1; i < d->t->nr && !any; i++)
 		any = d->t->call[i].total >= d->least && source_text_of_line(d->r, d->t->call[i].line, &bytes) != NULL;
@@ -171,7 +173,7 @@ static void show_call_tree(struct report *r, const struct view_instance *v, stru
 		if (inverted && requested_level(r) == LEVELS_MAX)
 			add_place_columns(&d);
 		draw_calls(&d);
-		if (t.call[0].own > 0) { /* samples without any component */
+		if (t.call[0].own > 0) { /* samples without any function, or any component of the level */
 			grid_row(g);
 			grid_set(g, d.total, t.call[0].own);
 			grid_set(g, d.own, t.call[0].own / t.call[0].total);
@@ -214,9 +216,9 @@ static int compare_pair_keys(const void *a, const void *b)
 }
 
 struct callee {
-	uint32_t key, call; /* call: one call of this callee. It names the row. */
+	uint32_t key, call; /* call: a call of this callee, by which the row is named */
 	double total, own, samples;
-	uint32_t first, nr; /* pairs with this caller */
+	uint32_t first, nr; /* its pairs as a caller: pair[first] to pair[first + nr - 1] */
 };
 
 static int compare_callee_totals(const void *a, const void *b)
@@ -237,7 +239,10 @@ static int compare_pair_totals(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Fills the table. The total of a key is the sum over its calls, without calls that are below another call of the same key. */
+/*
+ * Fills the table of callees. The total of a function (or component) is the sum over its calls, without those below another call of the
+ * same one, which would count twice.
+ */
 static void fill_callees(const struct report *r, const struct calltree *t, struct grid *g, const int column[5], const struct page *p)
 {
 	uint32_t nr_keys = t->level == LEVELS_MAX ? r->a->nr_functions : r->model->dictionary.nr_components, nr = 0;
@@ -265,7 +270,7 @@ static void fill_callees(const struct report *r, const struct calltree *t, struc
 		goto out;
 	if (nr)
 		qsort(pair, nr, sizeof(*pair), compare_pair_keys);
-	for (uint32_t i = 0, to = 0; i < nr; i++) { /* the same from and to become one */
+	for (uint32_t i = 0, to = 0; i < nr; i++) { /* pairs with the same from and to become one */
 		if (i && pair[to].from == pair[i].from && pair[to].to == pair[i].to) {
 			pair[to].total += pair[i].total;
 			pair[to].samples += pair[i].samples;

@@ -27,7 +27,7 @@ static const struct group_sum *total_of_value(const struct split *s, uint32_t va
 	return value < s->totals.nr ? &s->totals.sum[value] : &none;
 }
 
-/* Compares by totals, then by the first event, then by the other events, then by the values, which are numbered as they came up. */
+/* Compares by totals, then by the report's event, then by the other events, then by the values themselves, for a stable order. */
 static int compare_split_sums(const void *a, const void *b, void *context)
 {
 	const struct by_sum *o = context;
@@ -150,7 +150,8 @@ void split_fini(struct split *s)
 struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const struct split *s)
 {
 	struct sum_columns c = { .total = -1, .total_samples = -1 };
-	bool totals = s->totals.nr > 0, both = s->totals_differ; /* text form hides equal columns */
+	/* If no total differs from its value's own sum, text form hides the totals. */
+	bool totals = s->totals.nr > 0, both = s->totals_differ;
 	char heading[12];
 
 	if (totals) {
@@ -266,7 +267,7 @@ void view_say_source_texts(struct report *r, struct page *p)
 		page_sentence(p, "%s", text);
 }
 
-#define TRUNCATED_WORTH 0.02 /* share of stacks */
+#define TRUNCATED_WORTH 0.02 /* share of truncated stacks from which on headings mention it */
 
 const char *view_truncated(const struct report *r, const struct report_group *totals, char text[TRUNCATED_TEXT])
 {
@@ -279,7 +280,7 @@ const char *view_truncated(const struct report *r, const struct report_group *to
 }
 
 #define BRIEF_BYTES 2048
-#define BRIEF_OWN 0.001 /* share of all below which a dull value counts as without samples of its own */
+#define BRIEF_OWN 0.001 /* share below which a value counts as without samples of its own (view_brief.is_dull) */
 
 static bool has_nothing_own(const struct report *r, const struct split *s, uint32_t value)
 {
@@ -353,9 +354,9 @@ static double covered_part(const struct model_event *e)
 	return e->unsampled > 0 && e->sampled > 0 ? e->sampled + e->unsampled : 1 / e->scale;
 }
 
-#define UNSAMPLED_WORTH 0.005 /* part in no sample from which on a sentence says so */
+#define UNSAMPLED_WORTH 0.005 /* part of an event that is in no sample, from which on a sentence says so */
 
-/* Writes which events' weights are scaled up, and why, in one sentence, and which part of each event is in no sample. */
+/* Writes, in one sentence, which events' weights are scaled up, and why. Then writes which part of each event is in no sample. */
 static void print_event_scales(const struct model *m, struct page *p)
 {
 	char line[1024];
@@ -374,7 +375,7 @@ static void print_event_scales(const struct model *m, struct page *p)
 				      100 * m->event[i].unsampled, m->event[i].name);
 }
 
-/* Writes how many call stacks are complete. In the others, callers are missing. */
+/* Writes how many call stacks are complete, and why callers are missing in the others. Writes nothing if at least 99.5 % are complete. */
 static void put_stack_ends(const struct report *r, struct page *p)
 {
 	const uint64_t *n = r->a->stack_ends;
@@ -415,7 +416,7 @@ const char *view_in_phase(const struct report *r, char text[PHASE_TEXT])
 	return text;
 }
 
-/* Returns whether some of the view's tables show the run phase alone. */
+/* Does some table of the views show only the run phase? */
 static bool is_of_run_phase(const struct report *r)
 {
 	bool run = false;

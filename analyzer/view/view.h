@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The views of `tailor report --view NAME`. To add one, write <name>.c with a struct view, and add it to VIEWS, from which help and the
- * golden tests are made. Context: thread.
+ * The views of `tailor report --view NAME`. To add one, write a .c file with a struct view view_NAME, and add NAME to VIEWS, from which
+ * help and the golden tests are made. Context: thread.
  */
 #ifndef TAILOR_VIEW_VIEW_H
 #define TAILOR_VIEW_VIEW_H
@@ -13,24 +13,25 @@
 
 #define VIEW_GROUPS_MAX (2 * LEVELS_MAX)
 
-/* A view in use. */
+/* A view that is shown, and the sums that it asked for. */
 struct view_instance {
 	const struct view *view;
 	struct report_group *group[VIEW_GROUPS_MAX];
 	void *state; /* made by report_add_state(), or NULL */
 };
 
-#define BRIEF_COLUMNS(p) ((p)->columns > 40 ? (p)->columns - 20 : 20) /* width of a text */
+#define BRIEF_COLUMNS(p) ((p)->columns > 40 ? (p)->columns - 20 : 20) /* columns for the text of a line in the report without --view */
 
 /* A view's part of the report without --view: a table with one line per value. */
 struct view_brief {
 	const char *heading;
 	enum table_column column;
-	uint32_t first; /* smaller values have no line */
+	uint32_t first; /* smaller values have no line (1: leaves out value 0, which stands for none) */
 	unsigned flags; /* GRID_WRAP for the line's text, or 0 */
 	void (*put)(const struct report *r, const struct page *p, uint32_t value, char *text, size_t bytes);
-	bool (*is_dull)(const struct report *r, uint32_t value); /* dull values have a line only for samples of their own; or NULL */
-	const unsigned char *part; /* only values that have `wanted` here have a line; or NULL */
+	/* If it returns true, the value has a line only if its own samples are BRIEF_OWN of all. NULL: this is asked of no value. */
+	bool (*is_dull)(const struct report *r, uint32_t value);
+	const unsigned char *part; /* by value: only those that have `wanted` here have a line; NULL: all have */
 	unsigned char wanted;
 };
 extern const struct view_brief brief_functions, brief_images, brief_lines, brief_processes;
@@ -80,34 +81,37 @@ struct view {
 VIEWS(VIEW_EXTERN_)
 #undef VIEW_EXTERN_
 
-/* ---------------------------------------------------------------------------------------- what several views have */
+/* --------------------------------------------------------------------------------------- functions for several views */
 
 #define VIEW_EVENTS_MAX 16
 
-/* Sums of a group with the keys (column, TABLE_EVENT), for each event by the column's value. */
+/*
+ * Sums of a group with the keys (column, TABLE_EVENT), for each event by the column's value. A group without TABLE_EVENT has sums of the
+ * report's event only.
+ */
 struct split {
 	uint32_t nr;
 	struct group_sum *sum[VIEW_EVENTS_MAX];
 	struct group_sum total[VIEW_EVENTS_MAX];
 	uint32_t *order; /* values with samples, the largest first */
 	uint32_t nr_order;
-	struct totals totals; /* nr is 0 without call stacks */
-	bool totals_differ; /* some value's total differs from what is its own */
+	struct totals totals; /* nr is 0 if they were not asked for, or without call stacks */
+	bool totals_differ; /* some value has more samples in its total than in its own sum */
 };
 
-/* Makes the sums. Returns false without memory. The caller calls split_fini() in any case. */
+/* Makes the sums, each value by itself. Returns false without memory. The caller calls split_fini() in any case. */
 bool split_make(const struct report *r, const struct report_group *g, struct split *s);
 /*
- * Makes sums in which components of several processes with the same name are one. With totals (totals_ask(), or NULL), values are ordered
- * by their totals, and values without samples of their own are included.
+ * Makes sums in which components of several processes with the same name are one value (report_same_value()). With totals (from
+ * totals_ask(), or NULL), values are ordered by their totals, and values without samples of their own are included.
  */
 bool split_make_with_totals(const struct report *r, const struct report_group *g, const struct report_group *totals, struct split *s);
-/* Makes sums by a text that several values may have. The first value with a text stands for all of them. */
+/* Makes sums in which all values with the same text are one. The first of them stands for all. */
 bool split_make_by_text(const struct report *r, const struct report_group *g, const char *(*text)(const struct report *r, uint32_t value),
 			struct split *s);
 void split_fini(struct split *s);
 
-/* Writes an event's name for the head of a narrow column. */
+/* Writes an event's name for the head of a narrow column: at most 8 characters, the last of which is "." if the name is longer. */
 void view_event_heading(const struct report *r, uint32_t event, char text[12]);
 
 /*
@@ -117,17 +121,17 @@ void view_event_heading(const struct report *r, uint32_t event, char text[12]);
 double view_effective_samples(const struct group_sum *part, const struct group_sum *all);
 
 /*
- * The columns of a sum: total and self, or share, of which the first has a bar, samples, the kernel's part, the weight (for programs), and
- * a share for each other event.
+ * The columns of a sum. With totals that differ from the values' own sums (struct split), they begin with total and self, else with share.
+ * Samples, the kernel's part, the weight (for programs), and a share for each other event follow.
  */
 struct sum_columns {
-	int total, share, samples, total_samples, kernel, weight; /* total and total_samples: -1: none */
-	int event[VIEW_EVENTS_MAX]; /* -1: none */
+	int total, share, samples, total_samples, kernel, weight; /* total and total_samples are -1 without totals */
+	int event[VIEW_EVENTS_MAX]; /* -1: the event has no column */
 };
 struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const struct split *s);
 void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct report *r, const struct split *s, uint32_t value);
 
-/* The columns of executions, cost per execution and calls. All are -1 where the trace has no counts. */
+/* The columns of executions, cost per execution and calls (calls: false leaves out the last). All are -1 if the trace has no counts. */
 struct frequencies;
 struct frequency_columns {
 	const struct frequencies *of;
@@ -135,11 +139,11 @@ struct frequency_columns {
 };
 struct frequency_columns frequency_columns_add(struct grid *g, struct report *r, bool calls);
 void frequency_columns_set(struct grid *g, const struct frequency_columns *c, uint32_t component, const struct group_sum *sum);
-/* Leaves these columns empty in a row that has no counts. */
+/* Leaves these columns empty in a row that stands for no component. */
 void frequency_columns_blank(struct grid *g, const struct frequency_columns *c);
 
 #define VIEW_COLUMNS 6 /* columns that a simple table may have of its own */
-/* Shows a table of all values with samples, the largest first. */
+/* Shows a table of all values with samples, the largest first. columns() adds the view's own columns, and cells() sets them for a value. */
 void view_show_simple_table(struct report *r, const struct report_group *group, const struct report_group *totals, struct page *p,
 			    const char *name, const char *heading,
 			    void (*columns)(struct grid *g, int column[VIEW_COLUMNS]),
@@ -153,50 +157,62 @@ void view_say_without_lines(const struct report *r, const struct report_group *b
  * TABLE_LINE and TABLE_EVENT.
  */
 void view_ask_for_hottest_text(struct report *r, const struct report_group *by_line);
-/* Writes sentences about texts of source lines: about files that are newer than the program, and about why the hottest line has no text. */
+/*
+ * Writes the sentences that reading the texts of source lines has left: about files that are newer than the program, and about why the
+ * hottest line has no text.
+ */
 void view_say_source_texts(struct report *r, struct page *p);
 
 /*
- * Shows a part of the report: share, samples and a text of all values of the event shown, or nothing where there are none. If totals are
- * not NULL and differ from the values' own sums, total and self take the place of share and samples.
+ * Shows a part of the report without --view: share, samples and a text of all values of the event shown, or nothing if no value has a line.
+ * If totals are not NULL and differ from the values' own sums, total and self take the place of share and samples.
  */
 void view_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, const struct view_brief *b,
 		     struct page *p);
 void components_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
 			   struct page *p);
-/* Shows functions of a host's language, with the files and lines where they begin. brief: heading and part. */
+/*
+ * Shows functions of a host's language, with the files and lines where they begin. Of *brief, the column, the first value and put() are
+ * replaced.
+ */
 void places_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
 		       const struct view_brief *brief, struct page *p);
-/* Returns the place where such a function begins, "file:line:column", or the module that it is a part of. "": unknown. */
+/*
+ * Returns the place where a function of a host's language begins ("file:line:column", as the host said it), or else the name of the module
+ * that it is a part of. "": neither is known.
+ */
 const char *component_place(const struct report *r, uint32_t component);
-/* Shows methods, and the reasons of unattributed samples, as one table. */
+/* Shows attribution methods, and the reasons of unattributed samples, as one table. */
 void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, struct page *p);
-/* Shows the recorder's warnings, at most so many, without one that has been shown (NULL: none). */
+/*
+ * Shows at most `most` of the recorder's warnings, without those that the report shows elsewhere. without: the sentence of one more that is
+ * left out, compared as a pointer; NULL: none.
+ */
 void warnings_show_brief(const struct report *r, uint32_t most, const char *without, struct page *p);
 /*
- * Shows the plans of all processes, from sums by level and by process, and those of queries (plan_queries_ask(), or NULL), with at most
- * PLAN_BRIEF_LINES operators. Returns the number of operators shown.
+ * Shows the plans of all processes, and those of queries, in the report without --view. by_level and by_process: sums that have one of
+ * these keys. by_query: from plan_queries_ask(), or NULL. Returns the number of operators shown, at most PLAN_BRIEF_LINES.
  */
 #define PLAN_BRIEF_LINES 40
 uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process,
 			 const struct report_group *by_query, uint32_t level, struct page *p);
 
 /*
- * Shows samples that are unattributed at a level alone, because their component has no link to it or was never announced. Returns false if
- * there are none.
+ * Shows how many samples have a component, but none at this level, because their component has no link to it, or one that was never
+ * announced. Returns false if there are none.
  */
 bool unlinked_show_brief(struct report *r, const struct report_group *by_reason, const struct report_group *by_level, uint32_t level,
 			 struct page *p);
 
 /*
- * view_in_phase() writes ", in the run phase", or the name of another mark: the phase that sums with REPORT_RUN are of. "": the host marked
- * none.
+ * view_in_phase() writes ", in the run phase", or with the name of another mark: it names the phase of sums with REPORT_RUN, for headings.
+ * It writes "" if the host did not mark the phase.
  */
 #define PHASE_CHARACTERS 32
 #define PHASE_TEXT (PHASE_CHARACTERS + 20)
 /*
- * view_truncated() writes the text behind the heading of a table of totals: ", 12.3 % of the stacks truncated", or "" if they are few.
- * totals: NULL if the table has none.
+ * view_truncated() writes what follows the heading of a table of totals: ", 12.3 % of the stacks truncated", or "" if they are few. totals:
+ * NULL if the table has none.
  */
 #define TRUNCATED_TEXT 48
 const char *view_truncated(const struct report *r, const struct report_group *totals, char text[TRUNCATED_TEXT]);
