@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor check lists jitreg records of a host that cannot be right. It runs the host, or reads a trace of it. */
+/* tailor check runs a host, or reads a trace of one, and lists those of its jitreg records that cannot be right. */
 #include "analyzer/check/check.h"
 #include "analyzer/cmd_trace.h"
 #include "jitreg/base/command.h"
@@ -16,18 +16,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORDS_MAX 48 /* words of `tailor run` in front of the command */
+#define WORDS_MAX 48 /* most words of options that are passed to `tailor run` */
 
 struct arguments {
 	struct page_arguments page;
-	char *path;   /* an existing trace */
-	const char *output; /* -o */
+	char *path;   /* existing trace to check; NULL: command is run */
+	const char *output; /* -o: the file that keeps the trace of command */
 	char *word[WORDS_MAX]; /* options for `tailor run` */
 	size_t nr_words;
 	char **command;
 };
 
-/* Options that `tailor run` takes as well, and checks. Only their long names are handed on. */
+/* Options of `tailor run`, which checks them. Their long names are passed to it, also for short ones. */
 enum { KEY_PASSED = 0x100 };
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "keep the trace of COMMAND there (it is removed)", 0 },
@@ -102,7 +102,8 @@ static error_t parse_check_option(int key, char *arg, struct argp_state *state)
 static volatile pid_t recorder;
 
 /*
- * Passes a signal to the recorder, so that the command ends as it would alone, and then the recorder. The records up to then are checked.
+ * Passes a signal to the recorder (`tailor run`), which passes it to the command, and ends when the command has ended. The records up to
+ * then are checked.
  */
 static void pass_signal_to_recorder(int signal_number)
 {
@@ -126,7 +127,7 @@ static char *as_argument(const char *text)
 	return (char *)(uintptr_t)text;
 }
 
-/* Runs `tailor run`, which writes the trace. *status becomes its wait status. Returns 0 or -errno. */
+/* Runs `tailor run`, which writes the trace. *status becomes the wait status of `tailor run`. Returns 0 or -errno. */
 static int record_command_trace(const struct arguments *a, const char *trace, int *status)
 {
 	size_t nr = 0, nr_command = 0;
@@ -224,7 +225,7 @@ static int record_and_check(const struct arguments *a)
 	if (ret) {
 		trace_print_error("no process could be started: %s", strerror(-ret));
 		status = CMD_FAILED;
-	} else if (access(trace, R_OK)) { /* the recorder has said why */
+	} else if (access(trace, R_OK)) { /* `tailor run` has printed the reason */
 		status = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == CMD_MISUSED ? CMD_MISUSED : CMD_FAILED;
 	} else {
 		if (!a->output)

@@ -21,7 +21,7 @@ static void ask_profile_groups(void *context, struct report *r)
 	profile_ask(&a->question, r, a->level);
 }
 
-/* Returns the name of a given filter that traces support and stores do not, or NULL. */
+/* Returns the name of a filter that was given and that traces support and stores do not, for an error message, or NULL. */
 static const char *find_filter_of_traces(const struct trace_arguments *a)
 {
 	const struct filter_arguments *f = &a->filter;

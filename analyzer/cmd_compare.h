@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that `diff` and `stat` share: they read the profile of each trace. Context: thread. */
+/* Functions that `diff` and `stat` share, and the commands themselves, which `tailor db` has as well. Context: thread. */
 #ifndef TAILOR_CMD_COMPARE_H
 #define TAILOR_CMD_COMPARE_H
 
@@ -7,12 +7,17 @@
 #include "analyzer/compare/match.h"
 
 /*
- * Reads one trace's profile. level: see profile_ask(). A damaged trace is reported and read, and *whole becomes false. The command then
- * shows the readable part and fails. Returns CMD_DONE or another exit status.
+ * Reads the profile of one trace, or of a window of a store if path names one (asked_is_store()), or if `tailor db` has set
+ * arguments->asked. level: see profile_ask(). Of a damaged trace, the readable part is read after a message on stderr, and *whole becomes
+ * false, so that the command shows that part and fails. Returns CMD_DONE, or another exit status after a message. The caller calls
+ * profile_fini() after CMD_DONE.
  */
 int compare_read_profile(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p, bool *whole);
 
-/* Run `tailor diff` and `tailor stat`. is_db: as verbs of `tailor db`, with its filters. */
+/*
+ * Run `tailor diff` and `tailor stat`, or, with is_db, `tailor db diff` and `tailor db stat`, which have other filters. Return the exit
+ * status.
+ */
 int compare_run_diff(int argc, char **argv, bool is_db);
 int compare_run_stat(int argc, char **argv, bool is_db);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor db adds traces to a store of many epochs, asks the store, and keeps it in order. */
+/* tailor db adds traces to a store of many epochs, answers questions about the store, and keeps its size within limits. */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/fleet.h"
@@ -30,7 +30,7 @@ struct arguments {
 	const char *format, *output; /* format: of `export`. output: of `export` and `trace`. */
 	uint64_t cap;
 	bool dry_run;
-	int keep; /* number of traces of epochs that stay; -1: all */
+	int keep; /* --keep: number of the newest traces of epochs that stay; -1: none are removed */
 };
 
 struct db_verb {
@@ -54,8 +54,8 @@ static void ask_sums(void *context, struct report *r)
 }
 
 /*
- * Adds a trace to the store. The readable part of a damaged one is added, and CMD_FAILED is returned. by_user: report if the store has the
- * trace already, and read it with all processors instead of one.
+ * Adds a trace to the store. Of a damaged one, adds the readable part and returns CMD_FAILED. by_user: prints a message if the store has
+ * the trace already, and reads the trace with several threads instead of one.
  */
 static int add_trace(struct store *s, const char *path, bool by_user)
 {
@@ -81,8 +81,8 @@ static void add_left_trace(void *context, const char *path)
 }
 
 /*
- * Bounds the folder of traces. This comes before the store is opened, so that the folder stays bounded if opening fails, or the process is
- * killed while it adds traces.
+ * Removes the oldest traces of epochs from their folder if there are too many (spool_bound()). This comes before the store is opened, so
+ * that the folder stays bounded if opening fails, or if the process is killed while it adds traces.
  */
 static int bound_spool(const struct arguments *a, struct diag *d)
 {
@@ -100,7 +100,7 @@ static int run_add(struct arguments *a)
 	struct diag d = { "" };
 	int ret = a->keep >= 0 ? bound_spool(a, &d) : 0, status = CMD_DONE;
 
-	if (a->keep >= 0) /* beside a recorder, memory is dearer than time */
+	if (a->keep >= 0) /* With --keep, this runs beside a recorder, so that it saves memory rather than time: huge pages are off. */
 		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	if (ret == 0)
 		ret = store_open(a->operand[0], STORE_ADD, &s, &d);
@@ -112,7 +112,7 @@ static int run_add(struct arguments *a)
 		int one = add_trace(s, a->operand[i], a->keep < 0);
 
 		status = status == CMD_DONE ? one : status;
-		if (store_has_failed(s)) /* an error was printed */
+		if (store_has_failed(s)) /* add_trace() has printed the error */
 			break;
 		if (i + 1 < a->nr)
 			ret = tend_store(s, clock_real_ns(), NULL, &d);
@@ -194,7 +194,7 @@ static int show_page(const struct arguments *a, struct store *s, const struct su
 	if (sums->nr_epochs)
 		ret = table(&p, s, asked_find_view(a->asked.view), sums, by, &d);
 	else
-		p.table = NULL; /* there are no tables */
+		p.table = NULL; /* without epochs there are no tables, so --table must not fail */
 	return trace_page_end(&p, ret ? fail(&d, ret) : CMD_DONE);
 }
 
@@ -236,8 +236,8 @@ static int run_timeline(struct arguments *a)
 }
 
 /*
- * Returns the window for the last two complete hours. It ends before the second one, because changes_find() also reads the hour behind a
- * window.
+ * Returns the window from which changes_find() compares the last two complete hours. It ends before the second one, because changes_find()
+ * also reads the hour behind a window.
  */
 static struct window last_hours(void)
 {
@@ -292,7 +292,7 @@ static int run_check(struct arguments *a)
 	return nr ? CMD_DIFFERENT : CMD_DONE;
 }
 
-/* Prints "; 12 epochs until 2026-11-28 10:20:00 TEXT", or nothing for 0 epochs. */
+/* Prints "; 12 epochs until 2026-11-28 10:20:00 WHAT", or nothing for 0 epochs. */
 static void print_epochs(uint32_t nr, int64_t end_ns, const char *what)
 {
 	char until[32];
@@ -637,7 +637,7 @@ static int run_db(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	other = strcmp(a.verb->name, "copy") == 0 || a.keep >= 0 ? a.operand[1] : NULL;
 	is_address = fleet_is_named(a.operand[0]);
-	confine_allow_read("/proc"); /* to find out which process has the lock of a store */
+	confine_allow_read("/proc"); /* the message about a locked store names the process that has the lock */
 	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(is_address ? NULL : a.operand[0], a.output, other, a.page.csv_folder));
 	return a.verb->run(&a);
 }

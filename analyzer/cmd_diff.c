@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tailor diff shows what changed between two versions of a program, or two runs of one, operator by operator. A change is significant if
- * sampling error and run-to-run variation of an unchanged line do not explain it (95 % over all lines together). compare/README.md has the
- * model, and the output names its sources.
+ * neither sampling error nor the run-to-run variation of unchanged lines explains it (95 % confidence for all lines together).
+ * compare/README.md has the model, and the output names its sources.
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/cmd_diff.h"
@@ -210,7 +210,7 @@ static void add_change(struct grid *g, const struct diff_columns *k, const struc
 static void show_sides(const struct arguments *args, const struct comparison *c, struct page *page)
 {
 	for (int s = 0; s < 2; s++) {
-		bool is_fleet = strstr(args->side[s], "://"); /* the address may contain a password */
+		bool is_fleet = strstr(args->side[s], "://"); /* an address of a server, which may contain a password, is not shown */
 		double samples = 0;
 		uint32_t runs = 0;
 
@@ -226,7 +226,7 @@ static void show_sides(const struct arguments *args, const struct comparison *c,
 }
 
 struct growth {
-	double share, chance; /* growth, and the growth that chance explains, relative to the mean of A */
+	double share, chance; /* growth of the mean from A to B, and the largest growth that chance explains, as parts of the mean of A */
 	bool assumed;
 };
 
@@ -244,8 +244,8 @@ static struct growth growth_of(const struct comparison *c, struct estimate a, st
 }
 
 /*
- * Shows the time per execution by the clock where the host marks executions, else the total. --fail-above is about the cost of an
- * execution, which does not depend on what else ran. Returns true if that cost grew significantly by more.
+ * Shows how the time per execution by the clock grew, if the host marks executions, or else how the total did. Returns true if the cost of
+ * an execution, which does not depend on what else ran, grew significantly by more than --fail-above.
  */
 static bool show_total(const struct arguments *args, const struct comparison *c, struct page *page)
 {
@@ -449,7 +449,7 @@ static int compare_sides(const struct arguments *args, struct comparison *c)
 	qsort(x, nr, sizeof(*x), args->expression ? compare_formula_results : compare_changes);
 	if (status == CMD_DONE)
 		status = show_changes(args, c, x, nr);
-	if (!whole && status != CMD_MISUSED) /* even where the cost of the readable part grew */
+	if (!whole && status != CMD_MISUSED) /* a damaged trace is a failure even if the readable part's cost grew (CMD_DIFFERENT) */
 		status = CMD_FAILED;
 	free(x);
 	return status;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor diff --methods, which is not in cmd_diff.c. Context: thread. */
+/* tailor diff --methods (cmd_diff_methods.c). Context: thread. */
 #ifndef TAILOR_CMD_DIFF_H
 #define TAILOR_CMD_DIFF_H
 
 #include "analyzer/cmd_trace.h"
 
-/* Compares the attribution of one trace's samples by tag with that by call stack. Returns the exit status. */
+/* Shows how the attribution of one trace's samples by tag differs from that by call stack. Returns the exit status. */
 int diff_methods(const char *path, const char *level, const struct page_arguments *a);
 
 #endif

@@ -126,7 +126,7 @@ static void ask_exported_sums(void *context, struct report *r)
 	a->arguments->format->prepare(&a->export);
 }
 
-/* Opens the output, which is compressed if args->gzip is set. */
+/* Opens the output file, or standard output. What is written to o->to is compressed if args->gzip is set. */
 static int open_output(const struct arguments *args, struct output_file *o, struct diag *d)
 {
 	int ret = output_file_open_stream(o, args->output ? args->output : "-", d);
@@ -153,7 +153,7 @@ static int write_exported(const struct arguments *args, struct ask *a, FILE *to)
 	return CMD_FAILED;
 }
 
-/* Exports as the parsed arguments say. Returns the exit status. */
+/* Writes the trace as the parsed arguments say. Returns the exit status. */
 static int export_trace(const struct arguments *args, int argc, char **argv)
 {
 	struct output_file output = { .form = args->format == &exporter_flamegraph ? &svg_output_form : NULL };

@@ -73,7 +73,7 @@ static void ask_html_trace(void *context, struct report *r)
 	html_trace_ask(context, r);
 }
 
-/* Returns a command without the folder of its program, because the program's name distinguishes pages. */
+/* Returns the text of a command without the folder of its program, so that the title of the page begins with the program's name. */
 static const char *without_folder(const char *command)
 {
 	const char *slash = memrchr(command, '/', strcspn(command, " "));
@@ -98,7 +98,7 @@ int html_source_read(struct html_source *s, uint32_t number, int (*take)(void *c
 
 		ret = html_pairs_keep(&s->pairs, &session.report, number);
 		ret = ret ? ret : take(context, &t, s->title ? s->title : command && *command ? without_folder(command) : t.path);
-		if (ret && ret != -EPIPE) /* -EPIPE is reported as an error of the output */
+		if (ret && ret != -EPIPE) /* for -EPIPE, run_html() reports the error of the output file */
 			trace_print_error("%s: %s", t.path, strerror(-ret));
 		*taken = ret == 0;
 		status = trace_session_close(&session, ret ? CMD_FAILED : CMD_DONE);
@@ -155,7 +155,10 @@ static error_t parse_html_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Writes a trace. The first one begins the page, because its title is known only then. */
+/*
+ * Writes a trace into the page (take() of html_source_read()). The first one begins the page, because the page's title is known only then.
+ * Returns -EPIPE if writing failed.
+ */
 static int put_trace(void *context, struct html_trace *t, const char *title)
 {
 	FILE *to = context;
@@ -167,7 +170,10 @@ static int put_trace(void *context, struct html_trace *t, const char *title)
 	return ret && ferror(to) ? -EPIPE : ret;
 }
 
-/* Writes a page with the data of another page. Returns 0, or -EINVAL if path is not a page. */
+/*
+ * Writes a page with the data of the older page at path[0]. Returns -EINVAL if that is not a page, so that it is read as a trace. Otherwise
+ * returns 0, and after an error, whose message was printed, sets *status.
+ */
 static int rebuild_old_page(const struct html_source *a, FILE *to, int *status)
 {
 	char *data, title[256];
@@ -228,7 +234,8 @@ static int run_html(int argc, char **argv)
 		if (output_file_is_same(args.output, args.source.path[i])) {
 			trace_print_error("%s: input and output are the same file", args.output);
 			return CMD_FAILED;
-		} else if (!asked_is_store(args.source.path[i]) && access(args.source.path[i], R_OK)) { /* before it is replaced */
+		/* This is checked before an old page at args.output is replaced. */
+		} else if (!asked_is_store(args.source.path[i]) && access(args.source.path[i], R_OK)) {
 			trace_print_error("%s: %s", args.source.path[i], strerror(errno));
 			return CMD_FAILED;
 		}

@@ -8,22 +8,23 @@
 
 struct html_source {
 	struct trace_arguments trace;
-	const char *path[2], *title; /* title: the page's; NULL: the command that was recorded */
+	const char *path[2], *title; /* title: the page's title; NULL: the command that was recorded */
 	bool no_stacks, no_addresses, no_source_text;
-	uint32_t source_bytes; /* 0: EXCERPTS_BYTES */
-	struct html_pairs pairs; /* the command calls html_pairs_fini() at the end */
+	uint32_t source_bytes; /* most bytes of source text in the page; 0: EXCERPTS_BYTES, unless no_source_text is set */
+	struct html_pairs pairs; /* filled by html_source_read(); the command calls html_pairs_fini() at the end */
 };
 
-/* Parser for a child of a command's argp. Its input is the struct html_source. */
+/* Parser of these options, as a child of a command's argp. Its input is the struct html_source. */
 extern const struct argp html_source_argp;
 
 /*
- * Reads one of the traces, and gives it to take(context, trace, title), which returns 0 or -errno. Returns CMD_DONE, or another exit status
- * with a sentence. *taken: take() succeeded, which it also does if a part of the trace is damaged.
+ * Reads path[number], and gives it to take(context, trace, title), which returns 0 or -errno. The trace and the title are valid during the
+ * call. *taken becomes true if take() succeeded, also if a part of the trace is damaged. Returns CMD_DONE, or another exit status after a
+ * message on stderr (for -EPIPE of take(), without one).
  */
 int html_source_read(struct html_source *s, uint32_t number, int (*take)(void *context, struct html_trace *t, const char *title),
 		     void *context, bool *taken);
-/* Returns whether this build has a page. If not, a sentence has been printed. */
+/* Does this build of tailor have a page to write? If not, a message on stderr says why. */
 bool html_source_has_page(void);
 
 #endif

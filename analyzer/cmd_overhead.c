@@ -22,7 +22,7 @@
 #define ROUNDS_QUICK 3
 #define ROUNDS_MAX 1000
 #define RATE_MAX 1000000
-#define SHORT_S 0.05 /* the start takes most of shorter runs */
+#define SHORT_S 0.05 /* a message warns of shorter runs, most of whose overhead is that of their start */
 
 enum { KEY_ROUNDS = 0x100, KEY_RATES, KEY_QUICK, KEY_JSON, KEY_SVG, KEY_SHOW_OUTPUT };
 
@@ -126,7 +126,7 @@ static error_t parse_overhead_option(int key, char *arg, struct argp_state *stat
 	return 0;
 }
 
-static volatile int stop; /* 128 + the number of the signal */
+static volatile int stop; /* 128 + the number of a signal that was caught, which is the exit status; 0: none */
 
 static void note_stop_signal(int signal_number)
 {
@@ -145,7 +145,7 @@ static void catch_signals(void)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 			sigaction(signals[i], &a, NULL);
-	signal(SIGCHLD, SIG_DFL); /* if this were ignored, the children's usage would be lost */
+	signal(SIGCHLD, SIG_DFL); /* if it were ignored, wait4() would not return the CPU time of children */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -227,7 +227,8 @@ static int run_overhead(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	set_default_rates(&a);
-	if (output_file_open_stream(&picture, a.svg, &d)) { /* opened before the runs, which may take an hour */
+	/* If the picture cannot be written, this fails before the runs, which may take an hour. */
+	if (output_file_open_stream(&picture, a.svg, &d)) {
 		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
@@ -252,7 +253,7 @@ static int run_overhead(int argc, char **argv)
 		trace_print_error("%s", d.text);
 	if (ret == -EINVAL)
 		status = CMD_MISUSED;
-	output_file_drop(&picture); /* dropped only if the runs have failed */
+	output_file_drop(&picture); /* after write_picture(), there is nothing left to drop */
 	free(a.o.run);
 	return status;
 }

@@ -66,8 +66,8 @@ static bool view_list_entry(int i, const char **name, const char **summary)
 }
 
 /*
- * Chooses views where only tables are asked for: the view that has the table's name, or, for a folder of files, the views that the summary
- * is made of.
+ * Chooses views for --table and --csv=DIR without --view: the view that has the table's name, or, for a folder of files, views that have
+ * the tables of the default report.
  */
 static void choose_views_of_tables(struct arguments *a)
 {
@@ -250,7 +250,7 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	return trace_page_end(&page, CMD_DONE);
 }
 
-/* Prints one notice about given options that only views heed, if there is no view. */
+/* Without a view, prints one notice about the given options that have an effect on views only. */
 static void say_unheeded_options(const struct arguments *a)
 {
 	const char *const option[] = { a->nr_assumed ? "--assume" : NULL, a->intervals ? "--intervals" : NULL,
@@ -265,7 +265,7 @@ static void say_unheeded_options(const struct arguments *a)
 		trace_print_error("without --view this has no effect: %s", text);
 }
 
-/* Gives up the rights that the views do not need. Only two of them run llvm-mca. */
+/* Gives up the rights that the views do not need. Only cpi and stalls run llvm-mca, a program of LLVM, unless --processor none is given. */
 static void keep_rights(const struct arguments *a, int argc, char **argv)
 {
 	bool asks = false;

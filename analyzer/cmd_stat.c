@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor stat shows the variation between several runs, line by line, the largest range first (as dcpistats: J. M. Anderson et al.,
+ * tailor stat shows the variation between several runs, line by line, the largest range first, as dcpistats does (J. M. Anderson et al.,
  * Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 3.3).
  */
 #include "analyzer/cmd_compare.h"
@@ -52,7 +52,7 @@ struct spread {
 	uint32_t match;
 	double range, sum, mean, deviation, smallest, largest; /* statistics of the weights */
 	double samples; /* samples in all traces */
-	uint32_t nr; /* traces that have the line */
+	uint32_t nr; /* number of traces, or epochs, that have the line */
 };
 
 static int compare_ranges(const void *a, const void *b)
@@ -64,12 +64,12 @@ static int compare_ranges(const void *a, const void *b)
 	return x->sum > y->sum ? -1 : x->sum < y->sum;
 }
 
-/* The sets that are compared: traces, or the epochs of a store's only window. */
+/* The profiles that are compared: those of traces (or windows), or, of a single window of a store, those of its epochs. */
 struct sets {
 	const struct profile *profile;
 	const struct match *match;
 	uint32_t nr;
-	double *v; /* nr weights of a line */
+	double *v; /* weight of the current line in each of nr traces or epochs */
 	bool are_epochs;
 };
 

@@ -79,7 +79,7 @@ static uint64_t parse_number_argument(struct argp_state *state, const char *name
 	return n;
 }
 
-/* Compiles --thread-name. The result is used as long as the command runs. */
+/* Compiles --thread-name. The result is used until the command ends, so it is never freed. */
 static void set_thread_name(struct argp_state *state, struct filter_arguments *f, const char *arg)
 {
 	static regex_t expression;
@@ -190,7 +190,7 @@ void trace_set_path(struct argp_state *state, const char **path, const char *arg
 }
 
 /*
- * Returns whether a file has a trace's name. Other users may have put files there, so a name with characters that a terminal would obey is
+ * Has a file a trace's name? Other users may have put files there, so a name with control characters, which a terminal would obey, is
  * refused.
  */
 static bool is_trace_name(const struct dirent *e)
@@ -203,7 +203,10 @@ static bool is_trace_name(const struct dirent *e)
 	return n > 4 && strcmp(e->d_name + n - 4, ".tlr") == 0;
 }
 
-/* Returns the trace in the working folder that was written last, or NULL. */
+/*
+ * Returns the name of the trace in the working folder that was written last, which the caller frees. Returns NULL if there is none, or
+ * without memory.
+ */
 static char *find_newest_trace(void)
 {
 	DIR *folder = opendir(".");
@@ -237,7 +240,7 @@ void trace_need_path(struct argp_state *state, const char **path)
 	if (!newest)
 		usage_fail(state, "no trace given, and none (*.tlr) in this folder; `tailor record -- COMMAND` makes one");
 	message_print("%s, the newest trace in this folder", newest);
-	*path = newest; /* lives as long as the process */
+	*path = newest; /* never freed, because the command uses it until it ends */
 }
 
 #define NAMES_MAX 64
@@ -411,7 +414,7 @@ static void show_progress(void *context, uint64_t at, uint64_t total)
 	p->shown = percent;
 }
 
-/* Erases the progress line, so that the next output begins a line. */
+/* Erases the progress line, so that the next output does not stand behind it. */
 static void erase_progress(const struct progress *p)
 {
 	if (p->shown >= 0)
@@ -441,7 +444,10 @@ static int prepare_report(struct trace_session *s, const struct trace_arguments 
 	for (uint32_t i = 0; a->filter.event && i < m->nr_events; i++)
 		if (m->event[i].name && strcmp(m->event[i].name, a->filter.event) == 0)
 			r->event = i;
-	/* If objects tell what runs (jitreg_object()), the workers of a query are in none of its marks. */
+	/*
+	 * Marks named "run" (or as --mark says) limit reports to the run phase. They do not if the host registers plans as objects
+	 * (jitreg_object()), because worker processes then execute parts of a query outside of its marks.
+	 */
 	for (uint32_t i = 0; i < m->marks.nr && !m->objects.nr && !(a->filter.mark && strcmp(a->filter.mark, "all") == 0); i++)
 		r->has_run |= m->marks.at[i].name && strcmp(m->marks.at[i].name, s->options.run_mark) == 0;
 	if (a->level && report_find_level(r, a->level) == LEVELS_MAX)
@@ -449,7 +455,7 @@ static int prepare_report(struct trace_session *s, const struct trace_arguments 
 	return 0;
 }
 
-/* Opens a trace. In its place, path may name a window of a store whose traces are kept. */
+/* Opens a trace. If path names a window of a store, opens a trace that is made of the traces that were kept of its epochs. */
 static int open_trace(struct trace_session *s, const char *path, bool live, struct diag *d)
 {
 	char *made = NULL;
@@ -532,7 +538,7 @@ int trace_session_close(struct trace_session *s, int status)
 {
 	struct diag d;
 
-	/* Reports use up the same budget as reading the trace, so it is checked here again. */
+	/* Making reports uses up the same budget as reading the trace, so it is checked again at the end. */
 	if (s->attribution && ((!s->damaged && trace_check_budget(s->reader, &d)) || s->damaged)) {
 		trace_print_error("%s", s->damaged ? s->damage : d.text);
 		status = status == CMD_DONE ? CMD_FAILED : status;

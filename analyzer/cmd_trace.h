@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that all commands share that read a trace: the options that filter and attribute samples, and reading the trace once into a
+ * Functions that commands share which read a trace: the options that filter and attribute samples, and reading the trace once into a
  * report. Context: thread.
  */
 #ifndef TAILOR_CMD_TRACE_H
@@ -13,21 +13,26 @@
 
 #include <argp.h>
 
-/* The options of a command whose struct arguments begins with this. */
+/* Results of parsing the options of trace_argp. */
 struct trace_arguments {
 	struct filter_arguments filter;
 	const char *level;
-	const struct asked_options *asked; /* options for stores, given by `tailor db`; NULL: the filters are used */
+	const struct asked_options *asked; /* options for stores, of `tailor db`; NULL: the filters above are used for stores, too */
 	bool stack_only, no_demangle;
-	bool live; /* the recorder is not waited for, and only samples within from_s and to_s are attributed */
+	bool live; /* the trace may still be growing, and its recorder is not waited for */
 	enum unwind_way unwinder;
 	unsigned threads; /* 0: one for each processor, at most 8 */
 };
 
-/* Parser for a child of a command's argp. Its input is the struct trace_arguments (set child_inputs[0] in ARGP_KEY_INIT). */
+/*
+ * Parser of these options, as a child of a command's argp. Its input is the struct trace_arguments (set child_inputs[0] in ARGP_KEY_INIT).
+ */
 extern const struct argp trace_argp;
 
-/* Options of commands that print tables: --json, --csv, --table, --top, --color. The command sets the default of top. */
+/*
+ * Results of parsing the options of commands that print tables: --json, --csv, --table, --top, --color. The command sets the default of top
+ * before.
+ */
 struct page_arguments {
 	enum page_form form;
 	int top;
@@ -35,27 +40,29 @@ struct page_arguments {
 	enum page_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER } colour;
 };
 extern const struct argp page_argp;
-/* Begins a page on standard output as the options say. The command sets top. Returns 0, or -errno with a sentence on stderr. */
+/* Begins a page on standard output as the options say. The command sets top of the page. Returns 0, or -errno after a message on stderr. */
 int trace_page_init(struct page *p, const struct page_arguments *a);
 /*
- * Ends the page. Returns status, or another exit status with a sentence on stderr if the output failed, or an option names a missing table.
+ * Ends the page. Returns status, or another exit status after a message on stderr if the output failed, or --table names a table that the
+ * page does not have.
  */
 int trace_page_end(struct page *p, int status);
 
-/* Takes the argument of a command that reads one trace, at ARGP_KEY_ARG. */
+/* Sets *path to the argument of a command that reads one trace, at ARGP_KEY_ARG. A second argument is a usage error. */
 void trace_set_path(struct argp_state *state, const char **path, const char *arg);
-/* Takes the newest trace in the working folder if none was given, at ARGP_KEY_END. */
+/* At ARGP_KEY_END, sets *path to the newest trace in the working folder if none was given. It is a usage error if there is none. */
 void trace_need_path(struct argp_state *state, const char **path);
-/* Parses the argument of --unwinder: memo or libunwind. */
+/* Parses the argument of --unwinder: memo or libunwind. Others are a usage error. */
 enum unwind_way trace_parse_unwinder(struct argp_state *state, const char *arg);
 /*
- * Adds the list of an option's values and an example behind the options, for a help_filter. entry(i, &name, &summary) returns false after
- * the last value.
+ * A help filter of argp (key, text: its arguments), which puts a list of an option's values and an example behind the options. entry(i,
+ * &name, &summary) returns false after the last value. Returns the new text on the heap, or text itself for other parts of the help.
+ * Returns NULL without memory.
  */
 char *trace_help_list(int key, const char *text, const char *heading,
 		      bool (*entry)(int i, const char **name, const char **summary), const char *example);
 
-/* Suggests values of such a list by suggest(). The suggestion is written to text[bytes]. */
+/* Writes a part of a sentence to text[bytes] that suggests values of such a list instead of a wrong one (suggest()). Returns text. */
 const char *trace_suggest_names(const char *wanted, bool (*entry)(int i, const char **name, const char **summary), char *text,
 				size_t bytes);
 
@@ -70,16 +77,20 @@ struct trace_session {
 };
 
 /*
- * Opens path, builds its model, lets ask(context, report) request the sums, and reads all samples. Returns CMD_DONE, or CMD_FAILED or
- * CMD_MISUSED with a sentence on stderr. On success the caller calls trace_session_close(). A damaged trace is not a failure here.
+ * Opens path, builds its model, lets ask(context, report) request the sums, and reads all samples. s is zero before, except for s->options.
+ * The readable part of a damaged trace is read. Returns CMD_DONE, and then the caller calls trace_session_close(). Otherwise returns
+ * CMD_FAILED or CMD_MISUSED after a message on stderr, and *s is closed.
  */
 int trace_session_read(struct trace_session *s, const char *path, const struct trace_arguments *arguments,
 		       void (*ask)(void *context, struct report *r), void *context);
-/* Reports damage on stderr and frees all. Returns CMD_FAILED for a damaged trace, else status. */
+/*
+ * Frees all of *s. Returns status. If the trace was damaged, or its budget was used up, prints a message on stderr, and returns CMD_FAILED
+ * instead of CMD_DONE.
+ */
 int trace_session_close(struct trace_session *s, int status);
-/* Flushes standard output. Returns status, or CMD_FAILED with a sentence. */
+/* Flushes standard output. Returns status, or CMD_FAILED after a message on stderr if any of the output failed. */
 int trace_flush_output(int status);
-/* Prints an error message on stderr: "tailor NAME: sentence". */
+/* Prints an error message on stderr, which begins with "tailor NAME: ". */
 void trace_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor unwind prints the call stack of every sample, frame by frame, and compares both unwinders. */
+/* tailor unwind unwinds the call stack of every sample, and prints statistics or the frames. It can compare both unwinders (unwind.h). */
 #include "analyzer/attribute/walk.h"
 #include "analyzer/cmd_trace.h"
 #include "analyzer/model/model.h"
@@ -66,11 +66,11 @@ struct walked {
 	enum unwind_end end;
 	struct walked_frame {
 		uint64_t ip;
-		uint64_t sp, saved[6]; /* callee-saved registers */
+		uint64_t sp, saved[6]; /* values of saved_register[] */
 		uint32_t known;
 	} *frame;
 	uint32_t capacity;
-	bool failed; /* without memory */
+	bool failed; /* memory ran out */
 };
 
 static const unsigned char saved_register[] = { 3, 6, 12, 13, 14, 15 };
@@ -182,7 +182,7 @@ static void print_comparison(const struct comparison *c)
 
 /* ----------------------------------------------------------------------------------------------------------- printing */
 
-/* Writes "\t", hexadecimal digits and "\n". Returns the end. */
+/* Writes a tab, the address as hexadecimal digits, and "\n" to `to`. Returns the end of what it wrote. */
 static char *put_address(char *to, uint64_t address)
 {
 	int digits = address ? (67 - __builtin_clzll(address)) / 4 : 1;

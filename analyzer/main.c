@@ -78,7 +78,7 @@ static int run_command(const struct cmd *cmd, int argc, char **argv)
 
 	snprintf(name, sizeof(name), "tailor %s", cmd->name);
 	argv[0] = name;
-	/* Messages of argp and of message.h begin with this name. */
+	/* Error messages of argp and of message.h begin with this name. */
 	program_invocation_name = name;
 	program_invocation_short_name = name;
 	argp_err_exit_status = CMD_MISUSED;
