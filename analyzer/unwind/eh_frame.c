@@ -116,7 +116,7 @@ static bool read_cie(struct reader r, struct cie *out)
 	} else if (!read_uleb(&r, &u)) {
 		return false;
 	}
-	if (u != CFI_REGISTERS - 1) /* all compilers for x86-64 number the return address so */
+	if (u != CFI_REGISTERS - 1) /* the return address of x86-64 has this number; no code uses another one */
 		return false;
 	out->initial_end = r.end;
 	out->initial = r.at;

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define BYTES_MAX (64u << 20)	 /* memory for rows; when it is full, all rows are freed and made again */
+#define BYTES_MAX (64u << 20)	 /* memory for rows; when it is full, all rows are freed, and made again when they are needed */
 #define READ_MAX (256u << 20) /* bytes of functions that an unwinder reads in all (programs have fewer without unwind information) */
 
 struct known_code {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define ENTRIES_FIRST 4096u
-#define ENTRIES_MAX (1u << 21) /* when half of them are used, all entries are dropped */
+#define ENTRIES_MAX (1u << 21) /* when half of them are used, or memory runs out, all entries are dropped */
 #define ROWS_MAX 65536u
 
 enum rule_kind {

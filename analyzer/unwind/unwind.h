@@ -86,8 +86,8 @@ struct unwind_frame {
 	struct unwind_registers registers;
 	enum unwind_found found;
 	/*
-	 * A number that the callback may keep about the address. It is 0 at first, and again if other code is there, or if the memo had to
-	 * drop its rules. UNWIND_LIBUNWIND does not keep it.
+	 * A number that the callback may keep about the address. It is 0 at first, and again if other code is there, or if struct memo had
+	 * to drop its rules. UNWIND_LIBUNWIND does not keep it.
 	 */
 	uint32_t *note;
 	/*
@@ -111,8 +111,8 @@ void unwinder_destroy(struct unwinder *u);
 struct unwind_counts unwinder_counts(const struct unwinder *u);
 
 /*
- * Calls frame() for each frame, from the sampled one (depth 0) towards the root, until it returns false, and returns why the walk ended. A
- * stack has at most two frames more than its snapshot has words. frame() may not use u.
+ * Calls frame() for each frame, from the sampled one (depth 0) towards the root, until frame() returns false. Returns why the walk ended. A
+ * stack has at most two frames more than its snapshot has words. frame() may not call functions with u.
  */
 enum unwind_end unwind_walk(struct unwinder *u, const struct unwind_space *space, const struct unwind_input *input,
 			    bool (*frame)(void *context, const struct unwind_frame *f), void *context);

@@ -42,7 +42,10 @@ struct knowledge {
 	uint64_t code_bytes, code_read; /* code_bytes: memory that rows take. code_read: bytes of code read so far. */
 };
 
-/* Returns the index of an object, and makes it at the first call. Returns NULL without memory, or if o has no unwind information. */
+/*
+ * Returns the index of an object, and makes it at the first call. It may have no FDEs. Returns NULL without memory, or if o has neither an
+ * ELF object nor .eh_frame bytes.
+ */
 struct fde_index *knowledge_get_index(struct knowledge *all, const struct unwind_object *o);
 /* Finds the FDE that covers an address (without the bias), and its program. Returns false if there is none. */
 bool fde_index_find_program(const struct fde_index *k, uint64_t address, struct cfi_program *out);

@@ -26,8 +26,8 @@ static void prepare_components(struct report *r, struct view_instance *v)
 }
 
 /*
- * Writes the names of the components that a component is linked to, such as "hash join, pipeline 2". Links between components that are the
- * same one in different processes are left out.
+ * Writes the names of the components that a component is linked to, such as "hash join, pipeline 2". Links to the same component at another
+ * level are left out.
  */
 static void write_parent_names(const struct report *r, uint32_t component, char *text, size_t bytes)
 {

@@ -218,7 +218,7 @@ static int compare_pair_keys(const void *a, const void *b)
 struct callee {
 	uint32_t key, call; /* call: a call of this callee, by which the row is named */
 	double total, own, samples;
-	uint32_t first, nr; /* its pairs as a caller: pair[first] to pair[first + nr - 1] */
+	uint32_t first, nr; /* pairs in which it is the caller: pair[first] to pair[first + nr - 1] */
 };
 
 static int compare_callee_totals(const void *a, const void *b)

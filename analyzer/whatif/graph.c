@@ -87,8 +87,8 @@ static uint64_t ran_in(const struct timeline *t, uint32_t thread, uint64_t from_
 
 /*
  * Guesses which thread ended a wait, where no wake-ups were recorded. That is the only other thread that runs at the end of the wait, or
- * else the last one of those that ended during it. For a wait for a child, these come first. Returns TIMELINE_NOBODY if there is no such
- * thread, or if there are more than GUESS_THREADS, since each guess looks at all of them.
+ * else the last of the threads that ended during it. If the wait is for a child, a thread that ended during it is preferred. Returns
+ * TIMELINE_NOBODY if there is no such thread, or if there are more than GUESS_THREADS, since each guess looks at all of them.
  */
 static uint32_t guess_waker(const struct timeline *t, const struct span *s)
 {

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-#define QUEUE_ENDS 0.05  /* part of the group's time in which all made threads must end; a maker that ran less than this is left out */
+/* The made threads must end within this last part of the group's time. A maker that ran less than this is left out. */
+#define QUEUE_ENDS 0.05
 #define QUEUE_WAITS 0.02 /* part of the threads' time that they may wait for other threads */
 #define QUEUE_SKEW 1.1	 /* with a smaller skew, the work is divided evenly enough as it is */
 
