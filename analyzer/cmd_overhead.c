@@ -22,7 +22,7 @@
 #define ROUNDS_QUICK 3
 #define ROUNDS_MAX 1000
 #define RATE_MAX 1000000
-#define SHORT_S 0.05 /* a message warns of shorter runs, most of whose overhead is that of their start */
+#define SHORT_S 0.05 /* seconds; after shorter runs, a message says that most of the overhead is that of their start */
 
 enum { KEY_ROUNDS = 0x100, KEY_RATES, KEY_QUICK, KEY_JSON, KEY_SVG, KEY_SHOW_OUTPUT };
 

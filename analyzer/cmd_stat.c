@@ -50,7 +50,7 @@ static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 
 struct spread {
 	uint32_t match;
-	double range, sum, mean, deviation, smallest, largest; /* statistics of the weights */
+	double range, sum, mean, deviation, smallest, largest; /* statistics of the line's weights */
 	double samples; /* samples in all traces */
 	uint32_t nr; /* number of traces, or epochs, that have the line */
 };

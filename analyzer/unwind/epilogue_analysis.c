@@ -13,7 +13,7 @@
 #define BY_RBP (1 << 24)   /* offsets near it count from the value of rbp at the first instruction */
 #define NR_SAVED 6u
 #define STEPS_MAX 4096u
-#define STEPS_MORE 256u /* steps that are allowed after the first return */
+#define STEPS_MORE 256u /* most steps after the first return, which look for other returns */
 #define WAYS_MAX 64u
 #define SEEN_BITS 13u
 #define RESTARTS_MAX 8u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that the files of this folder share. Context: thread. */
+/* Declarations that the files of analyzer/unwind share. Context: thread. */
 #ifndef TAILOR_UNWIND_INTERNAL_H
 #define TAILOR_UNWIND_INTERNAL_H
 

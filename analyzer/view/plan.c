@@ -495,7 +495,7 @@ static void show_plan_rows(struct report *r, const struct plan *plan, struct pag
 	free(runs);
 }
 
-/* Warns of operators whose actual rows differ tenfold from the estimate, at most `most` of them. */
+/* Warns of operators whose actual rows are at least ten times the estimate, or at most a tenth of it. At most `most` of them are named. */
 static void say_wrong_estimates(const struct report *r, const struct plan_tree *t, const char *indent, uint32_t most, struct page *p)
 {
 	const struct dictionary *d = &r->model->dictionary;

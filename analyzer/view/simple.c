@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The views that are one table: functions, images, lines, processes, services, methods, reasons, warnings. */
+/*
+ * This file has the views that consist of little more than one table: functions, images, lines, processes, services, methods, reasons,
+ * warnings.
+ */
 #include "analyzer/query/frequencies.h"
 #include "analyzer/query/warnings.h"
 #include "analyzer/query/without_debug.h"

@@ -21,7 +21,7 @@ struct wake {
 	uint32_t waker, signal, span; /* span: the wait that ends; UINT32_MAX: a thread begins or ends */
 };
 
-/* A thread is assumed to wait for the end of another one at this time, though the trace has no wait that the end ends (find_joins()). */
+/* A thread is assumed to wait for the end of another one at this time, though no wait in the trace is ended by it (find_joins()). */
 struct join {
 	uint64_t time_ns;
 	uint32_t thread, signal;

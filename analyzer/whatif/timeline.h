@@ -24,7 +24,7 @@ struct span {
 	uint64_t from_ns, to_ns;
 	uint32_t thread;
 	uint8_t kind, end; /* enum span_kind, enum span_end */
-	uint8_t resource;  /* what a wait is for; RESOURCE_CORE for a run, RESOURCE_QUEUE or RESOURCE_THROTTLED for a queue */
+	uint8_t resource;  /* RESOURCE_CORE for a run, RESOURCE_QUEUE or RESOURCE_THROTTLED for a queue; else what the wait is for */
 	uint32_t waker;	   /* END_BY_THREAD: the waking thread */
 	uint32_t latency_ns; /* SPAN_QUEUE: time in which a processor was free, so that waking took it; 0 for longer or throttled waits */
 	uint32_t lock;	   /* RESOURCE_LOCK: the function that asked for the lock; 0: not known */
