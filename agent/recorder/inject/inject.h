@@ -18,7 +18,8 @@ int inject_check_preconditions(const struct attach_target *t, const char *librar
 /*
  * Injects the agent.  It connects to socket, and meanwhile(context) must serve that socket while the thread is waited for.  Returns 0 (a
  * text in d is a notice), or -errno with the reason in d.  After an error the process may have loaded the agent, and after -ETIMEDOUT one
- * of its threads remains traced until inject_release_late_threads() lets it go.  adapt: V8 and CPython are asked for their code, if a thread may do so.
+ * of its threads remains traced until inject_release_late_threads() lets it go.  adapt: V8 and CPython are asked for their code, if a
+ * thread may do so.
  */
 int inject(const struct attach_target *t, bool adapt, const char *library, const char *socket, void (*meanwhile)(void *context),
 	   void *context, struct diag *d);
