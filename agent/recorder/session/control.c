@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sends requests to a recorder and receives them, and finds the recorder of a process.  A recorder that is stopped or hangs must not delay
- * the requester, so all recorders are asked at once, and their answers are waited for half a second.
+ * Sends requests to a recorder and receives them, and finds the recorder of a process.  For the latter all recorders may have to be asked,
+ * and one that is stopped or hangs must not delay the requester, so they are asked at once, and have half a second together.
  */
 #include "agent/recorder/session/control.h"
 
@@ -46,7 +46,8 @@ int control_listen(const char *socket)
 	return handshake_listen(name, &d);
 }
 
-/* Called when r->fd is readable: its peer has sent something or closed. */
+/* Called when r->fd is readable, because its peer has sent something or closed.  Sets the words to the texts of the message.  Returns 0, or
+ * -EPERM after closing r->fd if nothing was sent. */
 static int receive_request_words(struct control_request *r)
 {
 	ssize_t n = recv(r->fd, r->text, CONTROL_BYTES, MSG_DONTWAIT);
@@ -117,7 +118,8 @@ static bool is_stopped(pid_t recorder)
 	return proc_status(recorder, 0, &s) == 0 && (s.state == 'T' || s.state == 't');
 }
 
-/* Returns 0, -ETIMEDOUT, or -EBUSY if the recorder is stopped. */
+/* Waits until the recorder has answered or closed the connection.  Returns 0, -ETIMEDOUT, or -EBUSY if the recorder has been stopped
+ * (SIGSTOP) for CONTROL_STOPPED_MS. */
 static int wait_for_answer(int fd, pid_t recorder, int most_ms)
 {
 	struct pollfd wait = { fd, POLLIN, 0 };
@@ -168,7 +170,7 @@ int control_send_request(const char *socket_name, pid_t recorder, char *const *w
 	int fd = connect_to_recorder(socket_name, recorder), ret;
 	struct answer a = { 0 };
 
-	if (fd == -EAGAIN) /* the queue of connections is full */
+	if (fd == -EAGAIN) /* the recorder's queue of connections is full, since it accepts none */
 		return fail_unanswered(is_stopped(recorder) ? -EBUSY : -ETIMEDOUT, recorder, 0, sentence, bytes);
 	if (fd < 0) {
 		snprintf(sentence, bytes, "its recorder cannot be reached: %s", strerror(-fd));
@@ -242,7 +244,7 @@ static bool says_yes(int fd)
 	return recv(fd, &a, sizeof(a), MSG_DONTWAIT) == sizeof(a) && a.status == CMD_DONE;
 }
 
-/* Returns the recorder that records the process, or NULL if none has said so in time. */
+/* Returns the first recorder that says that it records the process, or NULL if none has said so within ALL_NS. */
 static const struct control_silent_recorder *wait_for_yes(struct question *q)
 {
 	uint64_t until_ns = clock_now_ns() + ALL_NS, now_ns;

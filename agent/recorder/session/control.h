@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests to a recorder (`tailor start`, `stop`, `status`, and `attach` if the process has a recorder): words over a socket beside
- * that of the guests, answered with a status and a sentence.  Only root and the recorder's own user are accepted.
+ * Requests to a recorder (`tailor start`, `stop`, `status`, and `attach` if the process has a recorder).  A request is a list of words that
+ * is sent to a socket beside that of the guests, and answered with a status and a sentence.  Only processes of root and of the recorder's
+ * own user may send one.
  * Context: thread.
  */
 #ifndef TAILOR_CONTROL_H
@@ -17,33 +18,36 @@
 
 #define CONTROL_BYTES 8192
 #define CONTROL_WORDS 128
-#define CONTROL_HAS "has" /* PID: CMD_DONE where it is being recorded */
+#define CONTROL_HAS "has" /* request with a PID: is it being recorded?  The status is CMD_DONE if so, else CMD_FAILED. */
 
 struct control_request {
 	int fd; /* for control_answer() */
 	int nr;
-	char *word[CONTROL_WORDS + 1]; /* NULL-terminated; in text */
+	char *word[CONTROL_WORDS + 1]; /* point into text; a NULL follows the last */
 	char text[CONTROL_BYTES + 1];
 };
 
-/* A listening socket beside the guests' socket of that name, or -errno. */
+/* Creates a listening socket for requests, whose name is that of the guests' socket with a suffix.  Returns it, or -errno. */
 int control_listen(const char *socket);
-/* 0; -EAGAIN: no request; other -errno: not permitted, or malformed.  Never waits: see handshake_accept(). */
+/* Takes one request, whose connection r->fd is then open.  Connections that have sent nothing yet are kept in `silent` for later calls.
+ * 0.  -EAGAIN: there is no request now.  Another -errno: the peer is another user's or has sent nothing, and was closed.  Never waits. */
 int control_accept_request(int listener, struct visitors *silent, struct control_request *r);
-/* Closes fd.  status: of the command that asked, CMD_DONE or CMD_FAILED.  Notices may follow the sentence, one per line. */
+/* Sends the answer, and closes fd.  status: CMD_*, with which the command that asked exits.  Notices may follow the sentence, one per
+ * line. */
 void control_answer(int fd, int status, const char *sentence);
 
 /*
- * Send a request to the recorder, a process, of that socket; words are NULL-terminated.  The answer's status, or -errno with a sentence in
- * answer, of CONTROL_BYTES.  The answer has CONTROL_STATUS_MS, and to requests that begin or end a recording, which read files,
- * CONTROL_ANSWER_MS; a recorder that is stopped has CONTROL_STOPPED_MS.
+ * Sends a request to the process `recorder`, which serves the guests' socket of that name.  words: the version, the request and its
+ * operands, and a NULL.  Returns the answer's status, or -errno.  answer, of so many bytes (at most CONTROL_BYTES are used), gets the
+ * recorder's sentence, or one about the failure.  Waits CONTROL_STATUS_MS for the answer to "status", CONTROL_ANSWER_MS for those to
+ * other requests, for which the recorder reads files, and only CONTROL_STOPPED_MS while it is stopped (SIGSTOP).
  */
 #define CONTROL_STATUS_MS 5000
 #define CONTROL_ANSWER_MS 60000
 #define CONTROL_STOPPED_MS 1000
 int control_send_request(const char *socket, pid_t recorder, char *const *words, char *answer, size_t bytes);
 
-/* Recorders that did not answer when they were asked.  { 0 } before the first question. */
+/* Recorders that did not answer control_find_recorder() in time.  All zeros before its first call. */
 #define CONTROL_SILENT_MAX 64
 struct control_silent {
 	uint32_t nr; /* recorders beyond the array are only counted */
@@ -54,15 +58,16 @@ struct control_silent {
 };
 
 /*
- * The recorder of a process, also where that is not the first of those that it records: name of its socket, of bytes, and its PID.  0 or
- * -ENOENT.  All recorders are asked at once, and have half a second together; those that were silent before are not asked again.
+ * Finds the recorder of a process: the one that its agent or a socket's name tells, else the first that says that it records the process.
+ * Sets the name of the guests' socket (of so many bytes) and the PID.  0, or -ENOENT if there is none or none has answered.  All recorders
+ * are asked at once, and have half a second together.  Those without an answer are added to `silent`, and are not asked again.
  */
 int control_find_recorder(pid_t pid, struct control_silent *silent, char *socket, size_t bytes, pid_t *recorder);
-/* "process 12, which is stopped, and process 13": valid until the next call. */
+/* Returns the recorders as a text, such as "process 12 (stopped) and process 13", which is valid until the next call. */
 const char *control_silent_text(const struct control_silent *s);
 
-/* cmd_control.c: starts or ends a recording as the commands do, and writes the recorder's answer to a file unless it is NULL.  An exit
- * status. */
+/* These start and end a recording as `tailor start` and `stop` do, and write the recorder's answer to a file unless it is NULL.  They
+ * return an exit status, and are in cmd_control.c. */
 int control_start_recording(pid_t pid, const char *output, char **options, int nr, FILE *to);
 int control_stop_recording(pid_t pid, FILE *to);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cuts a recording, while its counters go on.  Each file is a whole trace: it begins with what is there, as a recording that attaches does,
- * and with the live registrations of all agents.
+ * Cuts a recording into files (epochs), while its counters go on.  Each file is a whole trace: it begins with the processes, threads and
+ * mappings that exist, as a recording that attaches to running processes does, and with the live registrations of all agents.
  *
- * A cut drains the rings and the logs for the old file, writes the counts since the last cut into it, and creates the new one.  No sample
- * is lost or told twice.  Reading symbols and maps of JITs for the end of the old file takes longer, so a forked child does that, and then
- * executes the epoch's command with the file's path as last word (fold.c).
+ * cut_recording() drains the rings and the logs into the old file, writes the counts since the last cut into it, and creates the new one.
+ * The cut loses no sample and writes none twice.  Reading symbols and maps of JITs for the end of the old file takes longer, so a forked
+ * child does that, and then executes the epoch's command with the file's path as last word (fold.c).
  */
 #include "agent/recorder/session/internal.h"
 
@@ -31,14 +31,14 @@ static int64_t recorder_cpu_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Prints the failure, since a file that could not be written has no room for a notice. */
+/* Prints that a trace could not be written, and what it lost, on stderr, since that trace has no room for a notice. */
 static void print_failure(const struct recording_state *state, const struct diag *d)
 {
 	message_print("%s; lost: %llu samples, %llu other records", d->text, (unsigned long long)state->lost[LOSS_WRITE],
 		      (unsigned long long)state->lost[LOSS_WRITE_RECORDS]);
 }
 
-/* Runs in the child: writes the end of the file, and then executes the epoch's command. */
+/* Runs in the child.  Writes the end of the old file, executes the epoch's command, and exits. */
 static void end_old_epoch(struct session *s, struct recording *r, const char *path)
 {
 	struct recording_state state;
@@ -46,7 +46,7 @@ static void end_old_epoch(struct session *s, struct recording *r, const char *pa
 	int ret;
 
 	session_fold_begin_child(s);
-	s->recording = NULL; /* notices about this epoch are not for the trace of the next */
+	s->recording = NULL; /* the next epoch's recording, which belongs to the recorder: this process must write nothing into it */
 	recording_inherit(r);
 	ret = recording_end(r, -1, &state, &d);
 	if (ret)
@@ -56,8 +56,8 @@ static void end_old_epoch(struct session *s, struct recording *r, const char *pa
 	_exit(ret ? CMD_FAILED : CMD_DONE);
 }
 
-/* Without a child, for want of memory or processes, the recorder writes the end itself.  The spill thread keeps rings from overflowing
- * meanwhile. */
+/* Forks a child that writes the end of the old trace, while the recorder goes on with the new one.  If fork() fails for want of memory or
+ * processes, the recorder writes that end itself, and the spill thread keeps the rings from overflowing meanwhile.  r is destroyed. */
 static void leave_old_epoch(struct session *s, struct recording *r, const char *path)
 {
 	int64_t cpu_ns = recorder_cpu_ns();
@@ -81,12 +81,12 @@ static void leave_old_epoch(struct session *s, struct recording *r, const char *
 	s->epochs.told_cpu_ns = cpu_ns;
 }
 
-/* Writes everything that was counted and registered until now into the old file. */
+/* Writes everything that was counted and registered until now into the old epoch's file, before the new one becomes the sink. */
 static void tell_old_epoch(struct session *s)
 {
 	session_drain(s, false);
 	counting_cut(s->counting);
-	session_drain_guests(s, DRAIN_ALL); /* after the rings, so that the file has all code of their samples */
+	session_drain_guests(s, DRAIN_ALL); /* after the rings, so that code which was registered before their samples is in the file */
 	recording_poll_jit_lists(s->recording);
 	session_write_counters(s, 0);
 	session_unheard_write_notices(s);
@@ -110,7 +110,7 @@ static int begin_new_epoch(struct session *s, char *path, struct diag *d)
 	return ret;
 }
 
-/* Puts the cut off to the next boundary, as it cannot be made now. */
+/* Puts the cut off to the next multiple of the epochs' length, as it cannot be made now.  The first time in an epoch, a notice says why. */
 static void put_off_cut(struct session *s, const char *why)
 {
 	struct epochs *e = &s->epochs;
@@ -118,10 +118,11 @@ static void put_off_cut(struct session *s, const char *why)
 	if (!e->nr_put_off++)
 		session_notice(s, NOTICE_HOST, "epoch %u goes on beyond its end: %s", e->number, why);
 	session_epochs_plan(e);
-	e->asked = e->step_ns && e->child > 0; /* the epoch has times before and after the step: end it soon */
+	e->asked = e->step_ns && e->child > 0; /* the epoch has times from before and after the clock's step, so it ends once it can */
 }
 
-/* A suspended machine counts as well, since the clock of samples stands still meanwhile. */
+/* Writes a notice if CLOCK_REALTIME was set.  A suspended machine counts as a step ahead, since CLOCK_MONOTONIC, which samples have, stands
+ * still meanwhile. */
 static void say_step(struct session *s)
 {
 	int64_t step_ns = s->epochs.step_ns;
@@ -144,7 +145,7 @@ static void cut_recording(struct session *s)
 		put_off_cut(s, strerror(ENOMEM));
 		free(path);
 	} else {
-		session_fold_choose_rate(s); /* drains the rings, so it comes before the old file's last records */
+		session_fold_choose_rate(s); /* drains the rings into the old file, so it comes before that file's last records */
 		tell_old_epoch(s);
 		if (begin_new_epoch(s, path, &d)) {
 			put_off_cut(s, d.text);
@@ -152,7 +153,7 @@ static void cut_recording(struct session *s)
 		} else {
 			leave_old_epoch(s, old, old_path);
 			free(old_path);
-			malloc_trim(0); /* return the old file's memory before the new one allocates, else both stay */
+			malloc_trim(0); /* returns the old recording's memory to the system before the new one allocates behind it */
 			session_describe_counted(s, &tree, begin_ns);
 			session_replay_guests(s);
 			session_fold_say_rate(s, behind);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Epochs are the files into which a recording is cut, one after another (cut.c).  This file decides when and names them, and knows which
- * processes are counted.
+ * Epochs are the files into which a recording is cut, one after another (cut.c).  This file decides when to cut, names the files, and keeps
+ * the set of the processes that are counted.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -16,16 +16,18 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define STEP_NS 1000000000ll /* a step of CLOCK_REALTIME that ends an epoch, so that times before and after are in two */
-/* Records of 24,000 functions that come and go, or of 3,500 processes, take 60 MiB in the process that adds the epoch to a store. */
+#define STEP_NS 1000000000ll /* least step of CLOCK_REALTIME that ends an epoch, so that no epoch has times from before and after it */
+/* Most records of an epoch.  Those of 24,000 functions that come and go, or of 3,500 processes, take 60 MiB in the process that adds the
+ * epoch to a store. */
 #define RECORDS_MOST 48000u
-#define RECORDS_PROCESS 6u /* a process takes as much there as so many records more */
-#define SETTLED_PART 60 /* part of the length in which all that lives is written again */
-#define MAPPED_BYTES (128 << 10)
+#define RECORDS_PROCESS 6u /* a process takes as much memory there as so many records more */
+#define SETTLED_PART 60 /* an epoch's first 1/60, whose records are not counted: processes and code that live on are written then */
+#define MAPPED_BYTES (128 << 10) /* size from which malloc(3) maps an array separately */
+/* Values of struct epochs.living. */
 #define LIVES 1u
 #define ENDED 2u
 
-/* NAME.tlr is NAME.000001.tlr, NAME.000002.tlr, ... */
+/* For NAME.tlr, the paths are NAME.000001.tlr, NAME.000002.tlr, ... */
 char *session_epochs_format_path(const char *output, uint32_t number)
 {
 	const char *slash = strrchr(output, '/'), *dot = strrchr(output, '.');
@@ -35,7 +37,8 @@ char *session_epochs_format_path(const char *output, uint32_t number)
 	return asprintf(&path, "%.*s.%06u%s", stem, output, number, output + stem) < 0 ? NULL : path;
 }
 
-/* The next boundary is a multiple of the length since 1970, so that epochs of several machines, and of each hour, coincide. */
+/* An epoch ends at the next multiple of the length since 1970, so that epochs of several machines have the same bounds, as do those of
+ * each hour. */
 void session_epochs_plan(struct epochs *e)
 {
 	uint64_t real_ns = (uint64_t)clock_real_ns();
@@ -62,9 +65,9 @@ void session_epochs_note_begin(struct epochs *e)
 	e->begin_records = 0;
 }
 
-/* Code and processes that come and go take memory of the recorder until the end of the epoch, and then of the process that adds the epoch
- * to a store, so an epoch with very many of them ends early.  Code and processes that live on do not count, since each epoch begins with
- * them. */
+/* Has the epoch so many records that it is to end early?  Code and processes that come and go take memory of the recorder until the end of
+ * the epoch, and then of the process that adds the epoch to a store.  Code and processes that live on do not count, since the next epoch
+ * would begin with them again.  false while a child still writes the epoch before. */
 static bool has_many_records(struct session *s)
 {
 	struct epochs *e = &s->epochs;

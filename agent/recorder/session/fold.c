@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The child of the recorder that writes the end of an epoch, and then executes the epoch's command (`tailor watch` adds the epoch to a
- * store).  There is one child at a time, and the next epoch goes on until it has ended.
+ * The child of the recorder that writes the end of an epoch, and then executes the epoch's command (that of `tailor watch` adds the epoch
+ * to a store).  There is one child at a time.  While it runs, the epoch after it is not cut, and goes on beyond its planned end if need be.
  *
- * The child has the lowest priority, so that on a machine that is always busy it might never end.  So it gets the usual share of the
- * processors after half an epoch, and comes before others in the last quarter of its epoch, for FIRST_MOST_NS at most.  After its epoch it
- * has the usual share, since a child that hangs must not take a processor from the programs.  The children after a late one begin with the
- * usual share, and epochs have fewer samples where the recorder may choose the rate (--cost), until children are on time again.  A child
- * that has not ended after PUT_OFF_MOST more epochs and KILL_LEAST_NS hangs and is killed, so no epoch is longer than that.  Where the
- * recorder itself was killed, a timer ends the child.
+ * The child begins with a low priority, with which it might never end on a machine that is always busy.  So it gets the usual share of the
+ * processors when it has taken half the length of an epoch, and comes before others in the last quarter of that length, for FIRST_MOST_NS
+ * at most.  After that it has the usual share again, since a child that hangs must not take a processor from the programs.  The children
+ * after a late one begin with the usual share, and fewer samples are taken if the recorder may choose the rate (--cost), until children are
+ * on time again.  A child that has not ended after PUT_OFF_MOST more epochs, and has had KILL_LEAST_NS, is taken to hang and is killed, so
+ * that epochs do not become longer and longer.  If the recorder itself is killed, an alarm ends the child.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NICE_OF_END 5 /* not the lowest, since the processes that it reads may end */
+#define NICE_OF_END 5 /* while it writes the end: not the lowest, since processes may end before their memory and files are read */
 #define NICE_OF_COMMAND 19
 #define NICE_USUAL 0
 #define NICE_FIRST (-20)
@@ -38,12 +38,13 @@
 #define IOPRIO_USUAL (2 << 13 | 4)
 #define IOPRIO_IDLE (3 << 13)
 #define PUT_OFF_MOST 3
-#define KILL_LEAST_NS 10000000000ull /* short epochs on a busy machine: a child that is alive is not killed sooner */
+#define KILL_LEAST_NS 10000000000ull /* least time of a child: with short epochs on a busy machine, one that does not hang may need it */
 #define FIRST_MOST_NS 30000000000ull
-#define ALONE_S 60 /* time that a child without a recorder has beyond its epochs */
+#define ALONE_S 60 /* seconds after which the alarm ends a child, beyond the epochs after which the recorder would kill it */
 #define HALVINGS_MOST 6 /* most times that the rate is halved */
 
-/* Closes the recorder's sockets, since a successor of the recorder needs their names while the child still runs. */
+/* Closes the recorder's sockets, since their names would stay taken as long as the child runs, and a new recorder needs them if this one
+ * ends. */
 static void leave_sockets(struct session *s)
 {
 	int *own[] = { &s->connections.socket, &s->asking.socket, &s->asking.fd };
@@ -59,20 +60,21 @@ static void leave_sockets(struct session *s)
 
 void session_fold_begin_child(struct session *s)
 {
-	setpgid(0, 0); /* Ctrl-C ends the recording, and what was recorded is to be kept */
+	setpgid(0, 0); /* else Ctrl-C, which ends the recording, would also end the child before it has written what was recorded */
 	leave_sockets(s);
 	alarm((unsigned)((1 + PUT_OFF_MOST) * s->epochs.length_ns / 1000000000) + ALONE_S); /* the alarm outlasts execve(2) */
 	session_lower_priority();
 	setpriority(PRIO_PROCESS, 0, s->epochs.behind ? NICE_USUAL : NICE_OF_END);
 }
 
-/* The steward executes the command, since this child has no right to do so.  The child ends as the command did. */
+/* Has the steward execute the command, since this child has no right to do so, and ends as the command did: with its exit status, or by the
+ * same signal. */
 static void end_as_stewards_command(const char *path)
 {
 	int status;
 
-	malloc_trim(0); /* frees pages that are shared with the recorder until it changes them */
-	status = steward_run(SESSION_EPOCH_COMMAND, path); /* the recorder ends this child when it takes too long */
+	malloc_trim(0); /* frees memory while the command runs, because the recorder changes its own copies of shared pages */
+	status = steward_run(SESSION_EPOCH_COMMAND, path); /* waits; the recorder ends this child if that takes too long */
 	if (status >= 0 && WIFSIGNALED(status)) {
 		signal(WTERMSIG(status), SIG_DFL);
 		kill(getpid(), WTERMSIG(status));
@@ -94,7 +96,7 @@ void session_fold_execute_command(const struct session *s, const char *path)
 		return;
 	memcpy(words, command, (size_t)nr * sizeof(*words));
 	words[nr] = strdup(path);
-	if (getpriority(PRIO_PROCESS, 0) == NICE_OF_END) { /* otherwise the child is late */
+	if (getpriority(PRIO_PROCESS, 0) == NICE_OF_END) { /* another priority means that children are late, and the command keeps it */
 		setpriority(PRIO_PROCESS, 0, NICE_OF_COMMAND);
 		syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_IDLE);
 	}
@@ -108,7 +110,7 @@ void session_fold_execute_command(const struct session *s, const char *path)
 
 void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number)
 {
-	setpgid(child, child); /* the child does the same: either may come first */
+	setpgid(child, child); /* the child does the same, since either may come first, and a kill of the group needs it */
 	e->child = child;
 	e->child_number = number;
 	e->child_ns = clock_now_ns();
@@ -116,7 +118,8 @@ void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number)
 	e->nice = INT_MAX;
 }
 
-/* Gives the child the usual share, or priority over others.  Without the privilege its priority stays. */
+/* Sets the niceness of the child and its command (NICE_USUAL, NICE_FIRST), and the usual priority for the disk.  Without the privilege the
+ * niceness stays. */
 static void hasten_child(struct epochs *e, int nice)
 {
 	if (e->child <= 0 || e->nice == nice)
@@ -126,8 +129,8 @@ static void hasten_child(struct epochs *e, int nice)
 	syscall(SYS_ioprio_set, IOPRIO_WHO_GROUP, e->child, IOPRIO_USUAL);
 }
 
-/* The command has printed its errors on stderr.  They go on for long where a disk is full, so a notice reports only a change between
- * failure and success. */
+/* Writes a notice if the child was killed, or failed.  The command has printed its own errors on stderr.  If a disk is full, each child
+ * fails, so further failures are not reported until one has succeeded, which a notice reports as well. */
 static void say_how_child_ended(struct session *s, int status)
 {
 	bool has_failed = WIFEXITED(status) && WEXITSTATUS(status) != 0, was_killed = WIFSIGNALED(status);
@@ -177,7 +180,8 @@ void session_fold_hasten(struct session *s)
 	hasten_child(&s->epochs, NICE_USUAL);
 }
 
-/* Does not wait for the child's end, since what the kernel reads for it may take long.  session_fold_has_ended() reaps it later. */
+/* Does not wait for the child's end, since a killed process may stay in the kernel for long, reading a slow disk.
+ * session_fold_has_ended() reaps it later. */
 void session_fold_kill(struct epochs *e)
 {
 	if (e->child <= 0)
@@ -193,7 +197,7 @@ bool session_fold_may_begin(struct session *s)
 
 	if (session_fold_has_ended(s))
 		return true;
-	hasten_child(e, NICE_USUAL); /* the child's epoch is over */
+	hasten_child(e, NICE_USUAL); /* the child has had the length of an epoch, and comes before others no longer */
 	if (e->nr_put_off < PUT_OFF_MOST || clock_now_ns() - e->child_ns < KILL_LEAST_NS)
 		return false;
 	session_fold_kill(e);
@@ -234,7 +238,7 @@ void session_fold_start_command(struct session *s)
 	pid_t child = fork();
 
 	if (child == 0) {
-		e->behind = 1; /* the user waits, so the child has the usual share */
+		e->behind = 1; /* the user waits, so session_fold_begin_child() gives the child the usual share of the processors */
 		session_fold_begin_child(s);
 		session_fold_execute_command(s, e->path);
 		_exit(CMD_FAILED);

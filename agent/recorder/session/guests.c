@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The guests: their handshakes, the records of their logs, and the counters of threads that they hand over. */
+/* The guests (connected agents): their handshakes, the records of their logs, their execution counts, and the perf events of threads that
+ * they hand over. */
 #include "agent/recorder/session/internal.h"
 
 #include "jitreg/base/clock.h"
@@ -16,9 +17,9 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#define AT_A_TIME 64
-#define AT_A_TIME_NS 20000000ull /* for all logs: rings fill meanwhile, and nothing is flushed to the trace */
-#define BUSY_BYTES (1u << 20)
+#define AT_A_TIME 64 /* most connections answered per call of session_serve_guests() */
+#define AT_A_TIME_NS 20000000ull /* most time of a DRAIN_SOME of all logs, because rings fill and the file is not written meanwhile */
+#define BUSY_BYTES (1u << 20) /* if a log had more since the last drain, the next one follows at once */
 #define LOOK_NS 50000000ull /* interval of checks whether a guest lives */
 
 #define COUNTERS_NS 1000000000ull /* execution counts are written after this time, and then after twice the time before */
@@ -26,8 +27,8 @@
 struct log_context {
 	struct session *session;
 	uint32_t pid;
-	struct registration_cache *store; /* NULL: none */
-	struct guest *guest; /* NULL: its records are replayed */
+	struct registration_cache *store; /* gets the records as well; NULL: none */
+	struct guest *guest; /* NULL: the records come from the cache and not from the log */
 };
 
 static struct guest *find_guest(const struct session *s, pid_t pid)
@@ -57,7 +58,7 @@ static void write_guest_counts(void *context, uint64_t block, const uint64_t *va
 	recording_write_counter_values(c->session->recording, c->pid, c->flags, block, values, nr);
 }
 
-/* all: counters that have not changed are written as well. */
+/* Writes the guest's execution counts, if there is a recording.  all: also blocks that have not changed since they were last read. */
 static void write_guest_counters(struct session *s, struct guest *g, uint32_t flags, bool all)
 {
 	struct counts_context c = { s, g->pid, flags };
@@ -66,7 +67,8 @@ static void write_guest_counters(struct session *s, struct guest *g, uint32_t fl
 		counter_memory_read(g->counters, all, write_guest_counts, &c);
 }
 
-/* Writes the counts after 1 s, 2 s, 4 s, ..., in case the recorder is killed together with the guest. */
+/* Writes the counts 1 s after the first counter memory, 2 s after that, then 4 s, and so on, because a killed recorder writes no counts at
+ * the end. */
 static void write_counters_if_due(struct session *s, struct guest *g, uint64_t now_ns)
 {
 	if (!g->counters || !s->recording || now_ns - g->counters_ns < g->counters_interval_ns)
@@ -101,7 +103,7 @@ static void give_counter_memory(struct session *s, struct handshake *h, struct w
 
 /* ------------------------------------------------------------------------------------------------------------- the log */
 
-/* Applies a host's request to pause or resume sampling, or to begin a new epoch. */
+/* Applies a host's request to pause or resume counting, or to begin a new epoch. */
 static void apply_control_action(struct session *s, uint64_t action)
 {
 	if (action == JITREG_CONTROL_START || action == JITREG_CONTROL_STOP)
@@ -149,7 +151,8 @@ static void handle_log_record(void *context, uint32_t tid, const void *bytes, si
 	recording_add_registration(s->recording, c->pid, tid, prefix.id, prefix.timestamp, values, nr);
 }
 
-/* The counts only grow, but the guest can write anything there.  Growth that is not possible counts as one invalid registration. */
+/* Adds the growth of one of the log's loss counts to the losses.  The agent only increases them, but the guest can write anything there.  A
+ * growth above `possible` is counted as one invalid registration instead. */
 static void count_loss_growth(struct session *s, enum loss_reason reason, uint64_t *before, uint64_t now, uint64_t possible)
 {
 	uint64_t growth = now > *before ? now - *before : 0;
@@ -161,10 +164,11 @@ static void count_loss_growth(struct session *s, enum loss_reason reason, uint64
 	*before = now;
 }
 
-#define SAMPLES_A_PROCESSOR_NS 10000u /* at most 100,000 samples a second */
-#define SAMPLES_AT_ONCE 1000u
+#define SAMPLES_A_PROCESSOR_NS 10000u /* a processor takes at most 100,000 samples a second */
+#define SAMPLES_AT_ONCE 1000u /* further samples that may be lost at once, however little time has passed */
 
-/* Since the last read, records can be lost at most once per nanosecond, samples at the rate above, and bytes twice the log's size. */
+/* Adds what the log has lost since the last read to the losses.  Possible are one record per nanosecond, samples at the rate above, and
+ * bytes of twice the log's size. */
 static void count_losses_of_log(struct session *s, struct guest *g, uint64_t now_ns)
 {
 	const struct log_head *h = g->log.head;
@@ -186,7 +190,8 @@ static bool guest_has_ended(struct guest *g)
 	return g->pidfd >= 0 ? poll(&ended, 1, 0) == 1 : kill((pid_t)g->pid, 0) && errno == ESRCH;
 }
 
-/* until_ns: when the drain stops and leaves the rest for the next time.  0: the drain reads everything. */
+/* last: no writer is left, or none may write.  until_ns: time at which the drain stops and leaves the rest for the next time; 0: it reads
+ * everything. */
 static void drain_guest_log(struct session *s, struct guest *g, bool last, uint64_t until_ns)
 {
 	struct log_context c = { s, g->pid, g->store, g };
@@ -227,9 +232,9 @@ void session_drain_guests(struct session *s, enum drain how)
 			continue;
 		if (s->root.ended || g->log.has_more || now - g->looked_ns >= LOOK_NS) {
 			g->looked_ns = now;
-			ended = guest_has_ended(g); /* before the drain, which then finds its last records */
+			ended = guest_has_ended(g); /* asked before the drain, which therefore finds the last records of an ended guest */
 		}
-		if (how == DRAIN_LAST) /* records that it writes from now on are in no trace */
+		if (how == DRAIN_LAST) /* records that the guest would write from now on were in no trace */
 			log_drain_refuse_writers(&g->log);
 		drain_guest_log(s, g, how == DRAIN_LAST || ended, how == DRAIN_SOME ? now + AT_A_TIME_NS : 0);
 		if (how == DRAIN_LAST || (ended && !g->log.has_more))
@@ -238,7 +243,7 @@ void session_drain_guests(struct session *s, enum drain how)
 			write_counters_if_due(s, g, now);
 		if (ended && !g->log.has_more)
 			close_guest(g);
-		if (g->log.has_more) /* the next drain begins with the others */
+		if (g->log.has_more) /* the next drain begins with the guest behind this one, so that none has to wait for long */
 			s->guests.next = (first + n + 1) % s->guests.nr;
 	}
 }
@@ -268,7 +273,8 @@ void session_close_guests(struct session *s)
 	s->guests.nr = s->guests.capacity = 0;
 }
 
-/* Slots of guests that have ended are used again, so that a month of short children does not take more memory. */
+/* Returns an unused element of the array of guests, or NULL if memory runs out.  Elements of guests that have ended are used again, so that
+ * a month of short-lived children does not take more and more memory. */
 static struct guest *get_guest_slot(struct session *s)
 {
 	for (size_t i = 0; i < s->guests.nr; i++)
@@ -297,7 +303,7 @@ static void describe_guest_to_recording(struct session *s, const struct guest *g
 	counting_describe_sampler(s->counting, answer);
 	counting_time_process(s->counting, g->pid);
 	if (answer->sampler != WIRE_SAMPLER_NONE) {
-		/* no inherited counter reports these processes */
+		/* counters are not inherited with these samplers, so the kernel has not reported this process */
 		if (g->is_child)
 			recording_write_process(s->recording, pid);
 		else
@@ -314,7 +320,7 @@ static void answer_hello(struct session *s, struct handshake *h, struct wire_ans
 	struct guest *g;
 	int fd = -1;
 
-	/* exec in the same process: the old image's log has no writer any more */
+	/* the process has executed another program: the log of the old one has no writer any more */
 	g = find_guest(s, h->pid);
 	if (g) {
 		drain_guest_log(s, g, true, 0);
@@ -355,7 +361,7 @@ static void answer_hello(struct session *s, struct handshake *h, struct wire_ans
 	answer->ring_bytes = g->log.ring_bytes;
 	if (s->recording)
 		describe_guest_to_recording(s, g, answer);
-	if (!handshake_answer(h, answer, fd)) /* the guest did not wait */
+	if (!handshake_answer(h, answer, fd)) /* the guest does not wait for the answer any more */
 		close_guest(g);
 	else if (!g->is_child)
 		session_unheard_note_hello(s, g->pid);
@@ -376,7 +382,8 @@ void session_replay_guests(struct session *s)
 	session_write_counters(s, JITREG_VALUES_BASE);
 }
 
-/* Accepts perf events alone, since an untrusted process could truncate another file while it is mapped as a ring. */
+/* Is it the descriptor of a perf event?  Others are refused, since an untrusted process could truncate a file while the recorder has it
+ * mapped as a ring, which would then be killed by SIGBUS. */
 static bool is_perf_event_descriptor(int fd)
 {
 	static const char is[] = "anon_inode:[perf_event]";
@@ -423,7 +430,7 @@ static void take_thread_counters(struct session *s, struct handshake *h, struct 
 	}
 	if (answer->status == 0) {
 		for (int i = 0; i < h->nr_fds; i++)
-			h->fds[i] = -1; /* owned by the ring now */
+			h->fds[i] = -1; /* counting_add_thread() has taken them over, so they are not closed with h */
 	} else {
 		session_count_loss(s, LOSS_UNCOUNTED, 0, 0, 1);
 		if (!s->notices.uncounted)
@@ -433,7 +440,7 @@ static void take_thread_counters(struct session *s, struct handshake *h, struct 
 				       h->message.tid, (int)h->pid, what, text_of_counter_error(error));
 		s->notices.uncounted = true;
 	}
-	/* a thread waits for milliseconds only, and then runs the host's code without a counter */
+	/* a thread waits for milliseconds only; if it does not any more, it has run the host's code before its counters were enabled */
 	if (!handshake_answer(h, answer, -1) && answer->status == 0)
 		session_count_loss(s, LOSS_LATE, (uint32_t)h->pid, h->message.tid, 1);
 }
@@ -453,7 +460,7 @@ void session_serve_guests(struct session *s)
 	struct handshake h;
 	int ret, nr = 0;
 
-	/* many new threads must not delay the draining of rings */
+	/* the number is limited, so that many new threads do not delay the draining of rings */
 	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->connections.socket, s->root.named, s->root.nr_named, &s->connections.silent,
 							   &h)) != -EAGAIN) {
 		if (ret == -EMFILE)

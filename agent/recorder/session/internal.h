@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declarations that the files of a session share: the session, in parts with one owner each, and the functions of each file that the others
- * call (README.md describes the files).  Context: thread.
+ * Declarations that the files of a session share: struct session, each part of which is changed by one file, and the functions of each file
+ * that the others call (README.md describes the files).  Context: thread.
  */
 #ifndef TAILOR_SESSION_INTERNAL_H
 #define TAILOR_SESSION_INTERNAL_H
@@ -23,37 +23,37 @@
 #define FALLBACKS_MAX 8
 
 struct guest {
-	struct log_drain log; /* if closed, the slot is free */
+	struct log_drain log; /* if it is closed, this element of the array is free */
 	uint32_t pid;
 	int pidfd; /* -1: the kernel has none */
 	uint64_t looked_ns; /* last check whether it is alive */
-	uint64_t dropped, samples, full, gap, refused; /* the log's loss counts that are in the trace already */
+	uint64_t dropped, samples, full, gap, refused; /* the log's loss counts as of the last read, which were added to the losses */
 	uint64_t counted_ns; /* time of the last read of the loss counts */
-	struct registration_cache *store; /* dormant sessions, and epochs: registrations for the next recording */
+	struct registration_cache *store; /* live registrations for the next recording; NULL: neither dormant nor with epochs */
 	struct counter_memory *counters; /* execution counts; NULL: it has none */
-	uint64_t counters_ns, counters_interval_ns; /* last write of the counts, and time until the next */
-	bool is_child; /* a forked child, which runs the program of its parent */
+	uint64_t counters_ns, counters_interval_ns; /* time of the last periodic write of the counts, and duration until the next */
+	bool is_child; /* the agent connected after a fork, so the process runs the program of its parent */
 	uint32_t tid;  /* thread that connected */
 	char version[32];
 };
 
-/* ---- each of these belongs to the file that is named: the others call its functions, or read. */
+/* ---- Each of these structs is changed by the file that is named alone.  Other files call its functions, or read. */
 
 /* guests.c */
 struct guests {
 	struct guest *guest;
 	uint32_t nr, capacity;
-	bool are_busy; /* the last drain read much or left some: drain again at once */
+	bool are_busy; /* the last drain read more than BUSY_BYTES of a log or left a part of it, so the next drain follows at once */
 	size_t next; /* index of the guest whose log is drained first */
 };
 
 /* requests.c: `tailor start`, `stop`, `status`. */
 struct asking {
 	int socket;
-	bool now; /* a connection waits */
-	struct visitors silent;
+	bool now; /* a connection waits to be accepted, or has sent nothing yet */
+	struct visitors silent; /* connections that have sent nothing yet */
 	int fd;	  /* connection of a `tailor stop` that waits for the end of the recording; -1: none */
-	FILE *notices; /* for the requester, while its recording is started; or NULL */
+	FILE *notices; /* gets the notices while a `tailor start` is served, for its answer; else NULL */
 };
 
 /* progress.c */
@@ -63,18 +63,19 @@ struct progress {
 	uint64_t shown_ns;
 };
 
-/* notices.c: notices on what is unavailable, kept until there is a trace; guests.c: flags of notices that are written once. */
+/* notices.c: sentences on what is unavailable, which are written into each trace; guests.c and tree.c: flags of notices that are written
+ * once. */
 struct notices {
 	struct {
 		enum notice_kind kind;
 		char sentence[256];
 	} fallback[FALLBACKS_MAX];
 	int nr_fallbacks;
-	struct host_lacks lacks; /* lacks that the user was told */
+	struct host_lacks lacks; /* lacks of hosts whose notice was printed in this epoch or an earlier one */
 	bool descriptors, version, uncounted, log;
 };
 
-/* unheard.c: programs of the tree whose agent has not connected. */
+/* unheard.c: programs that processes of the tree have executed, and whose agent has not connected. */
 #define UNHEARD_REASONS(X) \
 	X(GONE, "ended before the reason could be read") \
 	X(ROOT, "libtailor.so is not accessible in that root directory or mount namespace (chroot, bwrap, containers)") \
@@ -124,11 +125,11 @@ struct connections {
 struct waiting {
 	struct pollfd *fd;
 	size_t capacity;
-	bool rings; /* the last poll(2) looked at them */
+	bool rings; /* the last poll(2) returned events, so revents of the rings are valid */
 	uint64_t read_bytes; /* ring bytes read in all, as of the last round */
-	unsigned rounds_at_rest; /* rounds in succession without guests and ring data */
+	unsigned rounds_at_rest; /* rounds of the loop in succession without guests and new bytes in rings */
 	int signals;
-	bool signalled; /* a signal has come, or may have */
+	bool signalled; /* the descriptor of signals is to be read, as a signal has come or may have */
 	bool stop;	/* the end of the recording was requested */
 	uint64_t end_signal_ns; /* time of the last signal that requests the end; 0: none */
 };
@@ -138,51 +139,52 @@ struct epochs {
 	uint64_t length_ns; /* 0: not cut into files */
 	uint32_t number; /* number of the current epoch: 1, 2, ...; 0: no epochs */
 	uint64_t recording; /* identifier that all epochs of a recording share */
-	char *path; /* file of the current epoch; NULL: no epochs */
+	char *path; /* path of the current epoch's file; NULL: no epochs */
 	uint64_t due_real_ns; /* planned end of the current epoch, CLOCK_REALTIME */
 	int64_t real_ahead_ns; /* CLOCK_REALTIME minus CLOCK_MONOTONIC when the end was planned */
 	int64_t step_ns; /* change of real_ahead_ns since then, as the clock was set; 0: less than a second */
-	bool asked; /* the epoch is to end early */
+	bool asked; /* the epoch is to end before its time, as soon as no child writes the one before */
 	uint64_t begin_ns; /* begin of the current epoch */
-	uint64_t begin_records; /* records that it had when all that lives was written */
-	uint32_t nr_put_off; /* planned ends that the epoch goes on beyond, with one notice */
-	bool polls_lists; /* JIT lists of processes without an agent are polled, as by attach */
-	pid_t child; /* PID of the child that ends the epoch before; 0: none (fold.c) */
+	uint64_t begin_records; /* records in its first 1/SETTLED_PART, when processes and code that live on are written again */
+	uint32_t nr_put_off; /* planned ends at which the epoch could not be cut, so it goes on */
+	bool polls_lists; /* JIT lists of processes without an agent are polled in each epoch, as by attach */
+	pid_t child; /* PID of the child that writes the end of the epoch before; 0: none (fold.c) */
 	pid_t killed; /* child that was killed and may not have ended yet; 0: none */
 	int nice; /* niceness that the child was given last */
 	uint32_t child_number; /* number of the child's epoch */
 	uint64_t child_ns; /* start of the child */
 	bool has_failed; /* the last child exited with an error, which was reported */
-	bool is_late; /* the newest child took more than half an epoch */
-	uint32_t behind; /* rises while children take too long: so often the rate is halved */
-	struct hash_map living; /* PIDs that are counted, living or ended */
+	bool is_late; /* the newest child has taken more than half an epoch */
+	uint32_t behind; /* how many times the sampling rate is halved, because children take too long */
+	struct hash_map living; /* PIDs that are counted: LIVES or ENDED (epochs.c) */
 	uint64_t samples; /* samples of the epochs before */
-	int64_t told_cpu_ns; /* the recorder's processor time that the epochs before contain */
+	int64_t told_cpu_ns; /* the recorder's processor time that the traces of the epochs before have */
 };
 
-/* joining.c: processes that start while the recording goes on, by their names, their program or their service. */
+/* joining.c: processes that start while the recording goes on, and are recorded for their name, program or service ("newcomers"). */
 struct joining {
-	struct process_names *names;   /* NULL: a service is meant */
-	struct process_events *events; /* NULL: the kernel reports none, so they are looked for */
-	struct hash_map seen;	       /* PIDs, and how many looks have seen them, at most SEEN_MOST */
+	struct process_names *names;   /* NULL: processes are recorded by their service, or none are looked for */
+	struct process_events *events; /* NULL: the kernel reports no processes to this user, so all are looked at each second */
+	struct hash_map seen;	       /* PIDs, and how many looks at all processes have seen them, at most SEEN_MOST */
 	uint64_t begin_ns, looked_ns;
 	uint32_t nr_looks;
-	bool look; /* look at all processes, as an event may have been missed */
+	bool look; /* the next round looks at all processes, because an event may have been missed */
 	uint64_t woke_ns, rest_until_ns; /* begin of this round; events are not waited for before rest_until_ns */
-	uint32_t nr_heard; /* events of this round, and processes put off before */
+	uint32_t nr_heard; /* events of this round, plus the elements of `later` before it */
 	struct newcomer {
 		pid_t pid;
 		bool exec;
-		uint64_t heard_ns; /* time of the kernel's event; 0: found by a look */
-	} *found, *later; /* found: to be attached to; later: command line not there yet */
+		uint64_t heard_ns; /* time of the kernel's event; 0: found by a look at all processes */
+	} *found, *later; /* found: to be attached to; later: to be judged again, as the kernel has not set up its command line */
 	uint32_t nr_found, found_capacity, nr_later, later_capacity;
-	pid_t *joined; /* newcomers that were attached to and may live */
+	pid_t *joined; /* newcomers that were attached to, and may still run */
 	uint32_t nr_joined, joined_capacity;
 	uint64_t counted_ns, counted_cpu_ns; /* when the last newcomer's counters were open, and its processor time by then */
 	bool said_refused;
 };
 
-/* requests.c: the options that a requested recording starts from, and the request that its options point into. */
+/* requests.c: the options of the recorder, to which a `tailor start` adds its own, and a copy of that request, into which the options of
+ * its recording point. */
 struct dormant {
 	struct session_options options;
 	struct control_request words;
@@ -192,8 +194,8 @@ struct session {
 	struct session_options options;
 	void (*each_round)(void); /* session_call_each_round(); NULL: nothing */
 	struct counting *counting;   /* NULL: dormant, nothing is counted */
-	struct recording *recording; /* NULL: dormant; losses then belong to the next recording */
-	uint64_t lost[NR_LOSSES];
+	struct recording *recording; /* NULL: dormant */
+	uint64_t lost[NR_LOSSES]; /* losses while there is no recording, which are added to the next one */
 	struct guests guests;
 	struct connections connections;
 	struct waiting waiting;
@@ -209,7 +211,7 @@ struct session {
 		bool ended;
 		pid_t *named; /* named processes: the recording ends when all have ended */
 		uint32_t nr_named, named_capacity;
-		pid_t *attached; /* tree.c: counted processes that ran already, ancestors first */
+		pid_t *attached; /* tree.c: processes that ran already when they were counted, parents before their children */
 		uint32_t nr_attached, attached_capacity;
 	} root;
 	char result[1024];
@@ -217,161 +219,184 @@ struct session {
 };
 
 /* ---- notices.c: also session_notice() */
-/* Prints a notice for the user, and does not write it into the trace. */
+/* Prints a notice for the user unless quiet, adds it to the answer to a `tailor start` that is being served, and does not write it into the
+ * trace. */
 void session_print_notice(void *session, const char *sentence);
-/* Reports an event or feature that is unavailable: the first writes into the trace, the second keeps the sentence until there is one. */
+/* Report an event or feature that is unavailable.  session_note_fallback() requires a recording, and writes the sentence into its trace.
+ * session_add_fallback() does so if there is one, and else keeps the sentence for the traces that are created later. */
 void session_note_fallback(struct session *s, enum notice_kind kind, const char *sentence);
 void session_add_fallback(void *session, enum notice_kind kind, const char *sentence);
-/* Counts a loss of a process or thread, for the recording or, without one, for the next. */
+/* Counts a loss in the recording.  If there is none, it is counted for the next one, without its process and thread. */
 void session_count_loss(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 
 /* ---- unheard.c */
-/* Note that pid executes another program, that it has ended, and that its agent has connected. */
+/* Note that a process has executed a program, that pid has ended, and that its agent has connected. */
 void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, uint64_t time_ns);
 void session_unheard_note_exit(struct session *s, uint32_t pid);
 void session_unheard_note_hello(struct session *s, uint32_t pid);
-/* Called after each drain: finds out why agents have not connected. */
+/* Called after each drain.  Finds out why agents have not connected, as long as their processes run. */
 void session_unheard_find_reasons(struct session *s);
-/* Called at the end of a recording or epoch: writes a notice for each reason. */
+/* Called at the end of a recording or epoch.  Writes a notice for each reason, with the number of its processes. */
 void session_unheard_write_notices(struct session *s);
 
 /* ---- recordings.c */
-/* Drains logs and rings.  last: the recording ends, so all of the rest is read. */
+/* Drains the agents' logs, and then the rings if something is being recorded.  last: the recording ends, so the logs are read to their
+ * end. */
 void session_drain(struct session *s, bool last);
-/* Opens the counters and creates the recording, as the options say.  0, or -errno with a sentence. */
+/* Chooses the events and creates the recording, as the options say.  No process is counted yet.  0, or -errno with a sentence. */
 int session_begin_recording(struct session *s, struct diag *d);
-/* Creates a recording that receives everything counted from now on.  0, or -errno with a sentence. */
+/* Creates a recording, and makes it the sink of the counters.  0, or -errno with a sentence. */
 int session_create_recording(struct session *s, struct diag *d);
-/* Last drain, image files, END; s->result says what was recorded.  0, or -errno with a sentence. */
+/* Ends counting, writes the rest of the trace, and destroys the recording and the counters.  s->result then says what was recorded.  0, or
+ * -errno with a sentence. */
 int session_end_recording(struct session *s, int wait_status, struct diag *d);
 /* Formats s->result, the line that sums a recording up. */
 void session_format_result(struct session *s, const struct recording_state *r);
-/* Nothing was recorded: remove the trace. */
+/* Destroys the recording, if there is one, and removes its trace, because nothing was recorded.  Destroys the counters, too. */
 void session_drop_recording(struct session *s);
 
 /* ---- priority.c */
-/* Raise: comes before all other processes, as draining needs.  Lower: comes before most, for work that no ring waits for. */
+/* Set the recorder's priority, as far as it has the privilege.  Raised: a real-time policy, with which it drains rings in time.  Lowered:
+ * niceness -20, for work that no ring waits for. */
 void session_raise_priority(void);
 void session_lower_priority(void);
 
 /* ---- tree.c */
-/* Why an event could not be opened, with the limit that it is about; valid until the next call. */
+/* Returns the text of an error (positive) of opening an event, with the limit that was exceeded.  It is valid until the next call. */
 const char *session_counting_error(int error);
 /* Sets the sentence for a counting error of this process, and returns ret. */
 int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d);
-/* Adds a process whose end, with that of all others added, ends the recording.  0 or -errno. */
+/* Adds a named process: the recording ends when all of them have ended.  0 or -ENOMEM. */
 int session_add_root(struct session *s, pid_t pid);
-/* Counts the whole tree of this process and all guests, and describes them to the recording.  0 or -errno. */
+/* Counts this process with all of its descendants, and the processes of all guests, and describes them to the recording.  0 or -errno
+ * (-ESRCH: none of them could be counted, as they have ended). */
 int session_attach_tree(struct session *s, pid_t root);
 
-/* Describes all processes that are counted already to the recording: the nodes that are wanted. */
+/* Describes the wanted nodes of the tree, which are counted already, to a new recording, parents before their children: their threads,
+ * mappings and names as of begin_ns. */
 struct process_tree;
 void session_describe_counted(struct session *s, struct process_tree *t, uint64_t begin_ns);
 
-/* Counts a process that has just started, with its descendants, and describes them to the recording.  0 or -errno (-ESRCH: ended). */
+/* Counts a process that has just started, with its descendants, and describes them to the recording.  0, -ESRCH if it has ended, or another
+ * -errno. */
 int session_attach_newcomer(struct session *s, pid_t pid);
-/* Counts the processes that are marked as wanted, with all of their threads, and describes them to the recording.  0 or -errno. */
+/* Counts the processes that are marked as wanted in the tree, and those of all guests, with all of their threads, and describes them to the
+ * recording.  0, -ESRCH if there are no rings afterwards, or another -errno. */
 int session_attach_wanted(struct session *s, struct process_tree *t);
 
 /* ---- epochs.c */
-/* 0 or -ENOMEM. */
+/* Begins the first epoch, if the options have a length of epochs.  0 or -ENOMEM. */
 int session_epochs_begin(struct session *s);
-/* Is the current epoch to end now? */
+/* Is the current epoch to end now, because its time is over, an end was requested, the clock was set, or it has very many records? */
 bool session_epochs_are_due(struct session *s);
-/* Ends the current epoch whatever the time, as soon as the end of the one before is written. */
+/* Requests the end of the current epoch before its time, as soon as no child writes the end of the one before. */
 void session_epochs_ask(struct session *s);
 /* Notes that an epoch begins now. */
 void session_epochs_note_begin(struct epochs *e);
-/* Plans the end of the current epoch. */
+/* Plans the end of the current epoch: the next multiple of the length.  Forgets a request for an earlier end. */
 void session_epochs_plan(struct epochs *e);
-/* Path of the epoch's file.  Freed by the caller; NULL without memory. */
+/* Returns the path of the epoch's file, which the caller frees, or NULL if memory runs out. */
 char *session_epochs_format_path(const char *output, uint32_t number);
-/* Marks the counted processes of the machine as wanted, and forgets those that have ended.  0 or -errno. */
+/* Adds all processes of the machine to the tree, marks those that are counted as wanted, and forgets the other PIDs that
+ * session_epochs_note_process() has noted.  0 or -errno, and then nothing is forgotten. */
 int session_epochs_find_processes(struct session *s, struct process_tree *t);
-/* Note that a process is counted, and that it has ended. */
+/* Note that a process is counted, and that it has ended.  Only for recordings with epochs or newcomers, which need to know. */
 void session_epochs_note_process(struct session *s, uint32_t pid);
 void session_epochs_note_exit(struct session *s, uint32_t pid);
-/* Is the process counted?  was: also true for an ended one that is remembered. */
+/* Is the process noted as counted?  was: also true for one that has ended since the last session_epochs_find_processes(). */
 bool session_epochs_has_process(const struct session *s, pid_t pid, bool was);
+/* Waits for the child that writes the end of the epoch before, or kills it when the time is over.  Frees what epochs hold. */
 void session_epochs_end(struct session *s);
-/* Path of the file that is written. */
+/* Returns the path of the file that is being written. */
 const char *session_output(const struct session *s);
 
 /* ---- joining.c */
-/* Called before counters are opened.  Says on stderr how newcomers are found.  0 or -errno. */
+/* Called before counters are opened, so that no process starts unnoticed in between.  If newcomers are to be recorded, prints how they are
+ * found.  0 or -errno. */
 int session_joining_begin(struct session *s);
 void session_joining_end(struct session *s);
-/* For poll(2): the most descriptors; the number of those that are waited for now and are written to *to; the timeout, at most `most`. */
+/* For poll(2).  session_joining_nr() returns the most descriptors.  session_joining_fill_poll() writes those that are waited for now to
+ * *to, and returns their number.  session_joining_wait_ms() returns the timeout, at most `most`. */
 size_t session_joining_nr(const struct session *s);
 size_t session_joining_fill_poll(const struct session *s, struct pollfd *to);
 int session_joining_wait_ms(const struct session *s, int most);
 /* Called when poll(2) has returned. */
 void session_joining_note_wake(struct session *s);
-/* Called in the loop after a drain: counts the processes that have started meanwhile. */
+/* Called in the loop after a drain.  Counts the newcomers that have started since the last call. */
 void session_take_newcomers(struct session *s);
-/* Does a newcomer live that was attached to? */
+/* Does a newcomer that was attached to still run?  Forgets those that do not. */
 bool session_has_newcomers(struct session *s);
 
 /* ---- fold.c: the child that ends an epoch */
-/* Called in the child: sets its priority; executes the epoch's command for the file path (returns if there is none or it cannot be
- * executed). */
+/* Called first in the child.  Makes it the leader of a process group, closes the recorder's sockets, sets an alarm that ends it if the
+ * recorder does not, and sets its priority. */
 void session_fold_begin_child(struct session *s);
+/* Called in the child.  Executes the epoch's command with path as last word.  Returns if there is no command or it cannot be executed. */
 void session_fold_execute_command(const struct session *s, const char *path);
+/* Called in the recorder after fork(2): the child ends the epoch of this number. */
 void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number);
-/* Called regularly: gives a late child more of the processors, and reports a child that was killed or has failed. */
+/* Called regularly.  Gives a late child a larger share of the processors, and reports a child that was killed or has failed. */
 void session_fold_look(struct session *s);
-/* May the epoch be cut at its end?  The child of the epoch before has ended, or was killed, which a notice reports. */
+/* May the recording be cut now?  false while a child writes the end of the epoch before or executes its command.  A child that has not
+ * ended after PUT_OFF_MOST more epochs is killed, which a notice reports. */
 bool session_fold_may_begin(struct session *s);
-/* Choose: called between two epochs, halves the rate while children are late, and doubles it when they are on time again.  Say: reports in
- * the new epoch that the rate is another than before. */
+/* With --cost.  session_fold_choose_rate(), called between two epochs, halves the sampling rate while children are late, and doubles it
+ * when they are on time again.  session_fold_say_rate() reports in the new epoch that e->behind is another than `before`. */
 void session_fold_choose_rate(struct session *s);
 void session_fold_say_rate(struct session *s, uint32_t before);
-/* Gives the child the usual share of the processors, when no epoch begins meanwhile. */
+/* Gives the child the usual share of the processors.  Called when the recording ends, because the user waits for the child. */
 void session_fold_hasten(struct session *s);
-/* Has the child ended, or is there none?  Reports how a child ended. */
+/* Has the child ended, or is there none?  Reaps it, and reports how it ended if it was killed, or failed for the first time. */
 bool session_fold_has_ended(struct session *s);
-/* Kills the child, whatever it does.  Does not wait. */
+/* Kills the child with its process group.  Does not wait for its end. */
 void session_fold_kill(struct epochs *e);
-/* Starts a child that executes the command of the last epoch, which is written. */
+/* Starts a child that executes the epoch's command for the last epoch, whose trace is complete. */
 void session_fold_start_command(struct session *s);
 
-/* ---- last_epoch.c: waits with a bound; also session_is_to_end(), session_end_signal_waits() */
-/* Ends the recording and runs its command.  *state: summary of the recording.  0, or -errno with a sentence. */
+/* ---- last_epoch.c: waits for a limited time; also session_is_to_end(), session_end_signal_waits() */
+/* Writes the end of the last epoch's trace, destroys r, and runs the epoch's command.  *state: summary of the recording.  0, or -errno with
+ * a sentence if the trace could not be written; what took too long is reported by notices alone. */
 int session_last_epoch_end(struct session *s, struct recording *r, int wait_status, struct recording_state *state, struct diag *d);
-/* Called when no recording is left: waits for the child of the epoch before, or kills it. */
+/* Waits for the child that ends the epoch before, if there still is one, and kills it when the time is over. */
 void session_last_epoch_abandon(struct session *s);
 
 /* ---- cut.c */
-/* Called in the loop after a drain: begins the next epoch, if that is due. */
+/* Called in the loop after a drain.  Ends the current epoch and begins the next, if that is due. */
 void session_cut_if_due(struct session *s);
 
-/* ---- requests.c: what `tailor start`, `stop` and `status` ask for */
+/* ---- requests.c */
+/* Answers the requests of `tailor start`, `stop`, `status` and `attach` that have come.  our_child: the recording is one of `tailor run`,
+ * which `tailor stop` cannot end. */
 void session_serve_control(struct session *s, bool our_child);
-/* Answers the `tailor stop` that waits for the result. */
+/* Answers the `tailor stop` that waits for the recording's end, if there is one. */
 void session_answer_stop_request(struct session *s);
 
 /* ---- progress.c: a line on the terminal */
 void session_progress_start(struct session *s, bool our_child);
 void session_progress_show(struct session *s, uint64_t now_ns);
-/* Called before anything else is printed on the terminal. */
+/* Erases the line, if it is shown.  Called before anything else is printed on the terminal. */
 void session_progress_clear(struct session *s);
 
 /* ---- guests.c */
+/* Accepts connections of agents and answers their messages: at most AT_A_TIME of them. */
 void session_serve_guests(struct session *s);
-/* Write the cached registrations of all guests into a new recording. */
+/* Writes the cached registrations of all guests into a new recording, and their execution counts as of now. */
 void session_replay_guests(struct session *s);
 enum drain {
-	DRAIN_SOME, /* for a while: the next drain reads the rest */
-	DRAIN_ALL,  /* all records that are written until now */
-	DRAIN_LAST, /* all, and the guests can write nothing more */
+	DRAIN_SOME, /* reads for AT_A_TIME_NS at most; the next drain reads the rest */
+	DRAIN_ALL,  /* reads all records that were written until now */
+	DRAIN_LAST, /* makes the guests write nothing more, and reads all */
 };
+/* Reads the logs of all guests, and closes those of guests that have ended. */
 void session_drain_guests(struct session *s, enum drain how);
-/* Writes execution counts at the begin of a recording whose guests count already (JITREG_VALUES_BASE), and at its end. */
+/* Writes the execution counts of all guests.  flags: JITREG_VALUES_BASE at the begin of a recording whose guests have counted before; 0 at
+ * its end. */
 void session_write_counters(struct session *s, uint32_t flags);
+/* Is the log of a guest open?  It is closed by the drain that finds its process ended. */
 bool session_has_living_guest(const struct session *s);
-/* The guest in this process; NULL: it has none. */
+/* Returns the guest in this process, or NULL if no agent is connected there. */
 const struct guest *session_find_guest(const struct session *s, pid_t pid);
-/* Increments the heartbeat in all logs, for threads that wait for the recorder; at least every few milliseconds. */
+/* Increments the heartbeat in all logs.  Threads that wait for the recorder tell by it that the recorder runs. */
 void session_heartbeat(struct session *s);
 void session_close_guests(struct session *s);
 

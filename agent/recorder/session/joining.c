@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that start while a recording goes on, and that no counted process has started: a service is restarted, a rolling update
- * replaces its processes, another process enters its container.  What counted processes fork is counted already.
+ * Finds newcomers: processes that are to be recorded for their name, program or service, start while the recording goes on, and were not
+ * started by a counted process.  For example, a service is restarted, a rolling update replaces its processes, or another process enters
+ * its container.  Processes that counted processes fork inherit counters, and are not looked for.
  *
- * The kernel reports each program that is executed, on the whole machine, and wakes the recorder (process_events.h).  A newcomer is judged
- * by the name that comes with it, within some tens of microseconds; by its program or its control group, which are read; or by the first
- * word of its command line, which the kernel sets up a moment later.  Where the kernel tells this user nothing, all processes are looked at
- * each second.  Processes that enter a control group without executing a program are looked for each second in any case.
+ * The kernel reports each program that is executed, on the whole machine, and wakes the recorder (process_events.h).  Whether the process
+ * is to be recorded is told by the name that comes with the event, within some tens of microseconds; by its program or its control group,
+ * which are read; or by the first word of its command line, which the kernel sets up a moment later.  Where the kernel reports no processes
+ * to this user, all processes are looked at each second.  Processes that enter a control group without executing a program are looked for
+ * each second in any case.
  *
  * The time that newcomers ran before their counters were opened, and newcomers that had ended by then, are counted as losses.
  *
- * Where the whole machine is counted, no process has to be looked for, and the kernel's events only wake the recorder, so that it reads the
- * command line and the service of a program that lives for 10 ms in time.
+ * If the whole machine is recorded (--all), no process has to be looked for.  The kernel's events then only wake the recorder, so that it
+ * reads the command line and the service of a program that lives for 10 ms in time.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -29,11 +31,12 @@
 #include <unistd.h>
 
 #define LOOK_NS 1000000000ull
-#define SEEN_MOST 3u	 /* looks in which a process is new: it may execute a program between two of them */
+#define SEEN_MOST 3u	 /* looks (look_at_all()) in which a process is new: it may execute a program between two of them */
 #define ANEW_LOOKS 10u	 /* each look judges one in so many older processes again, since a process may take another name */
-#define LATER_NS 1000000ull
-#define LATER_MOST 4096u /* if more are put off, all processes are looked at */
-/* A machine that starts a thousand processes a second wakes the recorder for a hundredth of a processor at most, thanks to these rests. */
+#define LATER_NS 1000000ull /* time after which a process without a command line is judged again */
+#define LATER_MOST 4096u /* if more processes are put off, all processes of the machine are looked at instead */
+/* The pauses of rest(): on a machine that starts a thousand processes a second, waking up for them takes about a hundredth of a
+ * processor. */
 #define REST_TIMES 100u
 #define REST_NS_MOST 20000000ull
 
@@ -51,7 +54,7 @@ static void format_wanted(const struct session_options *o, char *text, size_t by
 		snprintf(text, bytes, "that execute '%s'", o->program);
 }
 
-/* Says how newcomers are found, in the first line that the user reads. */
+/* Tells the user how newcomers are found, and, if they are looked for each second, notes it for the trace. */
 static void say_how(struct session *s)
 {
 	const struct process_events *e = s->joining.events;
@@ -78,7 +81,7 @@ int session_joining_begin(struct session *s)
 	int ret;
 
 	if (s->options.all)
-		process_events_open(&j->events); /* on failure, less is read of programs that end soon */
+		process_events_open(&j->events); /* on failure, programs that end soon have no command line or service in the trace */
 	if (!session_takes_newcomers(&s->options))
 		return 0;
 	ret = session_wants_names(&s->options) ? process_names_open(&wanted, &j->names) : 0;
@@ -86,7 +89,7 @@ int session_joining_begin(struct session *s)
 		return ret;
 	process_events_open(&j->events);
 	j->begin_ns = j->looked_ns = clock_now_ns();
-	j->look = true; /* processes may have started since the first ones were chosen */
+	j->look = true; /* processes may have started since the caller listed those that it attaches to */
 	say_how(s);
 	return 0;
 }
@@ -143,7 +146,9 @@ void session_joining_note_wake(struct session *s)
 		s->joining.woke_ns = clock_now_ns();
 }
 
-/* Rests after a round that found no newcomer that is meant.  The more time the round took, the later the next one begins. */
+/* Sets the time until which reports of new processes are left waiting.  Called after a round that found no process to record, or, with
+ * --all, after each round with reports.  The pause is REST_TIMES as long as the round, at most REST_NS_MOST, so a machine that starts many
+ * processes does not keep the recorder busy. */
 static void rest(struct joining *j)
 {
 	uint64_t now_ns = clock_now_ns(), rest_ns = (now_ns - j->woke_ns) * REST_TIMES;
@@ -184,7 +189,8 @@ static enum names_verdict judge(struct session *s, pid_t pid, const char *comm)
 	return service_has_process(&s->options.service, pid) ? NAMES_WANTED : NAMES_UNWANTED;
 }
 
-/* Adds ended processes to the found ones as well, since only drained rings say whether they were counted. */
+/* Adds the process to `found` if it is to be recorded, or to `later` if that is not known yet.  Ended processes are added to `found` as
+ * well, since it is known only when rings have been drained whether they were counted or missed. */
 static void judge_newcomer(struct session *s, const struct newcomer *n, const char *comm)
 {
 	enum names_verdict verdict;
@@ -207,7 +213,7 @@ static void hear_process(void *session, const struct process_event *p)
 	judge_newcomer(s, &n, p->comm);
 }
 
-/* Judges the processes that were put off: most of their command lines are there by now. */
+/* Judges the processes that were put off LATER_NS ago or more, once.  Most of them have a command line by now. */
 static void judge_later_ones(struct session *s)
 {
 	struct joining *j = &s->joining;
@@ -231,7 +237,9 @@ struct look {
 	bool all;
 };
 
-/* For a service, each process is judged once, when a look sees it for the second time.  By names, it is judged again later. */
+/* Is the process to be judged in this look?  before: number of earlier looks that saw it.  For a service, a process is judged once, when a
+ * look sees it for the second time.  By names, if the kernel reports no events, it is judged in its first SEEN_MOST looks, and in one of
+ * ANEW_LOOKS later ones. */
 static bool is_due(const struct look *l, pid_t pid, uint32_t before)
 {
 	const struct joining *j = &l->session->joining;
@@ -282,8 +290,9 @@ static bool has_started_since(pid_t pid, uint64_t since_ns)
 	return (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec - stat.start_ticks * tick_ns <= now_ns - since_ns;
 }
 
-/* Counts the time that a newcomer ran before its counters, at most: since it executed its program, or since its fork if that event is
- * missing.  A process that is older than the recording is not new. */
+/* Counts the time that a newcomer ran before its counters were open as a loss.  It is at most the processor time that it had used by then,
+ * and the time since it executed its program, if that event came.  Without the event, a process that is older than the recording is not
+ * new, and has lost nothing. */
 static void count_late_time(struct session *s, const struct newcomer *n)
 {
 	const struct joining *j = &s->joining;
@@ -312,7 +321,7 @@ static void take_newcomer(struct session *s, const struct newcomer *n)
 	int ret;
 
 	if (session_epochs_has_process(s, n->pid, false))
-		return; /* a counted process has started it, as the drained rings say */
+		return; /* a counted process has started it, so it has inherited counters; the drain of the rings has noted it */
 	ret = session_attach_newcomer(s, n->pid);
 	if (ret == -ESRCH) {
 		count_missed(s, n->pid);
@@ -346,7 +355,7 @@ static void take_found_ones(struct session *s)
 
 	if (nr == 0)
 		return;
-	counting_drain_rings(s->counting); /* first, so that forks of counted processes are known */
+	counting_drain_rings(s->counting); /* first, so that forks of counted processes are noted (session_epochs_note_process()) */
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct newcomer n = j->found[i];
 
@@ -370,7 +379,7 @@ void session_take_newcomers(struct session *s)
 	bool looks = !j->events || !j->names;
 
 	j->nr_heard = j->nr_later;
-	if (s->options.all && j->events) { /* the ring drain has described and read the new processes already */
+	if (s->options.all && j->events) { /* the drain of the rings before this has written the new processes into the trace */
 		process_events_drain(j->events, ignore_process, s);
 		if (j->nr_heard)
 			rest(j);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a recording that is cut into epochs.  A child writes the end of the last epoch, as of those before, and then the epoch's
- * command runs.  The files that they read may not answer (a file system that hangs), and a command may never end, so the recorder waits
- * with a bound.  Beyond it the trace stays as it is, and the next `tailor db add` takes it.  A signal that comes meanwhile shortens the
- * wait.
+ * The end of a recording that is cut into epochs.  A child writes the end of the last epoch, as of those before, and then another executes
+ * the epoch's command.  Reads of files may hang with their file system, and a command may never end, so the recorder waits for a limited
+ * time.  When it is over, the children are killed, the trace stays as it is, and the next `tailor db add` takes it.  A signal that comes
+ * while the recorder waits shortens the time.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -19,16 +19,17 @@
 #include <unistd.h>
 
 #define MS 1000000ull
-#define SIGNALLED_NS (4300 * MS) /* systemd and people wait longer than that, but not much */
-#define PATIENCE_NS (50000 * MS) /* `tailor stop` waits a minute for the result */
-#define FOR_COMMAND_NS (1100 * MS) /* part of either limit that is left for the command */
-#define FOR_END_NS (700 * MS) /* part of the time for the trace's end that its last records and their way to the disk may take */
+#define SIGNALLED_NS (4300 * MS) /* most time after a signal, as systemd and people may kill the recorder after not much more */
+#define PATIENCE_NS (50000 * MS) /* most time without a signal, as `tailor stop` waits a minute for the result */
+#define FOR_COMMAND_NS (1100 * MS) /* part of either time that is left for the command */
+#define FOR_END_NS (700 * MS) /* part of the rest that is left for the trace's last records and for writing them to the disk */
 #define LOOK_MS 20
-#define END_SIGNAL_NS (60000 * MS) /* a host that lives longer after a signal of the user's has another use for it */
+/* A recorder that still records so long after a signal was passed on to its host, which handles it otherwise, was not told to end. */
+#define END_SIGNAL_NS (60000 * MS)
 
-/* Shared with the child that writes. */
+/* Memory that the recorder shares with the child that writes the end of the trace. */
 struct written {
-	_Atomic uint64_t names_until_ns;
+	_Atomic uint64_t names_until_ns; /* set by the recorder: time from which the child reads no more files for names */
 	struct recording_state state;
 	struct diag d;
 	int ret;
@@ -71,7 +72,7 @@ static uint64_t begin_wait(const struct session *s)
 	return clock_now_ns() + (session_is_to_end(s) ? SIGNALLED_NS : PATIENCE_NS);
 }
 
-/* Reads the pending signals once.  A signal that requests the end shortens the time. */
+/* Waits for a signal, for LOOK_MS at most, and reads those that have come.  One that requests the end brings *until_ns forward. */
 static void wait_for_signal(struct session *s, uint64_t *until_ns)
 {
 	struct pollfd wait = { s->waiting.signals, POLLIN, 0 };
@@ -83,10 +84,10 @@ static void wait_for_signal(struct session *s, uint64_t *until_ns)
 			*until_ns = earlier(*until_ns, clock_now_ns() + SIGNALLED_NS);
 }
 
-/* Runs in the child. */
+/* Runs in the child.  Writes the end of the trace, stores the result in *w, and exits. */
 static void write_end(struct session *s, struct recording *r, int wait_status, struct written *w)
 {
-	s->epochs.behind = 1; /* the user waits, so the child has the usual share */
+	s->epochs.behind = 1; /* the user waits, so session_fold_begin_child() gives the child the usual share of the processors */
 	session_fold_begin_child(s);
 	recording_inherit(r);
 	recording_limit_end(r, is_over, w);
@@ -95,7 +96,8 @@ static void write_end(struct session *s, struct recording *r, int wait_status, s
 	_exit(CMD_DONE);
 }
 
-/* Returns true if the writer has ended in time.  The child of the epoch before goes on meanwhile. */
+/* Waits for the child that writes the trace's end, and kills it when the time is over.  Returns true if it has written the whole end.  The
+ * child of the epoch before may run at the same time. */
 static bool wait_for_writer(struct session *s, pid_t writer, struct written *w, uint64_t *until_ns)
 {
 	while (waitpid(writer, NULL, WNOHANG) == 0) {
@@ -110,7 +112,8 @@ static bool wait_for_writer(struct session *s, pid_t writer, struct written *w, 
 	return w->is_complete;
 }
 
-/* The end of the trace.  0, or -errno with a sentence. */
+/* Writes the end of the trace by a child, or in this process if fork(2) or mmap(2) fails, and destroys r.  0, or -errno with a sentence.  A
+ * child that was not ready in time is no error, but a notice. */
 static int end_trace(struct session *s, struct recording *r, int wait_status, uint64_t *until_ns, struct recording_state *state,
 		     struct diag *d)
 {
@@ -126,7 +129,7 @@ static int end_trace(struct session *s, struct recording *r, int wait_status, ui
 	}
 	if (writer == 0)
 		write_end(s, r, wait_status, w);
-	if (writer < 0) { /* for want of memory or processes */
+	if (writer < 0) { /* there is no memory or no process left for a child */
 		recording_limit_end(r, is_over, &alone);
 		ret = recording_end(r, wait_status, state, d);
 	} else {
@@ -146,7 +149,7 @@ static int end_trace(struct session *s, struct recording *r, int wait_status, ui
 	return ret;
 }
 
-/* Returns false if the child was killed, since the time was over. */
+/* Waits for the child of fold.c, if there is one.  Returns false if it was killed, since the time was over. */
 static bool wait_for_child(struct session *s, uint64_t *until_ns)
 {
 	session_fold_hasten(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Notices and losses of a session go into the recording, if there is one, and notices to its user. */
+/* Notices and losses of a session.  They go into the recording, if there is one, and notices are printed for the user as well. */
 #include "agent/recorder/session/internal.h"
 #include "jitreg/base/message.h"
 
@@ -43,11 +43,11 @@ void session_note_lack(struct session *s, pid_t pid, const struct host_lack *l)
 		session_print_notice(s, host_lack_sentence(l, sentence));
 }
 
-/* Writes the notice into the trace, and prints it where the user can change something.  `tailor doctor` reports that a machine has no
- * counters. */
+/* Writes the notice into the trace, and prints it for the user, except in a later epoch, where it was printed in the first, and if it is
+ * about a machine without hardware counters, where the user can change nothing (`tailor doctor` reports that). */
 void session_note_fallback(struct session *s, enum notice_kind kind, const char *sentence)
 {
-	if ((kind == NOTICE_FALLBACK && !counting_machine_has_counters()) || s->epochs.number > 1) /* printed in the first epoch */
+	if ((kind == NOTICE_FALLBACK && !counting_machine_has_counters()) || s->epochs.number > 1)
 		recording_write_notice(s->recording, kind, sentence, strlen(sentence));
 	else
 		recording_notice(s->recording, kind, "%s", sentence);

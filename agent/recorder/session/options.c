@@ -71,7 +71,7 @@ static uint64_t parse_bounded_number(struct argp_state *state, const char *name,
 	return n;
 }
 
-/* Registers with perf's numbers.  Segment registers cannot be sampled on x86-64. */
+/* Names of --registers, with perf's numbers.  Segment registers are not among them, since perf cannot sample them on x86-64. */
 #define REGISTER_(name, dwarf, perf, instruction) { #name, perf },
 static const struct {
 	const char *name;
@@ -100,11 +100,12 @@ static uint64_t parse_register_mask(struct argp_state *state, const char *list)
 		if (i == nr && !all)
 			usage_fail(state, "unknown register '%.*s'", (int)bytes, list);
 	}
-	/* without these two nothing can be unwound, and the cost is 16 bytes */
+	/* perf's numbers of sp and ip, without which nothing can be unwound; they cost 16 bytes a sample */
 	return mask | 1ull << 7 | 1ull << 8;
 }
 
-/* Nanoseconds of "2", "2s", "500ms" or "3m". */
+/* Returns the nanoseconds of "2", "2s", "500ms" or "3m".  Ends the command with a usage error if it is none of these, less than 1 ns or
+ * above 1e18 ns. */
 static uint64_t parse_duration(struct argp_state *state, const char *name, const char *text)
 {
 	static const struct {
@@ -131,7 +132,8 @@ static double parse_cost(struct argp_state *state, const char *text)
 	return percent / 100;
 }
 
-/* Words of the shell command, to which the caller adds the file's path. */
+/* Returns the argument vector that executes the command of --epoch-command by the shell, or NULL if memory runs out.
+ * session_fold_execute_command() appends the path of the finished trace, which the shell sees as $1. */
 static char **session_shell_command(const char *command)
 {
 	static char *words[6]; /* one per process, never freed */
@@ -349,7 +351,8 @@ static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 
 const struct argp attach_argp = { attach_options, parse_attach_option, NULL, NULL, NULL, NULL, NULL };
 
-/* Accepts the PID without reading it, since the requester has done that. */
+/* Parses the words that `tailor start` or `attach` has sent.  A PID among them is accepted without being read, because the request came to
+ * the recorder of that process. */
 static error_t parse_request_option(int key, char *arg, struct argp_state *state)
 {
 	(void)arg;

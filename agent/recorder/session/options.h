@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that `tailor run` and `tailor recorder` share, as an argp child.  Context: thread. */
+/* The options that the commands which record share, each set as an argp child.  Context: thread. */
 #ifndef TAILOR_OPTIONS_H
 #define TAILOR_OPTIONS_H
 
@@ -7,18 +7,22 @@
 
 #include <argp.h>
 
-/* Options of `tailor run` and `record` on what is sampled and written.  Input: struct session_options. */
+/* The argp parser of the options that say what is sampled and written.  All commands that record share it.  Its input is a struct
+ * session_options. */
 extern const struct argp sampling_argp;
-/* Further options of `tailor attach`.  Input: struct session_options. */
+/* The parser of the further options of `tailor attach`.  Its input is a struct session_options. */
 extern const struct argp attach_argp;
-/* Options that `tailor start` or `attach` sends to a recorder, as they were given.  Input: struct session_options. */
+/* The parser of both sets, by which a recorder reads the options that `tailor start` or `attach` has sent to it.  Its input is a struct
+ * session_options.  PIDs are skipped. */
 extern const struct argp request_argp;
-/* --dormant and --memory.  Input: struct session_options. */
+/* The parser of --dormant and --memory.  Its input is a struct session_options. */
 extern const struct argp dormant_argp;
 
-/* Parses the only PID of a command, at ARGP_KEY_ARG.  *pid is 0 before. */
+/* Parses the only PID of a command, at ARGP_KEY_ARG.  *pid is 0 before the first; a second one ends the command with a usage error, as does
+ * an argument that is no PID. */
 void options_parse_pid(struct argp_state *state, pid_t *pid, const char *arg);
-/* Parses several PIDs, separated by commas or each an argument of its own, and cuts arg.  The list's array is freed by the caller. */
+/* Appends the PIDs of one argument, which are separated by commas, to the list, at ARGP_KEY_ARG.  Writes into arg.  Ends the command with
+ * an error if one is no PID or memory runs out.  The caller frees the list's array. */
 struct pid_list {
 	pid_t *pid;
 	uint32_t nr, capacity;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The host may keep every processor busy with more threads than there are, and a ring overflows in a tenth of a second.  So the recorder
- * comes first, for the one hundredth of a processor that draining needs.  Among thousands of threads niceness is too little, since it is a
- * share.  A real-time policy is enough, and the kernel keeps a twentieth of each processor for all others.  Without the privilege for
- * either, the recorder asks at least for a short time slice, which Linux 6.12 and later schedule the sooner.
+ * The host may have more busy threads than there are processors, and a ring may overflow in a tenth of a second.  So the recorder comes
+ * before other processes, for the one hundredth of a processor that draining needs.  Niceness gives it only a share, which is too little
+ * among thousands of threads.  A real-time policy is enough, and the kernel by default keeps a twentieth of each processor for other
+ * processes.  Without the privilege for that, niceness is tried.  Without the privilege for either, the recorder asks for a short time
+ * slice, with which Linux 6.12 and later schedule it sooner.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -12,10 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NICE (-20) /* a seventh of a processor, beside 500 busy threads on it */
-#define SLICE_NS 100000 /* the least that the kernel takes */
+#define NICE (-20) /* beside 500 busy threads on a processor, this is a share of a seventh */
+#define SLICE_NS 100000 /* the shortest slice that the kernel accepts */
 
-/* sched_setattr(2). */
+/* struct sched_attr of sched_setattr(2), which glibc may not declare. */
 struct scheduling {
 	uint32_t size, policy;
 	uint64_t flags;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line on the terminal that says how the recording goes.  The line is shown only where stderr is a terminal, and with a command that
- * the recorder started only where the command's output goes elsewhere, since the line would stand in it.
+ * One line on the terminal that shows the samples and losses of the recording so far.  It is shown only if stderr is a terminal.  If the
+ * recorder has started the host, stdout must not be one, since the line would stand amid the host's output.
  */
 #include "agent/recorder/session/internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session's recordings: one, or none or several in succession if it is dormant. */
+/* A session's recordings.  There is one, or one for each epoch.  A dormant session has none until one is requested, and then any number. */
 #include "agent/recorder/session/internal.h"
 
 #include "agent/recorder/process/proc_mem.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define FLUSH_NS 200000000ull /* a recorder that is killed loses at most this */
+#define FLUSH_NS 200000000ull /* interval at which records are written to the file, so a killed recorder loses about that much */
 
 static void note_executed_program(void *session, const struct kernel_comm *c, uint64_t time_ns)
 {
@@ -19,7 +19,7 @@ static void note_executed_program(void *session, const struct kernel_comm *c, ui
 static void note_exited_process(void *session, uint32_t pid)
 {
 	session_unheard_note_exit(session, pid);
-	if (proc_mem_living_thread((pid_t)pid) == 0) /* other threads may outlive the first one */
+	if (proc_mem_living_thread((pid_t)pid) == 0) /* the first thread has ended, but others may live on and are still counted */
 		session_epochs_note_exit(session, pid);
 }
 
@@ -42,7 +42,7 @@ static int fail_for_memory(int error, struct diag *d)
 static const char batches[] = "PEBS in batches: the processor collects many samples before each interrupt, because all are of user code, "
 			      "with a fixed period and without stacks or call chains";
 
-/* Adds the counted events to the trace's header. */
+/* Adds the counted events to the trace, after its header: one record for each, and one for context switches if they are recorded. */
 static int add_counted_events(struct session *s)
 {
 	const struct events *events = counting_events(s->counting);
@@ -62,7 +62,7 @@ static int add_counted_events(struct session *s)
 	return ret;
 }
 
-/* Is this the default name?  The user has not asked to replace an older trace of that name, so it is kept. */
+/* Is the output's file name the default one?  Then an older trace of that name is kept, as the user may not have chosen to replace it. */
 static bool has_default_name(const char *output)
 {
 	const char *slash = strrchr(output, '/');
@@ -120,13 +120,14 @@ int session_create_recording(struct session *s, struct diag *d)
 	if (counting_clock_pairs(s->counting))
 		recording_write_notice(s->recording, NOTICE_LADDER, batches, strlen(batches));
 	note = counting_stack_note(s->counting);
-	if (*note) /* Written and not printed: only users of stacks need it. */
+	if (*note) /* it is written and not printed, since only users of stacks need it */
 		recording_write_notice(s->recording, NOTICE_LADDER, note, strlen(note));
-	trace_writer_flush_all(recording_writer(s->recording)); /* readers of the growing file find the records above first */
+	trace_writer_flush_all(recording_writer(s->recording)); /* so that readers of the growing file find these records first */
 	return 0;
 }
 
-/* Newcomers write into shared rings, since creating rings for each takes longer than many of them live. */
+/* Opens rings in advance, if newcomers are to be recorded.  Their events write into these, since creating rings for each newcomer takes
+ * longer than many of them live. */
 static int keep_rings_for_newcomers(struct session *s, struct diag *d)
 {
 	int ret = session_takes_newcomers(&s->options) && counting_sampler(s->counting) == WIRE_SAMPLER_NONE ?
@@ -168,7 +169,7 @@ void session_drain(struct session *s, bool last)
 	session_heartbeat(s);
 	if (s->recording)
 		recording_begin_drain(s->recording);
-	/* guests of a dormant session go on writing after the recording */
+	/* the last drain of other sessions refuses writers, but guests of a dormant session go on writing for the next recording */
 	session_drain_guests(s, !last ? DRAIN_SOME : s->options.dormant ? DRAIN_ALL : DRAIN_LAST);
 	if (!s->recording)
 		return;
@@ -177,13 +178,13 @@ void session_drain(struct session *s, bool last)
 	session_heartbeat(s);
 	session_unheard_find_reasons(s);
 	if (last)
-		return; /* recording_end() settles the rest */
+		return; /* recording_end() does the following work itself */
 	recording_settle(s->recording);
 	counting_do_periodic_work(s->counting, now);
 	if (now - s->flushed_ns >= FLUSH_NS) {
 		s->flushed_ns = now;
 		recording_flush(s->recording);
-		s->waiting.signalled = true; /* read signals now and then, whatever poll(2) said */
+		s->waiting.signalled = true; /* has the loop read signals now and then, also if poll(2) did not report one */
 	}
 }
 
@@ -204,7 +205,8 @@ void session_format_result(struct session *s, const struct recording_state *r)
 					       (unsigned long long)r->lost[i]);
 }
 
-/* Has another signal come?  The one that ended the recording has been read already. */
+/* Is a signal pending that asks for the end?  One that ended the recording has been read already, so this is a further one, after which the
+ * rest of the files is not read. */
 static bool is_asked_again(void *session)
 {
 	(void)session;
@@ -220,7 +222,7 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 	counting_end(s->counting);
 	session_drain(s, true);
 	counting_end_handlers(s->counting);
-	if (s->options.dormant) /* the guests of a dormant session go on */
+	if (s->options.dormant) /* the last drain of other sessions has written the counts (DRAIN_LAST) */
 		session_write_counters(s, 0);
 	session_unheard_write_notices(s);
 	s->recording = NULL;

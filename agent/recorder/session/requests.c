@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's side of `tailor start`, `stop` and `status`. */
+/* The recorder's side of requests (control.h): of `tailor start`, `stop` and `status`, and the question of `attach` whether it records a
+ * process. */
 #include "agent/recorder/session/internal.h"
 
 #include "agent/recorder/process/attach_target.h"
@@ -42,7 +43,8 @@ static void answer_status_request(struct session *s, struct control_request *r)
 	control_answer(r->fd, CMD_DONE, text);
 }
 
-/* Begin a recording of all guests, their tree, and what they have registered so far.  0, or -errno with a sentence. */
+/* Begins a recording of the tree of the first named process and of all guests, and writes what these have registered so far into it.  0, or
+ * -errno with a sentence. */
 static int start_tree_recording(struct session *s, struct diag *d)
 {
 	int ret;
@@ -61,7 +63,8 @@ static int start_tree_recording(struct session *s, struct diag *d)
 	return 0;
 }
 
-/* word[0]: the requester's version; [1]: the request; from [2] on: options, as `tailor start` got and checked them. */
+/* Begins a recording with the options of the request: word[0] is the requester's version, word[1] the request, and from word[2] on there
+ * are the options as `tailor start` or `attach` got and checked them. */
 static void answer_start_request(struct session *s, struct control_request *r, bool our_child)
 {
 	struct session_options o = s->dormant.options;
@@ -77,15 +80,15 @@ static void answer_start_request(struct session *s, struct control_request *r, b
 		control_answer(r->fd, CMD_FAILED, sentence);
 		return;
 	}
-	s->dormant.words = *r; /* the options point into it */
+	s->dormant.words = *r; /* argp_parse() makes the options point into the text, so they need a copy that stays */
 	for (int i = 0; i <= r->nr; i++)
 		s->dormant.words.word[i] = r->word[i] ? s->dormant.words.text + (r->word[i] - r->text) : NULL;
 	if (argp_parse(&request_argp, nr, s->dormant.words.word + 1, ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &o)) {
 		control_answer(r->fd, CMD_MISUSED, "its recorder does not support these options");
 		return;
 	}
-	o.quiet = true;	   /* stderr is the host's: notices go to the requester, and into the trace */
-	o.duration_ns = 0; /* `tailor attach` ends the recording then */
+	o.quiet = true;	   /* stderr is the host's, so notices go only to the requester and into the trace */
+	o.duration_ns = 0; /* `tailor attach` itself waits that long, and then requests the end */
 	s->options = o;
 	s->asking.notices = open_memstream(&notices, &bytes);
 	ret = start_tree_recording(s, &d);
@@ -111,12 +114,12 @@ static void answer_stop_request(struct session *s, struct control_request *r, bo
 	} else if (our_child || s->asking.fd >= 0) {
 		control_answer(r->fd, CMD_FAILED, "is being recorded by `tailor run`; that recording ends with its command");
 	} else {
-		s->asking.fd = r->fd; /* answered when the trace is complete */
+		s->asking.fd = r->fd; /* session_answer_stop_request() answers it when the trace is complete */
 		s->waiting.stop = true;
 	}
 }
 
-/* Is the process counted, or is one of its ancestors? */
+/* Is the process, or one of its next ANCESTORS_MAX ancestors, counted? */
 static bool is_being_recorded(const struct session *s, pid_t pid)
 {
 	struct proc_stat stat;

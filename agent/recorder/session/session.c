@@ -18,18 +18,19 @@
 #include <unistd.h>
 
 #define DRAIN_MS 20 /* interval of drains; a ring that is half full wakes the loop earlier */
-/* If rings were empty for a second and no guest writes, waking up is all that a recording costs, so the interval is longer. */
+/* If rings were empty for a second (REST_ROUNDS) and no guest is connected, waking up is most of what a recording costs, so the interval is
+ * longer. */
 #define REST_MS 60
 #define REST_ROUNDS 50
-#define SILENT_MS 1 /* a guest that has connected is about to speak */
-#define DORMANT_MS 5 /* shorter, as a dormant session's smaller log fills sooner */
+#define SILENT_MS 1 /* interval while a connection has sent nothing yet, as its guest waits and is about to */
+#define DORMANT_MS 5 /* interval of a dormant session, shorter because its smaller logs fill sooner */
 #define FIRST_RING 3 /* index among the polled descriptors */
 #define LAST_TASKS_NS 100000000ull /* how long tasks may outlive the command before they count as left behind */
 
 /* ---------------------------------------------------------------------------------------------------- open, close */
 
-/* A process of thousands of threads needs more descriptors than any shell allows, so a privileged recorder raises its hard limit to the
- * kernel's maximum. */
+/* Raises the hard limit of descriptors to the kernel's maximum, if the recorder has the privilege.  A process of thousands of threads needs
+ * more descriptors than shells usually allow. */
 static void raise_hard_descriptor_limit(void)
 {
 	long long most = 0;
@@ -41,7 +42,7 @@ static void raise_hard_descriptor_limit(void)
 	}
 }
 
-/* Limits that the user's shell set for the host also apply to the recorder, which raises its soft limits to the hard ones. */
+/* Limits that the user's shell set for the host also apply to the recorder, which needs more than the host. */
 void session_raise_limits(void)
 {
 	static const int limits[] = { RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_MEMLOCK };
@@ -58,7 +59,8 @@ void session_raise_limits(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
-/* Signals arrive by a descriptor.  A command was forked before this, so it has the caller's mask. */
+/* Blocks the signals that session_run() reads by a descriptor.  The command of `tailor run` was forked before this, so it has the caller's
+ * mask. */
 static void block_signals(sigset_t *mask)
 {
 	static const int signals[] = { SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
@@ -104,9 +106,9 @@ int session_open(const struct session_options *o, struct session **out, struct d
 		return diag_fail(d, ENOMEM, "out of memory for a session");
 	s->options = s->dormant.options = *o;
 	s->connections.socket = s->waiting.signals = s->asking.socket = s->asking.fd = -1;
-	block_signals(&signals); /* first, so that a signal during the begin ends the recording later and is not lost */
+	block_signals(&signals); /* first, so that a signal that comes during the begin ends the recording and not the recorder */
 	session_raise_priority(); /* before the cost of a sample is measured */
-	/* if another recorder owns the socket's name, fail before its trace is replaced */
+	/* if another recorder owns the socket's name, this fails before the trace of that recorder is replaced */
 	ret = o->socket ? session_listen(s, o->socket, d) : 0;
 	if (ret == 0 && !o->dormant)
 		ret = session_begin_recording(s, d);
@@ -136,7 +138,7 @@ int session_listen(struct session *s, const char *name, struct diag *d)
 	if (s->connections.socket < 0)
 		return s->connections.socket;
 	s->asking.socket = control_listen(s->connections.name); /* on failure, requests are not served */
-	if (s->asking.socket == -EADDRINUSE) { /* the caller tries another name */
+	if (s->asking.socket == -EADDRINUSE) { /* fails, so that the caller can try another name */
 		close(s->connections.socket);
 		s->connections.socket = -1;
 		return diag_fail(d, EADDRINUSE, "cannot create the socket for requests: %s", strerror(EADDRINUSE));
@@ -159,7 +161,7 @@ static int count_running_process(struct session *s, pid_t pid)
 		counting_begin_by_threads(s->counting);
 	else
 		ret = counting_attach(s->counting, pid);
-	if (ret == 0) { /* the counters report later mappings, so these are written as of before them */
+	if (ret == 0) { /* the counters report later mappings; these have JITREG_TIME_BEFORE, so that they hide none of them */
 		recording_write_maps(s->recording, pid, begin_ns, JITREG_TIME_BEFORE);
 		recording_write_threads(s->recording, pid, begin_ns);
 	}
@@ -277,7 +279,7 @@ static void wait_for_events(struct session *s)
 		session_serve_guests(s);
 }
 
-/* Has the child ended?  Does not reap it, so that its resources can still be read.  wait4() reaps it. */
+/* Has the child ended?  It is not reaped, so that its resources can still be read from /proc.  wait4() reaps it later. */
 static bool child_has_ended(pid_t pid)
 {
 	siginfo_t ended = { .si_pid = 0 };
@@ -285,7 +287,7 @@ static bool child_has_ended(pid_t pid)
 	return waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == pid;
 }
 
-/* Pauses or resumes counting.  c: NULL while nothing is recorded. */
+/* Pauses counting, or resumes it if it is paused.  c may be NULL, as it is while nothing is recorded. */
 static void turn_counting(struct counting *c)
 {
 	if (c)
@@ -293,8 +295,10 @@ static void turn_counting(struct counting *c)
 }
 
 /*
- * The terminal's signals reach the host directly.  Signals that were sent to the recorder alone are passed on to a child.  A host that the
- * recorder did not start runs on, so with it they end the recording.
+ * Reads the signals that have come, and reaps the command if it has ended.  With epochs, SIGUSR1 ends the epoch, and SIGUSR2 pauses or
+ * resumes counting.  The other signals (SIGCHLD excepted) end the recording of a host that the recorder did not start.  Signals that a
+ * process sent to the recorder are passed on to a command that it started.  Those of the terminal, which the command also gets, are not;
+ * its end ends the recording.
  */
 static void handle_pending_signals(struct session *s, pid_t pid, bool our_child, int *wait_status)
 {
@@ -318,13 +322,13 @@ static void handle_pending_signals(struct session *s, pid_t pid, bool our_child,
 		else if (i.ssi_code <= 0 && !s->root.ended)
 			kill(pid, (int)i.ssi_signo);
 		else if (s->root.ended)
-			s->waiting.stop = true; /* only processes that the command left behind are still there */
+			s->waiting.stop = true; /* the command has ended, so only processes that it left behind are waited for */
 	}
 	if (our_child && !s->root.ended && s->recording && child_has_ended(pid))
 		recording_write_resources(s->recording, (uint32_t)pid, "end", clock_now_ns());
 	if (our_child && !s->root.ended && wait4(pid, wait_status, WNOHANG, &usage) == pid) {
 		s->root.ended = true;
-		if (s->recording && !s->options.dormant && s->epochs.number < 2) /* a later epoch has only a part of the command */
+		if (s->recording && !s->options.dormant && s->epochs.number < 2) /* a later epoch has only a part of the command's time */
 			recording_note_command_usage(s->recording, &usage);
 	}
 }
@@ -352,7 +356,7 @@ static bool have_all_ended(const struct root *root, const int *fds)
 	return true;
 }
 
-/* Does the recording go on while no process lives, until a signal or its duration ends it? */
+/* Does the recording go on when all named processes have ended, until a signal or its duration ends it? */
 static bool waits_for_newcomers(const struct session_options *o)
 {
 	return o->all || session_wants_service(o) || (session_wants_names(o) && o->follow);
@@ -396,13 +400,13 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 			continue;
 		if (tree_has_ended(s))
 			break;
-		/* the last tasks of a pipeline end together with the command */
+		/* other tasks of a shell's pipeline end a moment after the command, so they have LAST_TASKS_NS */
 		if (!ended_ns)
 			ended_ns = clock_now_ns();
 		if (!s->recording)
-			break; /* dormant: no registrations to wait for */
+			break; /* dormant: there is no recording that other processes could be missing from */
 		if (!follow && clock_now_ns() - ended_ns >= LAST_TASKS_NS) {
-			session_drain_guests(s, DRAIN_ALL); /* closes logs of ended guests, which would seem to run */
+			session_drain_guests(s, DRAIN_ALL); /* closes logs of ended guests, which tree_has_ended() would take for living */
 			if (tree_has_ended(s))
 				break;
 			session_notice(s, NOTICE_HOST, "recording ended with the %s, but processes that it started are still running; "

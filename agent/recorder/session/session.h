@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One recording: its events, rings, guests and trace, and the loop that drains them.  `tailor run` and `tailor recorder`
- * differ only in who starts the host.  Context: thread.
+ * What lives as long as the recorder: its options, the sockets, the connected agents (guests), and one recording after another, each with
+ * its counters, and the loop that drains rings and logs.  `tailor run`, `recorder` and `attach` differ in who starts the host.  Context:
+ * thread.
  */
 #ifndef TAILOR_SESSION_H
 #define TAILOR_SESSION_H
@@ -17,10 +18,11 @@
 
 struct session;
 
-/* The processes below an attached one that are recorded as well, of those that run already.  Processes that start later always are. */
+/* Which running processes below an attached one are recorded as well: all if they do its work (are_descendants_meant() in tree.c), all in
+ * any case, or none.  Processes that they start later always are. */
 enum session_descendants { DESCENDANTS_THAT_WORK, DESCENDANTS_ALL, DESCENDANTS_NONE };
 
-/* The commands that a recorder may have executed, by the numbers that its steward knows (jitreg/confine/steward.h). */
+/* Numbers of the commands that the recorder may ask its steward to execute (jitreg/confine/steward.h). */
 enum session_command { SESSION_EPOCH_COMMAND, SESSION_KEEP_SOURCE, SESSION_SPARK };
 
 struct session_options {
@@ -28,7 +30,7 @@ struct session_options {
 	bool overwrite; /* --overwrite */
 	struct counting_options counting;
 	bool preloads;	   /* programs of the tree are to load the agent, by LD_PRELOAD */
-	bool follow;	   /* attach: until the processes that it starts have exited as well; by names: also while there is none */
+	bool follow;	   /* attach: recorded until started processes have exited as well; with name or program: also while none runs */
 	const char *name;  /* attach: regular expression of the names of processes, also of later ones; NULL: none */
 	const char *program; /* attach: file of a program whose processes are recorded, also later ones; NULL: none */
 	struct service_wanted service; /* attach: service whose processes are recorded, also later ones; NULLs: none */
@@ -36,19 +38,19 @@ struct session_options {
 	bool all;	   /* attach: all processes of the machine */
 	bool inject;	   /* attach: the agent is loaded into the process */
 	bool no_adapt;	   /* hosts are not asked to register more code than by default */
-	enum jit_way way;  /* for the header */
+	enum jit_way way;  /* how registrations get into the recording, for the trace's header */
 	bool quiet;	   /* only errors on stderr */
 	bool dormant;	   /* only collect registrations until a recording is requested */
-	uint64_t store_bytes; /* dormant: most to keep of each process */
+	uint64_t store_bytes; /* dormant and with epochs: most bytes of registrations to keep of each process for the next recording */
 	uint64_t epoch_ns; /* the recording is cut into files of this length; 0: it is not */
-	char **epoch_command; /* is executed for each, with its path as last word; NULL: none */
+	char **epoch_command; /* command for each finished epoch, which gets the path of its file as last word; NULL: none */
 	uint64_t duration_ns; /* length of the recording; 0: until its host ends */
-	uint64_t image_code_bytes; /* most code of images to keep; 0: none */
-	uint64_t source_text_bytes; /* most text of source files to keep; 0: none; SOURCE_TEXT_AUTO: not said */
+	uint64_t image_code_bytes; /* most bytes of images' machine code to keep in the trace; 0: none */
+	uint64_t source_text_bytes; /* most bytes of source text to keep in the trace; 0: none; SOURCE_TEXT_AUTO: option not given */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
-	bool uncompressed; /* chunks as they are, for readers without zstd */
-	char **command;	   /* NULL-terminated, for the header */
-	bool uncounted; /* a notice says already that the kernel ends the command's counters */
+	bool uncompressed; /* the trace's chunks are not compressed, for readers without zstd */
+	char **command;	   /* NULL-terminated, for the trace's header */
+	bool uncounted; /* `tailor run` reports that the kernel ends the command's counters at its exec, so the session does not */
 	const char *socket; /* name of the guests' socket, listened on before the trace is created; NULL: session_listen() does so */
 };
 
@@ -74,47 +76,57 @@ static inline bool session_takes_newcomers(const struct session_options *o)
 	{ .counting.event = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20, \
 	  .image_code_bytes = 256u << 10, .source_text_bytes = SOURCE_TEXT_AUTO }
 
-/* Raises the recorder's soft limits to the hard ones, and ignores SIGXFSZ: before session_open(), after the host was forked. */
+/* Raises the recorder's soft limits on file sizes, memory and descriptors to the hard ones, and ignores SIGXFSZ and SIGPIPE.  Called before
+ * session_open(), and after the host was forked, which keeps the user's limits. */
 void session_raise_limits(void);
 
-/* Output file, event, signals.  Fails with a sentence before anything of the host runs. */
+/* Blocks the signals that session_run() reads, listens on o->socket unless it is NULL, and, unless the session is dormant, chooses the
+ * events and creates the trace.  Nothing is counted yet.  0, or -errno with a sentence in d. */
 int session_open(const struct session_options *o, struct session **out, struct diag *d);
-/* Value of TAILOR_SOCKET for guests. */
+/* Returns the abstract name of the guests' socket, which hosts get in TAILOR_SOCKET. */
 const char *session_socket_name(const struct session *s);
-/* Listen on name (a guest chose it), or on an own one when it is NULL. */
+/* Listens for guests on the abstract name, or on session_socket_name() if it is NULL, and for requests on a name beside it (control.h).
+ * 0, or -errno with a sentence; -EADDRINUSE: one of the two names is taken.  After another failure with the second name, the session goes
+ * on without requests. */
 int session_listen(struct session *s, const char *name, struct diag *d);
-/* Count pid and what it starts.  on_exec: from its next exec on; else from now on, and its mappings are written. */
+/* Names a process whose end ends the recording, and, unless the session is dormant, counts it and what it starts.  on_exec: it is the
+ * forked command, which is counted from its next exec on; else it runs already and is counted from now on, and its mappings and threads are
+ * written.  If samples are taken in the host, its threads are counted as they connect.  0, or -errno with a sentence. */
 int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct diag *d);
-/* Count processes that run, and the processes below them that are meant: these may fail with a notice.  nr: 1 or more, or 0 where
- * newcomers are taken.  0, or -errno with a sentence. */
+/* Counts processes that run, and the processes below them that options.descendants asks for.  One below them that cannot be counted is
+ * reported as a loss, with a notice for the first.  nr: 1 or more, or 0 if session_takes_newcomers().  0, or -errno with a sentence. */
 int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct diag *d);
-/* Count all processes of the machine.  0, or -errno with a sentence. */
+/* Counts all processes of the machine.  0, or -errno with a sentence. */
 int session_attach_all(struct session *s, struct diag *d);
-/* Processes that ran already and are counted, ancestors first. */
+/* Returns the PIDs of the *nr processes that session_attach() has counted, parents before their children.  The array is the session's. */
 const pid_t *session_attached(const struct session *s, uint32_t *nr);
 /* Is the process a JVM whose code is read from its memory, since no agent has run in it from its start? */
 bool session_can_read_jvm(struct session *s, pid_t pid);
 uint32_t session_python_answers(const struct session *s);
-/* pid has no agent: poll the GDB JIT lists and JIT files of it and of the processes that it starts. */
+/* Polls the GDB JIT lists and LuaJIT's code in pid, which has no agent, and in the processes that it starts. */
 void session_poll_jit_lists(struct session *s, pid_t pid);
 /* Reports something that a host lacks (jitreg/hosts/host_versions.h). */
 void session_note_lack(struct session *s, pid_t pid, const struct host_lack *l);
-/* Writes a sentence into the trace, and prints it on stderr unless quiet. */
+/* Writes a sentence into the trace, if one is being written, and prints it on stderr unless quiet. */
 void session_notice(struct session *s, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Does one round of session_run() while the caller waits for something else: answers guests. */
+/* Answers guests, and drains logs and rings once.  Called while the caller waits for something else, because guests wait for an answer and
+ * rings overflow. */
 void session_serve_and_drain(struct session *s);
-/* Has a signal come that asks for the end (TERM, INT, HUP, QUIT)? */
+/* Has a signal that asks for the end (TERM, INT, HUP, QUIT) come in the last minute, or is one pending? */
 bool session_is_to_end(const struct session *s);
-/* Is such a signal pending? */
+/* Is such a signal pending, that is, not read by session_run() yet? */
 bool session_end_signal_waits(void);
 /* Has session_run() call each_round() in each round, several times a second.  It must not block. */
 void session_call_each_round(struct session *s, void (*each_round)(void));
-/* Drain until pid has ended (*wait_status: as wait(2), when it is our child).  follow: until its whole tree has. */
+/* Drains rings and logs, and serves guests and requests, until all named processes have ended (follow: and all that they have started), the
+ * duration is over, or a signal or `tailor stop` asks for the end.  With --all, a service, or names and `follow`, the end of the processes
+ * does not end it.  our_child: pid is the command, which is reaped, and *wait_status is set as by wait(2); signals are passed on to it. */
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status);
-/* Last drain, image files, END.  Says on stderr what was recorded, unless quiet.  0, or -errno with a sentence. */
+/* Writes the rest of the recording, if there is one, says on stderr what was recorded unless quiet, answers a `tailor stop` that waits, and
+ * frees s in any case.  0, or -errno with a sentence. */
 int session_close(struct session *s, int wait_status, struct diag *d);
-/* Nothing was recorded: drop the trace. */
+/* Removes the trace, of which nothing was recorded, and frees s. */
 void session_abandon(struct session *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts a whole tree of processes that run already, for a dormant session when a recording is requested, or for a server all of whose
- * processes are meant.
+ * Counts processes that run already, alone or with their descendants: those that `tailor attach` names, newcomers, the tree of a dormant
+ * session when a recording is requested, and all processes of a database server.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS_MAX 20 /* most updates of a tree that grows */
+#define ROUNDS_MAX 20 /* most listings of all processes, while these find new processes that are to be counted */
 
 const char *session_counting_error(int error)
 {
@@ -53,7 +53,8 @@ int session_add_root(struct session *s, pid_t pid)
 	return 0;
 }
 
-/* Time of the fork, on CLOCK_MONOTONIC, rounded up by a tick, since the child also has all that its parent had by then. */
+/* Returns the time of the process's fork on CLOCK_MONOTONIC, one tick later than /proc has it.  In the trace, the child has the mappings
+ * and code that its parent had by then, and with an earlier time it would lack the last of them. */
 static uint64_t process_start_ns(const struct process_node *r)
 {
 	uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -67,8 +68,8 @@ static uint64_t process_start_ns(const struct process_node *r)
 	return ns > 0 ? (uint64_t)ns : 1;
 }
 
-/* Is the process a copy of its parent, or has it executed another program since?  Its agent knows.  Without an agent, their executables are
- * compared. */
+/* Is the process a forked copy of its parent, which has executed no other program since?  An agent in it has said so when it connected.
+ * Without an agent, it is taken for a copy if both have the same executable. */
 static bool is_copy_of_parent(const struct session *s, const struct process_node *r)
 {
 	const struct guest *guest = session_find_guest(s, r->pid);
@@ -104,7 +105,8 @@ static int keep_attached(struct session *s, pid_t pid)
 	return 0;
 }
 
-/* Reports a descendant that cannot be counted, and goes on with the others. */
+/* Notes a descendant whose counters cannot be opened as a loss, writes a notice for the first one, and returns 0, so that the others are
+ * still counted. */
 static int report_uncounted_descendant(struct session *s, pid_t pid, int error)
 {
 	session_count_loss(s, LOSS_UNCOUNTED, (uint32_t)pid, 0, 1);
@@ -115,7 +117,8 @@ static int report_uncounted_descendant(struct session *s, pid_t pid, int error)
 	return 0;
 }
 
-/* Writes what the kernel would have reported of the process, had it been counted from its begin on. */
+/* Writes the records of the process that the kernel's events would have led to, if it had been counted from its begin: itself or its fork,
+ * its mappings and threads. */
 static void describe_process(struct session *s, struct process_tree *t, const struct process_node *r, uint64_t begin_ns)
 {
 	write_process_or_fork(s, t, r);
@@ -129,7 +132,7 @@ static void describe_process(struct session *s, struct process_tree *t, const st
 static int attach_tree_process(struct session *s, struct process_tree *t, struct process_node *r)
 {
 	uint64_t begin_ns = clock_now_ns();
-	bool known = counting_attach_has_process(s->counting, r->pid); /* counted already, as its parent was when it was forked */
+	bool known = counting_attach_has_process(s->counting, r->pid); /* it has inherited counters, so the kernel has reported its fork */
 	int ret = counting_attach_process(s->counting, r->pid);
 
 	if (ret == -ESRCH)
@@ -151,7 +154,7 @@ static bool is_to_be_attached(const struct session *s, const struct process_tree
 	return !parent || parent->done || !process_tree_is_wanted(t, parent); /* parents before their children */
 }
 
-/* Attaches until an update of the tree finds no more processes. */
+/* Attaches to wanted processes, parents first, until a listing of all processes finds no more of them, or after ROUNDS_MAX listings. */
 static int attach_wanted_processes(struct session *s, struct process_tree *t)
 {
 	bool more = true;
@@ -182,7 +185,7 @@ int session_attach_wanted(struct session *s, struct process_tree *t)
 	return ret == 0 && counting_nr_rings(s->counting) == 0 ? -ESRCH : ret;
 }
 
-/* Processor time of all of its threads; 0: it has ended. */
+/* Returns the processor time of all threads of the process, or 0 if it has ended. */
 static uint64_t read_processor_time_ns(pid_t pid)
 {
 	struct timespec t = { 0 };
@@ -193,7 +196,7 @@ static uint64_t read_processor_time_ns(pid_t pid)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Returns true also where the kernel does not list children (no CONFIG_PROC_CHILDREN). */
+/* Has the first thread of the process children?  true also if the kernel does not list children (no CONFIG_PROC_CHILDREN). */
 static bool may_have_children(pid_t pid)
 {
 	char path[64], first;
@@ -208,7 +211,8 @@ static bool may_have_children(pid_t pid)
 	return n > 0;
 }
 
-/* Listing all processes takes milliseconds, so it is done only if the newcomer may have started some before it was counted. */
+/* Listing all processes, for the descendants, takes milliseconds, so it is done only if the newcomer may have started processes before it
+ * was counted. */
 static int attach_newcomer_and_descendants(struct session *s, struct process_tree *t, struct process_node *n)
 {
 	uint64_t begin_ns = clock_now_ns();
@@ -245,7 +249,7 @@ int session_attach_newcomer(struct session *s, pid_t pid)
 	process_tree_fini(&t);
 	for (uint32_t i = nr_before; i < s->root.nr_attached; i++)
 		recording_watch_jit_lists(s->recording, s->root.attached[i]);
-	s->root.nr_attached = nr_before; /* otherwise the list would grow for months */
+	s->root.nr_attached = nr_before; /* newcomers are not kept, since the list of a recording of months would grow */
 	return ret == 0 && !session_epochs_has_process(s, pid, true) ? -ESRCH : ret;
 }
 
@@ -280,7 +284,8 @@ int session_attach_tree(struct session *s, pid_t root)
 	return ret;
 }
 
-/* Decides what the options leave open: descendants are meant if they do the work, as those of a server's first process do. */
+/* Are the descendants of a named process to be recorded as well?  Unless --tree or --no-children decides, they are if the process is a
+ * postmaster, or if they do its work (process_tree_works_below()), which a notice reports. */
 static bool are_descendants_meant(struct session *s, const struct process_tree *t, pid_t pid)
 {
 	char comm[64];
@@ -312,7 +317,7 @@ int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct dia
 		if (n)
 			n->wanted = PROCESS_ALONE;
 	}
-	/* all named processes are marked first, since they need no notice */
+	/* all named processes are marked before this, since the notices count only descendants that are not recorded anyway */
 	for (uint32_t i = 0; i < nr && ret == 0; i++) {
 		struct process_node *n = process_tree_find(&t, pids[i]);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs of the tree that were executed and whose agent did not connect, since LD_PRELOAD was lost or the library could not be loaded.
- * The reason is read from /proc while they run, and at the end there is one notice for each reason.
+ * Programs that processes of the tree executed, and whose agent did not connect, since LD_PRELOAD was lost or the library could not be
+ * loaded.  The reason is found in /proc while they run, and at the end there is one notice for each reason.
  *
- * Records of the kernel come from several rings, and hellos by a socket, so a hello may be read before its exec.
+ * The kernel's records of execs come from several rings, and the agents' first messages (WIRE_HELLO) by a socket, so the message of an
+ * agent may be read before the record of the exec that started it.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -20,11 +21,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DRAINS_TO_LOOK 5      /* drains after which a silent program is not examined again */
-#define DRAINS_AFTER_END 5    /* a hello may come that late */
+#define DRAINS_TO_LOOK 5      /* drains in which a program without a known reason is examined */
+#define DRAINS_AFTER_END 5    /* drains for which an ended program is kept, since its agent's hello may be read that late */
 #define YOUNG_NS 200000000ull /* a younger program may still connect when the recording ends */
-#define LATE_NS 80000000ull /* exec records read so late mean that agents did not wait */
-#define CLOCKS_NS 2000000	      /* most difference between clocks of the kernel and the recorder */
+#define LATE_NS 80000000ull /* if the record of an exec is read later than this, its agent may have given up waiting for the recorder */
+#define CLOCKS_NS 2000000	      /* most difference between the time of the kernel's record and the recorder's clock */
 
 #define REASON_TEXT(NAME, text) text,
 static const char *const reasons[] = { UNHEARD_REASONS(REASON_TEXT) };
@@ -59,7 +60,8 @@ static enum in_environment find_in_environment(uint32_t pid, const char *key, co
 	return ret < 0 ? IS_NOT_KNOWN : ret ? IS_THERE : IS_NOT_THERE;
 }
 
-/* Returns false if the program's user has turned the agent off. */
+/* Finds out why the agent of a running program has not connected, and sets p->reason if it is known.  Returns false if the program's user
+ * has turned the agent off (TAILOR_OFF), so that nothing is to be reported. */
 static bool find_unheard_reason(struct unheard_program *p)
 {
 	char root[64], space[64], net[64], exe[64];
@@ -114,8 +116,9 @@ static void count_unheard_program(struct unheard *u, const struct unheard_progra
 	add_name(u->names[p->reason], sizeof(u->names[0]), p->comm);
 }
 
-/* Does the process run on?  The kernel also reports an end where it only ends a process's counters, at the exec of a program that its user
- * may not read.  A process that ends has no memory any more. */
+/* Does the process run on although the kernel has reported its end?  The kernel does so if it ends a process's counters, at the exec of a
+ * program that is setuid or that its user may not read.  A process that has really ended has no memory any more.  false for the command of
+ * `tailor run` if that has reported it already. */
 static bool runs_on(const struct session *s, uint32_t pid)
 {
 	struct proc_status now;
@@ -145,7 +148,8 @@ void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, u
 	struct unheard *u = &s->unheard;
 	struct unheard_program *p;
 
-	if (!s->options.preloads || (c->pid == (uint32_t)s->root.pid && s->options.counting.no_guest)) /* another notice reports it */
+	/* `tailor run` itself reports a command that cannot load the agent (no_guest) */
+	if (!s->options.preloads || (c->pid == (uint32_t)s->root.pid && s->options.counting.no_guest))
 		return;
 	end_unheard_program(s, c->pid);
 	for (int i = 0; i < UNHEARD_HELLOS; i++)
@@ -176,8 +180,9 @@ void session_unheard_note_exit(struct session *s, uint32_t pid)
 }
 
 /*
- * Finds the program that a hello belongs to: the running one, unless the process has meanwhile executed another program without an agent,
- * since agents do not wait long for a late recorder.  NULL: the exec is not known yet.
+ * Finds the program whose agent has connected from pid, or returns NULL if the record of its exec has not been read yet.  It is the program
+ * that runs.  But agents do not wait long for a late recorder, so if an earlier program of the process is known, and the running one has no
+ * agent loaded, it is the earliest one.
  */
 static struct unheard_program *find_program_of_hello(struct unheard *u, uint32_t pid)
 {
