@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ranges stand in a hash table by the pages that they touch, the newest first.  A name may come after the samples, as JITs buffer their
- * maps, so sampled addresses without a range wait, as many as there is room for.
+ * The named ranges of a process are in a hash table by the pages that they touch, the newest first.  A name may come after the samples, as
+ * JITs buffer the lines of their maps, so sampled addresses without a range are kept (struct space.waiting), and looked up again when there
+ * are new ranges.
  */
 #include "agent/recorder/jit_files/code_reader.h"
 
@@ -13,9 +14,9 @@
 #include <string.h>
 
 #define PAGE_BITS 12
-#define RANGE_BYTES_MAX (1u << 20) /* larger ones are areas, not functions */
+#define RANGE_BYTES_MAX (1u << 20) /* a larger range is a whole code cache and not a function, and is ignored */
 #define NODES_MAX (8u << 20)
-#define READ_BYTES_MAX (64u << 20) /* in one recording */
+#define READ_BYTES_MAX (64u << 20) /* most bytes read in one recording */
 #define SMALL_MAX 16384u /* code objects of CODE_SMALL_BYTES that are read without a sample, in one recording */
 #define SPACES_MAX 256u
 #define WAITING_MAX 4096u /* a power of two */
@@ -29,7 +30,7 @@ struct range {
 
 struct node { /* a range on a page */
 	uint64_t page;
-	uint32_t range, next; /* next: 1 + index; 0: the last one */
+	uint32_t range, next; /* indexes; next: 1 + index of the next node in the bucket, or 0 */
 };
 
 struct space {
@@ -39,21 +40,21 @@ struct space {
 	struct node *node;
 	uint32_t nr_nodes, nodes_capacity;
 	uint32_t *bucket; /* 1 + index of a node; nodes_capacity of them */
-	uint32_t *wanted; /* indexes of ranges to read */
+	uint32_t *wanted; /* indexes of ranges to read at the next drain */
 	uint32_t nr_wanted, wanted_capacity;
-	bool has_new;
-	uint64_t waiting[WAITING_MAX]; /* 0: free */
+	bool has_new; /* ranges were added since the waiting addresses were looked up last */
+	uint64_t waiting[WAITING_MAX]; /* sampled addresses without a range; 0: free */
 };
 
 struct code_reader {
 	struct space *space[SPACES_MAX];
 	uint32_t nr_spaces, last;
-	uint64_t read; /* bytes so far */
+	uint64_t read; /* number of bytes read so far */
 	uint32_t nr_small;
 	struct {
 		uint32_t pid;
 		uint64_t address;
-	} recent[RECENT]; /* addresses that were looked up already */
+	} recent[RECENT]; /* sampled addresses that were looked up since ranges were added last, so need not be again */
 	unsigned char bytes[RANGE_BYTES_MAX];
 };
 
@@ -148,7 +149,7 @@ static bool add_page_node(struct space *s, uint64_t page, uint32_t range)
 		if (!grow_reader_array((void **)&s->node, &s->nodes_capacity, 1024, sizeof(*s->node)))
 			return false;
 		if (!rehash_nodes(s)) {
-			s->nodes_capacity = before; /* there are only so many buckets */
+			s->nodes_capacity = before; /* this is also the number of buckets, which has not grown */
 			return false;
 		}
 	}
@@ -158,7 +159,7 @@ static bool add_page_node(struct space *s, uint64_t page, uint32_t range)
 	return true;
 }
 
-/* The newest range that covers an address, or NULL. */
+/* Returns the newest range that covers an address, or NULL. */
 static struct range *find_newest_range(const struct space *s, uint64_t address)
 {
 	uint64_t page = address >> PAGE_BITS;
@@ -237,7 +238,7 @@ static void retry_waiting_addresses(struct code_reader *r, struct space *s)
 	if (!s->has_new)
 		return;
 	s->has_new = false;
-	memset(r->recent, 0, sizeof(r->recent)); /* known addresses may be in other ranges now */
+	memset(r->recent, 0, sizeof(r->recent)); /* addresses that were looked up may be in new ranges now */
 	for (uint32_t i = 0; i < WAITING_MAX; i++) {
 		struct range *f = s->waiting[i] ? find_newest_range(s, s->waiting[i]) : NULL;
 
@@ -252,7 +253,7 @@ static void write_range_code(struct code_reader *r, const struct space *s, const
 {
 	uint64_t now_ns = jitdump_clock_now().ns;
 
-	/* an address with another name has other code */
+	/* if another range has the address by now, the memory has other code */
 	if (find_newest_range(s, f->address) != f || r->read + f->bytes > READ_BYTES_MAX ||
 	    proc_mem_read((pid_t)s->pid, f->address, r->bytes, f->bytes))
 		return;

@@ -24,17 +24,17 @@
 #include <unistd.h>
 
 #define PIECE_BYTES (256u << 10)
-#define DRAIN_BYTES (4u << 20) /* most of one file at a drain, since rings come first */
+#define DRAIN_BYTES (4u << 20) /* most bytes read of one file at a drain, because rings fill meanwhile */
 #define DRAIN_BYTES_ALL ((uint64_t)64 << 20) /* most of all files at a drain, also at the last, so that TERM ends a recording soon */
-#define DRAIN_NS_ALL 1000000000u	/* most processor time of a drain: dense lines take longer than bytes */
-#define PAST_BYTES_ALL ((uint64_t)4 << 30)   /* most of files of the past, for which no process waits */
+#define DRAIN_NS_ALL 1000000000u	/* most processor time of a drain, because short lines take longer than their bytes suggest */
+#define PAST_BYTES_ALL ((uint64_t)4 << 30)   /* most of all files in an import, where no ring fills meanwhile */
 #define WATCHED_MAX 4096u
 #define DUMPS_MAX 16u	   /* most files of one process */
 #define LOOKS_AT_FIRST 100
 #define LOOK_EVERY 10
-#define ENDED_DRAINS 20u   /* drains after its end at which a process's files are read */
+#define ENDED_DRAINS 20u   /* drains after a process's end at which its files are still read */
 #define PATH_BYTES 4200u
-#define LATE_NS 200000000u /* time without a line in a perf map, after which its host writes at its end or when a buffer is full */
+#define LATE_NS 200000000u /* time without a new line in a perf map, after which lines are taken to have been buffered by the JIT */
 #define DELETED " (deleted)"
 
 struct dump {
@@ -47,17 +47,18 @@ struct dump {
 struct watched {
 	uint32_t pid;
 	struct proc_mem_identity identity;
-	unsigned ended; /* 0: lives */
+	unsigned ended; /* 1 + number of drains since its end; 0: it lives */
 	bool options_read;
-	int root;	/* root directory, open so that its files can be read after its end */
-	uint64_t mapped_ns; /* time of its first executable memory: no code is older, whatever it executed before */
-	int map_fd;	/* -1: not there yet */
+	int root;	/* descriptor of the process's root directory, with which its files can be opened after its end */
+	uint64_t mapped_ns; /* time of its first executable memory: no code is older, whatever program the PID ran before */
+	int map_fd;	/* descriptor of the perf map; -1: there is none yet */
 	struct stat map_st;
-	uint64_t map_at, map_end, looked_ns, until_ns; /* until_ns: when map_end was its size; looked_ns: the look before */
-	uint64_t grown_ns; /* last look that found new lines */
+	/* bytes of the perf map that were read; its size as of until_ns; times of the last two looks at that size */
+	uint64_t map_at, map_end, looked_ns, until_ns;
+	uint64_t grown_ns; /* time of the last look whose new lines were read */
 	struct unloads unloads;
-	uint32_t looks; /* looks for a map that is not there yet */
-	bool map_of_others; /* another user's map was counted */
+	uint32_t looks; /* number of looks for a perf map without finding one */
+	bool map_of_others; /* there was a perf map of another user, which was counted */
 	struct perf_map *map;
 	uint32_t nr_dumps;
 	struct dump dump[DUMPS_MAX];
@@ -66,8 +67,8 @@ struct watched {
 struct jit_files {
 	struct watched **watched;
 	uint32_t nr, capacity;
-	uint32_t last; /* index of the process that was found last */
-	uint64_t missed; /* 1 + PID that was looked up last and is not among them; 0: none */
+	uint32_t last; /* index of the process that find_watched_process() found last */
+	uint64_t missed; /* 1 + PID that it did not find the last time; 0: none */
 	bool past, other_clock; /* jit_files_set_past() */
 	uint32_t left_out;
 	struct {
@@ -75,13 +76,13 @@ struct jit_files {
 		uid_t owner, user; /* owner of the first file, and user of its process */
 		char path[128];
 	} of_others;
-	uint64_t end_ns, nr_ambiguous; /* nr_ambiguous: of forgotten processes */
+	uint64_t end_ns, nr_ambiguous; /* nr_ambiguous: perf_map_ambiguous() of forgotten processes */
 	int64_t end_s;
-	struct code_reader *reader; /* NULL: the processes are of the past */
-	struct page_reader *pages;  /* NULL: the same */
-	uint32_t turn;		    /* rotates the process whose files are read first */
+	struct code_reader *reader; /* NULL: an import, or memory ran out */
+	struct page_reader *pages;  /* NULL: an import, or memory ran out */
+	uint32_t turn;		    /* number of drains, by which the process whose files are read first changes */
 	uint64_t left;		    /* bytes that this drain may still read */
-	uint64_t until_ns;	    /* the processor time at which it ends */
+	uint64_t until_ns;	    /* the thread's processor time (clock_thread_ns()) at which this drain stops reading */
 	char piece[PIECE_BYTES];
 };
 
@@ -168,7 +169,7 @@ static struct watched *find_watched_process(struct jit_files *f, uint32_t pid)
 	return NULL;
 }
 
-/* NULL without memory, or when there are too many. */
+/* Returns the process, which is watched from now on if it was not.  Returns NULL if memory runs out, or there are WATCHED_MAX others. */
 static struct watched *get_watched_process(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 {
 	struct watched *w = find_watched_process(f, pid);
@@ -239,7 +240,7 @@ static bool ends_with(const char *text, size_t bytes, const char *end)
 	return bytes >= n && memcmp(text + bytes - n, end, n) == 0;
 }
 
-/* All writers name the file jit-….dump. */
+/* Is it the path of a jitdump file?  All known writers name it jit-….dump. */
 static bool is_jitdump_path(const char *path, size_t bytes)
 {
 	const char *slash = memrchr(path, '/', bytes);
@@ -251,13 +252,14 @@ static bool is_jitdump_path(const char *path, size_t bytes)
 	return (size_t)(path + bytes - slash) > 5 && strncmp(slash + 1, "jit-", 4) == 0 && ends_with(path, bytes, ".dump");
 }
 
-/* Is this a file that the process may have mapped?  The path may name another file now, or a link. */
+/* Is this a regular file of the process's user or of root?  The path of the mapping may name another file by now, which any user may have
+ * put there. */
 static bool is_file_of_process(const struct watched *w, const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && (w->identity.uid == (uid_t)-1 || st->st_uid == w->identity.uid || st->st_uid == 0);
 }
 
-/* Counts a file of another user, of which nothing is read. */
+/* Counts a file of another user, of which nothing is read, and keeps the path of the first for jit_files_of_others(). */
 static void note_file_of_others(struct jit_files *f, const struct watched *w, const char *path, uid_t owner)
 {
 	if (f->of_others.nr++)
@@ -279,7 +281,8 @@ bool jit_files_of_others(const struct jit_files *f, char *sentence, size_t bytes
 	return f->of_others.nr > 0;
 }
 
-/* Finds a file among the process's open files, since V8 may have removed it at once and has it open while it writes. */
+/* Opens a file by the process's descriptor for it, since a writer (V8) may have removed the file already, and has it open while it writes.
+ * Returns -1 if there is none. */
 static int open_file_by_descriptor(uint32_t pid, const char *path, size_t bytes)
 {
 	char folder[64], name[PATH_BYTES], target[PATH_BYTES];
@@ -335,7 +338,7 @@ static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t ad
 	for (uint32_t i = 0; i < w->nr_dumps; i++)
 		if (w->dump[i].st.st_dev == new.st.st_dev && w->dump[i].st.st_ino == new.st.st_ino) {
 			close(new.fd);
-			return; /* a writer may map it again */
+			return; /* the file is read already, as its writer has mapped it before */
 		}
 	new.reader = jitdump_create(time_ns);
 	if (new.reader)
@@ -373,7 +376,8 @@ static void write_jitdump_record(void *context, uint32_t id, uint64_t time_ns, u
 	trace_record_values(r->w, id, time_ns, r->pid, tid, values, nr);
 }
 
-/* Reads fd from *at on, piece by piece, up to limit bytes.  Each piece goes to take(), which returns false to end the reading. */
+/* Reads fd from *at on, piece by piece: up to limit bytes, and what this drain may still read.  Each piece goes to take(), which returns
+ * false to end the reading.  Advances *at. */
 static void read_file_pieces(struct jit_files *f, int fd, uint64_t *at, uint64_t limit,
 			     bool (*take)(void *context, const char *piece, size_t n), void *context)
 {
@@ -417,7 +421,7 @@ static void drain_jitdump_files(struct jit_files *f, struct watched *w, struct t
 		if (!w->dump[i].reader)
 			continue;
 		read_file_pieces(f, w->dump[i].fd, &w->dump[i].at, limit, feed_jitdump_piece, &c);
-		if (c.bad) { /* the entry stays, so that the file is not found again */
+		if (c.bad) { /* the element stays without a reader, so that the file is not read again when it is mapped again */
 			jitdump_destroy(w->dump[i].reader);
 			w->dump[i].reader = NULL;
 			(*bad)++;
@@ -453,7 +457,8 @@ static bool feed_perf_map_piece(void *context, const char *piece, size_t n)
 	return true;
 }
 
-/* Counts once a map that would be this process's if it were not another user's. */
+/* Counts a perf map that was written since this process began and would be its own if it did not belong to another user.  It is counted
+ * once for the process. */
 static void note_map_of_others(struct jit_files *f, struct watched *w, const char *path, const struct stat *st)
 {
 	if (f->past || w->map_of_others || st->st_mtime + 1 < w->identity.born_s || w->identity.uid == (uid_t)-1 ||
@@ -473,7 +478,7 @@ static void open_perf_map(struct jit_files *f, struct watched *w)
 	if (w->root < 0 || fstatat(w->root, path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 		return;
 	if (w->map_fd >= 0 && st.st_dev == w->map_st.st_dev && st.st_ino == w->map_st.st_ino) {
-		if ((uint64_t)st.st_size < w->map_at) { /* the file was written anew */
+		if ((uint64_t)st.st_size < w->map_at) { /* the file was truncated and written anew */
 			w->map_at = 0;
 			perf_map_restart(w->map);
 		}
@@ -520,7 +525,7 @@ static void look_at_map(struct jit_files *f, struct watched *w, bool last)
 {
 	struct stat st;
 
-	/* most processes never write one: after the first second, ten looks a second */
+	/* most processes never write a perf map, so after LOOKS_AT_FIRST looks, only one in LOOK_EVERY opens the path */
 	if (w->map_fd < 0 && !last && !w->ended && w->looks++ > LOOKS_AT_FIRST && w->looks % LOOK_EVERY != 0)
 		return;
 	w->looked_ns = w->until_ns;
@@ -562,7 +567,7 @@ static void drain_process(struct jit_files *f, struct watched *p, struct trace_w
 	if (!f->past && !p->ended && !p->options_read)
 		host_options_write(w, p->pid, p->mapped_ns);
 	p->options_read = true;
-	if (last || p->until_ns == p->mapped_ns) /* the file may be gone before the next look */
+	if (last || p->until_ns == p->mapped_ns) /* no jit_files_look() has seen the process yet, and its file may be gone by the next */
 		look_at_map(f, p, last);
 	drain_perf_map(f, p, w, limit, &losses->bad);
 	drain_jitdump_files(f, p, w, limit, &losses->bad);

@@ -12,7 +12,7 @@
 #define HEADER_MAX 4096u
 #define RECORD_MAX (32u << 20)
 #define LINES_MAX (16u << 20)
-#define CLOCKS_APART_NS 1000000000ull /* a time that much later than now is of another clock */
+#define CLOCKS_APART_NS 1000000000ull /* a timestamp that much later than now is of another clock */
 #define ELF_HEADER_BYTES 0x40u
 
 struct header {
@@ -22,12 +22,12 @@ struct header {
 
 struct jitdump {
 	uint64_t mapped_ns;
-	struct jitdump_clock first; /* clocks when the file was found, to learn the counter's pace */
+	struct jitdump_clock first; /* clocks when the file was found, from which the counter's frequency is measured */
 	bool has_header, has_record, has_failed, is_counter;
-	uint64_t shift_ns; /* added to the writer's clock to get CLOCK_MONOTONIC */
+	uint64_t shift_ns; /* what is added to the writer's clock to get CLOCK_MONOTONIC */
 	unsigned char *left; /* bytes of an incomplete record */
 	size_t nr_left, capacity;
-	unsigned char *lines; /* a DEBUG_INFO that waits for its LOAD */
+	unsigned char *lines; /* entries of a DEBUG_INFO whose LOAD has not come yet; NULL: none */
 	size_t lines_bytes;
 	uint64_t nr_lines, lines_start, lines_time_ns;
 	bool is_shifted, is_not_shifted;
@@ -66,8 +66,8 @@ void jitdump_destroy(struct jitdump *j)
 	free(j);
 }
 
-/* Converts a timestamp to CLOCK_MONOTONIC.  The pace of the counter is measured over all the time since the file was found, and timestamps
- * to convert are recent. */
+/* Converts a timestamp to CLOCK_MONOTONIC; it is never later than now.  The frequency of the counter is measured over the time since the
+ * file was found, which is exact enough, since the timestamps are recent. */
 static uint64_t convert_timestamp(const struct jitdump *j, uint64_t timestamp, const struct jitdump_clock *now)
 {
 	uint64_t ns;
@@ -84,7 +84,7 @@ static uint64_t convert_timestamp(const struct jitdump *j, uint64_t timestamp, c
 
 		ns = ago < (double)now->ns ? now->ns - (uint64_t)(int64_t)ago : 0;
 	}
-	/* no record that is read was written later */
+	/* a record that was read was not written later than now, whatever its timestamp says */
 	return ns > now->ns ? now->ns : ns;
 }
 
@@ -108,7 +108,7 @@ static int read_jitdump_header(struct jitdump *j, const unsigned char *at, size_
 
 /* ------------------------------------------------------------------------------------------------- line tables */
 
-/* Entries of {u64 address, u32 line, u32 discriminator, NUL-terminated file name}, packed. */
+/* A line table consists of packed entries {u64 address, u32 line, u32 discriminator, NUL-terminated file name}. */
 #define ENTRY_BYTES 16u
 #define FUNCTION_BYTES_MAX (64u << 20)
 #define PADDING_MAX 8u
@@ -128,8 +128,9 @@ static bool is_address_near_code(const struct entries *e, const unsigned char *a
 }
 
 /*
- * Returns the end of the entry at this place, or NULL: the first NUL behind which another entry begins or the table ends.  That may not be
- * the first NUL of all, since V8 (10 and 11 at least) writes names of scripts that it has freed already, as many bytes as they had.
+ * Returns the end of the entry at this place, or NULL if there is none.  The end is behind the first NUL that is followed by another entry
+ * or by the table's end.  That may not be the first NUL in the name, since V8 (10 and 11 at least) writes as many bytes as the script's
+ * name had, although it has freed the name already.
  */
 static const unsigned char *end_of_line_entry(const struct entries *e, const unsigned char *at, bool is_last)
 {
@@ -160,8 +161,8 @@ static bool line_entries_make_sense(const struct entries *e)
 	return true;
 }
 
-/* Copies the entries, with "\xff" replaced by the name that it stands for, and a freed name by an empty one.  Returns the bytes.  to: NULL
- * only counts them. */
+/* Copies the entries to `to`, with a name "\xff" replaced by that of the entry before, and a name with NULs in it (a freed one) by an empty
+ * one.  Returns the number of bytes.  If `to` is NULL, only counts them, and stops above LINES_MAX. */
 static size_t expand_line_names(const struct entries *e, unsigned char *to)
 {
 	const unsigned char *at = e->at;
@@ -193,7 +194,7 @@ static void drop_pending_lines(struct jitdump *j)
 	j->nr_lines = 0;
 }
 
-/* Keeps the lines of a DEBUG_INFO until its LOAD comes. */
+/* Keeps the lines of a DEBUG_INFO, which comes before the LOAD of its code.  Drops a malformed or too large one. */
 static void keep_pending_lines(struct jitdump *j, const unsigned char *record, size_t size, uint64_t time_ns)
 {
 	struct entries e = { record + 32, 0, 0, 0 };
@@ -229,8 +230,8 @@ static uint64_t address_of_line_entry(const unsigned char *at)
 	return address;
 }
 
-/* Finds the file in a name such as "JS:*name /path/to/file.js:12:3" (V8 11) or "LazyCompile:*name /path/to/file.js:12" (10).  Returns its
- * length. */
+/* Finds the script's path in the name of a code object such as "JS:*name /path/to/file.js:12:3" (V8 11) or "LazyCompile:*name
+ * /path/to/file.js:12" (V8 10).  Returns its length, or 0 if there is none. */
 static size_t find_script_in_name(const char *name, size_t bytes, const char **script)
 {
 	const char *blank = memrchr(name, ' ', bytes), *end = name + bytes;
@@ -250,7 +251,7 @@ static size_t find_script_in_name(const char *name, size_t bytes, const char **s
 	return (size_t)(end - *script);
 }
 
-/* Gives lines without a file name the script that the code is named after. */
+/* Sets the names of lines without one to the script in the name of their code.  Leaves them if there is none, or memory runs out. */
 static void fill_missing_line_names(struct jitdump *j, const struct schema_value *name)
 {
 	const char *script = NULL;
@@ -283,8 +284,8 @@ static void fill_missing_line_names(struct jitdump *j, const struct schema_value
 }
 
 /*
- * Undoes the shift of line tables by the size of an ELF header.  A writer that shifts has some table that starts where the header would
- * end, or ends behind its code, and none that has an entry before the header's end.
+ * Undoes the shift of line tables by the size of an ELF header.  Whether the writer shifts is found out from the tables so far: it does if
+ * one starts where the header would end, or ends behind its code, and none has an entry before the header's end.
  */
 static void undo_elf_header_shift(struct jitdump *j, uint64_t code_bytes)
 {
@@ -341,7 +342,7 @@ static int handle_jitdump_record(struct jitdump *j, const unsigned char *at, siz
 	memcpy(&prefix, at, sizeof(prefix));
 	if (prefix.id > JITREG_UNWINDING_INFO)
 		return 0; /* a record of a later version, or one of jitreg's own */
-	/* V8's header has the time of another clock, so the first record decides */
+	/* the first record tells whether the clock is another, and not the header, in which V8 has the time of another clock anyway */
 	if (!j->has_record && !j->is_counter && prefix.timestamp > now->ns && prefix.timestamp - now->ns > CLOCKS_APART_NS)
 		j->shift_ns = j->mapped_ns - prefix.timestamp;
 	j->has_record = true;
@@ -367,7 +368,7 @@ static int handle_jitdump_record(struct jitdump *j, const unsigned char *at, siz
 	return 0;
 }
 
-/* Handles all complete records in [at, at + bytes).  *used: the bytes handled. */
+/* Handles the file's header and all complete records in [at, at + bytes).  *used: the number of bytes handled. */
 static int handle_complete_records(struct jitdump *j, const unsigned char *at, size_t bytes, size_t *used, const struct jitdump_clock *now,
 				   jitdump_record record, void *context)
 {
@@ -418,7 +419,7 @@ int jitdump_feed(struct jitdump *j, const void *bytes, size_t nr, const struct j
 
 	if (j->has_failed)
 		return -EBADMSG;
-	if (j->nr_left) { /* append to the bytes that were left */
+	if (j->nr_left) { /* the new bytes are appended to an incomplete record from before */
 		ret = keep_incomplete_record(j, at, nr);
 		if (ret == 0)
 			ret = handle_complete_records(j, j->left, j->nr_left, &used, now, record, context);

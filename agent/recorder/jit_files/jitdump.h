@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Jitdump files (linux tools/perf/Documentation/jitdump-specification.txt) are written for perf by V8, LLVM, PHP, BEAM, JavaScriptCore,
- * .NET and others.  Their records are jitreg's ids 0 to 4, so each is checked by the same parser and passed on.
+ * .NET and others.  Their records have the ids 0 to 4 and the layouts of jitreg.h, so they are checked by schema_parse() as well.
  *
- * Writers differ: V8 shifts line tables by the size of an ELF header that perf once put in front; the name of a line's file may stand for
- * "as before", or be garbage (V8 writes it after it was freed); and the clock is CLOCK_MONOTONIC in all known writers, but may be the
- * processor's counter (header flag 1) or another.  Bytes are untrusted.  Context: thread.
+ * Writers differ.  V8 shifts line tables by the size of an ELF header, which perf once put in front of the code.  The name of a line's file
+ * may be "\xff", for the name of the line before, or garbage (V8 writes it after it was freed).  The clock is CLOCK_MONOTONIC in all known
+ * writers, but may be the processor's counter (header flag 1) or another.  Bytes are untrusted.  Context: thread.
  */
 #ifndef TAILOR_JITDUMP_H
 #define TAILOR_JITDUMP_H
@@ -22,12 +22,12 @@ struct jitdump_clock {
 };
 struct jitdump_clock jitdump_clock_now(void);
 
-/* mapped_ns: when the writer mapped the file, on CLOCK_MONOTONIC.  NULL without memory. */
+/* Returns a reader for one file, or NULL if memory runs out.  mapped_ns: time at which the writer mapped the file, on CLOCK_MONOTONIC. */
 struct jitdump *jitdump_create(uint64_t mapped_ns);
 void jitdump_destroy(struct jitdump *j);
 /*
- * Reads the next bytes of the file, in pieces of any size.  now: the clocks of this moment.  0; -EBADMSG: this is no jitdump file, or it is
- * malformed from here on; -ENOMEM.  After an error nothing more can be read.
+ * Reads the next bytes of the file, in pieces of any size, and calls record() for each complete record.  now: the clocks of this moment.
+ * 0; -ENOMEM; or -EBADMSG if this is no jitdump file, or malformed from here on.  After an error nothing more can be read.
  */
 int jitdump_feed(struct jitdump *j, const void *bytes, size_t nr, const struct jitdump_clock *now, jitdump_record record,
 		 void *context);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LuaJIT allocates in one piece its main thread, its global state and the state of its compiler (lj_obj.h, lj_jit.h).  In anonymous memory
- * the thread is recognised by its type, by the global state right behind it, and by that state's pointer back to it.  The list of traces is
- * recognised, in the memory that follows, by traces that have their own numbers.
+ * LuaJIT allocates its main Lua thread, its global state and the state of its compiler in one piece (lj_obj.h, lj_jit.h).  In anonymous
+ * memory the thread is recognised by its type, by its pointer to the global state, which is right behind it, and by that state's pointer
+ * back to it.  The list of traces is recognised in the memory that follows: each trace in it has the number of its place.
  */
 #include "agent/recorder/jit_files/luajit.h"
 
@@ -19,11 +19,11 @@
 #define PROCESSES_MAX 64
 #define SEARCHED_BYTES (64ull << 20) /* most memory of a process that one look searches */
 #define PIECE_BYTES (256u << 10)
-#define LOOK_NS 200000000ull /* interval after a look that found nothing: doubled each time, reset when memory for code is mapped */
+#define LOOK_NS 200000000ull /* interval after the first search that found no list: doubled by each, reset when code memory is mapped */
 #define LOOK_NS_MAX 12800000000ull
 #define THREAD_BYTES_MAX 256 /* most bytes from the thread to the global state */
-#define GLOBAL_BYTES 1024    /* first bytes of the global state, which point to the main thread */
-#define STATE_BYTES 16384    /* bytes of all states, in which the list stands */
+#define GLOBAL_BYTES 1024    /* first bytes of the global state, one word of which points to the main thread */
+#define STATE_BYTES 16384    /* bytes from the global state on in which the compiler's list is looked for */
 #define TRACES_MAX 65536u
 #define TYPE_THREAD 6
 #define TYPE_PROTOTYPE 7
@@ -31,7 +31,7 @@
 #define TYPE_STRING 4
 #define NAME_BYTES 512
 
-/* GCtrace, from its beginning. */
+/* LuaJIT's GCtrace, its first members. */
 struct lua_trace {
 	uint64_t next;
 	uint8_t marked, type;
@@ -46,7 +46,7 @@ struct lua_trace {
 };
 _Static_assert(offsetof(struct lua_trace, code) == 88 && offsetof(struct lua_trace, number) == 104, "GCtrace");
 
-/* GCproto */
+/* LuaJIT's GCproto, the prototype of a Lua function.  Its instructions follow it. */
 struct lua_prototype {
 	uint64_t next;
 	uint8_t marked, type, nr_parameters, frame_size;
@@ -61,14 +61,14 @@ struct lua_prototype {
 };
 _Static_assert(sizeof(struct lua_prototype) == 104 && offsetof(struct lua_prototype, chunk_name) == 64, "GCproto");
 
-/* GCstr, without its text. */
+/* LuaJIT's GCstr, a string, whose text follows it. */
 struct lua_string {
 	uint64_t next;
 	uint8_t marked, type, reserved, algorithm;
 	uint32_t id, hash, bytes;
 };
 
-/* The compiler's list, as it stands in its state. */
+/* Members of the compiler's state (jit_State: trace, freetrace, sizetrace), by which the list of traces is found. */
 struct lua_list {
 	uint64_t traces;
 	uint32_t first_free, nr;
@@ -78,7 +78,7 @@ struct lua_process {
 	pid_t pid;
 	uint64_t list_at; /* address of struct lua_list; 0: not found yet */
 	uint64_t looked_ns, look_after_ns;
-	uint64_t *known;  /* traces that were seen, by their numbers */
+	uint64_t *known;  /* addresses of the traces that were seen, indexed by their numbers */
 	uint32_t nr_known;
 };
 
@@ -119,7 +119,7 @@ void luajit_note_code(struct luajit *l, pid_t pid)
 		p->look_after_ns = LOOK_NS;
 }
 
-/* A child begins with its parent's known traces, whose names hold for it too. */
+/* The child has the traces of its parent, so those that are known there are not written again for it. */
 void luajit_note_fork(struct luajit *l, pid_t ppid, pid_t pid)
 {
 	struct lua_process *parent = find_lua_process(l, ppid), *p;
@@ -160,7 +160,8 @@ static bool read_trace(pid_t pid, uint64_t address, uint32_t number, struct lua_
 	       t->number == number && t->bytes && t->bytes < (1u << 24) && t->code;
 }
 
-/* Is this the list of traces?  The first word is zero.  At least one word behind it is a trace, and all are traces or free. */
+/* Is this the list of traces?  The first word of the array is zero, as there is no trace 0.  Of the next ones (15 at most are looked at),
+ * each points to a trace with that number or is zero, and at least one is a trace. */
 static bool is_list(pid_t pid, const struct lua_list *list)
 {
 	uint64_t trace[16];
@@ -193,7 +194,8 @@ static uint64_t find_list_behind(pid_t pid, uint64_t global)
 	return 0;
 }
 
-/* Returns the address of the global state if the main thread stands there with the global state behind it, or 0. */
+/* Returns the address of the global state if there is a main thread at address `thread` (whose first bytes are given), with the global
+ * state behind it, or 0. */
 static uint64_t find_global_state(pid_t pid, uint64_t thread, const unsigned char *bytes)
 {
 	uint64_t global, word[GLOBAL_BYTES / 8];
@@ -241,7 +243,8 @@ static int search_lua_mapping(void *context, const struct proc_mapping *m)
 
 /* ------------------------------------------------------------------------------------------------------- its traces */
 
-/* Finds the line of an instruction as LuaJIT's own debug_lineno() does. */
+/* Returns the source line of an instruction (by its number), computed as LuaJIT's own lj_debug_line() does, or the function's first line if
+ * it cannot be read. */
 static uint32_t line_of_instruction(pid_t pid, const struct lua_prototype *p, uint64_t instruction)
 {
 	uint32_t bytes = p->nr_lines < 256 ? 1 : p->nr_lines < 65536 ? 2 : 4, line = 0;
@@ -272,7 +275,8 @@ static bool read_chunk_name(pid_t pid, uint64_t address, char *name, size_t byte
 	return true;
 }
 
-/* Writes a LOAD for a trace.  A trace that another one leads to begins where that one is left, and has the prototype of the first. */
+/* Writes a LOAD for a trace, named by its number and the source line at which it begins.  Writes none if its prototype's memory is
+ * inconsistent, or its first instruction is not behind that prototype. */
 static void write_trace(const struct lua_process *p, const struct lua_trace *t, struct trace_writer *w, uint64_t time_ns)
 {
 	char name[NAME_BYTES + 64], chunk[NAME_BYTES];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One hash table has the pages that need no look: those with registered code, those read already, and those of files. */
+/* A hash table (known) has the pages that need not be read: those with registered code, and those in which a sample was noted before,
+ * whether they were read or turned out to be of a file.  Larger registered ranges are kept as areas. */
 #include "agent/recorder/jit_files/page_reader.h"
 
 #include "agent/recorder/jit_files/jitdump.h"
@@ -15,10 +16,10 @@
 #define PAGE_BITS 12
 #define PAGE_BYTES (1u << PAGE_BITS)
 #define KNOWN_FIRST 4096u
-#define KNOWN_MAX (1u << 21)	       /* a power of two; half of it in use at most, then no page is wanted any more */
-#define ANNOUNCED_BYTES_MAX (64u << 20) /* larger ones are areas, not code */
-#define ANNOUNCED_PAGES_MAX 16u	       /* pages of code that are noted one by one; more pages are an area */
-#define AREAS_MAX 1024u		       /* the oldest areas are forgotten */
+#define KNOWN_MAX (1u << 21)	       /* most places of the table, a power of two; when half are in use, no further page is read */
+#define ANNOUNCED_BYTES_MAX (64u << 20) /* a larger registered range is a whole code cache and not code, and is ignored */
+#define ANNOUNCED_PAGES_MAX 16u	       /* registered code of at most so many pages is put into the table; larger code becomes an area */
+#define AREAS_MAX 1024u		       /* most areas; beyond them the oldest is forgotten */
 #define WANTED_MAX 1024u	       /* most pages between two drains */
 #define DRAIN_NS 100000000u	       /* interval of drains, which look through the maps of processes */
 #define READ_MAX 4096u		       /* most pages in one recording: 16 MiB */
@@ -28,13 +29,13 @@ struct wanted {
 	uint64_t page;
 };
 
-struct area { /* large code that was announced: pages [first, last] */
+struct area { /* registered code of many pages, [first, last] */
 	uint32_t pid;
 	uint64_t first, last;
 };
 
 struct page_reader {
-	uint64_t *known; /* 1 + key; 0: free */
+	uint64_t *known; /* hash table of key_of_page(); 0: free */
 	uint32_t nr_known, capacity, nr_wanted, nr_read;
 	uint64_t drained_ns;
 	struct wanted wanted[WANTED_MAX];
@@ -64,7 +65,8 @@ void page_reader_destroy(struct page_reader *r)
 	free(r);
 }
 
-/* User addresses have 47 bits and processes' numbers 22 (Linux on x86-64). */
+/* Returns a nonzero key of the page and its process.  On x86-64, user addresses have 47 bits, so pages have 35, and Linux's PIDs have
+ * 22. */
 static uint64_t key_of_page(uint32_t pid, uint64_t page)
 {
 	return 1 + ((uint64_t)pid << 36 | (page & ((1ull << 36) - 1)));
@@ -79,7 +81,8 @@ static uint64_t *slot_of_page_key(const struct page_reader *r, uint64_t key)
 	return &r->known[at];
 }
 
-/* Moves all known pages into a table of that capacity, except those of pid (0: no exception). */
+/* Moves all known pages into a table of that capacity, except those of pid (0: no exception).  Returns false if memory runs out, and then
+ * the table stays as it is. */
 static bool rebuild_known_pages(struct page_reader *r, uint32_t capacity, uint32_t pid)
 {
 	uint64_t *before = r->known, *after = calloc(capacity, sizeof(*after));
@@ -116,7 +119,7 @@ static bool add_known_page(struct page_reader *r, uint32_t pid, uint64_t page)
 	return true;
 }
 
-/* A host may register any number of ranges of any size, so the cost of each is bounded. */
+/* A host may register any number of ranges of any size, so the cost of each is limited: at most ANNOUNCED_PAGES_MAX insertions. */
 void page_reader_note_code(struct page_reader *r, uint32_t pid, uint64_t address, uint64_t bytes)
 {
 	uint64_t first = address >> PAGE_BITS, last;

@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_MAX_BYTES 4096u /* a longer one is cut there */
+#define LINE_MAX_BYTES 4096u /* a longer line that comes in two pieces is cut there */
 #define CODE_BYTES_MAX (1ull << 32)
 #define ADDRESS_MAX (1ull << 56)
-#define RANGES_MAX (4u << 20) /* remembered; code beyond them is reported as new each time */
+#define RANGES_MAX (4u << 20) /* most ranges that are remembered; code beyond them is reported as new whenever its line is repeated */
 
-/* Disjoint ranges in a tree that takes overlapping ones for equal. */
+/* A range of the tree (tsearch(3)), whose comparison takes overlapping ranges for equal, so all ranges in it are disjoint. */
 struct range {
 	uint64_t start, end;
-	uint64_t name; /* hash of its name; 0: several names */
-	uint64_t from_ns; /* begin of the name; of several names the latest */
-	uint64_t told_ns; /* time of the look that read its latest name */
+	uint64_t name; /* hash of its name; 0: it was merged from ranges with different bounds */
+	uint64_t from_ns; /* time since which the name holds; of a merged range, the latest such time */
+	uint64_t told_ns; /* until_ns of the look that read its latest name */
 };
 
 struct perf_map {
@@ -110,7 +110,8 @@ static uint64_t hash_name_nonzero(const char *text, size_t bytes)
 
 #define SAID_BEFORE UINT64_MAX
 
-/* Returns the time since which e exists, or SAID_BEFORE.  Ranges that e overlaps become one range with it. */
+/* Returns the time since which e's name holds, or SAID_BEFORE if the same entry was reported before and its memory was not freed since.
+ * Ranges that e overlaps become one range with it. */
 static uint64_t merge_range_of_entry(struct perf_map *m, const struct perf_map_entry *e, const struct perf_map_look *look)
 {
 	struct range key = { e->address, e->address + e->bytes, hash_name_nonzero(e->name, e->name_bytes), 0, look->until_ns }, *r, **found;
@@ -122,7 +123,7 @@ static uint64_t merge_range_of_entry(struct perf_map *m, const struct perf_map_e
 		if (r->start == key.start && r->end == key.end && r->name == key.name &&
 		    !unloads_before_name(look->unloads, key.start, key.end, r->from_ns, look->since_ns, look->until_ns))
 			return SAID_BEFORE;
-		/* the same range gets another name; otherwise the pieces' names are forgotten */
+		/* if only the name is new, the range gets it; if the bounds differ, the merged range has no name */
 		if (r->start != key.start || r->end != key.end)
 			key.name = 0;
 		key.start = r->start < key.start ? r->start : key.start;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /tmp/perf-PID.map (linux tools/perf/Documentation/jit-interface.txt): a text file to which a JIT appends a line for each code object,
- * `START SIZE name`.  It has no times and no removals, and lines may arrive late, because many JITs buffer them: the first name of an
- * address holds from the beginning, and a later one from the previous read of the file.  No name holds before its memory was mapped.
+ * Parses /tmp/perf-PID.map (linux tools/perf/Documentation/jit-interface.txt), a text file to which a JIT appends a line for each code
+ * object, `START SIZE name`.  It has no times and no removals, and lines may arrive late, because many JITs buffer them.  So the first name
+ * of an address holds from the beginning, and a later one since the look at the file before the one that found it, or since the memory was
+ * freed and mapped again, if that is known (unloads.h).
  *
  * Dialects: numbers with and without 0x (OpenJDK, BEAM), names with blanks, repeated lines (V8).  Bytes are untrusted.  Context: thread.
  */
@@ -21,27 +22,28 @@ struct perf_map_entry {
 	size_t name_bytes;
 };
 
-/* One line, without its end.  0 or -EBADMSG. */
+/* Parses one line, without its newline.  e->name points into it.  0 or -EBADMSG. */
 int perf_map_parse_line(const char *line, size_t bytes, struct perf_map_entry *e);
 
 struct perf_map;
-/* time_ns: begin of the entry, or JITREG_TIME_BEFORE. */
+/* time_ns: time since which the entry's name holds; JITREG_TIME_BEFORE: from the beginning. */
 typedef void (*perf_map_report)(void *context, const struct perf_map_entry *e, uint64_t time_ns);
 
-/* NULL without memory. */
+/* Returns NULL if memory runs out. */
 struct perf_map *perf_map_create(void);
 void perf_map_destroy(struct perf_map *m);
-/* The file starts again from its first byte; entries are kept. */
+/* Called when the file is read again from its first byte.  Forgets an incomplete line; entries are kept. */
 void perf_map_restart(struct perf_map *m);
-/* The lines that are fed were written between the previous look at the file and this one. */
+/* A look at the file: the lines that are fed were written after the look before (since_ns) and before this one (until_ns). */
 struct perf_map_look {
 	uint64_t since_ns, until_ns;
 	const struct unloads *unloads; /* all up to until_ns; NULL: none */
-	bool late; /* nothing had been written for long, so the lines may be of any time since */
+	bool late; /* nothing had been written for long, so the JIT may have buffered the lines, whose code is older than since_ns then */
 };
-/* Number of second names of addresses whose first name came late in the same look, so it cannot be known which of both a sample is of. */
+/* Returns the number of names that came late, in the same look as another name of their address, so that it cannot be known which of the
+ * two a sample belongs to. */
 uint64_t perf_map_ambiguous(const struct perf_map *m);
-/* Reads the next bytes of the file, in pieces of any size.  Reports each new entry.  Returns the number of invalid lines. */
+/* Parses the next bytes of the file, in pieces of any size, and reports each entry that is new.  Returns the number of invalid lines. */
 uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, const struct perf_map_look *look, perf_map_report report,
 		       void *context);
 

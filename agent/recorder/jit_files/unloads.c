@@ -40,7 +40,7 @@ void unloads_mapped(struct unloads *u, uint64_t start, uint64_t end, uint64_t ti
 		if (!overlaps(f, start, end) || f->time_ns > time_ns)
 			continue;
 		if (f->mapped_again)
-			return; /* unloads before this one are marked already */
+			return; /* earlier unloads of this memory are taken to have been marked together with it */
 		f->mapped_again = true;
 	}
 }

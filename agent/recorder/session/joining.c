@@ -4,11 +4,11 @@
  * started by a counted process.  For example, a service is restarted, a rolling update replaces its processes, or another process enters
  * its container.  Processes that counted processes fork inherit counters, and are not looked for.
  *
- * The kernel reports each program that is executed, on the whole machine, and wakes the recorder (process_events.h).  Whether the process
- * is to be recorded is told by the name that comes with the event, within some tens of microseconds; by its program or its control group,
- * which are read; or by the first word of its command line, which the kernel sets up a moment later.  Where the kernel reports no processes
- * to this user, all processes are looked at each second.  Processes that enter a control group without executing a program are looked for
- * each second in any case.
+ * The kernel reports each program that is executed, on the whole machine, and wakes the recorder (process_events.h).  The name that comes
+ * with the event decides within some tens of microseconds whether the process is to be recorded; or its program or its control group
+ * decides, which are read; or the first word of its command line, which the kernel sets up a moment later.  Where the kernel reports no
+ * processes to this user, all processes are looked at each second.  Processes that enter a control group without executing a program are
+ * looked for each second in any case.
  *
  * The time that newcomers ran before their counters were opened, and newcomers that had ended by then, are counted as losses.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lives as long as the recorder: its options, the sockets, the connected agents (guests), and one recording after another, each with
- * its counters, and the loop that drains rings and logs.  `tailor run`, `recorder` and `attach` differ in who starts the host.  Context:
- * thread.
+ * A session lives as long as the recorder: it has the options, the sockets, the connected agents (guests), one recording after another,
+ * each with its counters, and the loop that drains rings and logs.  `tailor run`, `recorder` and `attach` differ in who starts the host.
+ * Context: thread.
  */
 #ifndef TAILOR_SESSION_H
 #define TAILOR_SESSION_H
