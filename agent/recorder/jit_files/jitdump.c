@@ -24,7 +24,7 @@ struct jitdump {
 	uint64_t mapped_ns;
 	struct jitdump_clock first; /* clocks when the file was found, from which the counter's frequency is measured */
 	bool has_header, has_record, has_failed, is_counter;
-	uint64_t shift_ns; /* what is added to the writer's clock to get CLOCK_MONOTONIC */
+	uint64_t shift_ns; /* number that is added to the writer's clock to get CLOCK_MONOTONIC */
 	unsigned char *left; /* bytes of an incomplete record */
 	size_t nr_left, capacity;
 	unsigned char *lines; /* entries of a DEBUG_INFO whose LOAD has not come yet; NULL: none */

@@ -3,8 +3,9 @@
  * Converts times of one clock to another, by pairs of readings of both at the same moments.  Between two pairs the conversion is linear.
  * Before the first and behind the last pair the clocks are taken to run equally fast.
  *
- * Error: that of the pairs around it, and between them what the clocks' rates change meanwhile; outside, the rates' difference times the
- * distance (of perf's clock and CLOCK_MONOTONIC at most 5e-4, NTP's limit).  For one history a later time never becomes an earlier one.
+ * The error of a time between two pairs is that of the pairs, plus what the clocks' relative speed changes between them.  Outside of the
+ * pairs, it is the difference of the speeds (of perf's clock and CLOCK_MONOTONIC at most 5e-4, NTP's limit) times the distance to the next
+ * pair.  With the same pairs, a later time is never converted to an earlier one.
  *
  * Context: any.
  */
@@ -16,7 +17,7 @@
 #define CLOCK_PAIRS_MAX 1024
 #define CLOCK_PAIRS_APART_NS 10000000u
 
-/* The newest pairs, at least CLOCK_PAIRS_APART_NS apart except for the last, so they cover ten seconds or more. */
+/* The newest pairs, at least CLOCK_PAIRS_APART_NS apart except for the last, so a full array covers ten seconds or more. */
 struct clock_pairs {
 	uint32_t nr, oldest;
 	struct clock_pair {
@@ -24,9 +25,10 @@ struct clock_pairs {
 	} pair[CLOCK_PAIRS_MAX];
 };
 
-/* A pair that is not later than the last one, on both clocks, is ignored. */
+/* Adds a pair, and ignores one that is not later than the last one on both clocks.  Replaces the last pair if that is too near to the one
+ * before it, and the oldest if the array is full. */
 void clock_pairs_add(struct clock_pairs *p, uint64_t from_ns, uint64_t to_ns);
-/* Converts a time.  Without a pair it stays the same. */
+/* Returns the converted time, or from_ns itself if there is no pair. */
 uint64_t clock_pairs_convert(const struct clock_pairs *p, uint64_t from_ns);
 
 #endif

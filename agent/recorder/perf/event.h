@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events that are sampled: the syntax (event_spec.c), the meaning of names (event_name.c, which uses libpfm4), the complete
- * perf_event_attr for one precise level (event_attr.c), and the choice among them with its fallbacks (event.c).
+ * Chooses the events that are sampled.  event_spec.c parses their syntax, event_name.c finds the encoding of a name (by libpfm4, among
+ * others), event_attr.c makes the complete perf_event_attr for one precise level, and event.c tries which ones this machine opens.
  *
  *	-e ITEM[,ITEM]...
  *	ITEM  auto | NAME[:MODIFIER]...[@PERIOD]
@@ -37,13 +37,13 @@ struct event_options {
 	bool frame_pointers;  /* record the return addresses that the kernel finds by frame pointers */
 };
 
-/* bx bp sp ip r12-r15: where tags live, and what unwinding starts from */
+/* bx, bp, sp, ip and r12 to r15, which may hold tags, and from which unwinding starts */
 #define EVENT_REGISTERS_DEFAULT 0xf001c2ull
 #define EVENT_REGISTERS_ADDRESSES 0xff00ffull /* registers that addresses of operands are computed from */
-#define EVENT_REGISTERS_NONE (1ull << 63) /* no register has this number */
+#define EVENT_REGISTERS_NONE (1ull << 63) /* no registers are recorded; the bit is not a register's */
 
 #define EVENT_STACK_AUTO UINT32_MAX
-#define EVENT_RATE_DEFAULT 4000 /* samples per second and CPU: perf record's */
+#define EVENT_RATE_DEFAULT 4000 /* samples per second and CPU, as of `perf record` */
 #define EVENT_PRECISE_BEST (-1)
 
 /* One item of a list, as it was written. */
@@ -51,7 +51,7 @@ struct event_spec {
 	char text[160]; /* the whole item */
 	char name[128]; /* name without modifiers and period */
 	uint64_t period, rate; /* own period or rate; both 0: as the options say */
-	int precise; /* 0 to 3: demanded; EVENT_PRECISE_BEST */
+	int precise; /* 0 to 3: exactly this level; EVENT_PRECISE_BEST: the highest that this machine opens */
 	bool exclude_user, exclude_kernel, exclude_hv;
 };
 
@@ -70,13 +70,13 @@ struct event_pmu {
 	unsigned max_precise;	/* the highest precise_ip */
 	bool ibs;		/* AMD: precise cycles are sampled by IBS */
 	bool hybrid;		/* Intel: cores of two kinds, each with a PMU of its own */
-	bool perf_clock;	/* perf_clock_read() knows how perf's own clock comes from the processor's counter */
+	bool perf_clock;	/* perf_clock_read() can compute perf's own clock from the processor's counter */
 };
 
 struct event {
-	char name[136]; /* libpfm4's or tailor's name; :u or :k where only that is counted */
-	char unit[16];	/* unit of a weight */
-	uint64_t rate;	/* samples per second that were asked for; 0: a period was */
+	char name[136]; /* name as it was written, followed by :u or :k if only that is counted */
+	char unit[16];	/* unit of a sample's weight */
+	uint64_t rate;	/* samples per second that were requested; 0: a period was */
 	struct perf_event_attr attr; /* sampling, not inherited, disabled */
 };
 
@@ -85,42 +85,44 @@ struct events {
 	struct event event[EVENTS_MAX];
 };
 
-/* For each event or part of a sample that is unavailable: FALLBACK or LADDER. */
+/* Called with a sentence for each event or part of a sample that is unavailable.  kind: NOTICE_FALLBACK or NOTICE_LADDER. */
 typedef void (*event_notice_fn)(void *context, enum notice_kind kind, const char *sentence);
 
-/* Split and check a list; names are looked up later.  0, or -EINVAL with a sentence. */
+/* Splits a list and parses its items; names are not looked up.  0, or -EINVAL with a sentence. */
 int event_parse_list(const char *text, struct event_list *out, struct diag *d);
 
-/* Explains why the kernel refused perf events with EACCES or EPERM (a filter may say ENOSYS), by settings, privileges and filters that can
- * be read.  Valid until the next call. */
+/* Returns why the kernel has probably refused perf events with EACCES or EPERM, by settings, privileges and filters that can be read.  The
+ * text is valid until the next call. */
 const char *event_why_not_permitted(void);
 
 /*
- * Chooses for each item of o->name the best event that this machine allows and that counts.  `auto` may become two.  Returns 0, -EINVAL
- * with a sentence for an event that exists nowhere, or another -errno with a sentence for one that is unavailable here.
+ * Chooses for each item of o->name the event at the best level that this machine opens.  `auto` may become two events, and those are also
+ * tested whether they count.  Returns 0, -EINVAL with a sentence for an event that exists nowhere, or another -errno with a sentence for
+ * one that is unavailable here.
  */
 int events_choose(const struct event_options *o, struct events *out, event_notice_fn notice, void *context, struct diag *d);
-/* events_choose() on a machine with these facts. */
+/* Does the same as events_choose() with the given facts instead of this machine's.  Events are still opened on this machine. */
 int events_choose_on_pmu(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_notice_fn notice,
 			 void *context, struct diag *d);
 
-/* Returns event i of a level that `auto` tries, best level first, as an item of a list.  NULL: no more. */
+/* Returns event i of those that `auto` tries at a level, as an item of a list, or NULL if there are no more.  Level 0 is the best one on
+ * this PMU. */
 const char *event_auto_name(const struct event_pmu *pmu, int level, int i);
 
 /* Reads the facts of this machine. */
 void event_pmu_read(struct event_pmu *out);
-/* Opens a tracepoint's file ("id", "format") in tracefs, wherever that is mounted.  Closed by the caller.  NULL: tracefs is not mounted, or
- * may be read by root alone. */
+/* Opens a tracepoint's file ("id", "format") in tracefs, at one of the two places where that is usually mounted.  The caller closes it.
+ * Returns NULL if it is not there, or may not be read by this user. */
 FILE *event_open_tracepoint_file(const char *tracepoint, const char *file);
-#define EVENT_WAKING "sched/sched_waking" /* a thread is woken */
+#define EVENT_WAKING "sched/sched_waking" /* tracepoint at which a thread is woken */
 /*
- * The complete attr of one event at one precise level (precise: its precise_ip).  Nothing is opened, and only names and fields in sysfs are
- * read from this machine.  A rate of a hardware event stays a rate (attr.freq).  0, or -EINVAL with a sentence.
+ * Makes the complete attr of one event at one precise level (precise: its precise_ip).  No event is opened, and only names and fields in
+ * sysfs are read from this machine.  A rate of a hardware event stays a rate (attr.freq).  0, or -EINVAL with a sentence.
  */
 int event_make_attr(const struct event_spec *spec, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
 		    struct event *out, struct diag *d);
 
-/* Encodes a name: type, config and privilege bits of *attr.  0, or -EINVAL with a sentence. */
+/* Sets type, config, privilege bits and precise level of *attr to those of one item of a list.  0, or -EINVAL with a sentence. */
 int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d);
 
 /* Is this an event of the PMU?  The number of counters is limited, so such events may be multiplexed. */
@@ -143,11 +145,11 @@ static inline bool event_is_switches(const struct perf_event_attr *a)
 }
 
 /*
- * Do Intel's processors collect samples of this event themselves, many before they interrupt the kernel (large PEBS), if it has perf's own
- * clock?  use_clockid is not looked at.
+ * Would an Intel processor collect many samples of this event before it interrupts the kernel (large PEBS), if attr used perf's own clock?
+ * attr.use_clockid is not looked at.
  */
 bool event_fits_batches(const struct perf_event_attr *attr, const struct event_pmu *pmu);
-/* Do records of these events have perf's own clock, so that samples come in batches?  All events of a ring have one clock. */
+/* Was perf's own clock chosen for these events, so that the processor collects samples in batches?  All of them have the same clock. */
 bool events_are_batched(const struct events *events);
 
 /* perf_event_open(2). */

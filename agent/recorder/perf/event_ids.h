@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's ids of counters, and which event each counts: as many as CPUs or threads times events.  Context: thread. */
+/* A map from the kernel's ids of counters to the events that they count.  There is an id for each event on each CPU, or of each thread.
+ * Context: thread. */
 #ifndef TAILOR_EVENT_IDS_H
 #define TAILOR_EVENT_IDS_H
 
@@ -7,7 +8,7 @@
 
 #include <errno.h>
 
-/* Adds an id; 0 is no id and ignored.  0 or -ENOMEM. */
+/* Adds an id.  The number 0 is not an id and is ignored.  0 or -ENOMEM. */
 static inline int event_ids_add(struct hash_map *ids, uint64_t id, uint32_t event)
 {
 	return !id || hash_map_set(ids, id, 0, event + 1) ? 0 : -ENOMEM;

@@ -5,19 +5,23 @@
 
 #include "agent/recorder/perf/event.h"
 
-/* event_name.c: type, config, config1 and config2 of *attr.  0, or -EINVAL with a sentence. */
+/* Clears *attr, and sets its type, config, config1 and config2 (and exclude_user and exclude_kernel, if the name has libpfm4's modifiers
+ * for these).  0, or -EINVAL with a sentence.  Defined in event_name.c, as is event_unit(). */
 int event_find(const struct event_spec *spec, const struct event_pmu *pmu, struct perf_event_attr *attr, struct diag *d);
-/* Unit of the event's weights: "ns", "cycles", "events". */
+/* Returns the unit of the event's weights: "ns", "cycles" or "events". */
 const char *event_unit(const struct perf_event_attr *attr, const char *name);
 
-/* Kinds of events, known once type and config are set: the kernel's own, each of which is worth a sample, and page faults. */
+/* Is this an event of the kernel that is so rare that each occurrence is sampled: a context switch, a migration?  Clocks, and all page
+ * faults or the minor ones, are not. */
 static inline bool event_is_rare(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE && !event_is_clock(a) && a->config != PERF_COUNT_SW_PAGE_FAULTS &&
 	       a->config != PERF_COUNT_SW_PAGE_FAULTS_MIN;
 }
 
-#define FAULTS_PERIOD 10u /* few enough samples of 100,000 page faults a second, and enough of the hundreds of a short process */
+/* Default period of page faults.  100,000 faults a second do not lead to too many samples then, and the hundreds of a short process to
+ * enough. */
+#define FAULTS_PERIOD 10u
 
 static inline bool event_is_fault(const struct perf_event_attr *a)
 {
@@ -27,17 +31,20 @@ static inline bool event_is_fault(const struct perf_event_attr *a)
 }
 
 /* event_attr.c */
-/* The nearest period that is possible (IBS counts in steps of 16). */
+/* Returns the largest possible period up to this one, or the least possible one (AMD's IBS counts in steps of 16). */
 uint64_t event_allowed_period(const struct perf_event_attr *attr, const struct event_pmu *pmu, uint64_t period);
 
-#define EVENT_CLOCK_PERIOD_LEAST 10000 /* ns: the kernel's timers are not set shorter */
+#define EVENT_CLOCK_PERIOD_LEAST 10000 /* ns; the kernel does not set the timers of its clock events shorter */
 #define EVENT_CLOCK_RATE_MOST (1000000000 / EVENT_CLOCK_PERIOD_LEAST)
 
-/* event_table.c: names for processors that libpfm4 4.13 does not know.  *attr is untouched where it is not one of them. */
+/* Sets type and config of *attr, if the name is in the table of events that libpfm4 4.13 does not know or encodes otherwise.  Returns false
+ * if it is not, and leaves *attr.  Defined in event_table.c. */
 bool event_table_find(const char *name, const struct event_pmu *pmu, struct perf_event_attr *attr);
-const char *event_table_name(const struct event_pmu *pmu, size_t i); /* until NULL */
+/* Returns name i of that table for this processor, or NULL if there are no more. */
+const char *event_table_name(const struct event_pmu *pmu, size_t i);
 
-/* event_suggest.c: up to three of these names that look like name, as "; similar names: A, B, C", or "". */
+/* Writes those names which look like `name` to text, as "; similar names: A, B, C", or "".  names() passes all names to each().  Defined in
+ * event_suggest.c. */
 typedef void (*event_names_fn)(const struct event_pmu *pmu, void (*each)(void *context, const char *name), void *context);
 void event_suggest(const char *name, const struct event_pmu *pmu, event_names_fn names, char *text, size_t bytes);
 

@@ -20,13 +20,13 @@ struct mapping {
 	size_t build_id_bytes;	       /* at most 20 */
 	struct file_identity file;
 	bool shared; /* the mapping shares its pages with other mappings of the file; false if unknown */
-	bool by_guest; /* registered by a guest, with the path that its loader used, in which there may be links */
+	bool by_guest; /* registered by an agent, with the path that its loader used, which may have symbolic links in it */
 };
 
 struct kernel_comm {
 	uint32_t pid, tid;
-	bool exec; /* the name changed by an exec */
-	const char *name; /* bytes long, not NUL-terminated */
+	bool exec; /* the name has changed because of an exec */
+	const char *name; /* as long as `bytes` says, not NUL-terminated */
 	size_t bytes;
 };
 
@@ -46,7 +46,7 @@ struct kernel_symbol {
 struct kernel_record {
 	struct record_id id;
 	union { /* the header's type selects the member */
-		struct mapping mapping;	     /* MMAP (of data: not executable), MMAP2 */
+		struct mapping mapping;	     /* MMAP, MMAP2 */
 		struct kernel_comm comm;     /* COMM */
 		struct kernel_task task;     /* FORK, EXIT */
 		uint64_t lost;		     /* LOST, LOST_SAMPLES: how many */
@@ -54,9 +54,9 @@ struct kernel_record {
 	};
 };
 
-/* Does kernel_record() read this type?  THROTTLE, SWITCH and SWITCH_CPU_WIDE, which have an id only, count as well. */
+/* Does kernel_record() read this type?  True also of THROTTLE, SWITCH and SWITCH_CPU_WIDE, of which only the id is read. */
 bool kernel_record_is_known(uint32_t type);
-/* Reads a record.  0; -ENOENT: another type; -EBADMSG: the record is too short, and *out is not to be used. */
+/* Reads a record.  0; -ENOENT: the type is not known; -EBADMSG: the record is too short.  After an error *out is not to be used. */
 int kernel_record(const struct record_layout *l, const struct perf_event_header *h, struct kernel_record *out);
 
 #endif

@@ -10,13 +10,14 @@
 #include <stdint.h>
 
 struct rate_limiter {
-	uint64_t looked_ns, samples; /* at the last check */
+	uint64_t looked_ns, samples; /* time, and number of samples of the counter, when its rate was computed last */
 	uint64_t until_ns; /* paused until then; 0: not paused */
 };
 
 enum rate_limiter_action { RATE_LIMITER_KEEP, RATE_LIMITER_DISABLE, RATE_LIMITER_ENABLE };
 
-/* samples: of the counter in total; rate: requested samples per second.  Returns what to do with the counter. */
+/* Returns what to do with the counter now.  samples: number of its samples so far.  rate: requested samples per second; 0: it is not
+ * limited. */
 enum rate_limiter_action rate_limiter_check(struct rate_limiter *b, uint64_t samples, uint64_t rate, uint64_t now_ns);
 
 #endif

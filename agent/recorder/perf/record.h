@@ -17,16 +17,16 @@
 struct record_layout {
 	uint64_t sample_type, read_format, branch_sample_type;
 	unsigned nr_user, nr_interrupted; /* registers */
-	unsigned id_bytes; /* bytes of the record_id behind every record but a sample (attr.sample_id_all) */
-	const struct clock_pairs *clock; /* converts times; NULL (as record_layout() has it): they stay */
+	unsigned id_bytes; /* bytes of thread, time and ids at the end of each record other than a sample (attr.sample_id_all) */
+	const struct clock_pairs *clock; /* pairs that convert times; NULL, to which record_layout() sets it: times are not converted */
 };
 
 /* Parts of a sample.  Parts that its event does not ask for are 0. */
 struct record_sample {
 	uint64_t ip, time_ns, address, id, stream_id, period;
 	uint32_t pid, tid, cpu, mode; /* mode: PERF_RECORD_MISC_USER, _KERNEL, ... */
-	uint64_t count, lost; /* PERF_SAMPLE_READ: the counter's value, samples that found no room; of the first in a group */
-	const uint64_t *read; /* counters that were read, nr_read times read_words: value, ..., and its id at read_id (PERF_FORMAT_ID) */
+	uint64_t count, lost; /* PERF_SAMPLE_READ: value of the counter, or the first in its group, and number of its lost samples */
+	const uint64_t *read; /* nr_read counters of read_words words: the first is the value, that at read_id the id (PERF_FORMAT_ID) */
 	uint64_t nr_read;
 	uint32_t read_words, read_id;
 	const uint64_t *chain; /* with the kernel's marks (PERF_CONTEXT_*) */
@@ -38,28 +38,29 @@ struct record_sample {
 	uint64_t latency; /* PERF_SAMPLE_WEIGHT: in the processor's own unit, mostly cycles */
 	uint64_t data_source; /* union perf_mem_data_src */
 	uint64_t transaction;
-	const uint64_t *interrupted; /* registers of the interrupted code, be it the kernel's; NULL: none */
+	const uint64_t *interrupted; /* registers of the interrupted code, the user's or the kernel's; NULL: none */
 	uint64_t physical_address, cgroup, data_page_bytes, code_page_bytes;
 };
 
-/* Process, thread and time of a record that is no sample. */
+/* Process, thread, time and ids of a record that is not a sample.  Parts that the event does not ask for are 0. */
 struct record_id {
 	uint64_t time_ns, id, stream_id;
 	uint32_t pid, tid, cpu;
 };
 
-/* Converts a time of a record with this layout. */
+/* Converts a time of a record with this layout by the layout's clock. */
 uint64_t record_time(const struct record_layout *l, uint64_t time_ns);
-/* Makes the layout of an event's records.  0, or -EINVAL: the attr asks for parts of unknown length. */
+/* Makes the layout of an event's records.  0, or -EINVAL if the attr asks for parts that are newer than this program. */
 int record_layout(const struct perf_event_attr *attr, struct record_layout *out);
-/* Parses a sample.  0, or -EBADMSG for a record that ends before it should, and *out is not to be used. */
+/* Parses a sample.  0, or -EBADMSG if the record ends before its parts do; *out is not to be used then. */
 int record_sample(const struct record_layout *l, const struct perf_event_header *h, struct record_sample *out);
 /*
- * Shortens a sample, where it is, by the room in it that its stack does not use.  Other records, and samples that do not fit the layout,
- * stay as they are.
+ * Shortens a sample in place: removes the bytes that were reserved for its stack and not used.  Other records, and samples that do not fit
+ * the layout, stay as they are.
  */
 void record_drop_unused_stack(const struct record_layout *l, struct perf_event_header *h);
-/* Reads process, thread and time of any other record, whose own part has at least body bytes behind the header.  0 or -EBADMSG. */
+/* Reads the record_id of a record that is not a sample.  body: least bytes of the record's own part, behind the header.  0, or -EBADMSG if
+ * the record is too short. */
 int record_id(const struct record_layout *l, const struct perf_event_header *h, uint32_t body, struct record_id *out);
 
 #endif

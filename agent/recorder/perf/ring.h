@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One perf ring: map it, take records out of it.  Layout: linux/perf_event.h, struct perf_event_mmap_page.
+ * Maps a perf ring, and takes records out of it.  Layout: linux/perf_event.h, struct perf_event_mmap_page.
  * Context: thread.
  */
 #ifndef TAILOR_RING_H
@@ -21,19 +21,19 @@ struct ring {
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	const unsigned char *data;
 	uint64_t bytes; /* size of data, a power of two */
-	uint64_t tail;	/* position up to which it has been read, whatever the ring's page has */
-	struct kept_ring *kept; /* ring_spill.h; NULL: it is not watched */
+	uint64_t tail;	/* position up to which it has been read; data_tail in the page is not relied on, as a host may change it */
+	struct kept_ring *kept; /* state of the thread of ring_spill.h for this ring; NULL: it does not read the ring */
 	uint64_t lost;	/* lost records that the ring has reported */
 	int cpu;	/* processor whose events write to it; -1: events of the thread tid of process pid do */
 	uint32_t pid, tid;
-	bool foreign;	/* the host may have it mapped as well */
-	bool hung_up;	/* tasks of its own event have ended; others may still write to it */
-	int nr_more;	/* further events that write into this ring; owned */
+	bool foreign;	/* the host may have it mapped as well, and may change it at any time */
+	bool hung_up;	/* all tasks of its own event have ended; further events may still write into it */
+	int nr_more;	/* number of further events that write into this ring; owned */
 	int more[RING_EVENTS_MAX - 1];
 	int on_cpu_fd; /* event that counts nothing, and runs while its tasks run on cpu; owned; -1: none */
 	uint64_t nr_samples[RING_EVENTS_MAX]; /* samples that were drained, per event */
 	uint64_t weight[RING_EVENTS_MAX];     /* weight of all drained samples, per event */
-	struct ring_told { /* values of the counters when they were reported last */
+	struct ring_told { /* values of the counters when they were last reported to the sink */
 		uint64_t value, enabled_ns, running_ns, lost, samples, weight;
 	} told[RING_EVENTS_MAX];
 	uint64_t told_on_cpu_ns;
@@ -45,20 +45,21 @@ struct ring {
 	struct random_period random_period[RING_EVENTS_MAX];
 };
 
-/* Map fd's ring: bytes, or half of it, and so on down to min_bytes, while the kernel refuses for lack of locked memory.
- * Takes fd over only on success.  0 or -errno. */
+/* Maps the ring of the event fd: so many bytes, or half as many, and so on down to min_bytes, as long as the kernel refuses for lack of
+ * memory or locked memory.  On success, r owns fd.  0 or -errno. */
 int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes);
-/* Starts or stops counting, with all inherited counters. */
+/* Enables or disables all events of the ring, and the counters that were inherited from them. */
 void ring_set_enabled(struct ring *r, bool on);
+/* Unmaps the ring and closes its events.  Does nothing to those of a ring that ring_unmap() has unmapped. */
 void ring_close(struct ring *r);
-/* Unmap the ring; its descriptors stay open. */
+/* Unmaps the ring.  Its descriptors stay open, and are the caller's. */
 void ring_unmap(struct ring *r);
-/* Uses memory that is mapped already (tests). */
+/* Makes a ring of memory that is mapped already (tests). */
 void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *data, uint64_t bytes);
 
 /*
- * Hands every record that is there to record(context, h), whole and aligned, for the time of the call.  Returns 1 if the ring was malformed
- * (the rest of it is then discarded), else 0.
+ * Calls record(context, h) for every record that is in the ring now.  The record is in one piece, aligned, and valid during the call.
+ * Returns 1 if the ring was malformed (the rest of it is then discarded), else 0.
  */
 int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that empties rings while the recorder's own thread does something that takes long: it reads symbols, walks a host's lists,
- * writes a file.  The records that it takes out are kept in memory, samples without unused room of their stacks, until ring_drain() hands
- * them on, in order.  Context: thread (the recorder's), but for that thread itself.
+ * A thread (the spill thread) that empties rings while the recorder's own thread does something that takes long: reading symbols, walking a
+ * host's lists, writing a file.  The records that it takes out are kept in memory, samples without the unused part of their stacks, until
+ * ring_drain() passes them on, in order.  Context: thread (the recorder's own).
  */
 #ifndef TAILOR_RING_SPILL_H
 #define TAILOR_RING_SPILL_H
@@ -18,30 +18,35 @@
 struct ring_spill;
 struct record_layout;
 
-/* Bytes that came out of a ring, in whole records.  Freed by the caller that takes it. */
+/* Records that the spill thread has taken out of a ring.  They are whole if the ring was not malformed, which the reader has to check.  The
+ * caller of ring_spill_take_chunk() frees it. */
 struct kept_chunk {
 	struct kept_chunk *next;
 	uint64_t bytes;
 	unsigned char data[]; /* aligned to 8 */
 };
 
-/* bytes_max: most to keep, of all rings together.  Records beyond it stay in the rings, and are lost when these are full.  0 or -errno. */
+/* Starts the thread.  bytes_max: most bytes to keep of all rings together.  Records beyond it stay in the rings, and when these are full,
+ * further ones are lost.  0 or -errno. */
 int ring_spill_create(uint64_t bytes_max, struct ring_spill **out);
-/* Called after all rings are closed.  NULL is fine. */
+/* Stops the thread.  Called after all rings are closed.  NULL is fine. */
 void ring_spill_destroy(struct ring_spill *k);
 /*
- * Watches a ring until ring_close(), or not at all without memory.  samples: the layout of all samples in it, which are kept without the
- * room that their stacks do not use.  NULL: the layout is unknown, and samples are kept as they are.
+ * Has the thread empty the ring when that is necessary, until ring_unmap() or ring_close().  Does nothing if memory runs out.  samples: the
+ * layout of all samples in the ring, by which the unused part of their stacks is found; NULL: samples are kept as they are.
  */
 void ring_spill_add_ring(struct ring_spill *k, struct ring *r, const struct record_layout *samples);
 
 /* ---- for ring.c */
 struct kept_ring;
-/* Number of chunks that wait. */
+/* Returns the number of chunks that were not taken yet. */
 uint64_t ring_spill_nr_chunks(struct kept_ring *kept);
-/* Returns the oldest chunk, or NULL, and then the ring is the caller's from *tail on, until it is released. */
+/* Returns the oldest chunk.  If there is none, returns NULL and sets *tail to the position up to which the ring was read; the spill thread
+ * then leaves the ring to the caller until ring_spill_release_ring(). */
 struct kept_chunk *ring_spill_take_chunk(struct kept_ring *kept, uint64_t *tail);
+/* Gives the ring back to the spill thread.  tail: position up to which the caller has read it. */
 void ring_spill_release_ring(struct kept_ring *kept, uint64_t tail);
+/* Ends the work on the ring, and frees its chunks and kept. */
 void ring_spill_remove_ring(struct kept_ring *kept);
 
 #endif

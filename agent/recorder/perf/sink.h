@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Receiver of all that a source of samples reports: counters that run (agent/recorder/counting), a perf.data file that is imported
- * (agent/recorder/import), or a test.  The receiver decides what becomes of it.  All that is pointed to is the source's, for the time of
- * the call.  Times are CLOCK_MONOTONIC, in ns.  Context: thread.
+ * A sink receives all that a source of samples reports.  Sources are running counters (agent/recorder/counting), a perf.data file that is
+ * imported (agent/recorder/import), and tests; the usual sink is recording_sink().  Pointers are valid during the call.  Times of running
+ * counters are CLOCK_MONOTONIC, in ns, except in samples with perf's own clock.  Context: thread.
  */
 #ifndef TAILOR_SINK_H
 #define TAILOR_SINK_H
@@ -11,7 +11,7 @@
 #include "agent/recorder/perf/random_period.h"
 #include "jitreg/trace/trace.h"
 
-/* Values of a counter at its end: the fields of a COUNT record (jitreg/trace/trace.h). */
+/* Values of a counter at its end or since the last report: the fields of a COUNT record (jitreg/trace/trace.h). */
 struct counter_end {
 	uint32_t event, pid, tid;
 	int cpu; /* -1: a counter of the thread tid */
@@ -26,16 +26,17 @@ struct thread_end {
 
 struct sink {
 	void *context;
-	/* A PERF_RECORD_SAMPLE of this event.  v: the counter of the sample, or the one that it was inherited from; NULL: unknown.  Returns
-	 * the sample's weight, 0 for a malformed one. */
+	/* Takes a PERF_RECORD_SAMPLE of this event.  v: the counter of the sample, or the one that it was inherited from; NULL: unknown, or
+	 * the period is not varied.  Returns the sample's weight, or 0 if the record is malformed. */
 	uint64_t (*sample)(void *context, uint32_t event, const struct perf_event_header *h, struct random_period *v);
 	void (*mapping)(void *context, const struct mapping *m, uint64_t time_ns);
 	void (*task)(void *context, const struct kernel_task *t); /* a fork or an exit, as its header says */
 	void (*comm)(void *context, const struct kernel_comm *c, uint64_t time_ns);
 	void (*switches)(void *context, const struct perf_event_header *h, const struct record_id *id);
-	/* This thread, which waited, waits for a processor from then on; waker: a thread, or TRACE_WOKEN_BY_INTERRUPT. */
+	/* The thread in id was woken at id's time, and waits for a processor from then on.  waker: the thread that woke it, or
+	 * TRACE_WOKEN_BY_INTERRUPT. */
 	void (*woken)(void *context, const struct record_id *id, uint32_t waker);
-	/* pid: the process of the lost records; 0: unknown. */
+	/* Records were lost.  pid, tid: their process and thread; 0: unknown. */
 	void (*lost)(void *context, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 	void (*ended)(void *context, const struct counter_end *c);
 	void (*thread_ended)(void *context, const struct thread_end *t);

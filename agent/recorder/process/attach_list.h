@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes that a command is about: those with given numbers, and those with a name.  Context: thread. */
+/* The list of the processes that a command attaches to: those with given PIDs, with a name, or of a service.  Context: thread. */
 #ifndef TAILOR_ATTACH_LIST_H
 #define TAILOR_ATTACH_LIST_H
 
@@ -8,20 +8,21 @@
 
 #include <stdint.h>
 
-/* Zeros: empty.  Each process is there once. */
+/* All zeros: empty.  Each process is in it once. */
 struct attach_list {
 	struct attach_target *target;
 	uint32_t nr, capacity;
-	uint32_t nr_left_out; /* processes that are meant and cannot be attached to */
+	uint32_t nr_left_out; /* processes with the name or of the service that cannot be attached to */
 	struct diag left_out; /* why the first of them cannot */
 };
 
 /* Adds a process.  0, or -errno with the reason why it cannot be attached to. */
 int attach_list_add(struct attach_list *l, pid_t pid, struct diag *d);
-/* Adds all processes that are wanted and can be attached to.  -ESRCH: there is none; another -errno; with a sentence. */
+/* Adds all processes with the wanted names that can be attached to, and counts the others in nr_left_out.  0; -ESRCH with a sentence if the
+ * list is still empty; or another -errno with a sentence. */
 struct names_wanted;
 int attach_list_add_named(struct attach_list *l, const struct names_wanted *w, struct diag *d);
-/* Adds all processes of the service that can be attached to, with the same results. */
+/* Does the same for all processes of the service. */
 int attach_list_add_service(struct attach_list *l, const struct service_wanted *w, struct diag *d);
 /* Returns NULL if the process is not in the list. */
 const struct attach_target *attach_list_find(const struct attach_list *l, pid_t pid);

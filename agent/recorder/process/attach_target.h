@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks a running process before attaching: permission, kind, and restrictions of the recording.  Context: thread. */
+/* Checks a running process before it is attached to: whether this user may, whether it is a program at all, and what its recording will
+ * lack.  Context: thread. */
 #ifndef TAILOR_ATTACH_TARGET_H
 #define TAILOR_ATTACH_TARGET_H
 
@@ -12,37 +13,39 @@
 
 struct attach_target {
 	pid_t pid;
-	pid_t living;  /* a thread that has not exited: mostly pid itself */
-	pid_t own_pid; /* PID in its own namespace */
+	pid_t living;  /* a thread that has not exited: pid itself, unless the first thread has ended */
+	pid_t own_pid; /* PID in its own PID namespace */
 	bool is_32_bit, is_static, has_agent;
 	pid_t tracer; /* 0: none */
-	char state;   /* letter of /proc/PID/status */
+	char state;   /* letter of State in /proc/PID/status */
 	int nr_notices;
-	char notice[TARGET_NOTICES_MAX][256]; /* restrictions of the recording, with remedies */
+	char notice[TARGET_NOTICES_MAX][256]; /* sentences on what the recording will lack */
 };
 
-/* 0, or -errno with the reason why it cannot be attached to, and a remedy. */
+/* Fills in *t.  0, or -errno with the reason why the process cannot be attached to, and a remedy. */
 int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d);
 
 /*
- * To be called when a step after attach_target_inspect() failed with ret and a sentence in d.  If the process has exited since, or d is
- * empty, sets d to that and returns -ESRCH; else returns ret.
+ * Called when a step after attach_target_inspect() has failed with ret and a sentence in d.  If the process has exited since, or d is
+ * empty, sets d to a sentence that it has exited, and returns -ESRCH.  Otherwise returns ret.
  */
 int attach_target_explain_failure(const struct attach_target *t, int ret, struct diag *d);
 
 /*
- * The recorder to which the agent of a process is connected, or that is attached to the process: name of its socket, and its PID.
- * 0; -ENOENT: none, or it has exited.
+ * Finds the recorder to which the agent of a process connects, or that is attached to the process.  It is found by the name of its socket,
+ * which the process's environment (TAILOR_SOCKET) has, or which contains the PID.  Sets that name and the recorder's PID.  Returns 0, or
+ * -ENOENT if none listens there; *socket may be changed then.
  */
 int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
 
-/* Has the process the agent's library mapped now?  false also where its maps may not be read. */
+/* Has the process the agent's library mapped now?  false also if its maps may not be read. */
 bool attach_target_has_agent(pid_t pid);
 
-/* Was a process without a recorder started with one, which has exited? */
+/* Was the process, which has no recorder, started so that its agent had one?  Told by its environment.  That recorder has exited. */
 bool attach_target_was_recorded(const struct attach_target *t);
 
-/* Arguments of a process, for the trace's header; NULL-terminated, valid until the next call. */
+/* Returns the arguments of a process, for the trace's header.  They are NULL-terminated (empty if they cannot be read), and valid until the
+ * next call. */
 char **attach_target_read_command(pid_t pid);
 
 #endif

@@ -8,13 +8,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Reads a file that holds one number.  false: the file cannot be read, or has none; *value is as it was. */
+/* Reads a file that holds one number.  Returns false if the file cannot be read or has none, and leaves *value. */
 bool proc_read_number(const char *path, long long *value);
-/* Reads the rest of the line that begins with key, without the blanks, tabs and colon behind it.  "": there is none. */
+/* Reads the rest of the first line that begins with key, without the blanks, tabs and colons after the key.  value is "" if there is
+ * none. */
 void proc_read_value(const char *path, const char *key, char *value, size_t bytes);
 
-/* Reads a soft limit of /proc/PID/limits, by its name there.  UINT64_MAX: there is none; 0: not known.  prlimit(2) is not used, since it
- * needs CAP_SYS_RESOURCE for processes of other users. */
+/* Returns a soft limit of /proc/PID/limits, by its name there: UINT64_MAX if it is unlimited, 0 if it is 0 or cannot be read.  prlimit(2)
+ * is not used, since it needs CAP_SYS_RESOURCE for processes of other users. */
 uint64_t proc_limit(pid_t pid, const char *name);
 
 /* /proc/PID/stat, or a thread's. */
@@ -23,10 +24,10 @@ struct proc_stat {
 	pid_t parent;
 	uint64_t start_ticks; /* since boot, in units of sysconf(_SC_CLK_TCK) */
 };
-/* tid 0: of the process.  false: the process is gone, or may not be read. */
+/* Reads /proc/PID/stat, or that of thread tid unless it is 0.  Returns false if the process is gone, or may not be read. */
 bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out);
 
-/* /proc/PID/status, or a thread's.  -1: not said. */
+/* Values of /proc/PID/status, or a thread's.  parent and users are -1 if the file has no such line. */
 struct proc_status {
 	char state;
 	long process, parent, tracer, user, effective_user;
@@ -34,10 +35,10 @@ struct proc_status {
 	bool has_memory;
 	uint64_t pending_signals; /* signals pending for the thread or its process, a bit each */
 };
-/* tid 0: of the process.  0, -ESRCH (the process is gone) or another -errno. */
+/* Reads /proc/PID/status, or that of thread tid unless it is 0.  0, -ESRCH if the process is gone, or another -errno. */
 int proc_status(pid_t pid, pid_t tid, struct proc_status *out);
 
-/* A line of /proc/PID/maps.  path: "" for anonymous memory; lives until the callback returns. */
+/* A line of /proc/PID/maps.  path: "" for anonymous memory; valid until the callback returns. */
 struct proc_mapping {
 	uint64_t start, end, offset, inode;
 	uint64_t device; /* major << 32 | minor */
@@ -45,15 +46,16 @@ struct proc_mapping {
 	bool shared;
 	const char *path;
 };
-/* Calls each(context, mapping) until it returns nonzero, and returns that; -errno when there are no maps to read. */
+/* Calls each(context, mapping) for the mappings of a process, by ascending address, until it returns nonzero.  Returns what each() returned
+ * last, 0 if there are no mappings, or -errno if they may not be read. */
 int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mapping *m), void *context);
 
-/* Calls each(context, text) for the texts of /proc/PID/NAME, "environ" or "cmdline", until it returns nonzero, and returns that; -errno
- * when there is no such file, or it may not be read.  Texts behind the first MiB are not read. */
+/* Calls each(context, text) for the texts of /proc/PID/NAME ("environ" or "cmdline") until it returns nonzero.  Returns what each()
+ * returned last, 0 if there are no texts, or -errno if the file cannot be read.  Texts behind the first MiB are not read. */
 int proc_each_terminated_text(pid_t pid, const char *name, int (*each)(void *context, const char *text), void *context);
 
-/* Calls each(context, number) for the numbers that are names in a folder (/proc, /proc/PID/task) until it returns nonzero, and returns
- * that; -errno when there is no such folder. */
+/* Calls each(context, number) for the names in a folder (/proc, /proc/PID/task) that are numbers, until it returns nonzero.  Returns what
+ * each() returned last, 0 if there are no numbers, or -errno if there is no such folder. */
 int proc_each_numbered_entry(const char *folder, int (*each)(void *context, pid_t number), void *context);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Another process's memory and loaded objects, read from outside: nothing of it is changed, stopped or trusted.
- * Context: thread.
+ * Reads another process's memory, and its loaded objects there, from outside.  The process is neither changed nor stopped, and what is read
+ * is not trusted.  Context: thread.
  */
 #ifndef TAILOR_PROC_MEM_H
 #define TAILOR_PROC_MEM_H
@@ -14,47 +14,52 @@
 #include <sys/uio.h>
 
 /*
- * Finds a thread of pid that has its memory: pid itself, or another one when the first thread has ended.  The thread takes the place of pid
- * in everything below and in /proc.  0: there is none.
+ * Returns a thread of pid that lives: pid itself, or another one if the first thread has ended, which is then a zombie without memory.  The
+ * functions below and /proc take the thread's number in place of pid.  Returns 0 if no thread lives.
  */
 pid_t proc_mem_living_thread(pid_t pid);
-/* Waits for the command line and environment of a process that has executed a program, for some milliseconds at most, unless it has ended.
- * The kernel reports the program before they are in its memory. */
+/* Waits until /proc shows the command line (and so the environment) of a process that has just executed a program: some milliseconds at
+ * most, and not if the process has ended.  The kernel reports an exec before it has set these up. */
 void proc_mem_wait_for_program(pid_t pid);
-/* Number under which /proc shows a process's files: that of such a thread, or pid if there is none. */
+/* Returns the number under which /proc shows the process's memory and files: proc_mem_living_thread(), or pid if that is 0. */
 uint32_t proc_mem_number_in_proc(uint32_t pid);
 
-/* Identity of a process, for files that it may have left. */
+/* Facts of a process by which files of its own (/tmp/perf-PID.map) are recognised. */
 struct proc_mem_identity {
-	pid_t own_pid;	/* PID in its own namespace, by which it names its files */
-	uid_t uid;	/* effective; ~0: not known */
-	int64_t born_s; /* CLOCK_REALTIME; now, when it cannot be read */
+	pid_t own_pid;	/* PID in its own PID namespace, which is in the names of its files */
+	uid_t uid;	/* effective user; ~0: unknown */
+	int64_t born_s; /* time of its start, CLOCK_REALTIME; the present time if that cannot be read */
 };
 struct proc_mem_identity proc_mem_identify(pid_t pid);
-/* All users can write to /tmp: a file there is accepted if it is a regular file of the process's own user or root, and not older than
- * the process. */
+/* May the process have written this file?  It has to be a regular file of the process's own user or of root, and was not last written
+ * before the process began.  Needed because all users can write to /tmp. */
 bool proc_mem_may_have_written(const struct proc_mem_identity *p, const struct stat *file);
 
-/* Reads all of [address, address + bytes) or nothing.  0, -EFAULT, -EPERM (yama, another user), -ESRCH. */
+/* Copies [address, address + bytes) to `to`.  0; -EFAULT if a part cannot be read; -EPERM (yama, another user); -ESRCH.  After an error,
+ * `to` may have some of the bytes. */
 int proc_mem_read(pid_t pid, uint64_t address, void *to, size_t bytes);
 
-/* Reads many pieces by one system call, one behind another.  Returns the bytes up to the first that cannot be read, or -errno. */
+/* Copies many pieces by one system call, one behind another in `to`.  Returns the number of bytes up to the first that cannot be read, or
+ * -errno if none can. */
 ssize_t proc_mem_read_many(pid_t pid, const struct iovec *pieces, size_t nr, void *to);
 
-/* End of the 64-bit ELF object whose first page is mapped at base, data without initial values included; 0: there is no object. */
+/* Returns the end of the 64-bit ELF object whose first page is mapped at base, with its data without initial values, or 0 if there is no
+ * object. */
 uint64_t proc_mem_object_end(pid_t pid, uint64_t base);
 /*
- * Address of a symbol that the 64-bit ELF object whose first page is mapped at base exports, or 0.  Its tables are read
- * from memory, so it does not matter where its file is.
+ * Returns the address of a symbol that the 64-bit ELF object whose first page is mapped at base exports, or 0.  Its tables are read from
+ * memory, so its file is not needed.
  */
 uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name);
-/* Addresses of many symbols of such an object at once: found[i] is 0 where there is none, or names[i] is NULL.  false: there is no object,
- * or it is mapped as a file of data is. */
+/* Finds the addresses of many symbols of such an object at once.  found[i] is 0 if there is none, or names[i] is NULL.  Returns false if
+ * there is no object, or its dynamic section cannot be read, as when the file is mapped as data. */
 bool proc_mem_find_symbols(pid_t pid, uint64_t base, const char *const *names, size_t nr, uint64_t *found);
-/* Finds the function, or the part of one that a compiler has put elsewhere, around address in such an object: [range[0], range[1]), by the
- * table of its unwind information.  false: there is no such table or function. */
+/* Finds the function, or the part of one that a compiler has put elsewhere (.cold), around an address in such an object, by the table of
+ * its unwind information (.eh_frame_hdr): from the last entry up to the address to the next entry, [range[0], range[1]).  Returns false if
+ * there is no such table or function. */
 bool proc_mem_find_function(pid_t pid, uint64_t base, uint64_t address, uint64_t range[2]);
-/* Address of a symbol that the program itself defines, exported or not, from the symbol table of its file; or 0. */
+/* Returns the address of a symbol that the program itself defines, exported or not, by the symbol table of its file, or 0.  base: address
+ * at which the program's first page is mapped. */
 uint64_t proc_mem_find_program_symbol(pid_t pid, uint64_t base, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that a user means by a name, or by the program that they execute: those that run, and those that start later.  Context: thread.
+ * Decides which processes a user wants by --name and --exec: by their name, or by the program that they execute.  Context: thread.
  */
 #ifndef TAILOR_PROCESS_NAMES_H
 #define TAILOR_PROCESS_NAMES_H
@@ -8,15 +8,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* An extended regular expression that has a match in the name of a process or in the first word of its command line; the file of a
- * program; both.  NULL: not asked for. */
+/* A process is wanted if `expression`, an extended regular expression, has a match in its name or in the first word of its command line, or
+ * if it executes the file `program`.  One of them may be NULL. */
 struct names_wanted {
 	const char *expression, *program;
 };
 
 struct process_names;
 
-/* 0, -EINVAL: the expression is invalid, or another -errno. */
+/* 0, -EINVAL if the expression is invalid, or another -errno. */
 int process_names_open(const struct names_wanted *w, struct process_names **out);
 /* NULL is fine. */
 void process_names_close(struct process_names *n);
@@ -25,15 +25,16 @@ void process_names_close(struct process_names *n);
 enum names_verdict {
 	NAMES_UNWANTED,
 	NAMES_WANTED,
-	NAMES_ENDED, /* has the name, and has ended */
-	NAMES_LATER, /* the kernel has not set up its command line yet, so ask again in a millisecond */
+	NAMES_ENDED, /* the process has the name or program, and has ended */
+	NAMES_LATER, /* the kernel has not set up its command line yet, so the caller asks again in a millisecond */
 };
 
-/* comm: the process's name as the kernel reported it; NULL: it is read.  Kernel threads and the processes of this program are not
- * wanted. */
+/* Returns the verdict on a process.  comm: its name as the kernel has just reported it; NULL: it is read.  Kernel threads and processes of
+ * this program's file are never wanted. */
 enum names_verdict process_names_judge(struct process_names *n, pid_t pid, const char *comm);
 
-/* Calls each(context, pid) for all processes that run and are wanted, until it returns nonzero, and returns that; 0; -errno. */
+/* Calls each(context, pid) for all processes that run and are wanted, until it returns nonzero.  Returns what each() returned last, 0, or
+ * -errno if /proc cannot be read. */
 int process_names_each(struct process_names *n, int (*each)(void *context, pid_t pid), void *context);
 
 #endif

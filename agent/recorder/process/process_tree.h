@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All processes, each with its parent, for finding descendants when running processes are attached to.  Context: thread. */
+/* A list of the machine's processes, each with its parent, by which descendants are found when running processes are attached to.  Context:
+ * thread. */
 #ifndef TAILOR_PROCESS_TREE_H
 #define TAILOR_PROCESS_TREE_H
 
@@ -18,27 +19,28 @@ struct process_node {
 	bool done;
 };
 
-/* Zeros: empty. */
+/* All zeros: empty. */
 struct process_tree {
 	struct process_node *node;
 	uint32_t nr, capacity;
-	struct hash_map by_pid; /* index and one */
+	struct hash_map by_pid; /* PID -> 1 + index of its node */
 };
 
-/* Adds the processes of /proc that are not known yet; nodes move.  0 or -errno. */
+/* Adds the processes of /proc that are not in the tree yet.  Pointers to nodes are invalid afterwards.  0 or -errno. */
 int process_tree_update(struct process_tree *t);
-/* Adds this process alone.  NULL: it has ended, or there is no memory. */
+/* Adds this process alone, and returns its node, or NULL if it has ended or memory runs out.  Pointers to nodes are invalid afterwards. */
 struct process_node *process_tree_add(struct process_tree *t, pid_t pid);
 void process_tree_fini(struct process_tree *t);
 
-/* Returns NULL for an unknown process. */
+/* Returns the node of the process, or NULL if it is not in the tree. */
 struct process_node *process_tree_find(const struct process_tree *t, pid_t pid);
-/* Is the process wanted, or an ancestor of it with all descendants? */
+/* Is the process wanted, or is an ancestor of it PROCESS_WITH_DESCENDANTS? */
 bool process_tree_is_wanted(const struct process_tree *t, const struct process_node *n);
 
 /*
- * Returns how many descendants of a process are not wanted anyway, if they do its work: they have used as much processor time as the
- * process, or it uses less than a tenth of the next 10 ms, for which this function waits.  0: there are none, or the process works itself.
+ * Do the descendants of a process do its work?  They do if together they have used at least as much processor time as the process, or if it
+ * uses less than a tenth of the next 10 ms, for which this function waits.  Returns the number of descendants that are not wanted yet, or 0
+ * if there are none or the process works itself.
  */
 uint32_t process_tree_works_below(const struct process_tree *t, pid_t pid);
 

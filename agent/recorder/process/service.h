@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the service that a process works for: the systemd unit or the container whose control group it is in, or the name that it gives
- * itself for OpenTelemetry, as /proc/PID/cgroup and /proc/PID/environ have it.  Context: thread.
+ * Finds the service that a process works for: the name that its environment has for OpenTelemetry, or else the systemd unit or the
+ * container whose control group it is in.  These are read from /proc/PID/environ and /proc/PID/cgroup.  Context: thread.
  */
 #ifndef TAILOR_SERVICE_H
 #define TAILOR_SERVICE_H
@@ -16,19 +16,22 @@ struct service {
 	char group[SERVICE_GROUP_BYTES]; /* path of its control group, of version 2 or, if that is the root, of another; "": the root */
 	char name[SERVICE_NAME_BYTES];	 /* OTEL_SERVICE_NAME, NAME.service, or the first 12 digits of a container's id; "": none */
 };
-/* Reads the service of a process.  false: the process is gone. */
+/* Reads the service of a process.  Returns false if the process is gone. */
 bool service_read(pid_t pid, struct service *out);
 
-/* A unit (NAME.service, NAME.scope, NAME.slice; without an ending it is a service), or a container, by its id (at least the first 12
- * digits) or by its name, which docker, podman, LXC and systemd-nspawn keep where root can read it.  The other member is NULL. */
+/* The service that a user wants: a unit (NAME.service, NAME.scope, NAME.slice; without an ending it is a service), or a container.  A
+ * container is given by its id (at least the first 12 digits) or by its name, which docker and podman have in files that root can read, and
+ * LXC and systemd-nspawn in the name of its control group.  The other member is NULL. */
 struct service_wanted {
 	const char *unit, *container;
 };
-/* Does this group, or one above it, belong to the wanted service?  Ids of containers that have the name are looked up at the first call. */
+/* Is this control group, or one above it, that of the wanted service?  The id of a container that is given by its name is looked up once.
+ * */
 bool service_is_wanted(const struct service_wanted *w, const char *group);
-/* Is this process in such a group?  false also where it has ended. */
+/* Is this process in such a group?  false also if it has ended. */
 bool service_has_process(const struct service_wanted *w, pid_t pid);
-/* Calls each(context, pid) for all processes of the service, until it returns nonzero, and returns that; 0; -errno. */
+/* Calls each(context, pid) for all processes of the service, until it returns nonzero.  Returns what each() returned last, 0, or -errno if
+ * /proc cannot be read. */
 int service_each_process(const struct service_wanted *w, int (*each)(void *context, pid_t pid), void *context);
 
 #endif
