@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor attach: record running processes from outside.  Their threads are counted by inherited perf events; images and mappings are
- * read from /proc, generated code from the GDB JIT interface, perf maps and jitdump files.  No process is changed or
- * stopped, unless --inject loads the agent into it; a JVM is asked for a perf map where its memory does not say how its code is called.
+ * tailor attach: record running processes from outside.  Their threads are counted by inherited perf events.  Images and mappings are read
+ * from /proc, generated code from the GDB JIT interface, perf maps, jitdump files and the memory of JVMs.  No process is changed or
+ * stopped, unless --inject loads the agent into it.  A JVM is asked to write a perf map if its memory does not have the names of its code.
  */
 #include "agent/recorder/cmd_recording.h"
 #include "agent/recorder/doctor/jit_sources.h"
@@ -33,8 +33,8 @@
 #include <unistd.h>
 
 #define LOOKS 5
-#define COST_MOST 0.05 /* most of a running program's time, unless the user says how many samples */
-#define SOURCES_MAX 16 /* processes whose JIT interfaces are looked for: workers are alike */
+#define COST_MOST 0.05 /* most part of the programs' time that samples may take, unless the user gives a rate or a cost */
+#define SOURCES_MAX 16 /* most processes whose JIT interfaces are looked for, as further ones are mostly workers like these */
 
 struct arguments {
 	struct session_options session;
@@ -46,15 +46,15 @@ struct attach {
 	struct session *session;
 	struct attach_list list; /* processes that were named */
 	char socket[64], library[PATH_MAX];
-	struct control_silent silent; /* recorders that did not say which processes they record */
+	struct control_silent silent; /* recorders that did not answer which processes they record */
 	struct hotspot *jvm;
 	uint32_t nr_jvms, jvms_capacity;
-	uint32_t nr_sources; /* processes whose JIT interfaces were looked for */
-	const struct jit_host *unheard; /* host of the last sentence */
-	const struct jit_host *python; /* CPython */
-	uint32_t nr_pythons; /* processes whose agent was to ask CPython for its functions */
-	bool said_python;    /* there is a sentence about CPython's functions */
-	bool not_injected;   /* there is a sentence about a process without the agent */
+	uint32_t nr_sources; /* number of processes prepared so far; JIT interfaces are looked for only in the first SOURCES_MAX of them */
+	const struct jit_host *unheard; /* host of the last notice that names are unavailable, which is not repeated for it */
+	const struct jit_host *python; /* CPython, once a process with it was found */
+	uint32_t nr_pythons; /* number of processes whose agent was to ask CPython for its functions */
+	bool said_python;    /* a notice about CPython's functions was written */
+	bool not_injected;   /* a notice about a process into which the agent could not be loaded was written */
 };
 
 static error_t parse_attach_argument(int key, char *arg, struct argp_state *state)
@@ -91,7 +91,7 @@ static int fail_attach(const struct diag *d)
 	return CMD_FAILED;
 }
 
-/* Waits until the process exits (returns true), the duration is over, or a signal asks to stop. */
+/* Waits until the process exits (and returns true), or until the duration is over or a signal asks to stop (and returns false). */
 static bool wait_for_recording_end(const struct session_options *o, pid_t pid)
 {
 	int milliseconds = o->duration_ns && o->duration_ns < INT_MAX * 1000000ull ? (int)(o->duration_ns / 1000000) : -1;
@@ -116,7 +116,8 @@ static bool wait_for_recording_end(const struct session_options *o, pid_t pid)
 	return ended;
 }
 
-/* The process has an agent and a recorder: if that is dormant, it has all registrations since the process's start. */
+/* Has the recorder of a process with an agent record it.  If that recorder is dormant, it has all registrations since the process's start.
+ * Returns an exit status. */
 static int record_by_own_recorder(const struct session_options *o, pid_t pid, int argc, char **argv)
 {
 	FILE *to = o->quiet ? NULL : stderr;
@@ -125,12 +126,12 @@ static int record_by_own_recorder(const struct session_options *o, pid_t pid, in
 	if (ret)
 		return ret;
 	if (wait_for_recording_end(o, pid))
-		return CMD_DONE; /* the process's recorder has ended the trace, or is about to */
+		return CMD_DONE; /* the process's recorder ends the trace itself when its process exits */
 	return control_stop_recording(pid, to);
 }
 
-/* Is the socket taken by another user's process?  Any user can take an abstract name.  A recorder that has just taken it may not listen
- * yet. */
+/* Is the name of the socket taken by a process that is no recorder of this user or of the process's?  Any user can take an abstract name.
+ * A recorder that has just taken it may not listen yet, so it is looked for several times. */
 static bool is_socket_taken_by_others(pid_t pid)
 {
 	char socket[64];
@@ -149,7 +150,8 @@ static void serve_session_meanwhile(void *session)
 	session_serve_and_drain(session);
 }
 
-/* Serves the session until another signal comes.  The one that ended the recording was read by then. */
+/* Serves the session while it waits for a JVM.  Returns false, which ends the wait, if a signal is pending that asks for the end.  One that
+ * ended the recording has been read before. */
 static bool serve_session_until_signal(void *session)
 {
 	session_serve_and_drain(session);
@@ -166,7 +168,8 @@ static void note_unread_jvm(struct session *s, pid_t pid, const char *why)
 	session_note_lack(s, pid, &l);
 }
 
-/* Asks a JVM at the beginning, and again at the end, for code that was compiled meanwhile. */
+/* Asks a JVM to write a perf map.  again: at the end of the recording, for code that was compiled since the beginning.  is_read: most of
+ * its code is read from its memory, so the map is only for what a compiler in Java compiled. */
 static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_read, bool again)
 {
 	struct diag d = { "" };
@@ -186,13 +189,13 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_r
 			       d.text);
 }
 
-/* JIT interfaces of the process whose registrations this way of recording does not get. */
+/* JIT interfaces that were found in a process. */
 struct sources {
 	enum jit_way way;
-	const struct jit_host *unheard; /* the first one, but for libraries that any program may use */
-	const struct jit_host *named;	/* host whose code has names all the same: an option of its own, or entries for debuggers */
-	const struct jit_host *python;	/* CPython, whose functions are not registered */
-	bool files, memory;
+	const struct jit_host *unheard; /* first host, other than libraries for others, whose registrations this way does not get */
+	const struct jit_host *named;	/* host whose code has names all the same, by an option of its own or by entries for debuggers */
+	const struct jit_host *python;	/* CPython, which does not register its functions by itself */
+	bool files, memory; /* there is a perf map or a jitdump file; there is executable memory without a file */
 };
 
 static void note_jit_source(void *context, const struct jit_source *c)
@@ -223,7 +226,8 @@ static void add_unheard_notice(struct attach *a, const struct jit_host *host, co
 	session_notice(a->session, NOTICE_HOST, "%s unavailable by `tailor %s`. %s", what, jit_way_text(how->way), advice);
 }
 
-/* Adds a notice on CPython's functions.  If Python makes trampolines itself (-X perf), it writes a map, and none is needed. */
+/* Writes a notice that names of CPython's functions are unavailable, once, unless this way of recording gets them.  With -X perf, Python
+ * writes a perf map, so the notice is not needed. */
 static void add_unheard_python_notice(struct attach *a, const struct sources *k, const struct jit_recording *how)
 {
 	a->python = k->python ? k->python : a->python;
@@ -234,7 +238,8 @@ static void add_unheard_python_notice(struct attach *a, const struct sources *k,
 	add_unheard_notice(a, k->python, JIT_NAMES_OF_PYTHON, how);
 }
 
-/* CPython answers in its main thread alone, between two instructions of a program's.  Each epoch has its own notes. */
+/* Writes a notice if fewer CPythons have answered than were asked.  CPython runs the request in its main thread alone, between two
+ * instructions of a Python program.  Not done with epochs, as the answers are counted for each epoch separately. */
 static void add_unanswered_python_notice(struct attach *a)
 {
 	const struct jit_recording how = { .way = a->options->way };
@@ -247,7 +252,8 @@ static void add_unanswered_python_notice(struct attach *a)
 		       "code. %s", advice);
 }
 
-/* A host of a version that no way of recording knows is named here, and no way is advised.  Engines say so themselves. */
+/* Notes what this process's hosts lack because of their version, which no way of recording supports.  Database servers are left to
+ * agent/recorder/engines, which notes this itself. */
 static void add_lacks(struct attach *a, pid_t pid, const struct host_lacks *lacks)
 {
 	for (unsigned i = 0; i < lacks->nr; i++)
@@ -269,7 +275,7 @@ static void add_unheard_jit_notice(struct attach *a, pid_t pid, const struct hos
 	jit_sources_of_process(pid, note_jit_source, &k);
 	if (!host_lacks_have(lacks, JIT_HOST_OF_PYTHON))
 		add_unheard_python_notice(a, &k, &how);
-	host = jit_host_of_object(program); /* the program may load other hosts' libraries, too */
+	host = jit_host_of_object(program); /* the program itself comes first, since it may load libraries of other hosts, too */
 	if (!host || host->heard & 1u << how.way)
 		host = k.unheard;
 	if (!host || host_lacks_have(lacks, host->name) || host == k.named || !k.memory || k.files || host == a->unheard)
@@ -279,13 +285,15 @@ static void add_unheard_jit_notice(struct attach *a, pid_t pid, const struct hos
 	add_unheard_notice(a, host, what, &how);
 }
 
-/* May the recording begin without a process?  Then it also goes on while there is none. */
+/* May the recording begin although no process was found (ret is -ESRCH)?  It may if it waits for processes that start later (--follow), and
+ * none was found that cannot be attached to. */
 static bool may_begin_without(const struct attach *a, int ret)
 {
 	return ret == -ESRCH && session_takes_newcomers(a->options) && a->options->follow && !a->list.nr_left_out;
 }
 
-/* Chooses the processes with these numbers, and those that have the name.  0, or -errno with a sentence. */
+/* Fills the list with the processes with these PIDs, and those that have the wanted name, program or service.  0, or -errno with a
+ * sentence. */
 static int choose_targets(struct attach *a, const struct pid_list *pids, struct diag *d)
 {
 	const struct names_wanted names = { a->options->name, a->options->program };
@@ -322,7 +330,8 @@ static int refuse_second_recorder(pid_t pid, struct diag *d)
 			 "(Ctrl-C, or `tailor stop %d`)", (int)pid, (int)pid);
 }
 
-/* Each process is to be without a recorder; one alone may have its own, which can be asked. */
+/* Refuses processes that have a recorder.  A single process may have one that its agent has started, which can be asked to record it.  0,
+ * or -errno with a sentence. */
 static int check_recorders(struct attach *a, struct diag *d)
 {
 	char socket[64];
@@ -341,13 +350,14 @@ static int check_recorders(struct attach *a, struct diag *d)
 	return 0;
 }
 
-/* Returns the PID of the first target; 0: there is none yet. */
+/* Returns the PID of the first process of the list, or 0 if it is empty. */
 static pid_t first_target(const struct attach *a)
 {
 	return a->list.nr ? a->list.target[0].pid : 0;
 }
 
-/* Opens the session.  The name of its socket keeps a second recorder away, also from the first one's trace. */
+/* Opens the session.  The name of its socket contains the first process's PID, so a second recorder of that process fails here, before it
+ * replaces the first one's trace.  If a process of another user has taken the name, a random number is appended. */
 static int open_attach_session(struct attach *a, struct session_options *o, struct diag *d)
 {
 	pid_t pid = first_target(a);
@@ -402,9 +412,9 @@ static void write_target_notices(struct attach *a)
 			       a->list.left_out.text);
 }
 
-/* Loads the agent into a process.  If that fails for one of several processes, the others are recorded with the agent; for the only one,
- * returns -errno with a sentence.  If no thread could be borrowed to ask a host whose version is not supported in any case, that failure is
- * not reported. */
+/* Loads the agent into a process.  If that fails for the only named process, returns -errno with a sentence.  For one of several, or a
+ * descendant, a notice reports the first failure, and 0 is returned: it is recorded without the agent.  If the agent was loaded, but no
+ * thread could be borrowed to ask V8 or CPython, a notice reports that too, unless that host's version is not supported anyway. */
 static int load_agent(struct attach *a, const struct attach_target *t, const struct host_lacks *lacks, struct diag *d)
 {
 	int ret = inject_check_preconditions(t, a->library, d);
@@ -415,7 +425,7 @@ static int load_agent(struct attach *a, const struct attach_target *t, const str
 		d->text[0] = 0;
 	if (ret && a->list.nr == 1 && t->pid == a->list.target[0].pid)
 		return ret;
-	a->said_python |= d->text[0] && !ret; /* the sentence says that no thread could be borrowed to ask it */
+	a->said_python |= d->text[0] && !ret; /* the sentence is that no thread could be borrowed, so CPython has not answered */
 	if (d->text[0] && !(ret && a->not_injected))
 		session_notice(a->session, NOTICE_HOST, "%s%s", d->text, ret ? " (further ones without the agent are not reported)" : "");
 	a->not_injected |= ret != 0;
@@ -423,7 +433,8 @@ static int load_agent(struct attach *a, const struct attach_target *t, const str
 	return 0;
 }
 
-/* Finds a JVM.  It is asked for a perf map if its memory does not say how its code is called. */
+/* Keeps the process if it is a JVM.  It is asked for a perf map if its code is not read from its memory, or a compiler in Java may compile
+ * code that is not. */
 static void find_jvm(struct attach *a, const struct attach_target *t)
 {
 	struct hotspot *h;
@@ -440,7 +451,8 @@ static void find_jvm(struct attach *a, const struct attach_target *t)
 		ask_jvm_for_perf_map(a->session, h, is_read, false);
 }
 
-/* Prepares the sources of names for a process that is counted, beside the counters. */
+/* Prepares the sources of names for code in a process that is counted.  0, or -ECANCELED with a sentence if the agent could not be loaded
+ * into the only named process. */
 static int prepare_process(struct attach *a, pid_t pid, struct diag *d)
 {
 	const struct attach_target *named = attach_list_find(&a->list, pid);
@@ -462,7 +474,7 @@ static int prepare_process(struct attach *a, pid_t pid, struct diag *d)
 	return 0;
 }
 
-/* Prepares all processes that were counted. */
+/* Prepares all processes that were counted, until a signal that asks for the end comes.  0 or -ECANCELED. */
 static int prepare_processes(struct attach *a, struct diag *d)
 {
 	uint32_t nr;
@@ -491,7 +503,7 @@ static int record_targets(struct attach *a, struct diag *d)
 	session_call_each_round(a->session, inject_release_late_threads);
 	session_run(a->session, first_target(a), false, a->options->follow, &status);
 	add_unanswered_python_notice(a);
-	/* each JVM may take 10 s, so epochs end sooner after a signal */
+	/* each JVM may take 10 s to write its map, so a recording with epochs that a signal ended does not ask, as it has to end in time */
 	for (uint32_t i = 0; i < a->nr_jvms && !(a->options->epoch_ns && session_is_to_end(a->session)); i++)
 		if (a->jvm[i].has_map && proc_mem_living_thread(a->jvm[i].pid))
 			ask_jvm_for_perf_map(a->session, &a->jvm[i], session_can_read_jvm(a->session, a->jvm[i].pid), true);
@@ -503,7 +515,7 @@ static int record_targets(struct attach *a, struct diag *d)
 	return ret ? CMD_FAILED : CMD_DONE;
 }
 
-/* Records the whole machine.  Recordings of other recorders are not in the way, since processes can be counted twice. */
+/* Records the whole machine.  Processes that have a recorder are not refused, since they can be counted twice.  Returns an exit status. */
 static int attach_all(struct attach *a, struct session_options *o)
 {
 	struct diag d = { "" };

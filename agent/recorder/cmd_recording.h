@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of `tailor run` and `tailor attach` once their options are known, for commands that record by options of their own.  Context:
+/* The parts of `tailor run` and `tailor attach` that follow the parsing of their options, which `tailor watch` uses as well.  Context:
  * thread. */
 #ifndef TAILOR_CMD_RECORDING_H
 #define TAILOR_CMD_RECORDING_H
@@ -10,13 +10,13 @@
 struct run_request {
 	struct session_options session;
 	bool follow, no_preload, spark;
-	int usage_fd; /* -1: none */
+	int usage_fd; /* descriptor that times are written to (--usage-fd); -1: none */
 	char **command;
 };
 int cmd_run_recorded(struct run_request *r);
 
-/* Records running processes.  argc and argv: the words of the command, for a recorder that the process has already; argc 0: it may have
- * none.  Returns the exit status of `tailor attach`. */
+/* Records running processes.  argc and argv: the words of the command, which are sent to the recorder that the process may have already;
+ * argc 0: such a process is refused.  Frees the array of pids.  Returns the exit status of `tailor attach`. */
 int cmd_attach_recorded(struct session_options *o, struct pid_list *pids, int argc, char **argv);
 
 #endif

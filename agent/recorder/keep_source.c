@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Only the analyzer, another part of this program, knows which lines are hot, so it is started as a child. */
+/* Which source lines are hot is computed by the analyzer.  The recorder does not contain that, so it is started as a child. */
 #include "agent/recorder/keep_source.h"
 
 #include "agent/recorder/own_command.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define BYTES 32768u /* default, if neither option nor environment says otherwise */
+#define BYTES 32768u /* most bytes of text, if neither option nor environment sets another number */
 
 static uint64_t bytes_to_keep(const struct session_options *o)
 {

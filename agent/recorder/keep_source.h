@@ -5,10 +5,10 @@
 
 #include "agent/recorder/session/session.h"
 
-/* Words of `tailor keep-source`, which stay valid; NULL: nothing is to be kept. */
+/* Returns the argument vector of `tailor keep-source`, valid until the next call, or NULL if no text is to be kept. */
 char *const *keep_source_words(const struct session_options *o);
-/* Keeps as much text as the options say.  Waits for `tailor keep-source`, which ends after three seconds of processor time at the latest;
- * nothing fails. */
+/* Adds as much text as the options say, by `tailor keep-source`, and waits for its end.  Does nothing if the trace is not a regular file.
+ * A failure is not returned, since the trace is complete without the text. */
 void keep_source_text(const struct session_options *o);
 
 #endif

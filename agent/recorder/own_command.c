@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define END_TRIES 20 /* tries of a tenth of a second each, after SIGTERM */
+#define END_TRIES 20 /* tenths of a second that the child has after SIGTERM, before SIGKILL */
 
-/* Starts a child with all signals unblocked, so that it gets the terminal's signals, which the recorder has blocked. */
+/* Starts a child with all signals unblocked.  It would inherit that the recorder has blocked the terminal's signals. */
 static int spawn(char *const argv[], pid_t *pid)
 {
 	posix_spawnattr_t attributes;
@@ -60,7 +60,8 @@ static void block_ends(sigset_t *awaited, sigset_t *before)
 	sigprocmask(SIG_BLOCK, awaited, before);
 }
 
-/* Waits until the child has ended, a signal comes, or OWN_COMMAND_S are over. */
+/* Waits until the child has ended, a signal other than SIGCHLD comes, or about OWN_COMMAND_S seconds are over.  Ends the child in the last
+ * two cases. */
 static void wait_for_child(pid_t pid, const sigset_t *awaited, const char *what)
 {
 	const struct timespec second = { 1, 0 };
@@ -73,7 +74,7 @@ static void wait_for_child(pid_t pid, const sigset_t *awaited, const char *what)
 		s += got < 0;
 	}
 	if (!has_ended(pid)) {
-		kill(-pid, SIGKILL); /* a command that a steward has started has its group */
+		kill(-pid, SIGKILL); /* the child's process group, if it leads one: that has the command which the steward has started */
 		end_child(pid);
 		message_print("%s left out: %s", what, got > 0 ? "a signal came" : "it took more than 5 minutes");
 	}
@@ -86,7 +87,7 @@ void own_command_run(char *const argv[], const char *what)
 
 	block_ends(&awaited, &before);
 	if (spawn(argv, &pid) == 0) {
-		if (getpriority(PRIO_PROCESS, (id_t)pid) < 0) /* the recorder comes before others, and the command need not */
+		if (getpriority(PRIO_PROCESS, (id_t)pid) < 0) /* the recorder's priority was inherited, which this work does not need */
 			setpriority(PRIO_PROCESS, (id_t)pid, 0);
 		wait_for_child(pid, &awaited, what);
 	}
@@ -101,7 +102,7 @@ void own_command_by_steward(unsigned number, const char *what)
 	block_ends(&awaited, &before);
 	pid = fork();
 	if (pid == 0) {
-		setpgid(0, 0); /* the command has the group of the process that asks for it */
+		setpgid(0, 0); /* the steward gives the command the process group of its caller, so both can be killed at once */
 		setpriority(PRIO_PROCESS, 0, 0);
 		_exit(steward_run(number, NULL) != 0);
 	}

@@ -10,8 +10,8 @@
 
 #define DESCRIPTORS_LEAST 64
 
-/* Chooses the rights.  The library that fetches debug files has sockets and a cache in the home folder, and `tailor start` names an output
- * that is not known yet. */
+/* Chooses the rights.  The library that fetches debug files needs sockets and a cache in the home folder.  A dormant recorder will write
+ * outputs that `tailor start` names later. */
 static enum confine_policy choose_policy(const struct session_options *o)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
@@ -23,8 +23,8 @@ static enum confine_policy choose_policy(const struct session_options *o)
 	return o->inject ? CONFINE_INJECTOR : CONFINE_RECORDER;
 }
 
-/* Are there descriptors for stewards?  Their sockets and what they send take descriptors, which a recorder with few of them needs for its
- * counters. */
+/* May this process open DESCRIPTORS_LEAST descriptors?  The steward's sockets and the files that it sends take some.  If there are fewer,
+ * the recorder needs them for its counters. */
 static bool has_descriptors(void)
 {
 	struct rlimit most;

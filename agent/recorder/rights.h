@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The rights that a recorder keeps once its sockets and its first output are open (jitreg/confine).  Context: thread. */
+/* Gives up the rights that a recorder does not need once its sockets and its first output are open (jitreg/confine).  Context: thread. */
 #ifndef TAILOR_RECORDER_RIGHTS_H
 #define TAILOR_RECORDER_RIGHTS_H
 
 #include "agent/recorder/session/session.h"
 
 /*
- * A command that was started for the user has been forked already, and has all rights.  From now on, the recorder can execute three
- * commands by steward_run(), and nothing else: the command of its epochs, the one that keeps text of sources, and the one that adds Spark's
- * plans (NULL: it has none).
+ * Starts the steward, and gives up all rights that o does not need.  Does neither with --no-sandbox, if there are few descriptors, or if
+ * the steward cannot be started.  The command of `tailor run` has been forked before, and keeps all rights.  From now on, the recorder can
+ * execute three commands by steward_run(), and nothing else: that of its epochs, keep_source, and spark (NULL: there is none).
  */
 void recorder_rights_keep(const struct session_options *o, char *const *keep_source, char *const *spark);
 

@@ -18,7 +18,7 @@
 
 static char folder[PATH_MAX];
 
-/* Can Spark write into this folder?  Otherwise Spark ends. */
+/* Is this a folder into which the user's Spark can write?  If not, sets errno.  Spark itself would end with an error then. */
 static bool is_usable(const char *path)
 {
 	struct stat st;
@@ -55,7 +55,7 @@ char *const *spark_log_words(const struct session_options *o)
 void spark_log_add(const struct session_options *o)
 {
 	unsetenv(TAILOR_ENV_SPARK);
-	if (file_changes.remove(folder) == 0) { /* the folder is empty */
+	if (file_changes.remove(folder) == 0) { /* only an empty folder can be removed */
 		message_print("no Spark application wrote an event log into '%s'; the trace has no plans of Spark", folder);
 		return;
 	}

@@ -25,8 +25,8 @@ bool service_read(pid_t pid, struct service *out);
 struct service_wanted {
 	const char *unit, *container;
 };
-/* Is this control group, or one above it, that of the wanted service?  The id of a container that is given by its name is looked up once.
- * */
+/* Is this control group, or one above it, that of the wanted service?  The id of a container that is given by its name is looked up
+ * once. */
 bool service_is_wanted(const struct service_wanted *w, const char *group);
 /* Is this process in such a group?  false also if it has ended. */
 bool service_has_process(const struct service_wanted *w, pid_t pid);

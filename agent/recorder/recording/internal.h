@@ -16,7 +16,7 @@
 
 #define THREAD_LOSSES_MAX 64
 
-/* losses.c: losses, and the part of them that is written to the trace already. */
+/* losses.c: numbers of losses, and the part of these that is in the trace already. */
 struct losses {
 	uint64_t total[NR_LOSSES], written[NR_LOSSES];
 	struct thread_loss {
@@ -32,30 +32,30 @@ struct recording {
 	char *output;
 	struct trace_writer *writer;
 	uint32_t nr_columns;
-	uint32_t switches; /* the column of switches; nr_columns: there is none */
-	struct perf_event_attr attr[RECORDING_COLUMNS_MAX]; /* attr of each column */
-	struct samples *samples[RECORDING_COLUMNS_MAX];
+	uint32_t switches; /* index of the event of context switches; nr_columns: there is none */
+	struct perf_event_attr attr[RECORDING_COLUMNS_MAX]; /* attr of each event */
+	struct samples *samples[RECORDING_COLUMNS_MAX]; /* samples of each event that were not written yet */
 	struct images *images;
 	struct jit_files *jit_files;
 	struct kernel_names *kernel_names;
 	struct engines *engines;      /* NULL: an import */
 	struct jvms *jvms;	      /* NULL: an import */
-	struct gdb_jit_poll *gdb_jit; /* NULL: no process's lists are read */
-	struct luajit *luajit;	      /* NULL: no process has LuaJIT */
+	struct gdb_jit_poll *gdb_jit; /* NULL: no process was added yet */
+	struct luajit *luajit;	      /* NULL: no watched process has LuaJIT */
 	struct losses losses;
 	struct hash_map headless; /* PIDs of processes whose first thread has ended before others: LIVES or ENDED (facts.c) */
 	uint64_t tag_registers;	/* registers in which hosts keep their tags, perf's mask */
-	uint64_t command_cpu_ns; /* 0: not known */
-	int64_t recorder_cpu_ns; /* processor time beside this process's */
-	size_t command_line_bytes, service_bytes; /* bytes in the trace */
+	uint64_t command_cpu_ns; /* processor time of the command; 0: unknown */
+	int64_t recorder_cpu_ns; /* recording_note_recorder_usage() */
+	size_t command_line_bytes, service_bytes; /* bytes of command lines and services in the trace, which are limited */
 	uint32_t nr_resource_records;
 	bool tag_words_noticed;
-	uint32_t nr_python_answers; /* answers of interpreters that an agent asked for their functions while they ran */
+	uint32_t nr_python_answers; /* recording_python_answers() */
 	struct host_lacks lacks; /* lacks that this trace has */
 	uint64_t nr_samples, nr_processes, begin_ns;
 };
 
-/* Time of the recorder's own records. */
+/* Returns the time for the recorder's own records: now, or, in an import, the end of its recording. */
 static inline uint64_t recording_now_ns(const struct recording *r)
 {
 	return r->options.past_end_ns ? r->options.past_end_ns : clock_now_ns();
@@ -66,17 +66,17 @@ void recording_flush_samples(struct recording *r);
 
 /* ---- records.c */
 void recording_write_event(struct recording *r, uint32_t number, const struct event *e, const struct recording_event *how);
-/* since_ns: time of the record; JITREG_TIME_BEFORE for a mapping from before the recording, so that it hides no code that was loaded there
- * since. */
+/* Writes a mapping, and passes an executable one to the parts that read images and code.  since_ns: time of its record.  That is
+ * JITREG_TIME_BEFORE for a mapping from before the recording, so that it hides no code that was loaded there since. */
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns, uint64_t since_ns);
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
 void recording_write_end(struct recording *r, int wait_status);
 
 /* ---- command_line.c */
-/* Writes the command line of the program that runs in pid, if it is there still. */
+/* Writes the command line of the program that runs in pid, if it still runs and the trace has room for command lines. */
 void recording_write_command_line(struct recording *r, uint32_t pid, uint64_t time_ns);
 
-/* Writes the service of pid.  false: the process has ended. */
+/* Writes the service of pid, if the trace has room for services.  Returns false if the process has ended. */
 bool recording_write_service(struct recording *r, uint32_t pid, uint64_t time_ns);
 
 /* ---- losses.c */
@@ -84,8 +84,8 @@ bool recording_write_service(struct recording *r, uint32_t pid, uint64_t time_ns
 void recording_write_losses(struct recording *r);
 
 /* ---- registrations.c */
-/* Keeps only registers that are needed.  Without stacks, they are needed for tags only: all that can hold a tag until a host has declared
- * its tag, then only the declared ones. */
+/* Has samples without stacks written with the registers alone that are needed for tags: all that can hold a tag until a host has declared a
+ * register, and then the declared ones.  Registers that the user has requested are all kept. */
 void recording_keep_registers(struct recording *r);
 
 #endif

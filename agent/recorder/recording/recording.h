@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One trace that is being written, from its creation to its END: samples, the kernel's records of tasks and mappings, registrations of
- * agents, and data that is read from outside (images, perf maps and jitdumps, lists of JITs, databases).  A recording is a sink: its source
- * (counters, a perf.data file, a test) may go on after its end, with another recording.  Context: thread.
+ * A recording is one trace that is being written, from its creation to its END record.  It gets samples, the kernel's records of tasks and
+ * mappings, and registrations of agents, and it reads from outside what processes have (images, perf maps and jitdump files, lists of JITs,
+ * databases).  A recording is a sink: its source (counters, a perf.data file, a test) may go on after its end, with another recording.
+ * Context: thread.
  */
 #ifndef TAILOR_RECORDING_H
 #define TAILOR_RECORDING_H
@@ -24,49 +25,51 @@ struct recording;
 struct recording_options {
 	const char *output;
 	bool keep_old; /* an older trace of that name is kept as NAME.old */
-	bool overwrite; /* replace also a file that is no trace */
-	bool uncompressed; /* chunks as they are, for readers without zstd */
-	uint64_t image_code_bytes; /* most code of images to keep; 0: none */
+	bool overwrite; /* a file of that name is replaced also if it is not a trace */
+	bool uncompressed; /* the trace's chunks are not compressed, for readers without zstd */
+	uint64_t image_code_bytes; /* most bytes of images' machine code to keep; 0: none */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	uint32_t stack_bytes; /* most stack bytes that are copied with a sample */
 	uint64_t registers;   /* registers to keep of each sample; 0: those that hold tags, as far as hosts have declared them */
-	bool finds_jit_lists; /* lists of JITs are read in each process that has memory for code, not only where it is asked for */
-	bool has_tag_words;   /* samples have tags of thread-local words */
-	/* Called for each notice, which the trace has as well.  May be NULL. */
+	bool finds_jit_lists; /* lists of JITs are read in each process with memory for code, without recording_watch_jit_lists() */
+	bool has_tag_words;   /* samples have tags that are in thread-local words */
+	/* Called for each notice by recording_notice() or recording_note_lack(), beside writing it into the trace.  May be NULL. */
 	void (*notice)(void *context, const char *sentence);
-	struct host_lacks *told; /* lacks for which notice() was called in earlier epochs, and is not called again; NULL: none */
-	/* Called for each sample (hot), for each process that is forked, for each program that is executed, and for each process that has
-	 * exited.  Each may be NULL. */
+	struct host_lacks *told; /* lacks for which notice() was called, also in earlier epochs, and is not called again; NULL: not kept */
+	/* Called for each sample (hot), for each process that is forked, for each program that is executed, and for each process whose
+	 * first thread has exited (others may still run).  Each may be NULL. */
 	void (*seen)(void *context, const struct sample_seen *seen);
 	void (*forked)(void *context, uint32_t pid);
 	void (*executed)(void *context, const struct kernel_comm *c, uint64_t time_ns);
 	void (*exited)(void *context, uint32_t pid);
 	void *context;
-	/* Import: end of its recording (CLOCK_MONOTONIC; seconds since 1970).  Files that are read from outside are those that were left by
-	 * then.  0: a live recording. */
+	/* For an import: time at which its recording ended (on the recording's clock, and in seconds since 1970).  Perf maps that were
+	 * written later are not of its processes.  0: a live recording. */
 	uint64_t past_end_ns;
 	int64_t past_end_s;
-	const char *past_other_clock; /* reason why times are not CLOCK_MONOTONIC's; NULL: they are */
+	const char *past_other_clock; /* reason why the recording's clock is not CLOCK_MONOTONIC; NULL: it is */
 	bool past_same_kernel; /* the running kernel is the one that was recorded */
 	const struct kernel_names_origin *past_names; /* NULL: names are the running kernel's */
 };
 
-/* Creates the trace last, because that replaces an older one.  0, or -errno with a sentence. */
+/* Creates a recording and its trace, which may replace an older one.  0, or -errno with a sentence. */
 int recording_create(const struct recording_options *o, struct recording **out, struct diag *d);
-/* Facts of how an event is sampled, beside its attr. */
+/* How an event is sampled, as far as its attr does not have it. */
 struct recording_event {
 	const char *scope; /* "cpu" or "thread" */
 	uint64_t period_spread;
-	const struct clock_pairs *pairs; /* times are of another clock, which these convert; they live as long as the recording; NULL:
-					  * CLOCK_MONOTONIC */
+	/* pairs that convert the times of its samples, which are of another clock, and live as long as the recording; NULL: they are not
+	 * converted */
+	const struct clock_pairs *pairs;
 };
-/* Adds the next event, behind the header: its record, and a column for its samples.  0 or -errno. */
+/* Adds the next event.  Called after recording_write_header().  Writes its record, and prepares for its samples.  0 or -errno. */
 int recording_add_event(struct recording *r, const struct event *e, const struct recording_event *how);
-/* Adds context switches, each one, as the last event (TRACE_EVENT_SWITCH); woken: wake-ups behind it (TRACE_EVENT_WOKEN).  0 or -errno. */
+/* Adds context switches, each of which is a sample, as the last event (TRACE_EVENT_SWITCH), and, if woken, wake-ups after it
+ * (TRACE_EVENT_WOKEN).  0 or -errno. */
 int recording_add_switches(struct recording *r, const char *scope, bool woken);
 /* Counts a loss.  pid, tid: its process and thread, as far as they are known, or 0.  The sink's lost() does the same. */
 void recording_count_loss(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
-/* Sink for all that is counted.  Its context is r. */
+/* Returns the sink that writes all it gets into this recording. */
 struct sink recording_sink(struct recording *r);
 struct trace_writer *recording_writer(struct recording *r);
 
@@ -76,58 +79,62 @@ struct recording_header {
 	enum jit_way way;
 	bool no_adapt;
 	uint32_t epoch; /* number of the epoch: 1, 2, ...; 0: the recording is not cut */
-	uint64_t cut_recording; /* identifier that its epochs share */
+	uint64_t cut_recording; /* identifier that all epochs of one recording share */
 };
 void recording_write_header(struct recording *r, const struct recording_header *h);
-/* Write a sentence into the trace.  recording_notice() passes it to options.notice() as well. */
+/* Write a sentence into the trace, in a chunk of its own.  recording_notice() passes it to options.notice() as well. */
 void recording_notice(struct recording *r, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void recording_write_notice(struct recording *r, enum notice_kind kind, const char *text, size_t bytes);
-/* Notes that something of a host in process pid is missing: its facts and a sentence, once a trace. */
+/* Notes that something of a host, first found in process pid, is missing in this recording.  Writes a record and a sentence, unless the
+ * trace has that lack already. */
 void recording_note_lack(struct recording *r, pid_t pid, const struct host_lack *l);
-/* Add a process that existed before the recording, one that is about to execute this command, and one that is a copy of its parent since
- * time_ns.  recording_write_process() writes only the record, for a process that the kernel reports as well. */
+/* Add a process that existed before the recording, one that is about to execute this command, and one that is a forked copy of its parent
+ * since time_ns.  recording_write_process() only writes the records of a process, and does not count it. */
 void recording_add_process(struct recording *r, pid_t pid);
 void recording_add_child(struct recording *r, pid_t pid, char **command);
 void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns);
 void recording_write_process(struct recording *r, pid_t pid);
-/* Reads the name of a process or thread; "": it is gone. */
+/* Reads the name of a process or thread, or "" if it is gone. */
 void recording_read_comm(pid_t pid, char comm[64]);
 /* Notes that pid runs another program since time_ns, so that its earlier mappings are gone. */
 void recording_note_exec(struct recording *r, uint32_t pid, uint64_t time_ns);
-/* Write an exec without a record of the kernel, the names of threads, and the present executable mappings (since_ns: JITREG_TIME_BEFORE, if
- * the program has run since before the recording). */
+/* Write an exec that the kernel has not reported, the names of threads, and the present mappings.  since_ns: time of the mappings' records;
+ * JITREG_TIME_BEFORE if the program has run since before the recording. */
 void recording_write_exec(struct recording *r, pid_t pid);
 void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns);
 void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns, uint64_t since_ns);
 
-/* ---- what is read from outside of a process that runs, and has no agent */
-/* Adds a process that may be a server of a database. */
+/* ---- data that is read from outside of a running process without an agent */
+/* Adds a process that may belong to a server of a database (agent/recorder/engines). */
 void recording_add_engine_process(struct recording *r, pid_t pid);
-/* Is pid the parent of a server's processes, so that all of them are meant? */
+/* Is pid a postmaster, the parent of all processes of a PostgreSQL server? */
 bool recording_is_postmaster(const struct recording *r, pid_t pid);
 /* Is the process a JVM whose code is read from its memory, since no agent has run in it from its start? */
 bool recording_can_read_jvm(struct recording *r, pid_t pid);
-/* Number of agents that noted the result of asking a running CPython. */
+/* Returns the number of CPythons that have answered an agent which was loaded while they ran: with their functions, or that they cannot. */
 uint32_t recording_python_answers(const struct recording *r);
-/* Reads code that is registered for debuggers in pid. */
+/* Reads the code that pid registers for debuggers (GDB JIT interface), and LuaJIT's traces, from now on. */
 void recording_watch_jit_lists(struct recording *r, pid_t pid);
 
 /* ---- agents (registrations.c) */
-/* Adds an agent that has connected, and has a log of so many bytes. */
+/* Writes that an agent has connected from thread tid, and has a log of so many bytes. */
 void recording_add_guest(struct recording *r, uint32_t pid, uint32_t tid, const char *version, uint64_t log_bytes);
-/* Adds a record of an agent's log, as schema_parse() yielded it. */
+/* Takes a record of an agent's log: values and nr are what schema_parse() has set. */
 void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns,
 				const struct schema_value *values, int nr);
 /* Writes values of a block's counters; flags: JITREG_VALUES_*. */
 void recording_write_counter_values(struct recording *r, uint32_t pid, uint32_t flags, uint64_t block, const uint64_t *values, uint32_t nr);
 
-/* ---- as long as it runs: before logs are drained, before rings are drained, after, and now and then */
+/* ---- as long as it runs */
+/* Called before logs are drained: looks how long perf maps are. */
 void recording_begin_drain(struct recording *r);
+/* Called after logs and before rings are drained: reads new code of processes without an agent. */
 void recording_poll_jit_lists(struct recording *r);
+/* Called after rings are drained: reads new bytes of perf maps and jitdump files, and what servers of databases and JVMs do. */
 void recording_settle(struct recording *r);
-/* Writes the gathered records to the file. */
+/* Called now and then: writes the gathered records to the file. */
 void recording_flush(struct recording *r);
-/* Milliseconds until the next look is due, at most `most`. */
+/* Returns the milliseconds until the next drain is due, for what is read from outside, at most `most`. */
 int recording_wait_ms(const struct recording *r, int most);
 
 struct recording_state {
@@ -138,24 +145,27 @@ struct recording_state recording_state(const struct recording *r);
 
 /* ---- its end */
 struct rusage;
-/* Writes the kernel's values of a process's use of resources; when: "start" or "end".  A command that has ended and is not waited for yet
- * still has most of them. */
+/* Writes the kernel's values of a process's use of resources.  when: "start" or "end".  Most of them can also be read of a command that has
+ * ended and was not waited for yet. */
 void recording_write_resources(struct recording *r, uint32_t pid, const char *when, uint64_t time_ns);
-/* Notes the resources that the command has used.  It has ended, and the recording is of all of it. */
+/* Notes the resources that the command has used, for the END record.  Called only if the command has ended, and this recording has all of
+ * it. */
 void recording_note_command_usage(struct recording *r, const struct rusage *usage);
-/* Sets the processor time that was used for the recording beside this process's own, or, below 0, that this process used for another
- * one. */
+/* Sets the processor time that is added to this process's own in the END record: of other processes for this recording, or, if negative, of
+ * this process for earlier recordings. */
 void recording_note_recorder_usage(struct recording *r, int64_t cpu_ns);
-/* Called after the last call of the sink.  Writes what is read from outside, losses and END, and destroys the recording, whatever is
- * returned.  wait_status: wait(2)'s of the command, -1: not known.  0, or -errno with a sentence; *out in any case. */
+/* Called after the last call of the sink.  Reads the rest from outside, writes it, the losses and the END record, and destroys the
+ * recording in any case.  wait_status: that of the command as by wait(2); -1: unknown.  0, or -errno with a sentence; *out is set in any
+ * case. */
 int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d);
-/* recording_end() reads no further file for names once is_over(context) is true, and says in the trace how many it left out. */
+/* Limits recording_end(): it reads no further file for names once is_over(context) is true, and writes a notice on how many were left
+ * out. */
 void recording_limit_end(struct recording *r, bool (*is_over)(void *context), void *context);
-/* Called after fork(2) of a flushed recording: recording_inherit() in the process that calls recording_end(), and recording_leave() in the
- * other, where it destroys the recording and writes nothing. */
+/* Called after fork(2), if recording_flush() was called before it.  recording_inherit() is called in the process that calls
+ * recording_end().  recording_leave() is called in the other, destroys the recording there, and writes nothing. */
 void recording_inherit(struct recording *r);
 void recording_leave(struct recording *r);
-/* Destroys a recording of which nothing was recorded, and removes the trace.  NULL is fine. */
+/* Destroys a recording into which nothing was recorded, and removes its trace.  NULL is fine. */
 void recording_drop(struct recording *r);
 
 #endif
