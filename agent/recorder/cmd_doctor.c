@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor doctor: what can be recorded on this machine; for what is unavailable, the reason and a remedy. */
+/* tailor doctor: prints what can be recorded on this machine, and, for what is unavailable, the reason and a remedy if one is known. */
 #include "agent/recorder/doctor/doctor.h"
 #include "agent/recorder/doctor/jit_sources.h"
 #include "agent/recorder/doctor/lacks.h"
@@ -51,7 +51,7 @@ static error_t parse_doctor_argument(int key, char *arg, struct argp_state *stat
 			usage_fail(state, "only one PID or COMMAND is accepted; unexpected '%s'", arg);
 		if (a->pid)
 			break;
-		/* the rest is the command's, except for --json, which used to stand there */
+		/* the other arguments are the command's, except for a last --json, which scripts have written there */
 		a->json |= state->next == state->argc - 1 && strcmp(state->argv[state->next], "--json") == 0;
 		state->next = state->argc;
 		break;
@@ -85,7 +85,7 @@ struct look {
 
 static void check_script_command(void *look, const char *command, bool is_sourced);
 
-/* Returns true for a path that is seen for the first time. */
+/* Returns true for a path that is seen for the first time, and false also when COMMANDS_MAX paths were seen. */
 static bool note_path_if_new(struct look *l, const char *path)
 {
 	for (int i = 0; i < l->nr_seen; i++)
@@ -179,7 +179,7 @@ static int check_command_for_jits(struct doctor *d, const char *command)
 	return ret < 0 ? ret : 0;
 }
 
-/* Reports first what is missing in this version of the requested host. */
+/* Adds a finding for everything that is missing because of the version of the host in the given process or command. */
 static void check_versions(struct doctor *d, const struct arguments *a)
 {
 	struct host_lacks lacks = { .nr = 0 };

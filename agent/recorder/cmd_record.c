@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor record: `tailor run` or `tailor attach` by the letters of `perf record`, where they mean the same. */
+/* tailor record: `tailor run` or `tailor attach` with the option letters of `perf record`, as far as these have the same meaning. */
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
@@ -119,8 +119,8 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Starts a process beside the recording that ends it as Ctrl-C does, once the command has ended.  That may be before the recording waits
- * for the signal, so the signal is blocked until then. */
+/* Starts a process that executes the command, and sends SIGTERM to this one when the command has ended, which ends the recording.  The
+ * signal may come before the recording handles it, so it is blocked until then.  Returns 0 or -errno. */
 static int start_timing_command(char **command)
 {
 	pid_t recorder = getpid(), keeper, child;
@@ -146,7 +146,7 @@ static int start_timing_command(char **command)
 	_exit(0);
 }
 
-/* Runs the other command with its name, options, and the processes that it records. */
+/* Runs `tailor run` or `attach` with the options that were collected, and with the command or processes to record. */
 static int run_other_command(const struct cmd *cmd, const struct arguments *a, char *name)
 {
 	char **words = calloc((size_t)(a->nr + a->command_words) + 4, sizeof(*words));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor recorder: the recorder that a preloaded agent starts beside its host.  The agent's constructor waits until the counters run,
- * so the recorder reports success or the error as early as possible.
+ * tailor recorder: the recorder of a process whose agent was preloaded without `tailor run`.  The agent starts it, and its constructor
+ * waits until the counters run, so the recorder reports success or an error to it as early as possible.
  */
 #include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/rights.h"
@@ -58,11 +58,12 @@ static error_t parse_recorder_argument(int key, char *arg, struct argp_state *st
 	return 0;
 }
 
-/* Writes the result to the host, which otherwise reads the end of the pipe. */
+/* Writes the result (0 or a positive errno) to the pipe that the host waits on.  A recorder that fails before this makes it read the end of
+ * the pipe. */
 static void write_result_to_host(const struct arguments *a, int error)
 {
 	if (write(a->ready, &error, sizeof(error)) < 0)
-		error = errno; /* the host has exited, which the session detects */
+		error = errno; /* the host has exited, and session_run() detects that */
 	close(a->ready);
 }
 
@@ -98,7 +99,7 @@ static int run_recorder_command(int argc, char **argv)
 	ret = session_open(&a.session, &s, &d);
 	if (ret)
 		return report_failure_to_host(&a, ret, &d);
-	/* counters first: a process that can connect is counted already */
+	/* counters are opened before the socket, so that a process which can connect is counted already */
 	ret = session_start_counting(s, a.pid, false, &d);
 	if (ret == 0)
 		ret = session_listen(s, a.socket, &d);

@@ -2,8 +2,8 @@
 /*
  * tailor run: start a command with the agent loaded, and record it and its descendants.
  *
- * The child is forked first and waits, so that it keeps the limits, signals and descriptors of the caller, whatever the
- * recorder changes for itself; its counters start at its exec.
+ * The child is forked first, and waits before its exec until the recorder is ready.  So it keeps the limits, signals and descriptors of the
+ * caller, whatever the recorder changes for itself.  Its counters start at its exec.
  */
 #include "agent/recorder/cmd_recording.h"
 #include "agent/recorder/keep_source.h"
@@ -55,7 +55,7 @@ static error_t parse_run_argument(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_USAGE_FD:
 		a->usage_fd = *arg && !arg[strspn(arg, "0123456789")] ? (int)strtol(arg, NULL, 10) : -1;
-		if (fcntl(a->usage_fd, F_SETFD, FD_CLOEXEC) < 0) /* the command does not inherit it */
+		if (fcntl(a->usage_fd, F_SETFD, FD_CLOEXEC) < 0) /* also keeps the command from inheriting it */
 			usage_fail(state, "--usage-fd must be an open descriptor, not '%s'", arg);
 		break;
 	case KEY_NO_ADAPT:
@@ -109,8 +109,8 @@ static void set_preload_environment(const char *library, const char *socket)
 	char *all = NULL;
 
 	if (library && before && strstr(before, library))
-		library = NULL; /* the caller has done it */
-	/* append it, since a sanitizer's runtime has to be the first */
+		library = NULL; /* the caller has put it there already */
+	/* it is appended, since the runtime of a sanitizer in LD_PRELOAD has to be the first library */
 	if (library && asprintf(&all, "%s%s%s", before ? before : "", before && *before ? ":" : "", library) >= 0) {
 		setenv("LD_PRELOAD", all, 1);
 		free(all);
@@ -120,8 +120,8 @@ static void set_preload_environment(const char *library, const char *socket)
 
 struct child {
 	pid_t pid;
-	int go;	    /* the child runs once struct go is written to it */
-	int failed; /* reads errno if exec failed, else the end of file */
+	int go;	    /* write end of a pipe: the child executes the command once it has read a struct go */
+	int failed; /* read end of a pipe: yields errno if exec failed, else the end of file */
 };
 
 struct go {
@@ -205,7 +205,8 @@ static int abandon_run(struct session *s, struct child *c, const struct diag *d)
 	return CMD_FAILED;
 }
 
-/* Returns NULL if the agent will be loaded, else the reason why not.  *preload: put the library into LD_PRELOAD. */
+/* Returns NULL if the agent will be loaded into the command, else the reason why not.  *preload: LD_PRELOAD is to be set, which may be true
+ * even then, because programs that the command starts may load the agent.  *library: path of the agent. */
 static const char *why_agent_unavailable(const struct program *p, char *library, size_t bytes, bool *preload)
 {
 	*preload = false;

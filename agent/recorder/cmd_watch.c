@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor watch: record for as long as the machine runs.  The recording is cut into epochs, each of which a child of the recorder adds to a
- * store at idle priority; the newest traces stay beside it, so that what happened a moment ago can be looked at in every view.
+ * tailor watch: record for as long as the machine runs.  The recording is cut into epochs, which a child of the recorder adds to a store,
+ * at idle priority.  The traces of the newest epochs are kept beside the store, since they can be shown in views for which the store has
+ * too little.
  */
 #include "agent/recorder/cmd_recording.h"
 #include "jitreg/base/command.h"
@@ -99,8 +100,8 @@ static error_t parse_watch_option(int key, char *arg, struct argp_state *state)
 
 /* --------------------------------------------------------------------------------------------------- what is added to it */
 
-/* Returns the words of `tailor db add`, behind which the file comes.  The command also adds what a killed recorder has left in the
- * folder. */
+/* Returns the argument vector of `tailor db add`, to which session_fold_execute_command() appends the trace's path.  The command also adds
+ * traces that a killed recorder has left in the folder. */
 static char **words_of_add(const struct arguments *a, const char *store)
 {
 	static char *words[12]; /* a process has one recording */
@@ -129,8 +130,9 @@ static int fail(const char *what, int error)
 }
 
 /*
- * A child with this process's rights adds the folder's traces to the store.  Another user who owns the folder would choose what is in the
- * store, and one who owns the store would read what was recorded.
+ * Returns why the store or the folder of traces must not be used, and sets *refused to the one that is meant, or returns NULL.  Both have
+ * to be this user's own.  Another user who owned the folder would choose what this process adds to the store, and one who owned the store
+ * could read what was recorded.
  */
 static const char *refuse_store(const char *store, const char *folder, const char **refused)
 {
@@ -141,13 +143,13 @@ static const char *refuse_store(const char *store, const char *folder, const cha
 	if (refusal || lstat(store, &st))
 		return refusal;
 	if (S_ISLNK(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid) && stat(store, &st))
-		return NULL; /* the link leads to a place where the store will be made */
-	st.st_nlink = 1; /* a backup may be one more name of a store */
+		return NULL; /* the store does not exist yet, and will be made where this user's link leads */
+	st.st_nlink = 1; /* own_file_refusal() refuses further hard links, but a backup may be one of a store */
 	return own_file_refusal(&st, S_IFREG, geteuid());
 }
 
-/* Is this a file that is no database?  `tailor db add` would refuse it, which would show at the end of the first epoch only.  It checks all
- * else that makes a store. */
+/* Is this a file that is not empty and not an SQLite database?  `tailor db add` would refuse it, but only at the end of the first epoch.  A
+ * database that is not a store is still found only then. */
 static bool is_other_file(const char *path)
 {
 	static const char begins[16] = "SQLite format 3";
@@ -160,7 +162,8 @@ static bool is_other_file(const char *path)
 	return nr > 0 && (nr < (ssize_t)sizeof(begin) || memcmp(begin, begins, sizeof(begin)) != 0);
 }
 
-/* Makes the folder of traces, and chooses a name in it that no other recorder's are like.  0 or an exit status. */
+/* Makes the folder of traces beside the store, and sets the output, in it, and the epochs' command.  The output's name has the time and
+ * this PID, so it differs from those of other recorders.  Returns 0, or an exit status after an error message. */
 static int prepare_store(struct arguments *a)
 {
 	struct session_options *o = &a->run.session;
@@ -203,8 +206,9 @@ static int prepare_store(struct arguments *a)
 	return 0;
 }
 
-/* Prints a word as systemd reads it (systemd.service(5), "Command lines").  Control characters are escaped, since a line of the file ends
- * with a newline whatever stands around it.  twice: characters that are doubled, since one of them would begin a variable. */
+/* Prints a word in quotes, so that systemd reads it as it is (systemd.service(5), "Command lines").  Control characters are escaped, since
+ * a newline ends the line of a unit even within quotes.  twice: characters that are doubled, because a single one would begin a specifier
+ * or a variable. */
 static void print_word(const char *word, const char *twice)
 {
 	putchar('"');
@@ -221,7 +225,7 @@ static void print_word(const char *word, const char *twice)
 	putchar('"');
 }
 
-/* Is this the option --install, also when it is abbreviated? */
+/* Is this the option --install, or an abbreviation of it that argp accepts? */
 static bool asks_for_unit(const char *word)
 {
 	return strlen(word) >= strlen("--ins") && strncmp(word, "--install", strlen(word)) == 0;

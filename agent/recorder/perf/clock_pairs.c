@@ -15,7 +15,7 @@ void clock_pairs_add(struct clock_pairs *p, uint64_t from_ns, uint64_t to_ns)
 	if (last && (from_ns <= last->from_ns || to_ns <= last->to_ns))
 		return;
 	if (p->nr > 1 && last->from_ns - clock_pair_at(p, p->nr - 2)->from_ns < CLOCK_PAIRS_APART_NS)
-		p->nr--; /* the new one takes its place */
+		p->nr--; /* the last pair is too near to the one before it, so the new one replaces it */
 	if (p->nr == CLOCK_PAIRS_MAX)
 		p->oldest = (p->oldest + 1) % CLOCK_PAIRS_MAX;
 	else

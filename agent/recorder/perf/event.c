@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the best of the requested events that this machine opens and counts, with fallbacks. */
+/* Chooses, for each requested event, the best variant that this machine opens, with fallbacks. */
 #include "agent/recorder/perf/event_internal.h"
 
 #include "agent/recorder/process/proc_file.h"
@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #define PERIOD_MIN 1000
-#define PACE_NS 2000000 /* most time of a measurement */
+#define PACE_NS 2000000 /* most processor time of a measurement of an event's frequency */
 #define PACE_SLICE_NS 100000
-#define PACE_AGREES 32 /* slices that differ by less than such a part agree */
+#define PACE_AGREES 32 /* two slices agree if their results differ by less than such a part */
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
 static int64_t thread_cpu_ns(void)
@@ -29,14 +29,14 @@ static int64_t thread_cpu_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Measures one slice: how often the event happens in a second of this thread's processor time (others may run meanwhile). */
+/* Measures, in one slice, how often the event happens in a second of this thread's processor time, in a loop that only computes. */
 static double measure_slice_per_second(int fd, uint64_t *value, int64_t *spent_ns)
 {
 	int64_t begin_ns = thread_cpu_ns(), slice_ns;
 	uint64_t before = *value;
 
 	do {
-		/* the clock is read by a system call, which may not be counted */
+		/* the loop is long because reading the clock is a system call, in which the event may not count */
 		for (volatile int i = 0; i < 20000; i++)
 			;
 		slice_ns = thread_cpu_ns() - begin_ns;
@@ -48,8 +48,8 @@ static double measure_slice_per_second(int fd, uint64_t *value, int64_t *spent_n
 }
 
 /*
- * Measures how often the event happens in a second of a busy processor.  0: it does not count (some virtual machines open hardware events
- * that stay 0).  A host may be waiting, so the measurement ends as soon as two slices agree.
+ * Measures how often the event happens in a second of a busy processor.  Returns 0 if it does not count, because it cannot be opened or, as
+ * in some virtual machines, stays 0.  A host may be waiting, so the measurement ends as soon as two slices agree.
  */
 static uint64_t measure_events_per_second(const struct perf_event_attr *attr)
 {
@@ -65,7 +65,7 @@ static uint64_t measure_events_per_second(const struct perf_event_attr *attr)
 	a.read_format = 0;
 	a.sample_regs_user = a.sample_regs_intr = 0;
 	a.sample_stack_user = 0;
-	a.precise_ip = 0; /* only samples can be precise */
+	a.precise_ip = 0; /* the kernel has precise events for sampling only */
 	fd = event_open(&a, 0, -1, 0);
 	if (fd < 0)
 		return 0;
@@ -81,9 +81,9 @@ static uint64_t measure_events_per_second(const struct perf_event_attr *attr)
 }
 
 /*
- * Cycles, instructions and loads come at a known pace, so a rate of them is a period.  The kernel's own way to hold a
- * rate (attr.freq) starts each counter with a period of 1 and samples a new thread thousands of times before it has
- * found its pace.
+ * Replaces the event's rate by the period that corresponds to it at this frequency, which is nearly constant for cycles, instructions and
+ * loads.  The kernel's own way to hold a rate (attr.freq) starts each counter with a period of 1, and samples a new thread thousands of
+ * times before it has found the right period.
  */
 static void replace_rate_by_period(struct event *e, const struct event_pmu *pmu, uint64_t per_second)
 {
@@ -104,7 +104,7 @@ struct selection {
 	void *context;
 	struct {
 		char text[320];
-	} lost[LOSSES_MAX]; /* notices on what the tried event gives up, given if it is chosen */
+	} lost[LOSSES_MAX]; /* notices on what the event that is being tried lacks, which are passed on if it is chosen */
 	int nr_lost;
 	struct diag *d;
 };
@@ -119,14 +119,14 @@ __attribute__((format(printf, 2, 3))) static void note_loss(struct selection *l,
 	va_end(list);
 }
 
-/* Does the event need samples in the kernel?  Switches happen only there, and :k asks for nothing else. */
+/* Is the event useless without samples in the kernel?  Context switches happen only there, and :k excludes user code. */
 static bool event_needs_kernel(const struct perf_event_attr *a)
 {
 	return a->exclude_user || (event_is_rare(a) && !event_is_fault(a));
 }
 
-/* Opens the event once on this thread, giving up one wish after the other.  0 or -errno.  Wishes that are given up for good are changed in
- * *s. */
+/* Opens the event on this thread and closes it again.  As long as that fails, gives up one part of the attr after the other, as the error
+ * suggests.  0 or -errno.  If kernel samples are given up, *s is changed as well, so that attrs for other precise levels have none. */
 static int open_event_with_fallbacks(struct selection *l, struct event_spec *s, struct event *e)
 {
 	struct perf_event_attr *a = &e->attr;
@@ -143,7 +143,7 @@ static int open_event_with_fallbacks(struct selection *l, struct event_spec *s, 
 		if (error == EINVAL && a->read_format) {
 			a->read_format = 0;
 		} else if (error == EINVAL && a->build_id) {
-			a->build_id = 0; /* since Linux 5.12 */
+			a->build_id = 0; /* kernels before 5.12 refuse it */
 		} else if ((error == EACCES || error == EPERM) && !a->exclude_kernel && !event_needs_kernel(a)) {
 			a->exclude_kernel = a->exclude_callchain_kernel = s->exclude_kernel = true;
 			if (a->exclude_callchain_user)
@@ -151,7 +151,7 @@ static int open_event_with_fallbacks(struct selection *l, struct event_spec *s, 
 			note_loss(l, "%s: kernel samples unavailable (not permitted: kernel.perf_event_paranoid); sampling user code only",
 				  e->name);
 		} else if (error == ENODATA && a->sample_type & PERF_SAMPLE_DATA_SRC) {
-			/* Intel's load latencies since Alder Lake need a second counter for that */
+			/* on Intel's processors since Sapphire Rapids and Alder Lake, data sources of loads need an auxiliary event */
 			a->sample_type &= ~(uint64_t)PERF_SAMPLE_DATA_SRC;
 			note_loss(l, "%s: data source unavailable (this processor needs a second counter for it); use "
 				  "MEM_INST_RETIRED:ALL_LOADS to record it", e->name);
@@ -169,9 +169,9 @@ static uint64_t read_kernel_rate_limit(void)
 }
 
 /*
- * A rate above the kernel's limit is EINVAL.  A clock has a period that is computed here, so it opens, but after as many samples as a tick
- * may have it is silent until the next one, and code that runs at the tick (timers' handlers) gets too large a share.  So the allowed rate
- * is used, with a notice.
+ * Lowers a requested rate to the kernel's limit, with a notice.  Above the limit, opening a hardware event fails with EINVAL.  A clock
+ * opens, since its period is computed here, but the kernel stops it for the rest of a timer tick after as many samples as a tick may have.
+ * Code that runs at the tick (timers' handlers) would get too large a share then.
  */
 static void lower_rate_to_limit(struct selection *l, const struct event *e, struct event_spec *s)
 {
@@ -191,7 +191,7 @@ static void lower_rate_to_limit(struct selection *l, const struct event *e, stru
 }
 
 #define SETTING "kernel.perf_event_paranoid"
-#define PARANOID_ALL 2 /* above it a user may open nothing (Debian) */
+#define PARANOID_ALL 2 /* with a higher value of the setting (Debian's kernels have it), users without privileges can open no event */
 
 const char *event_why_not_permitted(void)
 {
@@ -239,7 +239,7 @@ static const char *text_of_open_error(const struct event_pmu *pmu, int error)
 	}
 }
 
-/* Returns what a user can do.  `auto` has no event that happens in the kernel only. */
+/* Returns what a user can do about an event that cannot be opened.  `auto` is no remedy for one that happens in the kernel only. */
 static const char *remedy_of(const struct perf_event_attr *a, int error)
 {
 	if ((error != EACCES && error != EPERM) || !event_needs_kernel(a))
@@ -249,8 +249,8 @@ static const char *remedy_of(const struct perf_event_attr *a, int error)
 }
 
 /*
- * Chooses the event of one item, from the highest requested precise level down.  automatic: the event must count as well (some virtual
- * machines open hardware events that stay 0).
+ * Chooses the event of one item: the highest precise level that can be opened, or the requested one.  automatic: the event has to count as
+ * well (some virtual machines open hardware events that stay 0).  0, or -errno with a sentence.
  */
 static int choose_event(struct selection *l, const struct event_spec *wanted, bool automatic, struct event *out)
 {
@@ -281,7 +281,7 @@ static int choose_event(struct selection *l, const struct event_spec *wanted, bo
 		if (ret == 0 || precise == 0 || !any)
 			break;
 	}
-	if (ret) /* the name is known, so the error is not -EINVAL */
+	if (ret) /* the name is known, and -EINVAL would mean a misuse (events_choose()), so it becomes -EOPNOTSUPP */
 		return diag_fail(l->d, ret == -EINVAL ? EOPNOTSUPP : -ret, "cannot sample %s: %s; %s", out->name,
 				 text_of_open_error(&l->pmu, -ret), remedy_of(&out->attr, -ret));
 	paced = automatic || strcmp(out->unit, "cycles") == 0;
@@ -298,8 +298,9 @@ static int choose_event(struct selection *l, const struct event_spec *wanted, bo
 }
 
 /*
- * auto: instructions with the least bias and loads with their addresses, both precise (the pair of the paper on tailored
- * profiling), where the processor has them; AMD's IBS says both in one event, precise cycles; else cycles, else the clock.
+ * On Intel's processors with PEBS, `auto` is first a pair of precise events (that of the paper on tailored profiling): instructions with
+ * the least bias, and loads with their addresses.  Elsewhere, and if that cannot be opened, it is cycles, which AMD's IBS samples precisely
+ * and with addresses of accesses.  The last level is the clock.
  */
 const char *event_auto_name(const struct event_pmu *pmu, int level, int i)
 {
@@ -350,11 +351,12 @@ static int choose_auto_events(struct selection *l, struct events *out)
 	if (out->nr == before)
 		return ret;
 	if (l->d)
-		*l->d->text = 0; /* the notices have said what could not be used */
+		*l->d->text = 0; /* an event was found, and notices have reported those that could not be used */
 	return 0;
 }
 
-/* Records of several events go into one ring, and the kernel lets no ring have two clocks. */
+/* Chooses perf's own clock, with which PEBS samples come in batches, if all events can do so.  Their records go into one ring, and the
+ * kernel does not let events with different clocks share one. */
 static void use_pebs_batches(const struct event_pmu *pmu, struct events *events)
 {
 	bool all = pmu->perf_clock;

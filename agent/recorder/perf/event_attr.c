@@ -11,12 +11,12 @@
 #include <time.h>
 
 /*
- * A clock's period must not divide the timer tick, or every sample falls behind the tick's own work.  A thousandth less
- * than asked for moves the samples through the whole of a 1 ms tick ten times a second.
+ * Returns a clock's period for a requested one.  It must not divide the timer tick, or every sample would come right after the tick's own
+ * work.  A period that is shorter by a thousandth moves the samples through the whole of a 1 ms tick.
  */
 #define CLOCK_PERIOD(ns) (((ns) - (ns) / 1024) | 1)
 #define IBS_STEP 16
-#define IBS_LEAST 144 /* AMD's manual: shorter ones are not reliable */
+#define IBS_LEAST 144 /* least period; AMD's manual says that shorter ones are not reliable */
 
 #ifndef PERF_FORMAT_LOST
 #define PERF_FORMAT_LOST (1u << 4) /* Linux 6.0 */
@@ -29,7 +29,7 @@
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_CPU |         \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC |    \
 	 PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_REGS_INTR)
-#define BATCHED_REGISTERS 0xff03ffull /* no segments */
+#define BATCHED_REGISTERS 0xff03ffull /* all general registers, ip and flags, but no segment registers */
 
 /*
  * Does a precise sample of the event describe a memory access?  Intel: MEM_TRANS_RETIRED (cd), MEM_INST_RETIRED (d0) and MEM_LOAD_*_RETIRED
@@ -93,8 +93,8 @@ uint64_t event_allowed_period(const struct perf_event_attr *a, const struct even
 	return period < IBS_LEAST ? IBS_LEAST : period & ~(uint64_t)(IBS_STEP - 1);
 }
 
-/* Default period of the kernel's own events other than clocks; 0: other events.  For a rate the kernel finds the period by and by, in each
- * process anew, so processes that lived for a hundred faults had one sample or none. */
+/* Returns the default period of the kernel's own events other than clocks, or 0 for all other events.  A rate is not used for these.  The
+ * kernel would adapt the period to it in each process anew, so a process with a hundred faults would have one sample or none. */
 static uint64_t own_period(const struct perf_event_attr *a)
 {
 	return event_is_rare(a) ? 1 : event_is_fault(a) ? FAULTS_PERIOD : 0;
@@ -103,7 +103,7 @@ static uint64_t own_period(const struct perf_event_attr *a)
 static int choose_sample_period(struct perf_event_attr *a, const struct event_spec *s, const struct event_options *o,
 				const struct event_pmu *pmu, struct diag *d)
 {
-	/* each switch is sampled, unless its item has a period */
+	/* options.period is not used for rare events: each of these is sampled, unless its item has a period or a rate */
 	uint64_t period = s->period || s->rate || event_is_rare(a) ? s->period : o->period;
 	uint64_t rate = s->rate ? s->rate : o->rate;
 
@@ -142,13 +142,13 @@ int event_make_attr(const struct event_spec *s, const struct event_options *o, c
 	a->precise_ip = precise & 3;
 	a->exclude_user |= s->exclude_user;
 	a->exclude_kernel |= s->exclude_kernel;
-	/* no x86 processor tells a hypervisor's events apart; IBS refuses all exclusions before Linux 6.15 */
+	/* no x86 processor can exclude a hypervisor's events, so exclude_hv has no effect, but IBS refuses it before Linux 6.15 */
 	a->exclude_hv = s->exclude_hv && !(pmu->vendor == EVENT_VENDOR_AMD && precise);
 	ret = choose_sample_period(a, s, o, pmu, d);
 	if (ret)
 		return ret;
 	choose_sample_content(a, o, pmu);
-	/* with PERF_SAMPLE_PERIOD the kernel makes a sample of each of these (kernel/events/core.c, perf_swevent_event()) */
+	/* with PERF_SAMPLE_PERIOD, the kernel ignores the period of such an event and samples each one (perf_swevent_event()) */
 	if (own_period(a) && a->sample_period > 1 && !a->freq)
 		a->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 	a->read_format = PERF_FORMAT_LOST;

@@ -53,7 +53,7 @@ static bool find_kernel_event(const char *name, struct perf_event_attr *a)
 	return false;
 }
 
-/* rN: N in hex goes to the processor as it is. */
+/* Takes a name rN, whose hexadecimal number N is the raw code of the processor's event. */
 static bool find_raw_event(const char *name, struct perf_event_attr *a)
 {
 	size_t digits = strspn(name + (*name != 0), "0123456789abcdefABCDEF");
@@ -85,7 +85,8 @@ static bool read_pmu_file_line(const char *pmu, const char *folder, const char *
 	return ok;
 }
 
-/* Spread value over the bits that format names: "config:0-7,32-35".  False: it does not fit. */
+/* Sets the bits of *a that a field's format names, as in "config:0-7,32-35", to those of value.  Returns false if the value does not fit,
+ * or the format is unknown. */
 static bool set_config_field(struct perf_event_attr *a, const char *format, uint64_t value)
 {
 	uint64_t *to;
@@ -116,7 +117,8 @@ static bool set_config_field(struct perf_event_attr *a, const char *format, uint
 	return value == 0;
 }
 
-/* fields: event=0x1,umask=2,inv or the name of an alias, which is such a list itself (depth 0: no alias in an alias). */
+/* Sets the fields of a list such as "event=0x1,umask=2,inv".  A word may also be the name of an alias in the PMU's folder `events`, which
+ * stands for such a list, unless depth is 0 (an alias has no alias in it).  0, or -EINVAL with a sentence. */
 static int set_config_fields(const char *pmu, const char *fields, int depth, struct perf_event_attr *a, struct diag *d)
 {
 	char field[64], line[256];
@@ -158,7 +160,7 @@ static int set_config_fields(const char *pmu, const char *fields, int depth, str
 	return 0;
 }
 
-/* PMU/fields/ */
+/* Takes a name of the form PMU/fields/.  0, or -EINVAL with a sentence. */
 static int find_pmu_event(const char *name, struct perf_event_attr *a, struct diag *d)
 {
 	char pmu[64], fields[128], line[64];
@@ -175,7 +177,7 @@ static int find_pmu_event(const char *name, struct perf_event_attr *a, struct di
 	return set_config_fields(pmu, fields, 1, a, d);
 }
 
-/* Finds an alias of the processor's PMU, where the kernel has one: mem-loads, topdown-..., and so on. */
+/* Takes an alias that the kernel has for the processor's PMU in sysfs, such as mem-loads or topdown-retiring. */
 static bool find_kernel_alias(const char *name, struct perf_event_attr *a)
 {
 	static const char *const pmus[] = { "cpu", "cpu_core" };
@@ -208,13 +210,13 @@ static int find_libpfm_event(const char *name, struct perf_event_attr *a)
 		a->config = attr.config;
 		a->config1 = attr.config1;
 		a->config2 = attr.config2;
-		a->exclude_user = attr.exclude_user; /* libpfm4's modifier u=0 */
+		a->exclude_user = attr.exclude_user; /* set by libpfm4's modifier u=0 */
 		a->exclude_kernel = attr.exclude_kernel;
 	}
 	return ret;
 }
 
-/* Passes all names that can be suggested: the kernel's, the table's, and libpfm4's for the processors of this machine. */
+/* Passes all names that can be suggested to each(): the kernel's, those of event_table.c, and libpfm4's for this machine's PMUs. */
 static void each_event_name(const struct event_pmu *known, void (*each)(void *context, const char *name), void *context)
 {
 	pfm_pmu_t pmu;

@@ -10,7 +10,7 @@
 
 #define DEVICES "/sys/bus/event_source/devices"
 
-/* "key\t: value": value, or NULL */
+/* Returns the value of a line "key\t: value", or NULL if the line has another key. */
 static const char *value_of_key(const char *line, const char *key)
 {
 	const char *colon = strchr(line, ':');
@@ -29,7 +29,7 @@ static void read_processor_model(struct event_pmu *p)
 
 	if (!f)
 		return;
-	while (fgets(line, sizeof(line), f) && line[0] != '\n') { /* the first processor's lines */
+	while (fgets(line, sizeof(line), f) && line[0] != '\n') { /* a blank line ends the first processor's part */
 		if ((v = value_of_key(line, "vendor_id")) != NULL)
 			p->vendor = strncmp(v, "GenuineIntel", 12) == 0 ? EVENT_VENDOR_INTEL :
 				    strncmp(v, "AuthenticAMD", 12) == 0 ? EVENT_VENDOR_AMD : EVENT_VENDOR_OTHER;
@@ -51,7 +51,7 @@ void event_pmu_read(struct event_pmu *out)
 
 	memset(out, 0, sizeof(*out));
 	read_processor_model(out);
-	out->counters = access(DEVICES, R_OK) != 0; /* without sysfs, only opening an event shows it */
+	out->counters = access(DEVICES, R_OK) != 0; /* without sysfs, counters are assumed until an event cannot be opened */
 	for (size_t i = 0; i < sizeof(pmus) / sizeof(pmus[0]); i++) {
 		FILE *f;
 

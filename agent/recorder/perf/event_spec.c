@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of events as a user writes it: split at commas, modifiers and periods taken off.  Grammar: event.h. */
+/* Parses a list of events as a user writes it: splits it at commas, and takes modifiers and periods off the names.  Grammar: event.h. */
 #include "agent/recorder/perf/event.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PERIOD_MOST (1ull << 50) /* the kernel refuses those that look negative */
+#define PERIOD_MOST (1ull << 50) /* far below 2^63, from which on the kernel refuses periods as negative */
 
-/* Parses N, Nk, NM or NG.  0: it is none of these. */
+/* Returns the number of a text N, Nk, NM or NG, or 0 if it is none of these or too large. */
 static uint64_t parse_scaled_number(const char *text, size_t length)
 {
 	uint64_t n = 0, unit = 1;
@@ -46,7 +46,8 @@ static int diag_bad_number(const char *what, const struct event_spec *s, struct 
 	return diag_fail(d, EINVAL, "'%s': %s must be a number from 1 to 2^50 (suffixes: k, M, G)", s->text, what);
 }
 
-/* Parses letters.  u k h: count there only.  p pp ppp: exactly this precise level.  P: the highest level. */
+/* Parses a modifier of letters (event.h).  u, k, h: count there only.  p, pp, ppp: exactly this precise level.  P: the highest level.
+ * Returns false if it has other letters or too many p. */
 static bool parse_modifier_letters(const char *m, size_t length, struct event_spec *s)
 {
 	bool user = false, kernel = false, hv = false;
@@ -72,7 +73,8 @@ static bool parse_modifier_letters(const char *m, size_t length, struct event_sp
 	return true;
 }
 
-/* Parses one modifier, without its colon.  1: taken; 0: not one of tailor's; or -EINVAL. */
+/* Parses one modifier, without its colon.  Returns 1 if it was taken, 0 if it is none of tailor's (it may be libpfm4's), or -EINVAL with a
+ * sentence. */
 static int parse_modifier(const char *m, size_t length, struct event_spec *s, struct diag *d)
 {
 	if (text_starts_with(m, length, "period=")) {
@@ -97,7 +99,8 @@ static int diag_bad_modifier(const struct event_spec *s, const char *m, size_t l
 	return diag_fail(d, EINVAL, "'%s': unknown modifier '%.*s' (valid: u k h p pp ppp P)", s->text, (int)length, m);
 }
 
-/* NAME@PERIOD[:MODIFIER]...: *length is cut to NAME. */
+/* Parses what follows the last '@' of an item NAME@PERIOD[:MODIFIER]..., and sets *length to that of NAME.  0 (also if there is no '@'), or
+ * -EINVAL with a sentence. */
 static int parse_period_suffix(struct event_spec *s, size_t *length, struct diag *d)
 {
 	const char *at = strrchr(s->text, '@'), *m;
@@ -121,8 +124,9 @@ static int parse_period_suffix(struct event_spec *s, size_t *length, struct diag
 	return memchr(s->text, '@', *length) ? diag_fail(d, EINVAL, "'%s' has two periods; give one", s->text) : 0;
 }
 
-/* Takes modifiers from the end: in PMU/fields/letters those behind the last slash, in NAME:... those from the last colon on, as long as
- * they are tailor's.  The rest is libpfm4's. */
+/* Takes modifiers from the end of the name, and shortens *length by them.  In PMU/fields/letters, it is the text after the last slash; in
+ * NAME:..., those after the last colons, as long as they are tailor's.  The rest belongs to libpfm4's name.  0, or -EINVAL with a
+ * sentence. */
 static int parse_modifier_suffixes(struct event_spec *s, size_t *length, struct diag *d)
 {
 	const char *name = s->text, *slash = memrchr(name, '/', *length), *colon;

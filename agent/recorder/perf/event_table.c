@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encodings of the events that tailor needs on processors that libpfm4 4.13 does not know, by libpfm4's names for their predecessors, so
- * that a command line works on both.  The table also has the events that libpfm4 encodes otherwise than their vendor: of 1,282 that Intel's
- * files and libpfm4 4.13 both name for Skylake to Sapphire Rapids, these 18.
+ * Encodings of the events that tailor needs on processors that libpfm4 4.13 does not know.  The names are libpfm4's for the predecessors of
+ * these processors, so that a command line works on both.  The tables also have the events that libpfm4 encodes otherwise than their
+ * vendor: for Skylake to Sapphire Rapids, these are some of the 1,282 events that both Intel's files and libpfm4 4.13 name.
  *
  * Codes: event select in bits 0 to 7, unit mask 8 to 15, edge 18, invert 23, counter mask 24 to 31.  Sources: Intel's event files,
  * github.com/intel/perfmon (SKL 59, SKX 1.37, ICL 1.24, ICX 1.30, SPR 1.39, ADL 1.40, MTL 1.22, EMR 1.24, GNR 1.20: the P cores); AMD,
@@ -19,7 +19,7 @@ struct entry {
 	uint64_t config;
 };
 
-/* Golden Cove, Raptor Cove, Redwood Cove */
+/* for Golden Cove, Raptor Cove and Redwood Cove */
 static const struct entry golden_cove[] = {
 	{ "CPU_CLK_UNHALTED:THREAD_P", 0x003c },
 	{ "INST_RETIRED:ANY_P", 0x00c0 },
@@ -89,7 +89,7 @@ static const struct entry neoverse_n1[] = {
 };
 
 static const struct {
-	const char *pmu; /* prefix that may precede :: */
+	const char *pmu; /* libpfm4's name of the PMU, which may precede the event's name with "::" */
 	enum event_vendor vendor;
 	uint32_t family, model; /* model ~0: all of the family */
 	const struct entry *entry;

@@ -7,7 +7,8 @@
 
 #define BUILD_ID_BYTES 20
 
-/* Smallest size of the parts that are read below, without the header and the record_id.  1: no part is read. */
+/* Least bytes of a record of each known type, without the header and the record_id: those of the parts that are read below.  1: none are
+ * read.  0: the type is not known. */
 static const uint16_t least[] = {
 	[PERF_RECORD_MMAP] = 32,     [PERF_RECORD_LOST] = 16,	       [PERF_RECORD_COMM] = 8,	  [PERF_RECORD_EXIT] = 24,
 	[PERF_RECORD_FORK] = 24,     [PERF_RECORD_THROTTLE] = 24,      [PERF_RECORD_MMAP2] = 64,  [PERF_RECORD_LOST_SAMPLES] = 8,
@@ -27,7 +28,7 @@ static struct mapping mapping_of_record(const struct perf_event_header *h, size_
 		uint64_t address, bytes, offset;
 	} r;
 	struct {
-		unsigned char who[24]; /* device, inode and its generation, or size and build id */
+		unsigned char who[24]; /* the file's device, inode and its generation; or the size of its build id, and the id */
 		uint32_t prot, flags;
 	} r2 = { .prot = h->misc & PERF_RECORD_MISC_MMAP_DATA ? PROT_READ : PROT_READ | PROT_EXEC };
 	bool second = h->type == PERF_RECORD_MMAP2;
@@ -86,7 +87,7 @@ int kernel_record(const struct record_layout *l, const struct perf_event_header 
 		memcpy(&out->task, h, sizeof(out->task));
 		out->task.time_ns = record_time(l, out->task.time_ns);
 		break;
-	case PERF_RECORD_LOST: /* id, lost */
+	case PERF_RECORD_LOST: /* the event's id is before the number */
 		memcpy(&out->lost, (const char *)h + 16, sizeof(out->lost));
 		break;
 	case PERF_RECORD_LOST_SAMPLES:

@@ -14,7 +14,7 @@ bool perf_clock_of_page(const struct perf_event_mmap_page *page, struct perf_clo
 	bool there;
 	uint32_t seq;
 
-	do { /* an odd number: the page is being written */
+	do { /* an odd number means that the kernel is writing the page */
 		seq = __atomic_load_n(&page->lock, __ATOMIC_ACQUIRE);
 		there = page->cap_user_time && page->cap_user_time_zero;
 		*out = (struct perf_clock){ page->time_zero, page->time_mult, page->time_shift };

@@ -3,16 +3,16 @@
 
 #include "agent/recorder/perf/event_internal.h"
 
-#define PART 16	 /* most part of a period by which it varies, up or down */
-#define APART 64 /* least such part: a loop as long as the requested period is passed through in so many samples */
-#define STEP 16	 /* IBS counts precise periods in such steps */
-#define OWN_SAMPLES 20
-/* The period of a counter that has few samples itself (its task waits) changes after so many of inherited ones, for counters that are
- * inherited from then on. */
+#define PART 16	 /* a period varies by at most 1/16 of it, up or down */
+#define APART 64 /* and by at least 1/64, so samples pass through a loop that is as long as the requested period in 64 samples or fewer */
+#define STEP 16	 /* AMD's IBS counts in such steps, so periods of precise events are varied in them */
+#define OWN_SAMPLES 20 /* samples of the counter itself after which its period changes */
+/* The period of a counter that has few samples itself (as its task waits) changes after so many samples of its inherited counters.
+ * Counters that are inherited later have the new period. */
 #define ALL_SAMPLES 1000
 
-/* Range of the periods of page faults, unless the user gave another one.  Their harmonic mean is FAULTS_PERIOD, so that a fault is in as
- * many samples. */
+/* Bounds of the periods of page faults, if the user gave none.  The harmonic mean of the range is about FAULTS_PERIOD, so there are as many
+ * samples as with that period. */
 #define FAULTS_SHORTEST 6u
 #define FAULTS_LONGEST 16u
 

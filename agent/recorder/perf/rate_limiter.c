@@ -2,9 +2,9 @@
 #include "agent/recorder/perf/rate_limiter.h"
 
 #define LOOK_NS 50000000u
-#define TOO_MANY 4u	   /* times the rate */
-#define BEGINNING 2000u	   /* samples that a counter may take to find its period */
-#define LONGEST_NS 2000000000u
+#define TOO_MANY 4u	   /* a counter is paused if it has so many times its rate */
+#define BEGINNING 2000u	   /* samples between two checks below which it is not paused, as the kernel needs some to find the period */
+#define LONGEST_NS 2000000000u /* longest pause */
 
 enum rate_limiter_action rate_limiter_check(struct rate_limiter *b, uint64_t samples, uint64_t rate, uint64_t now_ns)
 {

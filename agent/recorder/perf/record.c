@@ -18,7 +18,7 @@ int record_layout(const struct perf_event_attr *attr, struct record_layout *out)
 {
 	if (attr->sample_type & ~KNOWN_TYPES || attr->read_format & ~KNOWN_FORMATS)
 		return -EINVAL;
-	memset(out, 0, sizeof(*out)); /* with the padding, since layouts are compared as bytes */
+	memset(out, 0, sizeof(*out)); /* clears the padding as well, since layouts are compared by memcmp() */
 	out->sample_type = attr->sample_type;
 	out->read_format = attr->read_format;
 	out->branch_sample_type = attr->branch_sample_type;
@@ -59,7 +59,8 @@ static uint64_t take_record_word(struct place *p)
 	return here ? *here : 0;
 }
 
-/* Reads value [enabled] [running] [id] [lost], or, of a group, nr [enabled] [running] and value [id] [lost] for each. */
+/* Reads the part of PERF_SAMPLE_READ.  It is value [enabled] [running] [id] [lost].  With PERF_FORMAT_GROUP, it is nr [enabled] [running],
+ * and then value [id] [lost] for each counter. */
 static void take_read_values(struct place *p, uint64_t format, struct record_sample *s)
 {
 	unsigned times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
@@ -172,7 +173,7 @@ int record_sample(const struct record_layout *l, const struct perf_event_header 
 		s->nr_chain = take_record_word(&p);
 		s->chain = take_record_words(&p, s->nr_chain);
 	}
-	if (type & PERF_SAMPLE_RAW) /* a 32-bit length and so many bytes, with padding */
+	if (type & PERF_SAMPLE_RAW) /* skips a 32-bit length and so many bytes, with padding to 8 bytes */
 		take_record_words(&p, p.at < p.end ? ((uint32_t)*p.at + 4ull + 7) / 8 : 1);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		skip_branch_stack(&p, l->branch_sample_type);
@@ -183,7 +184,7 @@ int record_sample(const struct record_layout *l, const struct perf_event_header 
 	if (type & PERF_SAMPLE_WEIGHT)
 		s->latency = take_record_word(&p);
 	else if (type & PERF_SAMPLE_WEIGHT_STRUCT)
-		s->latency = (uint32_t)take_record_word(&p); /* var1_dw; the halves above it are other times */
+		s->latency = (uint32_t)take_record_word(&p); /* the latency is var1_dw, the lower half; var2_w and var3_w are other times */
 	if (type & PERF_SAMPLE_DATA_SRC)
 		s->data_source = take_record_word(&p);
 	if (type & PERF_SAMPLE_TRANSACTION)
@@ -198,7 +199,7 @@ int record_sample(const struct record_layout *l, const struct perf_event_header 
 		s->data_page_bytes = take_record_word(&p);
 	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
 		s->code_page_bytes = take_record_word(&p);
-	return p.bad ? -EBADMSG : 0; /* AUX data may follow: not used */
+	return p.bad ? -EBADMSG : 0; /* AUX data may follow, which is not used */
 }
 
 void record_drop_unused_stack(const struct record_layout *l, struct perf_event_header *h)
@@ -211,7 +212,7 @@ void record_drop_unused_stack(const struct record_layout *l, struct perf_event_h
 		return;
 	at = (size_t)(s.stack - (const unsigned char *)h);
 	memcpy(&room, (char *)h + at - sizeof(room), sizeof(room));
-	used = s.stack_bytes ? ((uint64_t)s.stack_bytes + 7) & ~7ull : 8; /* a stack without room has no word for its size behind it */
+	used = s.stack_bytes ? ((uint64_t)s.stack_bytes + 7) & ~7ull : 8; /* not 0: then no word for the used size would follow the stack */
 	memcpy((char *)h + at - sizeof(used), &used, sizeof(used));
 	memmove((char *)h + at + used, (char *)h + at + room, h->size - at - room);
 	h->size = (uint16_t)(h->size - (room - used));

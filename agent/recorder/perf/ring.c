@@ -83,13 +83,13 @@ static void copy_ring_bytes(const struct ring *r, uint64_t position, void *to, s
 }
 
 /*
- * Returns the record at the tail, whole and in one piece.  Records of a ring that only the recorder has mapped stay where they are, since
- * the kernel writes nothing there until data_tail says that they have been read.  Records of a foreign ring are copied before they are
- * checked and used.
+ * Returns the record at the tail in one piece, valid until the next call.  h: a copy of its header, whose size was checked.  A record of a
+ * ring that only the recorder has mapped stays where it is, unless it wraps around, since the kernel does not overwrite it before data_tail
+ * is advanced.  A record of a foreign ring is copied, with that header, since the host could change it after it was checked.
  */
 static const void *get_contiguous_record(const struct ring *r, const struct perf_event_header *h)
 {
-	static _Alignas(8) unsigned char copy[1 << 16]; /* sizes are 16 bit */
+	static _Alignas(8) unsigned char copy[1 << 16]; /* room for any record, whose size has 16 bits */
 	uint64_t at = r->tail & (r->bytes - 1);
 
 	if (!r->foreign && h->size <= r->bytes - at)
@@ -117,7 +117,7 @@ static int drain_mapped_ring(struct ring *r, void (*record)(void *context, const
 	while (!bad && r->tail != head) {
 		struct perf_event_header h;
 
-		copy_ring_bytes(r, r->tail, &h, sizeof(h)); /* records are 8-byte aligned: a header never straddles */
+		copy_ring_bytes(r, r->tail, &h, sizeof(h)); /* records and headers are 8 bytes aligned, so a header never wraps around */
 		if (is_bad_record_size(&h, head - r->tail)) {
 			bad = 1;
 			r->tail = head;
@@ -125,7 +125,7 @@ static int drain_mapped_ring(struct ring *r, void (*record)(void *context, const
 		}
 		record(context, get_contiguous_record(r, &h));
 		r->tail += h.size;
-		if (r->tail - said >= SAY_BYTES) { /* makes room while the drain goes on */
+		if (r->tail - said >= SAY_BYTES) { /* the kernel gets the room back while the drain goes on */
 			said = r->tail;
 			__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 		}
@@ -152,9 +152,9 @@ static int drain_kept_chunk(struct kept_chunk *c, void (*record)(void *context, 
 }
 
 /*
- * Drains the chunks that ring_spill.h has taken out, and then the ring.  The spill thread goes on meanwhile, so the ring does not fill up
- * while many records are handed on.  If nothing is written any more, that thread adds at most two more chunks, so all is drained.
- * Otherwise the rest is for the next time.
+ * Drains the chunks that the spill thread (ring_spill.h) has taken out, and then the ring.  That thread goes on adding chunks while these
+ * are drained, so the ring does not fill up.  At most three more chunks than there were at the beginning are drained.  If nothing is
+ * written into the ring any more, the thread adds fewer, so all is drained.  Otherwise the rest is left to the next call.
  */
 int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads read a ring, never at the same time: each reads while it holds the lock, or after it has taken the ring (in_use) under the
- * lock.  The recorder's own thread copies nothing if it comes in time.  The spill thread looks every few milliseconds, and copies only
- * records that have waited.
+ * Two threads read a ring, never at the same time.  The spill thread reads while it holds the lock.  The recorder's own thread reads after
+ * it has set in_use under the lock.  If that thread drains in time, nothing is copied: the spill thread looks every few milliseconds, and
+ * copies only records that have waited for LATE_NS or fill half of their ring.
  */
 #include "agent/recorder/perf/ring_spill.h"
 
@@ -17,12 +17,13 @@
 #include <time.h>
 
 #define LOOK_NS 5000000ull
-#define RINGS_A_LOOK 64u /* with more rings, looks are rarer: rings of threads are small, and wake the recorder up */
-/* If no ring is full soon, the next look is so many times later.  Each look takes a processor from a program for some 30 µs, with what it
- * displaces in caches, and beside a process that waits, looks would be most of what the recorder takes. */
+#define RINGS_A_LOOK 64u /* with more rings, looks are rarer; so many are rings of threads, which wake the recorder up themselves */
+/* If no ring will be full soon, the next look is so many times later.  Each look takes a processor from a program for some 30 µs, including
+ * what it displaces in caches.  Beside a process that waits, looks would otherwise be most of what the recorder costs. */
 #define AT_REST 12u
-#define SOON 4u /* a ring is full soon if it fills within so many of such looks */
-/* Records are late after this time, since the recorder comes every 20 ms, and when a ring is half full. */
+#define SOON 4u /* a ring will be full soon if it fills within so many intervals of looks at rest */
+/* Records that have waited for longer are taken out, since the recorder is late then: it drains every 20 ms, and when a ring is half
+ * full. */
 #define LATE_NS 25000000ull
 #define STACK_BYTES (256u << 10)
 
@@ -34,14 +35,14 @@ struct kept_ring {
 	uint64_t bytes, tail, drained_ns, seen_head;
 	struct kept_chunk *first, **last;
 	uint64_t nr_chunks;
-	struct record_layout samples; /* layout of all of its samples, without a clock, which the recorder's thread changes */
+	struct record_layout samples; /* layout of all of its samples; clock is NULL, as the recorder's thread changes those pairs */
 	bool has_layout;
-	bool in_use; /* taken by the recorder's thread, which holds no lock meanwhile */
+	bool in_use; /* the recorder's thread reads the ring, without holding the lock */
 };
 
 struct ring_spill {
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards all members below, and the rings in the list */
+	pthread_mutex_t lock; /* guards all members below, and the elements of the list of rings */
 	pthread_cond_t ended;
 	bool end;
 	struct kept_ring *ring;
@@ -58,8 +59,8 @@ static void copy_from_ring(const struct kept_ring *r, uint64_t position, void *t
 }
 
 /*
- * Copies records from the ring's tail on, samples without unused room of their stacks.  Returns the number of bytes at to.  A record of
- * invalid size is copied as it is, with all that follows.
+ * Copies so many bytes of records from the ring's tail on, samples without the unused part of their stacks.  Returns the number of bytes
+ * that were written to `to`.  If the layout is unknown, or from a record of invalid size on, the bytes are copied as they are.
  */
 static uint64_t copy_records(const struct kept_ring *r, unsigned char *to, uint64_t bytes)
 {
@@ -82,7 +83,8 @@ static uint64_t copy_records(const struct kept_ring *r, unsigned char *to, uint6
 	return at + bytes - from;
 }
 
-/* Copies all records that are there now, if they have waited or fill half the ring.  The drain finds out whether they are valid. */
+/* Takes all records out of the ring, if they have waited for LATE_NS or fill half of it.  If memory or the limit (bytes_max) does not allow
+ * that, they stay.  Whether they are valid is checked by ring_drain(). */
 static void keep_ring_records(struct ring_spill *k, struct kept_ring *r, uint64_t now_ns)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), nr = head - r->tail;
@@ -105,7 +107,7 @@ static void keep_ring_records(struct ring_spill *k, struct kept_ring *r, uint64_
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-/* Will the ring be full soon, at its pace since the last look, so many ns ago? */
+/* Will the ring be full within SOON looks at rest, if records come as fast as since the last look?  ns: time since that look. */
 static bool is_full_soon(struct kept_ring *r, uint64_t ns)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), nr = head - r->seen_head;
@@ -158,7 +160,7 @@ int ring_spill_create(uint64_t bytes_max, struct ring_spill **out)
 	pthread_condattr_destroy(&clock);
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, STACK_BYTES);
-	sigfillset(&all); /* signals are for the recorder's thread */
+	sigfillset(&all); /* the thread inherits that all signals are blocked, so that the recorder's own thread gets them */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&k->thread, &small, run_spill_thread, k);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

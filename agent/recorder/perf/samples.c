@@ -21,16 +21,16 @@ enum { NR_PLAIN = SAMPLE_COLUMN_LATENCY + 1 };
 
 struct samples {
 	uint32_t event;
-	uint64_t registers, kept; /* perf's masks: in the samples, in the trace */
+	uint64_t registers, kept; /* perf's masks of the registers that samples have, and of those that are written */
 	struct record_layout layout;
 	bool with_stack, with_chain, with_kernel_chain;
-	bool chain_has_ip; /* the ip register was not recorded: the user's instruction is the chain's first */
-	uint64_t period; /* period of every sample, if samples do not say it */
+	bool chain_has_ip; /* the ip register is not recorded, so it is set to the user's instruction at the beginning of the call chain */
+	uint64_t period; /* period of every sample, if samples do not have it in them; else 0 */
 	uint32_t nr, chain_used;
 	struct column_encoder *columns;
 	struct stack_delta *stacks;
 	uint64_t column[NR_PLAIN][NR_MAX]; /* indexed by column number */
-	uint64_t reg[64][NR_MAX]; /* only pages of registers that are recorded are ever touched */
+	uint64_t reg[64][NR_MAX]; /* values of registers; pages of those that are not recorded are never touched, so take no memory */
 	uint64_t chain[CHAIN_MAX];
 	unsigned char encoded[COLUMNS_LIST_ROOM(CHAIN_MAX)];
 	unsigned char kernel_chain[KERNEL_CHAIN_MAX]; /* encoded as in the trace */
@@ -76,7 +76,7 @@ void samples_destroy(struct samples *s)
 
 void samples_keep_registers(struct samples *s, uint64_t registers)
 {
-	if (!s->with_stack) /* unwinding starts from any of them */
+	if (!s->with_stack) /* with stacks, unwinding may start from any register, so all are kept */
 		s->kept = (s->registers & registers) | (uint64_t)s->chain_has_ip << IP_REGISTER;
 }
 
@@ -92,8 +92,8 @@ bool samples_full(const struct samples *s)
 	       KERNEL_CHAIN_MAX - s->kernel_chain_bytes < (ONE_CHAIN_MAX + 1) * LEB128_MAX;
 }
 
-/* Adds the return addresses, which stand behind the mark of the user's context and the user's instruction itself.  Returns that
- * instruction, or 0. */
+/* Adds the user's return addresses of a call chain.  These follow the kernel's mark of the user's context, and the user's instruction.
+ * Returns that instruction, or 0 if there is none. */
 static uint64_t add_user_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 {
 	uint32_t before = s->chain_used;
@@ -116,7 +116,8 @@ static uint64_t add_user_chain(struct samples *s, const uint64_t *at, uint64_t n
 	return ip;
 }
 
-/* Adds the kernel's part, which stands behind its mark and the sample's own instruction: the number of addresses, then the addresses. */
+/* Adds the kernel's return addresses of a call chain, which follow the mark of the kernel's context and the sample's own instruction.
+ * Their number is encoded first, and then the differences between them. */
 static void add_kernel_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 {
 	unsigned char *to = s->kernel_chain + s->kernel_chain_bytes;
@@ -193,7 +194,8 @@ static bool all_zero(const uint64_t *v, uint32_t nr)
 	return v[0] == 0 && memcmp(v, v + 1, (nr - 1) * sizeof(*v)) == 0;
 }
 
-/* Columns that go with the instruction, or with each other; others are close to the number before. */
+/* Columns whose values depend on the instruction or on each other, so that the encoder predicts them.  Values of other columns are mostly
+ * close to the one before. */
 #define PREDICTED (1u << SAMPLE_COLUMN_ADDRESS | 1u << SAMPLE_COLUMN_DATA_SOURCE | 1u << SAMPLE_COLUMN_LATENCY)
 
 int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_samples)
@@ -227,7 +229,7 @@ int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_sample
 		trace_samples_column(w, SAMPLE_COLUMN_KERNEL_CHAIN, SAMPLE_ENCODING_LISTS, s->kernel_chain, s->kernel_chain_bytes);
 	if (s->with_stack)
 		stack_delta_write(s->stacks, w);
-	ret = trace_record_end(w); /* flushes when it is large */
+	ret = trace_record_end(w); /* this writes the chunk itself if the record is large */
 	flushed = trace_writer_flush(w, TRACE_CHUNK_SAMPLES);
 	s->nr = s->chain_used = 0;
 	s->kernel_chain_bytes = s->nr_kernel_chain = s->kernel_chain_last = 0;
