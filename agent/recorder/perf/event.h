@@ -74,7 +74,7 @@ struct event_pmu {
 };
 
 struct event {
-	char name[136]; /* name as it was written, followed by :u or :k if only that is counted */
+	char name[136]; /* name as it was written, without its modifiers, but with :u or :k if only that is counted */
 	char unit[16];	/* unit of a sample's weight */
 	uint64_t rate;	/* samples per second that were requested; 0: a period was */
 	struct perf_event_attr attr; /* sampling, not inherited, disabled */

@@ -95,8 +95,8 @@ int attach_target_explain_failure(const struct attach_target *t, int ret, struct
 	struct proc_status s;
 	int error = proc_status(t->living, 0, &s);
 
-	/* an exiting process loses its memory first: later reads do not show this process.  If a process cannot be read for lack of
-	 * descriptors, it has not exited. */
+	/* a process that exits loses its memory first, and what is read of it after that is not about its program.  If its status cannot be
+	 * read for another reason (descriptors), it may still run. */
 	if (d->text[0] && (error ? error != -ESRCH : s.has_memory))
 		return ret;
 	return diag_fail(d, ESRCH, "process %d exited while tailor attached to it; start it again with `tailor run`", (int)t->pid);
@@ -133,7 +133,7 @@ int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d)
 	t->own_pid = s.own_pid;
 	t->state = s.state;
 	t->tracer = (pid_t)s.tracer;
-	/* the check that perf_event_open(2) makes as well: is the process readable? */
+	/* reading the maps needs the same permission (ptrace access) that perf_event_open(2) requires */
 	t->living = living;
 	ret = proc_each_mapping(living, is_agent_mapping, NULL);
 	t->has_agent = ret > 0;
@@ -168,7 +168,7 @@ static pid_t pid_of_trusted_listener(const char *name, uid_t owner)
 	return pid;
 }
 
-/* A variable of the environment that a process was started with. */
+/* A variable that is looked for in the environment with which a process was started. */
 struct variable {
 	const char *key; /* with its '=' */
 	char *value;
@@ -201,13 +201,14 @@ static int take_trusted_listener(void *listener, const char *name)
 {
 	struct listener *l = listener;
 
-	/* skip the socket beside it, which takes requests to the recorder */
+	/* names with a dot are skipped: those are the sockets for requests, beside the guests' sockets (control.h) */
 	if (!strchr(name, '.') && (size_t)snprintf(l->socket, l->bytes, "%s", name) < l->bytes)
 		l->pid = pid_of_trusted_listener(name, l->owner);
 	return l->pid != 0;
 }
 
-/* Finds the first socket whose name begins so and that is trusted, since other users can take such names. */
+/* Finds the first listener whose name begins with prefix and that is trusted, since other users can take such names.  Returns its PID, or 0
+ * if there is none. */
 static pid_t find_listener_by_prefix(const char *prefix, uid_t owner, char *socket, size_t bytes)
 {
 	struct listener l = { owner, socket, bytes, 0 };
@@ -227,14 +228,14 @@ int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *re
 	owner = (uid_t)s.user;
 	if (read_process_variable(pid, "TAILOR_SOCKET=", socket, bytes) && (*recorder = pid_of_trusted_listener(socket, owner)))
 		return 0;
-	/* `tailor attach` */
+	/* the name that `tailor attach` takes */
 	snprintf(prefix, sizeof(prefix), "tailor-attach-%d", (int)pid);
 	if ((size_t)snprintf(socket, bytes, "%s", prefix) < bytes && (*recorder = pid_of_trusted_listener(socket, owner)))
 		return 0;
-	strcat(prefix, "-"); /* `tailor attach` where another user has that name */
+	strcat(prefix, "-"); /* the name that `tailor attach` takes if another user has taken the former */
 	if ((*recorder = find_listener_by_prefix(prefix, owner, socket, bytes)))
 		return 0;
-	/* a process that is preloaded alone starts its recorder itself, which it names after its own pid */
+	/* the agent of a process that was preloaded without `tailor run` starts a recorder, and names it by the PID in its namespace */
 	snprintf(prefix, sizeof(prefix), "tailor-%d-", (int)s.own_pid);
 	return (*recorder = find_listener_by_prefix(prefix, owner, socket, bytes)) ? 0 : -ENOENT;
 }

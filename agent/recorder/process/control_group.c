@@ -23,7 +23,7 @@ bool control_group_each(pid_t pid, void (*each)(void *context, const char *contr
 	if (n < 0)
 		return false;
 	text[n] = 0;
-	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) { /* N:CONTROLLERS:PATH */
+	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) { /* a line is N:CONTROLLERS:PATH */
 		char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
 
 		if (!group)

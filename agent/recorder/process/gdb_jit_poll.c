@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A watched process has a few lists (one per object that exports a descriptor), a list has entries, and an entry is known by its address
- * and the object that it points to.  Memory is used again, so an entry that points elsewhere is a new one.
+ * A watched process has a few lists, one for each object that has a descriptor.  A list has entries, each of which points to a code object
+ * (an ELF file in memory).  JITs use memory again, so an entry with a known address that points to another object is a new one.
  *
- * JITs put new entries at the head (LLVM, V8, PHP, HotSpot's relatives all do), so a look walks from the head to the first entry that it
- * knows; once a second it walks the whole list, or less often where that takes long.  A long list is walked in portions, one a look, so
- * that the rest of the recording goes on.  A list that leads back into itself (a ring) ends where it does, or at the latest after three
- * times around.  Entries that are no longer remembered (a limit was reached) are found by Brent's algorithm.
+ * JITs put new entries at the head of the list (LLVM, V8, PHP and HotSpot's relatives all do), so a look reads from the head to the first
+ * known entry.  Once a second it walks the whole list, or less often if that takes long.  A long list is walked in portions, one a look, so
+ * that the rest of the recording goes on.  The process may have made a list that leads back into itself.  A walk ends where it comes to an
+ * entry that it has marked as passed.  Entries that are not remembered, because a limit was reached, cannot be marked, so the walk also
+ * compares with one passed entry that it replaces ever less often (Brent's algorithm).
  */
 #include "agent/recorder/process/gdb_jit_poll.h"
 
@@ -29,30 +30,32 @@
 #define ENTRIES_MAX 1000000u  /* most entries of one list */
 #define LIST_BYTES_MAX (2ull << 30) /* most bytes of all objects of a process */
 #define PORTION_ENTRIES 8192u /* most entries of a list that one look reads */
-#define PORTION_NS 5000000ull /* longest look at a list */
-#define LOOK_NS 20000000ull   /* longest look at all processes */
-/* Interval of looks.  Code that is registered and freed in between is never seen. */
+#define PORTION_NS 5000000ull /* time after which a look at one list ends */
+#define LOOK_NS 20000000ull   /* time after which a look at all processes begins no further process */
+/* Interval of looks, in ms.  Code that is registered and freed between two looks is never seen. */
 #define LOOK_MS 10
 #define LOOK_AT_REST_MS 50 /* interval when no list has changed for AT_REST_NS */
 #define AT_REST_NS 10000000000ull
-/* The last look ends after so much processor time, so that beside busy programs it reads as much as on an idle machine. */
+/* The walks at the end of the recording stop after so much processor time, so beside busy programs they read as much as on an idle
+ * machine. */
 #define FINISH_NS 1000000000ull
-#define FINISH_WALL_NS 5000000000ull /* the last look ends after so much time in any case */
-#define CLOCK_ENTRIES 32u     /* entries between two looks at the clock */
-#define DUTY 20u	      /* a whole walk begins again after so many times its duration */
+#define FINISH_WALL_NS 5000000000ull /* they stop after so much time in any case */
+#define CLOCK_ENTRIES 32u     /* entries that are read between two looks at the clock */
+#define DUTY 20u	      /* a walk over a whole list, or a search, is not repeated for so many times its duration */
 #define ELF_BYTES_MAX (48u << 20) /* a trace chunk holds 64 MiB */
 #define PROCESSES_MAX 4096u
-#define TRIES_MAX 3u /* an entry may be read while it is written */
+#define TRIES_MAX 3u /* most reads of an object that looks invalid, since the first may come while the process writes it */
 #define WHOLE_NS 1000000000ull /* least interval of walks over a whole list */
 #define MAPS_NS 20000000ull    /* least interval of looks at a process's mappings */
-/* Time until the first search for lists without a symbol.  The interval doubles with each search, and starts anew when memory for code is
- * mapped.  Such lists are there when code is, which may be long after the start (a Python that imports for seconds before it compiles). */
+/* Time until the first search for lists without a symbol.  The interval doubles with each search, and begins anew when memory for code is
+ * mapped.  A list is not empty once there is code, which may be long after the start (a Python that imports for seconds before it
+ * compiles). */
 #define SEARCH_NS 100000000ull
-#define SEARCH_OF_FORK_NS 500000000ull /* for a child, whose parent was searched: many children live for a moment */
+#define SEARCH_OF_FORK_NS 500000000ull /* the same for a forked child: its parent was searched, and many children live for a moment only */
 #define SEARCH_NS_MAX 30000000000ull
-#define SEARCH_DUTY 100u /* if memory for code is mapped again and again, a search comes after so many times the last one's duration */
+#define SEARCH_DUTY 100u /* if memory for code is mapped repeatedly, the next search comes after so many times the last one's duration */
 
-/* The layout is fixed by the GDB JIT interface, version 1. */
+/* struct jit_code_entry of the GDB JIT interface, version 1, which fixes the layout. */
 struct entry {
 	uint64_t next, prev, symfile, symfile_bytes;
 };
@@ -66,19 +69,19 @@ struct known_entry {
 	uint64_t entry; /* 0: free slot */
 	uint64_t symfile, bytes;
 	uint32_t tries; /* TRIES_MAX: the entry is in the trace, or was given up */
-	uint32_t walk;	/* the last whole walk that passed it */
+	uint32_t walk;	/* number of the last walk over the whole list that passed it */
 };
 
-/* Walk over a whole list, in portions. */
+/* A walk over a whole list, in portions. */
 struct walk {
 	bool goes_on;
 	uint32_t number, nr; /* entries so far */
-	uint64_t at, before; /* the next entry, and the one before it */
-	uint64_t mark; /* an entry that the walk has passed: number next_mark / 2 */
+	uint64_t at, before; /* addresses of the next entry, and of the one before it */
+	uint64_t mark; /* address of a passed entry, the one with the number next_mark / 2, with which further ones are compared */
 	uint32_t next_mark;
-	bool is_linked_back; /* all back pointers were right, so a wrong one at the begin of a portion is in memory that is used again */
-	uint64_t time_ns;    /* registration time of new entries */
-	uint64_t took_ns, next_ns; /* next_ns: when to begin again */
+	bool is_linked_back; /* all back pointers were right, so a wrong one at the begin of a portion means that the entry was freed */
+	uint64_t time_ns;    /* time that new entries get */
+	uint64_t took_ns, next_ns; /* duration so far; time at which the next walk may begin */
 };
 
 struct list {
@@ -90,23 +93,23 @@ struct list {
 };
 
 struct watched {
-	pid_t pid, living; /* living: a thread that has its memory */
+	pid_t pid, living; /* living: a thread that has not ended, by which the memory is read */
 	bool maps_changed;
-	bool program_searched; /* for a symbol that is not exported, since its symbol table may be large */
+	bool program_searched; /* the program's symbol table, which may be large, was searched for a symbol that is not exported */
 	uint64_t maps_ns;
 	uint32_t nr_lists;
 	struct list list[LISTS_MAX];
 	uint64_t elf_bytes; /* bytes of objects copied so far */
-	bool cut; /* a limit was reached, and the process counted once */
-	bool has_agent; /* the agent hooks its exported lists */
+	bool cut; /* a limit was reached in the process, which is counted for gdb_jit_poll_nr_processes_cut() */
+	bool has_agent; /* it has the agent, which hooks exported lists, so these are not polled */
 	uint64_t exported[LISTS_MAX];
 	uint32_t nr_exported;
-	uint64_t search_ns, search_after_ns; /* when to search next, and the interval after that */
+	uint64_t search_ns, search_after_ns; /* time of the next search for lists without a symbol, and the interval after that */
 	uint64_t searched_ns, search_took_ns; /* begin and duration of the last search */
 	bool code_mapped; /* memory for code was mapped since the last look */
 	bool is_fork;	  /* forked from a watched process */
-	bool is_found;	  /* found by its memory for code; false: it was named */
-	uint64_t since_ns; /* is_found: earliest time of its registrations, until its lists were read once */
+	bool is_found;	  /* added by gdb_jit_poll_add_found(), because it has memory for code */
+	uint64_t since_ns; /* earliest time of the registrations of a found process; 0: its lists were polled since */
 };
 
 struct gdb_jit_poll {
@@ -114,12 +117,12 @@ struct gdb_jit_poll {
 	struct watched **process;
 	size_t nr, capacity;
 	uint64_t found, bad, cut, read, looked_ns;
-	bool changed; /* a list has changed, or is new */
-	uint64_t changed_ns; /* last look that found a change */
+	bool changed; /* a descriptor has changed since the last look, or is new */
+	uint64_t changed_ns; /* time of the last look that found a change */
 	uint64_t rests_until_ns; /* looks before that time do nothing */
-	size_t turn;		 /* the process that a look begins with */
-	uint64_t next_search_ns; /* next search for hidden lists in found processes */
-	struct hash_map symbols; /* (inode, device) of an object -> 1 + index */
+	size_t turn;		 /* index of the process that the next look begins with */
+	uint64_t next_search_ns; /* earliest time of the next search for lists without a symbol in found processes */
+	struct hash_map symbols; /* (inode, device) of an object -> 1 + its index in `object` */
 	struct object_symbols {
 		uint64_t exported, own; /* offset of the descriptor from the object's first byte; 0: none */
 		bool own_known;
@@ -208,7 +211,7 @@ static struct known_entry *slot_of_known_entry(struct known_entry *known, size_t
 	return &known[i];
 }
 
-/* Returns NULL for an entry that was never seen. */
+/* Returns what is known of the entry at this address, or NULL if it was never seen. */
 static struct known_entry *find_known_entry(const struct list *l, uint64_t at)
 {
 	struct known_entry *k = l->capacity ? slot_of_known_entry(l->known, l->capacity, at) : NULL;
@@ -223,7 +226,7 @@ static bool is_known_entry(const struct list *l, uint64_t at, const struct entry
 	return k && k->symfile == e->symfile && k->bytes == e->symfile_bytes && k->tries == TRIES_MAX;
 }
 
-/* Returns NULL without memory. */
+/* Returns the element for the entry, which is new if its address or object is.  Returns NULL if memory runs out. */
 static struct known_entry *remember_entry(struct list *l, uint64_t at, const struct entry *e)
 {
 	struct known_entry *k;
@@ -280,7 +283,8 @@ static void note_limit_reached(struct gdb_jit_poll *o, struct watched *p)
 	p->cut = true;
 }
 
-/* Writes the object of a new entry to the trace.  e: the entry at this address. */
+/* Writes the object of the entry at this address to the trace, unless that was done or the limit of bytes is reached.  If the object cannot
+ * be read, tries again at the next TRIES_MAX - 1 calls, and then counts it as bad. */
 static void record_list_entry(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t at, const struct entry *e,
 			      uint64_t time_ns)
 {
@@ -337,7 +341,7 @@ static bool was_visited_by_walk(struct list *l, uint64_t at)
 	return was;
 }
 
-/* Walks one more portion of a whole list. */
+/* Walks one more portion of a whole list, and ends the walk at the list's end, at an entry that was passed, or where it cannot be read. */
 static void continue_list_walk(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t now_ns)
 {
 	uint64_t begin_ns = clock_now_ns(), interval_ns;
@@ -367,7 +371,7 @@ static void continue_list_walk(struct gdb_jit_poll *o, struct watched *p, struct
 	w->next_ns = now_ns + interval_ns;
 }
 
-/* Reads entries from the head to the first known one.  Many new ones at once are left to a walk over the list. */
+/* Reads entries from the head to the first known one.  If there are more new ones than a portion, a walk over the list reads the rest. */
 static void read_new_head_entries(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t first, uint64_t time_ns)
 {
 	uint64_t begin_ns = clock_now_ns(), at = first;
@@ -403,7 +407,7 @@ static bool poll_jit_list(struct gdb_jit_poll *o, struct watched *p, struct list
 		begin_list_walk(&l->walk, d.first, time_ns);
 	else if (memcmp(&d, &l->seen, sizeof(d)) != 0)
 		read_new_head_entries(o, p, l, d.first, time_ns);
-	/* an entry that was put elsewhere than at the head */
+	/* the relevant entry was just registered (action 1), and may have been put elsewhere than at the head */
 	if (memcmp(&d, &l->seen, sizeof(d)) != 0 && d.action_flag == 1 && d.relevant && read_list_entry(o, p, d.relevant, &e) == 0)
 		record_list_entry(o, p, l, d.relevant, &e, time_ns);
 	l->seen = d;
@@ -423,7 +427,8 @@ static void add_jit_list(struct watched *p, uint64_t address)
 		p->list[p->nr_lists++] = (struct list){ .address = address };
 }
 
-/* Adds an exported list.  If there is an agent, registrations in it come through its log. */
+/* Adds an exported list.  If there is an agent, that hooks the list, and its address is only kept so that it is not taken for a hidden
+ * one. */
 static void add_exported_list(struct watched *p, uint64_t address)
 {
 	if (!p->has_agent)
@@ -437,8 +442,8 @@ struct looking {
 	struct watched *process;
 };
 
-/* Finds the symbols of an object once, since many processes have the same objects.  NULL: the object is not loaded there, or not yet, or
- * there is no memory. */
+/* Returns the symbols of the object in a mapping.  They are read once for each file, since many processes have the same objects.  Returns
+ * NULL if the object is not loaded there, or not yet, or memory runs out. */
 static struct object_symbols *find_object_symbols(struct gdb_jit_poll *o, const struct watched *p, const struct proc_mapping *m)
 {
 	static const char *const descriptor = DESCRIPTOR;
@@ -475,7 +480,7 @@ static int find_descriptor_in_mapping(void *context, const struct proc_mapping *
 	char magic[SELFMAG];
 	uint64_t own;
 
-	/* an object's first page; the first one of all objects is the program's (a file of data may be mapped below it) */
+	/* only first pages of ELF objects are looked at; the lowest is the program's (a file of data may be mapped below it) */
 	if (m->offset != 0 || m->inode == 0 || !(m->prot & PROT_READ) || m->path[0] != '/' ||
 	    proc_mem_read(p->living, m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return 0;
@@ -498,7 +503,8 @@ static void add_hidden_list(void *context, uint64_t address)
 	add_jit_list(p, address);
 }
 
-/* Searches for lists without a symbol, if the process has generated code.  Returns false if the process has gone. */
+/* Searches for lists without a symbol, if the process has generated code, and reads those that are new.  Returns false if the process's
+ * mappings cannot be read, as when it has ended. */
 static bool search_hidden_lists(struct gdb_jit_poll *o, struct watched *p)
 {
 	uint32_t nr = p->nr_lists;
@@ -515,13 +521,14 @@ static bool search_hidden_lists(struct gdb_jit_poll *o, struct watched *p)
 	if (gdb_jit_scan_find(p->living, add_hidden_list, p) == 1)
 		note_limit_reached(o, p);
 	p->search_took_ns = clock_now_ns() - begin_ns;
-	/* the time of registration is unknown */
+	/* entries that are there already get JITREG_TIME_BEFORE, as the time of their registration is unknown */
 	for (; nr < p->nr_lists; nr++)
 		poll_jit_list(o, p, &p->list[nr], JITREG_TIME_BEFORE, 0);
 	return true;
 }
 
-/* Schedules a search soon after memory for code was mapped.  At once, the code in it, or its registration, might not be complete. */
+/* Brings the next search forward after memory for code was mapped.  It is not made at once, since the code, or its registration, might not
+ * be complete. */
 static void schedule_hidden_search(struct watched *p, uint64_t now_ns)
 {
 	uint64_t rested_ns = p->searched_ns + SEARCH_DUTY * p->search_took_ns;
@@ -581,7 +588,7 @@ static bool poll_watched_process(struct gdb_jit_poll *o, struct watched *p, uint
 	lives = search_hidden_lists_if_due(o, p, now_ns);
 	for (uint32_t i = 0; i < p->nr_lists && lives; i++)
 		lives = poll_jit_list(o, p, &p->list[i], time_ns, now_ns);
-	if (!lives) { /* the first thread may have ended while others go on */
+	if (!lives) { /* the thread by which the memory was read may have ended, while others live */
 		pid_t other = proc_mem_living_thread(p->pid);
 
 		lives = other && other != p->living;
@@ -637,7 +644,7 @@ void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid)
 
 	if (p && !p->has_agent)
 		return;
-	if (p) /* an older image of the process, or an ended process */
+	if (p) /* an element without an agent is about the program before an exec, or about an ended process with that PID */
 		remove_watched_process(o, pid);
 	p = add_watched_process(o, pid);
 	if (p)
@@ -667,7 +674,7 @@ void gdb_jit_poll_note_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
 	p->has_agent = parent->has_agent;
 	p->is_found = parent->is_found;
 	p->is_fork = true;
-	/* the parent's registrations hold for the child, and the analyzer finds them at the parent */
+	/* entries of the parent are known for the child, and not written again, since the analyzer takes registrations over at a fork */
 	for (uint32_t i = 0; i < parent->nr_lists; i++) {
 		const struct list *from = &parent->list[i];
 		struct list *to = &p->list[p->nr_lists];
@@ -693,7 +700,7 @@ void gdb_jit_poll_note_exec(struct gdb_jit_poll *o, pid_t pid)
 	has_agent = p->has_agent;
 	is_found = p->is_found;
 	remove_watched_process(o, pid);
-	if (is_found) /* polled again once it has memory for code */
+	if (is_found) /* gdb_jit_poll_add_found() adds it again when the new program has memory for code */
 		return;
 	p = add_watched_process(o, pid);
 	if (!p)
@@ -725,7 +732,7 @@ void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns)
 	if (now_ns < o->rests_until_ns)
 		return;
 	o->looked_ns = now_ns;
-	/* new entries came since the last look */
+	/* new entries get the time of the last look, as they were registered after it */
 	for (size_t left = o->nr; left > 0 && o->nr > 0 && took_ns < LOOK_NS; left--) {
 		o->turn = o->turn < o->nr ? o->turn : 0;
 		if (poll_watched_process(o, o->process[o->turn], before, now_ns))
@@ -736,7 +743,7 @@ void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns)
 	}
 	o->changed_ns = o->changed ? now_ns : o->changed_ns;
 	o->changed = false;
-	o->rests_until_ns = now_ns + took_ns; /* at least half of the time is left to the rest of the recording */
+	o->rests_until_ns = now_ns + took_ns; /* leaves at least half of the time to the rest of the recording */
 }
 
 bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o)

@@ -17,7 +17,7 @@
 #define CHUNK_BYTES (1u << 20)
 #define BATCH 512u	    /* suspects whose first entries are read by one system call */
 #define READS_MAX 100000u   /* most system calls for entries and objects of suspects */
-#define ENTRIES_MAX 64u	    /* entries of a list that are checked */
+#define ENTRIES_MAX 64u	    /* most entries of a list that are checked */
 #define ELF_BYTES_MAX (1ull << 30)
 #define USER_END (1ull << 47)
 
@@ -44,13 +44,13 @@ struct scan {
 	void (*found)(void *context, uint64_t descriptor);
 	void *context;
 	unsigned char *chunk;
-	struct area *area; /* readable memory: sorted, neighbours joined */
+	struct area *area; /* readable memory, sorted by address, adjacent mappings joined */
 	uint32_t nr_areas, areas_capacity;
 	struct suspect suspect[BATCH];
 	uint32_t nr_suspects;
-	uint64_t looked_at, object_end; /* object_end: where the data of the last object ends, and its bss may begin */
-	uint64_t file;			/* the inode of the last mapped file */
-	uint64_t file_end;		/* end of the object in that file; 0: it is data that a program mapped */
+	uint64_t looked_at, object_end; /* bytes that were searched; end of the last object's mappings so far, where its bss may follow */
+	uint64_t file;			/* inode of the last mapped file */
+	uint64_t file_end;		/* end of the object of that file in memory; 0: the file is no loaded object */
 	uint32_t nr_reads;
 	bool cut; /* a limit was reached */
 };
@@ -59,7 +59,7 @@ static int add_readable_area(void *context, const struct proc_mapping *m)
 {
 	struct scan *s = context;
 
-	if (!(m->prot & PROT_READ) || strncmp(m->path, "[v", 2) == 0) /* the kernel's own mappings */
+	if (!(m->prot & PROT_READ) || strncmp(m->path, "[v", 2) == 0) /* [vdso], [vvar] and [vsyscall] are the kernel's own */
 		return 0;
 	if (s->nr_areas && s->area[s->nr_areas - 1].end == m->start) {
 		s->area[s->nr_areas - 1].end = m->end;
@@ -71,7 +71,7 @@ static int add_readable_area(void *context, const struct proc_mapping *m)
 	return 0;
 }
 
-/* May all of these bytes be read? */
+/* Are all of these bytes in memory that was readable when the mappings were listed? */
 static bool is_memory_readable(const struct scan *s, uint64_t address, uint64_t bytes)
 {
 	uint32_t low = 0, high = s->nr_areas;
@@ -92,7 +92,8 @@ static bool may_be_list_entry(const struct scan *s, uint64_t at)
 	return at % 8 == 0 && at < USER_END && is_memory_readable(s, at, sizeof(struct entry));
 }
 
-/* Makes the checks that need no system call first, since most words that look like a descriptor are none. */
+/* May the entry follow the one at `before` in a list?  Checked without a system call, since most words that look like a descriptor are
+ * none. */
 static bool entry_may_follow_in_list(const struct scan *s, const struct entry *e, uint64_t before)
 {
 	return e->prev == before && (!e->next || may_be_list_entry(s, e->next)) && e->symfile_bytes >= sizeof(Elf64_Ehdr) &&
@@ -118,10 +119,10 @@ static bool entry_has_elf_symfile(struct scan *s, const struct entry *e)
 	       (h.e_type == ET_REL || h.e_type == ET_EXEC || h.e_type == ET_DYN);
 }
 
-/* Is this a list?  e: its first entry, which has been read. */
+/* Does the descriptor have a consistent list?  e: its first entry, which has been read. */
 static bool is_gdb_jit_list(struct scan *s, const struct descriptor *d, struct entry e)
 {
-	bool has_relevant = d->relevant == 0 || d->action_flag == 2; /* a removed entry is in no list */
+	bool has_relevant = d->relevant == 0 || d->action_flag == 2; /* action 2: the relevant entry was removed from the list */
 	uint64_t at = d->first, before = 0;
 
 	for (uint32_t nr = 1;; nr++) {
@@ -131,13 +132,13 @@ static bool is_gdb_jit_list(struct scan *s, const struct descriptor *d, struct e
 		before = at;
 		at = e.next;
 		if (!at || nr == ENTRIES_MAX)
-			return has_relevant || at; /* at: the list is longer than was checked */
+			return has_relevant || at; /* if at is not 0, the relevant entry may be in the part that is not checked */
 		if (read_memory_counted(s, at, &e, sizeof(e)))
 			return false;
 	}
 }
 
-/* Reads the first entries of all suspects, by as few system calls as there are gaps in the memory that they point to, and checks them. */
+/* Reads the first entries of all suspects, and checks these.  One system call reads all entries up to the next that cannot be read. */
 static void check_suspect_descriptors(struct scan *s)
 {
 	struct entry e[BATCH];
@@ -181,7 +182,7 @@ static void scan_memory_for_descriptors(struct scan *s, uint64_t start, uint64_t
 		size_t last = bytes - sizeof(struct descriptor);
 
 		if (proc_mem_read(s->pid, start, s->chunk, bytes))
-			return; /* the memory has gone, or was never there */
+			return; /* the memory was unmapped, or cannot be read */
 		for (size_t i = 0; i <= last; i += 8)
 			if (s->chunk[i] == 1)
 				add_suspect_descriptor(s, s->chunk + i, start + i);
@@ -190,12 +191,12 @@ static void scan_memory_for_descriptors(struct scan *s, uint64_t start, uint64_t
 		if (bytes == end - start)
 			return;
 		s->cut |= s->looked_at >= BYTES_MAX;
-		start += last / 8 * 8 + 8; /* the first descriptor that was not whole in this chunk */
+		start += last / 8 * 8 + 8; /* address of the first descriptor that was not completely in this chunk */
 	}
 }
 
-/* Searches the data of an object, and the memory that the loader mapped behind it for data without initial values.  Its end is taken from
- * the object's headers, because the kernel joins later mappings with it (Python's arenas). */
+/* Searches a mapping if it is writable data of an object, or the memory behind it that the loader mapped for data without initial values
+ * (bss).  The end of the latter is taken from the object's headers, because the kernel joins later mappings with it (Python's arenas). */
 static int scan_object_data_mapping(void *context, const struct proc_mapping *m)
 {
 	struct scan *s = context;
@@ -214,7 +215,7 @@ static int scan_object_data_mapping(void *context, const struct proc_mapping *m)
 		end = s->file_end;
 	if (end > m->start)
 		scan_memory_for_descriptors(s, m->start, end);
-	if (behind && m->end < s->file_end) /* the memory may be several mappings */
+	if (behind && m->end < s->file_end) /* the bss may consist of several mappings */
 		s->object_end = m->end;
 	return s->cut;
 }

@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define LISTENS 0x10000u /* a flag of the kernel's, __SO_ACCEPTCON */
+#define LISTENS 0x10000u /* flag of a listening socket in /proc/net/unix, the kernel's __SO_ACCEPTCON */
 
 int listeners_each(const char *begin, const char *end, int (*each)(void *context, const char *name), void *context)
 {

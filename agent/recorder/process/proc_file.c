@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 
 #define TEXTS_MAX (1u << 20)
-#define PAGE_BYTES 4096 /* bytes that the kernel returns of such a file at a time; libc would ask for 1024 */
+#define PAGE_BYTES 4096 /* buffer for /proc/PID/maps, of which the kernel returns up to a page at a time; libc's buffer has 1024 */
 
-/* Opens /proc/PID/file, or a thread's. */
+/* Opens /proc/PID/file, or that of thread tid unless it is 0.  Returns NULL, with errno, if that fails. */
 static FILE *open_proc_file(pid_t pid, pid_t tid, const char *file)
 {
 	char path[64];
@@ -23,7 +23,7 @@ static FILE *open_proc_file(pid_t pid, pid_t tid, const char *file)
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
 	else
 		snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	fd = regular_file_open(path); /* a few are for privileged readers alone */
+	fd = regular_file_open(path);
 	return fd < 0 ? NULL : fdopen(fd, "r");
 }
 
@@ -77,7 +77,7 @@ bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out)
 	if (f)
 		fclose(f);
 	text[n] = 0;
-	at = strrchr(text, ')'); /* the name before it may hold anything */
+	at = strrchr(text, ')'); /* the last one, since the name before it may contain parentheses */
 	if (!at || sscanf(at + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &out->state, &parent,
 			  &ticks) != 3)
 		return false;
@@ -113,8 +113,8 @@ int proc_status(pid_t pid, pid_t tid, struct proc_status *out)
 	return out->state ? 0 : -ESRCH;
 }
 
-/* Parses "START-END PROT OFFSET MAJOR:MINOR INODE  PATH\n", and cuts its end off.  sscanf() took as long as the kernel does to write it.
- * false: the line is no mapping. */
+/* Parses "START-END PROT OFFSET MAJOR:MINOR INODE  PATH\n", and cuts the newline off, so that m->path points into the line.  sscanf() is
+ * not used, as it took as long as the kernel does to write the line.  Returns false if the line is no mapping. */
 static bool read_mapping_line(char *line, struct proc_mapping *m)
 {
 	char *at, *prot;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every number here comes from an untrusted process, so all are bounded before use, and a table that leads nowhere only means that nothing
- * is found.
+ * Every number that is read here comes from an untrusted process, so all are limited before they are used.  If a table is inconsistent,
+ * nothing is found.
  */
 #include "agent/recorder/process/proc_mem.h"
 
@@ -24,8 +24,8 @@
 #define HEADERS_MAX 64u
 #define DYNAMIC_MAX 512u
 #define DYNAMIC_AT_A_TIME 32u
-#define CHAIN_MAX 4096u /* symbols of one hash bucket */
-#define NAME_MAX_BYTES 256u /* V8's names are mangled */
+#define CHAIN_MAX 4096u /* most symbols of one hash bucket that are compared */
+#define NAME_MAX_BYTES 256u /* most bytes of a name that is looked for; V8's mangled ones are long */
 #define SYMBOLS_AT_A_TIME 4096u
 #define SYMTAB_BYTES_MAX (256u << 20)
 #define STRINGS_BYTES_MAX (256u << 20)
@@ -125,7 +125,7 @@ int proc_mem_read(pid_t pid, uint64_t address, void *to, size_t bytes)
 	int error = errno;
 	pid_t thread = n < 0 && error == ESRCH ? proc_mem_living_thread(pid) : 0;
 
-	if (thread && thread != pid) { /* the first thread has ended */
+	if (thread && thread != pid) { /* the first thread has ended, and another one has the memory */
 		n = process_vm_readv(thread, &here, 1, &there, 1, 0);
 		error = errno;
 	}
@@ -148,13 +148,13 @@ struct tables {
 };
 
 struct object {
-	uint64_t bias;	  /* added to the file's addresses */
+	uint64_t bias;	  /* difference between addresses in memory and in the file */
 	uint64_t dynamic; /* address of its dynamic section; 0: it has none */
 	uint64_t functions; /* address of its .eh_frame_hdr; 0: it has none */
-	uint64_t end;
+	uint64_t end;	  /* end of its last segment */
 };
 
-/* Returns false if there is no readable object. */
+/* Reads the ELF header and the program headers at base.  Returns false if there is no readable object with a segment. */
 static bool read_elf_headers(pid_t pid, uint64_t base, struct object *o)
 {
 	Elf64_Phdr ph[HEADERS_MAX];
@@ -200,7 +200,7 @@ static bool read_dynamic_tables(pid_t pid, uint64_t bias, uint64_t dynamic, stru
 		Elf64_Dyn d;
 		uint64_t at;
 
-		/* the last entries may stand at the end of mapped memory, so entries that cannot be read stay 0, which ends the table */
+		/* the mapped memory may end before DYNAMIC_AT_A_TIME entries; those that cannot be read stay 0, which ends the table */
 		if (i % DYNAMIC_AT_A_TIME == 0) {
 			memset(some, 0, sizeof(some));
 			proc_mem_read_many(pid, &piece, 1, some);
@@ -208,7 +208,7 @@ static bool read_dynamic_tables(pid_t pid, uint64_t bias, uint64_t dynamic, stru
 		d = some[i % DYNAMIC_AT_A_TIME];
 		if (d.d_tag == DT_NULL)
 			break;
-		at = d.d_un.d_ptr < bias ? d.d_un.d_ptr + bias : d.d_un.d_ptr; /* the loader has relocated most entries */
+		at = d.d_un.d_ptr < bias ? d.d_un.d_ptr + bias : d.d_un.d_ptr; /* the loader may have added the bias already */
 		switch (d.d_tag) {
 		case DT_SYMTAB:
 			t->symbols = at;
@@ -230,7 +230,7 @@ static bool read_dynamic_tables(pid_t pid, uint64_t bias, uint64_t dynamic, stru
 	return t->symbols && t->strings;
 }
 
-/* Address of symbol number i, if it is a definition of name, else 0. */
+/* Returns the address of symbol number i if it is a definition of name, else 0. */
 static uint64_t symbol_address_if_named(pid_t pid, const struct tables *t, uint64_t bias, uint64_t i, const char *name)
 {
 	char text[NAME_MAX_BYTES];
@@ -260,7 +260,7 @@ static uint64_t find_symbol_by_gnu_hash(pid_t pid, const struct tables *t, uint6
 
 	if (proc_mem_read(pid, t->gnu_hash, head, sizeof(head)) || head[0] == 0)
 		return 0;
-	/* the filter rules most missing names out */
+	/* the Bloom filter rules out most names that the object does not have */
 	if (head[2] && proc_mem_read(pid, t->gnu_hash + sizeof(head) + 8ull * (hash / 64 % head[2]), &bloom, sizeof(bloom)) == 0 &&
 	    !(bloom >> hash % 64 & 1 && bloom >> (hash >> head[3] % 32) % 64 & 1))
 		return 0;
@@ -332,16 +332,16 @@ uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name)
 	return found;
 }
 
-/* The head of .eh_frame_hdr, as linkers write it.  Entries of two words follow, whose first is the begin of a function, relative to the
- * head. */
+/* The head of .eh_frame_hdr, as linkers write it.  Entries of two words follow, sorted.  The first word is the begin of a function,
+ * relative to the head. */
 struct function_table {
 	uint8_t version, frame_encoding, nr_encoding, table_encoding;
 	int32_t frame;
 	uint32_t nr;
 };
-#define FUNCTION_ENCODINGS 0x3b03u /* table entries: signed, relative to the head; their number: unsigned */
+#define FUNCTION_ENCODINGS 0x3b03u /* table_encoding: 32 bits, signed, relative to the head; nr_encoding: 32 bits, unsigned */
 
-/* Address of the function of entry i; 0: it cannot be read. */
+/* Returns the address of the function of entry i, or 0 if it cannot be read. */
 static uint64_t begin_of_function(pid_t pid, uint64_t table, uint64_t i)
 {
 	int32_t offset;

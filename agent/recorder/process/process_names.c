@@ -18,14 +18,14 @@
 #define KERNEL_THREADS_PARENT 2
 #define COMM_BYTES 64
 #define WORD_BYTES 4096
-#define RESOLVE_NS 1000000000ull /* a deployment may lead a link to another file at any time */
-#define DELETED " (deleted)"	 /* the kernel puts it behind the path of a file that was replaced */
+#define RESOLVE_NS 1000000000ull /* time after which links in the program's path are followed again, as a deployment may change them */
+#define DELETED " (deleted)"	 /* suffix that /proc/PID/exe has if the file was removed or replaced */
 
 struct process_names {
 	regex_t expression;
 	bool has_expression, has_program;
-	struct stat own; /* file of this program */
-	char program[PATH_MAX], resolved[PATH_MAX]; /* program: as given, with its folder; resolved: without links; "": no such file */
+	struct stat own; /* this program's own file, whose processes are never wanted */
+	char program[PATH_MAX], resolved[PATH_MAX]; /* absolute path as given; the same without links, or "" if there is no such file */
 	uint64_t resolved_ns;
 };
 
@@ -82,7 +82,8 @@ void process_names_close(struct process_names *n)
 
 /* ------------------------------------------------------------------------------------------------------ of one process */
 
-/* Reads the first word of a command line.  -1: the process has ended; 0: the kernel has not set it up yet, or there is none. */
+/* Reads the first word of a command line.  Returns 1; 0 if the kernel has not set it up yet, or there is none (kernel threads, zombies); or
+ * -1 if it cannot be read, mostly because the process has ended. */
 static int read_first_word(pid_t pid, char word[WORD_BYTES])
 {
 	char path[64];
@@ -146,8 +147,8 @@ static bool executes_program(struct process_names *n, pid_t pid)
 	return bytes > 0 && is_program(n, path, (size_t)bytes);
 }
 
-/* Rules out processes of this program, kernel threads and ended processes, which are not meant by their names.  is_new: the process has
- * just executed a program. */
+/* Returns NAMES_UNWANTED for processes of this program's file and kernel threads, NAMES_ENDED for ended ones, and NAMES_WANTED for others.
+ * is_new: the process has just executed a program, so a zombie is not looked for. */
 static enum names_verdict judge_kind(const struct process_names *n, pid_t pid, bool is_new)
 {
 	struct stat program;

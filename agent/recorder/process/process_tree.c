@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #define ANCESTORS_MAX 64
-#define LOOK_NS 10000000 /* time of a look whether a process works */
-#define WORKS_PART 10	 /* a process works if it uses such a part of that time */
+#define LOOK_NS 10000000 /* time for which process_tree_works_below() watches a process */
+#define WORKS_PART 10	 /* the process works itself if it uses at least 1/10 of that time */
 
 struct process_node *process_tree_find(const struct process_tree *t, pid_t pid)
 {
@@ -68,7 +68,7 @@ static bool descends_from(const struct process_tree *t, const struct process_nod
 	return false;
 }
 
-/* Processor time that all threads of a process have used, also those that have ended; 0: it is gone. */
+/* Returns the processor time that all threads of a process have used, including ended ones, or 0 if it is gone. */
 static uint64_t processor_time_ns(pid_t pid)
 {
 	struct timespec t = { 0 };

@@ -24,7 +24,8 @@ static int why_not_executable(const char *path)
 	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : EACCES;
 }
 
-/* Finds a command as execvp(3) does: a path of PROGRAM_PATH_BYTES, and 0 or the error. */
+/* Finds a command as execvp(3) does.  Sets path, of PROGRAM_PATH_BYTES, to that of its file, or to "" if no folder of PATH has it, and *why
+ * to 0 or the error for which it cannot be executed. */
 static void find_program_in_path(const char *command, char *path, int *why)
 {
 	const char *dirs = getenv("PATH"), *end;
@@ -45,7 +46,7 @@ static void find_program_in_path(const char *command, char *path, int *why)
 			return;
 		}
 		if (error == EACCES)
-			*why = EACCES; /* reported if no other is found */
+			*why = EACCES; /* as by execvp(3), this is the error if no other folder has an executable one */
 	}
 	path[0] = 0;
 }
@@ -67,7 +68,8 @@ bool program_is_limited(pid_t pid)
 	return (space && space < PRELOAD_ADDRESS_SPACE_MIN) || (data && data < PRELOAD_DATA_MIN);
 }
 
-/* Returns why a process of this program may not be read by its user, or NULL.  exec ends the counters of such a process. */
+/* Returns the property that gives a process of this program privileges which its user does not have, or NULL.  The kernel ends this user's
+ * counters at the exec of such a program. */
 static const char *what_gives_privileges(int fd, const struct stat *st)
 {
 	if ((st->st_mode & S_ISUID) && st->st_uid != geteuid())
@@ -96,7 +98,7 @@ static void inspect_program_file(const char *path, struct program *p, int depth)
 	if (fd < 0) {
 		if (errno == EACCES && access(path, X_OK) == 0)
 			p->why_uncounted = "may be executed by this user, and not read";
-		return; /* exec reports why */
+		return; /* if the program cannot be executed either, exec reports the reason */
 	}
 	n = pread(fd, text, sizeof(text) - 1, 0);
 	if (n > 2 && text[0] == '#' && text[1] == '!' && depth < 2) {
@@ -108,7 +110,7 @@ static void inspect_program_file(const char *path, struct program *p, int depth)
 		argument = name ? strtok_r(NULL, " \t", &rest) : NULL;
 		if (argument && strcmp(argument, "-S") == 0)
 			argument = strtok_r(NULL, " \t", &rest);
-		if (name && argument && strcmp(basename(name), "env") == 0) /* env starts the interpreter */
+		if (name && argument && strcmp(basename(name), "env") == 0) /* the interpreter is the program that env(1) starts */
 			find_program_in_path(argument, p->interpreter, &error);
 		else if (name)
 			snprintf(p->interpreter, sizeof(p->interpreter), "%s", name);
@@ -118,7 +120,7 @@ static void inspect_program_file(const char *path, struct program *p, int depth)
 	p->fit = preload_look_at(read_file_at, fd);
 	if (p->fit == PRELOAD_FITS && program_is_limited(getpid()))
 		p->fit = PRELOAD_LIMITED;
-	p->can_preload = p->fit <= PRELOAD_STATIC; /* programs that a static one starts may load the agent */
+	p->can_preload = p->fit <= PRELOAD_STATIC; /* true for a static program, since those that it starts may load the agent */
 	p->why_not = why_not[p->fit];
 	p->why_uncounted = fstat(fd, &st) == 0 ? what_gives_privileges(fd, &st) : NULL;
 	if (p->fit == PRELOAD_FITS && p->why_uncounted)

@@ -15,13 +15,13 @@
 
 #define ID_BYTES 64 /* hexadecimal digits of a container's id */
 #define ID_SHORT 12
-#define CONFIG_BYTES (1u << 20) /* most of docker's file of a container, or of podman's of all */
+#define CONFIG_BYTES (1u << 20) /* most bytes that are read of docker's file of a container, or of podman's file of all */
 #define DOCKER "/var/lib/docker/containers"
 #define PODMAN "/var/lib/containers/storage/overlay-containers/containers.json"
 
 /* --------------------------------------------------------------------------------------------------- parts of a path */
 
-/* Returns the text between prefix and suffix in a part of a path; NULL: the part has another form. */
+/* Returns the text between prefix and suffix in a part of a path, and its length, or NULL if the part has another form. */
 static const char *inner_text(const char *part, size_t bytes, const char *prefix, const char *suffix, size_t *inner)
 {
 	size_t before = strlen(prefix), behind = strlen(suffix);
@@ -32,8 +32,8 @@ static const char *inner_text(const char *part, size_t bytes, const char *prefix
 	return part + before;
 }
 
-/* Finds the id in docker-ID.scope, cri-containerd-ID.scope, crio-ID.scope, libpod-ID.scope, or ID itself.  NULL: the part is no
- * container's. */
+/* Returns the id in a part of a path such as docker-ID.scope, cri-containerd-ID.scope, crio-ID.scope, libpod-ID.scope, nerdctl-ID.scope, or
+ * ID itself, or NULL if the part is no container's. */
 static const char *container_id(const char *part, size_t bytes)
 {
 	static const char *const prefix[] = { "", "docker-", "cri-containerd-", "crio-", "libpod-", "nerdctl-" };
@@ -50,7 +50,7 @@ static const char *container_id(const char *part, size_t bytes)
 	return NULL;
 }
 
-/* LXC and systemd-nspawn call the group by the container's name. */
+/* Is the part of a path the group of the container of this name, as LXC and systemd-nspawn name groups? */
 static bool is_named_container(const char *part, size_t bytes, const char *name)
 {
 	static const char *const form[][2] = { { "machine-", ".scope" }, { "lxc.payload.", "" }, { "systemd-nspawn@", ".service" } };
@@ -65,7 +65,7 @@ static bool is_named_container(const char *part, size_t bytes, const char *name)
 	return false;
 }
 
-/* Returns the length of the path's part before *end, and moves *end to its beginning.  0: there is none. */
+/* Returns the length of the path's part before *end, and moves *end to its beginning.  Returns 0 if there is none. */
 static size_t previous_part(const char *path, size_t *end)
 {
 	size_t last, from;
@@ -80,7 +80,7 @@ static size_t previous_part(const char *path, size_t *end)
 
 /* ------------------------------------------------------------------------------------------------------ of a process */
 
-/* Names the service after its control group.  The innermost unit or container counts. */
+/* Names the service by its control group: by the innermost .service or container in the path. */
 static void name_by_group(struct service *s)
 {
 	size_t end = strlen(s->group), bytes, inner;
@@ -96,11 +96,12 @@ static void name_by_group(struct service *s)
 }
 
 struct best_group {
-	char *group; /* SERVICE_GROUP_BYTES */
+	char *group; /* buffer of SERVICE_GROUP_BYTES */
 	int rank;
 };
 
-/* Takes version 2's group before systemd's of version 1, and that before another.  The root is ignored. */
+/* Keeps the group, if it is better than the one before: version 2's is the best, then that of systemd in version 1, then others.  A root
+ * group is ignored. */
 static void take_group(void *context, const char *controllers, const char *path)
 {
 	struct best_group *best = context;
@@ -119,7 +120,8 @@ static bool read_group(pid_t pid, struct service *s)
 	return control_group_each(pid, take_group, &best);
 }
 
-/* OTEL_SERVICE_NAME comes before service.name among OTEL_RESOURCE_ATTRIBUTES (OpenTelemetry's specification, "Resource SDK"). */
+/* Takes the service's name from a variable of the environment.  OTEL_SERVICE_NAME has precedence over service.name in
+ * OTEL_RESOURCE_ATTRIBUTES (OpenTelemetry's specification, "Resource SDK").  Returns 1 if it was the former, which ends the search. */
 static int take_variable(void *context, const char *text)
 {
 	static const char name[] = "OTEL_SERVICE_NAME=", attributes[] = "OTEL_RESOURCE_ATTRIBUTES=", key[] = "service.name=";
@@ -142,7 +144,7 @@ bool service_read(pid_t pid, struct service *out)
 	*out = (struct service){ .group = "" };
 	if (!read_group(pid, out))
 		return false;
-	/* a process that has just ended still has a group, and an empty environment */
+	/* an empty environment is also read of a process that has just ended, although /proc still shows its group */
 	if (proc_each_terminated_text(pid, "environ", take_variable, out) == 0 && !out->name[0] && proc_mem_living_thread(pid) == 0)
 		return false;
 	if (!out->name[0])
@@ -152,8 +154,8 @@ bool service_read(pid_t pid, struct service *out)
 
 /* ----------------------------------------------------------------------------------------------------- which are wanted */
 
-/* Finds the id of the container of this name in a file of docker or podman, where the id stands before the name.  false: the file does not
- * have the name, or may not be read. */
+/* Finds the id of the container of this name in a file of docker or podman, in which ids come before names.  Returns false if the file does
+ * not have the name, or cannot be read. */
 static bool find_id_in_file(const char *path, const char *name, char id[ID_BYTES + 1])
 {
 	char *text = malloc(CONFIG_BYTES), wanted[2][300], *at = NULL;
@@ -170,9 +172,9 @@ static bool find_id_in_file(const char *path, const char *name, char id[ID_BYTES
 	for (char *c = text; at && c < at; c++)
 		if (at - c > 6 + ID_BYTES && strncasecmp(c, "\"id\":\"", 6) == 0 && container_id(c + 6, ID_BYTES)) {
 			snprintf(id, ID_BYTES + 1, "%s", c + 6);
-			found = true; /* the last one before the name */
+			found = true; /* the search goes on, as the last id before the name is the container's */
 		}
-	/* docker's file may have the id behind the name alone, and its folder is named after the id */
+	/* docker's file may have the id only after the name, but its folder has the id as its name */
 	if (at && !found && strlen(path) > sizeof(DOCKER) + ID_BYTES && container_id(path + sizeof(DOCKER), ID_BYTES)) {
 		snprintf(id, ID_BYTES + 1, "%s", path + sizeof(DOCKER));
 		found = true;
@@ -208,7 +210,7 @@ static bool is_wanted_unit(const char *unit, const char *part, size_t bytes)
 
 static bool is_wanted_container(const char *wanted, const char *part, size_t bytes)
 {
-	static char id[ID_BYTES + 1], of[256]; /* id of the name that was looked up last */
+	static char id[ID_BYTES + 1], of[256]; /* the name that was looked up last (of), and its id, or "" if there is none */
 	const char *found = container_id(part, bytes);
 	size_t n = strlen(wanted);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording as a sink: samples become columns; mappings, forks, execs, exits, names and switches go to the trace, and to the parts that
- * need them.  The source reads them from rings or from a perf.data file.
+ * The functions of a recording's sink (recording_sink()).  They collect samples, write mappings, forks, execs, exits and names into the
+ * trace, and pass all of these to the parts that need them (images, JIT files, engines and others).
  */
 #include "agent/recorder/recording/internal.h"
 
@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A context switch as a sample of an event of its own.  The record is compact, since there are as many as switches. */
+/* A context switch or a wake-up in the form of a sample of an event of its own, with the parts that recording_add_switches() declares.
+ * kind: TRACE_SWITCH_..., or the thread that has woken this one. */
 struct switch_sample {
 	struct perf_event_header header;
 	uint64_t who, time_ns, cpu, kind;
@@ -40,7 +41,7 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 		r->losses.total[LOSS_RING_BAD]++;
 		return 0;
 	}
-	/* samples of a clock whose period was changed still say the first one, and samples of page faults say none */
+	/* after a clock's period was changed, its samples still have the first one, and samples of page faults have none */
 	own = v && random_period_count_sample(v, seen.counter);
 	if (v && v->period && ((own && event_is_clock(&r->attr[event])) || random_period_is_once(&r->attr[event]))) {
 		seen.weight = v->period;
@@ -71,7 +72,8 @@ static void note_mapping_for_jit_lists(struct recording *r, const struct mapping
 		gdb_jit_poll_note_code_mapping(r->gdb_jit, (pid_t)m->pid);
 }
 
-/* Images and JIT files take executable mappings; the trace takes all. */
+/* Writes a mapping that the kernel has reported (recording_write_mapping()), and passes it to the engines and to the search for lists of
+ * JITs. */
 static void record_mapping(void *recording, const struct mapping *m, uint64_t time_ns)
 {
 	struct recording *r = recording;
@@ -83,7 +85,8 @@ static void record_mapping(void *recording, const struct mapping *m, uint64_t ti
 
 enum { LIVES = 1, ENDED };
 
-/* Has the process ended?  Its first thread may end before the others. */
+/* Has the process ended with this exit of a thread?  If its first thread ends before the others, it is noted (headless), and the exits of
+ * the others are looked at as well.  In an import, the exit of the first thread counts. */
 static bool is_last_exit(struct recording *r, const struct kernel_task *t)
 {
 	bool first = t->pid == t->tid;
@@ -142,7 +145,7 @@ static void record_comm(void *recording, const struct kernel_comm *c, uint64_t t
 	recording_write_comm(r, c, time_ns);
 }
 
-/* Adds a switch of the thread in the record's id, also if the record names the other thread. */
+/* Adds a context switch as a sample of the thread in id.  (The record of a CPU-wide event also names the thread before or after it.) */
 static void record_context_switch(void *recording, const struct perf_event_header *h, const struct record_id *id)
 {
 	struct switch_sample sample = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sizeof(sample) },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts losses by reason and thread.  They are written with the next chunk, and again with a later one where that could not be written. */
+/* Counts losses by reason and thread.  They are written at each flush.  If that fails, they are written again at a later one. */
 #include "agent/recorder/recording/internal.h"
 
 #include <string.h>
@@ -11,12 +11,12 @@ void recording_count_loss(struct recording *r, enum loss_reason reason, uint32_t
 
 	l->total[reason] += count;
 	if (!pid && !tid)
-		return; /* the thread is unknown */
+		return; /* without a thread, only the total counts */
 	for (i = 0; i < l->nr_threads; i++)
 		if (l->thread[i].reason == reason && l->thread[i].tid == tid && l->thread[i].pid == pid)
 			break;
 	if (i == THREAD_LOSSES_MAX)
-		return; /* written without the thread */
+		return; /* the array is full, so this loss is written without its thread */
 	if (i == l->nr_threads)
 		l->thread[l->nr_threads++] = (struct thread_loss){ reason, pid, tid, 0 };
 	l->thread[i].count += count;
@@ -40,9 +40,9 @@ void recording_write_losses(struct recording *r)
 	for (int i = 0; i < l->nr_threads; i++)
 		write_loss_record(r, &l->thread[i]);
 	l->nr_threads = 0;
-	for (int i = 0; i < NR_LOSSES; i++) /* losses without a known thread */
+	for (int i = 0; i < NR_LOSSES; i++) /* the rest of each total are losses without a known thread */
 		if (l->total[i] > l->written[i])
 			write_loss_record(r, &(struct thread_loss){ (enum loss_reason)i, 0, 0, l->total[i] - l->written[i] });
-	if (trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS)) /* write them again when there is room */
+	if (trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS)) /* they could not be written, so they are again at the next flush */
 		memcpy(l->written, before, sizeof(before));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes what the kernel would have reported of processes that existed before the counters. */
+/* Writes records of processes that existed before their counters: of what the kernel would have reported otherwise. */
 #include "agent/recorder/recording/internal.h"
 
 #include "agent/recorder/jit_files/host_options.h"
@@ -58,7 +58,7 @@ void recording_add_process(struct recording *r, pid_t pid)
 
 void recording_add_child(struct recording *r, pid_t pid, char **command)
 {
-	write_process_record(r, pid, "", 0); /* until its exec it runs this program */
+	write_process_record(r, pid, "", 0); /* without an executable, since until its exec the child runs tailor itself */
 	r->nr_processes++;
 	host_options_write_of_command(r->writer, (uint32_t)pid, recording_now_ns(r), command);
 }
@@ -73,7 +73,7 @@ void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t t
 struct of_process {
 	struct recording *recording;
 	pid_t pid;
-	uint64_t time_ns, since_ns; /* since_ns: time of mappings */
+	uint64_t time_ns, since_ns; /* since_ns: time of the records of mappings */
 };
 
 static int write_thread_comm(void *context, pid_t tid)
@@ -89,7 +89,7 @@ static int write_thread_comm(void *context, pid_t tid)
 	return 0;
 }
 
-/* Writes what the kernel would have reported of threads that existed before the counters. */
+/* Writes the names of all threads but the first, whose name is in the process's record. */
 void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns)
 {
 	char path[64];
@@ -107,14 +107,15 @@ void recording_write_exec(struct recording *r, pid_t pid)
 			 recording_now_ns(r));
 }
 
-/* Anonymous memory that fills a hole in a file's mappings: text that the program has moved into large pages. */
+/* Anonymous mappings between two mappings of a file, at the places where the file's bytes would be.  They are text that the program has
+ * copied into large pages, so they are written as mappings of the file. */
 #define HOLES_MAX 8u
 struct hole {
 	struct of_process *process;
-	char path[PATH_MAX]; /* path of the file before it; "": none */
+	char path[PATH_MAX]; /* path of the file that is mapped before the hole; "": none */
 	uint64_t inode, device, base, end; /* base: address at which the file's first byte would be */
 	uint32_t nr;
-	struct proc_mapping filling[HOLES_MAX]; /* mappings in succession that fill the hole */
+	struct proc_mapping filling[HOLES_MAX]; /* adjacent anonymous mappings that fill the hole so far */
 };
 
 static void write_one(const struct of_process *t, const struct proc_mapping *p)

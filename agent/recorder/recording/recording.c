@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LUAJIT_MS 10 /* code that is freed between two looks is never seen */
-#define EARLY_NS 2000000000ull /* files of images are not read beside a host that runs for shorter than this */
+#define LUAJIT_MS 10 /* most time between two looks at LuaJIT's traces; one that is freed between them is never seen */
+#define EARLY_NS 2000000000ull /* time from which on files of images are read while the host runs; shorter ones are not slowed down */
 
 static void free_recording(struct recording *r)
 {
@@ -121,7 +121,7 @@ int recording_add_switches(struct recording *r, const char *scope, bool woken)
 {
 	static const struct event of[] = { { .name = TRACE_EVENT_SWITCH, .unit = "switches" },
 					   { .name = TRACE_EVENT_WOKEN, .unit = "times" } };
-	/* parts of a switch's record: thread, time, processor and direction */
+	/* parts of a switch's sample, struct switch_sample: thread, time, processor and kind, which is in the place of the period */
 	static const struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD, .sample_period = 1 };
 
@@ -189,7 +189,7 @@ static void settle_recording_parts(struct recording *r, bool last)
 
 	engines_poll_backends(r->engines, recording_now_ns(r));
 	jvms_settle(r->jvms, recording_now_ns(r), last);
-	if (last || !r->options.past_end_ns) /* files of the past do not grow */
+	if (last || !r->options.past_end_ns) /* in an import the files do not grow, so they are read once */
 		jit_files_drain(r->jit_files, r->writer, last, &lost);
 	r->losses.total[LOSS_FILES_BAD] += lost.bad;
 	r->losses.total[LOSS_FILES_UNREAD] += lost.unread;
@@ -274,7 +274,7 @@ static void write_missing(struct recording *r, const struct images_missing *miss
 				 "no names", what, missing->first, others);
 }
 
-/* Writes notices on missing files of an import.  In a live recording, the records of the files say so. */
+/* Writes notices on missing files of an import.  In a live recording, the records of the files have that. */
 static void write_missing_of_the_past(struct recording *r)
 {
 	if (!r->options.past_end_ns)
@@ -326,7 +326,7 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 		recording_notice(r, NOTICE_REFUSED, "%u jitdump file%s left out: %s; record with `perf record -k mono`",
 				 jit_files_left_out(r->jit_files), jit_files_left_out(r->jit_files) == 1 ? "" : "s",
 				 r->options.past_other_clock);
-	flush_recording_chunks(r); /* before files of images, since there may be room for only a part of all */
+	flush_recording_chunks(r); /* before symbols of images, which are less important if the disk becomes full */
 	images_write(r->images, r->writer, recording_now_ns(r));
 	if (images_fetch_problem(r->images))
 		recording_notice(r, NOTICE_REFUSED, "%s", images_fetch_problem(r->images));

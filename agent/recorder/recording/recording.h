@@ -98,8 +98,8 @@ void recording_write_process(struct recording *r, pid_t pid);
 void recording_read_comm(pid_t pid, char comm[64]);
 /* Notes that pid runs another program since time_ns, so that its earlier mappings are gone. */
 void recording_note_exec(struct recording *r, uint32_t pid, uint64_t time_ns);
-/* Write an exec that the kernel has not reported, the names of threads, and the present mappings.  since_ns: time of the mappings' records;
- * JITREG_TIME_BEFORE if the program has run since before the recording. */
+/* Write an exec that the kernel has not reported, the names of threads, and the present executable mappings (with attr.mmap_data, all).
+ * since_ns: time of the mappings' records; JITREG_TIME_BEFORE if the program has run since before the recording. */
 void recording_write_exec(struct recording *r, pid_t pid);
 void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns);
 void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns, uint64_t since_ns);

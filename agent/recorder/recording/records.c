@@ -68,7 +68,7 @@ void recording_notice(struct recording *r, enum notice_kind kind, const char *fo
 
 void recording_write_notice(struct recording *r, enum notice_kind kind, const char *text, size_t bytes)
 {
-	trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS); /* a chunk of its own has room where earlier records have none */
+	trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS); /* if the disk is full, a small chunk may still fit, and a large one not */
 	TRACE_PUT(r->writer, notice, recording_now_ns(r), 0, 0, .kind = trace_string(trace_notices[kind]), .sentence = { text, bytes });
 	trace_writer_flush_sentence(r->writer);
 }
@@ -127,10 +127,10 @@ void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint
 	else
 		jvms_note_comm(r->jvms, c->pid, c->tid, time_ns);
 	TRACE_PUT(r->writer, comm, time_ns, c->pid, c->tid, .exec = c->exec, .comm = { c->name, c->bytes });
-	if (c->exec && r->engines) { /* an import has processes of the past */
+	if (c->exec && r->engines) { /* not in an import, as its processes have ended */
 		proc_mem_wait_for_program((pid_t)c->pid);
 		recording_write_command_line(r, c->pid, time_ns);
-		recording_write_resources(r, c->pid, "start", recording_now_ns(r)); /* the values are read now */
+		recording_write_resources(r, c->pid, "start", recording_now_ns(r)); /* not time_ns, since the values are those of now */
 		if (!recording_write_service(r, c->pid, time_ns))
 			recording_count_loss(r, LOSS_SERVICE_OF_PARENT, 0, 0, 1);
 	}

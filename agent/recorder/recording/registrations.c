@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Registrations of agents.  Most go into the trace as they are.  Images, tags and notes have a meaning for the recorder as well. */
+/* Takes registrations of agents.  Most are written into the trace as they are.  The recorder itself also uses images, code, tags and
+ * control records. */
 #include "agent/recorder/recording/internal.h"
 
 #include "jitreg/base/registers.h"
@@ -10,8 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* the caller's, where the kernel was sampled */
-#define TAG_REGISTERS (0xfull << 20 | 1ull << 1) /* r12-r15, rbx: where tags can live */
+#define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* kept, as it is the user's instruction if the kernel was sampled */
+#define TAG_REGISTERS (0xfull << 20 | 1ull << 1) /* r12 to r15 and rbx, the registers that may hold tags */
 
 static void add_image_mappings(struct recording *r, uint32_t pid, uint64_t time_ns, const struct schema_value *v)
 {
@@ -49,7 +50,7 @@ void recording_keep_registers(struct recording *r)
 {
 	uint64_t mask = INSTRUCTION_POINTER | 1ull << SAMPLE_TAG_WORD | (r->tag_registers ? r->tag_registers : TAG_REGISTERS);
 
-	if (!r->options.registers) /* requested registers are all kept */
+	if (!r->options.registers) /* registers that the user has requested are all kept */
 		for (uint32_t i = 0; i < r->nr_columns; i++)
 			samples_keep_registers(r->samples[i], mask);
 }
@@ -81,7 +82,8 @@ static void write_agent_note(struct recording *r, const struct schema_value *tex
 	recording_write_notice(r, NOTICE_HOST, text->p, text->bytes);
 }
 
-/* Notes code of a host that its agent cannot get.  If the host is CPython, that is the interpreter's answer, too. */
+/* Notes something that the agent cannot get because of its host's version.  If the host is CPython, this is also the answer that
+ * recording_python_answers() counts. */
 static void note_agent_lack(struct recording *r, uint32_t pid, const struct schema_value *text)
 {
 	struct host_lack l;
@@ -92,7 +94,7 @@ static void note_agent_lack(struct recording *r, uint32_t pid, const struct sche
 	recording_note_lack(r, (pid_t)pid, &l);
 }
 
-/* Polls a list that an agent cannot hook; digits: its address. */
+/* Polls a list of the GDB JIT interface that an agent cannot hook.  digits: its address, as 16 hexadecimal digits. */
 static void add_jit_list(struct recording *r, uint32_t pid, const struct schema_value *digits)
 {
 	char text[17] = "", sentence[128], *end;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the kernel's values of the use of resources, when a program begins and when the recording, or the command, ends: the processors
- * and the quota that it may use, limits of its disks, times of running and of waiting for a processor, bytes of its files, stalls of the
- * machine.  A report compares its own sums with these.  Values that cannot be read are left out.
+ * Writes values that the kernel has of a process's use of resources, when its program begins, and when the recording or the command ends.
+ * They are the processors and the quota that it may use, limits of its disks, times of running and of waiting for a processor, bytes that
+ * it has read and written, and stalls of the machine (PSI).  A report compares its own sums with these.  Values that cannot be read are
+ * left out.
  */
 #include "agent/recorder/recording/internal.h"
 
@@ -15,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RECORDS_MAX 512u /* most records of begins in a trace; ends have as much room behind them */
+#define RECORDS_MAX 512u /* most "start" records in a trace; with "end" records there may be twice as many */
 #define VALUES_MAX 24
 
 struct values {
@@ -37,7 +38,7 @@ static void add_processors(struct values *v, pid_t pid)
 		add_value(v, "processors", (uint64_t)CPU_COUNT(&set));
 }
 
-/* Adds numbers from lines "KEY NUMBER" of a file, whose keys are those in names, as they are called in the trace. */
+/* Adds numbers from lines "KEY NUMBER" or "KEY: NUMBER" of a file.  names: pairs of a key and the name that the value gets in the trace. */
 static void add_lines(struct values *v, const char *path, const char *const names[][2], size_t nr)
 {
 	int fd = regular_file_open(path);
@@ -55,8 +56,8 @@ static void add_lines(struct values *v, const char *path, const char *const name
 
 struct group {
 	const char *controller;
-	char folder[448]; /* "": there is none */
-	bool second;
+	char folder[448]; /* the group's folder in sysfs; "": there is none */
+	bool second; /* it is a group of version 2 */
 };
 
 static bool has_controller(const char *controllers, const char *name)
@@ -67,7 +68,7 @@ static bool has_controller(const char *controllers, const char *name)
 	return false;
 }
 
-/* Takes the first version's controller of that name, else the second version's one hierarchy. */
+/* Takes the group of version 1 that has the controller, or else that of version 2's one hierarchy. */
 static void take_group(void *context, const char *controllers, const char *path)
 {
 	struct group *g = context;
@@ -98,7 +99,7 @@ static void add_quota(struct values *v, pid_t pid)
 		snprintf(path, sizeof(path), "%s/cpu.max", g.folder);
 		f = fopen(path, "re");
 		if (f && fscanf(f, "%lld %lld", &quota, &period) != 2)
-			quota = -1; /* the file says max */
+			quota = -1; /* the file has "max" instead of a number, which means no quota */
 		if (f)
 			fclose(f);
 	} else {
@@ -115,7 +116,8 @@ static void add_quota(struct values *v, pid_t pid)
 	add_lines(v, path, names, sizeof(names) / sizeof(names[0]));
 }
 
-/* Adds the least number of all devices, from lines "DEVICE NUMBER", or "DEVICE KEY=NUMBER ...", whose numbers may be "max". */
+/* Adds the least limit of all devices.  The file has lines "DEVICE NUMBER" (key: " ") or "DEVICE KEY=NUMBER ...", in which a number may be
+ * "max".  Adds nothing if there is no limit. */
 static void add_least(struct values *v, const char *path, const char *key, const char *name)
 {
 	FILE *f = fopen(path, "re");
@@ -151,7 +153,7 @@ static void add_disk_limits(struct values *v, pid_t pid)
 	}
 }
 
-/* Adds times of the first thread, since those of ended threads are gone. */
+/* Adds the times of the first thread alone.  The sum of all threads would lack those that have ended. */
 static void add_schedule(struct values *v, pid_t pid)
 {
 	unsigned long long ran, waited;

@@ -127,7 +127,7 @@ struct waiting {
 	size_t capacity;
 	bool rings; /* the last poll(2) returned events, so revents of the rings are valid */
 	uint64_t read_bytes; /* ring bytes read in all, as of the last round */
-	unsigned rounds_at_rest; /* rounds of the loop in succession without guests and new bytes in rings */
+	unsigned rounds_at_rest; /* rounds of the loop in succession without new bytes in rings, if no guest has ever connected */
 	int signals;
 	bool signalled; /* the descriptor of signals is to be read, as a signal has come or may have */
 	bool stop;	/* the end of the recording was requested */
