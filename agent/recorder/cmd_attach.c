@@ -182,7 +182,7 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_r
 		session_notice(s, NOTICE_HOST, "JVM not asked for a perf map: %s", d.text);
 	else if (ret && proc_mem_living_thread(h->pid) && !is_read && !again)
 		note_unread_jvm(s, h->pid, d.text);
-	else if (ret && proc_mem_living_thread(h->pid)) /* the process may have ended meanwhile */
+	else if (ret && proc_mem_living_thread(h->pid)) /* a process that has ended while it was asked needs no notice */
 		session_notice(s, NOTICE_HOST, "names of %s unavailable%s: the JVM of process %d writes no perf map (%s); start it under "
 			       "`tailor run`", is_read ? "methods that a compiler in Java (JVMCI) compiled" : "compiled Java methods",
 			       again ? " where compiled since the beginning" : "", (int)h->pid,

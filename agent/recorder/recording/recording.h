@@ -109,7 +109,8 @@ void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns, uint
 void recording_add_engine_process(struct recording *r, pid_t pid);
 /* Is pid a postmaster, the parent of all processes of a PostgreSQL server? */
 bool recording_is_postmaster(const struct recording *r, pid_t pid);
-/* Is the process a JVM whose code is read from its memory, since no agent has run in it from its start? */
+/* Is the process, which was attached to, a JVM whose code is read from its memory?  false if its layout is unknown.  From the call on, an
+ * agent in it is not relied on for its code, as none has run in it from its start. */
 bool recording_can_read_jvm(struct recording *r, pid_t pid);
 /* Returns the number of CPythons that have answered an agent which was loaded while they ran: with their functions, or that they cannot. */
 uint32_t recording_python_answers(const struct recording *r);

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define SUFFIX ".control" /* appended to the name of the guests' socket */
-#define ACCEPTED_MAX 16 /* connections accepted per call */
+#define ACCEPTED_MAX 16 /* most connections that one call of control_accept_request() accepts */
 #define LOOK_MS 100
 #define ALL_NS 500000000ull /* time for the answers of all recorders together */
 #define SHOWN_MAX 8
@@ -204,7 +204,7 @@ struct question {
 	char pid[16];
 	const struct control_silent *silent;
 	struct control_silent_recorder *asked;
-	struct pollfd *wait; /* one per asked recorder; fd -1: answered */
+	struct pollfd *wait; /* connection to each asked recorder; fd is -1 once that has answered or closed it */
 	uint32_t nr, asked_capacity, wait_capacity;
 };
 

@@ -73,7 +73,7 @@ static void end_as_stewards_command(const char *path)
 {
 	int status;
 
-	malloc_trim(0); /* frees memory while the command runs, because the recorder changes its own copies of shared pages */
+	malloc_trim(0); /* while this child waits for the command, it would keep pages that the recorder has replaced by copies */
 	status = steward_run(SESSION_EPOCH_COMMAND, path); /* waits; the recorder ends this child if that takes too long */
 	if (status >= 0 && WIFSIGNALED(status)) {
 		signal(WTERMSIG(status), SIG_DFL);

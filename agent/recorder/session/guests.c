@@ -22,7 +22,7 @@
 #define BUSY_BYTES (1u << 20) /* if a log had more since the last drain, the next one follows at once */
 #define LOOK_NS 50000000ull /* interval of checks whether a guest lives */
 
-#define COUNTERS_NS 1000000000ull /* execution counts are written after this time, and then after twice the time before */
+#define COUNTERS_NS 1000000000ull /* time until the first periodic write of execution counts; each next one comes after twice as long */
 
 struct log_context {
 	struct session *session;

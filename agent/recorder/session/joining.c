@@ -71,7 +71,7 @@ static void say_how(struct session *s)
 	if (e)
 		session_print_notice(s, sentence);
 	else
-		session_add_fallback(s, NOTICE_HOST, sentence); /* reports show it as well */
+		session_add_fallback(s, NOTICE_HOST, sentence); /* this also writes it into the trace, as reports should show it */
 }
 
 int session_joining_begin(struct session *s)

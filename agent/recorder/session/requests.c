@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REQUESTS_MAX 16 /* requests answered per round */
+#define REQUESTS_MAX 16 /* most requests that are answered in a round of the loop */
 #define ANCESTORS_MAX 64
 
 static void answer_status_request(struct session *s, struct control_request *r)

@@ -24,7 +24,7 @@
 #define REST_ROUNDS 50
 #define SILENT_MS 1 /* interval while a connection has sent nothing yet, as its guest waits and is about to */
 #define DORMANT_MS 5 /* interval of a dormant session, shorter because its smaller logs fill sooner */
-#define FIRST_RING 3 /* index among the polled descriptors */
+#define FIRST_RING 3 /* index of the first ring among the polled descriptors */
 #define LAST_TASKS_NS 100000000ull /* how long tasks may outlive the command before they count as left behind */
 
 /* ---------------------------------------------------------------------------------------------------- open, close */
@@ -137,7 +137,7 @@ int session_listen(struct session *s, const char *name, struct diag *d)
 	s->connections.socket = handshake_listen(s->connections.name, d);
 	if (s->connections.socket < 0)
 		return s->connections.socket;
-	s->asking.socket = control_listen(s->connections.name); /* on failure, requests are not served */
+	s->asking.socket = control_listen(s->connections.name); /* if this fails otherwise than below, requests are not served */
 	if (s->asking.socket == -EADDRINUSE) { /* fails, so that the caller can try another name */
 		close(s->connections.socket);
 		s->connections.socket = -1;

@@ -100,7 +100,8 @@ int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct dia
 int session_attach_all(struct session *s, struct diag *d);
 /* Returns the PIDs of the *nr processes that session_attach() has counted, parents before their children.  The array is the session's. */
 const pid_t *session_attached(const struct session *s, uint32_t *nr);
-/* Is the process a JVM whose code is read from its memory, since no agent has run in it from its start? */
+/* Is the process, which was attached to, a JVM whose code is read from its memory?  false if its layout is unknown or nothing is recorded.
+ * From the call on, an agent in it is not relied on for its code, as none has run in it from its start. */
 bool session_can_read_jvm(struct session *s, pid_t pid);
 uint32_t session_python_answers(const struct session *s);
 /* Polls the GDB JIT lists and LuaJIT's code in pid, which has no agent, and in the processes that it starts. */

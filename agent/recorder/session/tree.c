@@ -151,7 +151,7 @@ static bool is_to_be_attached(const struct session *s, const struct process_tree
 
 	if (r->done || !(process_tree_is_wanted(t, r) || session_find_guest(s, r->pid)))
 		return false;
-	return !parent || parent->done || !process_tree_is_wanted(t, parent); /* parents before their children */
+	return !parent || parent->done || !process_tree_is_wanted(t, parent); /* a wanted parent is attached to before its children */
 }
 
 /* Attaches to wanted processes, parents first, until a listing of all processes finds no more of them, or after ROUNDS_MAX listings. */

@@ -23,7 +23,7 @@
 
 #define DRAINS_TO_LOOK 5      /* drains in which a program without a known reason is examined */
 #define DRAINS_AFTER_END 5    /* drains for which an ended program is kept, since its agent's hello may be read that late */
-#define YOUNG_NS 200000000ull /* a younger program may still connect when the recording ends */
+#define YOUNG_NS 200000000ull /* a program that runs for shorter than this at the end is not reported, as its agent may be starting */
 #define LATE_NS 80000000ull /* if the record of an exec is read later than this, its agent may have given up waiting for the recorder */
 #define CLOCKS_NS 2000000	      /* most difference between the time of the kernel's record and the recorder's clock */
 
@@ -51,7 +51,7 @@ static int is_searched_variable(void *searched, const char *entry)
 	return strncmp(entry, s->key, strlen(s->key)) == 0 && strstr(entry, s->text);
 }
 
-/* Does a text of /proc/PID/environ begin with key and contain this text? */
+/* Looks for a variable of a process's environment (/proc/PID/environ) that begins with key and contains the text. */
 static enum in_environment find_in_environment(uint32_t pid, const char *key, const char *text)
 {
 	struct searched s = { key, text };
