@@ -19,8 +19,8 @@
 #define READ_BYTES_MAX (64u << 20) /* most bytes read in one recording */
 #define SMALL_MAX 16384u /* code objects of CODE_SMALL_BYTES that are read without a sample, in one recording */
 #define SPACES_MAX 256u
-#define WAITING_MAX 4096u /* a power of two */
-#define RECENT 4096u	  /* a power of two */
+#define WAITING_MAX 4096u /* size of the table of sampled addresses without a range, a power of two */
+#define RECENT 4096u	  /* size of the table of addresses that were looked up, a power of two */
 
 struct range {
 	uint64_t address, time_ns;
@@ -28,7 +28,7 @@ struct range {
 	bool wanted;
 };
 
-struct node { /* a range on a page */
+struct node { /* element of the hash table: one page that a range touches */
 	uint64_t page;
 	uint32_t range, next; /* indexes; next: 1 + index of the next node in the bucket, or 0 */
 };
@@ -39,7 +39,7 @@ struct space {
 	uint32_t nr_ranges, ranges_capacity;
 	struct node *node;
 	uint32_t nr_nodes, nodes_capacity;
-	uint32_t *bucket; /* 1 + index of a node; nodes_capacity of them */
+	uint32_t *bucket; /* nodes_capacity buckets: 1 + index of the newest node, or 0 */
 	uint32_t *wanted; /* indexes of ranges to read at the next drain */
 	uint32_t nr_wanted, wanted_capacity;
 	bool has_new; /* ranges were added since the waiting addresses were looked up last */
@@ -230,7 +230,7 @@ void code_reader_note_sample(struct code_reader *r, uint32_t pid, uint64_t addre
 	if (f)
 		mark_range_wanted(s, f);
 	else
-		s->waiting[at % WAITING_MAX] = address; /* a colliding address is replaced: any address of a function is enough */
+		s->waiting[at % WAITING_MAX] = address; /* may replace another address, which is looked up again when it is sampled again */
 }
 
 static void retry_waiting_addresses(struct code_reader *r, struct space *s)

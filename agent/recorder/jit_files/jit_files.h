@@ -19,7 +19,7 @@ void jit_files_destroy(struct jit_files *f);
  * machine alone, no code is read from memory, and a perf map that was written later than end_s (since 1970) belongs to another process.
  * other_clock: that clock is not the one of jitdump files, which are left out. */
 void jit_files_set_past(struct jit_files *f, uint64_t end_ns, int64_t end_s, bool other_clock);
-/* Number of jitdump files that were left out. */
+/* Returns the number of jitdump files that were left out because of another clock. */
 uint32_t jit_files_left_out(const struct jit_files *f);
 
 /* Called for each new mapping.  Begins to look for a perf map of the process if the mapping may hold generated code, and reads the file if
@@ -30,7 +30,7 @@ void jit_files_fork(struct jit_files *f, uint32_t ppid, uint32_t pid, uint64_t t
 /* Called when pid runs another program since time_ns, or has ended (UINT64_MAX).  Files of its program until then are read for some more
  * drains. */
 void jit_files_end_process(struct jit_files *f, uint32_t pid, uint64_t time_ns);
-/* Notes that pid freed memory of code. */
+/* Notes that pid has freed memory of code, so that later names in its perf map are of other code. */
 void jit_files_unloaded(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
 /* Notes a sample of pid.  The bytes of the perf map's function at the address, or of its page if no code is registered there, are read at a
  * later drain.  Hot. */

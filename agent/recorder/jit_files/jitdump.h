@@ -16,7 +16,7 @@ struct jitdump;
 typedef void (*jitdump_record)(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *values,
 			       int nr_values);
 
-/* The processor's counter and CLOCK_MONOTONIC at one moment.  counter 0: unknown. */
+/* The processor's time stamp counter and CLOCK_MONOTONIC at one moment.  counter is 0 if it is unknown. */
 struct jitdump_clock {
 	uint64_t counter, ns;
 };

@@ -60,7 +60,7 @@ static uint64_t measure_events_per_second(const struct perf_event_attr *attr)
 	int fd;
 
 	a.freq = 0;
-	a.sample_period = 0; /* count only: no samples, no ring */
+	a.sample_period = 0; /* the event is only counted, without samples, which would need a ring */
 	a.sample_type = 0;
 	a.read_format = 0;
 	a.sample_regs_user = a.sample_regs_intr = 0;
@@ -263,7 +263,7 @@ static int choose_event(struct selection *l, const struct event_spec *wanted, bo
 	int ret;
 
 	l->nr_lost = 0;
-	ret = event_make_attr(s, l->options, &l->pmu, any ? 0 : precise, out, l->d); /* find its type first */
+	ret = event_make_attr(s, l->options, &l->pmu, any ? 0 : precise, out, l->d); /* first, for the type, on which the rest depends */
 	if (ret)
 		return ret;
 	lower_rate_to_limit(l, out, s);

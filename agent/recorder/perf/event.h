@@ -138,7 +138,7 @@ static inline bool event_is_clock(const struct perf_event_attr *a)
 	       (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK);
 }
 
-/* Is this the event of context switches?  Its samples say where a thread leaves the processor. */
+/* Is this the event of context switches?  It is sampled where a thread leaves the processor. */
 static inline bool event_is_switches(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
@@ -152,7 +152,7 @@ bool event_fits_batches(const struct perf_event_attr *attr, const struct event_p
 /* Was perf's own clock chosen for these events, so that the processor collects samples in batches?  All of them have the same clock. */
 bool events_are_batched(const struct events *events);
 
-/* perf_event_open(2). */
+/* Calls perf_event_open(2), without a group and with close-on-exec. */
 static inline int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
 {
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);

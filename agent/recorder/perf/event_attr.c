@@ -51,7 +51,7 @@ bool event_fits_batches(const struct perf_event_attr *a, const struct event_pmu 
 {
 	if (pmu->vendor != EVENT_VENDOR_INTEL || !event_is_hardware(a) || !a->precise_ip || a->freq || a->sample_type & ~(uint64_t)BATCHED)
 		return false;
-	/* the registers of a sample in the kernel are not the user's */
+	/* PEBS has the registers of the sampled code, which are the user's only if the kernel is not sampled */
 	return !a->sample_regs_user || (a->exclude_kernel && !(a->sample_regs_user & ~BATCHED_REGISTERS));
 }
 
@@ -78,7 +78,7 @@ static void choose_sample_content(struct perf_event_attr *a, const struct event_
 		a->sample_type |= PERF_SAMPLE_STACK_USER;
 		a->sample_stack_user = o->stack_bytes;
 	}
-	/* samples in the kernel have its call chain, which it finds by its own tables */
+	/* samples in the kernel get the kernel's call chain, which the kernel finds by its own unwinding tables */
 	if (o->frame_pointers || !a->exclude_kernel) {
 		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		a->exclude_callchain_user = !o->frame_pointers;

@@ -121,7 +121,7 @@ static const struct {
 static bool same_event_name(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++)
-		if (strncasecmp(a, b, 1) != 0 && !(*a == '.' && *b == ':')) /* Intel writes a dot */
+		if (strncasecmp(a, b, 1) != 0 && !(*a == '.' && *b == ':')) /* Intel's names have a dot */
 			return false;
 	return *a == *b;
 }

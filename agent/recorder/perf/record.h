@@ -16,7 +16,7 @@
 /* Fields of an attr that decide the layout of records, and the clock of their times. */
 struct record_layout {
 	uint64_t sample_type, read_format, branch_sample_type;
-	unsigned nr_user, nr_interrupted; /* registers */
+	unsigned nr_user, nr_interrupted; /* numbers of registers in a sample: of user code, of interrupted code */
 	unsigned id_bytes; /* bytes of thread, time and ids at the end of each record other than a sample (attr.sample_id_all) */
 	const struct clock_pairs *clock; /* pairs that convert times; NULL, to which record_layout() sets it: times are not converted */
 };
@@ -29,9 +29,9 @@ struct record_sample {
 	const uint64_t *read; /* nr_read counters of read_words words: the first is the value, that at read_id the id (PERF_FORMAT_ID) */
 	uint64_t nr_read;
 	uint32_t read_words, read_id;
-	const uint64_t *chain; /* with the kernel's marks (PERF_CONTEXT_*) */
+	const uint64_t *chain; /* call chain, with the kernel's marks (PERF_CONTEXT_*) */
 	uint64_t nr_chain;
-	const uint64_t *registers; /* one for each bit of the mask; NULL: none */
+	const uint64_t *registers; /* user registers, one for each bit of attr.sample_regs_user; NULL: none */
 	uint64_t registers_abi;
 	const unsigned char *stack; /* not aligned */
 	uint32_t stack_bytes;

@@ -30,14 +30,14 @@ struct ring {
 	bool hung_up;	/* all tasks of its own event have ended; further events may still write into it */
 	int nr_more;	/* number of further events that write into this ring; owned */
 	int more[RING_EVENTS_MAX - 1];
-	int on_cpu_fd; /* event that counts nothing, and runs while its tasks run on cpu; owned; -1: none */
+	int on_cpu_fd; /* software event whose running time is how long the tasks ran on cpu; owned; -1: none */
 	uint64_t nr_samples[RING_EVENTS_MAX]; /* samples that were drained, per event */
 	uint64_t weight[RING_EVENTS_MAX];     /* weight of all drained samples, per event */
 	struct ring_told { /* values of the counters when they were last reported to the sink */
 		uint64_t value, enabled_ns, running_ns, lost, samples, weight;
 	} told[RING_EVENTS_MAX];
 	uint64_t told_on_cpu_ns;
-	struct ring_idle { /* how long cpu was idle while its events were enabled, and samples of that time */
+	struct ring_idle { /* how long cpu was idle while its events were enabled, and the weight of samples of that time */
 		uint64_t since_ns, ns; /* since_ns: the kernel's idle count at the last look; 0: events were not enabled */
 		uint64_t weight[RING_EVENTS_MAX], told_ns[RING_EVENTS_MAX], told_weight[RING_EVENTS_MAX];
 	} idle;

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #define NR_MAX COLUMNS_NR_MAX
-#define IP_REGISTER 8 /* perf's number */
-#define FRAME_POINTER 6 /* perf's number */
-#define CHAIN_MAX (1u << 20) /* return addresses, of all samples together */
-#define KERNEL_CHAIN_MAX (2u << 20) /* bytes of the kernel's, of all samples together */
-#define ONE_CHAIN_MAX (65536u / 8) /* addresses in one record */
+#define IP_REGISTER 8 /* perf's number of the ip register */
+#define FRAME_POINTER 6 /* perf's number of the bp register */
+#define CHAIN_MAX (1u << 20) /* room for return addresses of the user, of all samples together */
+#define KERNEL_CHAIN_MAX (2u << 20) /* bytes of the kernel's encoded return addresses, of all samples together */
+#define ONE_CHAIN_MAX (65536u / 8) /* most addresses in one record */
 
 enum { NR_PLAIN = SAMPLE_COLUMN_LATENCY + 1 };
 

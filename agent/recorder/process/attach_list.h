@@ -24,7 +24,7 @@ struct names_wanted;
 int attach_list_add_named(struct attach_list *l, const struct names_wanted *w, struct diag *d);
 /* Does the same for all processes of the service. */
 int attach_list_add_service(struct attach_list *l, const struct service_wanted *w, struct diag *d);
-/* Returns NULL if the process is not in the list. */
+/* Returns the process's element of the list, or NULL if it is not in it. */
 const struct attach_target *attach_list_find(const struct attach_list *l, pid_t pid);
 void attach_list_fini(struct attach_list *l);
 

@@ -42,7 +42,7 @@
 #define FINISH_WALL_NS 5000000000ull /* they stop after so much time in any case */
 #define CLOCK_ENTRIES 32u     /* entries that are read between two looks at the clock */
 #define DUTY 20u	      /* a walk over a whole list, or a search, is not repeated for so many times its duration */
-#define ELF_BYTES_MAX (48u << 20) /* a trace chunk holds 64 MiB */
+#define ELF_BYTES_MAX (48u << 20) /* most bytes of one object, as a trace chunk holds 64 MiB */
 #define PROCESSES_MAX 4096u
 #define TRIES_MAX 3u /* most reads of an object that looks invalid, since the first may come while the process writes it */
 #define WHOLE_NS 1000000000ull /* least interval of walks over a whole list */
@@ -68,14 +68,14 @@ struct descriptor {
 struct known_entry {
 	uint64_t entry; /* 0: free slot */
 	uint64_t symfile, bytes;
-	uint32_t tries; /* TRIES_MAX: the entry is in the trace, or was given up */
+	uint32_t tries; /* failed reads of the object; TRIES_MAX: it is in the trace, or was given up */
 	uint32_t walk;	/* number of the last walk over the whole list that passed it */
 };
 
 /* A walk over a whole list, in portions. */
 struct walk {
 	bool goes_on;
-	uint32_t number, nr; /* entries so far */
+	uint32_t number, nr; /* number of the walk; number of its entries so far */
 	uint64_t at, before; /* addresses of the next entry, and of the one before it */
 	uint64_t mark; /* address of a passed entry, the one with the number next_mark / 2, with which further ones are compared */
 	uint32_t next_mark;
@@ -390,7 +390,7 @@ static void read_new_head_entries(struct gdb_jit_poll *o, struct watched *p, str
 	}
 }
 
-/* Returns false if the process cannot be read any more. */
+/* Reads what is new in a list, and continues its walk.  Returns false if the process has ended or may not be read any more. */
 static bool poll_jit_list(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t time_ns, uint64_t now_ns)
 {
 	struct descriptor d;
@@ -706,7 +706,7 @@ void gdb_jit_poll_note_exec(struct gdb_jit_poll *o, pid_t pid)
 	if (!p)
 		return;
 	p->maps_changed = true;
-	p->has_agent = has_agent; /* the agent may have connected before the record of the exec is read */
+	p->has_agent = has_agent; /* kept, since the new program's agent may have connected before the record of the exec was read */
 }
 
 void gdb_jit_poll_note_mapping(struct gdb_jit_poll *o, pid_t pid)

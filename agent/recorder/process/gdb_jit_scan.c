@@ -15,7 +15,7 @@
 
 #define BYTES_MAX (512u << 20) /* most bytes searched in one process */
 #define CHUNK_BYTES (1u << 20)
-#define BATCH 512u	    /* suspects whose first entries are read by one system call */
+#define BATCH 512u	    /* most suspects (words like a descriptor) whose first entries are read by one system call */
 #define READS_MAX 100000u   /* most system calls for entries and objects of suspects */
 #define ENTRIES_MAX 64u	    /* most entries of a list that are checked */
 #define ELF_BYTES_MAX (1ull << 30)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads files of the kernel in /proc, each in one place.  Formats: proc(5).  Context: thread. */
+/* Reads files of the kernel in /proc, so that the recorder parses each format only here.  Formats: proc(5).  Context: thread. */
 #ifndef TAILOR_PROC_FILE_H
 #define TAILOR_PROC_FILE_H
 
@@ -18,7 +18,7 @@ void proc_read_value(const char *path, const char *key, char *value, size_t byte
  * is not used, since it needs CAP_SYS_RESOURCE for processes of other users. */
 uint64_t proc_limit(pid_t pid, const char *name);
 
-/* /proc/PID/stat, or a thread's. */
+/* Values of /proc/PID/stat, or a thread's. */
 struct proc_stat {
 	char state; /* R, S, D, Z, X, ... */
 	pid_t parent;
