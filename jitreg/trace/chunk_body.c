@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bodies of chunks: checked, decompressed, and kept if the reader is set to.  The first bodies of the file are kept, so that a second pass
- * in the file's order finds them.  If a trace has more, the rest is decompressed again.
+ * Checks and decompresses the bodies of chunks, and keeps them after trace_keep_bodies().  The first bodies of the file are kept, up to
+ * TRACE_KEPT_BYTES, so that a second pass in the file's order finds them.  The others are decompressed again.
  */
 #include "jitreg/trace/reader_internal.h"
 
@@ -104,7 +104,8 @@ void trace_hold_current_body(struct trace_reader *t)
 
 void trace_leave_chunk(struct trace_reader *t)
 {
-	struct chunk_body *b = t->releases && t->body_bytes ? find_kept_body(t, t->chunk_at) : NULL; /* no current chunk after a rewind */
+	/* after a rewind there is no current chunk, and body_bytes is 0 */
+	struct chunk_body *b = t->releases && t->body_bytes ? find_kept_body(t, t->chunk_at) : NULL;
 
 	if (!b || b->held)
 		return;
@@ -113,7 +114,7 @@ void trace_leave_chunk(struct trace_reader *t)
 	*b = (struct chunk_body){ .at = b->at };
 }
 
-/* A body that is decompressed already, or NULL. */
+/* Returns the body of the chunk at an offset if it is in memory, or NULL. */
 static const struct chunk_body *find_loaded_body(const struct trace_reader *t, size_t at)
 {
 	if (t->last.body && t->last.at == at)
@@ -121,7 +122,8 @@ static const struct chunk_body *find_loaded_body(const struct trace_reader *t, s
 	return find_kept_body(t, at);
 }
 
-/* Keep the body that was decompressed last, if its chunk is behind those that are kept. */
+/* Move the body that was decompressed last to those that are kept.  Nothing happens if its chunk is not behind them in the file (kept is
+ * sorted), if TRACE_KEPT_BYTES would be exceeded, or if memory runs out. */
 static void keep_last_body(struct trace_reader *t)
 {
 	struct chunk_body *b = &t->last;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hot path of reading.  A first pass decodes LEB128 to differences, and a second one adds the numbers that they refer to.
+ * Most of the time of reading samples is spent here.  For each part of a column, which stays in the processor's cache, a first pass decodes
+ * LEB128 to differences, and a second one adds the numbers that they refer to.
  */
 #include "jitreg/trace/column_decoder.h"
 
@@ -13,14 +14,15 @@
 #define STRIP 512u /* numbers */
 #define STRIP_OF_DELTAS 128u
 
-/* Is the instruction PEXT of BMI2 fast?  On AMD's first processors with BMI2 (znver1, znver2) it is not. */
+/* Does the processor have BMI2, with a fast PEXT?  AMD's first processors with BMI2 (znver1, znver2) take hundreds of cycles for it. */
 static bool processor_has_fast_pext(void)
 {
 	return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("znver1") &&
 	       !__builtin_cpu_is("znver2");
 }
 
-/* The number in the lowest 1 to 8 bytes of word.  Its groups of 7 bits are joined, two, four and eight at a time. */
+/* Returns the number whose LEB128 encoding is the lowest 1 to 8 bytes of word.  Without PEXT, pairs of 7 bits are joined to 14 bits, pairs
+ * of these to 28, and these to 56. */
 static inline __attribute__((always_inline)) uint64_t compact_leb128_groups(uint64_t word, unsigned bytes, bool pext)
 {
 	uint64_t number;
@@ -36,7 +38,7 @@ static inline __attribute__((always_inline)) uint64_t compact_leb128_groups(uint
 	return (word & 0x000000000fffffffull) | (word & 0x0fffffff00000000ull) >> 4;
 }
 
-/* A mask of the next 64 bytes with the bits of those that end a number. */
+/* Returns a mask of the 64 bytes at `at`, in which the bits of bytes that end a number are set. */
 static uint64_t mask_of_number_ends(const unsigned char *at)
 {
 	uint64_t more = 0;
@@ -46,7 +48,7 @@ static uint64_t mask_of_number_ends(const unsigned char *at)
 	return ~more;
 }
 
-/* Store 64 bytes as 64 numbers. */
+/* Store 64 bytes, which are 64 numbers below 128, as 64-bit numbers. */
 static void widen_64_bytes(const unsigned char *at, uint64_t *to)
 {
 	const __m128i zero = _mm_setzero_si128();
@@ -67,7 +69,7 @@ static void widen_64_bytes(const unsigned char *at, uint64_t *to)
 	}
 }
 
-/* Keep the lowest nr < 64 of the set bits, or all if there are fewer. */
+/* Returns the lowest nr of the set bits, or all if there are fewer.  nr is below 64. */
 static inline __attribute__((always_inline)) uint64_t keep_lowest_set_bits(uint64_t bits, unsigned nr, bool pext)
 {
 	uint64_t first = 0;
@@ -85,16 +87,17 @@ static inline __attribute__((always_inline)) uint64_t keep_lowest_set_bits(uint6
 
 static bool has_long_numbers(uint64_t ends)
 {
-	uint64_t in = ~ends & ~0ull >> __builtin_clzll(ends); /* bytes before the last end that do not end a number */
+	/* The set bits are the bytes up to the last end after which their number goes on */
+	uint64_t in = ~ends & ~0ull >> __builtin_clzll(ends);
 
 	for (int i = 1; i < LONG_BYTES - 1; i++)
 		in &= in >> 1;
 	return in != 0;
 }
 
-/* Decode the numbers of 64 bytes, of which ends marks the last bytes.  For 16 bytes at a time, the numbers that begin there are computed in
- * parallel and compressed to the front.  If all is set, to[0] to to[63] are written, otherwise only as many as there are numbers.  Returns
- * their number. */
+/* Decode the numbers that end within 64 bytes.  ends: a mask of their last bytes, not 0.  No number has LONG_BYTES or more bytes.  For each
+ * of 16 bytes at a time, the number that would begin there is computed, and those that do begin there are moved together.  If all is set,
+ * up to to[63] may be written, which is faster, and otherwise only the numbers.  Returns how many there are. */
 __attribute__((target("avx512f,popcnt"))) static inline unsigned decode_64_bytes_by_lanes(const unsigned char *at, uint64_t ends,
 												    uint64_t *to, bool all)
 {
@@ -139,7 +142,8 @@ decode_leb128_by(const unsigned char *at, const unsigned char *end, uint64_t *to
 	const bool pext = way != COLUMN_DECODER_SHIFTS;
 	uint64_t i = 0;
 
-	/* The ends of numbers are found for 64 bytes at once, so that decoding a number does not wait for the one before. */
+	/* The ends of numbers are found for 64 bytes at once, so that the processor can begin to decode a number before it knows the one
+	 * before.  8 more bytes must be there, because words are read beyond. */
 	while (i < nr && end - at >= 64 + 8) {
 		uint64_t ends = mask_of_number_ends(at);
 		unsigned begin = 0;
@@ -233,7 +237,7 @@ static __m128i unzigzag_pair(__m128i z)
 	return _mm_xor_si128(_mm_srli_epi64(z, 1), _mm_sub_epi64(_mm_setzero_si128(), _mm_and_si128(z, _mm_set1_epi64x(1))));
 }
 
-/* Replace zigzag differences by their running sums, which begin with before.  Returns the last sum. */
+/* Replace each of the zigzag differences by the sum of before and all differences up to it.  Returns the last sum. */
 static uint64_t sum_deltas(uint64_t *v, uint64_t nr, uint64_t before)
 {
 	__m128i twice = _mm_set1_epi64x((long long)before);
@@ -244,7 +248,7 @@ static uint64_t sum_deltas(uint64_t *v, uint64_t nr, uint64_t before)
 
 		d = _mm_add_epi64(d, _mm_slli_si128(d, 8));
 		_mm_storeu_si128(at, _mm_add_epi64(d, twice));
-		twice = _mm_add_epi64(twice, _mm_unpackhi_epi64(d, d)); /* the only dependency between pairs */
+		twice = _mm_add_epi64(twice, _mm_unpackhi_epi64(d, d)); /* the only value that a pair needs of the one before */
 	}
 	before = (uint64_t)_mm_cvtsi128_si64(twice);
 	return i < nr ? v[i] = unzigzag(v[i]) + before : before;
@@ -264,7 +268,7 @@ static void add_differences(uint64_t *v, const uint64_t *other, uint64_t nr)
 		v[i] = unzigzag(v[i]) + other[i];
 }
 
-/* Count numbers that are 0 at the beginning of the next nr, in steps of 64. */
+/* Returns how many of the next nr numbers, from the first on, are 0, as a multiple of 64.  A number that is 0 is one byte. */
 static uint64_t count_zero_numbers(const unsigned char *at, const unsigned char *end, uint64_t nr)
 {
 	uint64_t n = 0;
@@ -280,7 +284,8 @@ static uint64_t count_zero_numbers(const unsigned char *at, const unsigned char 
 	return n;
 }
 
-/* Decode nr numbers that are differences to those of other, a strip at a time, which stays in the processor's cache. */
+/* Decode nr numbers that are differences to those of other.  This is done STRIP numbers at a time, which stay in the processor's cache
+ * until the other numbers are added. */
 static int decode_differences(const unsigned char *at, const unsigned char *end, uint64_t *to, const uint64_t *other, uint64_t nr)
 {
 	for (uint64_t i = 0; i < nr; i += STRIP) {
@@ -294,7 +299,8 @@ static int decode_differences(const unsigned char *at, const unsigned char *end,
 	return 0;
 }
 
-/* Decode nr numbers that are differences to the one before.  Most are 0 in columns such as threads or weights. */
+/* Decode nr numbers that are differences to the one before.  In columns such as threads or weights most differences are 0, so runs of these
+ * are decoded without adding. */
 static int decode_deltas(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr)
 {
 	uint64_t before = 0, some;
@@ -315,7 +321,8 @@ static int decode_deltas(const unsigned char *at, const unsigned char *end, uint
 	return 0;
 }
 
-/* Decode the instruction pointers, and b->ips and b->ip_index, which other columns may refer to. */
+/* Decode column IP, stored as TABLE, to `to`.  Also sets b->ips and b->ip_index, which columns with encoding BY_IP refer to.  Returns 0 or
+ * -EBADMSG. */
 static int decode_ip_table(struct sample_block *b, const unsigned char *p, const unsigned char *end, uint64_t *to)
 {
 	uint64_t nr;
@@ -344,12 +351,12 @@ static int decode_ip_table(struct sample_block *b, const unsigned char *p, const
 	return 0;
 }
 
-/* Decode differences to the number of the last sample with the same ip.  These numbers are kept in the array of column 0, which does not
- * exist. */
+/* Replace differences to the number of the last sample with the same ip (encoding BY_IP) by the numbers.  The last number of each ip is
+ * kept in b->room_[0], which is free because no column has the number 0. */
 static int add_differences_by_ip(struct sample_block *b, uint64_t *v)
 {
 	uint64_t before = 0, *last = b->room_[0];
-	const uint16_t *index = b->ip_index; /* local copies, since writes to seen may alias members of b */
+	const uint16_t *index = b->ip_index; /* local copies, since the compiler must assume that writes to seen change members of b */
 	unsigned char *seen = b->ip_seen_;
 	const uint32_t nr = b->nr;
 
@@ -361,7 +368,8 @@ static int add_differences_by_ip(struct sample_block *b, uint64_t *v)
 
 		const uint64_t there = last[ip];
 
-		before = __builtin_expect_with_probability(seen[ip], 1, 0.5) ? there : before; /* makes the compiler avoid a branch */
+		/* makes the compiler use a conditional move, because the branch could not be predicted */
+		before = __builtin_expect_with_probability(seen[ip], 1, 0.5) ? there : before;
 		seen[ip] = 1;
 		v[i] = before = last[ip] = before + unzigzag(v[i]);
 	}
@@ -397,7 +405,7 @@ static int decode_column_numbers(struct sample_block *b, uint64_t encoding, cons
 	}
 }
 
-/* Decode a column of equal numbers.  Mostly the array still holds them from the block before. */
+/* Decode a column whose numbers are all equal.  Mostly the array has the same numbers since the block before, and is not written again. */
 static int decode_constant_column(struct sample_block *b, uint64_t column, const struct trace_value *v, uint64_t *to)
 {
 	const unsigned char *p = (const unsigned char *)v->p;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders of columns of numbers, which column_encoder.c or another writer has encoded.  Context: thread. */
+/* Decoders of columns of numbers in SAMPLES records, which are untrusted.  Context: thread. */
 #ifndef TAILOR_COLUMN_DECODER_H
 #define TAILOR_COLUMN_DECODER_H
 
 #include "jitreg/trace/reader.h"
 
-/* Decode the b->nr numbers of a column, and for column IP also b->ips and b->ip_index.  Returns 0 or -EBADMSG. */
+/* Decode the b->nr numbers of a column to `to`.  For encoding TABLE (column IP), also sets b->ips, b->ip_index and b->nr_ips.  Columns that
+ * this one refers to must have been decoded before.  Returns 0 or -EBADMSG. */
 int column_decode(struct sample_block *b, uint64_t column, uint64_t encoding, const struct trace_value *v, uint64_t *to);
-/* Decode a list of nr numbers that do not correspond to samples.  Returns 0 or -EBADMSG. */
+/* Decode nr numbers that column_encoder_write_list() has written (encoding DELTA).  Returns 0 or -EBADMSG. */
 int column_decode_list(uint64_t encoding, const struct trace_value *v, uint64_t *to, uint64_t nr);
 
-/* Ways to decode numbers, by the instructions of the processor: SSE2, BMI2, AVX-512. */
+/* Ways to decode numbers, by the instructions that they need: SHIFTS only SSE2, PEXT also BMI2, LANES also AVX-512. */
 enum column_decoder_way { COLUMN_DECODER_SHIFTS, COLUMN_DECODER_PEXT, COLUMN_DECODER_LANES };
-/* Limit the way for tests, while no other thread decodes.  Returns the way that is used from now on. */
+/* Called by tests, while no other thread decodes: use no way beyond most from now on.  Returns the way that this processor then uses. */
 enum column_decoder_way column_decoder_limit(enum column_decoder_way most);
 
 #endif

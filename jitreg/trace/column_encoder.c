@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The value of a register is close to that of the last sample with the same instruction (as the counter of a loop), of the sample before,
- * or of another register (as a pointer into the same object).  The best one is not known beforehand, so once in a while each is tried on a
- * whole block, and the bits of its differences are counted.
+ * or of another register (as a pointer into the same object).  Which of these is best is not known beforehand, so once in a while all are
+ * tried on a whole block, and the bits of the differences are counted.
  */
 #include "jitreg/trace/column_encoder.h"
 
@@ -13,10 +13,10 @@
 #include <string.h>
 
 #define SLOTS (2 * COLUMNS_NR_MAX) /* a power of 2 */
-#define CHOOSE_EVERY 16u /* blocks */
+#define CHOOSE_EVERY 16u /* number of blocks after which the encoding of a column is chosen anew */
 #define WRITTEN_MAX 65 /* column IP and the registers */
 #define NR_COLUMNS 128
-#define RECENT 1024u /* recent differences that are kept */
+#define RECENT 1024u /* places for recent differences in the estimate of an encoding's size */
 #define REPEATED_BITS 8u /* approximate size of a repeated difference after compression */
 
 struct ip {
@@ -38,10 +38,10 @@ struct choice {
 
 struct column_encoder {
 	uint32_t nr, nr_ips, nr_written;
-	struct ip ip[COLUMNS_NR_MAX]; /* ascending */
+	struct ip ip[COLUMNS_NR_MAX]; /* different instruction pointers of the block, sorted by address */
 	uint16_t index[COLUMNS_NR_MAX]; /* index of each sample's ip */
-	uint16_t slot[SLOTS]; /* hash of an ip -> 1 + number of its appearance */
-	uint16_t rank[COLUMNS_NR_MAX]; /* number of its appearance -> index */
+	uint16_t slot[SLOTS]; /* hash table: 1 + the number of the ip in the order of first appearance, or 0 */
+	uint16_t rank[COLUMNS_NR_MAX]; /* indexed by that number: index of the ip in the sorted array */
 	bool seen[COLUMNS_NR_MAX];
 	struct written written[WRITTEN_MAX];
 	struct choice choice[NR_COLUMNS];
@@ -137,7 +137,8 @@ static void compute_differences_to(struct column_encoder *c, const uint64_t *v, 
 		c->difference[i] = zigzag(v[i] - other[i]);
 }
 
-/* Estimate the size of the differences in bits.  Stops when the sum reaches most. */
+/* Estimate the size of the differences in bits after compression by zstd, to which repeated differences are cheap.  Returns at least most
+ * if the size is not below it. */
 static uint64_t estimate_difference_bits(struct column_encoder *c, uint64_t most)
 {
 	uint64_t sum = 0;
@@ -214,7 +215,7 @@ static unsigned char *encode_column(struct column_encoder *c, struct choice *cho
 	} else if (choice->encoding == SAMPLE_ENCODING_BY_IP) {
 		compute_differences_by_ip(c, v);
 	} else {
-		choice->encoding = SAMPLE_ENCODING_DELTA; /* for instance if the other column is not recorded any more */
+		choice->encoding = SAMPLE_ENCODING_DELTA; /* the other column may not be in this block, and at first there is no choice */
 		compute_deltas(c, v);
 	}
 	for (uint32_t i = 0; i < c->nr; i++)
@@ -222,7 +223,8 @@ static unsigned char *encode_column(struct column_encoder *c, struct choice *cho
 	return at;
 }
 
-/* Is the choice recent, and the size close to that at the choice?  A large change means that the program's behaviour has changed. */
+/* Is the choice of an encoding recent, and the column's size now, bytes, within an eighth of that when it was chosen?  If the size has
+ * changed more, the program behaves differently, and another encoding may be better. */
 static bool is_choice_still_good(const struct column_encoder *c, const struct choice *choice, size_t bytes)
 {
 	uint64_t density = c->nr ? bytes * 64 / c->nr : 0;

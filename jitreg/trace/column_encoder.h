@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An encoder of columns of numbers for the trace (jitreg/trace/trace.h, enum sample_encoding).  Each column gets the encoding with the
- * fewest bits, which is chosen anew every few blocks.  Context: thread.
+ * An encoder of columns of numbers for the trace (jitreg/trace/trace.h, enum sample_encoding).  Each column gets the encoding that is
+ * estimated to take the fewest bits, which is chosen anew every 16 blocks, or when the column's size has changed by an eighth.  Context:
+ * thread.
  */
 #ifndef TAILOR_COLUMN_ENCODER_H
 #define TAILOR_COLUMN_ENCODER_H
@@ -16,16 +17,19 @@ struct column_encoder;
 int column_encoder_create(struct column_encoder **out);
 void column_encoder_destroy(struct column_encoder *c);
 
-/* Begin a block of nr samples, 1 to COLUMNS_NR_MAX, with its instruction pointers, which the encoding of most registers refers to. */
+/* Begin a block of nr samples, 1 to COLUMNS_NR_MAX.  ip: their instruction pointers, which must stay valid until the next block, because
+ * other columns may be encoded by them. */
 void column_encoder_begin(struct column_encoder *c, const uint64_t *ip, uint32_t nr);
-/* Write column IP of the block. */
+/* Write column IP of the block, which must be done before other columns, as their encoding may refer to it. */
 void column_encoder_write_ip(struct column_encoder *c, struct trace_writer *w);
 /*
- * Write any other column.  predict: choose the best encoding, also against columns that were written with predict before.  Otherwise the
- * numbers are encoded as differences to the one before.
+ * Write any other column.  predict: choose the best encoding, which may be differences to a column of this block that was written with
+ * predict before, so v must stay valid until the next block.  Otherwise the numbers are encoded as differences to the one before.  Equal
+ * numbers are written once in both cases.
  */
 void column_encoder_write(struct column_encoder *c, struct trace_writer *w, uint32_t column, const uint64_t *v, bool predict);
-/* Write a list of any length whose numbers do not correspond to samples.  room: COLUMNS_LIST_ROOM(nr) bytes. */
+/* Write a column of nr numbers, of which a sample has any number, such as return addresses.  room: memory of the caller,
+ * COLUMNS_LIST_ROOM(nr) bytes. */
 void column_encoder_write_list(struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr, unsigned char *room);
 #define COLUMNS_LIST_ROOM(nr) ((size_t)(nr) * 10)
 

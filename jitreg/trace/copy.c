@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying from one trace to another: unchanged records, and values of records that are written with changes. */
+/* Copies records of one trace to another: unchanged ones as they are encoded, and others value by value. */
 #include "jitreg/trace/reader.h"
 #include "jitreg/trace/record_stream.h"
 #include "jitreg/trace/writer_internal.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A JSON writer without a library, since a trace has millions of records, each of which is a line of its own.  Context: thread. */
+/* Prints records as JSON.  No library is used, since a trace has millions of records, and building an object for each would take long.
+ * Context: thread. */
 #include "jitreg/trace/dump.h"
 
 #include <inttypes.h>

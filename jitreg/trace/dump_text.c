@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records as readable text: long values are cut, and numbers that may be addresses are in hex.  Context: thread. */
+/* Prints records as text for people: long values are cut unless full is set, and large numbers are in hex.  Context: thread. */
 #include "jitreg/trace/dump.h"
 
 #include <inttypes.h>
@@ -105,7 +105,7 @@ static void print_decimal_or_hex(const struct dump_options *o, uint64_t u)
 	fprintf(o->to, u >= 1u << 20 ? "%#" PRIx64 : "%" PRIu64, u);
 }
 
-/* Print a value that is not a list.  No record has lists of lists. */
+/* Print a value that is not a list.  A list prints as "?", because members of elements are no lists in any record. */
 static void print_scalar_value(const struct dump_options *o, const struct trace_value *v)
 {
 	switch (v->kind) {

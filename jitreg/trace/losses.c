@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LOSS_REASONS and NOTICE_KINDS as tables, and the reason or kind of a record. */
+/* The tables of LOSS_REASONS and NOTICE_KINDS, and functions that find the reason or kind of a record in them by its text. */
 #include "jitreg/trace/reader.h"
 #include "jitreg/trace/schema.h"
 #include "jitreg/trace/trace.h"

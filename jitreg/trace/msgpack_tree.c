@@ -10,7 +10,7 @@ struct cursor {
 	const unsigned char *at, *end;
 };
 
-/* Read a big-endian number. */
+/* Read a big-endian number of 1, 2, 4 or 8 bytes.  Returns false if fewer bytes are left. */
 static bool read_big_endian(struct cursor *c, unsigned bytes, uint64_t *v)
 {
 	uint64_t n = 0;
@@ -58,8 +58,8 @@ static size_t allocate_nodes(struct msgpack_tree *t, size_t nr)
 	return first;
 }
 
-/* Read a number of one to three bytes, which most elements of lists are.  Returns false for other objects, which read_other_object()
- * reads. */
+/* Read an unsigned number that is encoded in one to three bytes, which most elements of lists are.  Returns false for other objects, which
+ * read_other_object() reads. */
 static bool read_small_number(struct cursor *c, struct msgpack_node *n)
 {
 	const unsigned char *at = c->at;
@@ -127,20 +127,20 @@ static bool read_array(struct msgpack_tree *t, struct cursor *c, size_t node, ui
 	return read_children(t, c, node, nr, level);
 }
 
-/* Read an object of types 0xc0 to 0xdf.  Most have a number or a length behind their first byte. */
+/* Read the rest of an object whose first byte, type, is 0xc0 to 0xdf.  Most have a number or a length behind that byte. */
 static bool read_typed_object(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned char type, unsigned level)
 {
 	struct msgpack_node *n = &t->node[node];
 	uint64_t v = 0;
 
 	switch (type) {
-	case 0xc0: /* nil, false, true */
+	case 0xc0: /* the values nil, false and true have no further bytes */
 	case 0xc2:
 	case 0xc3:
 		return true;
 	case 0xc4 ... 0xc6:
 		return read_big_endian(c, 1u << (type - 0xc4), &v) && read_bytes(c, n, v, NODE_BYTES);
-	case 0xc7 ... 0xc9: /* extensions: their type, and bytes */
+	case 0xc7 ... 0xc9: /* an extension has a byte for its type, and the bytes counted */
 		return read_big_endian(c, 1u << (type - 0xc7), &v) && skip_bytes(c, v + 1);
 	case 0xca: /* float, double */
 		return skip_bytes(c, 4);
@@ -202,7 +202,8 @@ bool msgpack_tree_read(struct msgpack_tree *t, const char *bytes, size_t nr, siz
 	return true;
 }
 
-/* Skip an object without its children, and add their number to *left. */
+/* Skip an object, but not the elements of an array or the keys and values of a map, whose number is added to *left.  Returns false if the
+ * object is incomplete. */
 static bool skip_object_head(struct cursor *c, uint64_t *left)
 {
 	static const unsigned char fixed[] = { 4, 8, 1, 2, 4, 8, 1, 2, 4, 8 }; /* sizes of types 0xca to 0xd3 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads one msgpack object after another from untrusted bytes, as a tree whose memory is reused.  A record of generated code holds a list
- * for each instruction, and building the tree takes most of the time of reading it.  So the tree is one array, and text is not copied.
+ * Reads one msgpack object after another from untrusted bytes, as a tree whose memory is reused.  Building trees takes most of the time of
+ * reading a trace, because line tables of generated code have a list for each line.  So the tree is one array, and text is not copied.
  * Context: thread.
  */
 #ifndef TAILOR_MSGPACK_TREE_H
@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 struct msgpack_node {
-	enum { NODE_OTHER, NODE_UINT, NODE_INT, NODE_TEXT, NODE_BYTES, NODE_ARRAY } kind; /* OTHER: object of an unused type */
+	/* OTHER: nil, booleans, floating-point numbers, maps and extensions, which records do not have */
+	enum { NODE_OTHER, NODE_UINT, NODE_INT, NODE_TEXT, NODE_BYTES, NODE_ARRAY } kind;
 	uint32_t nr;	/* TEXT, BYTES: bytes; ARRAY: elements */
 	union {
 		uint64_t u;	/* UINT; INT, which is negative, as two's complement */
@@ -22,18 +23,19 @@ struct msgpack_node {
 };
 
 struct msgpack_tree {
-	struct msgpack_node *node; /* [0]: the object */
+	struct msgpack_node *node; /* [0] is the object that was read */
 	size_t nr, capacity;
-	size_t most;  /* limit of nodes; 0: none */
-	bool refused; /* the last object needs more nodes */
+	size_t most;  /* set by the caller: the maximum number of nodes; 0: no limit */
+	bool refused; /* reading the last object failed because it needs more than `most` nodes */
 };
 
-/* Read the object at bytes[*at], and move *at behind it.  Returns false if there is no complete object, if it has more than 32 levels or
- * too many nodes, or if memory runs out. */
+/* Read the object at bytes[*at] to t, which replaces the one before, and move *at behind it.  Returns false if there is no complete object,
+ * if it has more than 32 levels or too many nodes, or if memory runs out; *at is unchanged then. */
 bool msgpack_tree_read(struct msgpack_tree *t, const char *bytes, size_t nr, size_t *at);
-/* Move *at behind the object at bytes[*at].  Returns false if there is no complete object. */
+/* Move *at behind the object at bytes[*at], without building a tree.  Returns false, with *at unchanged, if there is no complete object. */
 bool msgpack_skip_object(const char *bytes, size_t nr, size_t *at);
-/* Read the number that an array at bytes[at] begins with.  Returns false if there is none. */
+/* Read the first element of the array at bytes[at] if it is an unsigned number, as a record's id.  Returns false if it is not, or if there
+ * is no array. */
 bool msgpack_first_number(const char *bytes, size_t nr, size_t at, uint64_t *number);
 void msgpack_tree_fini(struct msgpack_tree *t);
 

@@ -7,12 +7,12 @@
  *	TRACE_PUT(w, level, time_ns, pid, tid, .level = 3, .name = trace_string("node"), .upper = { upper, nr_upper });
  *
  * The arguments initialize a struct made from the record's list of fields (jitreg.h, trace.h).  Numbers have the type of their kind, texts
- * and bytes are struct trace_span, and a list is a pointer to its elements (struct jitreg_<element>, or struct trace_<element> for those of
- * the trace alone) and their number.  Counts of parts (NR) are not in the trace.  record_stream.h writes records that are not in memory as
- * a whole.
+ * and bytes are struct trace_span, and a list is a pointer to its elements and their number.  Elements are struct jitreg_<element>, or
+ * struct trace_<element> in records that trace.h declares.  Counts (NR) are no fields of a trace and cannot be named.  record_stream.h
+ * writes records that are not in memory as a whole.
  *
- * Returns 0, -E2BIG if the record is larger than a chunk and was left out, or another -errno if a full buffer could not be written.
- * Context: thread.
+ * Returns 0, -E2BIG if the record is larger than TRACE_CHUNK_MAX and was left out, or another -errno if the buffer became full, could not
+ * be written, and was lost with this record.  Context: thread.
  */
 #ifndef TAILOR_PUT_H
 #define TAILOR_PUT_H
@@ -23,7 +23,7 @@
 
 struct trace_writer;
 
-/* Text or bytes.  In text, bytes that are not UTF-8 become '?'. */
+/* Text or bytes.  Bytes of a text that are not UTF-8 are written as '?'. */
 struct trace_span {
 	const void *p;
 	size_t bytes;
@@ -37,7 +37,8 @@ static inline struct trace_span trace_string(const char *text)
 #define TRACE_PUT(w, record, time_ns, pid, tid, ...) \
 	trace_put_fields(w, TRACE_PUT_ID_##record, time_ns, pid, tid, &(struct trace_put_##record){ __VA_ARGS__ })
 
-/* Pack the fields of any record by the table of records (schema.h).  Each field of the struct takes 8 or 16 bytes. */
+/* The function behind TRACE_PUT().  fields: a struct trace_put_<record>, each of whose members takes 8 bytes (numbers) or 16, so that the
+ * table of records (schema.h) is enough to find them.  Returns what TRACE_PUT() returns. */
 int trace_put_fields(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid, const void *fields);
 
 #define TRACE_PUT_U_(f) uint64_t f;

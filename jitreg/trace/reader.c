@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file is mapped, and one chunk at a time is checked and decompressed (chunk_body.c).  Text and bytes are not copied.  Only the small
- * tree of a record is built, in the memory of the one before.
+ * Reads records one after another.  The file is mapped, and one chunk at a time is checked and decompressed (chunk_body.c).  Texts and
+ * bytes are not copied.  Only the small tree of a record (msgpack_tree.h) is built, in the memory of the record before.
  */
 #include "jitreg/base/regular_file.h"
 #include "jitreg/trace/reader_internal.h"
@@ -35,7 +35,7 @@ static int check_first_chunk(const struct trace_reader *t, const char *path, str
 	return 0;
 }
 
-/* Does a recorder write this trace?  It holds a lock as long as it lives (writer.c). */
+/* Is a process writing this trace?  The writer holds a lock on the file as long as it has it open (writer.c). */
 static bool is_being_written(int fd)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
@@ -136,7 +136,7 @@ void trace_rewind(struct trace_reader *t)
 	t->ended = false;
 }
 
-/* Count bytes of the file from byte at on, or of the chunk there, that cannot be read. */
+/* Count damage: bytes of the file from byte `at` on, or of the body of the chunk there, cannot be read. */
 static void note_damage(struct trace_reader *t, size_t at, size_t bytes)
 {
 	if (!t->damage.bad_chunks++)
@@ -144,7 +144,8 @@ static void note_damage(struct trace_reader *t, size_t at, size_t bytes)
 	t->damage.skipped_bytes += bytes;
 }
 
-/* Does a chunk begin at t->at that the end of the file cuts off?  Such a chunk does not count as damaged. */
+/* Is at t->at the beginning of a chunk whose rest is missing because the file ends?  It does not count as a bad chunk, since a trace that
+ * is still being written may end so. */
 static bool is_cut_chunk(const struct trace_reader *t)
 {
 	static const char magic[] = "TLRC";
@@ -159,7 +160,7 @@ static bool is_cut_chunk(const struct trace_reader *t)
 	return c.stored_bytes > left - sizeof(c) && c.stored_bytes <= TRACE_CHUNK_MAX;
 }
 
-/* Skip bytes at t->at that are not a chunk, up to the next magic number. */
+/* Skip bytes at t->at that are not a chunk, up to the next magic number or the end of the file, and count them. */
 void trace_resync(struct trace_reader *t)
 {
 	const unsigned char *next = t->file_bytes - t->at > 1 ?
@@ -185,7 +186,7 @@ void trace_release_read_pages(struct trace_reader *t)
 	t->forgotten = to;
 }
 
-/* Is there another chunk behind this one, or the end of the file? */
+/* Does another chunk, or the end of the file, follow the chunk c at t->at? */
 static bool is_followed_by_chunk(const struct trace_reader *t, const struct trace_chunk *c)
 {
 	size_t behind = t->at + sizeof(*c) + c->stored_bytes;
@@ -214,7 +215,8 @@ bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c)
 		}
 		if (!trace_chunk_is_known(c) || t->selected & (1u << c->type) || c->type == TRACE_CHUNK_END)
 			return true;
-		/* The chunk is skipped unread.  If its length is damaged, whole chunks would be skipped with it. */
+		/* The chunk is skipped without checking its bytes.  If its length is wrong, intact chunks would be skipped with it, so it
+		 * is checked if no chunk follows where it ends. */
 		if (!is_followed_by_chunk(t, c) && !trace_chunk_is_whole(t, c, t->at)) {
 			trace_resync(t);
 			continue;
@@ -320,7 +322,8 @@ static bool skip_unselected_record(struct trace_reader *t)
 
 #define STEP_BYTES 64u
 
-/* The limit of a record's nodes.  Half of the memory is left for data that is made from the record. */
+/* Returns the maximum number of nodes of a record's tree.  They may take half of the budget's memory, and the rest is for data that is made
+ * from the record. */
 static size_t nodes_max_of_budget(const struct trace_reader *t)
 {
 	return t->budget.factor > 0 ? t->budget.bytes_max / 2 / sizeof(struct msgpack_node) : SIZE_MAX;
@@ -370,7 +373,8 @@ int trace_next(struct trace_reader *t, struct trace_record *r)
 		if (!msgpack_tree_read(&t->tree, t->body, t->body_bytes, &t->body_at)) {
 			if (t->tree.refused && !budget_has_room(&t->budget, UINT64_MAX))
 				return 0;
-			/* The checksum is right, so the writer wrote invalid data: skip the rest of this chunk. */
+			/* The checksum was right, so the writer wrote invalid data.  Where the next record begins is unknown, so the rest
+			 * of this chunk is skipped. */
 			note_damage(t, t->chunk_at, t->body_bytes - start);
 			t->body_at = t->body_bytes;
 			continue;
@@ -461,7 +465,7 @@ const char *trace_bytes(const struct trace_record *r, int index, size_t *bytes)
 	bool has = v->kind == TRACE_TEXT || v->kind == TRACE_BYTES;
 
 	*bytes = has ? v->bytes : 0;
-	return has && v->bytes ? v->p : ""; /* msgpack-c has no pointer for an empty text */
+	return has && v->bytes ? v->p : ""; /* an empty text may have p NULL, which callers need not expect */
 }
 
 bool trace_text_is(const struct trace_record *r, int index, const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes records as msgpack to the buffer of their chunk type. */
+/* Packs records as msgpack into the buffer of their chunk type. */
 #include "jitreg/trace/record_stream.h"
 #include "jitreg/trace/writer_internal.h"
 
@@ -43,7 +43,7 @@ static uint64_t load_u64(const void *p)
 	return v;
 }
 
-/* The length of the UTF-8 sequence at p, or 0 if there is none. */
+/* Returns the length of the UTF-8 sequence at p, or 0 if the bytes there are not UTF-8.  left: number of bytes at p, more than 0. */
 static size_t utf8_sequence_bytes(const unsigned char *p, size_t left)
 {
 	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
@@ -59,14 +59,15 @@ static size_t utf8_sequence_bytes(const unsigned char *p, size_t left)
 	return n;
 }
 
-/* Texts of msgpack are UTF-8.  File names and thread names may have other bytes, which become '?'. */
+/* Texts of msgpack are UTF-8, but names of files and threads may have any bytes.  The first loop passes ASCII 8 bytes at a time, and the
+ * second one other valid UTF-8.  Texts with other bytes are copied to replace these. */
 void trace_record_text(struct trace_writer *w, const char *text, size_t bytes)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t at = 0, n;
 
 	while (bytes - at >= 8 && !(load_u64(p + at) & 0x8080808080808080u))
-		at += 8; /* fast path, since most texts are ASCII */
+		at += 8; /* most texts are ASCII */
 	while (at < bytes && (n = utf8_sequence_bytes(p + at, bytes - at)))
 		at += n;
 	if (at < bytes) {
@@ -103,7 +104,8 @@ void trace_record_array(struct trace_writer *w, size_t nr)
 
 static const char *pack_field(struct trace_writer *w, enum schema_kind kind, const struct schema_element *e, const char *at);
 
-/* Pack a text, bytes, or a list, whose span is its elements and their number. */
+/* Pack a text, bytes, or a list.  span: the bytes and their number, or the elements of a list and their number.  e: describes the
+ * elements. */
 static void pack_span(struct trace_writer *w, enum schema_kind kind, const struct schema_element *e, struct trace_span span)
 {
 	const char *at = span.p;
@@ -122,7 +124,7 @@ static void pack_span(struct trace_writer *w, enum schema_kind kind, const struc
 	}
 }
 
-/* Pack a field of a record, or a member of an element.  Returns the address of the next one. */
+/* Pack the field of a struct trace_put_<record>, or the member of an element, at `at`.  Returns the address of the next one. */
 static const char *pack_field(struct trace_writer *w, enum schema_kind kind, const struct schema_element *e, const char *at)
 {
 	struct trace_span span;
@@ -176,7 +178,7 @@ void trace_samples_column(struct trace_writer *w, uint32_t column, enum sample_e
 	trace_record_bytes(w, p, bytes);
 }
 
-/* Pack line entries of jitdump, which schema_parse() has checked. */
+/* Pack entries of jitdump's line tables, which are in v as schema_parse() found and checked them. */
 static void pack_line_entries(struct trace_writer *w, const struct schema_value *v)
 {
 	const char *at = v->p;
@@ -209,7 +211,7 @@ int trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, u
 			pack_line_entries(w, v);
 		else if (v->kind == SCHEMA_U32 || v->kind == SCHEMA_U64 || v->kind == SCHEMA_S64)
 			pack_field(w, v->kind, NULL, (const char *)&v->u);
-		else /* elements have the same form on the wire and in memory: all numbers */
+		else /* the elements of jitreg's lists have only numbers, so hosts send them in the form that pack_span() expects */
 			pack_span(w, v->kind, f->element, (struct trace_span){ v->p, v->kind == SCHEMA_ARR ? v->u : v->bytes });
 	}
 	return trace_record_end(w);

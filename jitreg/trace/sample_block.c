@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes a SAMPLES record to arrays, which are reused from block to block, and skips columns that are not needed. */
+/* Decodes a SAMPLES record to arrays, and leaves out columns that are not needed.  The arrays are reused for the next record. */
 #include "jitreg/trace/reader.h"
 
 #include "jitreg/base/leb128.h"
@@ -34,7 +34,8 @@ static int decode_column(struct sample_block *b, uint64_t column, uint64_t encod
 	return ret;
 }
 
-/* Decode the return addresses.  CHAIN_LENGTH has their numbers, and each takes at least one byte. */
+/* Decode column CHAIN.  CHAIN_LENGTH has the number of return addresses of each sample.  Each address takes at least one byte, which limits
+ * the memory that malformed numbers can ask for. */
 static int decode_chains(struct sample_block *b, const struct trace_value *v, uint64_t encoding)
 {
 	const uint64_t *length = b->column[SAMPLE_COLUMN_CHAIN_LENGTH];
@@ -71,7 +72,8 @@ static void clear_sample_block(struct sample_block *b)
 	b->has_stacks = b->has_kernel_chains = false;
 }
 
-/* Make room for nr samples in each array.  Arrays of columns are allocated when the column is decoded. */
+/* Make room for nr samples in the arrays that every block needs.  get_column_room() allocates those of columns, when a column is decoded.
+ * Returns 0 or -ENOMEM. */
 static int make_block_room(struct sample_block *b, uint32_t nr)
 {
 	struct sample_columns unwanted = b->unwanted;
@@ -95,7 +97,8 @@ struct stored_column {
 	struct trace_value bytes;
 };
 
-/* The columns that need not be decoded: neither they nor columns that are stored as differences to them are wanted. */
+/* Returns the columns that need not be decoded: those that the caller does not want, without those to which a wanted column is stored as
+ * differences.  With stacks or chains, all are decoded. */
 static struct sample_columns columns_to_skip(const struct sample_block *b, const struct stored_column *stored, uint64_t nr)
 {
 	struct sample_columns skip = b->unwanted;
@@ -155,7 +158,7 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 	for (uint64_t i = 0; ret == 0 && i < nr_stored; i++) {
 		const struct stored_column *c = &stored[i];
 
-		if (c->column == SAMPLE_COLUMN_STACK) { /* decoded below, when lengths are known */
+		if (c->column == SAMPLE_COLUMN_STACK) { /* decoded below, because the column with the lengths may follow */
 			stacks = c->bytes;
 			encoding_of_stacks = c->encoding;
 		} else if (c->column == SAMPLE_COLUMN_CHAIN) {
@@ -184,7 +187,8 @@ const unsigned char *sample_block_stack(struct sample_block *b, uint32_t i, size
 	return b->has_stacks && i < b->nr ? stack_decoder_get_stack(b->stacks_, i, bytes) : (const unsigned char *)"";
 }
 
-/* Decode lengths and return addresses, each of which takes at least one byte.  Malformed bytes end the chains. */
+/* Decode column KERNEL_CHAIN.  Each length and address takes at least one byte, so there are at most as many addresses as bytes.  From
+ * malformed bytes on, samples have no addresses.  Returns false if memory runs out; sample_block_fini() frees what was allocated. */
 static bool decode_kernel_chains(struct sample_block *b)
 {
 	const unsigned char *p = (const unsigned char *)b->kernel_chains_.p, *end = p + b->kernel_chains_.bytes;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chunks are jobs in a ring.  The caller finds the chunks by their heads, which is cheap, idle threads read one each, and the caller takes
- * them in order.  A caller that would have to wait reads a chunk itself, so one thread does everything sequentially.  If the bytes of a
- * chunk are bad, the begin of the next one depends on them, so the chunks that were read ahead are discarded.
+ * Each chunk of samples is a job in a ring.  The calling thread finds chunks by their heads, which takes little time, and the other threads
+ * check and decode them.  The caller then takes the jobs in the order of the file.  Instead of waiting for a job it does a waiting one
+ * itself, so with one thread everything happens sequentially.  If the bytes of a chunk are bad, its length may be wrong too, and with it
+ * the places of the following chunks, so their jobs are discarded and found again.
  */
 #include "jitreg/trace/sample_stream.h"
 
@@ -22,18 +23,20 @@
 struct job {
 	enum { JOB_WAITS, JOB_RUNS, JOB_DONE } state;
 	struct trace_chunk chunk;
-	struct trace_damage before; /* damage between the chunk before and this one */
+	struct trace_damage before; /* damage that was found in front of this chunk, behind the one before */
 	struct trace_reader reader; /* reader of this chunk alone */
 	enum chunk_read read;
-	bool begun;   /* the caller has begun to take it */
-	int has;      /* next result of sample_stream_next(); if is_old is set, the last one */
-	bool is_old;  /* the current block has been returned already */
+	bool begun;   /* begin_job_blocks() was called for this job */
+	/* result of decoding the block: 1, 0 (no more blocks) or -errno; sample_stream_next() returns it unless is_old is set */
+	int has;
+	bool is_old;  /* sample_stream_next() has returned the block already, so the next one must be decoded first */
 	struct sample_block block;
 };
 
 struct sample_stream {
-	struct trace_reader *t, heads; /* heads: finds chunks ahead */
-	struct trace_damage behind;    /* damage behind the last chunk */
+	/* t: the reader of the caller, whose state is updated as chunks are taken; heads: a reader that finds the following chunks */
+	struct trace_reader *t, heads;
+	struct trace_damage behind;    /* damage that was found behind the last chunk of samples */
 	bool all_found;
 	struct job *job; /* ring of nr_jobs */
 	uint64_t first, last; /* jobs [first, last) */
@@ -58,7 +61,7 @@ static struct job *job_at(const struct sample_stream *s, uint64_t i)
 	return &s->job[i % s->nr_jobs];
 }
 
-/* Decode the next SAMPLES record of the job's chunk. */
+/* Decode the next SAMPLES record of the job's chunk.  Returns 1, 0 if there is none, or -EBADMSG or -ENOMEM. */
 static int decode_next_block(struct job *j)
 {
 	struct trace_record r;
@@ -79,7 +82,7 @@ static void read_job_chunk(struct job *j)
 	j->has = j->read == CHUNK_READ ? decode_next_block(j) : 0;
 }
 
-/* Run a waiting job, if there is one.  The caller holds the lock, which is released meanwhile. */
+/* Do a waiting job.  Returns false if there is none.  The caller holds the lock, which is released while the job is done. */
 static bool run_waiting_job(struct sample_stream *s)
 {
 	for (uint64_t i = s->first; i < s->last; i++) {
@@ -110,7 +113,7 @@ static void *run_worker_thread(void *context)
 	return NULL;
 }
 
-/* Fill the ring with chunks.  The caller holds the lock. */
+/* Find chunks and make them jobs, until the ring is full or the file ends.  The caller holds the lock. */
 static void queue_chunks_as_jobs(struct sample_stream *s)
 {
 	while (!s->all_found && s->last - s->first < s->nr_jobs) {
@@ -134,7 +137,8 @@ static void queue_chunks_as_jobs(struct sample_stream *s)
 	}
 }
 
-/* Discard the jobs behind a bad chunk, which is the first job, and go on at the next magic number. */
+/* Called if the chunk of the first job is bad.  Discards all jobs behind it, and continues to find chunks at the next magic number.  The
+ * caller holds the lock, which is released while jobs run. */
 static void discard_jobs_behind_damage(struct sample_stream *s, const struct job *bad)
 {
 	uint64_t running;
@@ -159,7 +163,7 @@ static void discard_jobs_behind_damage(struct sample_stream *s, const struct job
 	s->all_found = false;
 }
 
-/* Handle the job's chunk before its first block is returned. */
+/* Update the damage and the position of the caller's reader by the chunk of a job, before its first block is returned. */
 static void begin_job_blocks(struct sample_stream *s, struct job *j)
 {
 	j->begun = true;
@@ -246,7 +250,8 @@ int sample_stream_open(struct trace_reader *t, const struct sample_columns *unwa
 	trace_rewind(t);
 	s->t = t;
 	s->heads = (struct trace_reader){ .file = t->file, .file_bytes = t->file_bytes, .selected = 1u << TRACE_CHUNK_SAMPLES,
-					 .forgotten = SIZE_MAX }; /* pages ahead are still needed */
+					 /* pages behind the caller's position are still needed by jobs, so only s->t releases pages */
+					 .forgotten = SIZE_MAX };
 	s->job = calloc(2 * threads, sizeof(*s->job));
 	for (; s->job && s->nr_jobs < (threads == 1 ? 1 : 2 * threads); s->nr_jobs++) {
 		struct job *j = &s->job[s->nr_jobs];

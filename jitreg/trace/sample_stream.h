@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All samples of a trace in the file's order, a block at a time.  Threads check, decompress and decode chunks ahead of the caller.  Blocks,
- * damage and their order are the same with any number of threads.  The memory is that of a few chunks.
+ * Reads all samples of a trace in the file's order, a block (SAMPLES record) at a time.  Threads check, decompress and decode chunks before
+ * the caller asks for them.  The caller gets the same blocks in the same order, and the same damage, with any number of threads.  Memory is
+ * needed for two chunks per thread.
  * Context: thread, that of the reader.
  */
 #ifndef TAILOR_SAMPLE_STREAM_H
@@ -12,12 +13,13 @@
 struct sample_stream;
 
 /* Open a stream from the beginning of t, which only the stream may use until it is closed.  unwanted: see struct sample_block.  threads:
- * number of threads including the caller, or 0 for the number of processors (at most 8) if the trace is large.  Returns 0 or -ENOMEM. */
+ * number of threads including the caller (at most 64).  0: as many as there are processors, at most 8, or only the caller if the trace is
+ * below 16 MiB.  If fewer threads can be started, these suffice.  Returns 0 or -ENOMEM. */
 int sample_stream_open(struct trace_reader *t, const struct sample_columns *unwanted, unsigned threads, struct sample_stream **out);
-/* Read the next block.  Returns 1 with *b, which is valid until the next call, 0 at the end, or -EBADMSG or -ENOMEM if this block could not
- * be decoded. */
+/* Read the next block.  Returns 1 with *b, which is valid until the next call, 0 at the end, or -EBADMSG or -ENOMEM if a block could not be
+ * decoded; the next call goes on with the block after it. */
 int sample_stream_next(struct sample_stream *s, struct sample_block **b);
-/* Close the stream.  The damage of t is then the same as after reading by trace_next(). */
+/* Stop the threads, and free the stream.  If all blocks were read, the damage of t is the same as after reading them by trace_next(). */
 void sample_stream_close(struct sample_stream *s);
 
 #endif

@@ -32,7 +32,8 @@ static struct schema_record records[] = { JITREG_RECORDS(JITREG_ENTRY) TRACE_REC
 static const int nr_records = sizeof(records) / sizeof(records[0]);
 static const struct schema_record *by_id[256];
 
-/* Complete the tables by numbers that follow from the lists.  This runs before main(), so that all other code sees constant tables. */
+/* Count the members of elements and the fields of records, and fill in by_id.  This runs before main(), so the tables never change
+ * afterwards, and threads need no lock. */
 __attribute__((constructor)) static void complete_tables(void)
 {
 	for (int i = 0; i < NR_ELEMENTS; i++)
@@ -72,7 +73,7 @@ enum trace_chunk_type schema_chunk_type_of(uint32_t id)
 	}
 }
 
-/* The rest of a record that is being parsed. */
+/* The bytes of a record that have not been parsed yet. */
 struct cursor {
 	const unsigned char *at;
 	size_t left;
@@ -109,11 +110,11 @@ static int take_terminated_text(struct cursor *c, struct schema_value *v)
 	ret = take_span(c, v, (size_t)((const unsigned char *)end - c->at) + 1);
 	if (ret)
 		return ret;
-	v->bytes--; /* the NUL is not text */
+	v->bytes--; /* the NUL does not belong to the text */
 	return 0;
 }
 
-/* Take nr entries {u64 address, u32 line, u32 discriminator, NUL-terminated file}. */
+/* Take nr entries {u64 address, u32 line, u32 discriminator, NUL-terminated file} as the bytes of v. */
 static int take_line_entries(struct cursor *c, struct schema_value *v, uint64_t nr)
 {
 	const unsigned char *start = c->at;
@@ -179,7 +180,7 @@ int schema_parse(const void *record, size_t size, struct schema_value values[SCH
 			if (take_terminated_text(&c, v))
 				return -EBADMSG;
 			break;
-		case SCHEMA_LINES: /* the number of entries is the field before */
+		case SCHEMA_LINES: /* the field before is the number of entries */
 			if (take_line_entries(&c, v, nr > 0 ? values[nr - 1].u : 0))
 				return -EBADMSG;
 			break;

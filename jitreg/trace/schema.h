@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All records of jitreg.h and trace.h as one table, expanded from their lists.  The recorder's parser, and the writer, the reader and the
- * dump of traces use it.  Context: any.
+ * A table of all records of jitreg.h and trace.h, and of their fields.  schema.c makes it from the lists JITREG_FIELDS_* and
+ * TRACE_FIELDS_*.  The recorder parses registrations by it, and traces are written, read and dumped by it.  Context: any.
  */
 #ifndef TAILOR_SCHEMA_H
 #define TAILOR_SCHEMA_H
@@ -15,7 +15,7 @@ enum schema_kind {
 	SCHEMA_U32,
 	SCHEMA_U64,
 	SCHEMA_S64,
-	SCHEMA_NR, /* a count in the wire form only; not in the trace */
+	SCHEMA_NR, /* a count that is only in records that hosts send; not in the trace */
 	SCHEMA_STR,
 	SCHEMA_BIN,
 	SCHEMA_ARR,
@@ -26,7 +26,8 @@ enum schema_kind {
 
 #define SCHEMA_MEMBERS_MAX 4
 
-/* An element of a list is an array of its members, in the trace, in memory and on the wire. */
+/* The element of a list.  In the trace it is an array of its members.  In memory and in records that hosts send it is a struct with the
+ * members one after another. */
 struct schema_element {
 	const char *name;
 	int nr_members;
@@ -40,7 +41,7 @@ struct schema_field {
 	const char *name;
 	const struct schema_element *element; /* element of ARR and LINES, or NULL */
 	enum schema_kind kind;
-	bool is_trailing; /* added by a later version behind the variable parts; 0 in records that end before it */
+	bool is_trailing; /* a field of JITREG_TRAILING_*, behind the variable parts; 0 in records of older hosts, which end before it */
 };
 
 #define SCHEMA_FIELDS_MAX 16
@@ -49,20 +50,20 @@ struct schema_record {
 	uint32_t id;
 	const char *name; /* "LOAD" */
 	int nr_fields;    /* NR fields included */
-	int nr_values;    /* NR fields excluded, as in the trace */
+	int nr_values;    /* NR fields excluded, as a record in the trace has them */
 	struct schema_field fields[SCHEMA_FIELDS_MAX];
 };
 
-/* The record with this id, or NULL if there is none. */
+/* Returns the record with this id, or NULL if there is none. */
 const struct schema_record *schema_find(uint32_t id);
-/* The nth record of the table, or NULL behind the last one. */
+/* Returns record n of the table, from 0 on, or NULL if there is none. */
 const struct schema_record *schema_at(int n);
-/* The type of chunks that hold records with this id.  Ids that this version does not know are in RECORDS chunks. */
+/* Returns the type of the chunks to which records with this id are written.  Ids that this version does not know go to RECORDS chunks. */
 enum trace_chunk_type schema_chunk_type_of(uint32_t id);
 
 /*
- * F(component, name) is the index of a field among the values of a trace record.  NR fields and the prefix (id, time, pid, tid) do not
- * count.  The index is the offset in a struct with one char per field, which is made from the same lists.
+ * F(component, name) is the index of a field in struct trace_record's values.  NR fields and id, time, pid and tid are not among them.  The
+ * index is the offset of the field in a struct with one char per field, which is made from the same lists.
  */
 #define SCHEMA_C_(f) char f;
 #define SCHEMA_C2_(f, element) char f;
@@ -81,23 +82,24 @@ enum trace_chunk_type schema_chunk_type_of(uint32_t id);
 JITREG_RECORDS(SCHEMA_INDEX_JITREG_)
 TRACE_RECORDS(SCHEMA_INDEX_TRACE_)
 #define F(record, field) ((int)offsetof(struct schema_index_##record, field))
-/* The number of values that a record has in this version. */
+/* The number of values that a record of this kind has in this version. */
 #define F_COUNT(record) F(record, nr_fields_)
 
 /*
- * The value of a field, as schema_parse() returns it and trace_record_values() takes it.  Text and bytes point into the record.
+ * The value of a field, which schema_parse() fills in and trace_record_values() writes.  Text and bytes point into the parsed record.
  */
 struct schema_value {
 	enum schema_kind kind;
 	uint64_t u;    /* U32, U64; S64 as two's complement; ARR, LINES: number of elements */
-	const void *p; /* STR, ZSTR, BIN, REST: not NUL-terminated; ARR: elements, all u64, as on the wire; LINES: packed */
+	const void *p; /* text or bytes, not NUL-terminated; ARR: the elements, whose members are all u64; LINES: entries as in jitdump */
 	size_t bytes;  /* size of p */
 };
 
 /*
- * Check a record of an untrusted writer: size bytes that begin with its prefix.  On success, values[] has the fields that the trace keeps
- * (no NR), and *nr_values their number.  Trailing bytes are ignored.  Returns 0, -ENOENT for an unknown id, or -EBADMSG.  Reads nothing
- * outside of [record, record + size), which may have any alignment.
+ * Check and parse a record as a host sends it, of which nothing is trusted: size bytes that begin with its prefix.  On success, values[]
+ * has the fields that the trace keeps (all but NR), and *nr_values their number.  Bytes behind the fields that this version knows are
+ * ignored.  Returns 0, -ENOENT for an id that is unknown or not jitreg's, or -EBADMSG if the record is shorter than its fields.  Reads
+ * nothing outside of [record, record + size), which may have any alignment.
  */
 int schema_parse(const void *record, size_t size, struct schema_value values[SCHEMA_FIELDS_MAX], int *nr_values);
 

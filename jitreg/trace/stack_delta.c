@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encoder and decoder of SAMPLE_ENCODING_CHANGES.  Encoder: the stack of a thread is compared with the thread's memory, word by word, and
- * words that differ are written to the output and to the memory.  Decoder: the memory of a thread has its stack at the last sample.  Going
- * to the next sample writes the few words that changed, and the stack is read in place.  The input is checked once, before the first
- * stack is returned.
+ * Encoder and decoder of SAMPLE_ENCODING_CHANGES.  The encoder compares a stack with the memory of its thread (jitreg/trace/trace.h), word
+ * by word, and writes words that differ to the output and to the memory.  The decoder writes the few words that changed to the memory, and
+ * returns a pointer to the stack there.  It checks the whole input once, in stack_decoder_begin().
  */
 #include "jitreg/trace/stack_delta.h"
 
@@ -19,11 +18,11 @@
 #define RUNS_MAX (2u << 20)
 #define NEW_MAX (16u << 20)
 
-/* A bit mask of a memory's pages that may not be all 0. */
+/* A mask with a bit for each page of a memory, which is set if the page was written.  Only those pages need to be cleared. */
 typedef uint16_t touched_pages;
 _Static_assert(PAGES <= 8 * sizeof(touched_pages), "a bit each");
 
-/* Mark the pages with nr words from word first on. */
+/* Set the bits of the pages that have the nr words from word first on; the words may wrap around to page 0. */
 static void mark_touched_pages(touched_pages *touched, uint32_t first, uint32_t nr)
 {
 	for (uint32_t n = first / PAGE_WORDS; nr && n <= (first + nr - 1) / PAGE_WORDS; n++)
@@ -46,7 +45,7 @@ struct stack_delta {
 	uint64_t memory[SAMPLE_STACK_MEMORIES][SAMPLE_STACK_WORDS];
 	touched_pages touched[SAMPLE_STACK_MEMORIES];
 	size_t runs_used, new_used;
-	/* The size of the runs precedes them in the output, so there is room for it in front. */
+	/* Room for the size of the runs, the runs, and, when they are written, the new bytes behind them. */
 	unsigned char out[LEB128_MAX + RUNS_MAX + NEW_MAX];
 	unsigned char new_bytes[NEW_MAX];
 };
@@ -62,7 +61,7 @@ void stack_delta_destroy(struct stack_delta *s)
 	free(s);
 }
 
-/* A run covers at least one word, and is encoded as two LEB128 numbers whose sum is at most the words of a memory. */
+/* A run of n words takes at most 2 * n bytes, because n is at least 1, and its two LEB128 numbers are at most n. */
 bool stack_delta_full(const struct stack_delta *s)
 {
 	return RUNS_MAX - s->runs_used < SAMPLE_STACK_WORDS * 2 + 4 * LEB128_MAX || NEW_MAX - s->new_used < SAMPLE_STACK_MAX;
@@ -76,7 +75,7 @@ static uint64_t load_stack_word(const unsigned char *p)
 	return v;
 }
 
-/* Encode nr words as changes against those of the memory, and update the memory. */
+/* Append nr words of a stack as runs and new words, compared with those at memory, and update the memory. */
 static void encode_stack_changes(struct stack_delta *s, uint64_t *memory, const unsigned char *stack, uint32_t nr)
 {
 	unsigned char *runs = s->out + LEB128_MAX + s->runs_used, *new = s->new_bytes + s->new_used;
@@ -140,12 +139,13 @@ struct stack_decoder {
 	const uint64_t *lengths, *sps, *tids;
 	uint32_t nr, next; /* next: index of the next sample */
 	bool changes;
-	const unsigned char *runs_start, *new_start; /* stacks of encoding BYTES are at new_start, one after another */
-	const unsigned char *runs, *new; /* position of sample next */
-	const unsigned char *current; /* stack of the last sample */
+	const unsigned char *runs_start, *new_start; /* encoding BYTES: the stacks are at new_start, one after another */
+	const unsigned char *runs, *new; /* position in the input: the runs and new words of sample `next` begin here */
+	const unsigned char *current; /* stack of sample next - 1 */
 	size_t current_bytes;
 	touched_pages touched[SAMPLE_STACK_MEMORIES];
-	unsigned char whole[SAMPLE_STACK_MAX + 1]; /* for a stack that wraps around its memory, or is not a multiple of a word */
+	/* copy of a stack that wraps around the end of its memory, or does not consist of whole words */
+	unsigned char whole[SAMPLE_STACK_MAX + 1];
 	uint64_t memory[SAMPLE_STACK_MEMORIES][SAMPLE_STACK_WORDS];
 };
 
@@ -154,7 +154,7 @@ static uint64_t column_value_or_0(const uint64_t *v, uint32_t i)
 	return v ? v[i] : 0;
 }
 
-/* Check that the runs cover all stacks, and that all of their new words are there. */
+/* Check that the runs cover exactly the words of all stacks, and that as many new bytes are there as they need.  Returns 0 or -EBADMSG. */
 static int check_stack_changes(const struct stack_decoder *s, const unsigned char *runs, const unsigned char *end, size_t new_bytes)
 {
 	for (uint32_t i = 0; i < s->nr; i++) {
@@ -196,8 +196,8 @@ static void restart_decoder(struct stack_decoder *s)
 	clear_touched_memory(s->memory, s->touched);
 }
 
-/* Create a decoder in mapped memory, since calloc() would clear all memories if it reuses freed ones.  Small pages are used, and those of
- * absent threads stay untouched. */
+/* Create a decoder in mapped memory, since calloc() would clear all of its 16 MiB if it reused freed memory.  Small pages are used, so that
+ * memories of which no thread is in the trace take none. */
 static struct stack_decoder *create_stack_decoder(void)
 {
 	struct stack_decoder *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -245,7 +245,7 @@ void stack_decoder_destroy(struct stack_decoder *s)
 		munmap(s, sizeof(*s));
 }
 
-/* Write nr words to a memory from word first on.  A memory is a ring. */
+/* Write nr words to a memory from word first % SAMPLE_STACK_WORDS on.  Behind its last word they continue at its first one. */
 static void write_ring_words(uint64_t *memory, uint64_t first, const unsigned char *from, uint64_t nr)
 {
 	uint64_t to = first % SAMPLE_STACK_WORDS, before_end = SAMPLE_STACK_WORDS - to;
@@ -258,7 +258,8 @@ static void write_ring_words(uint64_t *memory, uint64_t first, const unsigned ch
 	}
 }
 
-/* Apply the changes of sample i and set its stack.  check_stack_changes() has checked the input. */
+/* Write the changed words of sample i to the memory of its thread, and set s->current to its stack.  Nothing is checked here, since
+ * check_stack_changes() has done it. */
 static void apply_sample_changes(struct stack_decoder *s, uint32_t i)
 {
 	uint32_t m = (uint32_t)(column_value_or_0(s->tids, i) % SAMPLE_STACK_MEMORIES);

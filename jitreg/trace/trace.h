@@ -7,8 +7,8 @@
  *
  *	[id, time_ns, pid, tid, field, field, ...]
  *
- * with the fields in the order of the record's list.  Every chunk can be decoded by itself.  A reader skips ids that it does not know and
- * ignores fields behind those that it knows.
+ * with the fields in the order of the record's list (JITREG_FIELDS_* in jitreg.h, TRACE_FIELDS_* below).  Every chunk can be decoded by
+ * itself.  A reader skips ids that it does not know, and ignores fields behind those that it knows.
  */
 #ifndef TAILOR_TRACE_H
 #define TAILOR_TRACE_H
@@ -23,7 +23,7 @@ enum trace_chunk_type {
 	TRACE_CHUNK_RECORDS = 1, /* everything but samples and image files */
 	TRACE_CHUNK_SAMPLES = 2,
 	TRACE_CHUNK_FILES = 3,
-	TRACE_CHUNK_END = 4, /* the last chunk, whose END record says that the recording ended properly */
+	TRACE_CHUNK_END = 4, /* the END record in it says that the recording ended properly; only chunks that commands add later follow */
 };
 
 #define TRACE_CHUNK_ZSTD 1u
@@ -41,180 +41,193 @@ struct trace_chunk {
 _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 
 /*
- * Lifetimes: a record is valid from its time on, until another record ends it.  Times decide, not the order in the file.
+ * Lifetimes: a record is valid from its time on, until another record ends it.  The times of records decide, and not their order in the
+ * file, because each processor has a buffer of its own.
  *
- * Code: LOAD, IMAGE and MMAP describe their addresses, and end earlier records about these addresses, but not about others.  MOVE ends a
- * LOAD at its old place and begins it at the new one.  CODE_UNLOAD ends records in its range, and IMAGE_UNLOAD the segments of the IMAGE
- * with its load_bias.  REGION and MMAP without a file are valid only at addresses without other records.  EH_FRAME, and UNWINDING_INFO with
- * its LOAD, end earlier unwind information at these addresses.  In a process with UNWINDING_INFO, each LOAD does so too.  DEBUG_INFO and
- * INLINES belong to the next LOAD of their address, UNWINDING_INFO to the next LOAD of its thread, and CODE_MAP to the last LOAD of its
- * address or else the next one.  There is no record of munmap(2): the next mapping at these addresses ends the old one.
+ * Code: LOAD, IMAGE and MMAP say what is at a range of addresses.  They end what earlier records say about these addresses, but not what
+ * they say about others.  MOVE ends a LOAD at its old place and begins it at the new one.  CODE_UNLOAD ends records in its range, and
+ * IMAGE_UNLOAD the segments of the IMAGE with its load_bias.  REGION and MMAP without a file are valid only at addresses for which no other
+ * record is valid.  EH_FRAME, and UNWINDING_INFO with its LOAD, end earlier unwind information at these addresses.  In a process with
+ * UNWINDING_INFO records, each LOAD ends it too.  DEBUG_INFO and INLINES belong to the next LOAD of their address, UNWINDING_INFO to the
+ * next LOAD of its thread, and CODE_MAP to the last LOAD of its address or else the next one.  There is no record of munmap(2): the next
+ * mapping at these addresses ends the old one.
  *
- * Declarations of hosts: LEVEL and COMPONENT (of which the last one is valid), EDGE and SOURCE are valid for all times.  A LINK is valid
- * until its UNLINK, and a TAG until the next one of the process.  The latest value of a COUNTER, the latest COUNTER_VALUES of a block and
- * the latest FLOW of a component are valid.  The begin of a MARK is valid until the end with the same thread, name, component and instance.
+ * Declarations of hosts: LEVEL, COMPONENT, EDGE and SOURCE are also valid before their time.  Of several LEVELs or COMPONENTs with one
+ * number, the last is valid.  A LINK is valid until its UNLINK, and a TAG until the next one of the process.  The latest value of a
+ * COUNTER, the latest COUNTER_VALUES of a block and the latest FLOW of a component are valid.  The begin of a MARK is valid until the end
+ * with the same thread, name, component and instance.
  */
 
-/* Records of jitreg keep their ids.  The records below are those of the recorder.  The kinds are those of jitreg.h, of which only U32 U64
- * S64 STR BIN and ARR (msgpack array of elements, each an array; the second argument names the element) occur here. */
+/* Records of jitreg keep their ids.  The records below are those of the recorder.  The kinds of fields are those of jitreg.h, of which only
+ * U32, U64, S64, STR, BIN and ARR occur here.  An ARR is a msgpack array of elements, each an array of the members that TRACE_ELEMENTS
+ * lists; the second argument names the element. */
 
-/* Handles of MARKs from here on do not come from hosts, whose handles are made of addresses.  Commands add such marks, which are valid in
- * all processes. */
+/* Handles of MARKs from this number on do not come from hosts, because addresses, of which hosts' handles are made, are smaller.  `tailor
+ * plan` adds such marks, which are valid in all processes. */
 #define TRACE_MARK_OF_NO_HOST (1ull << 63)
 
-/* The first record of the file.  command: [[argument]...].  time_ns of all records: CLOCK_MONOTONIC of the recorded machine.  real_ns:
- * CLOCK_REALTIME at time_ns.  way: the way of recording, one of JIT_WAYS (jitreg/hosts/jit_hosts.h).  no_adapt: 1 if host adapters were
- * disabled.  epoch: 1, 2, ... if the recording was cut into files, which share cut_recording, and otherwise 0. */
+/* The first record of the file.  command: a list of the arguments of the recorded command.  time_ns of all records: CLOCK_MONOTONIC of the
+ * recorded machine.  real_ns: CLOCK_REALTIME at time_ns.  way: the way of recording, one of JIT_WAYS (jitreg/hosts/jit_hosts.h).  no_adapt:
+ * 1 if host adapters were disabled.  epoch: 1, 2, ... if the recording was cut into files, and otherwise 0.  cut_recording: a random number
+ * that these files share. */
 #define TRACE_FIELDS_HEADER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(version) STR(tool) U64(real_ns) STR(host_name) STR(machine) STR(kernel) U32(nr_cpus) STR(cwd) ARR(command, text) \
 	STR(way) U32(no_adapt) U32(epoch) U64(cut_recording)
-/* A counted event.  registers: perf's mask of user registers.  rate: requested samples per second, or 0 if a period was requested.  period:
- * the period in use, or 0 if the kernel changes it to keep the rate.  unit: the unit of a sample's weight ("ns", "cycles", ...).
- * period_spread: the maximum distance of a sample's period from period, which is their mean. */
+/* A counted event.  registers: the mask of user registers that samples have (perf_event_attr.sample_regs_user).  rate: requested samples
+ * per second, or 0 if a period was requested.  period: the period in use, or 0 if the kernel changes it to keep the rate.  unit: the unit
+ * of a sample's weight ("ns", "cycles", ...). period_spread: the maximum distance of a sample's period from period, which is their mean. */
 #define TRACE_FIELDS_EVENT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) STR(name) STR(unit) U32(type) U64(config) U64(period) U64(rate) U32(precise) U32(exclude_kernel) \
 	U64(registers) U32(stack_bytes) STR(scope) U64(period_spread)
-/* Besides an event "context-switches", whose samples have the code at which a thread leaves the processor, there is an event named
- * TRACE_EVENT_SWITCH without instruction and registers, with a sample each time that a thread comes to a processor or leaves it.  The
- * weight is an enum trace_switch. */
+/* The samples of an event "context-switches" have the code at which a thread leaves the processor, but not the time at which it comes back.
+ * So the recorder adds an event named TRACE_EVENT_SWITCH, which has a sample without instruction and registers each time that a thread
+ * comes to a processor or leaves it.  Its weight is an enum trace_switch. */
 #define TRACE_EVENT_SWITCH "switch"
-/* The event behind TRACE_EVENT_SWITCH, if permitted, has a sample each time that such a thread is woken, from when on it waits for a
- * processor.  The weight is the thread that wakes it, TRACE_WOKEN_BY_INTERRUPT, or TRACE_WOKEN_BY_UNKNOWN (older traces). */
+/* The event after TRACE_EVENT_SWITCH, if the kernel permits it, has a sample each time that a thread that waits is woken, and from then on
+ * waits for a processor.  The weight is the tid of the thread that wakes it, TRACE_WOKEN_BY_INTERRUPT, or TRACE_WOKEN_BY_UNKNOWN (older
+ * traces). */
 #define TRACE_EVENT_WOKEN "woken"
 #define TRACE_WOKEN_BY_INTERRUPT 0u
 #define TRACE_WOKEN_BY_UNKNOWN 1u
 enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PREEMPTED = 2 };
-/* A sentence for users of the trace: an unavailable way of sampling, a loss, a refusal.  kind: one of NOTICE_KINDS. */
+/* A sentence that reports show to users of the trace, for instance that a way of sampling was unavailable.  kind: one of NOTICE_KINDS. */
 #define TRACE_FIELDS_NOTICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(kind) STR(sentence)
-/* Information of a host is missing in this recording.  A NOTICE of the kind `version` behind it has the sentence.  host_version: "" if
- * unknown.  missing: a noun phrase.  reason: a clause that fits behind "because".  lacks: such a clause about the part that the host lacks,
- * or "".  helps: a sentence without its full stop, or "".  jit_hosts: the names in jitreg/hosts/jit_hosts.c of the hosts of the code. */
+/* Information of a host is missing in this recording.  The NOTICE of the kind `version` that follows says the same as a sentence.
+ * host_version: "" if unknown.  missing: what is missing, as a noun phrase.  reason: a clause that fits after "because".  lacks: such a
+ * clause about the part that the host lacks, or "".  helps: what users can do, as a sentence without its full stop, or "".  jit_hosts: the
+ * names in jitreg/hosts/jit_hosts.c of the hosts whose code has no names for this reason. */
 #define TRACE_FIELDS_HOST_LACK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(host) STR(host_version) STR(missing) STR(reason) STR(lacks) STR(helps) STR(jit_hosts)
-/* A process that existed when it was first seen (started by the recorder, attached to, or with a GUEST).  The record begins a program,
- * unless one is known already. */
+/* A process that already existed when the recorder first saw it: the recorder started it or attached to it, or its agent connected (GUEST).
+ * Its program begins with this record, unless an earlier record says which program it executes. */
 #define TRACE_FIELDS_PROCESS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) STR(executable) STR(comm)
-/* A new process or thread, which pid and tid name.  A process (ppid is not pid) has a copy of its parent's memory at that time, including
- * code.  A former process with this pid has ended. */
+/* A new process or thread, whose numbers are pid and tid of the record.  A new process (ppid is not pid) has a copy of its parent's memory
+ * at that time, including code.  A former process with this pid has ended. */
 #define TRACE_FIELDS_FORK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) U32(ptid)
 /* The name of a thread.  exec: 1 if the process executes a new program, which ends all mappings and code of the one before. */
 #define TRACE_FIELDS_COMM(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(exec) STR(comm)
-/* The end of a thread, which may be the last one of its process.  Records that samples need stay valid, since some samples may come later
- * in the file. */
+/* The end of a thread, which may be the last one of its process.  It does not end the validity of other records about the process, since
+ * samples from before it may come later in the file. */
 #define TRACE_FIELDS_EXIT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) U32(ptid)
-/* A mapping of a file (or [vdso], //anon), as the kernel reports it.  It is executable, or of data if addresses are recorded. */
+/* A mapping of a file (or [vdso], //anon), as the kernel reports it.  The mapping is executable, or, if the recording has addresses of
+ * memory accesses, any. */
 #define TRACE_FIELDS_MMAP(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) U64(file_offset) U32(prot) STR(path) BIN(build_id) U64(device) U64(inode) U64(generation)
-/* The agent in this process has connected to the recorder (again after fork and exec). */
+/* The agent in this process has connected to the recorder, which it does again after fork and exec.  log_bytes: size of its registration
+ * log. */
 #define TRACE_FIELDS_GUEST(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(version) U64(log_bytes)
-/* A loss.  reason: one of LOSS_REASONS.  count: the number of samples or records, depending on the reason.  Several records with one reason
- * add up. */
+/* Something was lost.  reason: one of LOSS_REASONS, which says what count counts.  The counts of several records with one reason add up. */
 #define TRACE_FIELDS_LOSS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(reason) U64(count) U32(event)
-/* The parts of an ELF file that analysis needs, as (file offset, bytes).  The rest reads as zeros.  key: the name by which MMAP and IMAGE
- * refer to the file, which is its build id in hex or else its path.  reason: why parts are missing, or empty.  TRACE_NOT_ELF: the mapping
- * is memory that holds generated code. */
+/* The parts of an ELF file that analysis needs, as (file offset, bytes).  Readers take the rest of the file for zeros.  key: the name by
+ * which MMAP and IMAGE refer to the file, which is its build id in hex or else its path.  reason: why parts are missing, or empty.  With
+ * the reason TRACE_NOT_ELF, the mapping holds generated code. */
 #define TRACE_NOT_ELF "not an ELF file"
-#define TRACE_COPY "its parts are those of the first file with this build id" /* copy of an IMAGE_FILE in front with the same size */
-#define TRACE_DEBUG_FILE "symbols of the file in front" /* symbols that were stripped from the file with the same key */
+/* copy of an earlier IMAGE_FILE with the same size, which has the parts */
+#define TRACE_COPY "its parts are those of the first file with this build id"
+/* the parts are those of the debug file, with the symbols that were stripped from the earlier IMAGE_FILE of the same key */
+#define TRACE_DEBUG_FILE "symbols of the file in front"
 #define TRACE_FIELDS_IMAGE_FILE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(key) STR(path) BIN(build_id) U64(file_bytes) STR(reason) ARR(parts, file_part) U64(device) U64(inode) U64(generation)
-/* Samples of one event, nr of them.  columns: [[column, encoding, bytes]...], see SAMPLE_COLUMNS. */
+/* nr samples of one event.  columns: a list of [column, encoding, bytes], see SAMPLE_COLUMNS. */
 #define TRACE_FIELDS_SAMPLES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(nr) ARR(columns, column)
-/* The end of the recording.  exit_status: the command's status as of wait(2), or ~0 if unknown.  samples, records: numbers of those in this
- * trace.  command_cpu_ns: CPU time of the command and of the children that it waited for, as the kernel reports it at the end, or 0 if
- * unknown. */
+/* The end of the recording.  exit_status: the command's status as of wait(2), or ~0 if unknown.  samples, records: how many this trace has.
+ * command_cpu_ns: CPU time of the command and of the children that it waited for, as the kernel reports it at the end, or 0 if unknown. */
 #define TRACE_FIELDS_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(exit_status) U64(samples) U64(records) U64(recorder_cpu_ns) U64(command_cpu_ns)
 
-/* The values of a counter at its end, in addition to its samples.  value: in the event's unit, of all threads that inherited the counter.
- * running_ns: the time that it counted.  samples, lost: its samples in the trace, and lost ones.  cpu ~0: the counter is that of the thread
- * in tid.  enabled_ns: the time that these threads ran on any processor.  on_cpu_ns: their time on this processor (0: unknown).  The
- * counter was multiplexed if running_ns is less.  weight: sum over its samples, which is less than value if interrupts came late or samples
- * were lost (0: unknown).  idle_ns: the time that a clock of a processor counted while the processor was idle and not sampled. */
+/* The values that a counter had when it was closed.  value: what it counted, in the event's unit, over all threads that inherited it.  cpu:
+ * the processor on which it counted, or ~0 if it is the counter of the thread tid on all processors.  enabled_ns: how long these threads
+ * ran on any processor.  on_cpu_ns: how long they ran on this processor (0: unknown).  running_ns: how long it counted; if that is less
+ * than on_cpu_ns, it was multiplexed with other counters.  samples, lost: how many of its samples are in the trace, and how many were lost.
+ * weight: the sum of the weights of its samples, which is less than value if interrupts came late or samples were lost (0: unknown).
+ * idle_ns: how long a clock of a processor counted while the processor was idle and not sampled. */
 #define TRACE_FIELDS_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(enabled_ns) U64(running_ns) U64(samples) U64(lost) U64(on_cpu_ns) U64(weight) \
 	U64(idle_ns)
 
-/* The bytes of a code object whose LOAD has none, as read from the process's memory at the record's time.  The first record of an object is
- * valid.  loaded_ns: the time of the LOAD, with which the bytes end, or TRACE_NOT_LOADED for a page of a region without a registration, or
- * for the whole region. */
+/* The bytes of a code object whose LOAD has none, as read from the process's memory at the record's time.  If there are several records of
+ * an object, the first is valid.  loaded_ns: the time of the LOAD to which the bytes belong, or TRACE_NOT_LOADED for a page, or all, of a
+ * region whose code was not registered. */
 #define TRACE_NOT_LOADED UINT64_MAX
-/* Objects of at most this size are recorded even without a sample, since calls go through trampolines (as Python's). */
+/* The bytes of code objects of at most this size are recorded even without a sample, since they may be trampolines (as Python's), which
+ * unwinding needs to know though they are hardly ever sampled. */
 #define CODE_SMALL_BYTES 64u
 #define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(loaded_ns) BIN(code)
 
-/* Functions of the kernel that have samples, with their addresses in the running kernel.  Those of several records add up.  module: "" for
- * the kernel itself, or the name of a module, "bpf", ... as in /proc/kallsyms. */
+/* Functions of the kernel that samples or their call chains are in, with their addresses in the running kernel.  All records of a trace
+ * together have them all.  module: "" for the kernel itself, or the name in brackets in /proc/kallsyms (a module, "bpf", ...). */
 #define TRACE_FIELDS_KERNEL_FUNCTIONS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	ARR(functions, kernel_function)
 
-/* Machine code of sampled functions of a file, as (address in the file, bytes).  Those of several records add up.  key, device, inode,
- * generation: the values of its IMAGE_FILE. */
+/* Machine code of sampled functions of an ELF file, as (address in the file, bytes).  A file may have several records with different
+ * functions.  key, device, inode, generation: the values of its IMAGE_FILE. */
 #define TRACE_FIELDS_IMAGE_CODE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(key) ARR(functions, function_code) U64(device) U64(inode) U64(generation)
 
-/* An option that makes a known host name its code, which was found among the arguments or in the environment of the process.  option: one
- * of the texts in jitreg/hosts/jit_hosts.c. */
+/* The process was started with an option that makes its host give names of generated code.  The recorder found it among the arguments or in
+ * the environment.  option: one of the texts in jitreg/hosts/jit_hosts.c. */
 #define TRACE_FIELDS_HOST_OPTION(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(option)
 
-/* The part of a COUNT that belongs to a thread (tid) that has ended, on this processor (UINT32_MAX: on all).  value: 0 if only the value of
- * all threads together is known.  samples, weight: sums over the thread's samples on this processor. */
+/* The part of a COUNT that belongs to a thread (tid) that has ended, on this processor (UINT32_MAX: on all).  value: what the counter
+ * counted in the thread, or 0 if only the value of all threads together is known.  samples, weight: the number of the thread's samples on
+ * this processor, and the sum of their weights. */
 #define TRACE_FIELDS_THREAD_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(samples) U64(weight)
 
-/* The code at [address, address + bytes) interprets a program.  Its frames have the frame pointer rbp, and execute the program's code whose
- * address is the word at rbp + place, or, if no code is there, the word at rbp + function.  The program's code has a LOAD. */
+/* The machine code at [address, address + bytes) interprets programs.  A frame of it has the frame pointer rbp, and executes the program
+ * whose code a LOAD has at the address in the word at rbp + place.  If no LOAD is there, the address is in the word at rbp + function. */
 #define TRACE_FIELDS_INTERPRETER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) S64(place) S64(function)
 
-/* Text of a source file around lines with samples, as read on the recording machine at the end of the recording.  The first record of a
- * file is valid.  file: the name in line tables.  newer: 1 if the file was changed after the program was built, or after the recording
- * began. */
+/* Text of a source file around lines with samples, as read on the recording machine at the end of the recording.  If a file has several
+ * records, the first is valid.  file: its name in line tables.  newer: 1 if the file was changed after the program was built, or after the
+ * recording began. */
 #define TRACE_FIELDS_SOURCE_LINES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(file) U32(newer) ARR(pieces, source_piece)
 
-/* The beginning of the command line of this process's program, soon after its start, with a blank between words. */
+/* The first COMMAND_LINE_BYTES of the command line of this process's program, as read soon after its start, with a blank between words. */
 #define COMMAND_LINE_BYTES 1024u
 #define TRACE_FIELDS_COMMAND_LINE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(text)
 
-/* The service that this process's program works for.  A program without such a record has the service of the program before its exec, or of
- * the process that forked it.  group: the path of its control group.  name: the service name set for OpenTelemetry, or the systemd unit, or
- * the first 12 digits of the container's id, or "" if there is none. */
+/* The service (in the sense of OpenTelemetry or systemd) that this process's program belongs to.  A program without such a record has the
+ * service of the program before its exec, or of the process that forked it.  group: the path of its control group.  name: the service name
+ * set for OpenTelemetry, or the systemd unit, or the first 12 digits of the container's id, or "" if there is none. */
 #define TRACE_FIELDS_SERVICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(group) STR(name)
 
-/* The complete name of a thread (tid) from then on, of which the kernel has only the beginning.  The first COMM from then on with the same
- * beginning is this name. */
+/* The complete name that a thread (tid) has from the record's time on.  The kernel keeps only the first 15 bytes of a name, so a COMM of
+ * the thread has these.  The first COMM from that time on whose first THREAD_NAME_ALIKE letters are the same is taken for this name. */
 #define THREAD_NAME_ALIKE 7u /* letters to compare, since some runtimes leave out the middle of a name */
 #define TRACE_FIELDS_THREAD_NAME(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(name)
 
 /* Resources of a process and of the machine, as the kernel reports them.  when: "start" at the start of a program or of the recording,
- * "end" at the end of the process or of the recording.  values, of which those that cannot be read are missing: processors (that the
- * process may use), quota_us and quota_period_us (of its cgroup, if there is a quota), throttled (times), throttled_ns or throttled_us;
- * ran_ns, queued_ns (of its first thread, from schedstat); read_bytes and write_bytes (of disks), read_calls_bytes, write_calls_bytes;
- * pressure_cpu_us, pressure_io_us, pressure_memory_us (of the machine, "some"). */
+ * "end" at the end of the process or of the recording.  values: (name, number) for each of the following that could be read: processors
+ * (that the process may use), quota_us and quota_period_us (of its cgroup, if there is a quota), throttled (times), throttled_ns or
+ * throttled_us; ran_ns, queued_ns (of its first thread, from schedstat); read_bytes and write_bytes (of disks), read_calls_bytes,
+ * write_calls_bytes; pressure_cpu_us, pressure_io_us, pressure_memory_us (of the machine, "some"). */
 #define TRACE_FIELDS_RESOURCES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(when) ARR(values, named_value)
 
 /*
- * Maps functions and lines of a program to components, for functions that work for different plans in different tasks.
- * pattern: the beginning of the functions' names.  If it ends in a digit, no digit follows in the name.
- * context_level, context: the record is valid while the thread is in a mark of a component that is linked to context.  0: any mark.
- * rank: among the functions of a stack, the innermost one of those with the lowest rank decides.
- * entries: the first matching entry has the component, which is of level (0: none, and the next caller decides).  An entry matches lines
- * first_line to last_line (0, 0: any) of functions whose name, behind the pattern and one more character, begins with rest.
+ * Maps functions and lines of a program to components, for functions that work for different plans in different tasks (Spark's).
+ * pattern: the record is about functions whose names begin with it.  If it ends in a digit, no digit may follow in the name. context_level,
+ * context: a component.  The record is valid for samples in a mark of a component that is linked to it.  context 0: in any mark.
+ * rank: if several functions on a sample's stack have such records, the innermost one of those with the lowest rank decides.
+ * entries: the first entry that matches has the number of the component of the level.  If that is 0, the caller on the stack is considered
+ * instead.  An entry matches lines first_line to last_line (0, 0: any) of functions whose name, behind the pattern and one more character,
+ * begins with rest.
  * lines_level, lines_first, nr_lines: line n of lines 1 to nr_lines also belongs to component lines_first + n of lines_level.
  */
 #define TRACE_FIELDS_PLAN_CODE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
@@ -254,7 +267,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 #undef TRACE_ID_
 
-/* Elements of ARR parts and their members: U = unsigned, S = text, B = bytes.  These are struct jitreg_<name> of jitreg.h. */
+/* The elements of ARR fields of jitreg.h, and their members.  U marks an unsigned number, S a text, and B bytes.  In memory, they are
+ * struct jitreg_<name>. */
 #define JITREG_ELEMENTS(X, U) \
 	X(segment, U(address) U(bytes) U(file_offset) U(prot)) \
 	X(level_ref, U(level)) \
@@ -269,7 +283,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(flow_arc, U(from) U(to) U(estimate)) \
 	X(flow_call, U(block) U(site) U(level) U(component)) \
 	X(flow_execution, U(level) U(component) U(block))
-/* Elements of the records above.  line is the element of LINES. */
+/* The elements of ARR fields of the records above.  line is the element of LINES. */
 #define TRACE_ELEMENTS(X, U, S, B) \
 	X(text, S(text)) \
 	X(file_part, U(file_offset) B(bytes)) \
@@ -283,11 +297,11 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 
 /* Kinds of NOTICEs. */
 #define NOTICE_KINDS(X) \
-	X(FALLBACK, "fallback") /* an event that is sampled in place of a better one, its name, and why */ \
-	X(LADDER, "ladder") /* another better way of sampling that is unavailable, and why */ \
+	X(FALLBACK, "fallback") /* a better event was unavailable: the event that is sampled in its place, and why */ \
+	X(LADDER, "ladder") /* another better way of sampling was unavailable, and why */ \
 	X(REFUSED, "refused") /* a request that could not be fulfilled */ \
 	X(LOSS, "loss") /* a loss without a count */ \
-	X(HOST, "host") /* an event in the host that users should know */ \
+	X(HOST, "host") /* something that happened in the host and that users should know */ \
 	X(VERSION, "version") /* information of a host is missing (HOST_LACK); reports show it first */ \
 	X(TAG, "tag") /* samples cannot have the host's tag, which attribution needs; reports show it first */
 
@@ -296,7 +310,7 @@ enum notice_kind { NOTICE_KINDS(NOTICE_INDEX_) NR_NOTICES }; /* NR_NOTICES: kind
 #undef NOTICE_INDEX_
 extern const char *const trace_notices[NR_NOTICES + 1]; /* texts of the kinds */
 
-/* The beginnings of some notices, from which reports derive other sentences. */
+/* The beginnings of some notices, by which reports recognise them.  A notice goes on as the comment says. */
 #define TRACE_NO_SAMPLES_OF "no samples of " /* REFUSED: name of the command or process, and why */
 #define TRACE_NAMES_NOT_READ "names of generated code not read: " /* REFUSED: name of the file, and why */
 #define TRACE_WRITE_FAILED "writing the trace failed: " /* LOSS: the error */
@@ -326,7 +340,8 @@ extern const char *const trace_notices[NR_NOTICES + 1]; /* texts of the kinds */
 	X(SERVICE_OF_PARENT, "services of parents", OTHER, \
 	  "programs that ended before their service could be read: they have that of the process that started them")
 
-/* Classes of losses: samples; registrations, or other records that describe code; or neither (threads, times). */
+/* Classes of losses by the data that they make incomplete: samples; registrations of hosts and other records that describe code; or
+ * something else (threads, times). */
 enum loss_class { LOSS_OF_SAMPLES, LOSS_OF_REGISTRATIONS, LOSS_OF_OTHER };
 
 #define LOSS_INDEX_(NAME, text, CLASS, sentence) LOSS_##NAME,
@@ -341,8 +356,9 @@ struct loss_meaning {
 extern const struct loss_meaning trace_losses[NR_LOSSES];
 
 /*
- * Sample columns.  Each is an array of nr numbers (STACK: the bytes of the stacks one after another, with lengths in STACK_BYTES; CHAIN:
- * return addresses, with numbers in CHAIN_LENGTH).  An absent column is all 0.  Column REGISTER_0 + n is register n of perf.
+ * Sample columns.  Each is an array of one number per sample, except that STACK has the bytes of all stacks one after another (STACK_BYTES
+ * has the size of each), and CHAIN the return addresses of all samples (CHAIN_LENGTH has the number of each).  An absent column is all 0.
+ * Column REGISTER_0 + n is register n of perf.
  */
 #define SAMPLE_COLUMNS(X) \
 	X(TIME, 1, "time_ns") \
@@ -361,10 +377,10 @@ extern const struct loss_meaning trace_losses[NR_LOSSES];
 	X(DATA_SOURCE, 14, "data_source") /* union perf_mem_data_src: the cache or memory that had the data */ \
 	X(LATENCY, 15, "latency") /* latency of the access, in the processor's unit, mostly cycles */ \
 	X(REGISTER_0, 64, "register") /* registers 0 to 63 are columns 64 to 127 */ \
-	X(KERNEL_CHAIN, 128, "kernel_chain") /* return addresses in the kernel, of samples in the kernel */
+	X(KERNEL_CHAIN, 128, "kernel_chain") /* return addresses in the kernel, for samples in the kernel, innermost first */
 
-/* The thread-local word with the tag, if a handler in the thread could read it.  It has the number of a register that perf does not
- * have. */
+/* The register column of the thread-local word with the tag, which samples that a signal handler took have.  perf has no register of this
+ * number. */
 #define SAMPLE_TAG_WORD 62
 
 #define SAMPLE_COLUMN_ID_(NAME, id, text) SAMPLE_COLUMN_##NAME = id,
@@ -374,16 +390,18 @@ enum sample_column { SAMPLE_COLUMNS(SAMPLE_COLUMN_ID_) };
 enum sample_mode { SAMPLE_MODE_USER = 0, SAMPLE_MODE_KERNEL = 1, SAMPLE_MODE_OTHER = 2 };
 
 /*
- * Encodings.  All varying numbers are LEB128 of at most 10 bytes.  All differences are modulo 2^64 and zigzag: (d << 1) ^ (d >> 63).
+ * Encodings.  All numbers of varying size are LEB128 of at most 10 bytes.  All differences are modulo 2^64 and zigzag: (d << 1) ^ (d >>
+ * 63).
  *
  * BYTES: unencoded bytes (STACK only).
  * U64: little-endian numbers.
  * DELTA: differences to the number before (the first one: to 0).
  * CONSTANT: one number, which all samples have.
- * TABLE: IP only.  The number of entries, their differences to the entry before, and the index of each sample.
+ * TABLE: IP only.  The number of entries (different addresses), their differences to the entry before, and for each sample the index of its
+ * entry.
  * BY_IP: differences to the number of the last sample with the same ip, or for a new ip to that of the sample before (the first one: to 0).
- *	Column IP comes before, as a TABLE.
- * AGAINST: the number of a column that comes before, and the differences to its numbers.
+ *	Column IP is before it in the record, as a TABLE.
+ * AGAINST: the number of a column that is before it in the record, and the differences to that column's numbers.
  * LISTS: KERNEL_CHAIN only.  For each sample the number of its addresses, and these, innermost first, as differences to the address before,
  *	also if it is of another sample (the first one: to 0).
  * CHANGES: STACK only.  The size of the runs in bytes, the runs, and the new words and bytes.  See SAMPLE_STACK_WORDS.
@@ -403,18 +421,20 @@ enum sample_encoding {
 #define SAMPLE_NR_MAX 65536u /* samples of one SAMPLES record */
 
 /*
- * The stacks of one SAMPLES record as changes.  Threads with the same (tid % SAMPLE_STACK_MEMORIES) share a memory of SAMPLE_STACK_WORDS
- * words of 64 bits, all 0 before the first sample of the record.  Word w of a sample's stack corresponds to
+ * The stacks of one SAMPLES record as changes.  Decoding keeps SAMPLE_STACK_MEMORIES memories of SAMPLE_STACK_WORDS words of 64 bits, all 0
+ * before the first sample of the record.  A thread uses memory number tid % SAMPLE_STACK_MEMORIES.  Word w of a sample's stack corresponds
+ * to
  * memory[(sp / 8 + w) % SAMPLE_STACK_WORDS], where sp is the sample's number in column REGISTER_0 + SAMPLE_STACK_POINTER.  A stack is a
- * sequence of runs (number of words that equal those in the memory, number of words that do not), which cover all of its whole words.
- * Words of the second kind are among the new words, and are written to the memory.  The last bytes % 8 bytes of a stack follow its new
+ * sequence of runs that cover all of its whole words.  A run is two numbers: how many words equal those in the memory, and how many after
+ * them do not.  The latter are among the new words, and are written to the memory.  The last bytes % 8 bytes of a stack follow its new
  * words.
  */
 #define SAMPLE_STACK_MEMORIES 256u
 #define SAMPLE_STACK_WORDS 8192u
 #define SAMPLE_STACK_MAX 65535u /* bytes */
 /* The kernel copies the requested number of bytes, unless the stack's mapping ends before, or the record would get too long.  A copy that
- * is smaller than requested is surely the whole stack if it is also smaller than this. */
+ * is smaller than requested is surely the whole stack only if it is also smaller than this, because then the record's limit of 64 KiB did
+ * not cut it. */
 #define SAMPLE_STACK_SURELY_WHOLE (60u << 10)
 #define SAMPLE_STACK_POINTER 7
 

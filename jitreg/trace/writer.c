@@ -14,20 +14,23 @@
 #include <unistd.h>
 
 #define FLUSH_BYTES (1u << 20)
-/* Space that is kept free behind the last chunk, if disk and limits allow it, for the records about the end of the recording. */
+/* The number of bytes that must be free behind a chunk, or it is not written, so that the records about the end of the recording have
+ * room. */
 #define RESERVE_BYTES (64u << 10)
 #define READER_WAIT_MS 1000
-#define MATCH_BYTES 5 /* repeated numbers are short: 5 compresses like 4 and better than 6, and is read faster than 4 */
+/* zstd's minimum match: repeated numbers of traces are short; 5 compresses like 4 and better than 6, and is read faster than 4 */
+#define MATCH_BYTES 5
 
 const struct output_form trace_output_form = { "a trace", "TLRC", 4, 0, 0 };
 
-/* Lock the trace for readers and other recorders.  Some file systems have no locks. */
+/* Lock the trace, so that readers and other recorders see that it is being written.  Errors are ignored, since some file systems have no
+ * locks. */
 static void lock_file(int fd, int how)
 {
 	fcntl(fd, how, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
 }
 
-/* Create a writer for an open file. */
+/* Create a writer for an open file, which it closes later.  On failure, the caller closes it. */
 static int create_writer(int fd, enum trace_compression compression, struct trace_writer **out, struct diag *d)
 {
 	struct trace_writer *w = calloc(1, sizeof(*w));
@@ -86,7 +89,8 @@ static bool is_whole_end(int fd, const struct trace_chunk *c, uint64_t body_at)
 	       c->crc32c == crc32c(crc32c(0, c, sizeof(*c) - 4), body, c->stored_bytes);
 }
 
-/* Does the file consist of whole chunks, and is one of them an END chunk, which others may follow?  *sequence: that of the last chunk. */
+/* Does the file consist of whole chunks, and is one of them, not necessarily the last, an END chunk with the right checksum?  Sets
+ * *sequence to the sequence number of the last chunk. */
 static bool find_end_chunk(int fd, uint64_t file_bytes, uint64_t *sequence)
 {
 	struct trace_chunk c;
@@ -153,7 +157,7 @@ int trace_writer_end(struct trace_writer *w, struct diag *d)
 
 	trace_writer_flush_all(w);
 	if (w->regular && ftruncate(w->fd, (off_t)w->file_bytes) && !w->error)
-		w->error = errno; /* ftruncate() releases the reserved space */
+		w->error = errno; /* ftruncate() releases the space that fallocate() has reserved behind the end */
 	if (!w->file.path && close(w->fd) && !w->error)
 		w->error = errno;
 	error = w->error;
@@ -192,7 +196,7 @@ void trace_writer_leave(struct trace_writer *w)
 	free_writer(w);
 }
 
-/* Wait for the reader of a FIFO or terminal, at most READER_WAIT_MS. */
+/* Wait until the reader of a FIFO or terminal makes room, at most READER_WAIT_MS.  Returns false if it does not. */
 static bool wait_until_writable(int fd)
 {
 	struct pollfd wait = { fd, POLLOUT, 0 };
@@ -215,7 +219,7 @@ static int write_all(int fd, const char *p, size_t bytes)
 	return 0;
 }
 
-/* Check that there is room for bytes and the reserve.  Returns 0 or an errno value. */
+/* Check that there is room in the file for bytes and for w->reserve, unless that is 0.  Returns 0 or an errno value. */
 static int check_disk_room(const struct trace_writer *w, size_t bytes)
 {
 	uint64_t end = w->file_bytes + bytes + w->reserve;
@@ -225,13 +229,13 @@ static int check_disk_room(const struct trace_writer *w, size_t bytes)
 		return 0;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && end > limit.rlim_cur)
 		return EFBIG;
-	/* On file systems that cannot reserve space, the write itself fails. */
+	/* If the file system cannot reserve space, nothing is known, and the write fails if the disk is full. */
 	if (fallocate(w->fd, FALLOC_FL_KEEP_SIZE, (off_t)w->file_bytes, (off_t)(bytes + w->reserve)))
 		return errno == ENOSPC || errno == EDQUOT ? errno : 0;
 	return 0;
 }
 
-/* Write a chunk.  Returns 0 or an errno value. */
+/* Compress a body, and write it as a chunk.  Returns 0, or an errno value if the chunk is not in the file. */
 static int write_chunk(struct trace_writer *w, enum trace_chunk_type type, const char *body, size_t bytes)
 {
 	struct trace_chunk c = { .magic = TRACE_MAGIC, .type = type, .body_bytes = (uint32_t)bytes, .sequence = w->sequence++ };
@@ -258,13 +262,14 @@ static int write_chunk(struct trace_writer *w, enum trace_chunk_type type, const
 	c.stored_bytes = (uint32_t)stored;
 	c.crc32c = crc32c(crc32c(0, &c, sizeof(c) - 4), w->out + sizeof(c), stored);
 	memcpy(w->out, &c, sizeof(c));
-	error = w->regular ? check_disk_room(w, sizeof(c) + stored) : w->error; /* not behind an incomplete chunk */
+	/* after an error, a FIFO may have an incomplete chunk, so nothing is written behind it */
+	error = w->regular ? check_disk_room(w, sizeof(c) + stored) : w->error;
 	if (!error)
 		error = write_all(w->fd, w->out, sizeof(c) + stored);
 	if (!error) {
 		w->file_bytes += sizeof(c) + stored;
 	} else if (w->regular) {
-		/* Cut the file after the last whole chunk.  If that fails, readers skip the incomplete one. */
+		/* Cut the file after the last whole chunk.  If that fails, readers skip the incomplete chunk as damage. */
 		if (ftruncate(w->fd, (off_t)w->file_bytes) || lseek(w->fd, (off_t)w->file_bytes, SEEK_SET) < 0)
 			return error;
 	}
@@ -327,7 +332,8 @@ int trace_record_end(struct trace_writer *w)
 	int error;
 
 	if (b->size > TRACE_CHUNK_MAX) {
-		/* The record needs a chunk of its own, or is too large for any. */
+		/* The buffer is too large for a chunk: the records before this one are written first, and this one is dropped if it is too
+		 * large by itself. */
 		size_t bytes = b->size - w->record_start;
 
 		if (w->record_start) {

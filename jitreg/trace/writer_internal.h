@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state that the writer of chunks (writer.c) and the writer of records (record_writer.c) share.  Context: thread. */
+/* The state that writer.c (chunks), record_writer.c and copy.c (records) share.  Context: thread. */
 #ifndef TAILOR_WRITER_INTERNAL_H
 #define TAILOR_WRITER_INTERNAL_H
 
@@ -12,17 +12,17 @@
 
 struct trace_writer {
 	int fd;
-	struct output_file file; /* path NULL: a trace that is continued */
+	struct output_file file; /* path NULL: trace_writer_continue() opened the trace */
 	int error; /* first write error, or 0 */
-	bool regular; /* a regular file, which can be truncated */
-	uint64_t reserve; /* bytes to leave free behind each chunk */
+	bool regular; /* the trace is a regular file, which can be truncated, and not a FIFO */
+	uint64_t reserve; /* bytes that must be free behind a chunk, or it is not written */
 	uint64_t sequence;
 	uint64_t file_bytes;
-	uint64_t nr_records, nr_lost; /* written or buffered records; records lost with their chunk, without samples */
+	uint64_t nr_records, nr_lost; /* see trace_writer_records() and trace_writer_nr_lost() */
 	ZSTD_CCtx *zstd; /* NULL: not compressed */
-	char *out; /* encoded chunk */
+	char *out; /* memory for the head and the stored body of a chunk */
 	size_t out_capacity;
-	char *clean; /* copy of a text as valid UTF-8 */
+	char *clean; /* memory for the copy of a text in which trace_record_text() replaces bytes */
 	size_t clean_capacity;
 	enum trace_chunk_type type; /* chunk type of the record being packed */
 	size_t record_start; /* offset of that record in its buffer */
