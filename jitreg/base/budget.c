@@ -12,9 +12,10 @@
 #define LOOK_STEPS 65536u
 #define STEP_NS 50u
 
-/* The sum of bytes_max of all open traces, since the memory of the process cannot be divided among them. */
+/* The sum of bytes_max of all open budgets.  The memory of the process is compared with this sum, because it is unknown which trace a part
+ * of it belongs to. */
 static uint64_t all_bytes_max;
-static double own_factor = -1; /* set by budget_set_factor(); below 0: the environment's factor is used */
+static double own_factor = -1; /* the factor of budget_set_factor(); below 0: it was not called, and the environment's is used */
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
@@ -25,7 +26,7 @@ static double own_factor = -1; /* set by budget_set_factor(); below 0: the envir
 #define SANITIZED_
 #endif
 
-#ifdef SANITIZED_ /* sanitizers need several times the memory of the program, so only its allocations are counted */
+#ifdef SANITIZED_ /* sanitizers need several times the memory of the program, so only the program's allocations are counted */
 size_t __sanitizer_get_current_allocated_bytes(void);
 
 static uint64_t used_bytes(void)
@@ -33,7 +34,8 @@ static uint64_t used_bytes(void)
 	return __sanitizer_get_current_allocated_bytes();
 }
 #else
-/* The resident anonymous memory of the process.  The mapping of the trace's file is not counted. */
+/* Returns the bytes of resident memory of the process that are not shared.  So pages of mapped files, as the trace's, are not counted.
+ * Returns 0 if they cannot be read. */
 static uint64_t used_bytes(void)
 {
 	unsigned long long all, resident = 0, shared = 0;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The clock of all records, CLOCK_MONOTONIC. */
+/* Returns CLOCK_MONOTONIC, the clock of all records' times. */
 static inline uint64_t clock_now_ns(void)
 {
 	struct timespec t;
@@ -15,7 +15,7 @@ static inline uint64_t clock_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Processor time of the calling thread. */
+/* Returns the CPU time that the calling thread has used. */
 static inline uint64_t clock_thread_ns(void)
 {
 	struct timespec t;
@@ -24,7 +24,7 @@ static inline uint64_t clock_thread_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The time of day since 1970, CLOCK_REALTIME. */
+/* Returns CLOCK_REALTIME, the time since 1970 in UTC. */
 static inline int64_t clock_real_ns(void)
 {
 	struct timespec t;

@@ -3,22 +3,23 @@
  * The commands of `tailor`.  To add one, write cmd_<name>.c with a struct cmd and argp options, beside the code that it calls, and add the
  * name to COMMANDS.  `tailor help` and `tailor help NAME` come from this list.
  *
- * The exit status is 0 done, 1 failed, 2 misused, 3 different (`diff --fail-above`) or something found (`check`).  `run` exits with the
- * status of the command that it ran.  Human text goes to stdout, messages to stderr as `tailor NAME: sentence`.
+ * The exit status is 0 if the command is done, 1 if it failed, 2 if it was misused, and 3 if `diff --fail-above` found a difference or
+ * `check` found something.  `run` exits with the status of the command that it ran.  Results go to standard output, and messages to
+ * standard error as `tailor NAME: sentence`.
  */
 #ifndef TAILOR_COMMAND_H
 #define TAILOR_COMMAND_H
 
 struct cmd {
 	const char *name;
-	const char *summary; /* one line */
-	/* argv[0] is "tailor NAME"; returns the exit status */
+	const char *summary; /* one line for `tailor help` */
+	/* runs the command; argv[0] is "tailor NAME"; returns the exit status */
 	int (*run)(int argc, char **argv);
 };
 
 enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 
-/* listed: shown in `tailor help`.  hidden: only tailor itself runs the command. */
+/* listed: `tailor help` shows the command.  hidden: it does not, because tailor itself runs the command, or another one calls it. */
 #define COMMANDS(X) \
 	X(run, listed) \
 	X(attach, listed) \

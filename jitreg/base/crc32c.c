@@ -4,7 +4,7 @@
 #include <string.h>
 
 #if defined(__x86_64__)
-/* SSE4.2 has an instruction for this polynomial, which takes 8 bytes. */
+/* Compute the checksum by the instruction crc32 of SSE4.2, which takes up to 8 bytes at a time and uses this polynomial. */
 __attribute__((target("sse4.2"))) static uint32_t crc_instruction(uint32_t crc, const unsigned char *p, size_t nr)
 {
 	uint64_t wide = crc;

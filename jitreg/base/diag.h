@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The error reporting of recorder and analyzer.  A function returns -errno to its caller, and stores one sentence in a struct diag.  Only
- * commands print it.  Context: thread.
+ * How functions of the recorder and the analyzer report errors.  A function that fails returns -errno, and stores one sentence about it in
+ * a struct diag, which only commands print.  Comments say "Returns -errno with a sentence".  Context: thread.
  */
 #ifndef TAILOR_DIAG_H
 #define TAILOR_DIAG_H
 
 struct diag {
-	char text[512]; /* one sentence, without a newline; cut when longer */
+	char text[512]; /* one sentence, without a newline, cut if it is too long */
 };
 
-/* Store the sentence (d may be NULL) and return -error. */
+/* Store a sentence in *d, unless d is NULL, and return -error.  error: a positive errno value. */
 int diag_fail(struct diag *d, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

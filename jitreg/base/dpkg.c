@@ -16,7 +16,7 @@
 #define LISTS_BYTES_MAX (256u << 20)
 #define USR "/usr"
 
-/* Is path a line of text? */
+/* Is one of the lines of text equal to path? */
 static bool has_line(const char *text, size_t bytes, const char *path)
 {
 	size_t length = strlen(path);
@@ -39,7 +39,8 @@ static bool lists_file(const char *text, size_t bytes, const char *path)
 	return snprintf(in_usr, sizeof(in_usr), USR "%s", path) < (int)sizeof(in_usr) && has_line(text, bytes, in_usr);
 }
 
-/* The package of a list file: "libc6" of libc6:amd64.list.  Returns false if the file is not a list. */
+/* Write the package to which a list belongs, "libc6" for libc6:amd64.list.  Returns false if the file is not a list, or if the name is too
+ * long. */
 static bool package_of(const char *file, char name[DPKG_NAME_BYTES])
 {
 	size_t bytes = strspn(file, "abcdefghijklmnopqrstuvwxyz0123456789+.-"), length = strlen(file);
@@ -55,7 +56,8 @@ static bool package_of(const char *file, char name[DPKG_NAME_BYTES])
 	return true;
 }
 
-/* Read a list.  The caller frees the text.  Returns NULL if the list is empty, too large or unreadable. */
+/* Read a list.  The caller frees the text, which is not NUL-terminated.  Returns NULL if the list is empty, too large or unreadable, or if
+ * memory runs out. */
 static char *read_list(int folder, const char *name, size_t *bytes)
 {
 	struct stat st;
@@ -103,7 +105,8 @@ void dpkg_find_packages(const char *lists, struct dpkg_file *file, size_t nr)
 
 void dpkg_debug_package(const char *package, char name[DPKG_NAME_BYTES])
 {
-	/* Packages of Debian 12 and Ubuntu 24.04 whose debug information is a package of the main archive.  %u: a version. */
+	/* Packages of Debian 12 and Ubuntu 24.04 for which a package with debug information is in the main archive.  %u stands for the
+	 * version in the name. */
 	static const char *const packages[][2] = {
 		{ "libc6", "libc6-dbg" },
 		{ "openjdk-%u-jre", "openjdk-%u-dbg" },

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All 0 if unknown. */
+/* inode is 0 if the identity is unknown. */
 struct file_identity {
 	uint64_t device; /* major << 32 | minor */
 	uint64_t inode;
-	uint64_t generation; /* tells inodes with a reused number apart; 0: unknown, as in /proc/PID/maps */
+	uint64_t generation; /* differs if the number of a deleted inode is used again; 0: unknown, as /proc/PID/maps does not have it */
 };
 
 static inline bool file_identity_is_known(const struct file_identity *f)
@@ -18,14 +18,14 @@ static inline bool file_identity_is_known(const struct file_identity *f)
 	return f->inode != 0;
 }
 
-/* Are both known, and the same file? */
+/* Are both known, and is it the same file? */
 static inline bool file_identity_is_same(const struct file_identity *a, const struct file_identity *b)
 {
 	return file_identity_is_known(a) && a->device == b->device && a->inode == b->inode &&
 	       (!a->generation || !b->generation || a->generation == b->generation);
 }
 
-/* Can both be the same file, as far as is known? */
+/* Can it be the same file?  Yes if either is unknown. */
 static inline bool file_identity_may_be_same(const struct file_identity *a, const struct file_identity *b)
 {
 	return !file_identity_is_known(a) || !file_identity_is_known(b) || file_identity_is_same(a, b);

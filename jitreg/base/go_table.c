@@ -8,9 +8,10 @@
 
 #define MAGIC_118 0xfffffff0u
 #define MAGIC_120 0xfffffff1u
-#define TEXT_MAX 16384u /* names of generic functions are long */
-#define PLACE_BYTES 8u /* size of an index entry: start of the function, and place of its record */
-#define INLINED_CALLS 2u /* indices into a function's tables of values and its data (internal/abi/symtab.go) */
+#define TEXT_MAX 16384u /* longest name that is accepted; those of generic functions are long */
+#define PLACE_BYTES 8u /* size of an entry of the functions' table: start of the function, and offset of its record */
+/* indices of these tables in a function's record (internal/abi/symtab.go, PCDATA_InlTreeIndex and FUNCDATA_InlTree) */
+#define INLINED_CALLS 2u
 #define INLINED_DATA 3u
 
 static uint32_t u32(const unsigned char *p)
@@ -44,7 +45,7 @@ bool go_table_open(const void *bytes, uint64_t nr, struct go_table *out)
 		if (*at[i] < GO_HEAD_BYTES || *at[i] > nr)
 			return false;
 	}
-	/* The end of the last function's code follows the index. */
+	/* After the entries of all functions, 4 bytes have the end of the last function's code. */
 	if (nr - t.functions < 4 || u64(p + 8) > (nr - t.functions - 4) / PLACE_BYTES)
 		return false;
 	t.nr_functions = (uint32_t)u64(p + 8);
@@ -138,7 +139,8 @@ struct go_values go_values_of(const struct go_table *t, const struct go_function
 	return v;
 }
 
-/* A range is encoded as the change of the value, in zigzag, and the number of bytes of code.  A change of 0 ends the table. */
+/* A range is encoded as the change of the value, in zigzag, and the number of bytes of code.  A change of 0, except in the first range,
+ * ends the table. */
 bool go_values_next(struct go_values *v)
 {
 	uint64_t change, bytes;

@@ -16,16 +16,18 @@ struct go_table {
 	const unsigned char *bytes;
 	uint64_t nr;
 	uint32_t nr_functions;
-	bool first_format; /* the format is that of Go 1.18 and 1.19 */
-	uint64_t text;	   /* value in the header: 0 since Go 1.26, and if it is relocated */
-	uint64_t names, units, files, values, functions; /* offsets of the tables */
+	bool first_format; /* the format is that of Go 1.18 and 1.19, otherwise that of 1.20 and later */
+	uint64_t text;	   /* the address "text" as in the header; 0 since Go 1.26, and where the linker relocates it */
+	/* offsets of five tables from the begin of this one: names of functions, files of compilation units, names of files, values by
+	 * place in a function, functions */
+	uint64_t names, units, files, values, functions;
 };
 
-/* Tables of values by place in a function. */
+/* Values that depend on the place in a function: size of the frame, number of the file, line, and index of the inlined call (-1: none). */
 enum { GO_FRAME_BYTES, GO_FILE, GO_LINE, GO_INLINED, NR_GO_VALUES };
 
 #define GO_HEAD_BYTES 72u
-/* Flags of functions. */
+/* Flags of functions (abi.FuncFlag). */
 #define GO_OUTERMOST 1u	  /* the function has no caller */
 #define GO_OTHER_STACK 2u /* the function switches to another stack, which does not hold its caller */
 #define GO_NONE UINT32_MAX
@@ -33,31 +35,34 @@ enum { GO_FRAME_BYTES, GO_FILE, GO_LINE, GO_INLINED, NR_GO_VALUES };
 struct go_function {
 	uint64_t at; /* offset of its record in the table */
 	uint32_t record_bytes;
-	uint32_t start, end; /* range of its code, from text */
+	uint32_t start, end; /* range of its code, as offsets from text */
 	uint32_t name, unit;
-	uint32_t values[NR_GO_VALUES]; /* 0: no such table */
-	uint32_t inlined;	       /* offset of its inlined calls in those of the program; GO_NONE: none */
+	uint32_t values[NR_GO_VALUES]; /* offset of the function's table of each value; 0: none */
+	uint32_t inlined;	       /* offset of its inlined calls in the program's (runtime.moduledata.gofunc); GO_NONE: none */
 	unsigned char flags;
 };
 
-/* Open a table.  Returns false if the bytes are not a table, or one of another format. */
+/* Open a table, whose bytes must stay valid.  Returns false if they are not a table, or one of another format. */
 bool go_table_open(const void *bytes, uint64_t nr, struct go_table *out);
-/* Read the address of text and that of the inlined calls from runtime.moduledata, whose pointers are relocated.  It begins with the
- * addresses of the table and of the table's names. */
+/* Read the addresses of text and of the inlined calls from runtime.moduledata.  module: GO_MODULE_BYTES bytes of it, with relocated
+ * pointers.  Callers find it by its first words, the addresses of the table and of the table's names. */
 #define GO_MODULE_BYTES 336u
 void go_module_read(const struct go_table *t, const unsigned char *module, uint64_t *text, uint64_t *inlined);
-/* Read a function.  number: below nr_functions, in the order of addresses.  Returns false if its record is missing or invalid. */
+/* Read the function with this number, which is below nr_functions, in the order of addresses.  Returns false if its record is missing or
+ * invalid. */
 bool go_table_function(const struct go_table *t, uint32_t number, struct go_function *out);
-/* The number of the function that contains the code at an offset from text, or GO_NONE. */
+/* Returns the number of the function that contains the code at an offset from text, or GO_NONE. */
 uint32_t go_table_find(const struct go_table *t, uint64_t offset);
-/* The name of a function.  name: a member of struct go_function or go_inlined.  Returns NULL if there is none. */
+/* Returns the name of a function, or NULL if there is none.  name: that member of struct go_function or go_inlined. */
 const char *go_table_name(const struct go_table *t, uint32_t name);
-/* The name of a source file, or NULL.  number: a value of GO_FILE. */
+/* Returns the name of a source file, or NULL if there is none.  number: a value of GO_FILE in function f. */
 const char *go_table_file(const struct go_table *t, const struct go_function *f, int32_t number);
-/* The offsets of the file's entry and of its name in the table.  Returns false if there is none. */
+/* Set the offsets in the table of the file's entry in its compilation unit's list, and of the file's name.  Returns false if there is
+ * none. */
 bool go_table_file_at(const struct go_table *t, const struct go_function *f, int32_t number, uint64_t *entry, uint64_t *name);
 
-/* A cursor over ranges of code with one value, in the order of addresses.  from and to are offsets from the function's start. */
+/* A cursor over the ranges of a function's code in each of which a value is the same, in the order of addresses.  from and to are offsets
+ * from the function's start. */
 struct go_values {
 	const unsigned char *at, *end;
 	uint32_t from, to;
@@ -70,17 +75,19 @@ struct go_values {
 struct go_values go_values_of(const struct go_table *t, const struct go_function *f, int of);
 /* Read the next range.  Returns false behind the last one. */
 bool go_values_next(struct go_values *v);
-/* Find the range that contains place, an offset from the function's start.  Returns false if there is none. */
+/* Find the range of the value `of` that contains place, an offset from the function's start.  Returns false if there is none. */
 bool go_values_find(const struct go_table *t, const struct go_function *f, int of, uint32_t place, struct go_values *out);
 
-/* A call that was inlined: the function's name, and the place in the outer function of the call. */
+/* A call that was inlined.  name: that of the called function.  parent: offset of the call from the start of the function that contains the
+ * code; the values at that place are those of the caller. */
 struct go_inlined {
 	uint32_t name, parent;
 };
 
 #define GO_INLINED_MAX 65536u
 uint32_t go_inlined_bytes(const struct go_table *t);
-/* Read the inlined call of this number.  calls: the inlined calls of a function. */
+/* Read the inlined call with this number, a value of GO_INLINED.  calls: the inlined calls of the function, each go_inlined_bytes(), which
+ * the caller has checked to be there. */
 struct go_inlined go_inlined_read(const struct go_table *t, const unsigned char *calls, uint32_t number);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays whose capacity doubles when they are full.  GROW(array, nr, capacity) makes room for one more element, and is false, with the
- * array unchanged, if memory runs out.  nr and capacity are both uint32_t or both size_t.  Context: thread. */
+/* Arrays whose capacity doubles when they are full.  GROW(array, nr, capacity) makes room for one more element than the nr that are used.
+ * It is false, with the array unchanged, if memory runs out.  nr and capacity are both uint32_t or both size_t.  Context: thread. */
 #ifndef TAILOR_GROW_H
 #define TAILOR_GROW_H
 
@@ -16,7 +16,8 @@
 	((nr) < (capacity) || _Generic((capacity), uint32_t: grow_array, size_t: grow_long_array) \
 				      ((void **)&(array), &(capacity), sizeof(*(array))))
 
-/* Members of a struct that is an array: nr elements are used, and capacity are allocated.  Zeroed, it is empty. */
+/* ARRAY_OF() declares the members of a struct that is an array, and ARRAY() such a struct: nr elements are used, and capacity are
+ * allocated.  All zeros are an empty array.  The owner frees at. */
 #define ARRAY_OF(type) \
 	type *at; \
 	uint32_t nr, capacity
@@ -26,7 +27,7 @@
 	}
 /* Makes room for one more element of an array, as GROW() does. */
 #define ARRAY_GROW(array) GROW((array).at, (array).nr, (array).capacity)
-/* Returns a zeroed element at the end of an array, or NULL if memory runs out. */
+/* Adds a zeroed element at the end of an array.  Returns it, or NULL if memory runs out. */
 #define ARRAY_ADD(array) \
 	(ARRAY_GROW(array) ? (__typeof__((array).at))memset(&(array).at[(array).nr++], 0, sizeof(*(array).at)) : NULL)
 

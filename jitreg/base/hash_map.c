@@ -5,18 +5,18 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#define FIRST_SLOTS 16u /* small, since each process of a model has several maps, mostly with a few entries */
+#define FIRST_SLOTS 16u /* few, since a struct model has several tables for each process, and most have few entries */
 
 uint64_t hash_secret[2];
 
-/* The kernel gives each program 16 random bytes. */
+/* The secret is the 16 random bytes that the kernel gives each program (AT_RANDOM). */
 __attribute__((constructor)) static void choose_secret(void)
 {
 	const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
 
 	if (random)
 		memcpy(hash_secret, random, sizeof(hash_secret));
-	hash_secret[1] |= 1; /* never 0 */
+	hash_secret[1] |= 1; /* with 0, all pairs whose second number is 0 would have the hash 0 */
 }
 
 static uint32_t first_slot_of_pair(const struct hash_map *i, uint64_t a, uint64_t b)
@@ -24,7 +24,7 @@ static uint32_t first_slot_of_pair(const struct hash_map *i, uint64_t a, uint64_
 	return (uint32_t)hash_pair(a, b) & (i->capacity - 1);
 }
 
-/* The slot of a pair, or the free slot for it. */
+/* Returns the slot that has the pair, or the free slot where it would be.  The table has free slots. */
 static struct hash_slot *find_slot_of_pair(const struct hash_map *i, uint64_t a, uint64_t b)
 {
 	uint32_t at = first_slot_of_pair(i, a, b);

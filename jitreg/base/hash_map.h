@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A growing hash table from a pair of numbers to a number, for indexes.  Context: thread. */
+/* A hash table from pairs of numbers to numbers, which grows.  All zeros are an empty table.  Context: thread. */
 #ifndef TAILOR_HASH_MAP_H
 #define TAILOR_HASH_MAP_H
 
@@ -16,7 +16,7 @@ struct hash_map {
 };
 
 /* Hash a pair of numbers (Wang Yi, wyhash: the halves of a product).  The hash depends on a secret of this process, so that the author of a
- * trace cannot choose pairs that collide.  No output may depend on it. */
+ * trace cannot choose pairs that collide and make lookups slow.  It differs from run to run, so no output may depend on it. */
 extern uint64_t hash_secret[2];
 static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 {
@@ -25,11 +25,13 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* The value of a pair, or 0 if the pair is not in the table. */
+/* Returns the value of a pair, or 0 if the pair is not in the table. */
 uint32_t hash_map_find(const struct hash_map *i, uint64_t a, uint64_t b);
-/* Set the value (not 0) of a pair, which may be in the table already.  Returns false if memory runs out. */
+/* Set the value of a pair, in place of its former one.  The value must not be 0, which means a free slot.  Returns false if memory runs
+ * out. */
 bool hash_map_set(struct hash_map *i, uint64_t a, uint64_t b, uint32_t value);
-/* The FNV-1a hash of bytes or of a text, for use as a key.  Hashes may collide, so callers compare the bytes.  A NULL text equals "". */
+/* Return the FNV-1a hash of bytes or of a text, to be part of a pair.  Different texts may have the same hash, so callers compare the
+ * bytes.  A text that is NULL has the hash of "". */
 uint64_t hash_bytes(const void *bytes, size_t nr);
 uint64_t hash_text(const char *text);
 void hash_map_fini(struct hash_map *i);

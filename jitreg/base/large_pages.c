@@ -11,7 +11,7 @@
 #define LARGE_BYTES ((size_t)2 << 20)
 #define WORTH_BYTES (LARGE_BYTES / 4) /* below this size, clearing a large page takes longer than touching small ones */
 #define HEAP_BYTES (32 * LARGE_BYTES)
-#define MAPPED_BYTES (4 * LARGE_BYTES) /* larger blocks are mapped separately, so that they grow without being copied */
+#define MAPPED_BYTES (4 * LARGE_BYTES) /* larger blocks are mapped separately by malloc(), so that realloc() moves them without copying */
 
 static size_t round_up_to_large_page(size_t bytes)
 {
@@ -66,13 +66,13 @@ void large_pages_prepare_heap(void)
 	mallopt(M_TRIM_THRESHOLD, 2 * HEAP_BYTES);
 	mallopt(M_TOP_PAD, HEAP_BYTES);
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
-	new = malloc(MAPPED_BYTES / 2); /* more than the heap has free, so that it grows */
+	new = malloc(MAPPED_BYTES / 2); /* larger than what the heap has free, so that the heap grows by M_TOP_PAD */
 	if (!new)
 		return;
 	mallopt(M_TOP_PAD, LARGE_BYTES);
 	begin = (char *)round_up_to_large_page((uintptr_t) new);
 	end = sbrk(0);
-	if (end > begin && end - begin < (ptrdiff_t)(2 * HEAP_BYTES)) /* otherwise another malloc() is in use, or the heap could not grow */
+	if (end > begin && end - begin < (ptrdiff_t)(2 * HEAP_BYTES)) /* if not, another malloc() is in use, or the heap could not grow */
 		large_pages_hint(begin, (size_t)(end - begin), 0, (size_t)(end - begin));
 	free(new);
 }

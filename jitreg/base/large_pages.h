@@ -9,14 +9,17 @@
 
 #include <stddef.h>
 
-/* Map zeroed memory that begins at a boundary of 2 MiB and is untouched until it is used.  Returns NULL if memory runs out. */
+/* Map zeroed memory that begins at a boundary of 2 MiB, and takes physical memory only when it is touched.  Returns NULL if memory runs
+ * out.  large_pages_unmap() unmaps it. */
 void *large_pages_map(size_t bytes);
 void large_pages_unmap(void *p, size_t bytes);
 
-/* Announce that bytes [from, from + bytes) of a mapping at p will be written.  all: the size of the mapping. */
+/* Called when bytes [from, from + bytes) of a mapping at p will be written: asks the kernel for large pages there, unless it is less than
+ * 512 KiB, for which small pages take less time.  all: the size of the mapping. */
 void large_pages_hint(const void *p, size_t all, size_t from, size_t bytes);
 
-/* Make malloc() take the first 64 MiB of the process from large pages, and return none of them to the kernel. */
+/* Make malloc() of glibc take the first 64 MiB of its heap from large pages, and return none of them to the kernel.  Only the first call
+ * does anything. */
 void large_pages_prepare_heap(void);
 
 #endif

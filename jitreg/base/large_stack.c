@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <ucontext.h>
 
-#define STACK_BYTES ((size_t)8 << 20) /* address space: only the pages in use take memory */
+#define STACK_BYTES ((size_t)8 << 20) /* this is address space, of which only pages in use take memory */
 #define ENOUGH_BYTES ((rlim_t)1 << 20)
 
 static struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* LEB128 (DWARF 5, section 7.6) of at most ten bytes, because different readers read longer ones differently, and zigzag numbers, which
- * jitreg/trace/trace.h describes.  Context: any. */
+/* LEB128 numbers (DWARF 5, section 7.6), and zigzag numbers (jitreg/trace/trace.h).  At most ten bytes are accepted, which 64 bits need,
+ * because readers disagree about longer ones.  Context: any. */
 #ifndef TAILOR_LEB128_H
 #define TAILOR_LEB128_H
 
@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEB128_MAX 10 /* bytes */
+#define LEB128_MAX 10 /* bytes of the longest encoding */
 
-/* Write v.  Returns the address behind it. */
+/* Write v.  Returns the address behind it.  The caller has made room for LEB128_MAX bytes. */
 static inline unsigned char *leb128_put(unsigned char *at, uint64_t v)
 {
 	while (v >= 0x80) {
@@ -40,7 +40,7 @@ static inline const unsigned char *leb128_get(const unsigned char *at, const uns
 	return at;
 }
 
-/* Map small differences of both signs to small numbers. */
+/* Returns the zigzag number of a signed difference, which is small if the difference is small, whatever its sign. */
 static inline uint64_t zigzag(uint64_t d)
 {
 	return (d << 1) ^ (uint64_t)((int64_t)d >> 63);
@@ -51,7 +51,8 @@ static inline uint64_t unzigzag(uint64_t z)
 	return (z >> 1) ^ -(z & 1);
 }
 
-/* Read a number and advance *at.  Returns false if the number does not end before end, or has more than 10 bytes. */
+/* Read a number, and move *at behind the bytes that were read.  Returns false if the number does not end before end, or has more than 10
+ * bytes. */
 static inline bool leb128_take(const unsigned char **at, const unsigned char *end, uint64_t *out)
 {
 	*out = 0;

@@ -16,7 +16,8 @@ static void read_process(struct lock_holder *h)
 	f = fopen(path, "re");
 	if (!f)
 		return;
-	end = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL; /* the last ')', since the name can contain any character */
+	/* the name in parentheses may contain ')' itself, so the last one ends it */
+	end = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
 	fclose(f);
 	if (!end || sscanf(end, ") %c", &state) != 1)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that holds the lock of a file (flock(2)), for the message of a process that waits for the lock.  Context: thread. */
+/* Finds the process that holds the lock of a file (flock(2)), for the message of a process that waits for the lock.  Context: thread. */
 #ifndef JITREG_LOCK_HOLDER_H
 #define JITREG_LOCK_HOLDER_H
 
@@ -7,14 +7,15 @@
 #include <sys/types.h>
 
 struct lock_holder {
-	pid_t pid; /* 0: unknown (in another container, or the file system has device numbers of its own) */
+	pid_t pid; /* 0: unknown, since it is in another container, or the file system has device numbers of its own */
 	char name[16];
 	bool is_stopped;
 };
 
-/* Find the holder of the lock that flock(2) did not grant for this descriptor. */
+/* Find a holder of the lock that flock(2) did not grant for this descriptor, in /proc/locks. */
 struct lock_holder lock_holder_find(int fd);
-/* The text ": process 12 (tailor), which is stopped ...", or "" if the holder is unknown.  Valid until the next call. */
+/* Returns the text ": process 12 (tailor)", for a stopped process with advice to continue it, or "" if the holder is unknown.  Valid until
+ * the next call. */
 const char *lock_holder_text(const struct lock_holder *h);
 
 #endif

@@ -7,7 +7,7 @@
 static const struct {
 	const char *begin;
 	enum mapping_kind kind;
-} beginnings[] = { /* the first matching one counts */
+} beginnings[] = { /* a path is of the kind of the first entry that it begins with */
 	{ "//anon", MAPPING_ANONYMOUS },
 	{ "/memfd:", MAPPING_MEMORY },
 	{ "/dev/zero", MAPPING_MEMORY },
@@ -31,7 +31,7 @@ enum mapping_kind mapping_kind(const char *path, size_t bytes)
 		if (bytes >= n && memcmp(path, beginnings[i].begin, n) == 0)
 			return beginnings[i].kind;
 	}
-	return MAPPING_ANONYMOUS; /* "", [heap], [anon:NAME] */
+	return MAPPING_ANONYMOUS; /* the path is "", [heap], [stack] or [anon:NAME] */
 }
 
 bool mapping_may_hold_generated_code(const char *path, size_t bytes, uint32_t prot, bool shared)

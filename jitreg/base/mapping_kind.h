@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kind of a mapping, from the path that the kernel gives in /proc/PID/maps (proc(5)) and in perf's records ("//anon"), and whether the
- * mapping may hold generated code.  Context: any.
+ * Tells the kind of a mapping by the path that the kernel gives it in /proc/PID/maps (proc(5)) or in perf's records ("//anon"), and whether
+ * the mapping may hold generated code.  Context: any.
  */
 #ifndef TAILOR_MAPPING_KIND_H
 #define TAILOR_MAPPING_KIND_H
@@ -14,13 +14,14 @@ enum mapping_kind {
 	MAPPING_ANONYMOUS,
 	MAPPING_MEMORY, /* named memory without a file system: memfd, System V, shared anonymous memory, large pages */
 	MAPPING_KERNEL, /* [vdso] and the like */
-	MAPPING_DEVICE, /* opening it may have side effects */
-	MAPPING_FILE,	/* including /dev/shm */
+	MAPPING_DEVICE, /* a device, which must not be opened, since that may have side effects */
+	MAPPING_FILE,	/* a file, also one of /dev/shm */
 };
 enum mapping_kind mapping_kind(const char *path, size_t bytes);
 
-/* Can an executable mapping hold generated code?  prot: PROT_*.  Libraries are mapped privately and never writable.  A file that is not an
- * ELF file holds generated code too, which callers check themselves. */
+/* May an executable mapping hold generated code?  Anonymous memory may.  A mapping of a file may if it is shared or writable, because code
+ * of programs and libraries is mapped privately and not writable.  A private mapping of a file that is not an ELF file may as well, which
+ * callers check themselves. */
 bool mapping_may_hold_generated_code(const char *path, size_t bytes, uint32_t prot, bool shared);
 
 #endif

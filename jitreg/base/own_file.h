@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Files and folders whose names follow from the name of another file (STORE-lock, STORE.epochs).  In a folder that others may write to,
- * another user can create such a file or a link first, and so choose which file is read or written.  Such a file is used only if it is not
- * a link, and belongs to the user of this process, to root, or to the owner of the file beside it.  Context: any thread.
+ * another user can create such a file or a link first, and so choose which file is read or written.  So it is used only if it is not a link
+ * and has no other hard link, is owned by the user of this process, by root, or by the owner of the other file, and, if it is a folder,
+ * others may not write to it.  Context: any thread.
  */
 #ifndef JITREG_OWN_FILE_H
 #define JITREG_OWN_FILE_H
@@ -14,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns NULL if the file can be used, or a clause that says why not.  type: S_IFREG or S_IFDIR.  owner: a user that may own it too. */
+/* Returns NULL if the file can be used, or a clause that says why not.  st: as of lstat(2) or fstat(2).  type: S_IFREG or S_IFDIR.  owner:
+ * the owner of the other file, who may own this one too. */
 static inline const char *own_file_refusal(const struct stat *st, mode_t type, uid_t owner)
 {
 	if (S_ISLNK(st->st_mode))
@@ -31,8 +33,9 @@ static inline const char *own_file_refusal(const struct stat *st, mode_t type, u
 }
 
 /*
- * Open such a file without following a link or waiting, check the descriptor, and store it in *fd.  flags: O_PATH to check only.
- * Returns 0 with *refusal NULL, 0 with a reason in *refusal and *fd -1 if the file cannot be used, or -errno if it cannot be opened.
+ * Open such a file without following a link or waiting for a FIFO, check it by own_file_refusal(), and store the descriptor in *fd.  flags:
+ * those of open(2).  Returns 0 with *refusal NULL; 0 with a reason in *refusal and *fd -1 if the file must not be used; or -errno, *refusal
+ * NULL and *fd -1 if it cannot be opened.
  */
 static inline int own_file_open(const char *path, int flags, mode_t type, uid_t owner, int *fd, const char **refusal)
 {

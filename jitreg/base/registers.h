@@ -6,7 +6,7 @@
 #ifndef TAILOR_REGISTERS_H
 #define TAILOR_REGISTERS_H
 
-/* Columns: name, numbers of DWARF, perf and instructions.  In the order of DWARF's numbers. */
+/* Columns: name, and numbers of DWARF, perf and instructions.  The rows are in the order of DWARF's numbers. */
 #define REGISTERS(X) \
 	X(ax, 0, 0, 0) \
 	X(dx, 1, 3, 2) \
@@ -25,12 +25,12 @@
 	X(r14, 14, 22, 14) \
 	X(r15, 15, 23, 15)
 
-#define REGISTERS_NR 16 /* length of the list; DWARF's 16 is the return address, perf's 8 the instruction pointer, 9 the flags */
+#define REGISTERS_NR 16 /* length of the list; DWARF's number 16 is the return address */
 #define REGISTER_PERF_IP 8
 #define REGISTER_PERF_FLAGS 9
 
 #define REGISTER_PERF_(name, dwarf, perf, instruction) [dwarf] = perf,
-/* perf's numbers by DWARF's, with the instruction pointer as the return address. */
+/* perf's register number for each of DWARF's.  For DWARF's return address it is that of the instruction pointer. */
 static const unsigned char registers_perf[REGISTERS_NR + 1] = { REGISTERS(REGISTER_PERF_)[REGISTERS_NR] = REGISTER_PERF_IP };
 #undef REGISTER_PERF_
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening files for reading whose paths come from other processes.  Context: any thread. */
+/* Opens files for reading whose paths come from other processes or from traces.  Context: any thread. */
 #ifndef JITREG_REGULAR_FILE_H
 #define JITREG_REGULAR_FILE_H
 
@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 /*
- * Open the file at path (relative to the folder at, as in openat()), if it is a regular file: opening a device may have side effects, and
- * opening a FIFO waits.  The caller closes it.  follow: also through a link.  *st describes the opened file, even if the path was replaced
- * meanwhile, so owner checks must use it.  Returns -1 with errno on failure, with ENOENT also if the path is not a regular file.
+ * Open the file at path, relative to the folder at as in openat(2), if it is a regular file.  Others are not opened, since opening a device
+ * may have side effects, and opening a FIFO waits.  follow: the path may be a symbolic link.  If this process has no permission,
+ * file_changes.read_private() is asked.  Returns a descriptor, which the caller closes, with *st that of the opened file, by which callers
+ * check the owner, as the path may lead to another file by now.  Returns -1 with errno on failure, which is ENOENT if the path is not a
+ * regular file.
  */
 static inline int regular_file_open_at(int at, const char *path, bool follow, struct stat *st)
 {
@@ -35,7 +37,8 @@ static inline int regular_file_open_at(int at, const char *path, bool follow, st
 	return -1;
 }
 
-/* A clause with the owner of a file, to append to a message that the file could not be opened with this error. */
+/* Returns a clause to append to a message that the file at path could not be opened.  It is "" unless error is EACCES and the file belongs
+ * to another user. */
 static inline const char *file_owner_text(const char *path, int error)
 {
 	struct stat st;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorted arrays.  SORTED_COUNT() is a binary search for the number of elements at the beginning of an array for which a condition on their
- * index is true.  The condition must be false for all elements behind the first one for which it is false.
+ * Sorted arrays.  SORTED_COUNT() finds how many elements at the beginning of an array meet a condition on their index, by binary search.
+ * The condition must be false for all elements behind the first one for which it is false.
  *
  *	uint32_t n = SORTED_COUNT(nr, i, line[i].address <= address);	(line[n - 1] is the last that begins at address or before it)
  *

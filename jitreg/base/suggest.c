@@ -15,7 +15,8 @@ static uint32_t distance_of(const char *a, const char *b)
 	return similar_distance(a, strnlen(a, SIMILAR_BYTES), b, strnlen(b, SIMILAR_BYTES));
 }
 
-/* The distance of a name that may be longer than the typed one.  A beginning that matches counts one more than the whole name. */
+/* Returns the distance of a name from the wanted one: that of the whole name, or that of its beginning of the same length plus one,
+ * whichever is less.  So the beginning of a long name can be typed. */
 static uint32_t distance_of_name(const char *wanted, const char *name)
 {
 	char begin[SIMILAR_BYTES + 1];
@@ -42,7 +43,7 @@ static const char *find_nearest(const char *wanted, const char *const *name, uin
 	return nearest;
 }
 
-/* The number of bytes of a name to list, at most `most`, in whole characters. */
+/* Returns how many bytes of a name to list: at most `most`, and only whole characters. */
 static int listed_bytes(const char *name, int most)
 {
 	int bytes = 0, next;

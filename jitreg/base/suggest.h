@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Suggestions for a name that does not exist: the nearest name, and a list of the existing ones.  Context: thread. */
+/* Makes suggestions for a name that does not exist: the nearest name, and a list of existing ones.  Context: thread. */
 #ifndef TAILOR_SUGGEST_H
 #define TAILOR_SUGGEST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Write "; nearest: 'hash join'; there are: 'scan', 'hash join' and 3 more", cut to the size of text, or "" without names.  Entries of name
- * may be NULL. */
+/* Write a clause such as "; nearest: 'hash join'; there are: 'scan', 'hash join' and 3 more" to text, cut to its size, and return text.
+ * Names that are similar to none have no nearest.  Without names it is "".  Entries of name may be NULL. */
 const char *suggest(const char *wanted, const char *const *name, uint32_t nr, char *text, size_t bytes);
 
 #endif

@@ -20,7 +20,8 @@ static bool is_invisible_character(uint32_t c)
 
 struct utf8_character utf8_next(const char *text)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* shorter forms are not UTF-8 */
+	/* smallest code by length; the encoding of a smaller one in as many bytes is not UTF-8 */
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *c = (const unsigned char *)text;
 	int bytes = *c < 0x80 ? 1 : *c < 0xc2 || *c > 0xf4 ? 0 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : 4, n = 1;
 	uint32_t code = bytes < 2 ? *c : *c & (0x7fu >> bytes);

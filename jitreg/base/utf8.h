@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A character of untrusted text: its length, its width on a terminal, and whether it is safe to print.  Context: any. */
+/* Examines characters of untrusted text: their length, their width on a terminal, and whether they are safe to print.  Context: any. */
 #ifndef TAILOR_UTF8_H
 #define TAILOR_UTF8_H
 
@@ -11,10 +11,10 @@ struct utf8_character {
 	bool valid;	/* the bytes are UTF-8 */
 	bool visible;	/* safe in messages: no control character, no change of direction, not invisible */
 	bool printable; /* visible, and the locale has a width for it */
-	int columns;	/* width in the (UTF-8) locale: 0 (combines with the character before), 1 or 2 */
+	int columns;	/* width on a terminal in the (UTF-8) locale: 0 (combines with the character before), 1 or 2; 1 if unknown */
 };
 
-/* The character at text, which ends in a NUL and is not empty. */
+/* Returns the character at text, which must be NUL-terminated and not empty. */
 struct utf8_character utf8_next(const char *text);
 
 /* Does a control character of two bytes, U+0080 to U+009F, begin at text?  Terminals obey these like those of one byte. */

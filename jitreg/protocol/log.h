@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The protocol between guest and recorder: the layout of the registration log, and the handshake.
+ * The protocol between the agent (guest) in a process and the recorder: the layout of the registration log, and the handshake.
  *
- * The log is a memfd that the recorder makes (one per process that sends WIRE_HELLO), seals against shrinking and growing, and maps.  The
- * guest maps it too.  Page 0 is the head, the rest a ring.  Positions are 64-bit byte counts that never wrap.  The place of a position in
- * the ring is position % ring_bytes, and frames may wrap around the end of the ring.  The first position is ring_bytes, so that a ring of
- * zeros holds no frame of any position.
+ * The log is a memfd that the recorder makes for each process that sends WIRE_HELLO, seals against shrinking and growing, and maps.  The
+ * guest maps it too.  Page 0 is the head, the rest a ring.  Positions are 64-bit counts of bytes that never start again.  A position is at
+ * byte position % ring_bytes of the ring, so a frame may begin at the end of the ring and continue at its begin.  The first position is
+ * ring_bytes, so that no word of a ring of zeros looks like a frame's position.
  *
- * Append (guest, any thread): reserve space by compare-and-swap on head.reserved, which fails when the ring is full (a fetch-and-add would
- * block the log for good), copy the record behind the frame, then publish it: a compare-and-swap replaces the old word by the frame's
- * position.  Old contents never look published, because a position occurs once in the life of a log.
+ * Append (guest, any thread): reserve space by compare-and-swap on head.reserved, which is not done when the ring is full (a fetch-and-add
+ * would reserve space that is not free).  Copy the record behind the frame, and publish it: a compare-and-swap replaces the first word of
+ * the frame, whatever it was, by the frame's position.  Old contents never look published, because a position occurs only once in the life
+ * of a log.
  *
- * Drain (recorder): a frame whose position fits is complete.  If a frame stays unpublished for 100 ms, the recorder reads the records
- * behind it and still waits for it.  No space from this frame on is freed (head.consumed), so nothing else is written there.  After 10 s,
- * or when its process has ended, the recorder gives the frame up: its words become LOG_PASSED, the space is freed, and its bytes are
- * counted as a gap.  A writer that was only slow then fails to publish, and its caller gets -ENOBUFS, so a record whose call returned 0 is
- * in the trace.  An empty log begins anew: the recorder moves both positions to the next multiple of ring_bytes, by compare-and-swap on
- * head.reserved.  If a recording ends and its process goes on, the recorder closes the log: head.reserved becomes LOG_CLOSED, so nothing
- * more is appended, and unpublished records are given up.  The end of an unpublished record is unknown: the next one begins at the next
- * 8-byte boundary with a fitting frame (position = its own, size within the reserved space).  Every byte of the log is untrusted: copy the
- * frame and the record first, then check the copy.
+ * Drain (recorder): a frame whose first word is its own position is complete.  If a frame stays unpublished for 100 ms, the recorder reads
+ * the records behind it and still waits for it.  No space from this frame on is freed (head.consumed), so nothing else is written there.
+ * After 10 s, or when its process has ended, the recorder gives the frame up: its words become LOG_PASSED, the space is freed, and its
+ * bytes are counted as a gap.  A writer that was only slow then fails to publish, and its caller gets -ENOBUFS.  So a record whose call
+ * returned 0 was read by the recorder.  When the log is empty, the recorder moves both positions to the next multiple of ring_bytes, by
+ * compare-and-swap on head.reserved, so that few pages of the ring are used.  If a recording ends and its process goes on, the recorder
+ * closes the log: head.reserved becomes LOG_CLOSED, so nothing more is appended, and unpublished records are given up.  The end of an
+ * unpublished record is unknown: the next one begins at the next 8-byte boundary with a fitting frame (position = its own, size within the
+ * reserved space).  Every byte of the log is untrusted: copy the frame and the record first, then check the copy.
  */
 #ifndef TAILOR_LOG_H
 #define TAILOR_LOG_H
@@ -30,37 +31,40 @@
 #define LOG_VERSION 5u	      /* version of this file: guest and recorder of different versions refuse each other */
 #define LOG_HEAD_BYTES 4096u
 #define LOG_RING_BYTES_DEFAULT (64u << 20)
-#define LOG_RING_BYTES_DORMANT (14u << 20) /* 5 ms of the fastest guest, so that a process that is not recorded stays small */
+#define LOG_RING_BYTES_DORMANT (14u << 20) /* for processes that are not recorded yet; 5 ms of the fastest guest */
 #define LOG_RING_BYTES_MIN (64u << 10)
 #define LOG_FRAME_ALIGN 8u
-#define LOG_PASSED(position) ((position) | 1u) /* replaces a frame's position when the recorder gives it up */
+#define LOG_PASSED(position) ((position) | 1u) /* replaces the position of a frame that the recorder gives up */
 #define LOG_CLOSED (1ull << 62) /* value of head.reserved that leaves no room for any record */
 
-/* Hosts that the thread in which an agent was loaded (tailor_injected()) may call, since it holds no lock of theirs. */
+/* Bits for the hosts whose functions tailor_injected() may call in the thread in which the agent was loaded, since that thread holds none
+ * of their locks. */
 enum { INJECTED_MAY_CALL_V8 = 1, INJECTED_MAY_CALL_PYTHON = 2 };
 
 struct log_head {
 	uint32_t magic;
 	uint32_t version;
-	uint64_t ring_bytes; /* multiple of 4096; both sides read it once and keep their copy */
+	uint64_t ring_bytes; /* multiple of 4096; each side reads it once and uses its copy, since the other could change it */
 	uint32_t pid;	     /* process that owns the log */
 	uint32_t reserved0;
 	/* The guest writes the following members (atomics). */
 	uint64_t reserved __attribute__((aligned(64)));
-	uint64_t dropped_records; /* log full (writers wait for 1 ms at most), record too large, or given up by the recorder */
+	/* records dropped because the log stayed full for 1 ms, the record was too large, or the recorder gave it up */
+	uint64_t dropped_records;
 	uint64_t dropped_bytes;
-	uint64_t guest_full; /* entries for which the fixed tables of the guest had no room */
-	uint64_t dropped_samples; /* dropped LOG_SAMPLE records, for which no writer waits */
-	uint32_t switched_off; /* reason why the guest gave up (like errno), or 0 */
+	uint64_t guest_full; /* entries for which the guest's tables, whose size is fixed, had no room */
+	uint64_t dropped_samples; /* dropped LOG_SAMPLE records, whose writers (signal handlers) do not wait for room */
+	uint32_t switched_off; /* errno value for which the guest gave up, or 0 */
 	uint64_t refused_records; /* malformed records, whose calls returned -EINVAL */
 	/* The recorder writes the following members. */
 	uint64_t consumed __attribute__((aligned(64)));
 	uint32_t recorder_gone; /* 1: the log is not drained any more, and the guest switches itself off */
-	uint64_t heartbeats; /* grows every 10 ms or sooner while the recorder runs, so that waiting writers know it does */
+	uint64_t heartbeats; /* grows every 10 ms or sooner while the recorder runs, by which waiting writers see that it does */
 };
 _Static_assert(sizeof(struct log_head) <= LOG_HEAD_BYTES, "the head is one page");
 
-/* The frame before each record.  record_bytes is its size without padding.  The next frame starts at the next multiple of 8. */
+/* The frame in front of each record.  record_bytes is the size of the record without padding.  The next frame starts at the next multiple
+ * of LOG_FRAME_ALIGN behind it. */
 struct log_frame {
 	uint64_t position; /* the frame's own position, stored last, with release order */
 	uint32_t record_bytes;
@@ -69,8 +73,9 @@ struct log_frame {
 _Static_assert(sizeof(struct log_frame) == 16, "shared layout");
 
 /*
- * A sample that a signal handler took, if the kernel cannot write samples (or only a handler can read the tag).  This record is in logs,
- * never in traces.  stack_bytes bytes of the stack from sp on follow it.
+ * A sample that a signal handler in the thread took, because the kernel cannot write samples, or because only a handler can read the tag of
+ * the thread.  The recorder makes SAMPLES of these records, so they are in logs, but never in traces.  stack_bytes bytes of the stack from
+ * sp on follow the struct.
  */
 #define LOG_SAMPLE 127u
 #define LOG_SAMPLE_REGISTERS 18
@@ -87,27 +92,28 @@ struct log_sample {
 
 /* How the threads of a process are sampled. */
 enum wire_sampler {
-	WIRE_SAMPLER_NONE = 0,	 /* threads do nothing: inherited counters sample them */
+	WIRE_SAMPLER_NONE = 0,	 /* threads do nothing, because they inherit the recorder's counters */
 	WIRE_SAMPLER_RING = 1,	 /* each thread opens counters, and the kernel writes samples into rings */
 	WIRE_SAMPLER_SIGNAL = 2, /* each thread opens a counter that sends it a signal at each overflow */
-	WIRE_SAMPLER_TIMER = 3,	 /* each thread has a timer on its CPU time, if perf events are forbidden */
+	WIRE_SAMPLER_TIMER = 3,	 /* each thread has a timer on its CPU time that sends it a signal, for systems that forbid perf events */
 };
 
 /*
  * The handshake uses SOCK_SEQPACKET on an abstract unix socket named by TAILOR_SOCKET ("tailor-<pid>-<random hex>").  A connection carries
- * one message and one answer.  The guest keeps no descriptor, so a host that closes all of its descriptors does no harm.  The recorder
- * checks SO_PEERCRED for its own user, root, or a process of its tree.
+ * one message and one answer.  The guest keeps no descriptor, so a host may close all of its descriptors.  The recorder accepts
+ * (SO_PEERCRED) only processes of its own user, of root, or that descend from the command that it started.
  */
 enum wire_request {
-	WIRE_HELLO = 1,	  /* a process starts (after exec, after fork); the answer carries the log's descriptor */
-	WIRE_COUNTER = 2, /* carries descriptors of one thread's events; the answer means that they count */
-	WIRE_STOP = 3,	  /* the guest gives up (reason in .error), and the log is to be drained */
-	WIRE_COUNTER_MEMORY = 4, /* requests .log_bytes of memory for execution counts; answer: descriptor, number in .reserved */
+	WIRE_HELLO = 1,	  /* a process has started (exec or fork); the descriptor of its log comes with the answer */
+	WIRE_COUNTER = 2, /* sends the descriptors of one thread's events; when the answer comes, they count */
+	WIRE_STOP = 3,	  /* the guest gives up for the reason in .error, and asks the recorder to read the rest of the log */
+	/* requests .log_bytes bytes of memory for execution counts; its descriptor comes with the answer, and its number is in .reserved */
+	WIRE_COUNTER_MEMORY = 4,
 };
 
 #define WIRE_MAGIC 0x57524c54u /* "TLRW" */
 #define WIRE_EVENTS_MAX 8
-#define WIRE_ATTR_BYTES 136 /* sizeof(struct perf_event_attr) of Linux 6.x; shorter ones are padded with zeros */
+#define WIRE_ATTR_BYTES 136 /* sizeof(struct perf_event_attr) of Linux 6; shorter ones are padded with zeros */
 
 struct wire_message {
 	uint32_t magic;
@@ -115,23 +121,24 @@ struct wire_message {
 	uint32_t request;
 	uint32_t pid;
 	uint32_t tid;
-	int32_t error;	   /* WIRE_COUNTER: errno if there is no descriptor; otherwise 0 */
+	int32_t error;	   /* WIRE_COUNTER: errno of perf_event_open() if there is no descriptor; WIRE_STOP: why; otherwise 0 */
 	uint32_t nr_fds;   /* number of sent descriptors (SCM_RIGHTS), in the order of the events */
 	uint32_t flags;	   /* WIRE_FLAG_* */
-	uint64_t log_bytes; /* WIRE_HELLO: maximum that this process can map, or 0; WIRE_COUNTER_MEMORY: requested size */
+	uint64_t log_bytes; /* WIRE_HELLO: maximum that this process can map, or 0 (no limit); WIRE_COUNTER_MEMORY: requested size */
 	char guest_version[32];
 };
-#define WIRE_FLAG_CHILD 1u /* WIRE_HELLO after fork, not after exec */
+#define WIRE_FLAG_CHILD 1u /* the WIRE_HELLO is that of a child after fork, and not of a program after exec */
 
 struct wire_answer {
 	uint32_t magic;
 	uint32_t version;
 	int32_t status; /* 0, or -errno: -EPROTO version mismatch, -EPERM refused process, -ENOMEM ... */
-	uint32_t sampler; /* enum wire_sampler; RING, SIGNAL: open these events disabled on each thread, and send them */
+	/* enum wire_sampler; with RING and SIGNAL, each thread opens the events below, disabled, and sends their descriptors */
+	uint32_t sampler;
 	uint64_t ring_bytes;	 /* size of the log (WIRE_HELLO) or of the memory (WIRE_COUNTER_MEMORY) sent along */
 	uint64_t interval_ns;	 /* SIGNAL: weight of a sample, in the event's unit; TIMER: CPU time between samples */
 	uint32_t stack_bytes;	 /* SIGNAL, TIMER: stack bytes to copy with each sample */
-	uint32_t reserved; /* WIRE_COUNTER_MEMORY: number of this memory in the process */
+	uint32_t reserved; /* WIRE_COUNTER_MEMORY: number of this memory, by which the process names places in it */
 	uint32_t nr_events;
 	uint32_t attr_bytes;
 	unsigned char attr[WIRE_EVENTS_MAX][WIRE_ATTR_BYTES]; /* struct perf_event_attr */

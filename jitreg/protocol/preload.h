@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks whether a program can load libtailor.so by LD_PRELOAD without harm.  The recorder and the guest read the program's file before
- * each exec.  The file is untrusted: offsets are only used to read at, and every loop is bounded.  Context: any, also signal.  Only the
- * stack is used as memory.
+ * Checks whether a program can load libtailor.so by LD_PRELOAD without failing.  The recorder does this before it starts a command, and the
+ * guest before each exec of its process.  The file is untrusted: its numbers are only used as offsets to read at, and every loop is
+ * bounded.  No memory but the stack is used.  Context: any, also signal.
  */
 #ifndef TAILOR_PRELOAD_H
 #define TAILOR_PRELOAD_H
@@ -15,20 +15,21 @@
 #define PRELOAD_HEADERS_MAX 64
 #define PRELOAD_ENTRIES_MAX 1024 /* entries of the dynamic section */
 #define PRELOAD_NAME_BYTES 64
-/* The library takes 0.9 MiB, and a 64th of the address space, which a program with lower limits (ulimit -v, -d) may need itself. */
+/* A program with lower limits (ulimit -v, -d) is not preloaded, because it may need the memory itself that the library would take: 0.9 MiB,
+ * and a log of a 64th of the address space that the limit leaves. */
 #define PRELOAD_ADDRESS_SPACE_MIN (64ull << 20)
 #define PRELOAD_DATA_MIN (32ull << 20)
 
 enum preload_fit {
-	PRELOAD_FITS, /* can be preloaded, or is not an ELF file, which exec or an interpreter handles */
-	PRELOAD_STATIC, /* static program, without a loader that reads LD_PRELOAD; its child processes may have one */
-	PRELOAD_OTHER_CLASS, /* another class or processor, whose loader prints an error */
-	PRELOAD_OTHER_LIBC, /* without glibc, which the library needs: the loader would end the program */
-	PRELOAD_SANITIZER, /* the program ends itself unless its sanitizer runtime is the first library */
-	PRELOAD_LIMITED, /* the limits of address space or data are too low (checked by callers, not from the file) */
+	PRELOAD_FITS, /* the program can be preloaded, or is no ELF file (a script, whose interpreter is checked when it is executed) */
+	PRELOAD_STATIC, /* a static program has no loader that reads LD_PRELOAD, but its child processes may */
+	PRELOAD_OTHER_CLASS, /* for another class or processor, whose loader would print an error */
+	PRELOAD_OTHER_LIBC, /* the program does not use glibc, which the library needs, so its loader would end it */
+	PRELOAD_SANITIZER, /* the program's sanitizer runtime ends it unless that runtime is the first library */
+	PRELOAD_LIMITED, /* the limits of address space or data are too low, which callers check */
 };
 
-/* A function like pread(2) on file: returns the number of bytes, or less than 0. */
+/* A function like pread(2) on file, which returns the number of bytes, or a number below 0 on failure. */
 typedef long (*preload_read_fn)(int file, void *to, size_t bytes, uint64_t offset);
 
 static inline bool preload_begins(const char *text, const char *with)
@@ -36,7 +37,8 @@ static inline bool preload_begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Is this glibc's loader?  Its name is ld-linux-x86-64.so.2 or ld-2.31.so, in any folder.  musl's is ld-musl-x86_64.so.1. */
+/* Is this interpreter glibc's loader?  Its name is ld-linux-x86-64.so.2, or one such as ld-2.31.so, in any folder, while musl's is
+ * ld-musl-x86_64.so.1. */
 static inline bool preload_is_glibc(const char *interpreter)
 {
 	const char *slash = strrchr(interpreter, '/'), *base = slash ? slash + 1 : interpreter;
@@ -44,7 +46,8 @@ static inline bool preload_is_glibc(const char *interpreter)
 	return preload_begins(base, "ld-linux") || preload_begins(base, "ld-2.");
 }
 
-/* Is this a runtime that checks that it comes first?  (AsanCheckDynamicRTPrereqs() of compiler-rt, which GCC's runtimes have as well.) */
+/* Is this needed library a runtime of a sanitizer that ends the program unless it is the first library?  (AsanCheckDynamicRTPrereqs() of
+ * compiler-rt, which GCC's runtimes have as well.) */
 static inline bool preload_must_be_first(const char *needed)
 {
 	return preload_begins(needed, "libasan.so") || preload_begins(needed, "libhwasan.so") ||
@@ -71,7 +74,7 @@ static inline uint64_t preload_offset_of(const struct preload_file *f, uint64_t 
 	for (unsigned i = 0; i < f->nr; i++)
 		if (f->header[i].p_type == PT_LOAD && address - f->header[i].p_vaddr < f->header[i].p_filesz)
 			return address - f->header[i].p_vaddr + f->header[i].p_offset;
-	return UINT64_MAX / 2; /* lies behind the end of any file */
+	return UINT64_MAX / 2; /* an offset behind the end of any file, at which reading fails */
 }
 
 static inline bool preload_needs_first(const struct preload_file *f, const Elf64_Phdr *dynamic)
