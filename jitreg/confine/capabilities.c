@@ -15,7 +15,7 @@ void capabilities_keep(uint64_t mask)
 
 	if (syscall(SYS_capget, &h, data))
 		return;
-	for (int i = 0; i < CAPABILITIES_MAX; i++) /* first, since dropping from the bounding set needs CAP_SETPCAP */
+	for (int i = 0; i < CAPABILITIES_MAX; i++) /* this comes first, since dropping from the bounding set needs CAP_SETPCAP */
 		if (!(mask >> i & 1) && prctl(PR_CAPBSET_READ, i, 0, 0, 0) == 1)
 			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);

@@ -14,10 +14,10 @@
 #endif
 
 #define BIT(name) (1ull << CAP_##name)
-/* Root keeps these capabilities to read files and write to folders of other users, as the command line asks.  SQLite gives a journal the
- * owner of its store. */
+/* Root keeps these capabilities, because the command line may name files and folders of other users.  CHOWN and FOWNER are for SQLite,
+ * which gives a journal the owner of its store. */
 #define KEEP_READER (BIT(DAC_READ_SEARCH) | BIT(DAC_OVERRIDE) | BIT(CHOWN) | BIT(FOWNER) | BIT(SYS_NICE))
-#define KEEP_IMPORTER (KEEP_READER | BIT(SYSLOG)) /* without it /proc/kallsyms has no addresses */
+#define KEEP_IMPORTER (KEEP_READER | BIT(SYSLOG)) /* without SYSLOG, /proc/kallsyms has no addresses */
 #define KEEP_CHANGER (BIT(DAC_READ_SEARCH) | BIT(DAC_OVERRIDE) | BIT(CHOWN) | BIT(FOWNER))
 #define KEEP_RECORDER \
 	(BIT(PERFMON) | BIT(SYS_PTRACE) | BIT(KILL) | BIT(IPC_LOCK) | BIT(SYS_NICE) | BIT(SYS_RESOURCE) | \
@@ -30,7 +30,7 @@ static const struct {
 	uint64_t capabilities;
 } policies[] = { CONFINE_POLICIES(CONFINE_ROW_) };
 
-/* Before Linux 5.8, perf events need CAP_SYS_ADMIN. */
+/* Returns the capabilities to keep: mask, and SYS_ADMIN if mask has PERFMON and the kernel is older than 5.8, where perf events need it. */
 static uint64_t capabilities_of_kernel(uint64_t mask)
 {
 	struct utsname u;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Least rights for commands that parse untrusted bytes.  A command names the files that it will read and write, and then gives up all
- * other rights: files by Landlock, system calls by a seccomp filter, privileges by dropping capabilities.  Means that the kernel lacks are
- * left out without a message.  `tailor doctor` shows which ones are available.
+ * Least rights for commands that parse untrusted bytes.  A command names the files that it will read and write, and then gives up all other
+ * rights: files by Landlock, system calls by a seccomp filter, privileges by dropping capabilities.  If the kernel lacks one of the three,
+ * the command runs without it, and without a message.  `tailor doctor` shows which are available.
  *
  *	confine_allow_read("t.tlr");
  *	confine_allow_write("out/t.html");	// allows the folder, since outputs are created beside the old file
  *	confine_begin(CONFINE_READER);
  *
- * A recorder cannot be under Landlock, since a process under Landlock may not look into processes outside.  It asks a steward
- * (jitreg/confine/steward.h) for the few changes of files that it makes.
+ * Recorders do not use Landlock, since a process under Landlock may not read the memory of processes that are not.  Instead, the filter
+ * refuses to change files, and they ask a steward process (jitreg/confine/steward.h) for the few changes that they need.
  *
  * Context: thread, before the command starts threads.
  */
@@ -21,9 +21,9 @@
 #include <stdint.h>
 
 /*
- * Columns: NAME, use of Landlock, calls that the filter permits in addition, capabilities that are kept (confine.c), purpose.
- * Without such a permission, all policies refuse ptrace, other processes' memory, kernel keys, modules, mounts, namespaces, BPF, io_uring,
- * and changes of owners, set-user-ID bits and terminals' input.
+ * Columns: NAME, use of Landlock, permissions (enum confine_permission), capabilities that are kept (KEEP_* in confine.c), purpose.  The
+ * filter refuses what the permissions name unless a policy has them.  All policies refuse kernel keys, modules, mounts, namespaces, BPF,
+ * io_uring, changes of owners and set-user-ID bits by path, and putting text into the input of a terminal.
  */
 #define CONFINE_POLICIES(X) \
 	X(READER, true, 0, READER, "commands that read: no programs, no sockets") \
@@ -43,43 +43,47 @@ enum confine_permission {
 	CONFINE_EXEC = 1 << 0,
 	CONFINE_SOCKETS = 1 << 1,
 	CONFINE_LISTEN = 1 << 2,
-	CONFINE_OTHERS_MEMORY = 1 << 3, /* process_vm_readv, pidfds' descriptors */
+	CONFINE_OTHERS_MEMORY = 1 << 3, /* process_vm_readv(), pidfd_getfd(), kcmp() */
 	CONFINE_PERF = 1 << 4,
 	CONFINE_PTRACE = 1 << 5,
-	CONFINE_WRITE = 1 << 6, /* opens files for writing without Landlock */
+	CONFINE_WRITE = 1 << 6, /* changing files, in policies without Landlock */
 };
 
 #define CONFINE_POLICY_(NAME, landlock, permissions, capabilities, text) CONFINE_##NAME,
 enum confine_policy { CONFINE_POLICIES(CONFINE_POLICY_) NR_CONFINE_POLICIES };
 #undef CONFINE_POLICY_
 
-/* Adds --no-sandbox to a command's options.  If it is given, all functions below do nothing. */
+/* The argp child that adds --no-sandbox to a command's options.  If the option is given, confine_begin() and the confine_allow functions do
+ * nothing. */
 extern const struct argp confine_argp;
 #define CONFINE_OPTION "--no-sandbox"
 bool confine_is_off(void);
 
-/* Allow to read a file, or a folder with everything below it.  A path that does not exist is ignored. */
+/* Allow to read a file, or a folder with everything in it.  A path that does not exist is ignored. */
 void confine_allow_read(const char *path);
-/* Allow to write to the folder of path, which need not exist, and to everything below it.  "-" is standard output, and ignored. */
+/* Allow to create, write, rename and remove files in the folder of path, and in folders in it.  The file itself need not exist.  If it is a
+ * FIFO or a device, opening it is allowed too.  "-" and paths in /dev and /proc are ignored. */
 void confine_allow_write(const char *path);
-/* Allow to write to this folder and everything below it. */
+/* Allow to read, create, write, rename and remove files in this folder, and in folders in it. */
 void confine_allow_folder(const char *folder);
-/* Allow to remove this folder once it is empty.  Empty folders beside it can be removed as well. */
+/* Allow to remove this folder once it is empty.  Landlock then allows to remove other empty folders beside it as well. */
 void confine_allow_removal(const char *folder);
-/* Allow to execute a program, which is looked up in PATH as execvp(3) does. */
+/* Allow to execute a program, which is the first executable file of this name in the folders of PATH, and the dynamic loader. */
 void confine_allow_program(const char *name);
-/* Allow to read system libraries, time zones, terminal descriptions, /usr, and the working folder (unless it is / or contains homes). */
+/* Allow to read what nearly all commands need: system libraries, /usr, /opt, time zones, terminal descriptions, information on the machine
+ * in /proc and /sys, and the working folder (but see has_homes()).  Also allows to open the standard streams again. */
 void confine_allow_usual(void);
-/* Allow to read the files of host names, certificates and passwords that libcurl needs. */
+/* Allow to read the files that libcurl needs: host names, certificates, and the user's ~/.netrc. */
 void confine_allow_network_files(void);
 
-/* Give up all other rights.  Means that are unavailable are skipped; confine_state() has them. */
+/* Give up all rights that the policy does not permit and that the confine_allow functions did not allow.  What the kernel does not support
+ * is skipped. */
 void confine_begin(enum confine_policy policy);
 
-/* The means that this kernel and this process have, for `tailor doctor`. */
+/* Means of confinement that the kernel offers to this process, for `tailor doctor`. */
 struct confine_state {
-	int landlock_abi; /* 0: none */
-	bool filters;	  /* seccomp */
+	int landlock_abi; /* 0: no Landlock */
+	bool filters;	  /* the kernel has seccomp */
 };
 struct confine_state confine_state(void);
 

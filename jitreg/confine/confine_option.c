@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The option --no-sandbox, a workaround if the confinement refuses something that a command needs. */
+/* The option --no-sandbox, with which users can help themselves if the confinement refuses something that a command needs. */
 #include "jitreg/confine/confine.h"
 
 static bool is_off;

@@ -4,14 +4,16 @@
 
 #include "jitreg/confine/confine.h"
 
-/* Refuse system calls that permissions do not name.  writes_files: files may be opened for writing, since Landlock restricts which ones.
- * Returns 0 or -errno. */
+/* Load a filter that refuses the system calls of all enum confine_permission that are not in permissions, and those that no command needs.
+ * writes_files: calls that change files are permitted, since Landlock restricts which files.  Returns 0 or -errno, with the process
+ * unchanged. */
 int syscall_filter_load(unsigned permissions, bool writes_files);
 
-/* Drop all capabilities that are not in mask, from all sets. */
+/* Drop all capabilities that are not in mask from all sets: permitted, effective, inheritable, ambient (all of them) and bounding.  Errors
+ * are ignored. */
 void capabilities_keep(uint64_t mask);
 
-/* Apply the rules that the confine_allow functions have added.  Returns 0 or -errno. */
+/* Restrict this process by Landlock to what the confine_allow functions have allowed.  Returns 0 or -errno (-ENOSYS without Landlock). */
 int landlock_restrict(void);
 int landlock_find_abi(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Confinement of files by Landlock (Linux 5.13).  libc has no functions for Landlock, and headers of older kernels lack later rights, so
- * this file defines the numbers.  A right that the kernel does not know cannot be given up.  The number of the ABI says which rights it
- * knows (landlock(7)).
+ * Confinement of files by Landlock (Linux 5.13).  libc has no functions for Landlock, and the headers of older kernels lack later rights,
+ * so this file defines their numbers.  A rule set with a right that the running kernel does not know is refused, so only those of its ABI
+ * (landlock(7)) are given up.
  */
 #include "jitreg/confine/internal.h"
 
@@ -74,7 +74,7 @@ static int open_ruleset(void)
 	const uint64_t handled = rights_of_abi(landlock_find_abi());
 
 	if (ruleset < 0 && abi > 0 && !confine_is_off())
-		ruleset = (int)syscall(SYS_CREATE_RULESET, &handled, sizeof(handled), 0); /* close-on-exec */
+		ruleset = (int)syscall(SYS_CREATE_RULESET, &handled, sizeof(handled), 0); /* the kernel sets close-on-exec */
 	return ruleset;
 }
 
@@ -140,7 +140,7 @@ void confine_allow_removal(const char *folder)
 	allow_folder_of(folder, REMOVE_DIR);
 }
 
-/* The kernel executes the loader along with the program, so both are allowed. */
+/* The kernel executes the dynamic loader along with the program, so both must be allowed. */
 void confine_allow_program(const char *name)
 {
 	const char *path = getenv("PATH"), *end;
@@ -158,7 +158,8 @@ void confine_allow_program(const char *name)
 	allow_path("/lib/ld-musl-x86_64.so.1", EXECUTE | READ_FILE);
 }
 
-/* Is this a folder with files of all users?  If so, root may not read it just because it is the working folder. */
+/* Is this a folder with files of many users, such as / or /home, and does root run the command?  Root could read them all, so they are not
+ * allowed merely because they are the working folder. */
 static bool has_homes(const char *folder)
 {
 	static const char *const common[] = { "/", "/home", "/root", "/etc", "/var", "/proc", "/tmp", "/var/tmp", "/dev/shm" };
@@ -172,7 +173,7 @@ static bool has_homes(const char *folder)
 	return false;
 }
 
-/* Allow a standard stream that is a file or a terminal to be reopened.  Pipes and sockets need no rule. */
+/* Allow a standard stream that is a file or a terminal to be opened again by its name in /dev or /proc.  Pipes and sockets need no rule. */
 static void allow_stream(int fd)
 {
 	char path[32];
@@ -205,13 +206,14 @@ void confine_allow_usual(void)
 	if (folder && !has_homes(folder))
 		allow_path(".", READS);
 	free(folder);
-	n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("/lib")); /* has the libraries of a portable installation */
+	/* the folder lib beside the program has the libraries of a portable installation */
+	n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("/lib"));
 	if (n > 0 && n < (ssize_t)(sizeof(path) - sizeof("/lib"))) {
 		path[n] = 0;
 		snprintf(strrchr(path, '/'), sizeof("/lib"), "/lib");
 		allow_path(path, READS);
 	}
-	for (int fd = 0; fd < 3; fd++) /* for /dev/stdout and the like, which reopen them */
+	for (int fd = 0; fd < 3; fd++) /* opening /dev/stdout and the like opens these again */
 		allow_stream(fd);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The client of the steward processes, which runs in the recorder: sends requests and receives answers. */
+/* The side of the recorder, or of another client: sends requests to the steward processes and receives answers. */
 #include "jitreg/confine/steward_internal.h"
 
 #include "jitreg/base/file_changes.h"
@@ -14,12 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ANSWER_MS 3000 /* long enough, since servers handle one request at a time and none of them waits */
-#define ANSWER_OF_LATE_MS 100 /* for a server that timed out last time: a recorder asks for several files at its end */
+#define ANSWER_MS 3000 /* the servers handle one request at a time, and no request makes them wait */
+/* a server that has timed out is waited for only this long, since a recorder asks for several files at its end */
+#define ANSWER_OF_LATE_MS 100
 
 static struct steward own = { .steward = -1, .changer = -1 };
 
-/* Receive an answer.  Returns the descriptor that came with it, or -1. */
+/* Receive an answer, and set *result to it, or to -ETIMEDOUT or -EPIPE.  Returns the descriptor that came with it, or -1. */
 static int receive_answer(int socket, int *result)
 {
 	union steward_control control;
@@ -42,8 +43,8 @@ static int receive_answer(int socket, int *result)
 	return fd;
 }
 
-/* Send a request and wait for its answer.  folder: a descriptor to send along, or -1.  most_ms: timeout of the answer; 0: none.  Returns
- * the descriptor of the answer, or -1.  *result: the result of the request, or -errno. */
+/* Send a request, and wait for its answer.  folder: a descriptor to send with it, or -1.  most_ms: how long to wait, or 0 for no limit.
+ * Sets *result to the result of the request, or to -errno.  Returns the descriptor that came with the answer, or -1. */
 static int ask_for(int server, const struct steward_request *r, int folder, int most_ms, int *result)
 {
 	const struct timeval most = { most_ms / 1000, most_ms % 1000 * 1000 };
@@ -62,7 +63,7 @@ static int ask_for(int server, const struct steward_request *r, int folder, int 
 		*result = -errno;
 		close(ends[1]);
 	} else {
-		close(ends[1]); /* makes the end of the server noticeable */
+		close(ends[1]); /* the server now has the only other end, so receive_answer() notices if it dies */
 		fd = receive_answer(ends[0], result);
 	}
 	close(ends[0]);
@@ -71,7 +72,7 @@ static int ask_for(int server, const struct steward_request *r, int folder, int 
 
 static int ask(int server, const struct steward_request *r, int folder, int *result)
 {
-	static int late = -1; /* the server that timed out last time */
+	static int late = -1; /* socket of the server whose last answer timed out; -1: none */
 	int fd = ask_for(server, r, folder, server == late ? ANSWER_OF_LATE_MS : ANSWER_MS, result);
 
 	if (*result == -ETIMEDOUT)
@@ -149,7 +150,8 @@ static int read_by_steward(int at, const char *path)
 	return fd < 0 ? as_call(result) : fd;
 }
 
-/* End both servers.  Their last request is answered, so no work is interrupted. */
+/* End the servers that this process has started.  This runs at its exit, when all requests have been answered, so no work is
+ * interrupted. */
 static void end_servers(void)
 {
 	const pid_t pids[] = { own.steward_pid, own.changer_pid };
@@ -197,7 +199,8 @@ int steward_run(unsigned number, const char *operand)
 	return result;
 }
 
-/* Change a file of HotSpot by the steward, or in this process by the same function if there is no steward. */
+/* Let the steward do something with a file of HotSpot.  Without a steward, this process calls the same function that the steward would.
+ * Returns 0, or -1 with errno. */
 static int ask_about_jvm(struct steward_request *r, int folder, const char *name, int *fd)
 {
 	int result;

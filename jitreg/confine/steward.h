@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two processes that act for a recorder after it has given up its rights.  They are forked before, do little, and parse no untrusted bytes.
- * The changer creates, renames and removes files in the folders of the outputs, to which Landlock confines it.  The steward executes
- * commands that were fixed when it started, and asks a JVM for its perf map.  Both end with the last process that can send requests.
+ * Two processes, the changer and the steward, act for a recorder after it has given up its rights.  They are forked before, do little, and
+ * parse no untrusted bytes.  The changer creates, renames and removes files in the folder of the output, to which Landlock confines it.
+ * The steward executes commands that were fixed when it started, opens private files of recorded processes for reading, and does what
+ * HotSpot's attach protocol needs in the file system.  Both end when no process is left that can send requests, or with the recorder.
  *
- * Each request carries a socket for its answer, so children of the recorder may send requests as well.  Context: thread.
+ * A socket for the answer is sent with each request, so children of the recorder can send requests as well.  Context: thread.
  */
 #ifndef TAILOR_STEWARD_H
 #define TAILOR_STEWARD_H
@@ -15,24 +16,27 @@
 
 #define STEWARD_COMMANDS_MAX 4
 
-/* Start the steward, and the changer if output is not NULL.  command: command lines, each with a NULL behind its last word, or NULL.
- * output: a file that the recorder writes.  Other files beside it are permitted as well, and the changer makes file_changes
- * (jitreg/base/file_changes.h) from now on.  Without output, this process keeps the right to write.  Returns 0 or -errno. */
+/* Start the steward, and the changer if output is not NULL.  command: the commands that steward_run() may execute, each an array of words
+ * that ends in NULL, or NULL.  output: a file that the recorder writes.  From now on, file_changes (jitreg/base/file_changes.h) sends
+ * requests to the changer, which permits all files in the folder of output.  Without output, changes remain system calls of this process.
+ * Returns 0 or -errno. */
 int steward_start(char *const *const command[STEWARD_COMMANDS_MAX], const char *output);
 bool steward_is_there(void);
-/* Start a process that opens files anywhere that a trace names, for a command that reads.  It opens ELF files (for line tables), and files
- * that may_open() permits by path and descriptor (source text) if this user owns them or all users may read them. */
+/* Start a process that opens files which a trace names, wherever they are, for a command whose Landlock rules cannot know them.  Only
+ * file_changes.read_private() asks it.  It opens ELF files (for line tables), and files that may_open() permits by path and descriptor
+ * (source text) if this user owns them or all users may read them.  If it cannot be started, such files are not opened. */
 void steward_start_opener(bool (*may_open)(const char *path, int fd));
 
-/* Execute the command of this number, with operand (a file beside the output, or NULL) behind its words.  The command has the process group
- * and priorities of the caller.  Waits for its end, so a process that must not wait calls this in a child.  Returns the status as of
- * waitpid(2), or -errno. */
+/* Execute the command with this number in steward_start()'s array.  operand: a last word, which must be the path of a file in the output's
+ * folder, or NULL.  The command gets the process group and priorities of the caller.  This function waits for its end, so a process that
+ * must not wait calls it in a child.  Returns the status as of waitpid(2), or -errno. */
 int steward_run(unsigned number, const char *operand);
 
-/* Create, remove and connect to files of HotSpot's attach protocol.  folder: a descriptor.  name: .attach_pidN, .java_pidN or perf-N.map.
- * Without a steward, the calling process does it.  Returns -1 with errno on failure. */
+/* Create (.attach_pidN), remove (.attach_pidN, perf-N.map) or connect to (.java_pidN) a file of HotSpot's attach protocol.  folder:
+ * descriptor of the folder with the file.  name: the file's name, in which only N varies.  The steward does it, or the calling process if
+ * there is none.  Returns 0, or -1 with errno on failure. */
 int steward_create_trigger(int folder, const char *name, uid_t uid, gid_t gid);
 int steward_remove(int folder, const char *name);
-int steward_connect(int folder, const char *name); /* returns a non-blocking descriptor */
+int steward_connect(int folder, const char *name); /* returns a non-blocking descriptor, which the caller closes */
 
 #endif

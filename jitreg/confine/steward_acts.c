@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The actions of the steward: HotSpot's attach protocol, commands, and files that it opens. */
+/* Handles requests to the steward and the opener: files of HotSpot's attach protocol, commands, and files that are opened for reading. */
 #include "jitreg/confine/steward_internal.h"
 
 #include "jitreg/base/message.h"
@@ -24,7 +24,7 @@
 #define IOPRIO_WHO_PROCESS 1
 #define WORDS_MAX 32
 
-/* Is name the text before, a number, and the text behind? */
+/* Does name consist of the text before, a number, and the text behind? */
 static bool is_numbered(const char *name, const char *before, const char *behind)
 {
 	const size_t bytes = strlen(before);
@@ -99,7 +99,8 @@ int steward_do_for_jvm(const struct steward_request *r, int folder, int *fd)
 	}
 }
 
-/* Is this a file that may be read of a process: its program, a mapped file (wherever it lies), its environment or its I/O counts? */
+/* Is path a file in /proc/PID that steward_read_private() permits: the program, a mapped file (map_files, wherever the file itself is), the
+ * environment or the I/O counts? */
 static bool is_mapped_file(const char *path)
 {
 	int pid, end = 0;
@@ -150,14 +151,14 @@ int steward_open_named(const struct steward_request *r, bool (*may_open)(const c
 	return -EACCES;
 }
 
-/* Take over the process group and the priorities of the process that sent the request. */
+/* Give this process the process group, the nice value and the I/O priority of the process that sent the request. */
 static void take_place_of(pid_t pid)
 {
 	const struct sched_param none = { 0 };
 
 	errno = 0;
 	setpgid(0, getpgid(pid));
-	sched_setscheduler(0, SCHED_OTHER, &none); /* commands do not inherit the real-time policy of a recorder */
+	sched_setscheduler(0, SCHED_OTHER, &none); /* a recorder may have a real-time policy, which commands must not have */
 	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, (id_t)pid));
 	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, pid));
 }
@@ -187,7 +188,7 @@ void steward_execute(const struct steward_request *r, char *const words[], const
 	int status = -ECHILD;
 
 	if (pid)
-		return; /* if fork() failed, closing the answer's socket is the answer */
+		return; /* if fork() failed, the caller closes the answer's socket, which the client sees as -EPIPE */
 	signal(SIGCHLD, SIG_DFL);
 	take_place_of(r->pid);
 	pid = fork();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of the steward processes, which handle one request after another until no process can send one. */
+/* The loop of the steward, the changer and the opener, which handle one request after another until no process can send one any more. */
 #include "jitreg/confine/confine.h"
 #include "jitreg/confine/steward_internal.h"
 
@@ -17,13 +17,14 @@
 
 struct server {
 	int socket;
-	char *const *const *command; /* NULL for the changer and the opener */
+	char *const *const *command; /* commands that the steward may execute; NULL in the changer and the opener */
 	const char *output;
-	bool is_opener; /* opens files that a trace names, and does nothing else */
+	bool is_opener; /* this is the opener of steward_start_opener() */
 	bool (*may_open)(const char *path, int fd);
 };
 
-/* Receive a request.  Returns how many descriptors came with it, or -1 at the end. */
+/* Receive a request.  Returns how many descriptors came with it, or -1 if no process can send requests any more.  An incomplete request
+ * gets an unknown act, so it is refused. */
 static int receive_request(int socket, struct steward_request *r, int fd[STEWARD_SENT_MAX])
 {
 	union steward_control control;
@@ -64,7 +65,8 @@ static int change_file(const struct steward_request *r, int *fd)
 	}
 }
 
-/* Is path a file in the folder of the output? */
+/* Does path consist of the output's folder, spelt as in output, and a name that does not begin with '-', which a command could take for an
+ * option? */
 static bool is_beside(const char *output, const char *path)
 {
 	const char *slash = output ? strrchr(output, '/') : NULL;
@@ -96,7 +98,8 @@ static void answer_request(const struct server *s, const struct steward_request 
 		close(fd);
 }
 
-/* Handle requests.  Signals of the terminal are blocked, since the recorder sends its last requests after them. */
+/* Handle requests until the end, and exit.  All signals are blocked, because a Ctrl-C on the terminal reaches this process too, and the
+ * recorder sends its last requests after it. */
 static void serve(const struct server *s)
 {
 	static struct steward_request r;
@@ -105,7 +108,7 @@ static void serve(const struct server *s)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	signal(SIGCHLD, SIG_IGN); /* children that execute commands answer by themselves */
+	signal(SIGCHLD, SIG_IGN); /* children that execute commands send the answer by themselves, so their end need not be waited for */
 	dup2(s->socket, FIRST_FD);
 	syscall(SYS_close_range, FIRST_FD + 1, ~0u, 0);
 	fcntl(FIRST_FD, F_SETFD, FD_CLOEXEC);

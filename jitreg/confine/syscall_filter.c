@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Confinement of system calls by a filter that libseccomp makes.  A call that is not permitted fails with EPERM, so that a library that can
- * do without the call goes on.  Calls that the release of libseccomp may not know are given as numbers.
+ * Restricts system calls by a filter that libseccomp makes.  A call that is not permitted fails with EPERM and does not end the process,
+ * because libraries try some calls that they can do without.  Calls that older releases of libseccomp do not know are given as numbers.
  */
 #include "jitreg/confine/internal.h"
 
@@ -45,7 +45,8 @@ static const int traces[] = { SCMP_SYS(ptrace), SCMP_SYS(process_vm_writev) };
 static const int reads_others[] = { SCMP_SYS(process_vm_readv), SCMP_SYS(pidfd_getfd), SCMP_SYS(kcmp) };
 static const int counts[] = { SCMP_SYS(perf_event_open) };
 static const int connects[] = { SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen) };
-/* Calls that change files.  Filters cannot follow pointers, and openat2() has its flags behind one, so it is refused altogether. */
+/* Calls that change files, or can.  The flags of openat2() are behind a pointer, which filters cannot follow, so it is refused
+ * altogether. */
 static const int changes_files[] = {
 	SCMP_SYS(creat), SCMP_SYS(openat2), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link), SCMP_SYS(linkat),
 	SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir),
@@ -58,11 +59,11 @@ static int refuse(scmp_filter_ctx f, const int *list, size_t nr)
 	int ret = 0;
 
 	for (size_t i = 0; i < nr && ret == 0; i++)
-		ret = list[i] < 0 ? 0 : seccomp_rule_add(f, REFUSED, list[i], 0); /* negative: this processor has no such call */
+		ret = list[i] < 0 ? 0 : seccomp_rule_add(f, REFUSED, list[i], 0); /* a negative number: this processor has no such call */
 	return ret;
 }
 
-/* Refuse a call if its argument n has one of these bits. */
+/* Refuse a call if its argument n has one of these bits.  Returns 0 or -errno. */
 static int refuse_bits(scmp_filter_ctx f, int call, unsigned n, const unsigned *bit, size_t nr)
 {
 	int ret = 0;
@@ -72,7 +73,8 @@ static int refuse_bits(scmp_filter_ctx f, int call, unsigned n, const unsigned *
 	return ret;
 }
 
-/* Refuse fchmod() calls that let other users write to a file or execute it as its owner: the call works on files opened for reading. */
+/* Refuse fchmod() calls that let other users write to a file, or execute it with the rights of its owner.  Landlock does not restrict them,
+ * and a descriptor that was opened for reading suffices. */
 static int refuse_open_modes(scmp_filter_ctx f)
 {
 	static const unsigned bits[] = { S_ISUID, S_ISGID, S_IWGRP, S_IWOTH };
@@ -99,7 +101,7 @@ static int refuse_typing(scmp_filter_ctx f)
 	return ret;
 }
 
-/* Permit only IPv4 sockets, and refuse to connect them, so that they can listen alone. */
+/* Permit only sockets of IPv4, and refuse to connect them, so that they can be used only to listen.  Returns 0 or -errno. */
 static int refuse_all_but_listening(scmp_filter_ctx f)
 {
 	int ret = seccomp_rule_add(f, REFUSED, SCMP_SYS(connect), 0);

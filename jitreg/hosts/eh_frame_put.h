@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes .eh_frame of one piece of generated code on x86-64: a CIE, and an FDE with the rows in which the frame differs (DWARF 5, section
- * 6.4; System V ABI, AMD64 supplement, section 4.2.4).  Guest and recorder write it for hosts that describe the frames of their code in
- * another form.  If there is no room, full is set, and the written bytes are unusable.  Context: any.
+ * Writes .eh_frame data for one piece of generated code on x86-64: a CIE and an FDE (DWARF 5, section 6.4; System V ABI, AMD64 supplement,
+ * section 4.2.4).  The agent and the recorder use it for hosts that describe the frames of their code in another form.  The order is
+ * eh_frame_begin(), eh_frame_begin_code(), the rules with the addresses from which they are valid, eh_frame_end().  If there is no room,
+ * full is set, and the written bytes are unusable.  Context: any.
  */
 #ifndef TAILOR_EH_FRAME_PUT_H
 #define TAILOR_EH_FRAME_PUT_H
@@ -26,7 +27,7 @@
 struct eh_frame_writer {
 	unsigned char *bytes;
 	uint32_t size, nr;
-	uint32_t entry; /* offset of the entry that is being written */
+	uint32_t entry; /* offset of the CIE or FDE that is being written */
 	bool full;
 };
 
@@ -57,7 +58,8 @@ static inline void eh_frame_put_uleb(struct eh_frame_writer *w, uint64_t v)
 	eh_frame_put_u8(w, (unsigned char)v);
 }
 
-/* End an entry: pad it to a multiple of 8 bytes with DW_CFA_nop, which is 0, and set its length, which does not count the length itself. */
+/* End a CIE or an FDE: pad it to a multiple of 8 bytes with DW_CFA_nop, which is 0, and set its length field, which does not count
+ * itself. */
 static inline void eh_frame_end(struct eh_frame_writer *w)
 {
 	uint32_t length;
@@ -70,11 +72,12 @@ static inline void eh_frame_end(struct eh_frame_writer *w)
 	memcpy(w->bytes + w->entry, &length, 4);
 }
 
-/* Begin the CIE, with the rules at the begin of the code: the return address is the word below the CFA, which is cfa bytes above the stack
- * pointer.  The caller may add rules. */
+/* Begin the CIE, with the rules at the first instruction of the code: the CFA is cfa bytes above the stack pointer, and the return address
+ * is the word below the CFA.  The caller may add other rules for that place. */
 static inline void eh_frame_begin(struct eh_frame_writer *w, uint64_t cfa)
 {
-	static const unsigned char cie[] = { 1, 'z', 'R', 0, 1, 0x78, EH_FRAME_RETURN, 1, 0 /* absolute addresses */ };
+	/* encoding of addresses in the FDE: absolute (DW_EH_PE_absptr) */
+	static const unsigned char cie[] = { 1, 'z', 'R', 0, 1, 0x78, EH_FRAME_RETURN, 1, 0 };
 
 	w->nr = w->entry = 0;
 	w->full = false;
@@ -88,19 +91,19 @@ static inline void eh_frame_begin(struct eh_frame_writer *w, uint64_t cfa)
 	eh_frame_put_uleb(w, 1);
 }
 
-/* End the CIE, and begin the FDE of this code. */
+/* End the CIE, and begin the FDE for the code at [address, address + bytes). */
 static inline void eh_frame_begin_code(struct eh_frame_writer *w, uint64_t address, uint64_t bytes)
 {
 	eh_frame_end(w);
 	w->entry = w->nr;
 	eh_frame_put_u32(w, 0);
-	eh_frame_put_u32(w, w->entry + 4); /* back to the CIE */
+	eh_frame_put_u32(w, w->entry + 4); /* distance from here back to the CIE */
 	eh_frame_put(w, &address, 8);
 	eh_frame_put(w, &bytes, 8);
 	eh_frame_put_u8(w, 0);
 }
 
-/* Advance the address from which the following rules are valid. */
+/* Move the address from which the following rules are valid forward by this many bytes. */
 static inline void eh_frame_advance(struct eh_frame_writer *w, uint32_t by)
 {
 	eh_frame_put_u8(w, DW_CFA_advance_loc4);

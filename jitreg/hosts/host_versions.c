@@ -62,7 +62,7 @@ bool host_lack_parse(struct host_lack *l, const char *text, size_t bytes)
 	return false;
 }
 
-/* Compare two versions as far as both have numbers.  Returns a number below, equal to or above 0. */
+/* Compare two versions, number by number, as far as both have numbers.  Returns -1, 0 or 1. */
 static int compare_versions(const char *a, const char *b)
 {
 	for (;;) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hosts, engines and runtimes whose internal data structures are read: the versions with which that was verified, what a recording lacks
- * with another version or with one that lacks a needed part, and what helps.  The agent, the recorder and `tailor doctor` report the host
- * and the reason (struct host_lack), and this list has the rest.  docs/hosts.md has the list as a table
- * (tests/unit/test_host_versions.c).  Context: any.  No function allocates memory.
+ * A list of hosts whose internal data structures the profiler reads.  For each it has the versions with which that was tested, what a
+ * recording lacks if the version is another one or lacks a function that is needed, and what users can do then.  The agent, the recorder
+ * and `tailor doctor` only find the host and the reason (struct host_lack).  docs/hosts.md has the list as a table, which
+ * tests/unit/test_host_versions.c compares.  Context: any.  No function allocates memory.
  */
 #ifndef TAILOR_HOST_VERSIONS_H
 #define TAILOR_HOST_VERSIONS_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Versions that adapters compare with. */
+/* Versions of hosts, also for the agent's code that compares with them. */
 #define HOST_V8_OLDEST 9
 #define HOST_V8_NEWEST 14
 #define HOST_CPYTHON_OLDEST 8 /* minor version of Python 3 */
@@ -21,8 +21,9 @@
 #define HOST_TEXT(x) HOST_TEXT_(x)
 
 /*
- * X(NAME, host, its names in jit_hosts, oldest version, newest version, what is missing, what helps).  A version with fewer numbers stands
- * for all versions that begin with it.  The last text is a sentence without its full stop.
+ * Columns: constant, host, names of its rows in jit_hosts (jit_hosts.h), oldest and newest tested version, what is missing with others,
+ * what users can do.  A version such as "3.40" stands for all that begin with its numbers.  The last text is a sentence without its full
+ * stop.
  */
 #define HOST_VERSIONS(X) \
 	X(V8, "V8", "Node deno", HOST_TEXT(HOST_V8_OLDEST), HOST_TEXT(HOST_V8_NEWEST), "names of JavaScript functions", \
@@ -47,14 +48,15 @@ enum host_version { HOST_VERSIONS(HOST_NAME_) NR_HOST_VERSIONS };
 #undef HOST_NAME_
 
 struct host_versions {
-	const char *key; /* name in the text of a CONTROL record, as "V8" */
+	const char *key; /* the constant without HOST_, as "V8", which agents send in CONTROL records */
 	const char *host, *jit_hosts, *oldest, *newest, *missing, *helps;
 };
 extern const struct host_versions host_versions[NR_HOST_VERSIONS];
 
 /*
- * The reason why information of a host is missing: a version that is not verified, or a part that the host lacks, which why names.
- * version: digits and dots, or "" if unknown.  why: a printable clause that fits behind "because", or "" if the version is the reason.
+ * The reason why information of a host is missing: its version is not one of the tested ones, or it lacks a part that is needed.  version:
+ * digits and dots, or "" if unknown.  why: a printable clause about the missing part, which fits after "because", or "" if the version is
+ * the reason.
  */
 #define HOST_VERSION_BYTES 32
 #define HOST_WHY_BYTES 192
@@ -63,38 +65,42 @@ struct host_lack {
 	char version[HOST_VERSION_BYTES], why[HOST_WHY_BYTES];
 };
 
-/* The format of struct host_lack's why if a function is missing.  Long names are cut. */
+/* The printf() format of why, and its arguments, if a function with this name is missing.  Long names are cut. */
 #define HOST_LACKS_SYMBOL "its library lacks %.60s%s"
 #define HOST_LACKS_SYMBOL_ARGUMENTS(name) name, strlen(name) > 60 ? "..." : ""
 
-/* Fill *l with the digits and dots of version (behind a "v"), and with why, in which non-printable characters become '?'. */
+/* Fill *l.  version: only its digits and dots up to another character are taken, behind a first "v".  why: characters other than printable
+ * ASCII become '?'.  Long texts are cut. */
 void host_lack_set(struct host_lack *l, enum host_version host, const char *version, const char *why);
 bool host_lack_is(const struct host_lack *a, const struct host_lack *b);
-/* Parse the text of an agent's CONTROL record (JIT_CONTROL_LACK): KEY, version and why, with newlines between them.  The text is untrusted.
- * Returns false if it is malformed. */
+/* Parse the text of an agent's CONTROL record (JIT_CONTROL_LACK), which is untrusted: key, version and why, with newlines between them.
+ * Returns false if a newline is missing, or if no host has the key. */
 bool host_lack_parse(struct host_lack *l, const char *text, size_t bytes);
 
-/* Is this one of the verified versions?  A version without a number counts as one. */
+/* Is the version from the oldest to the newest tested version?  An unknown version ("") counts as one. */
 bool host_version_is_verified(enum host_version host, const char *version);
 
-/* The sentence that says what helps, or "" for versions older than the verified ones, of which nothing is known. */
+/* Returns the sentence that says what users can do.  It is "" for versions older than the tested ones, for which it may not be true. */
 const char *host_lack_helps(const struct host_lack *l);
-/* The reason: the version if it is not verified ("it is newer than the versions verified (9 to 14)"), otherwise the part that it lacks. */
+/* Write the reason as a clause, and return text: that the version is not a tested one ("it is newer than the versions verified (9 to 14)"),
+ * or else l->why with the tested versions. */
 #define HOST_REASON_BYTES (HOST_WHY_BYTES + 96)
 const char *host_lack_reason(const struct host_lack *l, char text[HOST_REASON_BYTES]);
-/* The sentence "V8 99.1: names of JavaScript functions are missing, because REASON. WHAT HELPS", without its last full stop. */
+/* Write the sentence "V8 99.1: names of JavaScript functions are missing, because REASON. WHAT HELPS", without its last full stop, and
+ * return text. */
 #define HOST_SENTENCE_BYTES 640
 const char *host_lack_sentence(const struct host_lack *l, char text[HOST_SENTENCE_BYTES]);
 
-/* A list of hosts of which something is missing, without duplicates. */
+/* A list of different entries. */
 #define HOST_LACKS_MAX 16
 struct host_lacks {
 	struct host_lack list[HOST_LACKS_MAX];
 	unsigned nr;
 };
-/* Add an entry.  Returns false if the list has it already, or is full. */
+/* Add an entry.  Returns false if the list has an equal one already, or is full. */
 bool host_lacks_add(struct host_lacks *all, const struct host_lack *l);
-/* Does the list have this host of jit_hosts?  Is jit_host one of the words of jit_hosts? */
+/* host_lacks_have(): does the list have an entry whose host has this name in jit_hosts?  host_is_named(): is jit_host one of the words,
+ * separated by spaces, of jit_hosts? */
 bool host_lacks_have(const struct host_lacks *all, const char *jit_host);
 bool host_is_named(const char *jit_hosts, const char *jit_host);
 

@@ -12,7 +12,7 @@
 #define INSTRUCTIONS "`tailor report --view asm` lists its instructions"
 #define OWN_PROFILER "It has no JIT interface; its own profiler names functions: "
 
-/* A host that is not in the list.  Since it is unknown, the advice names all ways to record but the one that was used. */
+/* Stands for hosts that are not in the list, in jit_host_advise(). */
 static const struct jit_host other = {
 	.heard = JIT_BY_AGENT, .option = "enable its perf map or jitdump if it has one; an engine of your own calls jitreg_code_load()",
 };
@@ -110,10 +110,12 @@ enum jit_way jit_way_of_text(const char *text)
 
 /* ------------------------------------------------------------------------------------------------------------- advice */
 
-/* List ways to record that name code of the host, except the one that was used.  Those that change less in the host come first. */
+/* List at most two ways of recording by which code of the host gets names and that get more than the one that was used.  Those that change
+ * less in the host come first. */
 static void list_other_ways(const struct jit_host *h, enum jit_way taken, const char *way[2], int *nr)
 {
-	bool by_agent = taken == JIT_WAY_RUN || taken == JIT_WAY_PRELOAD; /* the agent gets all that another way gets */
+	/* the agent was there from the start, so another way gets no more */
+	bool by_agent = taken == JIT_WAY_RUN || taken == JIT_WAY_PRELOAD;
 	bool was_alive = taken == JIT_WAY_ATTACH || taken == JIT_WAY_IMPORT;
 
 	*nr = 0;
@@ -164,7 +166,7 @@ void jit_host_list_ways(const struct jit_host *h, char text[JIT_ADVICE_BYTES])
 		snprintf(text, JIT_ADVICE_BYTES, "%s", h->otherwise ? h->otherwise : INSTRUCTIONS);
 }
 
-/* Is at the beginning of a word, that is of the argument, or behind a separator of options? */
+/* Does a word begin at `at`, that is, the argument itself, or the text behind a separator of options? */
 static bool is_at_word_begin(const char *argument, const char *at)
 {
 	return at == argument || strchr(" =,:;+\t", at[-1]);
@@ -193,13 +195,14 @@ bool jit_host_is_code_buffer(const char *symbol)
 	return strcmp(symbol, "code_gen_buffer") == 0;
 }
 
-/* Is name the word, possibly with a version or an extension behind it: "php8.2", "libLLVM-14.so.1", "sbcl.core", but not "nodemon"? */
+/* Is the file name equal to the word, or does a version or an extension follow it, as in "php8.2", "libLLVM-14.so.1" and "sbcl.core", but
+ * not "nodemon"? */
 static bool file_is_named(const char *name, const char *word, size_t bytes)
 {
 	return strncmp(name, word, bytes) == 0 && !isalpha((unsigned char)name[bytes]) && name[bytes] != '_';
 }
 
-/* Can a word of a host's objects be the name of a library? */
+/* Is a word of struct jit_host's objects the beginning of a library's name? */
 static bool may_be_library_name(const char *word, size_t bytes)
 {
 	return strncmp(word + (*word == '_'), "lib", 3) == 0 || memmem(word, bytes, ".cpython", 8);

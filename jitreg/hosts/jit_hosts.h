@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hosts with a JIT: how each one is recognised, which JIT interface it has, and how to get names of generated code that has none, which
- * depends on how the host was recorded.  `tailor doctor` looks for these hosts in a program, and reports give advice for those whose code
- * has no names.  Context: any.
+ * A list of hosts with a JIT: how each one is recognised, which JIT interface it has, and by which ways of recording, or else by which
+ * option of its own, its generated code gets names.  `tailor doctor` looks for these hosts in a program.  Reports give advice for hosts
+ * whose code has no names, which depends on how the trace was recorded.  Context: any.
  */
 #ifndef TAILOR_JIT_HOSTS_H
 #define TAILOR_JIT_HOSTS_H
@@ -11,29 +11,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The interface of CPython.  It generates no code, and the functions that its interpreter runs are those without names. */
+/* The name of CPython and of its interface.  CPython mostly generates no code.  Without the interface, the functions that its interpreter
+ * runs have no names. */
 #define JIT_HOST_OF_PYTHON "CPython"
 #define JIT_HOST_PYTHON "frame evaluation (PEP 523)"
-#define JIT_NAMES_OF_PYTHON "names of Python functions" /* begins the notice that these are unavailable, which reports show first */
+/* a notice that begins so says that they are unavailable, and reports show it first */
+#define JIT_NAMES_OF_PYTHON "names of Python functions"
 
-/* The row of Python functions that are too deep in the stack to have a name each, and its place. */
+/* The name and the source file of the one row for all Python functions that are too deep in the stack to have a row each. */
 #define JIT_PYTHON_DEEP "calls too deep for names"
 #define JIT_PYTHON_DEEP_WHERE "<deep stack>"
 
-/* The beginning of the note that the agent in a running CPython sends when it has tried to register functions, whether it failed or not. */
+/* The beginning of a note of the agent.  After it was injected into a running CPython, it sends one when it has tried to register
+ * functions, whether that failed or not. */
 #define JIT_NOTE_OF_PYTHON "Python: functions "
 
-/* An action of CONTROL records that only agents send: name is the address of a list of the GDB JIT interface that the agent cannot hook, as
- * 16 hexadecimal digits.  The recorder reads the list. */
+/* Actions of CONTROL records that only agents send, besides those of jitreg.h.  LIST: name is the address, in 16 hexadecimal digits, of a
+ * struct jit_descriptor of the GDB JIT interface whose changes the agent cannot see.  The recorder reads its list of code. */
 #define JIT_CONTROL_LIST 0x100u
-/* An action of agents: name is the new name of the calling thread, which the recorder writes as a THREAD_NAME. */
+/* THREAD_NAME: name is the new name of the calling thread, which the recorder writes as a THREAD_NAME record. */
 #define JIT_CONTROL_THREAD_NAME 0x101u
-/* An action of agents: something of the host is missing.  host_lack_parse() (jitreg/hosts/host_versions.h) parses name. */
+/* LACK: information of the host is missing.  host_lack_parse() (jitreg/hosts/host_versions.h) parses name. */
 #define JIT_CONTROL_LACK 0x102u
 
-/* The ways to make a recording.  HEADER of the trace has the text. */
+/* The ways to make a recording.  The HEADER record of a trace has the text of its way. */
 #define JIT_WAYS(X) \
-	X(RUN, "run") /* including dormant */ \
+	X(RUN, "run") /* also with --dormant */ \
 	X(PRELOAD, "preload") /* the agent was preloaded without `tailor run` */ \
 	X(ATTACH, "attach") \
 	X(INJECT, "attach --inject") \
@@ -43,66 +46,74 @@
 enum jit_way { JIT_WAY_UNKNOWN, JIT_WAYS(JIT_WAY_) NR_JIT_WAYS };
 #undef JIT_WAY_
 
-/* The text of a way, and the way of a text.  JIT_WAY_UNKNOWN has the text "" (traces before 2026-11-25). */
+/* Return the text of a way, or the way with a text.  JIT_WAY_UNKNOWN, as of traces from before 2026-11-25, has the text "", and is returned
+ * for all other texts. */
 const char *jit_way_text(enum jit_way way);
 enum jit_way jit_way_of_text(const char *text);
 
-/* Sets of ways that name code of a host without an option of the host. */
+/* Sets of ways of recording, as bits. */
 #define JIT_BY(way) (1u << JIT_WAY_##way)
 #define JIT_BY_AGENT (JIT_BY(RUN) | JIT_BY(PRELOAD))
 #define JIT_BY_ALL (JIT_BY_AGENT | JIT_BY(ATTACH) | JIT_BY(INJECT))
-/* A flag beside the ways: the host is a library that any program may use, also another host. */
+/* A flag in the same word: the host is a library that programs of all kinds use, also other hosts. */
 #define JIT_SERVES_OTHERS (1u << 31)
 
 struct jit_host {
-	const char *interface;	  /* name of its JIT interface, stable for scripts; NULL: none that can be searched for */
-	const char *symbol, *word; /* dynamic symbol of the interface, or NULL; word in the program or in names of its libraries */
-	const char *says;	  /* information from the interface; jit_host_list_ways() has the ways to get it */
-	const char *name;	  /* name of the host; NULL: any host may have the interface */
-	const char *objects;	  /* names of files that map or hold its code, without versions; separated by spaces */
-	uint32_t heard;		  /* JIT_BY(way), as measured (tests/hosts/README.md) */
-	const char *option;	  /* option of the host that names its code, "run node with --perf-basic-prof"; NULL: none */
-	const char *in_force;	  /* texts in arguments or the environment that show that option is set; separated by spaces */
-	const char *otherwise;	  /* advice if neither helps, a sentence without its full stop; NULL: list its instructions */
+	/* name of its JIT interface, which stays the same for scripts; NULL: it has none by which it could be recognised */
+	const char *interface;
+	const char *symbol, *word; /* dynamic symbol of the interface, or NULL; text in the program's file or in names of its libraries */
+	const char *says;	  /* information that the interface gives */
+	const char *name;	  /* name of the host */
+	const char *objects;	  /* beginnings of the names of files that contain it or map its generated code, separated by spaces */
+	/* JIT_BY(way) of the ways by which its code gets names without an option, as tested (tests/hosts/README.md) */
+	uint32_t heard;
+	/* how to set the option of the host that gives its code names, "run node with --perf-basic-prof"; NULL: none */
+	const char *option;
+	/* texts in arguments or the environment that show that the option is set, separated by spaces; NULL: none */
+	const char *in_force;
+	/* advice if there is no way and no option, a sentence without its full stop; NULL: the advice to list instructions */
+	const char *otherwise;
 };
 
 extern const struct jit_host jit_hosts[];
 extern const size_t nr_jit_hosts;
 
-/* The properties of a recording in which code of a host has no names. */
+/* How a recording, in which code of a host has no names, was made. */
 struct jit_recording {
 	enum jit_way way;
-	bool no_adapt;	      /* --no-adapt: host adapters were disabled */
-	const char *in_force; /* text of the host's option that was set, or NULL */
+	bool no_adapt;	      /* the recording was made with --no-adapt */
+	const char *in_force; /* the text of in_force that was found, so the host's option was set already; NULL: none */
 };
 
 /*
- * Write what to do about the missing names, as sentences, the last one without its full stop.  The advice that changes least in the host
- * comes first, and steps that were already taken are omitted.  host: NULL if it is not in the list.
+ * Write what to do about missing names, as sentences, the last one without its full stop.  Ways that change less in the host come first,
+ * and those by which the recording was made are left out.  host: NULL if it is not in the list.
  */
 #define JIT_ADVICE_BYTES 320
 void jit_host_advise(const struct jit_host *host, const struct jit_recording *how, char advice[JIT_ADVICE_BYTES]);
 
-/* List all ways to get names of its code, those that change least in the host first: attach, attach --inject, run, then an option of the
- * host.  doctor and docs/hosts.md show this text.  jit_host_advise() uses the same order. */
+/* List the ways to get names of the host's code, those that change less in the host first: attach, attach --inject (unless attach
+ * suffices), run, then an option of the host.  `tailor doctor` and docs/hosts.md show this text. */
 void jit_host_list_ways(const struct jit_host *h, char text[JIT_ADVICE_BYTES]);
 
 /*
- * Find options of hosts in an argument of a command, or in a NAME=VALUE of an environment.  Calls each(context, text of the list above) for
- * each host that has the option.  No other part of the argument is passed on.
+ * Find options of hosts in an argument of a command, or in a NAME=VALUE of an environment.  Calls each(context, option) for each text of
+ * in_force that is in it.  The option is that text, so nothing else of the argument, which may be confidential, gets into a trace.
  */
 void jit_host_each_option_in(const char *argument, void (*each)(void *context, const char *option), void *context);
 
-/* Does a symbol stand for all code that a host generates (QEMU 7.2's buffer), so that it names no part of it? */
+/* Is this the symbol of a buffer with all code that a host generates (QEMU 7.2's), so that it is not the name of a function? */
 bool jit_host_is_code_buffer(const char *symbol);
 
-/* The host whose code an object maps or holds, by the path of the object, or NULL if unknown. */
+/* Returns the host that a file contains or whose code it maps, by the file's name, or NULL if there is none in the list. */
 const struct jit_host *jit_host_of_object(const char *path);
 
-/* The host of a library that a program has loaded.  Names of programs are not accepted, since any module may be called poly.so. */
+/* Returns the host that a library contains, or NULL.  Names that are those of programs do not count, since any module may be called
+ * poly.so. */
 const struct jit_host *jit_host_of_library(const char *path);
 
-/* Is the host a library with a JIT that other hosts and ordinary programs load (LLVM, PCRE2), so that the code may be another host's? */
+/* Is the host a library that other hosts and ordinary programs load (LLVM, PCRE2)?  A program that has it may have another host too, whose
+ * code is without names. */
 bool jit_host_serves_others(const struct jit_host *host);
 
 #endif

@@ -50,7 +50,7 @@ static int open_at_path(struct output_file *o, struct diag *d)
 	return o->fd < 0 ? o->fd : 0;
 }
 
-/* Reset all members but those that the caller sets, and copy the path. */
+/* Reset all members but those that the caller sets, and copy the path.  Returns 0, or -ENOMEM with a sentence. */
 static int begin(struct output_file *o, const char *path, struct diag *d)
 {
 	o->to = NULL;
@@ -82,7 +82,7 @@ int output_file_open(struct output_file *o, const char *path, struct diag *d)
 
 /* ---------------------------------------------------------------------------------------------------------------- stream */
 
-/* Write for the stream, and keep the first error in o->error, since stdio does not. */
+/* Write for the stream o->to.  The first error is kept in o->error, because stdio does not keep it. */
 static ssize_t write_to_output(void *output, const char *bytes, size_t nr)
 {
 	struct output_file *o = output;
@@ -158,7 +158,7 @@ int output_file_has_name(const struct output_file *o, struct diag *d)
 	if (o->is_direct || !o->has_name)
 		return 0;
 	if (fstatat(o->folder, o->base, &there, AT_SYMLINK_NOFOLLOW)) {
-		if (errno != ENOENT) /* a recorder that has given up rights may not search another user's folder */
+		if (errno != ENOENT) /* a recorder that has given up rights may not search the folder */
 			return 0;
 	} else if (fstat(o->fd, &own) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino) {
 		return 0;
@@ -167,7 +167,7 @@ int output_file_has_name(const struct output_file *o, struct diag *d)
 			 o->path);
 }
 
-/* Close the stream and keep its error.  Closing another stream on top of it may have closed it already. */
+/* Close the stream o->to if it is still open, and keep its first error in o->error. */
 static void close_stream(struct output_file *o)
 {
 	const bool failed = o->to && ferror(o->to);
@@ -211,7 +211,7 @@ void output_file_fini(struct output_file *o)
 	o->fd = o->folder = -1;
 }
 
-/* PATH.old is renamed back only if the removed file is this output. */
+/* The file at the path is removed, and PATH.old renamed back, only if that file is this output. */
 void output_file_drop(struct output_file *o)
 {
 	char old[256];
@@ -240,7 +240,7 @@ int output_file_check(const char *path, const struct output_form *form, struct d
 		ret = open_folder(&o, d);
 	if (ret == 0)
 		ret = output_place_check(&o, d);
-	if (ret == 0 && (!o.existed || S_ISREG(o.before.st_mode))) /* opening a FIFO would show its reader an end */
+	if (ret == 0 && (!o.existed || S_ISREG(o.before.st_mode))) /* not a FIFO, whose reader would see an end */
 		ret = output_name_create(&o, d);
 	output_file_drop(&o);
 	return ret;

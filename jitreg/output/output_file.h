@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output files, which are written completely or not at all.  A new file has no name at first (O_TMPFILE in the folder of the path, or a
- * hidden file that signals remove if the file system lacks O_TMPFILE).  It takes its name when it is complete and on the disk, so a full
- * disk, Ctrl-C and SIGKILL leave the old file, or none.  A recording must outlive its recorder, so it takes its name at once, under a lock.
+ * Output files, which are written completely or not at all.  A new file has no name at first (O_TMPFILE in the folder of the path).  If
+ * that is impossible, it is a hidden file, which is removed on signals that end the process, but not on SIGKILL.  It takes its name when it
+ * is complete and on the disk, so a full disk, Ctrl-C and SIGKILL leave the old file at the path, or none.  A recording takes its name at
+ * once, under a lock, because it should be there even if its recorder is killed.
  *
  *	output_file_open()  ->  write to o->to or o->fd  ->  output_file_end(), or output_file_drop()
  *
  * If there is a file at the path already:
- *  - A file with the mark of the same form, and an empty file, is replaced, not overwritten.  Programs that have it open, and its other
+ * - A file with the mark of the same form, or an empty file, is replaced by the new file.  Programs that have it open, and its other
  *    hard links, keep the old contents.  The new file has mode 0600, since a trace may contain confidential data.
  *  - Any other file, and a file without a write permission, is refused, unless overwriting is allowed (--overwrite).
- *  - A file that another tailor records into is refused.  If another program writes to the path at the same time, the second one fails.
+ * - A file that another tailor records into is refused.  If two programs write to a path at the same time, the second one to finish fails.
  *  - Links are not followed.  A FIFO or a character device is written to directly, if it belongs to this user or to root.  So are "-",
  *    /dev/stdout, /dev/stderr and /dev/fd/N.
  *
@@ -26,27 +27,28 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* The mark by which files of tailor are recognised: bytes at an offset, or anywhere in the first `within` bytes. */
+/* The mark by which an existing file is recognised as one of tailor's: bytes at an offset, or, if within is not 0, anywhere in the first
+ * `within` bytes. */
 struct output_form {
 	const char *name; /* "a trace" */
 	const char *mark;
-	uint32_t mark_bytes, at, within; /* at: offset of the mark if within is 0 */
+	uint32_t mark_bytes, at, within; /* at: offset of the mark, or 0 if within is set */
 };
 
 #define OUTPUT_TEMPORARY_BYTES 40
 
 struct output_file {
 	/* The caller sets these before output_file_open(). */
-	const struct output_form *form; /* NULL: files of this form have no mark */
+	const struct output_form *form; /* form of the file; NULL: it has no mark, so an existing file that is not empty is not replaced */
 	bool overwrite;			/* allow overwriting, for this file alone */
-	bool is_named;			/* the file has a path from the start, output_file_temporary() */
-	bool keep_old;			/* the replaced file becomes PATH.old */
+	bool is_named;			/* the file needs a path before it has its name: it is a hidden file, see output_file_temporary() */
+	bool keep_old;			/* the file that is replaced is renamed to PATH.old */
 
-	FILE *to; /* set by output_file_open_stream() */
+	FILE *to; /* the stream of output_file_open_stream(), otherwise NULL */
 	int fd;
-	bool is_direct; /* FIFO, device or open descriptor, without a file to name */
+	bool is_direct; /* the output is a FIFO, a device or an open descriptor, so no file takes a name */
 
-	/* Private. */
+	/* The members below are private. */
 	char *path;
 	const char *base;
 	char temporary[OUTPUT_TEMPORARY_BYTES];
@@ -55,32 +57,37 @@ struct output_file {
 	struct stat before, own;
 };
 
-/* Allow this process to overwrite any file (--overwrite). */
+/* Allow all outputs of this process that are opened from now on to replace any file (--overwrite). */
 void output_file_allow_overwriting(void);
 
-/* Open an output.  Returns 0 and o->fd, which is O_NONBLOCK, or -errno with a sentence that begins with the path. */
+/* Open an output.  The caller sets the first members of *o before.  Returns 0 with o->fd, to which a write to a FIFO or device may fail
+ * with EAGAIN.  Returns -errno with a sentence that begins with the path otherwise, and *o need not be freed. */
 int output_file_open(struct output_file *o, const char *path, struct diag *d);
-/* Open an output with a stream, o->to, whose writes wait for a slow reader.  The caller may put another stream on it, which closes it. */
+/* Open an output like output_file_open(), with a stream, o->to, whose writes wait for a slow reader.  With the path "-" or /dev/fd/N, that
+ * descriptor may be any, also that of a file or a terminal.  output_file_end() closes the stream, unless the caller has closed it. */
 int output_file_open_stream(struct output_file *o, const char *path, struct diag *d);
-/* Format the path of an is_named file, which is valid until its end. */
+/* Format the path that a file with is_named has until it takes its name. */
 void output_file_temporary(const struct output_file *o, char *path, size_t bytes);
-/* Give the file its name before it is complete.  The caller holds a lock on o->fd, so that a second recorder is refused. */
+/* Give the file its name before it is complete.  The caller holds a lock on o->fd, by which other recorders are refused.  Returns 0, or
+ * -errno with a sentence. */
 int output_file_take_name(struct output_file *o, struct diag *d);
-/* Is the file at the path still this one?  Returns 0, or -ESTALE with a sentence if not, so that further output is lost. */
+/* Check that the file at the path is still this one.  Returns 0, also if that cannot be found out, or -ESTALE with a sentence if another
+ * file or none is there, in which case the output is lost. */
 int output_file_has_name(const struct output_file *o, struct diag *d);
 
-/* Complete the output: sync it, give it its name, and free *o.  If anything failed, also an earlier write to o->to, the file is removed,
- * and -errno is returned with a sentence. */
+/* Complete the output: close o->to, sync the file, give it its name, and free what *o holds.  If anything failed, also an earlier write to
+ * o->to, the file is removed instead, and -errno is returned with a sentence. */
 int output_file_end(struct output_file *o, struct diag *d);
-/* Free *o, for a file that has its name, or whose o->fd the caller has taken. */
+/* Close the file, and free what *o holds.  A file that has its name stays, and one that has not is lost. */
 void output_file_fini(struct output_file *o);
-/* Remove the file, restore PATH.old, and free *o, which may be all zeros. */
+/* Remove the file, rename PATH.old back, close the file, and free what *o holds.  *o may be all zeros. */
 void output_file_drop(struct output_file *o);
 
-/* Could this output be opened now?  Returns 0, or -errno with a sentence.  Leaves no file. */
+/* Check before a long computation that output_file_open() could open this path now.  Returns 0, or -errno with a sentence.  No file
+ * remains. */
 int output_file_check(const char *path, const struct output_form *form, struct diag *d);
 
-/* Remove an output that is not needed, if it is a regular file.  FIFOs and devices stay. */
+/* Remove the output at path if it is a regular file, but not a FIFO or a device. */
 void output_file_remove(const char *path);
 
 /* Are output and input the same file, so that writing the output would destroy the input? */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files without a name, and giving them one.
+ * Makes output files without a name, and gives them one.
  *
- * If no file had the name, link(2) creates it, and fails if another program has created it meanwhile.  If a file had the name, the two
- * files exchange their names (RENAME_EXCHANGE), and the old file is compared with the one at the start: if another program has replaced
- * it meanwhile, the names are exchanged back.  So of two writers the second one fails, and neither file is ever half of each.
+ * If no file had the name at first, linkat(2) or renameat2(2) gives it to the new file, and fails if another program has created a file
+ * there.  If a file had the name, the two files exchange their names (RENAME_EXCHANGE), and the old file is compared with the one at first.
+ * If another program has replaced it, the names are exchanged back.  So of two writers the second one fails.  File systems without these
+ * calls, and stewards, cannot do that: there, a file that another program writes at the same moment may be lost.
  */
 #include "jitreg/output/output_internal.h"
 
@@ -18,12 +19,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define TRIES 3 /* another program may create or remove a file between two calls */
+#define TRIES 3 /* attempts to find a name for a hidden file that no other file has */
 
 /* ------------------------------------------------------------------------------------- hidden files, removed by signals */
 
-/* The hidden file that signals remove.  A process has one, since a command writes one file at a time.  A second one is removed if it fails,
- * but not by signals. */
+/* The hidden file that remove_pending_and_die() removes.  A process has one, since commands write one file at a time.  If there is a second
+ * one, it stays when a signal ends the process. */
 static struct {
 	volatile sig_atomic_t is_set;
 	int folder;
@@ -31,15 +32,16 @@ static struct {
 	char name[OUTPUT_TEMPORARY_BYTES];
 } pending;
 
-/* Remove the hidden file and let the signal end the process.  Context: signal. */
+/* Remove the hidden file, unless this is a child of the process that made it, and let the signal end the process.  Context: signal. */
 static void remove_pending_and_die(int signal_number)
 {
 	if (pending.is_set && pending.process == getpid())
 		unlinkat(pending.folder, pending.name, 0);
-	raise(signal_number); /* ends the process, because of SA_RESETHAND */
+	raise(signal_number); /* the default action ends the process, since SA_RESETHAND has restored it */
 }
 
-/* Remove the hidden file on signals that would end the process.  Signals that the command handles or ignores are left unchanged. */
+/* Make signals that would end the process remove the hidden file of o first.  Signals that the command handles or ignores are left
+ * unchanged. */
 static void remove_on_signals(const struct output_file *o)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ };
@@ -80,7 +82,7 @@ static void choose_temporary_name(struct output_file *o)
 	snprintf(o->temporary, sizeof(o->temporary), ".tailor-%016llx.part", (unsigned long long)number);
 }
 
-/* The path of a file beside the output, for a steward that has the right to change files. */
+/* Formats the path of a file in the output's folder, because a steward takes paths and no descriptors of folders.  Returns path. */
 static const char *path_beside(const struct output_file *o, const char *name, char *path, size_t bytes)
 {
 	snprintf(path, bytes, "%.*s%s", (int)(o->base - o->path), o->path, name);
@@ -115,7 +117,8 @@ int output_name_rename(const struct output_file *o, const char *from, const char
 	return file_changes.rename(path_beside(o, from, path[0], sizeof(path[0])), path_beside(o, to, path[1], sizeof(path[1])));
 }
 
-/* Rename with flags.  Stewards do not support flags, which fails as on a file system without them. */
+/* Rename with flags of renameat2(2).  Without the right to change files this fails with ENOSYS, as on a file system without flags, because
+ * stewards do not support them. */
 static int rename_with(const struct output_file *o, const char *from, const char *to, unsigned flags)
 {
 	if (file_changes_are_own())
@@ -154,7 +157,7 @@ int output_name_create(struct output_file *o, struct diag *d)
 	o->fd = o->is_named || !file_changes_are_own() ? -1 : openat(o->folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	if (o->fd >= 0) {
 		format_descriptor_link(o, link, sizeof(link));
-		if (access(link, F_OK)) { /* without /proc the file could not get a name */
+		if (access(link, F_OK)) { /* the file gets its name by way of /proc, so without that a hidden file is used */
 			close(o->fd);
 			o->fd = -1;
 		}
@@ -168,7 +171,7 @@ int output_name_create(struct output_file *o, struct diag *d)
 
 /* --------------------------------------------------------------------------------------------------------- taking a name */
 
-/* Give the file a name that no other file has.  Returns 0 or -errno. */
+/* Give the new file a name, which no other file may have (-EEXIST).  Returns 0 or -errno. */
 static int link_file(const struct output_file *o, const char *name)
 {
 	char link[32];
@@ -179,8 +182,9 @@ static int link_file(const struct output_file *o, const char *name)
 	return linkat(AT_FDCWD, link, o->folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-/* Rename without replacing on file systems without RENAME_NOREPLACE, by a second link.  If these have no links (exFAT), a moment remains in
- * which a file that another program creates would be lost. */
+/* Rename the hidden file to a name that no other file may have, where RENAME_NOREPLACE is missing: link it to the name, and remove the old
+ * name.  File systems without links (exFAT) and stewards can only check and rename, and a file that another program creates in between is
+ * lost.  Returns 0 or -errno. */
 static int rename_exclusively(const struct output_file *o, const char *name)
 {
 	if (file_changes_are_own() && linkat(o->folder, o->temporary, o->folder, name, 0) == 0)
@@ -224,7 +228,8 @@ static int keep_or_remove_old(struct output_file *o, const char *name)
 	return o->has_old ? 0 : -errno;
 }
 
-/* Replace the file without RENAME_EXCHANGE.  A moment remains in which a file that another program creates would be lost. */
+/* Replace the file where RENAME_EXCHANGE is missing: check that it is the old one, and rename the new one to its name.  A file that another
+ * program writes in between is lost.  Returns 0 or -errno. */
 static int replace_by_rename(struct output_file *o)
 {
 	int ret;

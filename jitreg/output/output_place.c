@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks whether an existing file at the path of an output may be replaced. */
+/* Checks whether what exists at the path of an output may be replaced or written to. */
 #include "jitreg/output/output_internal.h"
 
 #include "jitreg/base/file_changes.h"
@@ -60,14 +60,15 @@ int output_place_open_special(const char *path, struct diag *d)
 
 	if (fd < 0)
 		return output_cannot_write(d, path, error, error == ENXIO ? "no program reads from it" : NULL);
-	ret = fstat(fd, &st) ? output_cannot_write(d, path, errno, NULL) : check_special_file(path, &st, d); /* checks what was opened */
+	/* checked again, since the path may lead to another file by now */
+	ret = fstat(fd, &st) ? output_cannot_write(d, path, errno, NULL) : check_special_file(path, &st, d);
 	if (ret == 0)
 		return fd;
 	close(fd);
 	return ret;
 }
 
-/* Open a new file description, since other programs share the flags of the existing one. */
+/* The file is opened once more, because O_NONBLOCK on the existing descriptor would affect the other programs that share it. */
 int output_place_open_descriptor(const char *path, int descriptor, struct diag *d)
 {
 	char link[32];
@@ -98,7 +99,8 @@ static bool has_mark(int fd, const struct output_form *form)
 	return found;
 }
 
-/* The process that records into a file, 0 if none does, or -1 if the process is not visible from here. */
+/* Returns the process that holds a lock on the file, as a recorder does, 0 if none does, or -1 if its pid is unknown (another container or
+ * machine). */
 static pid_t find_recorder(int fd)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
@@ -117,7 +119,8 @@ static int refuse_recorded(const char *path, pid_t recorder, struct diag *d)
 	return diag_fail(d, EBUSY, "%s: another tailor%s records into it; give another name", path, which);
 }
 
-/* Check a regular file that is open: no recorder writes to it, and it may be overwritten, is empty or has the mark. */
+/* Check that an open regular file may be replaced: no recorder writes to it, and it is empty, has the mark of the form, or overwrite is
+ * set.  Returns 0, or -errno with a sentence. */
 static int check_open_file(const struct output_file *o, int fd, bool overwrite, struct diag *d)
 {
 	const pid_t recorder = find_recorder(fd);
