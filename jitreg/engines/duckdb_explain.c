@@ -26,7 +26,8 @@ static bool take_json_character(struct reader *r, char c)
 	return true;
 }
 
-/* Read a string, cut to room - 1 bytes, with blanks in place of control characters.  Returns false if there is none. */
+/* Read a string, cut to room - 1 bytes.  Control characters, and all escapes but those of ", \ and /, become blanks.  Returns false if
+ * there is no complete string. */
 static bool read_json_string(struct reader *r, char *to, size_t room)
 {
 	size_t nr = 0;
@@ -50,7 +51,7 @@ static bool read_json_string(struct reader *r, char *to, size_t room)
 		if (nr + 1 < room)
 			to[nr++] = c;
 	}
-	while (nr && (unsigned char)to[nr - 1] >= 0x80 && nr + 1 >= room) /* incomplete character */
+	while (nr && (unsigned char)to[nr - 1] >= 0x80 && nr + 1 >= room) /* the character at the cut may be incomplete */
 		nr--;
 	to[nr] = 0;
 	return take_json_character(r, '"');
@@ -89,7 +90,8 @@ static bool skip_json_value(struct reader *r, int depth)
 	}
 }
 
-/* Read a string, or a list of strings as one.  Other values are skipped. */
+/* Read a string, or the strings of a list with ", " between them.  Another value is skipped, and *to is "".  Returns false if the value is
+ * malformed, or is a list of other values. */
 static bool read_json_value(struct reader *r, char *to, size_t room)
 {
 	size_t nr = 0;

@@ -3,7 +3,7 @@
 
 #define BETWEEN_MAX 512u
 
-/* Can these words be a std::vector of pointers?  They would be its begin, its end, and the end of its memory. */
+/* Can these three words be a std::vector of pointers, that is, its begin, its end, and the end of its memory? */
 static bool may_be_pointer_vector(const uint64_t *word)
 {
 	return word[0] % 8 == 0 && word[0] <= word[1] && word[1] <= word[2] && (word[1] - word[0]) % 8 == 0 &&

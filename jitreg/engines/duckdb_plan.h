@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of DuckDB's library by which the library and the work on operators are recognised, and the search for the operators of a
- * pipeline.  No offsets of members are needed: exported functions of the library describe operators, and members of a pipeline are found
- * by the operators that they point to.  Context: any.  Allocates no memory.
+ * Names of DuckDB's functions, by which the library and the work on operators are recognised, and a search for the operators of a pipeline.
+ * No offsets of struct members are needed, which differ from version to version: exported functions of the library describe operators, and
+ * in a pipeline's memory the operators are found because pointers to them have a certain order.  Context: any.  Allocates no memory.
  */
 #ifndef JITREG_DUCKDB_PLAN_H
 #define JITREG_DUCKDB_PLAN_H
@@ -20,7 +20,7 @@
 enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 
 #define DUCKDB_STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
-/* The function that begins a query, in versions 1.3 to 1.5; 2.0; 1.1 and 1.2. */
+/* The function that begins a query, in versions 1.3 to 1.5, in 2.0, and in 1.1 and 1.2. */
 #define DUCKDB_BEGIN_ "_ZN6duckdb13ClientContext18BeginQueryInternalERNS_17ClientContextLockE"
 #define DUCKDB_BEGINS \
 	DUCKDB_BEGIN_ "RK" DUCKDB_STRING, DUCKDB_BEGIN_ "NS_21PreprocessedStatementERKNS_15QueryParametersENS0_9RetentionE", \
@@ -30,8 +30,9 @@ enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 #define DUCKDB_OPERATOR_(name) "_ZNK6duckdb16PhysicalOperator" name
 #define DUCKDB_GET_CHILDREN DUCKDB_OPERATOR_("11GetChildrenEv")
 #define DUCKDB_FORMAT_JSON 2 /* value of enum class ExplainFormat, up to 1.5 */
-/* Functions that return texts, in versions 1.3 to 1.5; 2.0; 1.1 and 1.2.  Columns: function that explains an operator, function that
- * returns the query of a connection, ABI of their strings, whether the former takes a ProfilerPrintFormat, which is a string "json". */
+/* Functions that return texts.  The rows are for versions 1.3 to 1.5, for 2.0, and for 1.1 and 1.2.  Columns: function that explains an
+ * operator; function that returns the query of a connection; ABI of the strings that they return (std::string before or since C++11);
+ * whether the former takes a ProfilerPrintFormat, the string "json", and no ExplainFormat. */
 enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 #define DUCKDB_CURRENT_QUERY(abi) "_ZN6duckdb13ClientContext15GetCurrentQuery" abi "Ev"
 #define DUCKDB_TEXTS(X) \
@@ -40,7 +41,7 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	  DUCKDB_CURRENT_QUERY("B5cxx11"), DUCKDB_STRING_NEW, true) \
 	X(DUCKDB_OPERATOR_("8ToStringENS_13ExplainFormatE"), DUCKDB_CURRENT_QUERY(""), DUCKDB_STRING_OLD, false)
 
-/* Virtual functions that are called while a query runs. */
+/* Virtual functions of operators that are called while a query runs, and the role in which an operator is called by them. */
 #define DUCKDB_ROLES(X) \
 	X(SOURCE, DUCKDB_OPERATOR_("7GetDataERNS_16ExecutionContextERNS_9DataChunkERNS_19OperatorSourceInputE")) \
 	X(SOURCE, DUCKDB_OPERATOR_("15GetDataInternalERNS_16ExecutionContextERNS_9DataChunkERNS_19OperatorSourceInputE")) \
@@ -52,7 +53,7 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X(MIDDLE, DUCKDB_OPERATOR_("12FinalExecuteERNS_16ExecutionContextERNS_9DataChunkERNS_19GlobalOperatorStateERNS_13Operator" \
 				   "StateE")) \
 	X(MIDDLE, DUCKDB_OPERATOR_("16GetOperatorStateERNS_16ExecutionContextE")) \
-	/* The function of the base class has no symbol. */ \
+	/* PhysicalOperator's own function has no symbol, so that of PhysicalProjection is used. */ \
 	X(MIDDLE, "_ZNK6duckdb18PhysicalProjection21InitializeOutputChunkERNS_9AllocatorERNS_9DataChunkE") \
 	X(MIDDLE, DUCKDB_OPERATOR_("22GetGlobalOperatorStateERNS_13ClientContextE")) \
 	X(MIDDLE, DUCKDB_OPERATOR_("16OperatorFinalizeERNS_8PipelineERNS_5EventERNS_13ClientContextERNS_21OperatorFinalizeInputE")) \
@@ -64,7 +65,8 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X(SINK, DUCKDB_OPERATOR_("17GetLocalSinkStateERNS_16ExecutionContextE")) \
 	X(SINK, DUCKDB_OPERATOR_("18GetGlobalSinkStateERNS_13ClientContextE"))
 
-/* Functions of a pipeline's executor, by the role of the operators for which they work.  SINK includes the work at the end. */
+/* Functions of a pipeline's executor, and the role of the operators for which they work.  The work at the end of a pipeline counts as that
+ * of its sink. */
 #define DUCKDB_EXECUTOR_(name) "_ZN6duckdb16PipelineExecutor" name
 #define DUCKDB_PIPELINE_FUNCTIONS(X) \
 	X(SOURCE, DUCKDB_EXECUTOR_("C1ERNS_13ClientContextERNS_8PipelineE")) \
@@ -88,18 +90,19 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X(SINK, DUCKDB_EXECUTOR_("24TryFlushCachingOperatorsEv"))
 #define DUCKDB_TASK_EXECUTE "_ZN6duckdb12ExecutorTask7ExecuteENS_17TaskExecutionModeE"
 #define DUCKDB_PIPELINE_TASK_EXECUTE "_ZN6duckdb12PipelineTask11ExecuteTaskENS_17TaskExecutionModeE"
-/* The executor of a pipeline keeps a state for each operator.  The states of a role are derived from one class. */
+/* The type infos of the classes from which the states of operators are derived, by role.  The executor of a pipeline has such a state for
+ * each operator, so they tell which role an operator has. */
 #define DUCKDB_STATES(X) \
 	X(SOURCE, "_ZTIN6duckdb16LocalSourceStateE") \
 	X(MIDDLE, "_ZTIN6duckdb13OperatorStateE") \
 	X(SINK, "_ZTIN6duckdb14LocalSinkStateE")
 
-/* The thread that started the query searches for tasks and executes them.  Its time between tasks is waiting.  Of DUCKDB_WAITS, the first
- * function is that of the executor, the second one that of the connection. */
+/* The name of the time in which the thread that started the query waits for tasks.  It executes tasks itself in the functions DUCKDB_WAITS
+ * (the first of a row is the executor's, the second one the connection's), and waits in the rest of their time. */
 #define DUCKDB_WAITING "(waiting for tasks)"
-/* The name of work of a task or a pipeline between two operators. */
+/* The name of the work of a task or a pipeline that is that of no operator. */
 #define DUCKDB_BETWEEN "(between operators)"
-/* The name of the agent's own work in the program. */
+/* The name of the work of the profiler's agent in the program. */
 #define DUCKDB_PROFILING "(profiling)"
 #define DUCKDB_EXECUTOR_WAITS "_ZN6duckdb8Executor11ExecuteTaskE"
 #define DUCKDB_CONTEXT_WAITS "_ZN6duckdb13ClientContext19ExecuteTaskInternalERNS_17ClientContextLockERNS_15BaseQueryResultE"
@@ -115,14 +118,14 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X("(commit)", "_ZN6duckdb18TransactionContext6CommitEv") \
 	X("(checkpoint)", "_ZN6duckdb26SingleFileCheckpointWriter16CreateCheckpointEv")
 
-/* The operators of a pipeline: the source, those that pass rows on, and the sink. */
+/* The places in a pipeline's memory of the pointers to its operators: the source, those that pass rows on, and the sink. */
 struct duckdb_pipeline {
-	uint32_t source;	 /* index of the word with the source */
-	uint64_t first, end;	 /* [first, end): pointers to the operators between */
-	uint64_t sink;		 /* 0: none */
+	uint32_t source;	 /* index of the word that points to the source */
+	uint64_t first, end;	 /* addresses [first, end) have the pointers to the operators between them */
+	uint64_t sink;		 /* address of the sink; 0: none */
 };
-/* Find the operators in nr words of the pipeline's memory.  is_operator: is this address an operator of the running query?  Returns false
- * if there are no such members. */
+/* Find a pipeline's operators in the nr words of its memory: a pointer to an operator, a std::vector of pointers, and another pointer to an
+ * operator or NULL.  is_operator: is this the address of an operator of the running query?  Returns false if no words are such. */
 bool duckdb_pipeline_find(const uint64_t *word, uint32_t nr, bool (*is_operator)(void *context, uint64_t address), void *context,
 			  struct duckdb_pipeline *to);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers for components that are the same in all processes, computed from their descriptions.  Context: any. */
+/* Computes numbers of components from their descriptions, so that a component has the same number in all processes.  Context: any. */
 #ifndef JITREG_ENGINES_HASH_H
 #define JITREG_ENGINES_HASH_H
 
@@ -8,7 +8,8 @@
 
 #define ENGINE_HASH_BEGIN 14695981039346656037ull
 
-/* An FNV-1a hash with mixed bits, so that texts which differ at their end differ in all bits.  Never 0. */
+/* Returns an FNV-1a hash whose bits are mixed, so that texts which differ only at their end differ in high and low bits.  It is never 0,
+ * which is no number of a component.  hash: ENGINE_HASH_BEGIN, or the hash of the bytes before. */
 static inline uint64_t engine_hash(uint64_t hash, const void *bytes, size_t nr)
 {
 	const unsigned char *b = bytes;

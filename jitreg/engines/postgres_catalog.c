@@ -6,20 +6,21 @@
 
 #include <string.h>
 
-#define SEARCHED_BYTES_MAX (4u << 20) /* limit for a backend's cache, which has 1 MiB, and more after thousands of tables and functions */
+#define SEARCHED_BYTES_MAX (4u << 20) /* limit for the search of a backend's cache, which mostly has 1 MiB */
 #define PART_BYTES 4096u
 #define SEARCHES_MAX 4u
 #define PROBES 8u
-#define CACHED_MAGIC 0x57261502u   /* CT_MAGIC, which each cached row has at the same place */
-#define BTREE 403u		   /* kind of index */
-#define FIRST_OWN_NUMBER 16384u	   /* FirstNormalObjectId; smaller numbers are the same in all databases */
+#define CACHED_MAGIC 0x57261502u   /* CT_MAGIC, the value of a member of each cached row */
+#define BTREE 403u		   /* OID of the access method btree */
+#define FIRST_OWN_NUMBER 16384u	   /* FirstNormalObjectId; objects with smaller numbers are the same in all databases */
 
-/* A block of utils/mmgr/aset.c.  Its used part ends at free. */
+/* The header of a block of memory (struct AllocBlockData of utils/mmgr/aset.c).  The used part of the block ends at free. */
 struct block {
 	uint64_t set, before, next, free, end;
 };
 
-/* Comparisons of the most common types, by numbers that no version changes.  Short queries need no other operators, and so no search. */
+/* The OIDs, which are the same in all versions, of the comparisons of the most common types.  Many short queries need no other operators,
+ * so the cache need not be searched for them. */
 enum { COMPARISONS = 6 };
 static const char *const comparison_names[COMPARISONS] = { "=", "<>", "<", "<=", ">=", ">" };
 static const uint16_t comparisons[][COMPARISONS] = {
@@ -62,7 +63,8 @@ static uint64_t key_of_row(const struct postgres_catalog *c, uint32_t table, uin
 	return ((uint64_t)table << 32 | number) ^ (number < FIRST_OWN_NUMBER ? 0 : c->backend << 44);
 }
 
-/* The index of the row with this key, or the one where it is to be stored.  The last place tried may hold another row. */
+/* Returns the index of the row with this key, or that of the place to store it.  If all places that are tried have other rows, this is the
+ * last of them. */
 static uint32_t find_row(const struct postgres_catalog *c, uint64_t key)
 {
 	uint64_t hash = key * 0x9e3779b97f4a7c15;
@@ -73,7 +75,7 @@ static uint32_t find_row(const struct postgres_catalog *c, uint64_t key)
 	return at;
 }
 
-/* The columns of pg_amop, which are the same in all versions that have a layout. */
+/* The columns of pg_amop, which are the same in all versions of postgres_layout.c. */
 struct ordering {
 	uint32_t number, family, left, right;
 	uint16_t strategy;
@@ -81,7 +83,8 @@ struct ordering {
 	uint32_t operator, method;
 };
 
-/* The name of an ordering, such as "<", and the number of its operator.  Returns NULL for other kinds of index. */
+/* Returns the name of the comparison that a row of pg_amop is about, such as "<", and sets *operator to the OID of its operator.  Returns
+ * NULL for other kinds of index, or if the row cannot be read. */
 static const char *read_ordering(const struct postgres_reader *r, uint64_t row, uint32_t *operator)
 {
 	static const char *const names[] = { "<", "<=", "=", ">=", ">" };
@@ -142,7 +145,7 @@ static void search_cache(const struct postgres_reader *r)
 	while (at && !(at & 7) && searched < SEARCHED_BYTES_MAX && r->read(r->context, at, &b, sizeof(b)) == 0 && b.set == context &&
 	       b.free > at && b.free <= b.end) {
 		for (uint64_t part = at; part < b.free && searched < SEARCHED_BYTES_MAX; searched += PART_BYTES) {
-			uint64_t bytes = PART_BYTES - part % PART_BYTES; /* bytes up to the next page */
+			uint64_t bytes = PART_BYTES - part % PART_BYTES; /* up to the next page, which may be unreadable */
 
 			bytes = b.free - part < bytes ? b.free - part : bytes;
 			search_part(r, part, (uint32_t)bytes & ~7u);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of operators and functions by their numbers.  The names are read from the rows of pg_operator, pg_amop and pg_proc in a backend's
- * cache, where the planner leaves the rows that planned queries need.  Context: any.  Allocates no memory.
+ * Finds the names of operators and functions by their numbers (OIDs).  They are in the rows of pg_operator, pg_amop and pg_proc that a
+ * backend of the server has in its cache, where the planner leaves those that planned queries need.  Context: any.  Allocates no memory.
  */
 #ifndef JITREG_POSTGRES_CATALOG_H
 #define JITREG_POSTGRES_CATALOG_H
@@ -11,23 +11,26 @@
 #define POSTGRES_CATALOG_ROWS 1024
 #define POSTGRES_CATALOG_NAME_BYTES 64 /* NAMEDATALEN */
 
-/* Numbers of the catalog tables.  An ordering is an operator's role in a B-tree, which gives the operator a name as well, "<" to ">". */
+/* OIDs of the catalog tables.  A row of pg_amop (ordering) says which comparison an operator is in a B-tree, "<" to ">", which is its name
+ * even if its row of pg_operator is not in the cache. */
 enum postgres_catalog_table { POSTGRES_CATALOG_FUNCTIONS = 1255, POSTGRES_CATALOG_ORDERINGS = 2602, POSTGRES_CATALOG_OPERATORS = 2617 };
 
-/* The names of one server.  The caller provides zeroed memory. */
+/* The names that have been read of one server.  The caller provides the memory, which is all 0 at first. */
 struct postgres_catalog {
-	uint64_t backend; /* backend whose cache is read; rows that differ between databases belong to it */
-	uint64_t wanted;  /* key of the row that is being searched */
-	uint32_t nr_searches; /* number of searches since postgres_catalog_begin() */
+	/* number of the backend whose cache is read; names that other databases may use differently are stored for it alone */
+	uint64_t backend;
+	uint64_t wanted;  /* key of the row that is searched for, which may replace another one */
+	uint32_t nr_searches; /* number of searches of the cache since postgres_catalog_begin() */
 	struct {
 		uint64_t key;
 		char name[POSTGRES_CATALOG_NAME_BYTES];
 	} row[POSTGRES_CATALOG_ROWS];
 };
 
-/* Call before reading a plan, for which the backend's cache is searched four times at most. */
+/* Called before the plan of a backend is read.  While it is read, its cache is searched at most four times, because a search reads up to 4
+ * MiB. */
 void postgres_catalog_begin(struct postgres_catalog *c, uint64_t backend);
-/* The name of an operator or function, or NULL if it is not in the cache. */
+/* Returns the name of an operator or a function, or NULL if it is not known and not in the cache.  It is valid until the next call. */
 const char *postgres_catalog_name(const struct postgres_reader *r, enum postgres_catalog_table table, uint32_t number);
 
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Classes of work of a PostgreSQL server that belong to no plan node, by the exported functions that do it.  Context: any. */
+/* Classes of work of a PostgreSQL server that is not that of a plan node, and the exported functions that do it.  Context: any. */
 #ifndef JITREG_POSTGRES_CLASSES_H
 #define JITREG_POSTGRES_CLASSES_H
 
 #include <stdint.h>
 
-/* The numbers of levels.  The component and the object of a class have its index + 1 as number. */
+/* The numbers of levels.  The component of a class, and the object that stands for it (jitreg_object()), have the number 1 + enum
+ * postgres_class. */
 #define POSTGRES_LEVEL_SESSION 0x70670001u
 #define POSTGRES_LEVEL_QUERY 0x70670002u
 #define POSTGRES_LEVEL_NODE 0x70670003u
-#define POSTGRES_LEVEL_WAIT 0x70670004u /* components are values of wait_event_info */
-/* Objects for everything that a process does: its session, and while it waits, the thing it waits for. */
+#define POSTGRES_LEVEL_WAIT 0x70670004u /* the components are the values of wait_event_info */
+/* Numbers of objects to which all work of a process belongs: its session, and, while it waits, what it waits for. */
 #define POSTGRES_OBJECT_SESSION 1001u
 #define POSTGRES_OBJECT_WAIT 1002u
 
@@ -48,10 +49,10 @@
 enum postgres_class { POSTGRES_CLASSES(POSTGRES_CLASS_INDEX_) POSTGRES_NR_CLASSES };
 #undef POSTGRES_CLASS_INDEX_
 const char *postgres_class_name(enum postgres_class class);
-/* Flags of a class's component, which is the same in all processes, and part of the server. */
+/* Flags of the component of a class: it is the same in all processes, and is code of the server. */
 #define POSTGRES_CLASS_FLAGS (JITREG_COMPONENT_COMMON | JITREG_COMPONENT_RUNTIME)
 
-/* Functions that the server exports, and below those of llvmjit.so.  Not all versions have all of them. */
+/* Functions that the server exports, and the class of their work.  Not all versions have all of them. */
 #define POSTGRES_CLASS_SYMBOLS(X) \
 	X(PARSING, "raw_parser") \
 	X(PARSING, "parse_analyze") \
@@ -123,11 +124,11 @@ const char *postgres_class_name(enum postgres_class class);
 	X(LLVM, "llvm_get_function") \
 	X(LLVM, "llvm_create_context") \
 	X(LLVM, "slot_compile_deform")
-/* The only function that llvmjit.so exports since 16.  postgres_code_llvm_functions() finds the others by it. */
+/* The only function that llvmjit.so exports since version 16, by which postgres_code_llvm_functions() finds the others. */
 #define POSTGRES_LLVM_INIT "_PG_jit_provider_init"
 
-/* The class of the function receiveSlot of a struct DestReceiver, which takes the rows of a query.  kind: its mydest.  Returns -1 for
- * none. */
+/* Returns the class of the work of passing on a query's rows (receiveSlot() of the query's DestReceiver), or -1 if there is none.  kind:
+ * mydest of the DestReceiver, an enum CommandDest. */
 static inline int postgres_class_of_destination(uint32_t kind)
 {
 	switch (kind) {

@@ -6,8 +6,8 @@
 
 #define SEGMENTS_MAX 32
 #define TABLE_MAX (1u << 20)	/* maximum number of functions in a program */
-#define TAKER_BYTES_MAX (256u << 10) /* llvm_compile_expr() of 19 has 28,000 */
-#define FUNCTION_BYTES_MAX 4096 /* limit for the function of a scan; those of 15 have at most 700 */
+#define TAKER_BYTES_MAX (256u << 10) /* how much of a function's code is searched; llvm_compile_expr() of version 19 has 28,000 bytes */
+#define FUNCTION_BYTES_MAX 4096 /* how much of the code of a node's function is searched; scans of version 15 have at most 700 bytes */
 #define ENCODED_PC_RELATIVE_SDATA4 0x1b
 #define ENCODED_UDATA4 0x03
 #define ENCODED_DATA_RELATIVE_SDATA4 0x3b
@@ -28,7 +28,8 @@ static bool is_in_range(struct postgres_range r, uint64_t address)
 	return address >= r.begin && address < r.end;
 }
 
-/* Read the header of .eh_frame_hdr: version, encodings of its parts, place of .eh_frame, number of entries. */
+/* Set the search table of r->code from the header of .eh_frame_hdr at address.  If the header has other encodings than ld and lld write, or
+ * cannot be read, there is no table. */
 static void find_function_table(const struct postgres_reader *r, uint64_t address)
 {
 	struct {
@@ -79,7 +80,7 @@ bool postgres_code_init(const struct postgres_reader *r, uint64_t base)
 	return true;
 }
 
-/* The begin of the function of the table's entry n, or 0 if it cannot be read. */
+/* Returns the begin of the function of the table's entry n, or 0 if it cannot be read. */
 static uint64_t begin_of_function(const struct postgres_reader *r, uint32_t n)
 {
 	int32_t offset;
@@ -132,7 +133,7 @@ bool postgres_code_is_function_begin(const struct postgres_reader *r, uint64_t a
 		return true;
 	if (!postgres_code_find_function(r, address, &f) || f.begin != address)
 		return false;
-	*known = address; /* code of a program does not change */
+	*known = address; /* this stays true, since code of a program does not change */
 	return true;
 }
 
@@ -150,9 +151,10 @@ static void add_jump_target(struct postgres_code_entry *e, uint64_t address)
 enum targets { JUMPS, JUMPS_AND_ARGUMENTS, ADDRESSES };
 
 /*
- * Add functions that the code at [f.begin, f.end) refers to.  JUMPS: targets of jumps.  JUMPS_AND_ARGUMENTS: also addresses that are passed
- * as second or third argument (ExecScan's access and recheck methods).  ADDRESSES: all addresses that are taken relative to the
- * instruction.  Instructions are not told apart from bytes inside them, so targets must be the begin of a function.
+ * Add to e the functions that the code at [f.begin, f.end) refers to.  JUMPS: targets of jumps.  JUMPS_AND_ARGUMENTS: also addresses that
+ * are loaded into the registers of the second or third argument (ExecScan()'s access and recheck methods).  ADDRESSES: all addresses that
+ * are computed relative to the instruction pointer, but no jumps.  The code is not disassembled, so bytes within an instruction may look
+ * like one.  Therefore only addresses at which a function begins are taken, and only with a search table.
  */
 static void add_targets_of_code(const struct postgres_reader *r, struct postgres_range f, enum targets what, struct postgres_code_entry *e)
 {
@@ -171,13 +173,15 @@ static void add_targets_of_code(const struct postgres_reader *r, struct postgres
 
 			if (what != JUMPS && i + 7 <= left && (c[0] & 0xfb) == 0x48 && c[1] == 0x8d &&
 			    (what == ADDRESSES ? (c[2] & 0xc7) == 0x05 : c[0] == 0x48 && (c[2] == 0x35 || c[2] == 0x15))) {
-				memcpy(&distance, c + 3, sizeof(distance)); /* lea distance(%rip),%register: %rsi or %rdx */
+				/* lea distance(%rip),%register: %rsi or %rdx, with ADDRESSES any */
+				memcpy(&distance, c + 3, sizeof(distance));
 				target = at + i + 7 + (uint64_t)(int64_t)distance;
 			} else if (what == JUMPS_AND_ARGUMENTS && (c[0] == 0xbe || c[0] == 0xba)) {
-				memcpy(&distance, c + 1, sizeof(distance)); /* mov $address,%esi or %edx: not position-independent */
+				/* mov $address,%esi or %edx, in a program that is not position-independent */
+				memcpy(&distance, c + 1, sizeof(distance));
 				target = (uint32_t)distance;
 			} else if (what != ADDRESSES && c[0] == 0xe9) {
-				memcpy(&distance, c + 1, sizeof(distance)); /* jmp */
+				memcpy(&distance, c + 1, sizeof(distance)); /* jmp distance */
 				target = at + i + 5 + (uint64_t)(int64_t)distance;
 			}
 			if (target && !is_in_range(f, target) && r->code->table && postgres_code_is_function_begin(r, target))
@@ -212,8 +216,9 @@ static uint32_t append_function(uint64_t to[POSTGRES_FUNCTIONS_MAX], uint32_t nr
 	return nr;
 }
 
-/* The entry of a function, which is made when the function is seen first.  If there is no room, the entry is made in *once.  Returns NULL
- * if the address is not a function. */
+/* Returns the entry of a function, which is made when the function is seen first: with what a scan jumps to (scan), and with the functions
+ * whose addresses it takes (caller).  If r->code has no room for it, it is made in *once.  Returns NULL if no function begins at the
+ * address. */
 static const struct postgres_code_entry *find_entry(const struct postgres_reader *r, uint64_t function, bool scan, bool caller,
 						    struct postgres_code_entry *once)
 {
@@ -316,9 +321,9 @@ uint32_t postgres_code_addresses_taken(const struct postgres_reader *r, uint64_t
 }
 
 /*
- * The entry function of the provider passes llvm_compile_expr() to the server, which makes the IR of an expression, and stores
- * ExecRunCompiledExpr() in the expression.  The latter compiles the IR at the first evaluation, within a plan node, and jumps to the code.
- * So if it is on a stack, LLVM compiles.
+ * The function _PG_jit_provider_init() takes the address of llvm_compile_expr(), which makes the IR of an expression, and that one takes
+ * the address of ExecRunCompiledExpr().  The latter compiles the IR at the first evaluation, within a plan node, and jumps to the code at
+ * its end.  So a stack has its frame only while LLVM compiles.
  */
 uint32_t postgres_code_llvm_functions(const struct postgres_reader *r, uint64_t base, uint64_t init, uint64_t *to, uint32_t room)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the functions of a PostgreSQL server that work on a node: the one that the node refers to, and those that it jumps to at its end.
- * They are found in the server's code, without symbols of static functions.  A target is accepted if unwind information begins a function
- * there.  Context: any.  Allocates no memory.
+ * Finds the functions of a PostgreSQL server that work on a node of a plan: the one that the node refers to, and those that it jumps to at
+ * its end (tail calls).  Most are static and have no symbols, so they are found by the bytes of the server's code.  An address is accepted
+ * only if a function begins there according to .eh_frame_hdr.  Context: any.  Allocates no memory.
  */
 #ifndef JITREG_POSTGRES_CODE_H
 #define JITREG_POSTGRES_CODE_H
@@ -17,7 +17,7 @@
 #define POSTGRES_CODE_ENTRIES 96
 #define POSTGRES_CODE_BEGINS 64
 
-/* Exported functions and variables of the server that are needed. */
+/* Exported functions and variables of the server whose addresses the caller looks up. */
 #define POSTGRES_SYMBOLS(X) \
 	X(EXECUTOR_RUN, "standard_ExecutorRun") \
 	X(EXECUTOR_FINISH, "standard_ExecutorFinish") \
@@ -43,43 +43,47 @@ struct postgres_range {
 struct postgres_code {
 	struct postgres_range text;	/* executable part of the program */
 	uint64_t symbol[POSTGRES_NR_SYMBOLS]; /* 0: not exported */
-	uint64_t table, table_base;	/* binary search table of .eh_frame_hdr; 0: none */
+	uint64_t table, table_base;	/* addresses of the binary search table of .eh_frame_hdr and of that section; table 0: none */
 	uint32_t table_nr;
 	struct postgres_code_entry {
 		uint64_t function; /* function of a node */
 		uint64_t target[POSTGRES_FUNCTIONS_MAX - 2];
 		uint32_t nr_targets;
-	} entry[POSTGRES_CODE_ENTRIES]; /* functions seen so far */
+	} entry[POSTGRES_CODE_ENTRIES]; /* functions of nodes that were seen so far, with what was found about each */
 	uint32_t nr_entries;
-	uint64_t begins[POSTGRES_CODE_BEGINS]; /* cache of addresses at which functions begin */
+	uint64_t begins[POSTGRES_CODE_BEGINS]; /* addresses at which functions begin, as found before, by hash */
 };
 
-/* Access to a server's memory.  read: reads all of the bytes, or returns nonzero. */
+/* Access to a server's memory.  read: copies all of the bytes to `to` and returns 0, or returns another number if any of them cannot be
+ * read. */
 struct postgres_reader {
 	int (*read)(void *context, uint64_t address, void *to, size_t bytes);
 	void *context;
 	const struct postgres_layout *layout;
-	struct postgres_code *code; /* code of the server; filled while reading */
-	struct postgres_catalog *catalog; /* names of the server; NULL: operators and functions have no names */
+	struct postgres_code *code; /* code of the server; entries are added while plans are read */
+	/* names of the server; NULL: only the common comparisons have names, and others are printed as numbers */
+	struct postgres_catalog *catalog;
 };
 
-/* Initialize r->code for a server whose first page is mapped at base, except for symbol, which the caller fills.  Returns false if that is
- * not a program. */
+/* Initialize r->code for the program or library whose first page is mapped at base, except for the member symbol, which the caller sets.
+ * Returns false if no ELF file of x86-64 is there, or it cannot be read. */
 bool postgres_code_init(const struct postgres_reader *r, uint64_t base);
-/* Does a function begin at address?  Without a table, this is true for all of the text. */
+/* Does a function begin at address?  If the server has no search table, this is true for all addresses of its code. */
 bool postgres_code_is_function_begin(const struct postgres_reader *r, uint64_t address);
-/* Find the function that contains address.  Returns false if there is none. */
+/* Find the function that contains address.  It ends where the next one begins.  Returns false if there is none, or if the server has no
+ * search table. */
 bool postgres_code_find_function(const struct postgres_reader *r, uint64_t address, struct postgres_range *out);
-/* Find the functions that work on a node of this type with this function, which comes first.  called: the function that is called for the
- * node.  If it is another one, it works for any node: a function of the executor before a node's first call (ExecProcNodeFirst), or the one
- * whose address that one takes, which measures calls of a node (ExecProcNodeInstr).  Returns their number, or 0 if function is not one. */
+/* Find the functions that work on a node.  function: its ExecProcNodeReal, which comes first in to.  called: its ExecProcNode.  If that is
+ * another one, it is ExecProcNodeFirst() before the first call, or ExecProcNodeInstr() if calls are measured.  Then it, and functions whose
+ * addresses it takes, are appended, since they are on the stack too.  Returns the number of functions, or 0 if no function begins at
+ * function. */
 uint32_t postgres_code_node_functions(const struct postgres_reader *r, enum postgres_node_type type, uint64_t function, uint64_t called,
 				      uint64_t to[POSTGRES_FUNCTIONS_MAX]);
-/* Append the functions whose addresses the function at taker takes to the nr addresses in to, without duplicates, up to room.  Returns the
- * new number. */
+/* Append to the nr addresses in to the functions whose addresses the function at taker takes by lea, without duplicates, as long as there
+ * is room.  Returns the new number. */
 uint32_t postgres_code_addresses_taken(const struct postgres_reader *r, uint64_t taker, uint64_t *to, uint32_t nr, uint32_t room);
-/* Find the functions of llvmjit.so that compile, from its POSTGRES_LLVM_INIT at init, the only function that it exports since 16.  base:
- * address of its first page.  r->code: memory of the caller, and not that of a server.  Returns their number. */
+/* Find the functions of llvmjit.so that compile, by the addresses that its function POSTGRES_LLVM_INIT, at init, takes.  base: address of
+ * its first page.  r->code is overwritten, so it must not be that of the server.  Returns the number of functions in to. */
 uint32_t postgres_code_llvm_functions(const struct postgres_reader *r, uint64_t base, uint64_t init, uint64_t *to, uint32_t room);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The conditions and keys of a node, which EXPLAIN prints below it. */
+/* Writes the conditions and keys of a node, which EXPLAIN prints below the node. */
 #include "jitreg/engines/postgres_catalog.h"
 #include "jitreg/engines/postgres_expression.h"
 #include "jitreg/engines/postgres_read.h"
@@ -13,7 +13,8 @@
 #define FIELD(field) offsetof(struct postgres_layout, field)
 #define NO_FIELD SIZE_MAX
 
-/* Lists of expressions, in EXPLAIN's order: kind of node, its member, EXPLAIN's label, text between two expressions. */
+/* Lists of expressions, in the order of EXPLAIN.  Columns: kind of node, member of the plan with the list, label in EXPLAIN, text between
+ * two expressions. */
 static const struct {
 	int type;
 	size_t list;
@@ -37,7 +38,7 @@ static const struct {
 	{ ANY_NODE, FIELD(plan_filter), "Filter", " AND " },
 };
 
-/* Keys, which are numbers of columns among the targets of the node, or of the plan below it. */
+/* Keys, which are arrays of numbers of columns: of the node's target list, or (is_below) of that of the plan below it. */
 static const struct {
 	enum postgres_node_type type;
 	bool is_below;
@@ -82,7 +83,7 @@ static void add_expressions(struct postgres_expression *x, uint64_t list, const 
 	sql_out_text(x->o, is_joined ? ")" : "");
 }
 
-/* Is key n sorted by ">", that is in descending order? */
+/* Is key n sorted by an operator ">", that is, in descending order?  An operator whose name is unknown counts as "<". */
 static bool is_descending(const struct postgres_reader *r, uint64_t operators, uint32_t n)
 {
 	uint32_t number = operators ? postgres_read_u32(r, operators + 4 * (uint64_t)n, 0) : 0;
@@ -113,7 +114,7 @@ static void add_keys(struct postgres_expression *x, size_t k)
 	x->plan = node;
 }
 
-/* Has the query more than one table?  The entry that GROUP BY adds since 18 does not count. */
+/* Has the query more than one entry in its range table?  The entry that GROUP BY adds since version 18 does not count. */
 static bool has_several_tables(const struct postgres_reader *r, const struct postgres_query *q)
 {
 	const uint64_t tables = postgres_read_u64(r, q->statement, r->layout->statement_range_table);
@@ -131,7 +132,8 @@ void postgres_node_conditions(const struct postgres_reader *r, const struct post
 	struct postgres_expression x = { .r = r, .q = q, .n = n, .o = o, .plan = n->plan };
 	const bool is_scan = n->type >= POSTGRES_SEQ_SCAN && n->type <= POSTGRES_CUSTOM_SCAN;
 
-	/* Columns have their table in front as in EXPLAIN: not in scans, and otherwise if the query has several tables. */
+	/* Columns have their table in front as in EXPLAIN: always in a Subquery Scan, not in other scans, and in other nodes if the query
+	 * has several tables. */
 	x.has_table = is_scan ? n->type == POSTGRES_SUBQUERY_SCAN : has_several_tables(r, q);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (keys[i].type == n->type)

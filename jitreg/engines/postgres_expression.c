@@ -9,12 +9,13 @@
 #include <string.h>
 
 #define DEPTH_MAX 64u
-#define PARTS_MAX 1000u /* limit for the expressions of one node */
+#define PARTS_MAX 1000u /* maximum number of parts of the expressions of a node; further ones are "..." */
 #define IDENTIFIER_BYTES 64
 
 /* ---------------------------------------------------------------------------------------------------------- variables */
 
-/* Special table numbers, which stand for the output of the plans below.  Before 15 they were 65000 and following. */
+/* Special numbers of tables, which stand for the output of plans below (INNER_VAR, OUTER_VAR) or the columns of an index (INDEX_VAR).  They
+ * are -1, -2 and -3, and before version 15 were 65000, 65001 and 65002. */
 enum special { INNER = 1, OUTER, INDEX };
 
 static unsigned special_table(int32_t table)
@@ -22,7 +23,7 @@ static unsigned special_table(int32_t table)
 	return table >= 65000 ? (unsigned)table - 65000 + INNER : table < 0 ? (unsigned)-table : 0;
 }
 
-/* The plan whose target list is the special table. */
+/* Returns the plan below whose target list a special table stands for, or 0. */
 static uint64_t plan_below(const struct postgres_reader *r, uint64_t plan, unsigned special)
 {
 	const struct postgres_layout *l = r->layout;
@@ -55,7 +56,7 @@ static void add_in_plan(struct postgres_expression *x, uint64_t plan, uint64_t e
 	x->plan = before;
 }
 
-/* Add a column of a table of the query: "l.l_orderkey". */
+/* Add a column of a table of the query: "l.l_orderkey".  Column 0 is the whole row, and negative ones are system columns. */
 static void add_column(struct postgres_expression *x, uint32_t table, int column)
 {
 	static const char *const system[] = { "ctid", "xmin", "cmin", "xmax", "cmax", "tableoid" };
@@ -116,7 +117,8 @@ uint64_t postgres_subplan_expression(const struct postgres_reader *r, uint64_t s
 	return postgres_read_u32(r, subplan, 0) == r->layout->tag_subplan ? subplan : 0;
 }
 
-/* The expression that a nested loop passes to its inner side as this parameter, or 0. */
+/* Returns the expression that a nested loop passes to its inner side as this parameter, or 0 if the plan is no nested loop or has no such
+ * parameter. */
 static uint64_t value_of_loop(const struct postgres_reader *r, uint64_t plan, uint32_t number)
 {
 	const struct postgres_layout *l = r->layout;
@@ -134,7 +136,7 @@ static uint64_t value_of_loop(const struct postgres_reader *r, uint64_t plan, ui
 	return 0;
 }
 
-/* The expression that a subplan is called with as this parameter, or 0. */
+/* Returns the argument that a subplan is called with as this parameter, or 0 if there is none. */
 static uint64_t value_of_subplan(const struct postgres_reader *r, uint64_t subplan_state, uint32_t number)
 {
 	const struct postgres_layout *l = r->layout;
@@ -149,7 +151,7 @@ static uint64_t value_of_subplan(const struct postgres_reader *r, uint64_t subpl
 	return 0;
 }
 
-/* Add a parameter as the column of another node, as EXPLAIN does, or as "$0" if that is not found. */
+/* Add a parameter as the expression of a node above that is passed as the parameter, as EXPLAIN does, or as "$N" if that is not found. */
 static void add_parameter(struct postgres_expression *x, uint64_t at)
 {
 	const struct postgres_way *way = x->n->way;
@@ -229,7 +231,7 @@ static void add_aggregate(struct postgres_expression *x, uint64_t at)
 	const struct postgres_layout *l = x->r->layout;
 	uint64_t arguments = postgres_read_u64(x->r, at, l->aggregate_arguments);
 
-	if (postgres_read_u32(x->r, at, l->aggregate_split) & COMBINES) { /* combines partial aggregates from below */
+	if (postgres_read_u32(x->r, at, l->aggregate_split) & COMBINES) { /* it combines partial aggregates of a node below */
 		postgres_expression_add(x, postgres_target(x->r, arguments, 1));
 		return;
 	}
@@ -244,7 +246,7 @@ static void add_window(struct postgres_expression *x, uint64_t at)
 	add_call_of(x, "", "(", postgres_read_u64(x->r, at, x->r->layout->window_arguments), ") OVER (?)");
 }
 
-/* Add an operation: "(a = b)", "(- a)", "(a = ANY (b))". */
+/* Add an operation: "(a = b)", "(- a)", "(a = ANY (b))".  operator: its OID, or 0 for IS DISTINCT FROM. */
 static void add_operation(struct postgres_expression *x, uint32_t operator, uint64_t arguments, const char *quantifier)
 {
 	uint32_t nr = postgres_list_nr(x->r, arguments, x->r->layout->tag_list);
@@ -301,7 +303,8 @@ static void add_constant(struct postgres_expression *x, uint64_t at)
 	postgres_literal(x->r, at, x->o);
 }
 
-/* Add the argument of a cast, or of another node that changes only its type. */
+/* Add the argument of a cast, or of another node with one argument that is not written itself.  All these structs have the member at the
+ * same offset. */
 static void add_argument(struct postgres_expression *x, uint64_t at)
 {
 	postgres_expression_add(x, postgres_read_u64(x->r, at, x->r->layout->relabel_argument));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory layout of a PostgreSQL server: offsets of members and tags of nodes, with a table for each major version.
- * postgres_layout.sh writes postgres_layout.c from the headers of the server.  Context: any.
+ * The memory layout of PostgreSQL servers: offsets of members of structs, and tags of nodes (enum NodeTag), for each major version.
+ * postgres_layout.sh writes postgres_layout.c from the headers of the servers.  Context: any.
  */
 #ifndef JITREG_POSTGRES_LAYOUT_H
 #define JITREG_POSTGRES_LAYOUT_H
@@ -184,7 +184,7 @@
 	X(backend_state, PgBackendStatus, st_state) \
 	X(backend_text, PgBackendStatus, st_activity_raw)
 
-/* Nodes of plans.  Columns: name, name in the server, name in EXPLAIN. */
+/* Nodes of plans.  Columns: constant, name in the server, name in EXPLAIN. */
 #define POSTGRES_NODES(X) \
 	X(RESULT, Result, "Result") \
 	X(PROJECT_SET, ProjectSet, "ProjectSet") \
@@ -233,7 +233,7 @@
 enum postgres_node_type { POSTGRES_NODES(POSTGRES_NODE_INDEX_) POSTGRES_NR_NODES };
 #undef POSTGRES_NODE_INDEX_
 
-/* Other nodes that are read. */
+/* Other nodes that are read.  Columns: field of struct postgres_layout behind tag_, name in the server. */
 #define POSTGRES_TAGS(X) \
 	X(list, List) \
 	X(statement, PlannedStmt) \
@@ -270,7 +270,8 @@ enum postgres_node_type { POSTGRES_NODES(POSTGRES_NODE_INDEX_) POSTGRES_NR_NODES
 	X(null_test, NullTest) \
 	X(boolean_test, BooleanTest)
 
-/* The text that a server's program prints for --version in front of the number.  It is among the constants of the program. */
+/* The text that a server's program prints in front of its version for --version.  The version is found by searching for it in the constants
+ * of the program. */
 #define POSTGRES_VERSION_TEXT "postgres (PostgreSQL) "
 /* The offset of a member that a version does not have. */
 #define POSTGRES_ABSENT UINT16_MAX
@@ -283,10 +284,11 @@ struct postgres_layout {
 #define POSTGRES_FIELD_(field, type) uint16_t tag_##field;
 	POSTGRES_TAGS(POSTGRES_FIELD_)
 #undef POSTGRES_FIELD_
-	uint16_t tag_of_state[POSTGRES_NR_NODES], tag_of_plan[POSTGRES_NR_NODES]; /* T_SeqScanState, T_SeqScan */
+	/* tags by enum postgres_node_type, as T_SeqScanState and T_SeqScan */
+	uint16_t tag_of_state[POSTGRES_NR_NODES], tag_of_plan[POSTGRES_NR_NODES];
 };
 
-/* The layout of a major version, or NULL if it is unknown. */
+/* Returns the layout of a major version, or NULL if it is unknown. */
 const struct postgres_layout *postgres_layout_of(unsigned major);
 
 #endif

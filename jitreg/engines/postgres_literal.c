@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-#define VALUE_BYTES 512u /* limit of a value; longer texts are cut */
+#define VALUE_BYTES 512u /* how much of a value is read; longer texts are cut */
 #define ELEMENTS_MAX 100u
 #define DAY_US 86400000000ll
 #define DAYS_TO_2000 10957 /* days from 1970-01-01 to 2000-01-01 */
 #define DAYS_MAX 3000000   /* about the year 10000 */
 #define FLOAT_MAX 1e15
 
-/* The numbers of types, which are the same in all servers. */
+/* OIDs of types, which are the same in all servers. */
 enum type {
 	BOOL = 16, NAME = 19, INT8 = 20, INT2 = 21, INT4 = 23, TEXT = 25, OID = 26, FLOAT4 = 700, FLOAT8 = 701, UNKNOWN = 705,
 	BPCHAR = 1042, VARCHAR = 1043, DATE = 1082, TIMESTAMP = 1114, TIMESTAMPTZ = 1184, NUMERIC = 1700,
@@ -20,14 +20,14 @@ enum type {
 	DATE_ARRAY = 1182,
 };
 
-/* A value of variable length that has been read. */
+/* The content, without its header, of a value of variable length. */
 struct value {
 	unsigned char bytes[VALUE_BYTES];
-	uint32_t nr; /* size of the value; bytes has its first VALUE_BYTES */
+	uint32_t nr; /* size of the content, of which bytes has the first VALUE_BYTES */
 };
 
-/* Read a value of variable length.  *taken: its size with the header.  Returns false if it is compressed, stored elsewhere, or cannot be
- * read. */
+/* Read a value of variable length (struct varlena).  Sets *taken to its size with the header.  Returns false if it is compressed, stored
+ * elsewhere, or cannot be read. */
 static bool read_variable_value(const struct postgres_reader *r, uint64_t address, struct value *v, uint32_t *taken)
 {
 	uint32_t header = 0, bytes;
@@ -62,7 +62,8 @@ static void add_quoted(struct sql_out *o, const char *text, size_t bytes, const 
 
 /* -------------------------------------------------------------------------------------------------------- numbers */
 
-/* Add a numeric, which has base 10000.  The first digit has the weight 10000^weight. */
+/* Add a value of type numeric, whose digits have base 10000.  The first one counts 10000^weight.  Returns false, with nothing added, for
+ * NaN, infinity and very large numbers or scales. */
 static bool add_numeric(const struct value *v, struct sql_out *o)
 {
 	uint16_t head, scale;
@@ -126,7 +127,7 @@ static bool add_float(double value, struct sql_out *o)
 	char digits[7] = ".";
 	int nr = 6;
 
-	if (!(size < FLOAT_MAX) || (size > 0 && size < 1e-5)) /* true for NaN */
+	if (!(size < FLOAT_MAX) || (size > 0 && size < 1e-5)) /* this is true for NaN as well */
 		return false;
 	whole = (uint64_t)size;
 	millionths = (uint64_t)((size - (double)whole) * 1e6 + 0.5);
@@ -145,7 +146,8 @@ static bool add_float(double value, struct sql_out *o)
 
 /* ----------------------------------------------------------------------------------------------------------- time */
 
-/* Add the date of a number of days since 1970, in the Gregorian calendar (Hinnant, chrono-compatible low-level date algorithms). */
+/* Add the date that is this number of days after 1970-01-01, in the Gregorian calendar, as year-month-day (H. Hinnant, chrono-compatible
+ * low-level date algorithms). */
 static void add_civil_date(int64_t days, struct sql_out *o)
 {
 	int64_t z = days + 719468, era = z / 146097, day_of_era = z - era * 146097;
@@ -188,7 +190,8 @@ static bool add_timestamp(int64_t us, bool is_utc, struct sql_out *o)
 
 /* --------------------------------------------------------------------------------------------------------- values */
 
-/* Add a value of a type that is passed by value, or a value of variable length at address value.  Returns false if nothing was added. */
+/* Add a value.  value: the value itself, or for texts and numeric its address.  quote: that of texts.  Sets *taken to the size of a text or
+ * numeric.  Returns false, with nothing added, for other types and values that cannot be written. */
 static bool add_value(const struct postgres_reader *r, uint32_t type, uint64_t value, const char *quote, struct sql_out *o, uint32_t *taken)
 {
 	struct value v;
@@ -258,7 +261,8 @@ static uint32_t type_of_elements(uint32_t array)
 	}
 }
 
-/* Add an array of one dimension without NULLs: '{1,2}'. */
+/* Add an array of one dimension without NULLs, '{1,2}', of at most ELEMENTS_MAX elements.  Returns false, with nothing added, for other
+ * arrays. */
 static bool add_array(const struct postgres_reader *r, uint32_t type, uint64_t address, struct sql_out *o)
 {
 	struct {
@@ -281,7 +285,7 @@ static bool add_array(const struct postgres_reader *r, uint32_t type, uint64_t a
 			sql_out_text(o, "...");
 			break;
 		}
-		if (is_text && !postgres_read_u8(r, at, 0)) /* 0 is padding before a long header */
+		if (is_text && !postgres_read_u8(r, at, 0)) /* a byte that is 0 is padding in front of a header of four bytes */
 			value = at = (at + 3) & ~3ull;
 		if (!is_text && !postgres_read_member(r, at, 0, &value, width))
 			break;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define IDENTIFIER_BYTES 64 /* NAMEDATALEN */
-#define NUMBER_MAX 9e15	    /* larger costs and rows are not printed */
+#define NUMBER_MAX 9e15	    /* limit of costs and rows that are printed */
 #define COSTS_BYTES 96
 
 static const char *const type_texts[] = {
@@ -19,7 +19,8 @@ static const char *const type_texts[] = {
 
 /* ----------------------------------------------------------------------------------------------- tables and indexes */
 
-/* Read the name of a relation from an open struct RelationData. */
+/* Read the name of the relation (table or index) that the struct RelationData at relation describes.  Returns false if it cannot be
+ * read. */
 static bool read_relation_name(const struct postgres_reader *r, uint64_t relation, char name[IDENTIFIER_BYTES])
 {
 	uint64_t row = postgres_read_u64(r, relation, r->layout->relation_class);
@@ -28,7 +29,7 @@ static bool read_relation_name(const struct postgres_reader *r, uint64_t relatio
 	return row && postgres_read_text(r, row + r->layout->relation_name, name, IDENTIFIER_BYTES, &cut) > 0;
 }
 
-/* Append the table of a scan and its alias, " on lineitem l". */
+/* Append what a scan reads and its alias, " on lineitem l".  index: that of the scan's entry in the query's range table, from 1 on. */
 static void append_scan_target(struct sql_out *o, const struct postgres_reader *r, const struct postgres_query *q,
 			       const struct postgres_node *n, uint32_t index)
 {
@@ -168,7 +169,8 @@ static void append_node_type(struct sql_out *o, const struct postgres_reader *r,
 	}
 }
 
-/* The offset in a plan of the index of the table that a node works on, or POSTGRES_ABSENT if there is no such table. */
+/* Returns the offset in the plans of nodes of this type of the member with the range-table index of what the node works on, or
+ * POSTGRES_ABSENT if they have none. */
 static uint16_t offset_of_range_index(const struct postgres_layout *l, enum postgres_node_type type)
 {
 	if (type == POSTGRES_MODIFY_TABLE)
@@ -206,7 +208,7 @@ void postgres_node_name(const struct postgres_reader *r, const struct postgres_q
 
 static void append_decimal(struct sql_out *o, const char *before, double value, int decimals)
 {
-	if (!(value >= 0 && value < NUMBER_MAX)) /* true for NaN */
+	if (!(value >= 0 && value < NUMBER_MAX)) /* this is true for NaN as well */
 		return;
 	sql_out_text(o, before);
 	if (!decimals) {

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define LIST_MAX 10000 /* elements of a list, or of an array of nodes */
-#define RANGE_MAX 256 /* tables of a query that its component's number is computed from */
+#define LIST_MAX 10000 /* maximum number of elements of a list, or of an array of nodes */
+#define RANGE_MAX 256 /* maximum number of tables from which the number of a query's component is computed */
 #define OPERATION_MAX 6
 #define IDENTIFIER_BYTES 64 /* NAMEDATALEN */
 
@@ -37,7 +37,7 @@ static bool node_has_tag(const struct postgres_reader *r, uint64_t address, uint
 	return !(address & 7) && read_field_at(r, address, 0, &there, sizeof(there)) && there == tag;
 }
 
-/* Read the address and the number of a list's elements.  The empty list has address 0. */
+/* Read the address and the number of a list's elements.  address 0 is the empty list.  Returns false if it is no list, or is too long. */
 static bool read_list_header(const struct postgres_reader *r, uint64_t address, uint64_t *elements, uint32_t *nr)
 {
 	*elements = *nr = 0;
@@ -58,7 +58,7 @@ size_t postgres_read_text(const struct postgres_reader *r, uint64_t address, cha
 
 	*cut = false;
 	while (address && at + 1 < room) {
-		size_t part = 4096 - (address & 4095); /* up to the next page, which may be unmapped */
+		size_t part = 4096 - (address & 4095); /* read up to the next page at most, which may be unmapped */
 		char *end;
 
 		if (part > 256 - (address & 255))
@@ -158,7 +158,8 @@ uint64_t postgres_salt(uint32_t postmaster_pid, uint64_t start_time)
 	return postgres_hash(0, salt, sizeof(salt));
 }
 
-/* Hash the tables of a query.  Parallel workers have all tables of the query, but only a part of its plan. */
+/* Returns the hash continued by the tables of a query: kind, OID and name of each.  Parallel workers have all of these, but only a part of
+ * the plan. */
 static uint64_t hash_range_table(const struct postgres_reader *r, uint64_t hash, const struct postgres_query *q)
 {
 	const struct postgres_layout *l = r->layout;
@@ -246,7 +247,7 @@ bool postgres_node_counts(const struct postgres_reader *r, const struct postgres
 	    !read_field_at(r, counts, l->counts_rows, rows, sizeof(*rows)) ||
 	    !read_field_at(r, counts, l->counts_loops, loops, sizeof(*loops)))
 		return false;
-	if (running) { /* the current loop has not ended */
+	if (running) { /* the present execution has not ended */
 		*rows += now;
 		*loops += 1;
 	}
@@ -263,7 +264,7 @@ uint64_t postgres_node_id(uint64_t query_id, const struct postgres_node *n)
 
 /* ---------------------------------------------------------------------------------------------------------- walk */
 
-/* A node whose children are being visited, by one list of them after another. */
+/* A node on the current path, whose children are being visited, one list (enum stage) after another. */
 struct level {
 	uint64_t node;
 	uint32_t type;
@@ -292,13 +293,14 @@ static bool node_type_of_tag(const struct postgres_layout *l, uint32_t tag, enum
 	return false;
 }
 
-/* Read the node at w->node.address, whose owner, role and order are set. */
+/* Read the node at w->node.address, and set all members of w->node but owner, role and order, which are set already, and those that
+ * visit_plan_node() sets. */
 static enum postgres_end read_plan_node(struct walk *w)
 {
 	const struct postgres_reader *r = w->r;
 	const struct postgres_layout *l = r->layout;
 	struct postgres_node *n = &w->node;
-	uint64_t function[2], state; /* ExecProcNode, and behind it ExecProcNodeReal */
+	uint64_t function[2], state; /* ExecProcNode, and ExecProcNodeReal, which is the next member of PlanState */
 	uint32_t tag;
 
 	if (n->address & 7)
@@ -332,7 +334,7 @@ static bool open_child_array(const struct postgres_reader *r, struct level *at, 
 	       read_field_at(r, at->node, members, &at->elements, sizeof(at->elements));
 }
 
-/* Open the list of a single child, which is the member of the node with the child's address. */
+/* Make a list of the single child whose address a member of the node is, or an empty list if that is 0. */
 static bool open_single_child(const struct postgres_reader *r, struct level *at, uint16_t offset)
 {
 	uint64_t there;
@@ -393,7 +395,8 @@ static const enum postgres_role role_of_stage[NR_STAGES] = {
 	[MEMBERS] = POSTGRES_MEMBER,	   [CHILDREN] = POSTGRES_MEMBER, [SUBPLANS] = POSTGRES_SUBPLAN,
 };
 
-/* Read the next child of a node.  *node: its address, or 0 if there are no more.  *subplan: the SubPlanState that refers to it, or 0. */
+/* Read the next child of a node.  Sets *node to its address, or to 0 if there are no more, and *subplan to the address of the SubPlanState
+ * that refers to it, or 0. */
 static enum postgres_end read_next_child(const struct postgres_reader *r, struct level *at, uint64_t *node, uint64_t *subplan)
 {
 	*node = *subplan = 0;
@@ -413,12 +416,13 @@ static enum postgres_end read_next_child(const struct postgres_reader *r, struct
 			if (!read_field_at(r, *subplan, r->layout->subplan_node, node, sizeof(*node)))
 				return POSTGRES_UNREADABLE;
 		}
-		if (*node) /* 0: subplan that a parallel worker does not execute */
+		if (*node) /* it is 0 for a subplan that this parallel worker does not execute */
 			return POSTGRES_OK;
 	}
 }
 
-/* The AsyncRequest of an Append for the current node, or 0.  The Append has one for each asynchronous child. */
+/* Returns the address of the AsyncRequest by which an Append requests rows of the current node, or 0.  The Append has an array of them, by
+ * child. */
 static uint64_t find_request(const struct walk *w)
 {
 	const struct postgres_layout *l = w->r->layout;
@@ -459,7 +463,7 @@ visit_plan_node(struct walk *w, uint64_t subplan, int (*visit)(void *context, co
 enum postgres_end postgres_plan_walk(const struct postgres_reader *r, const struct postgres_query *q,
 				     int (*visit)(void *context, const struct postgres_node *n), void *context)
 {
-	struct walk w; /* 15 KB, most of which need not be cleared */
+	struct walk w; /* the struct has 15 KB, most of which need not be cleared */
 	enum postgres_end end;
 	bool stop = false;
 

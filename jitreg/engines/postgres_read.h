@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Readers of members of the server's structs, which return 0 if these cannot be read.  Context: any. */
+/* Read members of the server's structs.  The functions return 0 if these cannot be read.  Context: any. */
 #ifndef JITREG_POSTGRES_READ_H
 #define JITREG_POSTGRES_READ_H
 
 #include "jitreg/engines/postgres_code.h"
 
-#define POSTGRES_LIST_MAX 10000u /* limit of a list's elements */
+#define POSTGRES_LIST_MAX 10000u /* maximum number of a list's elements */
 
 static inline bool postgres_read_member(const struct postgres_reader *r, uint64_t address, uint16_t offset, void *to, size_t bytes)
 {
@@ -40,7 +40,8 @@ static inline uint8_t postgres_read_u8(const struct postgres_reader *r, uint64_t
 	return postgres_read_member(r, address, offset, &value, sizeof(value)) ? value : 0;
 }
 
-/* The number of elements of a list with this tag, or 0 if it is empty, has more than POSTGRES_LIST_MAX, or is not such a list. */
+/* Returns the number of elements of a list with this tag (List or IntList), or 0 if it is empty, has more than POSTGRES_LIST_MAX, or is not
+ * such a list. */
 static inline uint32_t postgres_list_nr(const struct postgres_reader *r, uint64_t list, uint16_t tag)
 {
 	uint32_t nr = postgres_read_u32(r, list, 0) == tag ? postgres_read_u32(r, list, r->layout->list_nr) : 0;
@@ -55,7 +56,8 @@ static inline uint64_t postgres_list_element(const struct postgres_reader *r, ui
 	return postgres_read_member(r, elements + 8 * (uint64_t)n, 0, &value, sizeof(value)) ? value : 0;
 }
 
-/* The struct RangeTblEntry of a table of a query, or 0.  index: from 1 on. */
+/* Returns the address of the struct RangeTblEntry with this index, from 1 on, in the range table of a PlannedStmt, or 0 if there is
+ * none. */
 static inline uint64_t postgres_range_table_entry(const struct postgres_reader *r, uint64_t statement, uint32_t index)
 {
 	uint64_t list = postgres_read_u64(r, statement, r->layout->statement_range_table), entry;

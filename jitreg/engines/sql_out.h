@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A buffer for SQL text of limited size, which is always terminated by NUL.  Context: any.  Allocates no memory. */
+/* A buffer of limited size for SQL text, which the functions below append to.  Text that does not fit is cut.  It is always terminated by
+ * NUL.  Context: any.  Allocates no memory. */
 #ifndef JITREG_SQL_OUT_H
 #define JITREG_SQL_OUT_H
 
@@ -17,9 +18,10 @@ void sql_out_bytes(struct sql_out *o, const char *text, size_t bytes);
 void sql_out_text(struct sql_out *o, const char *text);
 void sql_out_number(struct sql_out *o, uint64_t value, int min_digits);
 void sql_out_signed(struct sql_out *o, int64_t value);
-/* Append a name as an SQL identifier, in quotes if needed. */
+/* Append a name as an SQL identifier, in double quotes unless it consists of lower-case letters, digits, _ and $.  Keywords are not
+ * quoted. */
 void sql_out_identifier(struct sql_out *o, const char *name);
-/* End a cut text with "...", but not within a character. */
+/* If the text was cut, end it with "...", which does not split a character.  Nothing happens if room is less than 4. */
 void sql_out_end(struct sql_out *o);
 
 #endif

@@ -4,13 +4,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define TAG_MAX 64 /* limit of the tag of a dollar-quoted string */
+#define TAG_MAX 64 /* maximum length of the tag of a dollar-quoted string */
 
 struct text {
 	const char *at, *end;
 	char *begin, *to;
-	bool blank;   /* blank pending before the next output */
-	bool in_list; /* in the list of an IN, whose literals become one */
+	bool blank;   /* a blank is to be written before the next character */
+	bool in_list; /* the text is in the list of an IN, whose adjacent literals become one */
 };
 
 static bool is_digit(char c)
@@ -18,7 +18,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The characters of identifiers.  A table is fast, and every statement of a server is normalised. */
+/* The characters of identifiers, among them all bytes of non-ASCII characters.  This is a table because it is fast, and every statement of
+ * a server is normalised. */
 static const unsigned char identifier[256] = { ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['_'] = 1,
 					       ['$'] = 1,	  ['a' ... 'z'] = 1, [128 ... 255] = 1 };
 
@@ -54,7 +55,8 @@ static bool output_ends_with(const struct text *t, const char *what)
 	return (size_t)(t->to - t->begin) >= bytes && memcmp(t->to - bytes, what, bytes) == 0;
 }
 
-/* Is the minus at the end of the output a sign, that is behind an operator, a bracket or a comma? */
+/* Does the output end in a minus that is the sign of the literal that follows?  It is if an operator, an opening bracket or a comma is in
+ * front of it. */
 static bool is_sign_of_literal(const struct text *t)
 {
 	const char *c = t->to - 1;
@@ -83,7 +85,8 @@ static void put_literal(struct text *t)
 	}
 }
 
-/* Skip a quoted string.  A doubled quote does not end it, nor, if escapes is set, one behind a backslash. */
+/* Skip a quoted string or name, up to its closing quote or the end of the text.  A doubled quote does not close it, nor, if escapes is set,
+ * a quote behind a backslash. */
 static void skip_quoted(struct text *t, char quote, bool escapes)
 {
 	for (t->at++; t->at < t->end; t->at++) {
@@ -99,7 +102,8 @@ static void skip_quoted(struct text *t, char quote, bool escapes)
 		t->at++;
 }
 
-/* Skip a string $tag$ ... $tag$.  Returns false if this is not such a string, but a parameter. */
+/* Skip a string $tag$ ... $tag$, up to the end of the text if it is not closed.  Returns false if no such string begins here, but, for
+ * instance, a parameter ($1). */
 static bool skip_dollar_quoted(struct text *t)
 {
 	const char *tag_end = t->at + 1;
@@ -148,7 +152,8 @@ static void skip_number(struct text *t)
 		t->at++;
 }
 
-/* The number of letters that belong to the string behind them, as in E'\n', U&'a', b'01'. */
+/* Returns how many characters in front of a quote here belong to the string, as in E'\n', U&'a', b'01', or 0.  Sets *escapes if a backslash
+ * quotes in the string. */
 static size_t string_prefix_bytes(const struct text *t, bool *escapes)
 {
 	*escapes = false;
