@@ -20,9 +20,11 @@
  *	-ENOSYS   there is no agent in this process, or it has switched itself off
  *	-EINVAL   the record is malformed, such as a count without elements
  *	-ENOBUFS  the record was dropped, and the agent counts it
- * Context of all functions: any thread, never a signal handler.  No function allocates memory, none but jitreg_counter_block() waits for
- * longer than 1 ms, and all preserve errno.  Without an agent, a call costs a load, a branch and reading the clock (no system call), and
- * does not access its arguments.
+ * Context of all functions: any thread, never a signal handler.  No function allocates memory, and all preserve errno.  Once the agent has
+ * started, none waits for longer than 1 ms, except jitreg_counter_block(), and calls that run the host's replay function.  Without an
+ * agent, announcing something costs a load, a branch and reading the clock (no system call), and does not access what the arguments point
+ * to.  Once a second, such a call also searches for an agent by dlsym(), which takes the lock of the dynamic linker and may allocate
+ * memory.
  *
  * Validity: a name, a link and every other record is valid from its time stamp (the moment of the call) on, until it is ended or replaced.
  * Later records do not change the attribution of earlier samples.  So announce levels and components before links to them, and all of
@@ -56,20 +58,22 @@
 extern "C" {
 #endif
 
-/* Is there an agent that records?  Hosts can skip work if there is none. */
+/* Was an agent with a recorder found in this process?  Hosts can skip work if not.  The answer stays 1 after the recording has ended. */
 static inline int jitreg_enabled(void);
 
 /* ---------------------------------------------------------------------------------------------------------------- code */
 
-/* Announce generated code at [address, address + bytes).  code: its bytes, or NULL if they cannot be read yet.  index: a number of the
- * host's choice. */
+/* Announce generated code at [address, address + bytes).  code: its bytes, which are copied into the trace, or NULL if they cannot be read
+ * yet; the profiler may then have no instructions to show.  index: any number.  It is stored in the trace like jitdump's code_index, and is
+ * not used otherwise. */
 static inline int jitreg_code_load(uint64_t address, uint64_t bytes, uint64_t index, const char *name, const void *code);
 static inline int jitreg_code_move(uint64_t from, uint64_t to, uint64_t bytes, uint64_t index);
 /* Announce that the range is free.  Earlier samples in it stay attributable.  bytes 0: the whole code object at address. */
 static inline int jitreg_code_unload(uint64_t address, uint64_t bytes);
 
-/* Map code to components, for hosts that do the last lowering themselves.  The code at address belongs to component entries[i] from offset
- * entries[i].offset up to that of the next entry.  Offsets ascend. */
+/* Map code to components, for hosts that generate machine code themselves and know which component each part comes from.  The code at
+ * address belongs to the component of entries[i] from entries[i].offset up to the offset of the next entry, or to the end of the code.
+ * Offsets ascend. */
 struct jitreg_code_map_entry {
 	uint64_t offset; /* bytes from the code's address */
 	uint64_t level;
@@ -81,25 +85,26 @@ static inline int jitreg_code_map(uint64_t address, const struct jitreg_code_map
 
 /* Announce an abstraction level.  level: any number but 0.  upper: the level above it, or 0. */
 static inline int jitreg_level(uint32_t level, const char *name, uint32_t upper, uint32_t flags);
-#define JITREG_LEVEL_PLAN 1u /* components and edges of the level are the plan that reports show first */
+#define JITREG_LEVEL_PLAN 1u /* the components of the level and the edges between them are the plan that reports show first */
 #define JITREG_LEVEL_WAITS 2u /* components of the level are resources that threads wait for */
 
 /* Announce a component.  component: any number but 0, unique in its level and process while it is valid.  A component that is announced
  * again with another name or detail is another component from then on. */
 static inline int jitreg_component(uint32_t level, uint64_t component, const char *name, const char *detail, uint32_t flags);
-#define JITREG_COMPONENT_SHARED 1u  /* code used by several components, so a tag or the call stack decides */
-#define JITREG_COMPONENT_RUNTIME 2u /* code of the engine, not generated: informational, without effect on attribution */
-#define JITREG_COMPONENT_COMMON 4u  /* for servers of many processes: the number means this component in all of the recording */
+#define JITREG_COMPONENT_SHARED 1u  /* several components use its code, so a tag or the call stack decides which one a sample belongs to */
+#define JITREG_COMPONENT_RUNTIME 2u /* the component is code of the engine, which is not generated; no effect on attribution */
+#define JITREG_COMPONENT_COMMON 4u  /* for servers of many processes: the number is this component in all processes of the recording */
 
-/* A component by its level and number, so that a call does not take four plain integers. */
+/* A component by its level and number.  Functions take this instead of integers, so that the two are not mixed up. */
 struct jitreg_ref {
 	uint32_t level;
 	uint64_t component;
 };
 static inline struct jitreg_ref jitreg_at(uint32_t level, uint64_t component);
 
-/* Add a link to the Tagging Dictionary: lower was lowered from upper.  weight: the share of lower's samples that upper receives, relative
- * to other links of lower to the same level, 1 if it is the only one.  0 counts as 1. */
+/* Announce that lower was generated from upper (a link of the Tagging Dictionary), so that samples of lower are also samples of upper.
+ * weight: the share of lower's samples that upper receives, relative to the weights of lower's other links to the same level.  1 if there
+ * is no other link.  0 counts as 1. */
 static inline int jitreg_link_to(struct jitreg_ref lower, struct jitreg_ref upper, uint32_t weight);
 /* End a link.  upper.component 0: end all links of lower to that level. */
 static inline int jitreg_unlink_from(struct jitreg_ref lower, struct jitreg_ref upper);
@@ -109,8 +114,9 @@ static inline int jitreg_edge(uint32_t level, uint64_t from, uint64_t to, uint32
 
 /*
  * The Abstraction Tracker (Beischl et al., Profiling Dataflow Systems on Multiple Abstraction Levels, EuroSys 2021, section 4.2.4) is a
- * stack of the components that are being lowered.  Each lowering step has one, which the host owns, and zeroes before use except for its
- * levels.  If the stack is deeper than JITREG_TRACKER_DEPTH, the top stays unchanged, and push and pop still match.
+ * stack of the components that are being lowered.  Each lowering step has a tracker in memory of the host, which sets both levels and
+ * zeroes the rest before use.  Components that are pushed onto JITREG_TRACKER_DEPTH others are not stored, so the top stays the last one
+ * stored, until as many have been popped.
  */
 #define JITREG_TRACKER_DEPTH 64
 struct jitreg_tracker {
@@ -122,9 +128,10 @@ struct jitreg_tracker {
 };
 static inline void jitreg_tracker_push(struct jitreg_tracker *t, uint64_t upper);
 static inline void jitreg_tracker_pop(struct jitreg_tracker *t);
-/* The component that is being lowered, or 0. */
+/* Returns the component that is being lowered, or 0 if there is none. */
 static inline uint64_t jitreg_tracker_top(const struct jitreg_tracker *t);
-/* Link a newly created lower component to the top.  Without a top, nothing happens. */
+/* Link a newly created component of the lower level to the component that is being lowered.  If there is none, nothing happens, and 0 is
+ * returned. */
 static inline int jitreg_tracker_link(const struct jitreg_tracker *t, uint64_t lower);
 
 /* ---------------------------------------------------------------------------------------------------------------- tags */
@@ -133,7 +140,7 @@ static inline int jitreg_tracker_link(const struct jitreg_tracker *t, uint64_t l
  * Samples in code that several components share cannot be attributed by address.  A tag names the calling component: the caller sets a
  * number in a thread-local word or in a register around the call.  Check bits tell tags from other values: v is a tag if
  * (v & check_mask) == check_value.  Each field of a tag names a component.  Declare the tag before the first code that sets it runs.  A
- * later declaration replaces it.
+ * later declaration of the process, also of another word or register, replaces it.
  */
 struct jitreg_tag_field {
 	uint64_t level;
@@ -144,8 +151,9 @@ struct jitreg_tag_field {
 /*
  * Declare a tag in a thread-local word, which must be static TLS:
  *	static __thread uint64_t tag JITREG_STATIC_TLS;
- * Returns -EINVAL if it is not, since its place would differ from thread to thread.  Only samplers that run in the thread can read the word
- * (`tailor run --sampler signal`, or timer), while all samplers read registers.
+ * Returns -EINVAL if the word is not in static TLS, since its distance from the thread pointer would differ from thread to thread.  Only
+ * for x86-64.  Only samplers that run in the thread can read the word (`tailor run --sampler signal`, or timer), while all samplers read
+ * registers.
  */
 #define JITREG_STATIC_TLS __attribute__((tls_model("initial-exec")))
 static inline int jitreg_tag_in_word(const uint64_t *word, uint64_t check_mask, uint64_t check_value,
@@ -154,41 +162,41 @@ static inline int jitreg_tag_in_word(const uint64_t *word, uint64_t check_mask, 
  * Leaving the block by goto, break, return or an exception skips this (C++: jitreg.hpp restores the tag even then).  Context: any. */
 #define JITREG_WITH_TAG_WORD(word, v) \
 	JITREG_FOR_WORD_(JITREG_JOIN_(jitreg_old_, __LINE__), JITREG_JOIN_(jitreg_once_, __LINE__), word, v)
-/* Switch tasks (fibers, coroutines): this thread goes on with the task that has this tag.  Returns the tag of the task that it leaves.  The
- * host keeps that tag with the task, and passes it here when the task goes on. */
+/* Switch tasks (fibers, coroutines): sets the word of this thread to the tag of the task that it continues.  Returns the old tag, which
+ * belongs to the task that it leaves.  The host keeps that tag with the task, and passes it here when the task continues on any thread. */
 static inline uint64_t jitreg_task_switch(uint64_t *word, uint64_t tag);
 
 /*
  * Declare a tag in a register, which generated code, and a runtime that is compiled for it, leave unchanged.  where: the DWARF number of
- * the register (x86-64: rbx 3, r12 to r15 12 to 15).  The preserving ranges are code that changes the register only to set a tag.
- * The register is not read in samples of other code.
+ * the register (x86-64: rbx 3, r12 to r15 12 to 15).  The last two parameters are the preserving ranges: code that changes the register
+ * only to set a tag.  In samples of other code the register may hold anything, so it is not read.
  */
 struct jitreg_range {
 	uint64_t start;
-	uint64_t end; /* one past the last byte */
+	uint64_t end; /* address behind the last byte */
 };
 static inline int jitreg_tag_in_register(uint32_t where, uint64_t check_mask, uint64_t check_value, const struct jitreg_tag_field *fields,
 					 uint32_t nr_fields, const struct jitreg_range *keepers, uint32_t nr_keepers);
 /*
- * For tags in register r13, there are JITREG_WITH_TAG_R13(tag) { statements }, jitreg_tag_get_r13(), jitreg_tag_set_r13(v) and
- * jitreg_task_switch_r13(tag).  RBX, R12, R14 and R15 have the same.  The compiler must not use the register in the whole file, which is
- * gcc with -ffixed-r13 (clang has no such option).  The header cannot detect the option, so the build must define JITREG_FIXED_R13 with it:
- * -ffixed-r13 -DJITREG_FIXED_R13.  Without this definition the macro does not compile.
+ * A tag in register r13 is set by JITREG_WITH_TAG_R13(tag) { statements }, jitreg_tag_get_r13(), jitreg_tag_set_r13(v) and
+ * jitreg_task_switch_r13(tag).  RBX, R12, R14 and R15 have the same.  The compiler must not use the register anywhere in the file, which
+ * gcc ensures with -ffixed-r13 (clang has no such option).  The header cannot detect the option, so the build must define JITREG_FIXED_R13
+ * with it: -ffixed-r13 -DJITREG_FIXED_R13.  Without this definition the macro does not compile.
  */
 
 /* ------------------------------------------------------------------------------------------------------------- objects */
 
 /*
- * Engines that interpret a plan call the same functions for all of its nodes.  The running node follows from the object that each function
- * works on (PostgreSQL's PlanState, an operator's `this`).  The object is found on a sample's call stack, from the outermost frame inwards:
- * a frame of an object's function moves to the nearest object with that function below the one found so far.  If there are several such
- * objects, it moves to the one whose address is in a callee-saved register of that frame, or else in a word of the frame.  The last object
- * found decides for all levels of its components.
+ * Engines that interpret a plan call the same functions for all of its nodes, so the node that runs is known only from the object that a
+ * function works on (PostgreSQL's PlanState, an operator's `this`).  The profiler finds the object of a sample on its call stack, from the
+ * outermost frame inwards.  At each frame of a function that objects have, it goes from the object found so far to the nearest object below
+ * it that has this function.  If there are several such objects, it takes the one whose address is in a callee-saved register of that
+ * frame, or else in a word of the frame.  The sample belongs to the components of the last object found.
  *
  * address: the address of the object, a number that no other live object of the process has.  upper: the object that calls it, which was
- * announced before, or 0.  A frame of a function of an object without upper starts the search anew, so that a query inside a function of
- * another query is told apart from the outer one.  functions: start addresses of the object's functions, including a function that another
- * one jumps to at its end.  Another object announced at the same address replaces it.
+ * announced before, or 0.  At a frame of a function of an object without upper, the search begins anew, so that a query that a function of
+ * another query executes has its own samples.  functions: start addresses of the object's functions, including a function that another one
+ * jumps to at its end.  Another object announced at the same address replaces it.
  */
 struct jitreg_function {
 	uint64_t address;
@@ -199,12 +207,13 @@ struct jitreg_object_component {
 };
 static inline int jitreg_object(uint64_t address, uint64_t upper, uint32_t flags, const struct jitreg_function *functions,
 				uint32_t nr_functions, const struct jitreg_object_component *components, uint32_t nr_components);
-/* The object is a class of work (compiling, sorting rows away).  A frame of its functions decides wherever it is on the stack, and of the
- * frames further in only those of an object without upper change that.  Levels without a component of the class keep the components of the
- * object around it. */
+/* The object is a class of work, such as compiling, and not a node of a plan.  A sample with a frame of its functions anywhere on the stack
+ * belongs to its components, unless a frame further in belongs to an object without upper.  On levels on which the class has no component,
+ * the sample belongs to the components of the object found further out. */
 #define JITREG_OBJECT_CLASS 1u
-/* For objects without upper: only one such object exists at a time, so a frame of its functions belongs to it, whatever the registers hold.
- * Without this flag, a frame in which no register holds such an object is taken for a frame of an object that was not announced. */
+/* For objects without upper: only one such object exists at a time, so each frame of its functions belongs to it, and its address need not
+ * be in the frame.  Without this flag, a frame in which no register holds the address of such an object is taken for one of an object that
+ * was not announced. */
 #define JITREG_OBJECT_ALONE 2u
 /* For classes: while the object exists, all samples of the process belong to its components, on levels on which nothing else decides (such
  * as the client that the process works for). */
@@ -212,44 +221,52 @@ static inline int jitreg_object(uint64_t address, uint64_t upper, uint32_t flags
 /* Announce the end of an object and of all objects below it. */
 static inline int jitreg_object_end(uint64_t address);
 /*
- * Announce a program of an interpreter: the object executes steps, such as instructions of bytecode, of which the nth is at
- * first + n * stride and is component + n.  A word in the interpreter's frame, its instruction pointer, says which step runs.  The word
- * takes precedence over registers.  An object may have several such programs, which end with it.
+ * Announce a program of an interpreter: the object executes nr steps, such as instructions of bytecode.  Step n, from 0 on, is at address
+ * first + n * stride, and is the component with number component + n of the level.  The interpreter has the address of the step that runs
+ * in a word of its stack frame, which jitreg_step_word() names.  The word takes precedence over registers.  An object may have several such
+ * programs, which end with the object.
  */
 static inline int jitreg_object_steps(uint64_t address, uint64_t first, uint32_t stride, uint32_t nr, uint32_t level, uint64_t component);
-/* Announce the place of this word: frames of the function that begins at this address have it offset bytes above their stack pointer. */
+/* Announce where an interpreter has the address of the step that runs: frames of the function that begins at this address have it in the
+ * word offset bytes above their stack pointer. */
 static inline int jitreg_step_word(uint64_t function, uint32_t offset);
 
 /* --------------------------------------------------------------------------------------------------------------- marks */
 
 /*
  * A mark is a phase, or one execution of a component (a query, a compilation, a morsel, a task), from its begin to its end.
- * jitreg_mark_begin() returns its handle, with which any thread can end it, and other marks name it as their parent.  Without an agent the
- * handle is 0, which all functions accept.
+ * jitreg_mark_begin() returns its handle, with which any thread can end it, and other marks name it as their parent.  The handle is 0
+ * without an agent, or if the record was dropped.  All functions accept it: as a parent it means none, and the others do nothing and return
+ * -ENOSYS.
  *
- * covers: the threads whose samples belong to the mark.  of: the component that is executed, with level 0 for none.  instance: a number
- * that tells executions apart for users (that of a query).  Samples of a mark are also samples of its parent and of the parents above, so
- * a query has the samples of its morsels, whichever threads they run on.  Reports show the plan for marks with the name "run".
+ * covers: the threads whose samples belong to the mark.  of: the component that is executed, or jitreg_at(0, 0) for none.  instance: a
+ * number by which users tell executions apart, such as that of a query.  Samples of a mark are also samples of its parent and of the
+ * parents above, so a query has the samples of its morsels, whichever threads they run on.  Reports show the plan for marks with the name
+ * "run".
  */
 #define JITREG_COVERS_THREAD 1u	 /* this thread, from begin to end */
 #define JITREG_COVERS_TASK 2u	 /* this thread until jitreg_mark_leave(), and any thread from jitreg_mark_enter() on */
 #define JITREG_COVERS_PROCESS 3u /* all threads */
 static inline uint64_t jitreg_mark_begin(uint32_t covers, const char *name, struct jitreg_ref of, uint64_t instance, uint64_t parent,
 					 const char *text);
-/* End a mark.  units: the amount of work (rows, bytes), or 0 if unknown. */
+/* End a mark.  units: the amount of work that was done (rows, bytes), or 0 if unknown. */
 static inline int jitreg_mark_end(uint64_t mark, uint64_t units);
-/* Move the mark of a task between threads: it leaves this thread, and continues on the thread that calls jitreg_mark_enter(). */
+/* Move a mark that covers a task between threads: jitreg_mark_leave() ends it on this thread, and it continues on the thread that calls
+ * jitreg_mark_enter(). */
 static inline int jitreg_mark_leave(uint64_t mark);
 static inline int jitreg_mark_enter(uint64_t mark);
 
 /* ------------------------------------------------------------------------------------------------- numbers and queries */
 
-/* Reserve nr numbers that are unique in this process, and return the first one.  The numbers fit into a tag's field of 32 bits. */
+/* Reserve nr consecutive numbers for components or counter blocks, and return the first one.  With an agent they are unique in this
+ * process.  Without one they are unique only in the calling program or library, but do not occur among those of an agent that comes later.
+ * The first billion numbers fit into a tag's field of 32 bits. */
 static inline uint64_t jitreg_new_ids(uint64_t nr);
 /* Announce that the components with numbers [first, first + nr) of all levels belong to a scope of this name, such as a query.  text: the
  * scope's text, such as SQL. */
 static inline int jitreg_scope(uint64_t first, uint64_t nr, const char *name, const char *text);
-/* End these components.  Their numbers may be used again for other components with any names. */
+/* End the scope, and the components with these numbers of all levels.  The numbers may be used again for other components, with any
+ * names. */
 static inline int jitreg_scope_end(uint64_t first, uint64_t nr);
 
 /* ---------------------------------------------------------------------------------------------------- execution counts */
@@ -258,15 +275,17 @@ static inline int jitreg_scope_end(uint64_t first, uint64_t nr);
  * Exact execution counts: generated code adds 1 to a counter in memory.  jitreg_counter_block() provides nr_copies times nr_entries
  * counters of 64 bits, all 0, in memory shared with the recorder, so a process that is killed loses no count.  Counter i of copy c is
  * counters[c * JITREG_COUNTER_STRIDE(nr_entries) + i].  Copies are added up, so each thread can have a copy of its own and needs no
- * atomics.  *block is set to the number of the block for jitreg_counter_block_end(), or to 0 without an agent.
+ * atomics.  *block is set to the number of the block for jitreg_counter_block_end(), or to 0 if the counters are not recorded.
  *
- * Returns the counters.  Without an agent, these are a buffer of this object that all blocks share and nothing reads, or NULL if more than
- * JITREG_COUNTERS_WITHOUT_AGENT counters are needed.  If the agent has no memory left, the call waits for the recorder, mostly some
- * milliseconds, and at most 0.4 s if the recorder does not run.  A forked child counts into memory of its own, which is not recorded.
+ * Returns the counters.  Without an agent, or if it has no memory left, these are a buffer of the calling program or library that all such
+ * blocks share and nothing reads, so that generated code need not check for an agent.  Returns NULL if that buffer, of
+ * JITREG_COUNTERS_WITHOUT_AGENT counters, is too small for all copies.  If the agent needs more memory, the call waits for the recorder,
+ * mostly some milliseconds, and at most 0.4 s if the recorder does not run.  A forked child counts into memory of its own, which is not
+ * recorded.
  */
 struct jitreg_counter_entry {
 	uint64_t kind;	/* JITREG_COUNTS_* */
-	uint64_t level; /* level and component: what is executed, or has the flow (jitreg_flow()) */
+	uint64_t level; /* level and component: the component that is executed, or whose flow it is (jitreg_flow()) */
 	uint64_t component;
 	uint64_t at;
 };
@@ -274,17 +293,18 @@ struct jitreg_counter_entry {
 #define JITREG_COUNTS_BLOCK 2u	/* executions of block number `at` of the component's flow */
 #define JITREG_COUNTS_EDGE 3u	/* executions of arc number `at` of the component's flow */
 #define JITREG_COUNTS_CALL 4u	/* executions of call number `at` of the component's flow */
-#define JITREG_COUNTS_OFFSET 5u /* executions of the instruction `at` bytes behind address component; level 0 */
+#define JITREG_COUNTS_OFFSET 5u /* executions of the instruction at address component + at; level 0 */
 #define JITREG_COUNTER_STRIDE(nr_entries) ((JITREG_CAST_(size_t, nr_entries) + 7u) / 8u * 8u)
 #define JITREG_COUNTERS_WITHOUT_AGENT 4096u
 #define JITREG_COUNTERS_MAX (1u << 20) /* limit of a block's counters, all copies together */
 static inline uint64_t *jitreg_counter_block(const struct jitreg_counter_entry *entries, uint32_t nr_entries, uint32_t nr_copies,
 					     uint64_t *block);
-/* End a block, which nothing may count into any more.  Its last values are recorded, and its memory is reused.  block 0: nothing
- * happens. */
+/* End a block.  Its last values are recorded, and its memory is reused, so no code may count into it any more.  block 0: nothing happens.
+ * If the values cannot be recorded, the block does not end, and an error is returned. */
 static inline int jitreg_counter_block_end(uint64_t block);
-/* For hosts that keep counts in memory of their own.  jitreg_counter_entries() announces a block once, and jitreg_counter_values() records
- * the current values of all its counters, in the order of the entries.  block: a number from jitreg_new_ids(), unique in this process. */
+/* These are for hosts that keep counts in memory of their own.  jitreg_counter_entries() announces a block once, and
+ * jitreg_counter_values() records the current values of all its counters, in the order of the entries.  block: a number from
+ * jitreg_new_ids(), unique in this process. */
 static inline int jitreg_counter_entries(uint64_t block, const struct jitreg_counter_entry *entries, uint32_t nr_entries);
 struct jitreg_count {
 	uint64_t count;
@@ -293,9 +313,9 @@ static inline int jitreg_counter_values(uint64_t block, const struct jitreg_coun
 
 /*
  * The flow of a function, which is the component (level, component), consists of its basic blocks, the arcs between them, and the possible
- * callees of its calls.  Only some of the arcs need counters.  As many executions leave a block as enter it, from which the other counts
- * follow.  jitreg_place.h chooses the arcs to count.  Numbers of blocks, arcs and calls are indices into these arrays.  Announcing the flow
- * of a component again replaces it.
+ * callees of its calls.  Only some of the arcs need counters: as many executions leave a block as enter it, so the other counts can be
+ * computed.  jitreg_place.h chooses the arcs to count.  Numbers of blocks, arcs and calls are indices into these arrays.  If a flow of the
+ * component was announced before, the new one replaces it.
  */
 struct jitreg_flow_block {
 	uint64_t level; /* the block executes components [first, first + nr) of this level; nr 0: unknown */
@@ -314,7 +334,7 @@ struct jitreg_flow_call {
 	uint64_t level; /* level and component of the callee; component 0: unknown callee */
 	uint64_t component;
 };
-struct jitreg_flow_execution { /* the component (operator, source line) is executed when the block is */
+struct jitreg_flow_execution { /* the component (operator, source line) is executed once in each execution of the block */
 	uint64_t level;
 	uint64_t component;
 	uint64_t block;
@@ -334,20 +354,21 @@ static inline int jitreg_flow(uint32_t level, uint64_t component, uint32_t flags
 
 /* ---------------------------------------------------------------------------------------------- facts, lines, memory */
 
-/* Announce a number about a component: "rows", "estimated rows", block counts.  The last value with a name is valid. */
+/* Announce a number about a component, such as "rows" or "estimated rows".  A later value with the same name replaces it. */
 static inline int jitreg_counter(uint32_t level, uint64_t component, const char *name, int64_t value);
 
 /* Announce a text that line tables refer to by name (the file name in the debug information).  If level is not 0, the lines of the text are
  * components of that level: line 1 is component first_line, line 2 the next number, and so on. */
 static inline int jitreg_source_text(const char *name, const char *text, size_t bytes, uint32_t level, uint64_t first_line, uint32_t flags);
-#define JITREG_SOURCE_QUERY 1u /* text of the user, which reports show with the plan, or with the scope of the same name */
+#define JITREG_SOURCE_QUERY 1u /* the text is the user's query, which reports show with the plan, or with the scope of the same name */
 
 /* Name the memory at [address, address + bytes) from now on, in place of earlier names.  The memory belongs to a component (0: to none).
  * When it is freed, call jitreg_memory(address, 0, "", 0, 0). */
 static inline int jitreg_memory(const void *address, uint64_t bytes, const char *name, uint32_t level, uint64_t component);
 
-/* Send a request to the recorder.  START and STOP: start or stop counting.  CUT: end this file here, if the recorder writes one after
- * another (`--epochs`).  NOTE: no request; name is a sentence for users of the trace. */
+/* Send a request to the recorder.  START and STOP: start or stop counting and sampling.  CUT: end the present trace file and begin the next
+ * one, if the recorder writes one after another (`--epochs`).  NOTE: no request; name is a sentence that reports show to users of the
+ * trace. */
 static inline int jitreg_control(uint32_t action, const char *name);
 #define JITREG_CONTROL_START 1u
 #define JITREG_CONTROL_STOP 2u
@@ -357,8 +378,9 @@ static inline int jitreg_control(uint32_t action, const char *name);
 /* -------------------------------------------------------------------------------------------- recorders that come late */
 
 /*
- * A recorder can come when code runs already (`tailor attach --inject`, `tailor start`).  A host that supports this sets a function that
- * announces everything live, and runs it at a suitable place, where it holds no locks that the function takes:
+ * A recorder can come after code was generated (`tailor attach --inject`, `tailor start`).  A host that supports this sets a function that
+ * announces all code, components and so on that are in use, and calls it by way of jitreg_replay() at a suitable place, where it holds no
+ * locks that the function takes:
  *	if (jitreg_replay_wanted())
  *		jitreg_replay();
  * jitreg_replay_wanted() costs a load or two.  jitreg_replay() returns 1 if it ran the function, which one thread does once for each
@@ -368,8 +390,8 @@ typedef void (*jitreg_replay_function)(void *host);
 static inline void jitreg_set_replay(jitreg_replay_function replay, void *host);
 static inline int jitreg_replay_wanted(void);
 static inline int jitreg_replay(void);
-/* Set a function that runs by itself inside the next call of this header, on the calling thread, which may hold any locks.  The function
- * must not take locks. */
+/* Set a function that the header itself calls, when a recorder has come, inside the next call that announces something.  It runs on the
+ * calling thread, which may hold any locks, so it must not take locks. */
 static inline void jitreg_set_replay_anywhere(jitreg_replay_function replay, void *host);
 
 /* ------------------------------------------------------------------------------ records of other formats; older forms */
@@ -378,13 +400,14 @@ static inline void jitreg_set_replay_anywhere(jitreg_replay_function replay, voi
 static inline int jitreg_debug_info(uint64_t address, uint64_t nr_entries, const void *entries, size_t bytes);
 /* Announce inlined functions of the code at address (INLINES below), before the code itself. */
 static inline int jitreg_inlines(uint64_t address, uint64_t nr_entries, const void *entries, size_t bytes);
-/* Announce eh_frame_hdr and eh_frame of the next LOAD of this thread, as in jitdump. */
+/* Announce the unwind information (eh_frame_hdr and eh_frame) of the code that this thread announces next, in the format of jitdump. */
 static inline int jitreg_unwinding_info(const void *data, uint64_t bytes, uint64_t header_bytes, uint64_t mapped_bytes);
-/* Announce relocated .eh_frame bytes at address. */
+/* Announce unwind information: the relocated bytes of an .eh_frame section, which are valid at this address, though frames may be a
+ * copy. */
 static inline int jitreg_eh_frame(uint64_t address, const void *frames, uint32_t bytes);
 
-/* Announce a loaded object.  load_bias is added to the addresses in the ELF file.  bytes: the whole file if the object is in memory
- * only or deleted, and otherwise NULL with nr_bytes 0. */
+/* Announce a loaded program or library.  load_bias: the difference between addresses in memory and in the ELF file.  bytes: the whole file
+ * if it exists in memory only or was deleted, and otherwise NULL with nr_bytes 0. */
 struct jitreg_segment {
 	uint64_t address; /* begin of the mapping */
 	uint64_t bytes;
@@ -393,15 +416,16 @@ struct jitreg_segment {
 };
 static inline int jitreg_image(uint64_t load_bias, uint32_t flags, const char *path, const struct jitreg_segment *segments,
 			       uint32_t nr_segments, const void *build_id, uint32_t build_id_bytes, const void *bytes, uint32_t nr_bytes);
-#define JITREG_IMAGE_MEMORY_ELF 1u /* bytes is an ELF that exists in memory only, section addresses final */
+#define JITREG_IMAGE_MEMORY_ELF 1u /* bytes is an ELF file that exists in memory only; its sections have their final addresses */
 #define JITREG_IMAGE_DELETED 2u	   /* the file has been deleted */
 #define JITREG_IMAGE_MAIN 4u	   /* the program itself */
 #define JITREG_IMAGE_VDSO 8u
 static inline int jitreg_image_unload(uint64_t load_bias, const char *path);
-/* Announce an executable mapping of which only the mapper is known, by image path and offset of the call in it. */
+/* Announce an executable mapping of which only the code that mapped it is known.  mapper, mapper_offset: the path of the program or
+ * library, and the offset of the call in it. */
 static inline int jitreg_region(uint64_t address, uint64_t bytes, uint32_t prot, const char *mapper, uint64_t mapper_offset);
 
-/* The older forms below say no more than the functions above. */
+/* The older forms below do the same as the functions above, which are to be preferred. */
 static inline int jitreg_link(uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper, uint32_t weight);
 static inline int jitreg_unlink(uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper);
 /* Announce a text, as jitreg_source_text() does.  first_component: one less than the component of line 1. */
@@ -411,45 +435,47 @@ static inline int jitreg_tag(uint32_t where, uint64_t address, uint64_t check_ma
 			     const struct jitreg_tag_field *fields, uint32_t nr_fields, const struct jitreg_range *keepers,
 			     uint32_t nr_keepers);
 #define JITREG_TAG_MEMORY 0xffffffffu
-/* Begin or end a mark without a handle.  Its end has the same name, component and instance.  component 0: the mark covers the process. */
+/* Begin or end a mark without a handle.  The end must have the same thread, name, component and instance.  component 0: the mark covers all
+ * threads, otherwise this one. */
 static inline int jitreg_mark(uint32_t action, const char *name, uint32_t level, uint64_t component, uint64_t instance,
 			      uint64_t parent_instance, uint64_t units, const char *text);
 
 /* The interface of the agent, which libtailor.so exports.  jitreg_emit() takes one record in parts, of which the first holds the whole
- * prefix.  The agent fills in total_size and a time stamp of 0. */
+ * prefix.  The agent sets total_size, and sets the time stamp if it is 0. */
 typedef int (*jitreg_emit_function)(const struct iovec *parts, int nr_parts);
 int jitreg_emit(const struct iovec *parts, int nr_parts);
-/* The number of recorders that the agent has sent records to so far, 0 if none has come yet. */
+/* Changes when another recorder comes, so that hosts announce again what is in use.  0: the agent has no recorder. */
 extern uint32_t jitreg_recorders;
-/* Host and agent exchange their versions, and each uses the members that it knows.  bytes: the size of the structure in the caller's
- * version. */
+/* jitreg_connect() exchanges the versions of host and agent, and fills in the members that the structures of both have.  bytes: the size of
+ * the structure in the caller's version.  Returns 0, or -EINVAL if that has no room for the version. */
 struct jitreg_agent {
 	uint32_t bytes;
-	uint32_t version; /* in: of the header; out: of the agent */
+	uint32_t version; /* in: version of the host's header; out: version of the agent */
 	uint64_t (*new_ids)(uint64_t nr);
 };
 int jitreg_connect(struct jitreg_agent *agent);
-/* Allocate memory for nr_copies * nr_entries counters, all 0 (block 0), or release that of a block (block: its number).  Returns -ENOBUFS
- * if there is no memory left. */
+/* jitreg_counters() allocates memory for nr_copies times JITREG_COUNTER_STRIDE(nr_entries) counters, all 0, if block is 0.  Otherwise it
+ * records the values of this block, and releases its memory.  Returns 0, -ENOBUFS if no memory is left, -EINVAL if the numbers are 0 or too
+ * large or there is no such block, or -ENOSYS if the agent does not record. */
 struct jitreg_counter_memory {
 	uint32_t bytes; /* size of this structure in the caller's version */
 	uint32_t nr_copies;
 	uint32_t nr_entries;
 	uint32_t reserved;
 	uint64_t block; /* out: number of the block */
-	uint64_t place; /* out: value for the record */
+	uint64_t place; /* out: member place of the record COUNTER_BLOCK */
 	uint64_t *counters; /* out */
 };
 int jitreg_counters(struct jitreg_counter_memory *memory);
 
 /* ========================================================================================================= the records */
 
-/* A LOAD with this time stamp means that the code was there before the agent came (found on attach). */
+/* The time stamp of a LOAD whose code was generated at an unknown time before the agent came. */
 #define JITREG_TIME_BEFORE 1u
 
 /*
  * There is one list of fields per record.  The kinds are:
- *   U32 U64 S64   fixed part, in this order, without padding
+ *   U32 U64 S64   fixed part, in the order of the list, without padding
  *   NR            fixed part: a u32 count (bytes of a STR or BIN, elements of an ARR); the n-th NR belongs to the n-th
  *                 of STR, BIN, ARR
  *   STR BIN       variable part: text (UTF-8, without NUL) and bytes
@@ -471,9 +497,8 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 #define JITREG_FIELDS_CLOSE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES)
 #define JITREG_FIELDS_UNWINDING_INFO(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(unwinding_size) U64(eh_frame_hdr_size) U64(mapped_size) REST(unwinding_data)
-/* A loaded object.  load_bias is added to the addresses in the ELF file.  bytes: the whole file, for objects that are in memory only
- * or deleted (JITREG_IMAGE_MEMORY_ELF: section addresses are final and debug sections are not relocated, as in those that LLVM passes to
- * the GDB JIT interface).  An ELF of that kind needs no segments. */
+/* A loaded program or library; see jitreg_image().  An ELF file with JITREG_IMAGE_MEMORY_ELF has final addresses of sections, but debug
+ * sections that are not relocated, as those that LLVM passes to the GDB JIT interface.  It needs no segments. */
 #define JITREG_FIELDS_IMAGE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(load_bias) U32(flags) NR(nr_segments) NR(build_id_bytes) NR(path_bytes) NR(bytes_bytes) U32(reserved) \
 	ARR(segments, segment) BIN(build_id) STR(path) BIN(bytes)
@@ -482,10 +507,11 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 /* An executable mapping, and the code that made it. */
 #define JITREG_FIELDS_REGION(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) U32(prot) NR(mapper_bytes) U64(mapper_offset) STR(mapper)
-/* The range is free, and earlier samples in it stay attributable.  bytes 0: the whole code object at address. */
+/* The range is free from now on; see jitreg_code_unload().  bytes 0: the whole code object at address. */
 #define JITREG_FIELDS_CODE_UNLOAD(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes)
-/* Call-frame information as a JIT registers it: .eh_frame bytes, which are valid at the address from which they are copied. */
+/* Unwind information as a JIT registers it with __register_frame(): the bytes of an .eh_frame section, whose relative addresses are valid
+ * at the address from which they were copied. */
 #define JITREG_FIELDS_EH_FRAME(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U32(flags) NR(frames_bytes) BIN(frames)
 /* An abstraction level.  upper: the levels that its components are linked to. */
@@ -493,15 +519,15 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 	U32(level) U32(flags) NR(name_bytes) NR(nr_upper) STR(name) ARR(upper, level_ref)
 #define JITREG_FIELDS_COMPONENT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) U32(flags) U64(component) NR(name_bytes) NR(detail_bytes) STR(name) STR(detail)
-/* Tagging Dictionary: lower component -> upper component; weights share a sample between several uppers. */
+/* A link of the Tagging Dictionary; see jitreg_link_to().  Weights divide a sample of the lower component among several upper ones. */
 #define JITREG_FIELDS_LINK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(lower_level) U32(upper_level) U64(lower) U64(upper) U32(weight) U32(reserved)
 #define JITREG_FIELDS_UNLINK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(lower_level) U32(upper_level) U64(lower) U64(upper)
-/* For hosts that do the last lowering themselves: from entries[i].offset on, code belongs to that component. */
+/* The components that the parts of a code object belong to; see jitreg_code_map(). */
 #define JITREG_FIELDS_CODE_MAP(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(code_addr) NR(nr_entries) U32(reserved) ARR(entries, code_map_entry)
-/* Dataflow between two components of a level: plans, pipelines, DAGs.  from: the producer; to: the consumer. */
+/* Dataflow between two components of a level, as in a plan.  from: the producer; to: the consumer. */
 #define JITREG_FIELDS_EDGE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) NR(label_bytes) U64(from) U64(to) U32(order) U32(reserved) STR(label)
 /* The place and the format of a tag.  where: a DWARF register number, or JITREG_TAG_MEMORY (address: offset of the word from the thread
@@ -512,8 +538,8 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 	ARR(fields, tag_field) ARR(keepers, range)
 #define JITREG_FIELDS_COUNTER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) NR(name_bytes) U64(component) S64(value) STR(name)
-/* Begin or end of a phase, or of one execution of a component.  Trailing fields: mark is its handle (0: none, and its end is found by name,
- * component and instance), parent the handle of another mark. */
+/* Begin or end of a phase, or of one execution of a component; see jitreg_mark_begin().  Trailing fields: mark is its handle (0: none, and
+ * its end is the one with the same thread, name, component and instance), parent the handle of the mark that contains it. */
 #define JITREG_FIELDS_MARK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(action) U32(level) U64(component) U64(instance) U64(parent_instance) U64(units) \
 	NR(name_bytes) NR(text_bytes) STR(name) STR(text)
@@ -558,7 +584,7 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 #define JITREG_FIELDS_FLOW(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) U32(flags) U64(component) NR(nr_blocks) NR(nr_arcs) NR(nr_calls) NR(nr_executions) \
 	ARR(blocks, flow_block) ARR(arcs, flow_arc) ARR(calls, flow_call) ARR(executions, flow_execution)
-/* The version of the header that the following records come from. */
+/* The version of jitreg.h in a program or library that sends records from now on. */
 #define JITREG_FIELDS_HELLO(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U32(version) U32(flags)
 
 #define JITREG_TRAILING_LOAD(U32, U64)
@@ -629,7 +655,7 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 	X(OBJECT_STEPS, object_steps, 89) \
 	X(STEP_WORD, step_word, 90)
 
-/* An element of ARR parts; the others are above. */
+/* An element of the list upper of LEVEL.  The elements of other lists are above, beside the functions that take them. */
 struct jitreg_level_ref {
 	uint64_t level;
 };
@@ -644,7 +670,8 @@ struct jitreg_prefix {
 enum jitreg_id { JITREG_RECORDS(JITREG_ID_) JITREG_ID_MAX_ = 127 };
 #undef JITREG_ID_
 
-/* struct jitreg_<name>_record has prefix and fixed part, struct jitreg_<name>_trailing the trailing fields if there are some. */
+/* struct jitreg_<name>_record has the prefix and the fixed part of a record.  struct jitreg_mark_trailing has the trailing fields of
+ * MARK. */
 #define JITREG_M32_(f) uint32_t f;
 #define JITREG_M64_(f) uint64_t f;
 #define JITREG_MS64_(f) int64_t f;
@@ -677,7 +704,7 @@ struct jitreg_mark_trailing {
 
 /* COUNTER_VALUES flags */
 #define JITREG_VALUES_LAST 1u /* the block has ended */
-#define JITREG_VALUES_BASE 2u /* values at the begin of the recording, which are subtracted */
+#define JITREG_VALUES_BASE 2u /* values at the begin of the recording, which are subtracted from later ones */
 
 /* =========================================================================================================== implementation */
 
@@ -691,11 +718,12 @@ struct jitreg_mark_trailing {
 #define JITREG_POINTER_(type, v) ((type)(v))
 #endif
 
-/* The state of this object (program or library), which all of its translation units share. */
+/* The state of this program or library, which all of its translation units share.  Each program and library of a process has a state of its
+ * own. */
 struct jitreg_state_1_ {
 	jitreg_emit_function emit;
 	const uint32_t *recorders; /* jitreg_recorders of the agent */
-	uint32_t heard_by;	   /* number of the last recorder that everything live was announced to */
+	uint32_t heard_by;	   /* number of the last recorder for which the replay function ran or was not needed */
 	uint32_t greeted;	   /* number of the last recorder that HELLO was sent to */
 	uint32_t anywhere;	   /* the replay function may run in any call */
 	uint32_t reserved;
@@ -757,7 +785,7 @@ static inline int jitreg_replay_to_(uint32_t recorder)
 	return 1;
 }
 
-/* Announce the host to a new recorder, the first or a later one. */
+/* Called when jitreg_recorders has another value than greeted: sends HELLO, and runs the replay function if it may run anywhere. */
 JITREG_RARE_ static void jitreg_greet_(uint32_t recorder)
 {
 	struct jitreg_hello_record r;
@@ -774,8 +802,8 @@ JITREG_RARE_ static void jitreg_greet_(uint32_t recorder)
 }
 
 /*
- * Find the agent, at most once a second while there is none.  (A weak reference to jitreg_emit would stay NULL in non-PIE executables and
- * for agents that are loaded later.)  An agent without a recorder counts as none.
+ * Find the agent.  jitreg_agent_() calls this at most once a second while there is none.  (A weak reference to jitreg_emit would stay NULL
+ * in non-PIE executables and for agents that are loaded later.)  An agent without a recorder counts as none.
  */
 JITREG_RARE_ static jitreg_emit_function jitreg_look_(int64_t now_s)
 {
@@ -791,7 +819,8 @@ JITREG_RARE_ static jitreg_emit_function jitreg_look_(int64_t now_s)
 	recorders = symbol ? dlsym(NULL, "jitreg_recorders") : NULL;
 	recorder = recorders ? __atomic_load_n(JITREG_CAST_(const uint32_t *, recorders), __ATOMIC_ACQUIRE) : 0;
 	if (!recorder) {
-		/* Set after the search: a thread that comes during the search of another must search too, or its record is lost. */
+		/* looked_s is set after the search.  If it were set before, a thread that calls during the search would not search, and its
+		 * record would be lost although there is an agent. */
 		__atomic_store_n(&jitreg_state_1_.looked_s, now_s, __ATOMIC_RELAXED);
 		if (!recorders)
 			(void)dlerror();
@@ -812,7 +841,7 @@ JITREG_RARE_ static jitreg_emit_function jitreg_look_(int64_t now_s)
 		(void)dlerror();
 	}
 	memcpy(&emit, &symbol, sizeof(emit));
-	/* If no call failed before, no replay is needed for this recorder. */
+	/* If no search failed before, this is the first record, so no replay is needed for this recorder. */
 	if (!looked_s && __atomic_load_n(&jitreg_state_1_.heard_by, __ATOMIC_RELAXED) == 0)
 		__atomic_store_n(&jitreg_state_1_.heard_by, recorder, __ATOMIC_RELAXED);
 	__atomic_store_n(&jitreg_state_1_.recorders, JITREG_CAST_(const uint32_t *, recorders), __ATOMIC_RELEASE);
@@ -874,7 +903,8 @@ static inline int jitreg_emit_(uint32_t id, void *record, size_t fixed_bytes, co
 	return emit ? jitreg_emit_by_(emit, id, record, fixed_bytes, rest, nr_rest) : -ENOSYS;
 }
 
-/* Make a part.  The agent refuses a part without base that has bytes, which is a count without elements. */
+/* Make a part of a record.  The agent refuses a record with a part that has bytes but a NULL base: the caller gave a count, but no
+ * elements. */
 static inline struct iovec jitreg_part_(const void *base, size_t bytes)
 {
 	struct iovec part;
@@ -884,7 +914,8 @@ static inline struct iovec jitreg_part_(const void *base, size_t bytes)
 	return part;
 }
 
-/* Refuse a record.  A malformed one is sent to the agent, which counts it, so that `tailor check` lists it. */
+/* Returns -EINVAL for a record with invalid arguments.  The agent is sent a malformed record with this id, which it counts, so that `tailor
+ * check` lists it. */
 JITREG_RARE_ static int jitreg_refuse_(jitreg_emit_function emit, uint32_t id)
 {
 	struct iovec nothing = jitreg_part_(NULL, 1);
@@ -903,7 +934,7 @@ static inline uint32_t jitreg_text_bytes_(const char *text)
 	return bytes < UINT32_MAX ? JITREG_CAST_(uint32_t, bytes) : UINT32_MAX;
 }
 
-/* JITREG_BEGIN_() zeroes the record, or returns from the function if there is no agent. */
+/* JITREG_BEGIN_() defines the variables r (a record, zeroed) and emit_, or returns -ENOSYS from the function if there is no agent. */
 #define JITREG_BEGIN_(name, r) \
 	struct jitreg_##name##_record r; \
 	jitreg_emit_function emit_ = jitreg_agent_(); \
@@ -1266,7 +1297,8 @@ static inline int jitreg_mark(uint32_t action, const char *name, uint32_t level,
 	return JITREG_SEND_(JITREG_MARK, r, parts);
 }
 
-/* Send a mark with a handle.  Agents that do not know handles get none, since they would never see the end of such a mark. */
+/* Send a mark with a handle.  An agent without jitreg_connect() does not know handles, and would not find the end of such a mark, so it
+ * gets none. */
 static inline int jitreg_mark_by_handle_(struct jitreg_mark_record *r, struct jitreg_mark_trailing *trailing, const char *name,
 					 const char *text)
 {
@@ -1297,7 +1329,7 @@ static inline uint64_t jitreg_mark_begin(uint32_t covers, const char *name, stru
 	r.level = of.level;
 	r.component = of.component;
 	r.instance = instance;
-	/* Handles of different objects differ: they consist of the address of the object's state and a number. */
+	/* Handles are unique in the process, because they are made of the address of the state of this program or library, and a number. */
 	trailing.mark = (JITREG_CAST_(uint64_t, JITREG_ADDRESS_(&jitreg_state_1_)) << 16) +
 			__atomic_add_fetch(&jitreg_state_1_.nr_marks, 1, __ATOMIC_RELAXED);
 	trailing.parent = parent;
@@ -1335,8 +1367,8 @@ static inline int jitreg_mark_enter(uint64_t mark)
 	return jitreg_mark_act_(JITREG_MARK_ENTER, mark, 0);
 }
 
-/* The agent has one sequence of numbers for all objects of the process.  Without an agent each object has its own one, below the
- * agent's. */
+/* The agent has one sequence of numbers for the whole process, from this number on.  Without an agent each program and library has its own
+ * sequence below it, in one of 1024 ranges of 2^20 numbers, so two of them rarely share a range. */
 #define JITREG_IDS_OF_AGENT_ (1u << 30)
 static inline uint64_t jitreg_new_ids(uint64_t nr)
 {
@@ -1420,8 +1452,8 @@ static inline int jitreg_step_word(uint64_t function, uint32_t offset)
 	return JITREG_SEND_FIXED_(JITREG_STEP_WORD, r);
 }
 
-/* Call jitreg_counters(), which agents before 1.2 do not have.  The symbol is looked up at each call, which takes less time than generating
- * the code that a block is for. */
+/* Call the agent's jitreg_counters(), or return -ENOSYS if it does not have this function, as agents before 1.2.  The symbol is looked up
+ * at each call, which takes less time than generating the code that a block is for. */
 static inline int jitreg_counter_memory_by_(struct jitreg_counter_memory *m)
 {
 #ifdef JITREG_AGENT
@@ -1486,7 +1518,7 @@ static inline uint64_t *jitreg_counter_block(const struct jitreg_counter_entry *
 #endif
 }
 
-/* The agent knows the place of the counters, and records their values before it releases the memory. */
+/* The agent finds the counters by the number of the block, and records their values before it releases the memory. */
 static inline int jitreg_counter_block_end(uint64_t block)
 {
 	struct jitreg_counter_memory m;

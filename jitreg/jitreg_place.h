@@ -25,8 +25,8 @@ extern "C" {
 #define JITREG_PLACE_CAST_(type, v) ((type)(v))
 #endif
 
-/* Blocks are numbered from 0.  An arc from JITREG_PLACE_OUTSIDE enters the function, and an arc to it leaves the function.  Outside is one
- * node, which as many executions leave as enter. */
+/* Blocks are numbered from 0.  An arc from JITREG_PLACE_OUTSIDE enters the function, and an arc to it leaves the function, so there are as
+ * many executions from it as to it. */
 #define JITREG_PLACE_OUTSIDE 0xffffffffu
 struct jitreg_place_arc {
 	uint32_t from;
@@ -40,15 +40,16 @@ struct jitreg_place_arc {
 /*
  * Set counted[i] to 1 if arc i needs a counter, and to 0 if its count follows from others.  Returns the number of arcs to count.  If all
  * blocks are reachable, this is nr_arcs - nr_blocks, and the sum of their estimates is minimal.  Arcs that name a block which does not
- * exist are not counted.  O(nr_arcs log nr_arcs).
+ * exist get 0.  Takes O(nr_arcs log nr_arcs) time.
  */
 static inline uint32_t jitreg_place(const struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, unsigned char *counted,
 				    uint32_t *scratch);
 
 /*
- * Estimate the frequencies of all arcs from the graph alone: a factor of 8 for each loop that contains both ends, in equal parts if a block
- * has several arcs of this depth.  Loops, also those with several entries, and their nesting are found in one depth-first search (T. Wei et
- * al., A new algorithm for identifying loops in decompilation, SAS 2007).  O(nr_arcs + nr_blocks * JITREG_PLACE_DEPTH_MAX).
+ * Set the estimates of all arcs from the graph alone: 16, times 8 for each loop that contains both ends (JITREG_PLACE_DEPTH_MAX at most),
+ * divided by the number of arcs that leave the same block at this depth (16 at most).  Arcs that name a block which does not exist get 0.
+ * Loops, also those with several entries, and their nesting are found in one depth-first search (T. Wei et al., A new algorithm for
+ * identifying loops in decompilation, SAS 2007).  Takes O(nr_arcs + nr_blocks * JITREG_PLACE_DEPTH_MAX) time if loops are nested normally.
  */
 static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, uint32_t *scratch);
 #define JITREG_PLACE_DEPTH_MAX 16u
@@ -60,7 +61,8 @@ static inline int jitreg_place_is_arc_(const struct jitreg_place_arc *a, uint32_
 	return (a->from < nr_blocks || a->from == JITREG_PLACE_OUTSIDE) && (a->to < nr_blocks || a->to == JITREG_PLACE_OUTSIDE);
 }
 
-/* The root of a node in a union-find structure, with path halving.  JITREG_PLACE_OUTSIDE is node nr_blocks. */
+/* Returns the root of a node in a union-find structure, and halves the path to it (path halving).  JITREG_PLACE_OUTSIDE is node
+ * nr_blocks. */
 static inline uint32_t jitreg_place_root_(uint32_t *tree, uint32_t node)
 {
 	while (tree[node] != node)
@@ -74,7 +76,8 @@ static inline int jitreg_place_before_(const struct jitreg_place_arc *arcs, uint
 	return arcs[x].estimate != arcs[y].estimate ? arcs[x].estimate > arcs[y].estimate : x < y;
 }
 
-/* Sift an element down in a heap whose top is the last one in this order. */
+/* Move the element at `at` down in a heap of nr elements whose top comes last in the order of jitreg_place_before_(), until no child comes
+ * after it. */
 static inline void jitreg_place_sift_(const struct jitreg_place_arc *arcs, uint32_t *order, uint32_t at, uint32_t nr)
 {
 	for (;;) {
@@ -129,8 +132,10 @@ static inline uint32_t jitreg_place(const struct jitreg_place_arc *arcs, uint32_
 	return nr_counted;
 }
 
-/* The state of the depth-first search.  position: the block's position on the current path, or 0 if it is not on it.  header: 1 + the
- * header of the innermost loop that contains the block and that the block is not the header of, or 0. */
+/* The state of the depth-first search.  Each array has an element for each block.  position: the block's position on the current path from
+ * 1 on, or 0 if it is not on the path.  header: 1 + the header of the innermost loop that contains the block, but does not begin with it,
+ * or 0.  stack: the current path.  next: index in arc_of of the next arc to follow from the block.  is_header: bit 0 is set for loop
+ * headers, and bit 1 for visited blocks. */
 struct jitreg_place_search_ {
 	uint32_t *position, *header, *stack, *next, *is_header;
 };
@@ -155,7 +160,8 @@ static inline void jitreg_place_tag_(const struct jitreg_place_search_ *s, uint3
 	s->header[block] = header;
 }
 
-/* Handle an arc to a block that was visited before. */
+/* Handle an arc to a block that was visited before.  If that block is on the current path, the arc closes a loop with it as header.  If it
+ * is in a loop whose header is on the path, the arc enters the loop beside its header, and block is in the loop as well. */
 static inline void jitreg_place_meet_(const struct jitreg_place_search_ *s, uint32_t block, uint32_t to)
 {
 	uint32_t header;
@@ -190,7 +196,7 @@ static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t
 	s.header = scratch + nr_blocks;
 	s.stack = s.header + nr_blocks;
 	s.next = s.stack + nr_blocks;
-	s.is_header = s.next + nr_blocks; /* bit 0: loop header; bit 1: visited */
+	s.is_header = s.next + nr_blocks; /* see struct jitreg_place_search_ */
 	for (i = 0; i < 6 * nr_blocks + 2; i++)
 		scratch[i] = 0;
 	/* Sort the arcs by their origin: count them, add the counts up, and put each arc in its place. */
