@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define BLOCK 1024u /* rows at a time: their intermediate values stay in the processor's cache */
+#define BLOCK 1024u /* number of rows that are handled at a time, so that their keys stay in the processor's cache */
 
-/* Read the numbers of nr rows from first on. */
+/* Read the numbers of nr rows from first on.  They are 0 if the column has no data. */
 static void read_numbers(struct crossfilter_column c, uint32_t first, uint32_t nr, uint32_t *to)
 {
 	if (!c.data) {
@@ -70,7 +70,7 @@ void crossfilter_clear(uint16_t *fails, uint32_t nr, uint16_t bit)
 		fails[i] &= (uint16_t)~bit;
 }
 
-/* The bin of a row, or CROSSFILTER_NO_KEY before the first bin and behind the last one. */
+/* Returns the bin of a row, or CROSSFILTER_NO_KEY if its number is before bin 0 or behind the last bin. */
 static uint32_t bin_of(const struct crossfilter_key *k, uint32_t row)
 {
 	uint64_t number = wide_number(k->column, row);
@@ -79,7 +79,8 @@ static uint32_t bin_of(const struct crossfilter_key *k, uint32_t row)
 	return number >= k->origin && bin < k->nr ? (uint32_t)bin : CROSSFILTER_NO_KEY;
 }
 
-/* Read the keys of nr rows from first on, without those of k->inner.  A row without a key gets k->nr or more. */
+/* Read the keys of nr rows from first on, not combined with those of k->inner.  A row without a key gets a number that is not below
+ * k->nr. */
 static void read_own_keys(const struct crossfilter_key *k, uint32_t first, uint32_t nr, uint32_t *to)
 {
 	if (k->per_bin > 0) {
@@ -95,7 +96,7 @@ static void read_own_keys(const struct crossfilter_key *k, uint32_t first, uint3
 		to[i] = to[i] < k->nr_map ? k->map[to[i]] : CROSSFILTER_NO_KEY;
 }
 
-/* Read the keys of nr rows from first on, combined with those of k->inner if there is one. */
+/* Read the keys of nr rows from first on, combined with those of k->inner if that is not NULL. */
 static void read_keys(const struct crossfilter_key *k, uint32_t first, uint32_t nr, uint32_t *to)
 {
 	uint32_t inner[BLOCK], nr_inner = k->inner ? k->inner->nr : 1;
@@ -136,7 +137,7 @@ static void add_row_weights(const struct crossfilter *c, uint32_t first, uint32_
 	}
 }
 
-/* Count the rows only, for samples that all have the same weight and are whole.  The caller multiplies by the weight. */
+/* Only count the rows in each sum.  This is for rows that are whole samples with the same weight, by which the caller multiplies. */
 static void count_equal_rows(const struct crossfilter *c, uint32_t first, uint32_t rows, uint16_t except, const uint32_t *cell,
 			     uint32_t nr_cells, struct crossfilter_sum *sum)
 {

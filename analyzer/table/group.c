@@ -36,7 +36,7 @@ static bool same_group_value(const uint32_t *a, const uint32_t *b, uint32_t nr)
 	return true;
 }
 
-/* The slot of the value in the hash table.  The slot holds 0 if there is no such group. */
+/* Returns the slot of the group with these values in the hash table, or, if there is none, the empty slot for it. */
 static uint32_t *find_slot(const struct group *g, const uint32_t *value)
 {
 	uint32_t mask = 2 * g->capacity - 1, at = hash_group_value(value, g->nr_keys) & mask;
@@ -46,7 +46,7 @@ static uint32_t *find_slot(const struct group *g, const uint32_t *value)
 	return &g->slot[at];
 }
 
-/* The sum of the group with these values, which is created if it is missing.  Returns NULL if there is no room. */
+/* Returns the sum of the group with these values, which is made if it is missing.  Returns NULL if there is no room for it. */
 static struct group_sum *get_group_sum(struct group *g, const uint32_t *value)
 {
 	uint32_t *slot = find_slot(g, value);
@@ -112,7 +112,7 @@ uint32_t group_add_rows(struct group *g, const struct table *t, const uint32_t *
 
 		for (uint32_t k = 0; k < g->nr_keys; k++)
 			value[k] = column[k] ? column[k][row] : key_value_of_row(g, t, g->key[k], row);
-		if (!sum || !same_group_value(before, value, g->nr_keys)) { /* adjacent rows are mostly of one group, and need no lookup */
+		if (!sum || !same_group_value(before, value, g->nr_keys)) { /* adjacent rows mostly belong to the same group */
 			sum = get_group_sum(g, value);
 			if (!sum)
 				return i;

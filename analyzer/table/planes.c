@@ -17,7 +17,7 @@ static void reset_last_numbers(const struct planes *p)
 		p->last[i] = 0;
 }
 
-/* The previous number that the delta of number i refers to. */
+/* Returns the place of the previous number from which number i is a difference. */
 static uint64_t *last_number_of_key(const struct planes *p, uint32_t i, uint64_t *before)
 {
 	return p->kind == PLANES_KEYED && p->key[i] < p->nr_keys ? &p->last[p->key[i]] : before;

@@ -36,7 +36,8 @@ uint32_t table_add(struct table *t)
 	return row;
 }
 
-/* Apply one condition to all rows, so that each column is read once, in order. */
+/* Select the rows that meet one condition.  Conditions are applied one after another to all rows, so that a column is read in the order of
+ * memory.  selected may be rows. */
 static uint32_t select_condition(const struct table *t, const struct table_condition *c, const uint32_t *rows, uint32_t nr,
 				 uint32_t *selected)
 {

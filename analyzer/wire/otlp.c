@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The request has a resource per process and a profile per event of the process.  A sample has one value (receivers refuse more), which is
- * in nanoseconds for clocks and waits, and a number of events otherwise.  Components and queries are frames, because every viewer shows
- * frames.  The attribute profile.frame.type names the kind of a frame.  Attributes of resources have their keys and texts in place,
- * because receivers ignore references to the table.  Each location has a line, since a receiver regards a mapping as unsymbolized if one
- * of its locations has no line.
+ * Writes an export request with a resource per process, and a profile per event of the process.  A sample has one value (receivers refuse
+ * more), which is in nanoseconds for clocks and waits, and a number of events otherwise.  Components and queries are frames of the stack,
+ * because every viewer shows frames.  The attribute profile.frame.type names the kind of a frame.  Attributes of resources have their keys
+ * and texts in them, because receivers ignore references to the table of texts there.  Each location has a line, since a receiver regards a
+ * mapping as unsymbolized if one of its locations has no line.
  */
 #include "analyzer/wire/otlp.h"
 
@@ -19,14 +19,15 @@ static const char *const kinds[NR_WIRE_KINDS] = { [WIRE_NATIVE] = "native",	   [
 						  [WIRE_GENERATED] = "tailor.jit", [WIRE_COMPONENT] = "tailor.operator",
 						  [WIRE_QUERY] = "tailor.query",   [WIRE_UNKNOWN] = "tailor.unknown" };
 
-/* Entries of the dictionary are written when they are first referred to, so that none is unused.  The arrays hold their indices, 0 if they
- * are not written yet. */
+/* The state of writing.  Entries of the request's dictionary are written when they are first referred to, so that none is unused.  The
+ * arrays text, mapping, location, stack and thread_name have the index of each entry in the dictionary, or 0 if it was not written yet. */
 struct writing {
 	struct wire_profiles *p;
 	struct protobuf *to;
-	struct protobuf dictionary, resource, scope, profile, entry, inner, value; /* messages under construction, outer ones first */
+	struct protobuf dictionary, resource, scope, profile, entry, inner, value; /* messages that are being made, outer ones first */
 	uint32_t *text, *mapping, *location, *stack, *thread_name;
-	uint32_t *first, *next; /* lists of the samples of each profile, as index + 1 */
+	/* lists of the samples of each profile: first[profile] and next[sample] are 1 + the index of a sample, or 0 */
+	uint32_t *first, *next;
 	struct hash_map functions, thread_ids;
 	uint32_t nr_texts, nr_mappings, nr_functions, nr_locations, nr_stacks, nr_attributes;
 	uint32_t key_kind, key_thread, key_tid, nanoseconds, count, cpu, off_cpu; /* numbers of texts */
@@ -52,7 +53,8 @@ static uint32_t place_of_mapping(struct writing *w, uint32_t image)
 	return w->mapping[image] = ++w->nr_mappings;
 }
 
-/* Functions that differ in their images alone share an entry, since images belong to locations. */
+/* Returns the index of a function in the dictionary.  Functions that differ only in their images have one entry, since in OTLP images
+ * belong to locations. */
 static uint32_t place_of_function(struct writing *w, uint32_t function)
 {
 	const struct wire_function *f = &w->p->function[function - 1];
@@ -69,13 +71,13 @@ static uint32_t place_of_function(struct writing *w, uint32_t function)
 	return w->nr_functions;
 }
 
-/* Add an attribute with a text, or with a number if text is NULL.  Returns its index. */
+/* Add an attribute with a text, or with a number if text is NULL.  Returns its index in the dictionary. */
 static uint32_t add_attribute(struct writing *w, uint32_t key, const char *text, uint64_t number)
 {
 	if (text) {
 		protobuf_put_text(&w->value, FIELD(AnyValue, string_value), text);
 	} else {
-		protobuf_put_varint(&w->value, FIELD(AnyValue, int_value) << 3); /* written by hand, since 0 is a value too */
+		protobuf_put_varint(&w->value, FIELD(AnyValue, int_value) << 3); /* not by protobuf_put_number(), which leaves out 0 */
 		protobuf_put_varint(&w->value, number);
 	}
 	protobuf_put_number(&w->entry, FIELD(KeyValueAndUnit, key_strindex), place_of_text(w, key));
@@ -118,7 +120,7 @@ static uint32_t place_of_stack(struct writing *w, uint32_t stack)
 	return w->stack[stack] = ++w->nr_stacks;
 }
 
-/* Append the attribute indices of a thread, name and number, as packed numbers. */
+/* Append the indices of two attributes, the thread's name and its number, as packed numbers. */
 static void place_thread(struct writing *w, uint32_t thread, struct protobuf *to)
 {
 	const struct wire_thread *t = &w->p->thread[thread - 1];
@@ -171,7 +173,8 @@ static void put_sample(struct writing *w, const struct wire_sample *s)
 	protobuf_fini(&sample);
 }
 
-/* Write an identifier of 16 bytes.  The same profile has the same identifier in each export. */
+/* Write the profile's identifier of 16 bytes.  It is a hash of what identifies the profile, so it is the same in each export, and receivers
+ * can recognise repeated ones. */
 static void put_profile_id(struct writing *w, const struct wire_profile *x)
 {
 	const struct wire_process *process = &w->p->process[x->process - 1];
@@ -194,7 +197,8 @@ static bool is_wait(const char *event)
 	return strcmp(event, "context-switches") == 0 || strcmp(event, "preempted") == 0 || strcmp(event, "run queue") == 0;
 }
 
-/* Write type and period.  Receivers know the types cpu and off_cpu in nanoseconds; other events and waits have their own names. */
+/* Write the types of values and the period.  Receivers know the types cpu and off_cpu in nanoseconds, which are used for clocks and for
+ * context switches.  Other events and waits have their own names.  Without a fixed period, the mean weight of a sample is written. */
 static void put_types(struct writing *w, const struct wire_profile *x, double samples, double weight)
 {
 	const char *event = wire_text_of(w->p, x->event);

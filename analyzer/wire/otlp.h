@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles as OTLP's ExportProfilesServiceRequest (otlp_fields.h has the version).  Context: thread. */
+/* Writes profiles as OTLP's ExportProfilesServiceRequest (otlp_fields.h has the version).  Context: thread. */
 #ifndef TAILOR_WIRE_OTLP_H
 #define TAILOR_WIRE_OTLP_H
 

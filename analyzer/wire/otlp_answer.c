@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copy text of a foreign process, with '?' for non-printable characters, since it is printed to a terminal. */
+/* Copy a text of the receiver to a->message, with '?' for all but printable ASCII, since it is printed to a terminal. */
 static void copy_message(struct otlp_answer *a, const char *text, size_t nr)
 {
 	size_t kept = nr < sizeof(a->message) ? nr : sizeof(a->message) - 1;
@@ -73,7 +73,8 @@ static bool is_json(const void *bytes, size_t nr, const char *media_type)
 	return strncasecmp(media_type, "application/json", 16) == 0 || (!*media_type && nr && *text == '{');
 }
 
-/* Read the number of rejected profiles.  In OTLP's JSON, names are in lowerCamelCase, and a 64-bit number is a text or a number. */
+/* Read the number of rejected profiles, which may be a text or a number in JSON.  An absent one is 0.  Returns false if it is negative or
+ * malformed. */
 static bool read_rejected(const json_t *value, uint64_t *rejected)
 {
 	const char *text = json_string_value(value);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* more: texts that are not in the table of the profiles.  Their numbers follow those of the table. */
+/* The state of writing.  more: texts that are not in the table of texts of p, whose numbers follow those of the table. */
 struct writing {
 	const struct wire_profiles *p;
 	struct protobuf *to, message, inner;

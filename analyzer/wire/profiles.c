@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Find the entry of a table by its two keys, or add one.  If *is_new is set, the caller fills it in.  Returns 0 if memory runs out. */
+/* Returns the number of the entry with two keys in a table, which is added if it is missing.  If *is_new is set, the caller must fill it
+ * in.  Returns 0 and sets p->failed if memory runs out. */
 static uint32_t entry(struct wire_profiles *p, struct wire_table *t, void **array, size_t each, uint64_t a, uint64_t b, bool *is_new)
 {
 	uint32_t n = hash_map_find(&t->of, a, b);
@@ -32,7 +33,7 @@ uint32_t wire_text(struct wire_profiles *p, const char *text)
 	if (!text || !*text)
 		return 0;
 	hash = hash_text(text);
-	for (uint64_t other = 0;; other++) { /* distinguishes texts with the same hash */
+	for (uint64_t other = 0;; other++) { /* another text may have the same hash, so the second key counts such texts */
 		n = ENTRY(p, texts, text, hash, other, &is_new);
 		if (is_new) {
 			p->text[n - 1] = strdup(text);

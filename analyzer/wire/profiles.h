@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Profiles for export to another program: samples of call stacks, by process and event, over tables that hold each text, function,
- * location and stack once.  pprof.h and otlp.h write them.  Numbers of table entries begin at 1, and 0 is none.  Context: thread.
+ * Profiles for export to another program: samples with their call stacks, by process and event.  Each text, function, location and stack is
+ * in a table once, and samples have its number.  pprof.h and otlp.h write them.  Numbers of table entries begin at 1, and 0 is none.  The
+ * functions that return a number add the entry if it is missing, and return 0 and set failed if memory runs out.  Context: thread.
  */
 #ifndef TAILOR_WIRE_PROFILES_H
 #define TAILOR_WIRE_PROFILES_H
@@ -12,15 +13,15 @@
 
 enum wire_kind { WIRE_NATIVE, WIRE_KERNEL, WIRE_GENERATED, WIRE_COMPONENT, WIRE_QUERY, WIRE_UNKNOWN, NR_WIRE_KINDS };
 
-/* A frame with its names.  NULL is "". */
+/* A frame of a call stack with its names.  NULL counts as "". */
 struct wire_frame {
 	enum wire_kind kind;
-	const char *name, *symbol; /* symbol: the name in the symbol table if it differs */
+	const char *name, *symbol; /* symbol: the name in the symbol table if it differs from name */
 	const char *image, *source;
 	uint32_t line;
 };
 
-/* All members but pid are numbers of texts. */
+/* A process.  All members but pid are numbers of texts. */
 struct wire_process {
 	uint32_t service, name, executable, host, pid; /* name: that of the executable */
 };
@@ -33,9 +34,11 @@ struct wire_profile {
 	uint32_t process; /* number in the table of processes */
 	uint32_t event, unit; /* numbers of texts; the unit of nanoseconds is "ns" */
 	uint64_t period;
-	uint64_t begin_ns, end_ns; /* UTC */
-	uint64_t recording; /* id of the recording; with number, process and event, it identifies the profile */
-	uint32_t number, part; /* part: index among those that the profile is split into */
+	uint64_t begin_ns, end_ns; /* ns since 1970, UTC */
+	/* id of the recording, from which otlp.c makes the identifier of the profile, together with number and part, process, event and
+	 * begin */
+	uint64_t recording;
+	uint32_t number, part; /* number: that of the epoch in the recording; part: index among those that a profile is split into */
 };
 
 struct wire_sample {
@@ -54,7 +57,7 @@ struct wire_location {
 	enum wire_kind kind;
 };
 
-struct wire_stack { /* a location and what called it */
+struct wire_stack { /* the stack of a location and of what called it: number of the caller's stack, number of the location */
 	uint32_t caller, location;
 };
 
@@ -63,7 +66,7 @@ struct wire_table {
 	uint32_t nr, capacity;
 };
 
-/* All zeros are valid and empty. */
+/* All profiles.  All zeros are empty profiles. */
 struct wire_profiles {
 	char **text;
 	struct wire_function *function;
@@ -75,20 +78,20 @@ struct wire_profiles {
 	struct wire_sample *sample;
 	struct wire_table texts, functions, locations, stacks, processes, threads, profiles, samples;
 	const char *component_key; /* name of the component's level ("operator") */
-	bool failed; /* there was no memory */
+	bool failed; /* memory ran out, and the content is unusable */
 };
 
 uint32_t wire_text(struct wire_profiles *p, const char *text);
 const char *wire_text_of(const struct wire_profiles *p, uint32_t text);
-/* The number of the stack with this frame on top of stack caller (0: none). */
+/* Returns the number of the stack of this frame, which the stack caller (0: none) called. */
 uint32_t wire_stack(struct wire_profiles *p, uint32_t caller, const struct wire_frame *frame);
-/* service: "" or NULL if the process has none. */
+/* Returns the number of the process with this service, executable, host and pid.  service: "" or NULL if it has none. */
 uint32_t wire_process(struct wire_profiles *p, const char *service, const char *name, const char *executable, const char *host,
 		      uint32_t pid);
 uint32_t wire_thread(struct wire_profiles *p, const char *name, uint32_t tid);
-/* The number of the profile with this process, event and begin. */
+/* Returns the number of the profile with this process, event and begin.  A new one is a copy of *profile with the texts event and unit. */
 uint32_t wire_profile(struct wire_profiles *p, const struct wire_profile *profile, const char *event, const char *unit);
-/* Add a sample.  Samples with the same profile, stack, thread and component are added up. */
+/* Add a sample.  If one with the same profile, stack, thread and component was added before, samples and weight are added to its. */
 void wire_sample(struct wire_profiles *p, const struct wire_sample *sample);
 void wire_fini(struct wire_profiles *p);
 

@@ -28,7 +28,8 @@ static bool take_bytes(struct protobuf_reader *r, struct protobuf_field *f)
 	return true;
 }
 
-/* Read the value of a field.  Groups (types 3 and 4) are not part of proto3, and are refused like unknown types. */
+/* Read the value of a field of type f->type.  Returns false if it is incomplete, or of an unknown type.  Groups (types 3 and 4) count as
+ * unknown, since proto3 does not have them. */
 static bool take_value(struct protobuf_reader *r, struct protobuf_field *f)
 {
 	switch (f->type) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A decoder of protocol buffers for untrusted bytes.  Context: any. */
+/* Decodes protocol buffers, whose bytes are untrusted.  Context: any. */
 #ifndef TAILOR_WIRE_PROTOBUF_READ_H
 #define TAILOR_WIRE_PROTOBUF_READ_H
 
@@ -12,8 +12,8 @@ enum protobuf_type { PROTOBUF_VARINT = 0, PROTOBUF_FIXED64 = 1, PROTOBUF_BYTES =
 struct protobuf_field {
 	uint64_t number;
 	enum protobuf_type type;
-	uint64_t value;		    /* value of all types but PROTOBUF_BYTES */
-	const unsigned char *bytes; /* PROTOBUF_BYTES: a text, or a nested message */
+	uint64_t value;		    /* the value, for all types but PROTOBUF_BYTES */
+	const unsigned char *bytes; /* PROTOBUF_BYTES: a text, or a nested message, in the bytes that are read */
 	size_t nr;
 };
 
@@ -22,7 +22,7 @@ struct protobuf_reader {
 	bool bad; /* the bytes are not a message */
 };
 
-/* Read the next field.  Returns false at the end, and if the bytes are not a message, which sets r->bad. */
+/* Read the next field.  Returns false at the end, and, with r->bad set, if the bytes are not a message. */
 bool protobuf_next(struct protobuf_reader *r, struct protobuf_field *f);
 
 #endif

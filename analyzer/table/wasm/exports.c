@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of the sample table that JavaScript of a page calls.  JavaScript makes a table with its number of rows, writes the columns
- * in place (32-bit numbers; time, ip, address and weight 64-bit; shares double), filters, and groups.  The command uses the same table.c
- * and group.c.  The sums of a group are adjacent: samples, kernel, weight, weight_squares (double), first_ns, last_ns (64-bit).
+ * The functions of the sample table that JavaScript of a page calls.  JavaScript makes a table with all of its rows, writes the columns in
+ * place (32-bit numbers; time, ip, address and weight are 64-bit numbers, and share is double), makes filters, and sums the rows by groups.
+ * The commands use the same table.c and group.c.  JavaScript reads each struct group_sum by places: samples, kernel, weight, weight_squares
+ * (double), first_ns, last_ns (64-bit).
  * Context: the page's one thread.
  */
 #include "analyzer/table/group.h"
@@ -27,13 +28,13 @@ EXPORT(table_create) struct table *table_create(uint32_t nr, uint32_t nr_levels)
 	return t;
 }
 
-/* The place to write a column of small numbers (enum table_column) to, or NULL if the table has no such column. */
+/* Returns the address to write a column of 32-bit numbers (enum table_column) to, or NULL if the table has no such column. */
 EXPORT(table_column) uint32_t *table_column(struct table *t, uint32_t column)
 {
 	return column < TABLE_COLUMNS ? t->column[column] : NULL;
 }
 
-/* The place to write one of the other columns (enum wide) to. */
+/* Returns the address to write one of the other columns (enum wide) to, or NULL for another number. */
 EXPORT(table_wide) void *table_wide(struct table *t, uint32_t which)
 {
 	switch ((enum wide)which) {
@@ -56,10 +57,10 @@ EXPORT(table_wide) void *table_wide(struct table *t, uint32_t which)
 struct page_filter {
 	struct table_filter filter;
 	struct table_condition condition[CONDITIONS_MAX];
-	uint32_t *selected; /* room for all rows */
+	uint32_t *selected; /* numbers of the rows that passed in the last filter_select() */
 };
 
-/* Create a filter for the times [from_ns, to_ns).  to_ns 0: no end. */
+/* Create a filter for the times [from_ns, to_ns).  to_ns 0: no end.  Returns NULL if memory runs out. */
 EXPORT(filter_create) struct page_filter *filter_create(uint64_t from_ns, uint64_t to_ns)
 {
 	struct page_filter *f = memory_take(sizeof(*f));
@@ -82,7 +83,8 @@ static struct table_condition *add_filter_condition(struct page_filter *f, uint3
 	return c;
 }
 
-/* Keep rows whose column is (not) in [low, high].  Returns false if there is no such column, or if there are too many conditions. */
+/* Add the condition that the row's value of the column is in [low, high], or, with `not`, that it is not.  Returns false if there is no
+ * such column, or if the filter has CONDITIONS_MAX conditions. */
 EXPORT(filter_range) bool filter_range(struct page_filter *f, uint32_t column, uint32_t low, uint32_t high, bool not)
 {
 	struct table_condition *c = add_filter_condition(f, column, not );
@@ -94,7 +96,8 @@ EXPORT(filter_range) bool filter_range(struct page_filter *f, uint32_t column, u
 	return true;
 }
 
-/* Keep rows for whose value allowed[value] is (not) set.  The page keeps allowed valid. */
+/* Add the condition that allowed[value] is set for the row's value of the column, or, with `not`, that it is not.  Returns false as
+ * filter_range() does.  The page must keep allowed valid. */
 EXPORT(filter_set) bool filter_set(struct page_filter *f, uint32_t column, const unsigned char *allowed, uint32_t nr, bool not)
 {
 	struct table_condition *c = add_filter_condition(f, column, not );
@@ -129,7 +132,8 @@ static bool allocate_group_memory(struct group *g, uint32_t capacity)
 	return memory != NULL;
 }
 
-/* keys: nr values of enum table_column or group_key. */
+/* Create groups by nr keys, numbers of enum table_column or group_key.  Returns NULL if nr or a key is invalid, bin_ns is 0, or memory runs
+ * out. */
 EXPORT(group_create) struct group *group_create(const uint32_t *keys, uint32_t nr, uint64_t origin_ns, uint64_t bin_ns)
 {
 	struct group *g = nr && nr <= GROUP_KEYS_MAX && bin_ns ? memory_take(sizeof(*g)) : NULL;
@@ -145,7 +149,7 @@ EXPORT(group_create) struct group *group_create(const uint32_t *keys, uint32_t n
 	return allocate_group_memory(g, GROUPS_FIRST) ? g : NULL;
 }
 
-/* Add rows.  Returns false if memory runs out. */
+/* Add the nr rows with these numbers.  Returns false if memory runs out, or if there are more than 2^24 groups. */
 EXPORT(group_rows) bool group_rows(struct group *g, const struct table *t, const uint32_t *rows, uint32_t nr)
 {
 	for (uint32_t done = 0; done < nr;) {
@@ -165,7 +169,7 @@ EXPORT(group_nr) uint32_t group_nr(const struct group *g)
 	return g->nr;
 }
 
-/* The values of all groups in their order, as many numbers per group as it has keys. */
+/* Returns the values of the keys of all groups, in the order of groups, as many numbers for each group as there are keys. */
 EXPORT(group_values) const uint32_t *group_values(const struct group *g)
 {
 	return g->value;

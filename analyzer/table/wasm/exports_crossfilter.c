@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions for crossfilter and columns that JavaScript of a page calls.  Columns come as byte planes and are decoded to the place that
- * the page gives.  Keys are made by key_create() and released with the rest of memory.  Context: the page's one thread.
+ * The functions of crossfilter.h and planes.h that JavaScript of a page calls.  The page has columns as byte planes, which column_read()
+ * decodes to memory of the page.  What the functions create is freed by memory_release() (memory.c).  They return NULL if memory runs out.
+ * Context: the page's one thread.
  */
 #include "analyzer/table/crossfilter.h"
 #include "analyzer/table/planes.h"
@@ -11,7 +12,7 @@ _Static_assert(sizeof(struct crossfilter_sum) == 24, "JavaScript reads sums by t
 
 #define SETS_MAX 4
 
-/* Decode byte planes to numbers at to.  last: room for nr_keys 64-bit numbers. */
+/* Decode byte planes by planes_read().  kind, nr, key, nr_keys, last: the members of struct planes. */
 EXPORT(column_read)
 void column_read(uint32_t kind, uint32_t nr, const unsigned char *bytes, uint32_t nr_planes, void *to, uint32_t width, const uint32_t *key,
 		 uint32_t nr_keys, uint64_t *last)
@@ -19,7 +20,7 @@ void column_read(uint32_t kind, uint32_t nr, const unsigned char *bytes, uint32_
 	planes_read(&(struct planes){ (enum planes_kind)kind, nr, key, nr_keys, last }, bytes, nr_planes, to, width);
 }
 
-/* Convert the keys of a page, which have any width, to the 32 bits that PLANES_KEYED needs. */
+/* Copy nr keys of width 1, 2 or 4 bytes as 32-bit numbers, which PLANES_KEYED needs. */
 EXPORT(column_widen) void column_widen(const void *from, uint32_t width, uint32_t nr, uint32_t *to)
 {
 	for (uint32_t i = 0; i < nr; i++)
@@ -33,7 +34,7 @@ void cross_set(uint16_t *fails, uint32_t nr, uint32_t bit, const void *data, uin
 	crossfilter_apply_sets(fails, nr, (uint16_t)bit, &(struct crossfilter_set){ { data, width }, allowed, nr_allowed }, 1);
 }
 
-/* Filter rows that pass one of three sets, or of two if data_3 is NULL. */
+/* Set bit of the rows that pass none of three sets, or of the first two if data_3 is NULL. */
 EXPORT(cross_sets)
 void cross_sets(uint16_t *fails, uint32_t nr, uint32_t bit, const void *data, uint32_t width, const unsigned char *allowed,
 		uint32_t nr_allowed, const void *data_2, uint32_t width_2, const unsigned char *allowed_2, uint32_t nr_allowed_2,
@@ -68,7 +69,7 @@ struct crossfilter *cross_create(uint32_t nr, const uint16_t *fails, const void 
 	return c;
 }
 
-/* Make keys of a column's numbers, of their translation by a map, or (per_bin > 0) of bins of the column. */
+/* Make keys from a column's numbers, from their translation by a map, or, if per_bin is above 0, from bins of the column. */
 EXPORT(key_create)
 struct crossfilter_key *key_create(const void *data, uint32_t width, const uint32_t *map, uint32_t nr_map, uint32_t nr, uint64_t origin,
 				   double per_bin, bool grows)
@@ -80,7 +81,7 @@ struct crossfilter_key *key_create(const void *data, uint32_t width, const uint3
 	return k;
 }
 
-/* Make a key of two: outer's key * inner->nr + inner's key. */
+/* Make a pair of two keys: outer's key * inner->nr + inner's key. */
 EXPORT(key_pair) struct crossfilter_key *key_pair(const struct crossfilter_key *outer, const struct crossfilter_key *inner)
 {
 	struct crossfilter_key *k = memory_take(sizeof(*k));
@@ -93,7 +94,7 @@ EXPORT(key_pair) struct crossfilter_key *key_pair(const struct crossfilter_key *
 	return k;
 }
 
-/* sum: room for a->nr * b->nr. */
+/* Call crossfilter_sum_groups().  sum: room for a->nr * b->nr sums. */
 EXPORT(cross_sums)
 void cross_sums(const struct crossfilter *c, uint32_t first, uint32_t end, uint32_t except, const struct crossfilter_key *a,
 		const struct crossfilter_key *b, struct crossfilter_sum *sum)

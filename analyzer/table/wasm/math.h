@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of <math.h> that a build without a libc needs, as instructions of WebAssembly or imports from web/judge.js.  Context: any. */
+/* The part of <math.h> that a build without a libc needs.  The functions are instructions of WebAssembly, or those of JavaScript that
+ * web/judge.js passes to the module.  Context: any. */
 #ifndef TAILOR_WASM_MATH_H
 #define TAILOR_WASM_MATH_H
 
@@ -26,7 +27,7 @@ static inline double ceil(double x)
 	return __builtin_ceil(x);
 }
 
-/* Round x, which must fit into 64 bits. */
+/* Rounds x, which must fit into 64 bits, to the nearest whole number, and halves away from 0. */
 static inline long long llround(double x)
 {
 	return (long long)(x < 0 ? __builtin_ceil(x - 0.5) : __builtin_floor(x + 0.5));

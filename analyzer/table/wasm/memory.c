@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of libc that a page needs: memcpy, memset and an allocator.  memory_release() frees everything that was allocated since the
- * memory_mark() that it is given.  Context: the page's one thread.
+ * The part of libc that a page needs: memcpy(), memset() and an allocator.  memory_release() frees all that was allocated since the
+ * memory_mark() whose result it is given.  Context: the page's one thread.
  */
 #include "analyzer/table/wasm/memory.h"
 
@@ -9,7 +9,7 @@
 
 #define PAGE 65536u
 
-extern unsigned char __heap_base; /* symbol of the linker, behind all data and the stack */
+extern unsigned char __heap_base; /* the linker's symbol for the end of all data and the stack */
 
 static size_t top;
 

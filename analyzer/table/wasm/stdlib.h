@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of <stdlib.h> that a build without a libc needs.  The page releases memory, so free() does nothing.  Context: any. */
+/* The part of <stdlib.h> that a build without a libc needs.  Memory is freed only by memory_release(), which the page calls, so free() does
+ * nothing.  Context: any. */
 #ifndef TAILOR_WASM_STDLIB_H
 #define TAILOR_WASM_STDLIB_H
 
@@ -12,7 +13,7 @@ static inline void *malloc(size_t bytes)
 	return memory_take(bytes);
 }
 
-/* Callers allocate for a number of lines that fit into memory, so the product cannot overflow. */
+/* The product cannot overflow, since callers allocate for a number of lines that are in memory already. */
 static inline void *calloc(size_t nr, size_t bytes)
 {
 	void *at = memory_take(nr * bytes);
@@ -25,7 +26,8 @@ static inline void free(void *at)
 	(void)at;
 }
 
-/* The old size is unknown, so bytes are copied of the new size.  All of them lie within memory, since bigger comes behind at. */
+/* The old size is unknown, so as many bytes are copied as the new memory has.  They can all be read, since the new memory is behind the
+ * old. */
 static inline void *realloc(void *at, size_t bytes)
 {
 	void *bigger = memory_take(bytes);
@@ -54,7 +56,7 @@ static inline void sift_down(unsigned char *list, size_t at, size_t nr, size_t e
 	}
 }
 
-/* qsort() is a heapsort, which is in place, and as fast on any order (J. Williams, Algorithm 232, CACM 7, 1964). */
+/* This is a heapsort, which needs no memory, and takes O(n log n) time for any order (J. Williams, Algorithm 232, CACM 7, 1964). */
 static inline void qsort(void *list, size_t nr, size_t each, int (*compare)(const void *a, const void *b))
 {
 	for (size_t i = nr / 2; i-- > 0;)
