@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor whatif: what bounds an execution, and how long it would take with other resources or a faster part. */
+/* The command `tailor whatif`: says what bounds an execution, and predicts how long it would take with other resources or a faster part. */
 #include "analyzer/cmd_trace.h"
 #include "analyzer/output/svg.h"
 #include "analyzer/pictures/predictions.h"
@@ -22,37 +22,38 @@
 #define TRACES_MAX 32
 #define SWEEP_MAX 256
 #define CORES_MAX 1000000
-#define QUOTA_LEAST 0.001 /* the smallest quota that the kernel accepts: 1 ms of each second */
+#define QUOTA_LEAST 0.001 /* smallest quota, in processors, that the kernel accepts: 1 ms of each second */
 
 enum {
 	KEY_CORES = 0x100, KEY_QUOTA, KEY_CLOCK, KEY_DISK, KEY_NETWORK, KEY_MEMORY, KEY_COMPONENT, KEY_LOCK, KEY_SKEW, KEY_TARGET,
 	KEY_THREADS, KEY_EXPLAIN, KEY_KEEP, KEY_SVG, KEY_VERIFY, KEY_RESOURCES, KEY_CALIBRATION, KEY_MARK, KEY_LEVEL, KEY_FORCE,
 };
 
-/* An option as it was given: names are looked up when the trace has been read. */
+/* A change that an option asks for.  Names in it are looked up after the trace has been read (make_change()). */
 struct asked {
 	enum change_kind kind;
 	double value;
-	const char *name; /* component or skewed part (LEVEL:NAME), lock's function, or threads' name */
+	/* component or part (LEVEL:NAME), function that takes the lock, or name of threads; not NUL-terminated, see name_bytes */
+	const char *name;
 	size_t name_bytes;
-	const char *text; /* option's argument, for messages */
+	const char *text; /* the option's argument, for messages */
 };
 
 struct arguments {
 	struct page_arguments page;
 	struct trace_arguments trace;
-	const char *path; /* trace to predict from: the one with the median time if there are several */
+	const char *path; /* trace to predict from; if there are several, choose_median() sets it to the one with the median time */
 	const char *traces[TRACES_MAX];
-	double measured_ns[TRACES_MAX]; /* completion time of each trace, set if there are several */
+	double measured_ns[TRACES_MAX]; /* measured completion time of each trace, set only if there are several */
 	uint32_t nr_traces;
 	const char *verify, *keep, *svg, *resources, *calibration;
 	struct asked asked[CHANGES_MAX];
 	uint32_t nr_asked;
-	uint32_t sweep_from, sweep_to; /* cores; 0: none */
+	uint32_t sweep_from, sweep_to; /* numbers of processors for a table (--cores A..B); 0: no table was asked for */
 	double target_ns;
 	bool explain, force;
 	struct timeline *timeline;
-	struct calibration measured; /* content of the file named by calibration */
+	struct calibration measured; /* content of the file of --calibration */
 };
 
 static const struct argp_option options[] = {
@@ -79,7 +80,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-/* A factor in one of the forms "1.2", "x1.2", "+20%" and "-10%".  Returns 0 if text is not a factor. */
+/* Returns the factor that text, in one of the forms "1.2", "x1.2", "+20%" and "-10%", means, or 0 if it has no such form. */
 static double parse_factor(const char *text)
 {
 	char *end;
@@ -285,7 +286,7 @@ static bool find_function(const struct timeline *t, const char *name, size_t byt
 	return false;
 }
 
-/* Find the next component of this level and name after component *of, and set *of to it. */
+/* Find the next component of this level and name behind component *of, and set *of to it.  Returns false if there is none. */
 static bool find_component(const struct timeline *t, int level, const char *name, uint32_t *of)
 {
 	const struct dictionary *d = &t->report->model->dictionary;
@@ -310,7 +311,7 @@ static bool find_creator(const struct timeline *t, const char *tid, uint32_t *of
 	return false;
 }
 
-/* Look up LEVEL:NAME: sets c->level and c->of. */
+/* Look up the part LEVEL:NAME that the option names, and set c->level and c->of.  Returns 0, or -EINVAL with a sentence. */
 static int find_part(const struct timeline *t, const struct asked *asked, struct change *c, struct diag *d)
 {
 	const char *colon = memchr(asked->name, ':', asked->name_bytes);
@@ -333,7 +334,8 @@ static int find_part(const struct timeline *t, const struct asked *asked, struct
 	return found ? 0 : diag_fail(d, EINVAL, "nothing is called '%.*s' here", (int)asked->name_bytes, asked->name);
 }
 
-/* Look up the threads of a name.  More threads than were recorded cannot be predicted: their work is not in the trace. */
+/* Look up the threads that --threads names, and set c->name and c->of, their number.  Returns 0, or -EINVAL with a sentence if there are
+ * none, or if more threads are asked for than were recorded, whose work is not in the trace. */
 static int find_threads(const struct step_graph *g, const struct asked *asked, struct change *c, struct diag *d)
 {
 	snprintf(c->name, sizeof(c->name), "%.*s", (int)asked->name_bytes, asked->name);
@@ -364,7 +366,8 @@ static int make_change(const struct step_graph *g, const struct asked *asked, st
 
 /* --------------------------------------------------------------------------------------------------------- the command */
 
-/* The measured completion time of a trace, and the processors (or quota) that it ran on.  processors may be NULL. */
+/* Read the trace at path, and set *measured_ns to its measured completion time, and *processors, unless that is NULL, to the number of
+ * processors, or the quota, that it ran with.  Returns CMD_DONE, or another exit status after a message. */
 static int measure(const char *path, struct arguments *a, double *measured_ns, double *processors)
 {
 	struct trace_session s = { 0 };
@@ -388,7 +391,8 @@ static int measure(const char *path, struct arguments *a, double *measured_ns, d
 	return trace_session_close(&s, ret ? CMD_FAILED : CMD_DONE);
 }
 
-/* Predict from the trace with the median completion time.  Fails if the traces are of machines with different processors. */
+/* Measure all traces, and set a->path to the one with the median completion time.  Returns CMD_DONE, or another exit status after a
+ * message, also if the traces are of different numbers of processors. */
 static int choose_median(struct arguments *a)
 {
 	double sorted[TRACES_MAX], processors[TRACES_MAX];
@@ -467,7 +471,8 @@ static int verify_kept(struct arguments *a, struct kept *k)
 	return trace_page_end(&page, CMD_DONE);
 }
 
-/* Add a change for each component of the name, of which there may be several.  change: room for CHANGES_MAX. */
+/* Add the change that an option asks for.  If several components have the name, one is added for each of them.  change: room for
+ * CHANGES_MAX, of which *nr are used.  Returns 0, or -EINVAL with a sentence. */
 static int add_change(const struct step_graph *g, const struct asked *asked, struct change *change, uint32_t *nr, struct diag *d)
 {
 	const char *name = asked->name ? memchr(asked->name, ':', asked->name_bytes) : NULL;
@@ -487,7 +492,8 @@ static int add_change(const struct step_graph *g, const struct asked *asked, str
 	return 0;
 }
 
-/* Show the requested sweep, target or changes (all of them applied together), or the table of what would help most. */
+/* Show what bounds the execution now, and then the table of --cores A..B, what reaches --target, the prediction for all changes together,
+ * or, without such options, the table of what would help most.  Returns 0, or -errno with a sentence. */
 static int show_answers(struct arguments *a, struct predictor *p, struct page *page, struct kept *k, struct diag *d)
 {
 	struct change change[CHANGES_MAX];
@@ -530,7 +536,7 @@ static int write_picture(const struct kept *k, const char *path, struct diag *d)
 	return ret;
 }
 
-#define SAID 1 /* status of a failure whose message is printed already */
+#define SAID 1 /* result of a failure whose message has been printed already */
 
 static int predict_trace(struct arguments *a)
 {
@@ -612,7 +618,7 @@ static int run_whatif(int argc, char **argv)
 		kept_fini(&k);
 		return status;
 	}
-	if (calibration_read(args.calibration, &args.measured, &d)) { /* fails early, because reading the traces may take long */
+	if (calibration_read(args.calibration, &args.measured, &d)) { /* the file is read first, because reading the traces may take long */
 		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}

@@ -16,9 +16,9 @@ struct scrubbing {
 	struct trace_writer *to;
 	struct scrub_counts *counts;
 	struct unwinder *unwinder;
-	char *text; /* copy of the value that is being changed */
+	char *text; /* memory for a copy of the value that is being changed */
 	size_t capacity;
-	enum trace_chunk_type type; /* chunk type of the last record; 0: none yet */
+	enum trace_chunk_type type; /* chunk type of the last written record; 0: none was written yet */
 	int error;
 };
 
@@ -26,7 +26,7 @@ struct scrubbing {
 
 enum rule { AS_IT_IS, NOTHING, TEXT, PATH, PATHS_IN, STRINGS, NAME, WORD, CODE, FILES, INLINED, PARTS, KERNEL, LEFT_OUT };
 
-/* The rule of each field; other fields are copied. */
+/* The rules of fields.  Fields that are not listed (numbers) are copied. */
 static const struct {
 	uint32_t id;
 	int field;
@@ -61,7 +61,7 @@ static const struct {
 	{ JITREG_COMPONENT, F(component, detail), TEXT },
 	{ JITREG_EDGE, F(edge, label), TEXT },
 	{ JITREG_MARK, F(mark, text), TEXT },
-	{ JITREG_MARK, F(mark, name), WORD }, /* the kind of work; words behind it may say whose work it is */
+	{ JITREG_MARK, F(mark, name), WORD }, /* the first word is the kind of work; those behind it may say whose work it is */
 	{ JITREG_SOURCE, F(source, name), PATH },
 	{ JITREG_SOURCE, F(source, text), TEXT },
 	{ JITREG_SCOPE, F(scope, name), NAME },
@@ -69,7 +69,7 @@ static const struct {
 	{ JITREG_CONTROL, F(control, name), TEXT },
 	{ TRACE_SOURCE_LINES, F(source_lines, file), PATH },
 	{ TRACE_SOURCE_LINES, F(source_lines, pieces), LEFT_OUT },
-	/* Texts and bytes without confidential data are copied. */
+	/* The following texts and bytes have no confidential data, and are copied. */
 	{ TRACE_HEADER, F(header, tool), AS_IT_IS },
 	{ TRACE_HEADER, F(header, machine), AS_IT_IS },
 	{ TRACE_HEADER, F(header, kernel), AS_IT_IS },
@@ -118,7 +118,8 @@ static enum rule rule_of_field(uint32_t id, int field)
 	return AS_IT_IS;
 }
 
-/* Copy the value to s->text, where it may be changed.  Returns NULL and sets s->error if memory runs out. */
+/* Copy the bytes of a value to s->text, with room for another byte, where they can be changed.  Returns s->text, or NULL with s->error set
+ * if memory runs out. */
 static char *copy_value_to_buffer(struct scrubbing *s, const struct trace_value *v)
 {
 	if (v->bytes + 1 > s->capacity) {
@@ -143,7 +144,7 @@ static void put_scrubbed_bytes(struct scrubbing *s, const struct trace_value *v,
 		trace_record_text(s->to, s->text, bytes);
 }
 
-/* Drop all but the line ends, so that references to lines stay valid. */
+/* Drop all but the line ends, so that numbers of lines in other records stay valid.  Returns the new length. */
 static size_t keep_line_ends_only(char *text, size_t bytes)
 {
 	size_t to = 0;
@@ -154,7 +155,7 @@ static size_t keep_line_ends_only(char *text, size_t bytes)
 	return to;
 }
 
-/* Scrub an inlined function's "function\nfile". */
+/* Scrub the text "function\nfile" of an INLINES entry.  Returns the new length. */
 static size_t scrub_inlined(const struct scrubbing *s, char *text, size_t bytes)
 {
 	const char *end = memchr(text, '\n', bytes);
@@ -196,8 +197,8 @@ static void put_scrubbed_list(struct scrubbing *s, const struct trace_value *v, 
 }
 
 /*
- * Copy the kernel functions, [address, bytes, name, module] each.  Names of kernel functions are public.  Those of modules and BPF
- * programs may be confidential, and are dropped together with the names of generated functions.
+ * Copy the functions of the kernel, which are [address, bytes, name, module] each.  The kernel's own names are public.  Names in modules
+ * and BPF programs, and of these, may be confidential, so the option names drops them.
  */
 static void put_kernel_functions(struct scrubbing *s, const struct trace_value *v)
 {
@@ -263,7 +264,7 @@ static void put_scrubbed_value(struct scrubbing *s, const struct trace_record *r
 		break;
 	case NAME:
 	case TEXT:
-		if (rule == NAME && r->id != JITREG_SOURCE) /* V8 and others put a function's file into its name */
+		if (rule == NAME && r->id != JITREG_SOURCE) /* some hosts, as V8, put a function's file into its name */
 			bytes = scrub_name(s->text, bytes);
 		else if (r->id == JITREG_COMPONENT)
 			bytes = scrub_paths_in(s->text, bytes);
@@ -283,7 +284,8 @@ static void put_scrubbed_value(struct scrubbing *s, const struct trace_record *r
 	put_scrubbed_bytes(s, v, bytes);
 }
 
-/* Write out the open chunk before a record of another chunk type, so that chunks keep their order, with the header first. */
+/* Called before a record is written.  If the last record was of another chunk type, its chunk is written now, so that chunks have the same
+ * order as in the original trace, and the one with the HEADER is first. */
 static void flush_on_chunk_change(struct scrubbing *s, const struct trace_record *r)
 {
 	enum trace_chunk_type type = schema_chunk_type_of(r->id);
@@ -363,11 +365,12 @@ static bool add_frame_to_chain(void *context, const struct unwind_frame *f)
 		c->address = bigger;
 		c->capacity = capacity;
 	}
-	c->address[c->nr++] = f->address + 1; /* stored as a return address, which is behind the call */
+	c->address[c->nr++] = f->address + 1; /* f->address is in the call instruction, and a return address is behind that */
 	return true;
 }
 
-/* Set the call chains of a block: unwound from the stack bytes of samples that have some, and copied for the others. */
+/* Set the call chains of a block's samples: those of samples with stack bytes are unwound, and those of others are copied.  Returns false
+ * if memory for the lengths runs out.  If it runs out for addresses, chains end early. */
 static bool unwind_block(struct scrubbing *s, struct sample_block *b, struct chains *c)
 {
 	c->length = calloc((size_t)b->nr + 1, sizeof(*c->length));

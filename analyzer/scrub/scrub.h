@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace without confidential data: without stack bytes, literals of queries and IR, directories, the host name and the arguments of the
- * command; on request also without names and machine code.  All other data is kept, so that reports that do not need these are unchanged.
- * Context: thread.
+ * Copies a trace without confidential data: without stack bytes (which become call chains), literals of queries and IR, directories, texts
+ * of source lines, the host name, full names of threads, and the arguments of the command; on request also without names and machine code.
+ * All other data is kept, so that reports that do not need these are unchanged. Context: thread.
  */
 #ifndef TAILOR_SCRUB_H
 #define TAILOR_SCRUB_H
@@ -11,36 +11,45 @@
 #include "jitreg/trace/writer.h"
 
 struct scrub_options {
-	bool names; /* drop names of components, marks and generated functions, and source texts of generated code */
-	bool code;  /* drop bytes of generated code, which may contain constants */
+	/* drop names of components, generated functions, memory and scopes, texts that hosts announce, and all of a mark's name but its
+	 * first word */
+	bool names;
+	bool code;  /* drop machine code, which may contain constants: that of generated code and of image files */
 };
 
 struct scrub_counts {
-	uint64_t samples, stacks, records, unknown; /* unknown: records of a later format version, which are dropped */
+	/* stacks: those that were unwound; unknown: records that this version does not know, which are dropped */
+	uint64_t samples, stacks, records, unknown;
 };
 
-/* Copy t (of which m is the model) to c.  Returns 0, or -errno with a sentence if memory runs out or a record cannot be written. */
+/* Copy t, whose model is m, to c.  Records of samples that cannot be decoded are left out.  Returns 0, or -errno with a sentence if memory
+ * runs out, a record cannot be written, or the budget of t is exceeded. */
 int scrub_trace(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_writer *c, struct scrub_counts *counts,
 		struct diag *d);
 
-/* Does a field that holds text or bytes have a rule?  Tests check that each one has.  field: F() of jitreg/trace/schema.h. */
+/* Does a field of a record have a rule?  Tests check that each field with text or bytes has one, so that no new field is copied
+ * unconsidered.  field: F() of jitreg/trace/schema.h. */
 bool scrub_has_rule(uint32_t id, int field);
 
 /* ------------------------------------------------------------------------------------------------ rules for texts */
 
-/* Each rule changes text in place, never makes it longer, and returns the new length. */
-/* Replace strings in quotes, and if numbers is set, numbers that are no part of a word: '1995-03-15' and 42 become '?' and 0. */
+/* Each function that returns a size changes the text in place, never makes it longer, and returns the new length. */
+/* Replace strings in quotes, and, if numbers is set, numbers that are no part of a word: '1995-03-15' becomes '?', and 42 becomes 0.  A
+ * string must be closed on its line. */
 size_t scrub_literals(char *text, size_t bytes, bool numbers);
-/* Drop the directories of a path: "/home/ada/db/q3.ll" becomes "/q3.ll". */
+/* Drop the directories of a path: "/home/ada/db/q3.ll" becomes "/q3.ll", and "db/q3.ll" becomes "/q3.ll" as well. */
 size_t scrub_path(char *text, size_t bytes);
-/* Drop the directories of all paths in a sentence. */
+/* Drop the directories of all paths in a sentence, of the first one in each word. */
 size_t scrub_paths_in(char *text, size_t bytes);
-/* Drop the directories in a name that a host gives its code: "py::f:/home/ada/x.py" becomes "py::f:/x.py".  Writes text[bytes]. */
+/* Drop the directories in a name that a host gives its code: "py::f:/home/ada/x.py" becomes "py::f:/x.py".  text needs room for another
+ * byte, a NUL. */
 size_t scrub_name(char *text, size_t bytes);
-/* Scrub the strings of an ELF file that are absolute paths, or relative paths of source files.  All but the names of source files becomes
- * x, since the last part of another path may be a directory.  Offsets are unchanged.  A compressed section becomes zeros. */
+/* Scrub the NUL-terminated strings of an ELF file, or of a part of one, that are absolute paths, or relative paths of source files.  All
+ * letters but slashes and the names of source files become x, since the last part of another path may be a directory.  Offsets are
+ * unchanged.  If the bytes are a compressed section, whose strings cannot be seen, they become zeros. */
 void scrub_strings(char *bytes, size_t nr);
-/* Zero the code and constants of an ELF file.  Symbols, lines and unwind information are kept. */
+/* Set the sections with code, and those whose names begin with .rodata, .data, .lrodata or .ldata, of a whole ELF file to zeros.  Symbols,
+ * lines and unwind information are kept.  Nothing happens if the section headers are malformed. */
 void scrub_elf_code(char *bytes, size_t nr);
 
 #endif

@@ -14,7 +14,8 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '%' || c == '@' || c == '!' || c == '#' || c == '$' || c == '.';
 }
 
-/* The length of a number at the start of text, or 0 if there is none.  A part of a word and a label ("12:") are not numbers. */
+/* Returns the length of the number at the start of text, or 0 if there is none.  before: the character in front of it.  A part of a word
+ * and a label ("12:") are not numbers. */
 static size_t bytes_of_number_at(const char *text, size_t bytes, char before)
 {
 	size_t n = 0, digits = 0;
@@ -45,7 +46,8 @@ size_t scrub_literals(char *text, size_t bytes, bool numbers)
 		if (c == '\'' || c == '"') {
 			size_t end = from + 1;
 
-			/* The string ends at the closing quote of the same line.  A doubled or escaped quote is part of the string. */
+			/* The string ends at the next such quote on the same line, but a doubled quote, or one behind a backslash, is part
+			 * of it. */
 			while (end < bytes && text[end] != '\n' && (text[end] != c || (end + 1 < bytes && text[end + 1] == c)))
 				end += text[end] == c || (text[end] == '\\' && end + 1 < bytes && text[end + 1] != '\n') ? 2 : 1;
 			if (end < bytes && text[end] == c) {
@@ -78,7 +80,8 @@ size_t scrub_path(char *text, size_t bytes)
 	return bytes - base;
 }
 
-/* The index at which a path begins: at a slash at the start, or behind a character that is no part of a word.  bytes if there is none. */
+/* Returns the index of the slash at which a path begins, or bytes if there is none.  The slash is the first character, or behind one that
+ * is no letter, digit or one of . _ - and /. */
 static size_t find_path(const char *text, size_t bytes)
 {
 	size_t at = 0;
@@ -97,7 +100,7 @@ size_t scrub_paths_in(char *text, size_t bytes)
 
 		while (end < bytes && !isspace((unsigned char)text[end]))
 			end++;
-		if (end > from) { /* a word */
+		if (end > from) { /* these bytes are a word */
 			size_t path = find_path(text + from, end - from);
 
 			memmove(text + to, text + from, end - from);
@@ -118,13 +121,13 @@ size_t scrub_name(char *text, size_t bytes)
 	text[bytes] = 0;
 	host_name_split(text, &n);
 	path = n.module_bytes ? (size_t)(n.module - text) : find_path(text, bytes);
-	if (strncmp(text + path, "node:", 5) == 0) /* a module of Node itself */
+	if (strncmp(text + path, "node:", 5) == 0) /* a module of Node itself, which has no directory to hide */
 		return bytes;
 	return path + scrub_path(text + path, bytes - path);
 }
 
-/* Is this a compressed section, whose strings cannot be found?  It begins with an Elf64_Chdr and zlib's header or zstd's magic number, or
- * (the older form) with "ZLIB". */
+/* Do the bytes look like a compressed section?  Such a section begins with an Elf64_Chdr and zlib's header or zstd's magic number, or, in
+ * the older form, with "ZLIB". */
 static bool is_compressed(const char *bytes, size_t nr)
 {
 	Elf64_Chdr h;
@@ -138,7 +141,7 @@ static bool is_compressed(const char *bytes, size_t nr)
 	return ((zlib || zstd) && h.ch_reserved == 0) || memcmp(bytes, "ZLIB", 4) == 0;
 }
 
-/* Is the last part of a path a source file, and no directory? */
+/* Is the last part of a path the name of a source file, by its extension, so that it is no directory? */
 static bool is_source_file(const char *name, size_t bytes)
 {
 	static const char *const ends[] = { "c",  "C",	"cc", "cpp", "cxx", "h",  "hh", "hpp", "hxx", "inc", "ipp", "s", "S",
@@ -162,7 +165,8 @@ void scrub_strings(char *bytes, size_t nr)
 		size_t end = i, name = i, slashes = 0;
 		bool is_source;
 
-		/* A string begins behind a NUL.  It is a path if it is printable up to its end, and absolute or of a source file. */
+		/* A string begins at a printable character at the start, or behind a NUL.  It is a path if it is printable up to the NUL at
+		 * its end, and has a second slash behind a first one, or any slash and the name of a source file. */
 		if (!isprint((unsigned char)bytes[i]) || (i && bytes[i - 1]))
 			continue;
 		while (end < nr && end - i < PATH_BYTES_MAX && isprint((unsigned char)bytes[end]))
