@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The samples of a trace: their number, bytes, and the share that is attributed to components. */
+/* Reads from a trace how many samples it has, their bytes, and the share that is attributed to components. */
 #include "analyzer/overhead/overhead.h"
 
 #include "analyzer/query/report.h"
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Add up the bytes of all sample chunks, headers included.  Reads the chunk headers alone. */
+/* Set r->sample_bytes to the size of all chunks of samples with their heads, and r->trace_bytes to the size of the file.  Only heads of
+ * chunks are read.  Returns 0, or -errno with a sentence. */
 static int count_sample_bytes(const char *path, struct overhead_run *r, struct diag *d)
 {
 	struct trace_chunk c;
@@ -58,7 +59,7 @@ static void note_trace_facts(struct overhead *o, unsigned rate, enum capture c, 
 	o->has_components |= m->dictionary.nr_components > 1;
 }
 
-/* Samples, and the unattributed ones among them: [0] in all, [1] in the run phase. */
+/* The number of samples, and of those without a component (none): [0] of all, [1] of those in the run phase. */
 struct counted {
 	double samples[2], none[2];
 };

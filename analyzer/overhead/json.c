@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON of `tailor overhead`; the only user of jansson in this folder. */
+/* Writes the JSON of `tailor overhead`.  No other file of this folder uses jansson. */
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/page.h"
 #include "analyzer/overhead/view.h"
@@ -30,7 +30,7 @@ static json_t *json_of_spread(const struct spread *s)
 	return j;
 }
 
-/* The measured runs of a configuration, one per round. */
+/* Returns a list of what was measured in the runs of a configuration, one per round. */
 static json_t *json_of_runs(const struct overhead *o, unsigned rate, enum capture c)
 {
 	json_t *list = json_array();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the program, without recording and through `tailor run`, the command that users run, in a process of its own.  A run lasts from
- * its exec until the pidfd of its process becomes readable, in both cases.
+ * Runs the program without recording, and by `tailor run` in a process of its own, as users do.  In both cases the run time is that from
+ * the program's exec until the pidfd of its process becomes readable.
  */
 #include "analyzer/overhead/overhead.h"
 
@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define POLL_MS 200    /* interval for signals that arrive just before poll() */
-#define END_TIMEOUT_MS 2000 /* between SIGTERM and SIGKILL */
+#define POLL_MS 200    /* how often *stop is looked at, since a signal may arrive just before poll() */
+#define END_TIMEOUT_MS 2000 /* time between SIGTERM and SIGKILL */
 #define WORDS_MAX 16
 
 extern char **environ;
@@ -46,7 +46,7 @@ static double cpu_seconds_of_usage(const struct rusage *u)
 	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) + (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1e-6;
 }
 
-/* Wait until fd is readable: 0, or -EINTR on a signal to stop. */
+/* Wait until fd is readable.  Returns 0, or -EINTR if *m->stop is set. */
 static int wait_until_readable(const struct measurement *m, int fd)
 {
 	struct pollfd p = { fd, POLLIN, 0 };
@@ -57,7 +57,8 @@ static int wait_until_readable(const struct measurement *m, int fd)
 	return -EINTR;
 }
 
-/* Returns the pid, or -errno.  tell: a descriptor for the process to inherit, or -1. */
+/* Start a program.  Its output goes to standard error, or to m->messages (errors) and /dev/null.  tell: a descriptor that it inherits, or
+ * -1.  Returns its pid, or -errno. */
 static pid_t spawn_program(const struct measurement *m, const char *path, char **argv, int tell)
 {
 	int out = m->o->show_output ? STDERR_FILENO : -1, ret;
@@ -75,7 +76,7 @@ static pid_t spawn_program(const struct measurement *m, const char *path, char *
 		posix_spawn_file_actions_addopen(&actions, 2, m->messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	}
 	if (tell >= 0)
-		posix_spawn_file_actions_adddup2(&actions, tell, tell); /* clears close-on-exec */
+		posix_spawn_file_actions_adddup2(&actions, tell, tell); /* a descriptor that is duplicated to itself loses close-on-exec */
 	posix_spawnattr_init(&attributes);
 	sigemptyset(&signals);
 	posix_spawnattr_setsigmask(&attributes, &signals);
@@ -86,7 +87,8 @@ static pid_t spawn_program(const struct measurement *m, const char *path, char *
 	return ret ? -ret : pid;
 }
 
-/* End all processes of a run after Ctrl-C or a failure.  host: the program that a recorder runs, or 0. */
+/* End the processes of a run after Ctrl-C or a failure.  child: the program or its recorder.  host: the program if child is its recorder,
+ * or 0. */
 static void end_processes(pid_t child, pid_t host)
 {
 	int status;
@@ -103,12 +105,12 @@ static void end_processes(pid_t child, pid_t host)
 	waitpid(child, &status, 0);
 }
 
-/* Wait for the end of a process and set the run time since begin_s. */
+/* Wait for the end of a process, and set r->wall_s to the time since begin_s.  Returns 0, or -errno (-EINTR if *m->stop is set). */
 static int wait_for_end(const struct measurement *m, pid_t pid, double begin_s, struct overhead_run *r)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), ret;
 
-	if (fd < 0) /* ESRCH: the recorder has already reaped its command */
+	if (fd < 0) /* with ESRCH, the recorder has reaped its command already, so it has ended */
 		ret = errno == ESRCH ? 0 : -errno;
 	else
 		ret = wait_until_readable(m, fd);
@@ -137,7 +139,8 @@ static int run_bare(struct measurement *m, struct overhead_run *r, int *status)
 	return 0;
 }
 
-/* Make the command line of `tailor run`.  argv refers to options and number, which hold the words of the options and the numbers. */
+/* Make the command line of `tailor run` in argv.  options and number: memory for its words, to which argv points.  Returns 0, or -E2BIG if
+ * argv has less room than words_max words. */
 static int make_command(const struct measurement *m, unsigned rate, enum capture c, int tell, char **argv, size_t words_max,
 			char *options, size_t options_bytes, char number[2][24])
 {
@@ -150,7 +153,7 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 	argv[nr++] = (char *)(uintptr_t)"tailor";
 	argv[nr++] = (char *)(uintptr_t)"run";
 	argv[nr++] = (char *)(uintptr_t)"-q";
-	if (c != CAPTURE_DORMANT) { /* writes no trace */
+	if (c != CAPTURE_DORMANT) { /* with --dormant, no trace is written */
 		argv[nr++] = (char *)(uintptr_t)"-o";
 		argv[nr++] = (char *)(uintptr_t)m->trace;
 	}
@@ -176,7 +179,8 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 	return 0;
 }
 
-/* Read the report of the recorder (--usage-fd): "pid exec-ns own-us", and at the end "command-us own-us". */
+/* Append what the recorder writes to its --usage-fd to text: first a line with the program's pid, the time of its exec and the recorder's
+ * own CPU time (us), and at the end the CPU times of the program and of the recorder (us).  first_line: stop behind the first line. */
 static void read_usage_report(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)
 {
 	size_t nr = strlen(text);
@@ -239,7 +243,7 @@ static int run_recorded(struct measurement *m, unsigned rate, enum capture c, st
 	return 0;
 }
 
-/* The last line of output of the program or the recorder, for the error message. */
+/* Set text to ": " and the last line that the program or the recorder wrote to standard error, or to "" if that is not known. */
 static void last_line(const struct measurement *m, char *text, size_t bytes)
 {
 	FILE *f = m->o->show_output ? NULL : fopen(m->messages, "re");
@@ -267,7 +271,7 @@ static int fail_with_exit_status(const struct measurement *m, int status, bool s
 	else
 		snprintf(how, sizeof(how), "exited with status %d", WEXITSTATUS(status));
 	last_line(m, words, sizeof(words));
-	if (c != CAPTURE_BARE && !started) /* `tailor run` printed the reason, and exits with 2 for bad options */
+	if (c != CAPTURE_BARE && !started) /* `tailor run` has printed the reason, and exits with 2 if its options are wrong */
 		return diag_fail(m->d, WIFEXITED(status) && WEXITSTATUS(status) == 2 ? EINVAL : ECHILD,
 				 "cannot record %s (%s, %llu samples/s)%s", m->o->command[0], capture_kinds[c].name,
 				 (unsigned long long)m->o->rate[rate], words);
@@ -305,7 +309,8 @@ int overhead_measure(struct overhead *o, const char *directory, volatile int *st
 
 	snprintf(m.trace, sizeof(m.trace), "%s/trace.tlr", directory);
 	snprintf(m.messages, sizeof(m.messages), "%s/messages", directory);
-	/* The first runs warm the page cache and find a failing program or an unknown event before the rounds, which may take an hour. */
+	/* These first runs do not count.  They fill the page cache, and show whether the program fails or the event is unknown before the
+	 * rounds, which may take an hour. */
 	ret = run_one_capture(&m, 0, CAPTURE_BARE, &warm_up);
 	if (ret == 0)
 		ret = run_one_capture(&m, 0, CAPTURE_STACK_8K, &warm_up);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The overhead of sampling a program: its run time without recording (the baseline) and under several sampling configurations.
+ * Measures the overhead of sampling a program: its run time without recording (the baseline), and with several configurations of sampling.
  *
- * A round runs every configuration at every rate once, in random order, and the baseline once for each rate; a configuration is compared
- * with the baseline of its round and rate, so that slow changes of the machine cancel out.  Context: thread.
+ * A round runs every configuration, and the baseline, once for each rate, in random order.  A configuration is compared with the baseline
+ * of its round and rate, so that slow changes of the machine's speed cancel out.  Context: thread.
  */
 #ifndef TAILOR_OVERHEAD_H
 #define TAILOR_OVERHEAD_H
@@ -17,10 +17,11 @@
 #define OVERHEAD_RATES_MAX 8
 #define OVERHEAD_NOTICES_MAX 8
 
-#define CAPTURE_NO_OPTIONS "(none)" /* shown in the help */
-/* The configurations that are measured.  Table, JSON, picture and help are made from this list.
+#define CAPTURE_NO_OPTIONS "(none)" /* the options of a configuration that has none, as shown in the help */
+/* The configurations that are measured.  The table, the JSON, the picture and the help are made from this list.
  * DORMANT loads the agent without counters, and writes no trace.
- * AGENT has the agent and counters, but hardly a sample: the fixed cost, to which the samples of the others add theirs.
+ * AGENT has the agent and counters, but at a rate of 1 hardly a sample.  Its cost is the fixed one, to which samples add theirs in the
+ * other configurations.
  * RUN and ATTACH have the defaults of the commands (at the rate of 4,000).  Attach loads no agent.
  * Columns: constant, name, key in JSON, options of `tailor run`, whether attribution is by call stack alone. */
 #define CAPTURES(X) \
@@ -44,42 +45,44 @@ struct capture_kind {
 	bool stack_only;
 };
 extern const struct capture_kind capture_kinds[NR_CAPTURES];
-/* The options of `tailor run`, "" if the configuration has none. */
+/* Returns the options of `tailor run` for a configuration, "" if it has none. */
 const char *capture_options(enum capture c);
 
-/* One run.  NAN: unknown. */
+/* The measurements of one run.  NAN: unknown. */
 struct overhead_run {
 	double wall_s;	    /* run time of the program, from its exec to its end */
 	double cpu_s;	    /* user and system time of the program and of the children it waited for */
 	double recorder_s;  /* CPU time of the recorder during the run */
 	double outside_s;   /* CPU time of the recorder before and after the run: start, symbols of the sampled code */
 	double samples, lost;
-	double sample_bytes; /* size of the sample chunks; the rest of the trace is symbols and unwind tables */
+	double sample_bytes; /* size of the trace's chunks of samples; most of the rest is symbols and unwind tables */
 	double trace_bytes;
-	double attributed;  /* share of the samples (of the run phase, if the program marks one) */
+	double attributed;  /* share of the samples that have a component, of those in the run phase if the program marks one */
 };
 
 struct overhead {
 	char **command;
-	const char *event; /* NULL: auto */
+	const char *event; /* event to sample; NULL: auto */
 	unsigned nr_rounds, nr_rates;
 	uint64_t rate[OVERHEAD_RATES_MAX]; /* samples per second and processor */
-	bool show_output; /* show standard output and error of the program on stderr */
+	bool show_output; /* show the program's standard output and standard error on standard error */
 	struct overhead_run *run; /* indexed by overhead_run_of() */
-	/* The members below are read from the traces. */
+	/* overhead_read() sets the members below from the traces. */
 	char event_name[128], unit[16];
-	double period[OVERHEAD_RATES_MAX]; /* in units; 0: the kernel varies it */
-	bool has_run;	     /* there are marks of run phases */
-	bool has_components; /* otherwise nothing can be attributed */
+	double period[OVERHEAD_RATES_MAX]; /* sampling period at each rate, in unit; 0: the kernel varies it */
+	bool has_run;	     /* samples were in marks named "run" */
+	bool has_components; /* the program announced components; otherwise nothing can be attributed */
 	char notice[OVERHEAD_NOTICES_MAX][512];
-	uint32_t notice_of[OVERHEAD_NOTICES_MAX], read; /* bit C: a trace of capture C has the notice; was read */
+	/* notice_of: bit C is set if a trace of capture C has the notice; read: if one was read */
+	uint32_t notice_of[OVERHEAD_NOTICES_MAX], read;
 	unsigned nr_notices;
 };
 
 /*
- * The figures of a configuration, in table, picture and JSON.  Columns: name (key in JSON), the first configuration that has the figure,
- * the configuration to compare with, and the value for a run r, where base is the run of the compared configuration in the same round and
- * at the same rate.  Shares are shares of the baseline.  Costs per sample are those beyond AGENT's, which itself has too few samples.
+ * The figures of a configuration, which the table, the picture and the JSON show.  Columns: name (key in JSON); the first configuration in
+ * the list that has the figure; the configuration to compare with; the value for a run r, where base is the run of that configuration in
+ * the same round and at the same rate.  Added times are shares of the baseline's.  Costs per sample are those beyond AGENT's, which has too
+ * few samples for a cost of its own.
  */
 #define FIGURES(X) \
 	X(added_wall, DORMANT, BARE, ratio(r->wall_s, base->wall_s) - 1) \
@@ -99,20 +102,21 @@ struct overhead_row {
 };
 #undef FIGURE_
 
-/* The run of a configuration at a rate in a round; BARE, too, has one for each rate. */
+/* Returns the run of a configuration at a rate (an index of o->rate) in a round.  BARE, too, has one for each rate. */
 struct overhead_run *overhead_run_of(const struct overhead *o, unsigned round, unsigned rate, enum capture c);
-/* Run time (wall) or CPU time in seconds, over all runs of the baseline. */
+/* Returns the spread of the run time (wall) or the CPU time, in seconds, over all runs of the baseline. */
 struct spread overhead_bare_spread(const struct overhead *o, bool wall);
 struct overhead_row overhead_make_row(const struct overhead *o, unsigned rate, enum capture c);
 
 /* ---- measure.c */
 
-/* Called before each run: runs done, runs in all, the next one. */
+/* A function that is called before each run.  done: number of runs done; total: that of all; rate, c: the next run. */
 typedef void (*overhead_progress)(void *context, unsigned done, unsigned total, unsigned rate, enum capture c);
 
 /*
- * Run all rounds.  directory: for traces and messages, which are removed again.  *stop: set by a signal handler to end the measurement.
- * Returns 0 and o's figures, or -errno with a sentence: -ECHILD if the program failed, -EINTR if the measurement was stopped.
+ * Run all rounds, after two runs to warm up.  directory: where traces and messages are written and removed again.  *stop: a signal handler
+ * sets it to end the measurement.  progress may be NULL.  Returns 0, with the runs in o->run, which the caller has allocated, or -errno
+ * with a sentence: -ECHILD if the program failed, -EINTR if the measurement was stopped.
  */
 int overhead_measure(struct overhead *o, const char *directory, volatile int *stop, overhead_progress progress, void *context,
 		     struct diag *d);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define DRAWS 2000
-#define VALUES_MAX 64 /* values that the bootstrap draws from; of more, every n-th is used */
+#define VALUES_MAX 64 /* maximum number of values that the bootstrap draws from; of more, it takes every nth */
 #define SEED 0x9e3779b97f4a7c15ull
 
 uint64_t random_below(uint64_t *state, uint64_t limit)
@@ -21,7 +21,7 @@ uint64_t random_below(uint64_t *state, uint64_t limit)
 	return (uint64_t)(((__uint128_t)(x * 0x2545f4914f6cdd1dull) * limit) >> 64);
 }
 
-/* A quantile, interpolated between two values by distance, as most programs do (type 7 of R. Hyndman, Y. Fan, 1996). */
+/* Returns quantile q (0 to 1) of nr sorted values, interpolated linearly between two of them (type 7 of R. Hyndman and Y. Fan, 1996). */
 static double quantile(const double *sorted, size_t nr, double q)
 {
 	double at = q * (double)(nr - 1);

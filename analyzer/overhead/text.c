@@ -22,15 +22,15 @@ char *overhead_command(const struct overhead *o, size_t max)
 			text[at++] = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
 	}
 	text[at] = 0;
-	for (char *c = text; *c; c++) /* characters, not bytes */
+	for (char *c = text; *c; c++) /* max counts characters, of which bytes 0x80 to 0xbf are continuations */
 		if ((*c & 0xc0) != 0x80 && nr++ == max - 1 && strlen(c) > 1) {
-			strcpy(c, "…"); /* takes 3 bytes and the terminator; text has 4 bytes more than the words need */
+			strcpy(c, "…"); /* the sign takes 3 bytes and a NUL, for which text has 4 bytes more than the words need */
 			break;
 		}
 	return text;
 }
 
-/* Print "+1.2 %", right-aligned in width columns, or "-" if share was not measured.  sign: "+" for a sign in front, or "". */
+/* Print a share as "+1.2 %", right-aligned in width columns, or "-" if it is NAN.  sign: "+" to print a sign, or "". */
 static void print_percent(FILE *to, int width, double share, const char *sign)
 {
 	char text[32];
@@ -45,7 +45,7 @@ static void print_percent(FILE *to, int width, double share, const char *sign)
 	fprintf(to, "%*s", width, text);
 }
 
-/* Print the interval in per cent, "-0.3 to +2.4". */
+/* Print a confidence interval in per cent, "-0.3 to +2.4", right-aligned in width columns, or "-" if there are no measurements. */
 static void print_interval(FILE *to, int width, const struct spread *s)
 {
 	char text[64];
@@ -59,7 +59,7 @@ static void print_interval(FILE *to, int width, const struct spread *s)
 	fprintf(to, "%*s", width, text);
 }
 
-/* Print the median, with "?" behind it if the interval includes 0, so that the value is not significant. */
+/* Print a median of nanoseconds, with "?" behind it if the confidence interval reaches down to 0, so that the value is not significant. */
 static void print_nanoseconds(FILE *to, int width, const struct spread *s)
 {
 	char text[32];
@@ -117,7 +117,7 @@ static void print_losses(const struct overhead *o, FILE *to)
 	fputc('\n', to);
 }
 
-/* Print the command, its baseline, and the method. */
+/* Print the command, the times of its baseline, the method and the event. */
 static void print_head(const struct overhead *o, FILE *to)
 {
 	struct spread wall = overhead_bare_spread(o, true), cpu = overhead_bare_spread(o, false);
@@ -131,7 +131,8 @@ static void print_head(const struct overhead *o, FILE *to)
 	fprintf(to, "event      %s\n\n", o->event_name);
 }
 
-/* Print text with line breaks between words.  *column: the current column, updated. */
+/* Print the words of text, with line breaks in front of words that would exceed 80 columns.  *column: the current column, which is
+ * updated. */
 static void print_words(const char *text, size_t *column, FILE *to)
 {
 	while (*text) {
@@ -144,7 +145,7 @@ static void print_words(const char *text, size_t *column, FILE *to)
 	}
 }
 
-/* Print a notice of the recorder.  If not all configurations have the notice, their names stand in front. */
+/* Print notice i of the recorder.  If only some configurations have it, their names are printed in front of it. */
 static void print_note(const struct overhead *o, unsigned i, FILE *to)
 {
 	size_t column = (size_t)fprintf(to, "Note:   ");

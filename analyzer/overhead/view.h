@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The output of `tailor overhead`: a table or JSON.  Context: thread. */
+/* Writes the output of `tailor overhead`, a table or JSON.  Context: thread. */
 #ifndef TAILOR_OVERHEAD_VIEW_H
 #define TAILOR_OVERHEAD_VIEW_H
 
@@ -7,13 +7,13 @@
 
 #include <stdio.h>
 
-/* At most 80 columns, except for the line with the command. */
+/* Write the table, in at most 80 columns except for the line with the command. */
 void overhead_text(const struct overhead *o, FILE *to);
-/* 0 or -ENOMEM.  Keys are stable: new ones may be added, none is removed. */
+/* Write the JSON.  Its keys are stable: later versions may add some, but remove none.  Returns 0, or -ENOMEM, also if writing fails. */
 int overhead_json(const struct overhead *o, FILE *to);
 
-/* The command as one line: blanks between words, control characters as '?', cut with "…" at max characters.  The caller frees the
- * line.  Returns NULL if memory runs out. */
+/* Returns the measured command as one line, with blanks between words and '?' for control characters.  If it has more than max characters,
+ * it is cut, and ends in "…".  The caller frees it.  Returns NULL if memory runs out. */
 char *overhead_command(const struct overhead *o, size_t max);
 
 #endif

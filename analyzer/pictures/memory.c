@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The picture follows figure 12 of Beischl et al., EuroSys 2021 (memory accesses of operators over time).  The dots of a component are
- * one path, which keeps the file small.  Of very many samples every n-th is drawn, and the picture says so.
+ * The picture is like figure 12 of Beischl et al., EuroSys 2021 (memory accesses of operators over time).  The dots of a component in a
+ * panel are one path, which keeps the file small.  If there are more than DOTS_MAX samples, only every nth is drawn, and the picture says
+ * so.
  */
 #include "analyzer/pictures/memory.h"
 
@@ -19,7 +20,7 @@
 #define SPACE 34.0
 #define LEGEND 764
 #define PANELS 6
-#define COLOURS (SVG_GREY + 1) /* grey: all others */
+#define COLOURS (SVG_GREY + 1) /* the last colour, grey, is for all other components */
 #define DOTS_MAX 60000u
 
 struct count {
@@ -34,7 +35,8 @@ static int compare_counts(const void *a, const void *b)
 	return x->samples != y->samples ? (x->samples > y->samples ? -1 : 1) : x->of < y->of ? -1 : x->of > y->of;
 }
 
-/* Find the regions (or components) with most samples, and return their number.  out: room for `most` of them. */
+/* Find the regions, or else the components, with most samples, and write at most `most` of them to out, in descending order.  Returns how
+ * many, which is 0 if memory runs out. */
 static uint32_t count_most_sampled(const struct accesses *s, bool regions, uint32_t most, struct count out[])
 {
 	uint32_t nr = 0, n = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two pictures of overhead over sampling frequency.  The first one has all configurations.  The second one has, on its own scale,
- * those that attribute samples in shared code by one means alone, tag register or call stacks (figure 13 of Beischl et al., EuroSys
- * 2021).  The rates are on the logarithmic lower axis, and the resulting periods above.  Whiskers are the 95 % intervals of the medians.
- * Lines differ in colour, in dashes and in their marks, so that they can be told apart without colour.
+ * Draws two plots of the added run time by sampling rate, one below the other.  The first has all configurations.  The second has, on a
+ * scale of its own, those that attribute samples in shared code only by a tag register, or only by call stacks (as in figure 13 of Beischl
+ * et al., EuroSys 2021).  The rates are on the logarithmic lower axis, and the resulting periods above.  Whiskers are the 95 % intervals of
+ * the medians. Lines differ in dashes and marks as well as in colour, so that they can be told apart without colours.
  */
 #include "analyzer/pictures/overhead.h"
 
@@ -32,11 +32,11 @@ static const char dark[] = ".grid{stroke:#34373d}.mark{stroke:#16181c}";
 static const enum svg_colour colour_of[NR_CAPTURES] = { SVG_GREY, SVG_BROWN, SVG_GREY, SVG_GREEN, SVG_AMBER, SVG_PINK, SVG_ORANGE,
 							SVG_BLUE, SVG_VIOLET, SVG_BROWN };
 
-/* The axes of a plot, and the output that it is drawn to. */
+/* A plot: what it shows, its axes, and the stream that it is written to. */
 struct plot {
 	const struct overhead *o;
 	unsigned captures; /* bit C: capture C is drawn */
-	double low, high, step; /* y axis: added run time, as shares */
+	double low, high, step; /* y axis: added run time at its ends and between two grid lines, as shares of the baseline's */
 	double log_low, log_high; /* x axis: logarithms of the rates */
 	FILE *to;
 };
@@ -60,7 +60,8 @@ static double y_of_share(const struct plot *p, double share)
 	return fmin(fmax(y, TOP), BOTTOM);
 }
 
-/* Scale the axes so that all medians fit.  A whisker may exceed the plot on a very noisy machine, and is cut at its border. */
+/* Scale the axes so that all medians fit.  On a very noisy machine an interval may be far larger than the medians; its whisker is cut at
+ * the border of the plot. */
 static void set_axis_scales(struct plot *p)
 {
 	double low = 0, high = 0.01, highest = 0.01;
@@ -87,7 +88,7 @@ static void set_axis_scales(struct plot *p)
 	p->high = p->step * ceil(high / p->step);
 }
 
-/* Format 400000 as 400,000. */
+/* Formats a number with commas between groups of three digits, 400000 as 400,000.  Returns text. */
 static const char *with_commas(double v, char text[48])
 {
 	char digits[32];
@@ -134,7 +135,7 @@ static void draw_axes(const struct plot *p)
 	fprintf(to, "<text class=\"middle\" transform=\"translate(20 %.0f) rotate(-90)\">run-time overhead</text>\n", (TOP + BOTTOM) / 2);
 }
 
-/* Draw the mark of a configuration, about 9 wide. */
+/* Draw the mark of a configuration, which is about 9 pixels wide, at a point. */
 static void draw_capture_mark(const struct plot *p, int c, double x, double y)
 {
 	static const char *const forms[] = {
@@ -163,7 +164,7 @@ static void draw_capture_line(const struct plot *p, int c)
 	fputs("\"/>\n", p->to);
 	for (unsigned rate = 0; rate < p->o->nr_rates; rate++) {
 		struct spread s = overhead_make_row(p->o, rate, (enum capture)c).added_wall;
-		int beside = (int)c - NR_CAPTURES / 2; /* shifts whiskers of one rate apart */
+		int beside = (int)c - NR_CAPTURES / 2; /* shifts the whiskers of the configurations at one rate apart */
 		double x = x_of_rate(p, rate) + 3 * beside;
 
 		if (!s.nr)
@@ -174,7 +175,8 @@ static void draw_capture_line(const struct plot *p, int c)
 	}
 }
 
-/* Draw the names of the configurations, with bytes per sample and attribution at the highest rate. */
+/* Draw the names of the plot's configurations, and below each its bytes per sample and its share of attributed samples, both at the highest
+ * rate. */
 static void draw_legend(const struct plot *p)
 {
 	unsigned last = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The results of `tailor overhead` as a picture.  Context: thread. */
+/* Draws the results of `tailor overhead`.  Context: thread. */
 #ifndef TAILOR_PICTURES_OVERHEAD_H
 #define TAILOR_PICTURES_OVERHEAD_H
 
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Write a self-contained SVG with run-time overhead over the sampling rate, a line per configuration. */
+/* Write a self-contained SVG of the added run time by sampling rate, with a line for each configuration. */
 void overhead_svg(const struct overhead *o, FILE *to);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The completion times that `tailor whatif` predicts, beside the recorded one, with their intervals.  Context: thread. */
+/* Draws the completion times that `tailor whatif` predicts, with their intervals, and the recorded one as a line.  Context: thread. */
 #ifndef TAILOR_PICTURE_PREDICTIONS_H
 #define TAILOR_PICTURE_PREDICTIONS_H
 
