@@ -68,7 +68,7 @@ static inline int jitreg_enabled(void);
  * not used otherwise. */
 static inline int jitreg_code_load(uint64_t address, uint64_t bytes, uint64_t index, const char *name, const void *code);
 static inline int jitreg_code_move(uint64_t from, uint64_t to, uint64_t bytes, uint64_t index);
-/* Announce that the range is free.  Earlier samples in it stay attributable.  bytes 0: the whole code object at address. */
+/* Announce that the code in the range is gone.  Samples from before still belong to it.  bytes 0: the whole code object at address. */
 static inline int jitreg_code_unload(uint64_t address, uint64_t bytes);
 
 /* Map code to components, for hosts that generate machine code themselves and know which component each part comes from.  The code at
@@ -212,8 +212,8 @@ static inline int jitreg_object(uint64_t address, uint64_t upper, uint32_t flags
  * the sample belongs to the components of the object found further out. */
 #define JITREG_OBJECT_CLASS 1u
 /* For objects without upper: only one such object exists at a time, so each frame of its functions belongs to it, and its address need not
- * be in the frame.  Without this flag, a frame in which no register holds the address of such an object is taken for one of an object that
- * was not announced. */
+ * be in the frame.  Without this flag, a frame whose callee-saved registers are all known and do not have the address of such an object is
+ * taken for one of an object that was not announced. */
 #define JITREG_OBJECT_ALONE 2u
 /* For classes: while the object exists, all samples of the process belong to its components, on levels on which nothing else decides (such
  * as the client that the process works for). */
@@ -435,7 +435,7 @@ static inline int jitreg_tag(uint32_t where, uint64_t address, uint64_t check_ma
 			     const struct jitreg_tag_field *fields, uint32_t nr_fields, const struct jitreg_range *keepers,
 			     uint32_t nr_keepers);
 #define JITREG_TAG_MEMORY 0xffffffffu
-/* Begin or end a mark without a handle.  The end must have the same thread, name, component and instance.  component 0: the mark covers all
+/* Begin or end a mark without a handle.  The end must have the same name, component and instance.  component 0: the mark covers all
  * threads, otherwise this one. */
 static inline int jitreg_mark(uint32_t action, const char *name, uint32_t level, uint64_t component, uint64_t instance,
 			      uint64_t parent_instance, uint64_t units, const char *text);
@@ -539,7 +539,7 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 #define JITREG_FIELDS_COUNTER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) NR(name_bytes) U64(component) S64(value) STR(name)
 /* Begin or end of a phase, or of one execution of a component; see jitreg_mark_begin().  Trailing fields: mark is its handle (0: none, and
- * its end is the one with the same thread, name, component and instance), parent the handle of the mark that contains it. */
+ * its end has the same name, component and instance), parent the handle of the mark that contains it. */
 #define JITREG_FIELDS_MARK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(action) U32(level) U64(component) U64(instance) U64(parent_instance) U64(units) \
 	NR(name_bytes) NR(text_bytes) STR(name) STR(text)
@@ -561,7 +561,8 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 #define JITREG_FIELDS_INLINES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(code_addr) U64(nr_entry) LINES(entries)
 
-/* Components with ids [first_id, first_id + nr_ids) of all levels belong to the scope of this name (action 1), or end (2). */
+/* Action 1: the components with numbers [first_id, first_id + nr_ids) of all levels belong to the scope of this name.  Action 2: the scope
+ * and these components end. */
 #define JITREG_FIELDS_SCOPE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(action) U32(flags) U64(first_id) U64(nr_ids) NR(name_bytes) NR(text_bytes) STR(name) STR(text)
 /* An object and the functions that work on it; see jitreg_object(). */
@@ -751,7 +752,7 @@ static inline int jitreg_emit_by_(jitreg_emit_function emit, uint32_t id, void *
 
 #define JITREG_RARE_ __attribute__((noinline, cold, unused))
 #ifdef JITREG_AGENT
-/* Only the agent defines JITREG_AGENT.  It calls its own jitreg_emit(), which all others search for. */
+/* Only the agent defines JITREG_AGENT.  It calls its own jitreg_emit(), for which all other programs and libraries search. */
 static inline jitreg_emit_function jitreg_agent_(void)
 {
 	return jitreg_emit;
@@ -1190,7 +1191,7 @@ static inline int jitreg_tag_in_word(const uint64_t *word, uint64_t check_mask, 
 }
 #endif
 
-/* Variables have the line in their names, so that blocks nest without shadowing. */
+/* The variables of the loops have the number of the line in their names, so that blocks on different lines nest without shadowing. */
 #define JITREG_JOIN2_(a, b) a##b
 #define JITREG_JOIN_(a, b) JITREG_JOIN2_(a, b)
 #define JITREG_WORD_SET_(word, v) __atomic_store_n(&(word), v, __ATOMIC_RELAXED)

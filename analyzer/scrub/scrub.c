@@ -316,7 +316,7 @@ static void copy_record(struct scrubbing *s, const struct trace_record *r)
 	for (int i = 0; i < r->nr_values; i++) {
 		struct trace_value command = r->id == TRACE_HEADER && i == F(header, command) ? trace_element(&r->values[i], 0, 0) : none;
 
-		if (r->id == TRACE_HEADER && i == F(header, command)) { /* the program, without its arguments */
+		if (r->id == TRACE_HEADER && i == F(header, command)) { /* only the program's name is kept */
 			trace_record_array(s->to, 1);
 			trace_record_array(s->to, 1);
 			if (command.kind == TRACE_TEXT && copy_value_to_buffer(s, &command))

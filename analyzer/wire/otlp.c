@@ -113,7 +113,7 @@ static uint32_t place_of_stack(struct writing *w, uint32_t stack)
 		return stack ? w->stack[stack] : 0;
 	for (uint32_t at = stack; at; at = w->p->stack[at - 1].caller)
 		place_of_location(w, w->p->stack[at - 1].location);
-	for (uint32_t at = stack; at; at = w->p->stack[at - 1].caller) /* innermost first */
+	for (uint32_t at = stack; at; at = w->p->stack[at - 1].caller) /* the innermost one is first */
 		protobuf_put_varint(&w->inner, place_of_location(w, w->p->stack[at - 1].location));
 	protobuf_put_message(&w->entry, FIELD(Stack, location_indices), &w->inner);
 	protobuf_put_message(&w->dictionary, FIELD(ProfilesDictionary, stack_table), &w->entry);

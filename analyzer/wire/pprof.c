@@ -55,7 +55,7 @@ static void put_samples(struct writing *w)
 	for (uint32_t i = 0; i < p->samples.nr && thread; i++) {
 		const struct wire_sample *s = &p->sample[i];
 
-		for (uint32_t at = s->stack; at; at = p->stack[at - 1].caller) /* innermost first */
+		for (uint32_t at = s->stack; at; at = p->stack[at - 1].caller) /* the innermost one is first */
 			protobuf_put_varint(&w->inner, p->stack[at - 1].location);
 		protobuf_put_message(&w->message, 1, &w->inner);
 		protobuf_put_varint(&w->inner, s->samples);

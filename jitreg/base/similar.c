@@ -43,7 +43,7 @@ void similar_consider(struct similar *n, const char *name)
 		return;
 	for (at = 0; at < n->nr; at++)
 		if (similar_distance(n->best[at].name, strlen(n->best[at].name), name, bytes) == 0)
-			return; /* equal but for case, '-' and '_' */
+			return; /* the names are equal but for case, '-' and '_' */
 	for (at = 0; at < n->nr && n->best[at].distance <= d; at++)
 		;
 	if (at == SIMILAR_MOST)

@@ -22,20 +22,20 @@
 
 /* No command and no recorder needs these. */
 static const int never[] = {
-	/* Code in other processes and in the kernel. */
+	/* The following reach into other processes or the kernel. */
 	SCMP_SYS(process_madvise), SCMP_SYS(bpf), SCMP_SYS(userfaultfd), SCMP_SYS(io_uring_setup),
 	SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register), SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module),
 	SCMP_SYS(kexec_load), SCMP_SYS(kexec_file_load), SCMP_SYS(iopl), SCMP_SYS(ioperm), SCMP_SYS(modify_ldt), SCMP_SYS(add_key),
 	SCMP_SYS(request_key), SCMP_SYS(keyctl), SCMP_SYS(uselib), SCMP_SYS(vmsplice),
-	/* Other views of the file system, and access to files without names. */
+	/* The following give another view of the file system, or access to files without names. */
 	SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(setns), SCMP_SYS(unshare),
 	SCMP_SYS(move_mount), SCMP_SYS(open_tree), SCMP_SYS(fsopen), SCMP_SYS(fsmount), SCMP_SYS(fsconfig), SCMP_SYS(fspick),
 	SCMP_SYS(mount_setattr), SCMP_SYS(open_by_handle_at), SCMP_SYS(mknod), SCMP_SYS(mknodat),
-	/* Attributes of files, which Landlock does not restrict. */
+	/* The following change attributes of files, which Landlock does not restrict. */
 	SCMP_SYS(chmod), SCMP_SYS(fchmodat), NR_FCHMODAT2, SCMP_SYS(chown), SCMP_SYS(lchown), SCMP_SYS(fchownat), SCMP_SYS(setxattr),
 	SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr), NR_SETXATTRAT, SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),
 	NR_REMOVEXATTRAT, NR_OPEN_TREE_ATTR, NR_FILE_SETATTR,
-	/* Settings of the machine. */
+	/* The following change settings of the machine. */
 	SCMP_SYS(reboot), SCMP_SYS(swapon), SCMP_SYS(swapoff), SCMP_SYS(sethostname), SCMP_SYS(setdomainname), SCMP_SYS(acct),
 	SCMP_SYS(quotactl), SCMP_SYS(settimeofday), SCMP_SYS(clock_settime), SCMP_SYS(syslog), SCMP_SYS(vhangup),
 };

@@ -127,7 +127,7 @@ size_t postgres_query_text(const struct postgres_reader *r, const struct postgre
 	bytes = postgres_read_text(r, from, to, want + 1, &cut);
 	if (cut && want == room - 1 && want != q->part_bytes) {
 		bytes = room - 4;
-		while (bytes && (to[bytes] & 0xc0) == 0x80) /* do not cut within a character */
+		while (bytes && (to[bytes] & 0xc0) == 0x80) /* the text is not cut within a character */
 			bytes--;
 		memcpy(to + bytes, "...", 4);
 		bytes += 3;

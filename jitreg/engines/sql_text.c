@@ -192,7 +192,7 @@ static void normalise_next_token(struct text *t)
 	size_t prefix;
 
 	if (*t->at >= 'a' && *t->at <= 'z' && !(t->end - t->at > 1 && (t->at[1] == '\'' || t->at[1] == '&'))) {
-		copy_name(t); /* the most common case */
+		copy_name(t); /* this is the most common case */
 		return;
 	}
 	prefix = string_prefix_bytes(t, &escapes);

@@ -158,7 +158,7 @@ void jit_host_list_ways(const struct jit_host *h, char text[JIT_ADVICE_BYTES])
 
 	*text = 0;
 	for (size_t i = 0; i < sizeof(ways_by_change) / sizeof(ways_by_change[0]); i++)
-		if (h->heard & ways_by_change[i].by && !(i == 1 && h->heard & JIT_BY(ATTACH))) /* no injection if attach suffices */
+		if (h->heard & ways_by_change[i].by && !(i == 1 && h->heard & JIT_BY(ATTACH))) /* attach is enough */
 			at += snprintf(text + at, JIT_ADVICE_BYTES - (size_t)at, "%s%s", at ? ", " : "", ways_by_change[i].command);
 	if (h->option)
 		snprintf(text + at, JIT_ADVICE_BYTES - (size_t)at, "%s%s", at ? "; or " : "", h->option);

@@ -16,11 +16,12 @@
  * the records behind it and still waits for it.  No space from this frame on is freed (head.consumed), so nothing else is written there.
  * After 10 s, or when its process has ended, the recorder gives the frame up: its words become LOG_PASSED, the space is freed, and its
  * bytes are counted as a gap.  A writer that was only slow then fails to publish, and its caller gets -ENOBUFS.  So a record whose call
- * returned 0 was read by the recorder.  When the log is empty, the recorder moves both positions to the next multiple of ring_bytes, by
- * compare-and-swap on head.reserved, so that few pages of the ring are used.  If a recording ends and its process goes on, the recorder
- * closes the log: head.reserved becomes LOG_CLOSED, so nothing more is appended, and unpublished records are given up.  The end of an
- * unpublished record is unknown: the next one begins at the next 8-byte boundary with a fitting frame (position = its own, size within the
- * reserved space).  Every byte of the log is untrusted: copy the frame and the record first, then check the copy.
+ * returned 0 was read by the recorder.  When the log is empty and no frame was given up, the recorder may move both positions to the next
+ * multiple of ring_bytes, by compare-and-swap on head.reserved, so that the guest uses the same few pages again.  If a recording ends and
+ * its process goes on, the recorder closes the log: head.reserved becomes LOG_CLOSED, so nothing more is appended, and unpublished records
+ * are given up.  The end of an unpublished record is unknown: the next one begins at the next 8-byte boundary with a fitting frame
+ * (position = its own, size within the reserved space).  Every byte of the log is untrusted: copy the frame and the record first, then
+ * check the copy.
  */
 #ifndef TAILOR_LOG_H
 #define TAILOR_LOG_H
@@ -101,7 +102,7 @@ enum wire_sampler {
 /*
  * The handshake uses SOCK_SEQPACKET on an abstract unix socket named by TAILOR_SOCKET ("tailor-<pid>-<random hex>").  A connection carries
  * one message and one answer.  The guest keeps no descriptor, so a host may close all of its descriptors.  The recorder accepts
- * (SO_PEERCRED) only processes of its own user, of root, or that descend from the command that it started.
+ * (SO_PEERCRED) only processes of its own user or of root, and the processes that it was told to record, with their descendants.
  */
 enum wire_request {
 	WIRE_HELLO = 1,	  /* a process has started (exec or fork); the descriptor of its log comes with the answer */

@@ -157,7 +157,7 @@ enum chunk_read trace_read_chunk(struct trace_reader *t, const struct trace_chun
 	t->body_bytes = b->bytes;
 	t->body_at = 0;
 	if (t->keeps && c->type == TRACE_CHUNK_RECORDS && b == &t->last)
-		keep_last_body(t); /* moves the struct only, so t->body stays valid */
+		keep_last_body(t); /* this moves only the struct, so t->body stays valid */
 	return CHUNK_READ;
 }
 

@@ -150,7 +150,7 @@ decode_leb128_by(const unsigned char *at, const unsigned char *end, uint64_t *to
 
 		if (nr - i < 64) {
 			ends = keep_lowest_set_bits(ends, (unsigned)(nr - i), pext);
-		} else if (!~ends) { /* 64 numbers of one byte each */
+		} else if (!~ends) { /* these are 64 numbers of one byte each */
 			widen_64_bytes(at, to + i);
 			i += 64;
 			at += 64;

@@ -103,7 +103,7 @@ void dump_json_record(const struct dump_options *o, const struct trace_record *r
 		print_json_value(o, &r->values[value++], f->element);
 	}
 	putc('}', o->to);
-	if (value < r->nr_values) { /* fields of a later version */
+	if (value < r->nr_values) { /* the rest are fields of a later version */
 		fputs(", \"more\": [", o->to);
 		for (int first = value; value < r->nr_values; value++) {
 			if (value > first)

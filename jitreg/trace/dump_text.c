@@ -176,7 +176,7 @@ void dump_text_record(const struct dump_options *o, const struct trace_record *r
 		fprintf(o->to, " %s=", s->fields[i].name);
 		print_trace_value(o, &r->values[value++]);
 	}
-	for (; value < r->nr_values; value++) { /* fields of a later version */
+	for (; value < r->nr_values; value++) { /* the rest are fields of a later version */
 		fputs(" +", o->to);
 		print_trace_value(o, &r->values[value]);
 	}

@@ -59,7 +59,7 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d)
 	struct trace_record first;
 	struct stat st;
 	void *p;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ret; /* O_NONBLOCK: do not wait for the writer of a FIFO */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ret; /* with O_NONBLOCK, opening a FIFO does not wait */
 	bool is_written = fd >= 0 && is_being_written(fd);
 
 	if (fd < 0 || fstat(fd, &st)) {

@@ -55,7 +55,7 @@ static size_t utf8_sequence_bytes(const unsigned char *p, size_t left)
 			return 0;
 	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) ||
 	    (p[0] == 0xf4 && p[1] >= 0x90))
-		return 0; /* overlong form, surrogate, or behind the last code point */
+		return 0; /* this is an overlong form, a surrogate, or behind the last code point */
 	return n;
 }
 
@@ -131,7 +131,7 @@ static const char *pack_field(struct trace_writer *w, enum schema_kind kind, con
 	uint32_t u32;
 
 	switch (kind) {
-	case SCHEMA_NR: /* not in the trace */
+	case SCHEMA_NR: /* counts are not in the trace */
 		return at;
 	case SCHEMA_U32:
 		memcpy(&u32, at, 4);

@@ -107,7 +107,7 @@ static struct sample_columns columns_to_skip(const struct sample_block *b, const
 	for (uint64_t i = 0; i < nr; i++)
 		if (stored[i].column == SAMPLE_COLUMN_STACK || stored[i].column == SAMPLE_COLUMN_CHAIN)
 			return (struct sample_columns){ { 0 } };
-	while (nr-- > 0) { /* backwards, since differences refer to columns before them */
+	while (nr-- > 0) { /* backwards, since a column's differences refer to one before it */
 		const struct stored_column *c = &stored[nr];
 		const unsigned char *p = (const unsigned char *)c->bytes.p;
 
@@ -148,9 +148,9 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 			b->has_kernel_chains = true;
 		}
 		if (column.u >= SAMPLE_NR_COLUMNS)
-			continue; /* kernel chains, or a column of a later version */
+			continue; /* this is KERNEL_CHAIN, or a column of a later version */
 		if (nr_stored == SAMPLE_NR_COLUMNS)
-			ret = -EBADMSG; /* more columns than exist, so one is there twice */
+			ret = -EBADMSG; /* there are more columns than exist, so one is there twice */
 		else
 			stored[nr_stored++] = (struct stored_column){ column.u, encoding.u, bytes };
 	}

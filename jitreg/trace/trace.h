@@ -157,8 +157,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
  * an object, the first is valid.  loaded_ns: the time of the LOAD to which the bytes belong, or TRACE_NOT_LOADED for a page, or all, of a
  * region whose code was not registered. */
 #define TRACE_NOT_LOADED UINT64_MAX
-/* The bytes of code objects of at most this size are recorded even without a sample, since they may be trampolines (as Python's), which
- * unwinding needs to know though they are hardly ever sampled. */
+/* The bytes of code objects of at most this size are recorded even without a sample, though only of the first 16,384 in a recording, since
+ * calls may lead through them (trampolines, as Python's). */
 #define CODE_SMALL_BYTES 64u
 #define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(loaded_ns) BIN(code)

@@ -66,7 +66,7 @@ int trace_writer_create(const char *path, const struct trace_writer_options *o, 
 		return ret;
 	}
 	(*out)->file = file;
-	if (!o->whole) /* after locking, so that a second recorder is refused */
+	if (!o->whole) /* this is done after locking, so that a second recorder is refused */
 		ret = output_file_take_name(&(*out)->file, d);
 	if (ret)
 		trace_writer_drop(*out);
