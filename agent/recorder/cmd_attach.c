@@ -292,7 +292,7 @@ static bool may_begin_without(const struct attach *a, int ret)
 	return ret == -ESRCH && session_takes_newcomers(a->options) && a->options->follow && !a->list.nr_left_out;
 }
 
-/* Fills the list with the processes with these PIDs, and those that have the wanted name, program or service.  0, or -errno with a
+/* Fills the list with the processes with these PIDs, and those that have the wanted name, program or service.  Returns 0, or -errno with a
  * sentence. */
 static int choose_targets(struct attach *a, const struct pid_list *pids, struct diag *d)
 {
@@ -451,8 +451,8 @@ static void find_jvm(struct attach *a, const struct attach_target *t)
 		ask_jvm_for_perf_map(a->session, h, is_read, false);
 }
 
-/* Prepares the sources of names for code in a process that is counted.  0, or -ECANCELED with a sentence if the agent could not be loaded
- * into the only named process. */
+/* Prepares the sources of names for code in a process that is counted.  Returns 0, or -ECANCELED with a sentence if the agent could not
+ * be loaded into the only named process. */
 static int prepare_process(struct attach *a, pid_t pid, struct diag *d)
 {
 	const struct attach_target *named = attach_list_find(&a->list, pid);

@@ -7,8 +7,8 @@
 #include "agent/recorder/session/options.h"
 #include "jitreg/base/diag.h"
 
-/* Called before the command starts.  Creates the folder, unless it exists, and sets its name in the environment.  0, or -errno with a
- * sentence. */
+/* Called before the command starts.  Creates the folder, unless it exists, and sets its name in the environment.  Returns 0, or -errno
+ * with a sentence. */
 int spark_log_prepare(const struct session_options *o, struct diag *d);
 /* Returns the argument vector of `tailor plan`, valid until the next call.  Called after spark_log_prepare(). */
 char *const *spark_log_words(const struct session_options *o);

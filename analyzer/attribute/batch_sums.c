@@ -42,7 +42,8 @@ struct sum_entry {
 };
 _Static_assert(sizeof(struct sum_entry) == 64, "an entry is to fill a line of the cache");
 
-/* A thread, and the owner's part of its samples' keys, valid in one moment. */
+/* Keeps, for the samples of one thread, the owner's part of their keys (owner_key()), so that it is not looked up for each sample.  It
+ * holds only in the moment in which it was stored. */
 struct who {
 	uint64_t id; /* pack_pid_tid() */
 	uint64_t owner;

@@ -115,7 +115,7 @@ static void read_fork(struct model *m, struct process *p, const struct trace_rec
 #define IDS 256u
 static const struct {
 	model_read_record *read;
-	bool of_trace; /* the record is of the trace as a whole, so the reader gets NULL as its process */
+	bool of_trace; /* the reader needs no process, so it is also called for records without a PID, with NULL as the process */
 } kinds[IDS] = {
 	[TRACE_HEADER] = { model_read_header, true },
 	[TRACE_EVENT] = { model_read_event, true },

@@ -43,7 +43,8 @@ struct waiting {
 	size_t nr_inlines;
 	struct code_entry *entries;
 	size_t nr_entries;
-	/* the contents of UNWINDING_INFO, which belongs to a thread's next LOAD: at address ~tid; tid 0: of a jitdump file */
+	/* the contents of UNWINDING_INFO.  It has no address and belongs to the next LOAD of its thread, so address is ~tid instead; tid
+	 * is 0 for records of a jitdump file */
 	unsigned char *unwinding;
 	size_t unwinding_bytes, header_bytes;
 	struct process *process;

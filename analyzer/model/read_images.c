@@ -231,8 +231,11 @@ void model_read_image_unload(struct model *m, struct process *p, const struct tr
 	}
 }
 
-/* Makes an ELF object of the parts of a file.  false: it has none, or memory ran out, and *out is not set.  *out is NULL if the parts do
- * not make an ELF file. */
+/*
+ * Makes an ELF object of a file's parts in the trace.  Returns false, and leaves *out as it is, if there are none, if an ELF file cannot
+ * have the file's size, or if memory runs out.  Else it returns true, and *out is NULL if the parts do not make an ELF file, or the
+ * budget has no room for its decompressed sections.
+ */
 static bool read_elf_parts(struct model *m, const struct trace_record *r, struct elf_object **out)
 {
 	const struct trace_value *parts = F(image_file, parts) < r->nr_values ? &r->values[F(image_file, parts)] : NULL;

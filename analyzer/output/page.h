@@ -102,8 +102,8 @@ enum cell_kind {
 	CELL_TIMES,    /* a factor: 2.6x */
 	CELL_PERCENT,  /* 0..1, shown as 37 % */
 	CELL_HEX,      /* 64 bits: an address or an offset, shown in hexadecimal; or, in a hidden column, a time since 1970 */
-	CELL_POINTS,	/* -1..1: a difference of shares: +3.7 (in per cent) */
-	CELL_POINTS_OF, /* 0..1: the error of a difference of shares: 0.4 (in per cent) */
+	CELL_POINTS,	/* a difference of shares (-1..1), or a relative change (-1 or more), shown in per cent with its sign: +3.7 */
+	CELL_POINTS_OF, /* the error of such a difference or change, 0 or more, shown in per cent: 0.4 */
 };
 
 #define GRID_BAR 1u	  /* with a share: it is also drawn as a bar */

@@ -107,7 +107,8 @@ bool report_asks_lines(const struct report *r);
 int report_add_rows(void *context, const struct attribution *a, const struct table *t);
 /* Returns the words for the part of samples that is shown: "pass the filter", or without a filter what is left out. */
 const char *report_what_passes(const struct report *r);
-/* Adds to report.idle the idle time that has no samples (model_event.idle_ns).  Called after all rows. */
+/* Adds to report.idle the idle time that has no samples (model_event.idle_ns), if the filter leaves out idle processors and nothing else.
+ * Called after all rows. */
 void report_add_unsampled_idle_time(struct report *r);
 /* Checks whether one of the rows from first on passes the filter, as attribute_options.shows.  context is the report. */
 bool report_shows_sample(void *context, const struct attribution *a, const struct table *t, uint32_t first);

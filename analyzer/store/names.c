@@ -51,7 +51,8 @@ int64_t names_text(struct store *s, const char *text)
 	return id;
 }
 
-/* A table of the dictionary other than `text`.  Its columns are numbers of rows in other tables, and no two rows have the same. */
+/* Has the two statements of find_or_add() for one table of the dictionary (each but `text`).  All columns of the table are numbers,
+ * mostly of rows in other tables, and no two rows have the same values in all of them. */
 struct table {
 	struct statement select, insert;
 };

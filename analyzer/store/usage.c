@@ -158,7 +158,8 @@ static void pass_on_names(struct store *s, struct usage *u)
 	pass_on(s, u, USAGE_QUERY, "SELECT id, text FROM query", texts);
 }
 
-/* Keeps texts that are not in the tables of names, such as those of events, hosts and reasons, through all steps. */
+/* Keeps the texts that events, epochs (their host), reasons and losses refer to through all steps, because pass_on_names() does not reach
+ * them. */
 static void keep_other_texts(struct store *s, struct usage *u)
 {
 	static struct statement others = STATEMENT("SELECT name FROM event UNION SELECT unit FROM event UNION SELECT host FROM epoch UNION "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state that writer.c (chunks), record_writer.c and copy.c (records) share.  Context: thread. */
+/* Declares struct trace_writer, the state that writer.c (chunks), record_writer.c and copy.c (records) share.  Context: thread. */
 #ifndef TAILOR_WRITER_INTERNAL_H
 #define TAILOR_WRITER_INTERNAL_H
 

@@ -30,7 +30,9 @@ struct library_hook {
 struct library {
 	enum host_version host;
 	const char *title, *version; /* version: the function that returns it */
-	const char *with;	     /* the notice says that this is registered */
+	/* end of the notice "TITLE VERSION: WITH" that the trace gets when the hooks are in place, such as "statements registered as they
+	 * are prepared" */
+	const char *with;
 	const char *own_name; /* part of its file name; other files that contain it need not use it, so they lack nothing.  NULL: any */
 	struct library_hook hook[LIBRARY_HOOKS_MAX]; /* the list ends where .to is NULL */
 	const char *(*find)(const struct object *o); /* finds all else that is needed; returns NULL, or what is missing */

@@ -26,7 +26,8 @@ struct postgres_execution {
 
 /* The state of one backend.  It has one thread that executes, so nothing is locked. */
 struct postgres {
-	/* symbols that the server exports */
+	/* functions and variables that the server exports; values of its hooks before ours (*_before); the objects of the server and its
+	 * JIT */
 	start_function *start_hook, start_before, start;
 	run_function *run_hook, run_before, run;
 	end_function *end_hook, end_before, end;

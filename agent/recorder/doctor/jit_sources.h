@@ -13,7 +13,9 @@
 struct jit_source {
 	const char *name;   /* "GDB JIT interface", "perf map", ...; stable, for scripts */
 	const char *object; /* object that offers it, or the file; valid until the callback returns */
-	bool in_use;	    /* code has been registered through it, or the host was started with its option */
+	/* code has been registered through it, the host was started with its option, or ("executable memory") the process has such
+	 * memory */
+	bool in_use;
 	const char *says;   /* a text on what it provides, or how it is enabled */
 };
 

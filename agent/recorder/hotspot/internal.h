@@ -246,7 +246,7 @@ struct hotspot_blob;
 void hotspot_each_place(const struct hotspot_layout *l, const struct hotspot_blob *b,
 			void (*each)(void *context, uint64_t address, const struct hotspot_scope *scope, uint32_t nr), void *context);
 
-/* ---- lines.c: lines and inlined methods of compiled code, as records */
+/* ---- lines.c: writes lines and inlined methods of compiled code as records of the trace */
 struct hotspot_lines;
 
 /* Returns NULL if memory runs out. */

@@ -91,7 +91,7 @@ struct process {
 	uint64_t exec_ns; /* time of the last exec; no mapping is older */
 	struct range *mapping; /* sorted by start, disjoint */
 	struct caches *caches; /* NULL before the first sample, after the end, and without memory */
-	unsigned ended; /* 0: alive; else drains since its end */
+	unsigned ended; /* 1 + number of drains since its end; 0: it lives */
 	uint64_t end_ns;
 	struct pending *pending;
 	uint32_t nr_pending, pending_capacity;

@@ -109,9 +109,11 @@ void inject_frame_restart_call(struct user_regs_struct *r);
  * ---- remote_call.c
  *
  * Calls function(first, second) in the thread, on its own stack.  The function must not need the recorder.  0 means that it returned, and
- * -EBUSY that it would have waited for the loader.  In both cases the thread is stopped in front of the system call that restores its state
- * from its frame.  -ETIMEDOUT means that it has not returned within 10 s.  It is left to itself then, and resumes by its frame, but it
- * remains traced (inject_thread_give_up()).  -EFAULT means that it faulted, and is stopped there.  -ESRCH means that the thread is gone.
+ * the thread is stopped in front of the system call that restores its state from its frame.  -EBUSY means that it would have waited for
+ * the loader's lock, and the thread is stopped in front of that wait (futex).  After both, the caller goes on with
+ * inject_call_stop_at_sigreturn().  -ETIMEDOUT means that it has not returned within 10 s.  It is left to itself then, and resumes by its
+ * frame, but it remains traced (inject_thread_give_up()).  -EFAULT means that it faulted, and is stopped there.  -ESRCH means that the
+ * thread is gone.
  */
 int inject_call_function(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second);
 /* Takes the thread from the stop that inject_call_function() leaves it at to one where inject_thread_resume() can be called.  Returns 0 or

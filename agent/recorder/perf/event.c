@@ -250,7 +250,7 @@ static const char *remedy_of(const struct perf_event_attr *a, int error)
 
 /*
  * Chooses the event of one item: the highest precise level that can be opened, or the requested one.  automatic: the event has to count as
- * well (some virtual machines open hardware events that stay 0).  0, or -errno with a sentence.
+ * well (some virtual machines open hardware events that stay 0).  Returns 0, or -errno with a sentence.
  */
 static int choose_event(struct selection *l, const struct event_spec *wanted, bool automatic, struct event *out)
 {

@@ -88,7 +88,7 @@ struct events {
 /* Called with a sentence for each event or part of a sample that is unavailable.  kind: NOTICE_FALLBACK or NOTICE_LADDER. */
 typedef void (*event_notice_fn)(void *context, enum notice_kind kind, const char *sentence);
 
-/* Splits a list and parses its items; names are not looked up.  0, or -EINVAL with a sentence. */
+/* Splits a list and parses its items; names are not looked up.  Returns 0, or -EINVAL with a sentence. */
 int event_parse_list(const char *text, struct event_list *out, struct diag *d);
 
 /* Returns why the kernel has probably refused perf events with EACCES or EPERM, by settings, privileges and filters that can be read.  The
@@ -117,12 +117,12 @@ FILE *event_open_tracepoint_file(const char *tracepoint, const char *file);
 #define EVENT_WAKING "sched/sched_waking" /* tracepoint at which a thread is woken */
 /*
  * Makes the complete attr of one event at one precise level (precise: its precise_ip).  No event is opened, and only names and fields in
- * sysfs are read from this machine.  A rate of a hardware event stays a rate (attr.freq).  0, or -EINVAL with a sentence.
+ * sysfs are read from this machine.  A rate of a hardware event stays a rate (attr.freq).  Returns 0, or -EINVAL with a sentence.
  */
 int event_make_attr(const struct event_spec *spec, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
 		    struct event *out, struct diag *d);
 
-/* Sets type, config, privilege bits and precise level of *attr to those of one item of a list.  0, or -EINVAL with a sentence. */
+/* Sets type, config, privilege bits and precise level of *attr to those of one item of a list.  Returns 0, or -EINVAL with a sentence. */
 int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d);
 
 /* Is this an event of the PMU?  The number of counters is limited, so such events may be multiplexed. */

@@ -6,7 +6,7 @@
 #include "agent/recorder/perf/event.h"
 
 /* Clears *attr, and sets its type, config, config1 and config2 (and exclude_user and exclude_kernel, if the name has libpfm4's modifiers
- * for these).  0, or -EINVAL with a sentence.  Defined in event_name.c, as is event_unit(). */
+ * for these).  Returns 0, or -EINVAL with a sentence.  Defined in event_name.c, as is event_unit(). */
 int event_find(const struct event_spec *spec, const struct event_pmu *pmu, struct perf_event_attr *attr, struct diag *d);
 /* Returns the unit of the event's weights: "ns", "cycles" or "events". */
 const char *event_unit(const struct perf_event_attr *attr, const char *name);

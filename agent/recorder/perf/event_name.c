@@ -118,7 +118,7 @@ static bool set_config_field(struct perf_event_attr *a, const char *format, uint
 }
 
 /* Sets the fields of a list such as "event=0x1,umask=2,inv".  A word may also be the name of an alias in the PMU's folder `events`, which
- * stands for such a list, unless depth is 0 (an alias has no alias in it).  0, or -EINVAL with a sentence. */
+ * stands for such a list, unless depth is 0 (an alias has no alias in it).  Returns 0, or -EINVAL with a sentence. */
 static int set_config_fields(const char *pmu, const char *fields, int depth, struct perf_event_attr *a, struct diag *d)
 {
 	char field[64], line[256];
@@ -160,7 +160,7 @@ static int set_config_fields(const char *pmu, const char *fields, int depth, str
 	return 0;
 }
 
-/* Takes a name of the form PMU/fields/.  0, or -EINVAL with a sentence. */
+/* Takes a name of the form PMU/fields/.  Returns 0, or -EINVAL with a sentence. */
 static int find_pmu_event(const char *name, struct perf_event_attr *a, struct diag *d)
 {
 	char pmu[64], fields[128], line[64];

@@ -125,7 +125,7 @@ static int parse_period_suffix(struct event_spec *s, size_t *length, struct diag
 }
 
 /* Takes modifiers from the end of the name, and shortens *length by them.  In PMU/fields/letters, it is the text after the last slash; in
- * NAME:..., those after the last colons, as long as they are tailor's.  The rest belongs to libpfm4's name.  0, or -EINVAL with a
+ * NAME:..., those after the last colons, as long as they are tailor's.  The rest belongs to libpfm4's name.  Returns 0, or -EINVAL with a
  * sentence. */
 static int parse_modifier_suffixes(struct event_spec *s, size_t *length, struct diag *d)
 {

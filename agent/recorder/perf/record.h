@@ -50,17 +50,17 @@ struct record_id {
 
 /* Converts a time of a record with this layout by the layout's clock. */
 uint64_t record_time(const struct record_layout *l, uint64_t time_ns);
-/* Makes the layout of an event's records.  0, or -EINVAL if the attr asks for parts that are newer than this program. */
+/* Makes the layout of an event's records.  Returns 0, or -EINVAL if the attr asks for parts that are newer than this program. */
 int record_layout(const struct perf_event_attr *attr, struct record_layout *out);
-/* Parses a sample.  0, or -EBADMSG if the record ends before its parts do; *out is not to be used then. */
+/* Parses a sample.  Returns 0, or -EBADMSG if the record ends before its parts do; *out is not to be used then. */
 int record_sample(const struct record_layout *l, const struct perf_event_header *h, struct record_sample *out);
 /*
  * Shortens a sample in place: removes the bytes that were reserved for its stack and not used.  Other records, and samples that do not fit
  * the layout, stay as they are.
  */
 void record_drop_unused_stack(const struct record_layout *l, struct perf_event_header *h);
-/* Reads the record_id of a record that is not a sample.  body: least bytes of the record's own part, behind the header.  0, or -EBADMSG if
- * the record is too short. */
+/* Reads the record_id of a record that is not a sample.  body: least bytes of the record's own part, behind the header.  Returns 0, or
+ * -EBADMSG if the record is too short. */
 int record_id(const struct record_layout *l, const struct perf_event_header *h, uint32_t body, struct record_id *out);
 
 #endif

@@ -36,14 +36,14 @@ void samples_convert_times(struct samples *s, const struct clock_pairs *pairs);
 /* Writes only these of the recorded registers from the next flush on.  Does nothing if samples have stacks, as unwinding may need any. */
 void samples_keep_registers(struct samples *s, uint64_t registers);
 
-/* Adds a sample, and sets *seen.  0, or -EBADMSG if the record does not fit the attr.  If samples_full(), the caller calls samples_flush()
- * first. */
+/* Adds a sample, and sets *seen.  Returns 0, or -EBADMSG if the record does not fit the attr.  If samples_full(), the caller calls
+ * samples_flush() first. */
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen);
 /* Sets the weight of the sample that was added last, if its record does not have the period that the recorder has set. */
 void samples_set_last_weight(struct samples *s, uint64_t weight);
 bool samples_full(const struct samples *s);
-/* Writes all samples since the last flush as one SAMPLES record, in a chunk of its own.  *nr: their number.  0, or -errno if they are
- * lost. */
+/* Writes all samples since the last flush as one SAMPLES record, in a chunk of its own, and sets *nr to their number.  Returns 0, or -errno
+ * if they are lost. */
 int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr);
 
 #endif

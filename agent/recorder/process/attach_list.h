@@ -16,7 +16,7 @@ struct attach_list {
 	struct diag left_out; /* why the first of them cannot */
 };
 
-/* Adds a process.  0, or -errno with the reason why it cannot be attached to. */
+/* Adds a process.  Returns 0, or -errno with the reason why it cannot be attached to. */
 int attach_list_add(struct attach_list *l, pid_t pid, struct diag *d);
 /* Adds all processes with the wanted names that can be attached to, and counts the others in nr_left_out.  0; -ESRCH with a sentence if the
  * list is still empty; or another -errno with a sentence. */

@@ -22,7 +22,7 @@ struct attach_target {
 	char notice[TARGET_NOTICES_MAX][256]; /* sentences on what the recording will lack */
 };
 
-/* Fills in *t.  0, or -errno with the reason why the process cannot be attached to, and a remedy. */
+/* Fills in *t.  Returns 0, or -errno with the reason why the process cannot be attached to, and a remedy. */
 int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d);
 
 /*

@@ -52,7 +52,7 @@ struct recording_options {
 	const struct kernel_names_origin *past_names; /* NULL: names are the running kernel's */
 };
 
-/* Creates a recording and its trace, which may replace an older one.  0, or -errno with a sentence. */
+/* Creates a recording and its trace, which may replace an older one.  Returns 0, or -errno with a sentence. */
 int recording_create(const struct recording_options *o, struct recording **out, struct diag *d);
 /* How an event is sampled, as far as its attr does not have it. */
 struct recording_event {
@@ -127,7 +127,8 @@ void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid,
 void recording_write_counter_values(struct recording *r, uint32_t pid, uint32_t flags, uint64_t block, const uint64_t *values, uint32_t nr);
 
 /* ---- as long as it runs */
-/* Called before logs are drained: looks how long perf maps are. */
+/* Called before logs are drained.  Opens new perf maps and notes how long they are now.  recording_settle() reads them only up to there,
+ * because all unloads from before those lines are known by then. */
 void recording_begin_drain(struct recording *r);
 /* Called after logs and before rings are drained: reads new code of processes without an agent. */
 void recording_poll_jit_lists(struct recording *r);
@@ -156,8 +157,8 @@ void recording_note_command_usage(struct recording *r, const struct rusage *usag
  * this process for earlier recordings. */
 void recording_note_recorder_usage(struct recording *r, int64_t cpu_ns);
 /* Called after the last call of the sink.  Reads the rest from outside, writes it, the losses and the END record, and destroys the
- * recording in any case.  wait_status: that of the command as by wait(2); -1: unknown.  0, or -errno with a sentence; *out is set in any
- * case. */
+ * recording in any case.  wait_status: that of the command as by wait(2); -1: unknown.  Returns 0, or -errno with a sentence; *out is set
+ * in any case. */
 int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d);
 /* Limits recording_end(): it reads no further file for names once is_over(context) is true, and writes a notice on how many were left
  * out. */

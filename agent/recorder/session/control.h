@@ -59,8 +59,8 @@ struct control_silent {
 
 /*
  * Finds the recorder of a process: the one that its agent or a socket's name tells, else the first that says that it records the process.
- * Sets the name of the guests' socket (of so many bytes) and the PID.  0, or -ENOENT if there is none or none has answered.  All recorders
- * are asked at once, and have half a second together.  Those without an answer are added to `silent`, and are not asked again.
+ * Sets the name of the guests' socket (of so many bytes) and the PID.  Returns 0, or -ENOENT if there is none or none has answered.  All
+ * recorders are asked at once, and have half a second together.  Those without an answer are added to `silent`, and are not asked again.
  */
 int control_find_recorder(pid_t pid, struct control_silent *silent, char *socket, size_t bytes, pid_t *recorder);
 /* Returns the recorders as a text, such as "process 12 (stopped) and process 13", which is valid until the next call. */

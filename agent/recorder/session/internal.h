@@ -243,9 +243,9 @@ void session_unheard_write_notices(struct session *s);
 /* Drains the agents' logs, and then the rings if something is being recorded.  last: the recording ends, so the logs are read to their
  * end. */
 void session_drain(struct session *s, bool last);
-/* Chooses the events and creates the recording, as the options say.  No process is counted yet.  0, or -errno with a sentence. */
+/* Chooses the events and creates the recording, as the options say.  No process is counted yet.  Returns 0, or -errno with a sentence. */
 int session_begin_recording(struct session *s, struct diag *d);
-/* Creates a recording, and makes it the sink of the counters.  0, or -errno with a sentence. */
+/* Creates a recording, and makes it the sink of the counters.  Returns 0, or -errno with a sentence. */
 int session_create_recording(struct session *s, struct diag *d);
 /* Ends counting, writes the rest of the trace, and destroys the recording and the counters.  s->result then says what was recorded.  0, or
  * -errno with a sentence. */
@@ -354,8 +354,8 @@ void session_fold_kill(struct epochs *e);
 void session_fold_start_command(struct session *s);
 
 /* ---- last_epoch.c: waits for a limited time; also session_is_to_end(), session_end_signal_waits() */
-/* Writes the end of the last epoch's trace, destroys r, and runs the epoch's command.  *state: summary of the recording.  0, or -errno with
- * a sentence if the trace could not be written; what took too long is reported by notices alone. */
+/* Writes the end of the last epoch's trace, destroys r, and runs the epoch's command.  *state: summary of the recording.  Returns 0, or
+ * -errno with a sentence if the trace could not be written; what took too long is reported by notices alone. */
 int session_last_epoch_end(struct session *s, struct recording *r, int wait_status, struct recording_state *state, struct diag *d);
 /* Waits for the child that ends the epoch before, if there still is one, and kills it when the time is over. */
 void session_last_epoch_abandon(struct session *s);

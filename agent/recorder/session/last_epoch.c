@@ -112,8 +112,8 @@ static bool wait_for_writer(struct session *s, pid_t writer, struct written *w, 
 	return w->is_complete;
 }
 
-/* Writes the end of the trace by a child, or in this process if fork(2) or mmap(2) fails, and destroys r.  0, or -errno with a sentence.  A
- * child that was not ready in time is no error, but a notice. */
+/* Writes the end of the trace by a child, or in this process if fork(2) or mmap(2) fails, and destroys r.  Returns 0, or -errno with a
+ * sentence.  A child that was not ready in time is no error, but a notice. */
 static int end_trace(struct session *s, struct recording *r, int wait_status, uint64_t *until_ns, struct recording_state *state,
 		     struct diag *d)
 {

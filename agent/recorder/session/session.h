@@ -81,7 +81,7 @@ static inline bool session_takes_newcomers(const struct session_options *o)
 void session_raise_limits(void);
 
 /* Blocks the signals that session_run() reads, listens on o->socket unless it is NULL, and, unless the session is dormant, chooses the
- * events and creates the trace.  Nothing is counted yet.  0, or -errno with a sentence in d. */
+ * events and creates the trace.  Nothing is counted yet.  Returns 0, or -errno with a sentence in d. */
 int session_open(const struct session_options *o, struct session **out, struct diag *d);
 /* Returns the abstract name of the guests' socket, which hosts get in TAILOR_SOCKET. */
 const char *session_socket_name(const struct session *s);
@@ -91,12 +91,13 @@ const char *session_socket_name(const struct session *s);
 int session_listen(struct session *s, const char *name, struct diag *d);
 /* Names a process whose end ends the recording, and, unless the session is dormant, counts it and what it starts.  on_exec: it is the
  * forked command, which is counted from its next exec on; else it runs already and is counted from now on, and its mappings and threads are
- * written.  If samples are taken in the host, its threads are counted as they connect.  0, or -errno with a sentence. */
+ * written.  If samples are taken in the host, its threads are counted as they connect.  Returns 0, or -errno with a sentence. */
 int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct diag *d);
 /* Counts processes that run, and the processes below them that options.descendants asks for.  One below them that cannot be counted is
- * reported as a loss, with a notice for the first.  nr: 1 or more, or 0 if session_takes_newcomers().  0, or -errno with a sentence. */
+ * reported as a loss, with a notice for the first.  nr: 1 or more, or 0 if session_takes_newcomers().  Returns 0, or -errno with a
+ * sentence. */
 int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct diag *d);
-/* Counts all processes of the machine.  0, or -errno with a sentence. */
+/* Counts all processes of the machine.  Returns 0, or -errno with a sentence. */
 int session_attach_all(struct session *s, struct diag *d);
 /* Returns the PIDs of the *nr processes that session_attach() has counted, parents before their children.  The array is the session's. */
 const pid_t *session_attached(const struct session *s, uint32_t *nr);
@@ -125,7 +126,7 @@ void session_call_each_round(struct session *s, void (*each_round)(void));
  * does not end it.  our_child: pid is the command, which is reaped, and *wait_status is set as by wait(2); signals are passed on to it. */
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status);
 /* Writes the rest of the recording, if there is one, says on stderr what was recorded unless quiet, answers a `tailor stop` that waits, and
- * frees s in any case.  0, or -errno with a sentence. */
+ * frees s in any case.  Returns 0, or -errno with a sentence. */
 int session_close(struct session *s, int wait_status, struct diag *d);
 /* Removes the trace, of which nothing was recorded, and frees s. */
 void session_abandon(struct session *s);
