@@ -88,7 +88,9 @@ static void register_new_entry(struct slot *s)
 	s->announced = d->action_flag == 1 ? d->relevant_entry : NULL; /* reset, because a later entry may have the same address */
 }
 
-static void handle_register_call(int slot)
+/* The functions that SLOT_FUNCTION() writes in assembly call this one. */
+void gdb_jit_handle_register_call(int slot) __attribute__((visibility("hidden")));
+void gdb_jit_handle_register_call(int slot)
 {
 	struct slot *own = &slots[slot];
 
@@ -113,12 +115,6 @@ static void handle_register_call(int slot)
  * ABI, because it knows that the function clobbers no register and works with any stack alignment (GCC: -fipa-ra, -fipa-stack-alignment).
  * So every register is saved here, and the stack is aligned.
  */
-void gdb_jit_handle_register_call(int slot) __attribute__((visibility("hidden")));
-void gdb_jit_handle_register_call(int slot)
-{
-	handle_register_call(slot);
-}
-
 #define SLOT_FUNCTION(n) \
 	void gdb_jit_slot_##n(void) __attribute__((visibility("hidden"))); \
 	__asm__(".text\n" \
