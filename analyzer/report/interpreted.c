@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/report/interpreted.h"
 
+#include "jitreg/hosts/jit_hosts.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 static const struct interpreter interpreters[] = {
 	{ "Ruby", "libruby ruby", "Run ruby with --yjit, if it was built with it" },
@@ -13,24 +14,10 @@ static const struct interpreter interpreters[] = {
 };
 #define NR_INTERPRETERS (sizeof(interpreters) / sizeof(interpreters[0]))
 
-/* Is the file one of the objects, with or without a version? "libruby" fits "libruby-3.1.so.3.1", "ruby" fits "ruby3.1", and "lua" does not
- * fit "luajit". */
-static bool has_name(const char *file, const char *objects)
-{
-	for (const char *at = objects; *at; at += *at == ' ') {
-		const size_t bytes = strcspn(at, " ");
-
-		if (strncmp(file, at, bytes) == 0 && (!file[bytes] || strchr("-._0123456789", file[bytes])))
-			return true;
-		at += bytes;
-	}
-	return false;
-}
-
 static int number_of_interpreter(const char *path)
 {
 	for (size_t i = 0; i < NR_INTERPRETERS; i++)
-		if (has_name(basename(path), interpreters[i].objects))
+		if (jit_host_path_is_of_objects(path, interpreters[i].objects))
 			return (int)i;
 	return -1;
 }

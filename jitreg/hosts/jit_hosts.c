@@ -208,18 +208,30 @@ static bool may_be_library_name(const char *word, size_t bytes)
 	return strncmp(word + (*word == '_'), "lib", 3) == 0 || memmem(word, bytes, ".cpython", 8);
 }
 
-static const struct jit_host *find_jit_host(const char *path, bool libraries_only)
+static bool path_is_of_objects(const char *path, const char *objects, bool libraries_only)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-	for (size_t i = 0; *name && i < nr_jit_hosts; i++)
-		for (const char *word = jit_hosts[i].objects; *word;) {
-			size_t bytes = strcspn(word, " ");
+	for (const char *word = objects; *name && *word;) {
+		size_t bytes = strcspn(word, " ");
 
-			if (file_is_named(name, word, bytes) && (!libraries_only || may_be_library_name(word, bytes)))
-				return &jit_hosts[i];
-			word += bytes + (word[bytes] == ' ');
-		}
+		if (file_is_named(name, word, bytes) && (!libraries_only || may_be_library_name(word, bytes)))
+			return true;
+		word += bytes + (word[bytes] == ' ');
+	}
+	return false;
+}
+
+bool jit_host_path_is_of_objects(const char *path, const char *objects)
+{
+	return path_is_of_objects(path, objects, false);
+}
+
+static const struct jit_host *find_jit_host(const char *path, bool libraries_only)
+{
+	for (size_t i = 0; i < nr_jit_hosts; i++)
+		if (path_is_of_objects(path, jit_hosts[i].objects, libraries_only))
+			return &jit_hosts[i];
 	return NULL;
 }
 

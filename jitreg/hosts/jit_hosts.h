@@ -105,6 +105,9 @@ void jit_host_each_option_in(const char *argument, void (*each)(void *context, c
 /* Is this the symbol of a buffer with all code that a host generates (QEMU 7.2's), so that it is not the name of a function? */
 bool jit_host_is_code_buffer(const char *symbol);
 
+/* Is the path's file one of a list of names, as in struct jit_host's objects?  Behind a name may be a version or an extension. */
+bool jit_host_path_is_of_objects(const char *path, const char *objects);
+
 /* Returns the host that a file contains or whose code it maps, by the file's name, or NULL if there is none in the list. */
 const struct jit_host *jit_host_of_object(const char *path);
 
