@@ -2,9 +2,11 @@
 #include "analyzer/cmd_compare.h"
 
 #include "analyzer/compare/profile_report.h"
+#include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/fleet.h"
-
+#include "analyzer/reading/reading_command.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,7 +24,7 @@ static void ask_profile_groups(void *context, struct report *r)
 }
 
 /* Returns the name of a filter that was given and that traces support and stores do not, for an error message, or NULL. */
-static const char *find_filter_of_traces(const struct trace_arguments *a)
+static const char *find_filter_of_traces(const struct reading_arguments *a)
 {
 	const struct filter_arguments *f = &a->filter;
 	const struct {
@@ -46,7 +48,7 @@ static const char *find_filter_of_traces(const struct trace_arguments *a)
 	return NULL;
 }
 
-static int check_question(const char *text, const struct trace_arguments *a, const struct asked_view *view, struct diag *d)
+static int check_question(const char *text, const struct reading_arguments *a, const struct asked_view *view, struct diag *d)
 {
 	const char *other = find_filter_of_traces(a);
 
@@ -66,7 +68,7 @@ static bool is_unattributed(const struct profile *p)
 	return p->nr > 0;
 }
 
-static int read_store(const char *text, const struct trace_arguments *arguments, struct profile *p)
+static int read_store(const char *text, const struct reading_arguments *arguments, struct profile *p)
 {
 	const struct filter_arguments *f = &arguments->filter;
 	const struct asked_options of_trace = { .event = f->event,
@@ -93,28 +95,28 @@ static int read_store(const char *text, const struct trace_arguments *arguments,
 	if (s)
 		store_close(s);
 	if (ret)
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 	return ret == -EINVAL ? CMD_MISUSED : ret ? CMD_FAILED : CMD_DONE;
 }
 
-int compare_read_profile(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p, bool *whole)
+int compare_read_profile(const char *path, const struct reading_arguments *arguments, const char *level, struct profile *p, bool *whole)
 {
-	struct trace_arguments with = *arguments;
-	struct trace_session session = { 0 };
+	struct reading_arguments with = *arguments;
+	struct reading session = { 0 };
 	struct ask a = { .level = level };
 	int status;
 
 	if (arguments->asked || asked_is_store(path))
 		return read_store(path, arguments, p);
 	with.level = level && strcmp(level, "function") == 0 ? NULL : level;
-	status = trace_session_read(&session, path, &with, ask_profile_groups, &a);
+	status = reading_command_open(&session, path, &with, ask_profile_groups, &a);
 	if (status)
 		return status;
 	if (profile_make(&a.question, &session.report, path, p)) {
-		trace_print_error("%s: out of memory", path);
-		trace_session_close(&session, CMD_DONE);
+		message_print("%s: out of memory", path);
+		reading_command_close(&session, CMD_DONE);
 		return CMD_FAILED;
 	}
-	*whole &= trace_session_close(&session, CMD_DONE) == CMD_DONE;
+	*whole &= reading_command_close(&session, CMD_DONE) == CMD_DONE;
 	return CMD_DONE;
 }

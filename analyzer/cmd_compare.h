@@ -3,8 +3,8 @@
 #ifndef TAILOR_CMD_COMPARE_H
 #define TAILOR_CMD_COMPARE_H
 
-#include "analyzer/cmd_trace.h"
 #include "analyzer/compare/match.h"
+#include "analyzer/reading/reading_arguments.h"
 
 /*
  * Reads the profile of one trace, or of a window of a store if path names one (asked_is_store()), or if `tailor db` has set
@@ -12,7 +12,7 @@
  * false, so that the command shows that part and fails. Returns CMD_DONE, or another exit status after a message. The caller calls
  * profile_fini() after CMD_DONE.
  */
-int compare_read_profile(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p, bool *whole);
+int compare_read_profile(const char *path, const struct reading_arguments *arguments, const char *level, struct profile *p, bool *whole);
 
 /*
  * Run `tailor diff` and `tailor stat`, or, with is_db, `tailor db diff` and `tailor db stat`, which have other filters. Return the exit

@@ -3,11 +3,16 @@
 #include "analyzer/cmd_compare.h"
 #include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/fleet.h"
+#include "analyzer/fleet/rights.h"
+#include "analyzer/merge/window_trace.h"
+#include "analyzer/output/named_list.h"
+#include "analyzer/output/page_arguments.h"
+#include "analyzer/output/result_file.h"
+#include "analyzer/reading/reading_command.h"
 #include "analyzer/store/changes.h"
 #include "analyzer/store/fold.h"
 #include "analyzer/store/tables.h"
 #include "analyzer/store/tend.h"
-#include "analyzer/merge/window_trace.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
@@ -42,7 +47,7 @@ struct db_verb {
 
 static int fail(const struct diag *d, int error)
 {
-	trace_print_error("%s", d->text);
+	message_print("%s", d->text);
 	return error == -EINVAL ? CMD_MISUSED : CMD_FAILED;
 }
 
@@ -59,11 +64,11 @@ static void ask_sums(void *context, struct report *r)
  */
 static int add_trace(struct store *s, const char *path, bool by_user)
 {
-	const struct trace_arguments all = { .threads = by_user ? 0 : 1 };
-	struct trace_session session = { 0 };
+	const struct reading_arguments all = { .threads = by_user ? 0 : 1 };
+	struct reading session = { 0 };
 	struct fold fold = { 0 };
 	struct diag d = { "" };
-	int status = trace_session_read(&session, path, &all, ask_sums, &fold), ret;
+	int status = reading_command_open(&session, path, &all, ask_sums, &fold), ret;
 
 	if (status)
 		return status;
@@ -71,8 +76,8 @@ static int add_trace(struct store *s, const char *path, bool by_user)
 	if (ret < 0)
 		status = fail(&d, ret);
 	else if (ret && by_user)
-		trace_print_error("%s: the store has it already", path);
-	return trace_session_close(&session, status);
+		message_print("%s: the store has it already", path);
+	return reading_command_close(&session, status);
 }
 
 static void add_left_trace(void *context, const char *path)
@@ -90,7 +95,7 @@ static int bound_spool(const struct arguments *a, struct diag *d)
 	int ret = spool_bound(a->operand[1], (uint32_t)a->keep, &nr_dropped, d);
 
 	if (nr_dropped)
-		trace_print_error("%u traces of epochs dropped: they could not be added to %s", nr_dropped, a->operand[0]);
+		message_print("%u traces of epochs dropped: they could not be added to %s", nr_dropped, a->operand[0]);
 	return ret;
 }
 
@@ -156,7 +161,7 @@ static int run_trace(struct arguments *a)
 			ret = diag_fail(&d, EBADMSG, "%s: something of its epochs could not be read", a->output);
 	}
 	spool_traces_fini(&t);
-	return ret ? fail(&d, ret) : trace_flush_output(CMD_DONE);
+	return ret ? fail(&d, ret) : result_flush(CMD_DONE);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- reports */
@@ -187,7 +192,7 @@ static int show_page(const struct arguments *a, struct store *s, const struct su
 	struct page p;
 	int ret = 0;
 
-	if (trace_page_init(&p, &a->page))
+	if (page_start(&p, &a->page))
 		return CMD_FAILED;
 	p.top = a->page.top;
 	tables_describe(&p, sums);
@@ -195,7 +200,7 @@ static int show_page(const struct arguments *a, struct store *s, const struct su
 		ret = table(&p, s, asked_find_view(a->asked.view), sums, by, &d);
 	else
 		p.table = NULL; /* without epochs there are no tables, so --table must not fail */
-	return trace_page_end(&p, ret ? fail(&d, ret) : CMD_DONE);
+	return page_finish(&p, ret ? fail(&d, ret) : CMD_DONE);
 }
 
 static int show(const struct arguments *a,
@@ -264,10 +269,10 @@ static int run_changes(struct arguments *a)
 	ret = changes_find(s, &q, &changes, &d);
 	if (ret) {
 		status = fail(&d, ret);
-	} else if (trace_page_init(&p, &a->page) == 0) {
+	} else if (page_start(&p, &a->page) == 0) {
 		p.top = a->page.top;
 		changes_show(&p, &changes);
-		status = trace_page_end(&p, changes.nr ? CMD_DIFFERENT : CMD_DONE);
+		status = page_finish(&p, changes.nr ? CMD_DIFFERENT : CMD_DONE);
 	}
 	changes_fini(&changes);
 	store_close(s);
@@ -325,7 +330,7 @@ static int foresee_gc(struct arguments *a)
 	if (ret == 0)
 		print_foreseen(a->operand[0], (double)store_size(s), (double)(a->cap ? a->cap : store_cap(s)), &foreseen);
 	store_close(s);
-	return ret ? fail(&d, ret) : trace_flush_output(CMD_DONE);
+	return ret ? fail(&d, ret) : result_flush(CMD_DONE);
 }
 
 static int run_gc(struct arguments *a)
@@ -353,12 +358,12 @@ static int run_gc(struct arguments *a)
 		print_epochs(work.went, work.went_end_ns, "went");
 		putchar('\n');
 		if (store_size(s) > store_cap(s))
-			trace_print_error("%s: it takes more than its cap: %s", a->operand[0],
+			message_print("%s: it takes more than its cap: %s", a->operand[0],
 					  store_nr_epochs(s) > 1 ? "another process reads it; ask again later" :
 								   "it has one epoch, which is larger than that");
 	}
 	store_close(s);
-	return ret ? fail(&d, ret) : trace_flush_output(CMD_DONE);
+	return ret ? fail(&d, ret) : result_flush(CMD_DONE);
 }
 
 static int run_copy(struct arguments *a)
@@ -384,10 +389,10 @@ static int run_sql(struct arguments *a)
 
 	if (ret)
 		return fail(&d, ret);
-	if (trace_page_init(&p, &a->page) == 0) {
+	if (page_start(&p, &a->page) == 0) {
 		p.top = a->page.top;
 		ret = tend_sql(s, a->operand[1], &p, &d);
-		status = trace_page_end(&p, ret ? fail(&d, ret) : CMD_DONE);
+		status = page_finish(&p, ret ? fail(&d, ret) : CMD_DONE);
 	}
 	store_close(s);
 	return status;
@@ -414,7 +419,7 @@ static int run_export(struct arguments *a)
 	int ret;
 
 	if (!a->format || !a->output) {
-		trace_print_error("db export needs --format otlp|pprof and --output FILE");
+		message_print("db export needs --format otlp|pprof and --output FILE");
 		return CMD_MISUSED;
 	}
 	ret = open_fleet(a, &a->asked, &s, &what, &d);
@@ -453,7 +458,7 @@ static int run_push(struct arguments *a)
 	int ret;
 
 	if (!a->asked.to) {
-		trace_print_error("db push needs --to TARGET; see `tailor help db`");
+		message_print("db push needs --to TARGET; see `tailor help db`");
 		return CMD_MISUSED;
 	}
 	asked.to = NULL; /* --to is the target, not the end of a window */
@@ -471,8 +476,8 @@ static int run_push(struct arguments *a)
 		ret = diag_fail(&d, EPROTO, "%u of %u %s were rejected%s%s", pushed.rejected, pushed.units, pushed.units_are,
 				*pushed.message ? ": " : "; the server's log may say why", pushed.message);
 	else if (ret == 0 && *pushed.message)
-		trace_print_error("the server took them with a warning: %s", pushed.message);
-	return trace_flush_output(ret ? fail(&d, ret) : CMD_DONE);
+		message_print("the server took them with a warning: %s", pushed.message);
+	return result_flush(ret ? fail(&d, ret) : CMD_DONE);
 }
 
 static int run_diff(int argc, char **argv)
@@ -542,7 +547,7 @@ static void take_operand(struct argp_state *state, char *arg)
 		}
 	if (!a->verb)
 		usage_fail(state, "unknown verb '%s'%s; see `tailor help db`", arg,
-			   trace_suggest_names(arg, verb_list_entry, near, sizeof(near)));
+			   named_list_suggest(arg, verb_list_entry, near, sizeof(near)));
 	if (a->nr == a->verb->most)
 		usage_fail(state, "too many operands; usage: tailor db %s %s", a->verb->name, a->verb->usage);
 	a->operand[a->nr++] = arg;
@@ -599,7 +604,7 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 static char *filter_db_help(int key, const char *text, void *input)
 {
 	(void)input;
-	return trace_help_list(key, text, "Verbs", verb_list_entry, "tailor db report watch.tlrs@yesterday --view functions");
+	return named_list_help(key, text, "Verbs", verb_list_entry, "tailor db report watch.tlrs@yesterday --view functions");
 }
 
 static int run_command_of_verb(const struct db_verb *verb, int argc, char **argv)

@@ -6,9 +6,12 @@
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/cmd_diff.h"
-
 #include "analyzer/compare/formula.h"
+#include "analyzer/fleet/asked.h"
+#include "analyzer/fleet/rights.h"
 #include "analyzer/output/page.h"
+#include "analyzer/output/page_arguments.h"
+#include "analyzer/reading/reading_arguments.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
 
@@ -20,7 +23,7 @@
 enum { KEY_ALL = 0x100, KEY_EXPR, KEY_FAIL, KEY_METHODS, KEY_BETWEEN };
 
 struct arguments {
-	struct trace_arguments trace;
+	struct reading_arguments trace;
 	struct asked_options asked; /* options of `tailor db` */
 	struct page_arguments page; /* top < 0: not given */
 	char *side[2];
@@ -345,7 +348,7 @@ static int show_changes(const struct arguments *args, const struct comparison *c
 	struct grid *g;
 	uint32_t shown = 0, small = 0, significant = 0, alike = 0;
 
-	if (trace_page_init(&page, &args->page))
+	if (page_start(&page, &args->page))
 		return CMD_FAILED;
 	page.top = args->page.top;
 	show_sides(args, c, &page);
@@ -379,7 +382,7 @@ static int show_changes(const struct arguments *args, const struct comparison *c
 	show_error_sources(c, !formula, &page);
 	if (failed)
 		page_sentence(&page, "Failed: the cost grew by more than %.3g %% (--fail-above).", 100 * args->fail_above);
-	return trace_page_end(&page, failed ? CMD_DIFFERENT : CMD_DONE);
+	return page_finish(&page, failed ? CMD_DIFFERENT : CMD_DONE);
 }
 
 static int read_sides(const struct arguments *args, struct comparison *c, bool *whole)
@@ -390,7 +393,7 @@ static int read_sides(const struct arguments *args, struct comparison *c, bool *
 		char *list = strdup(args->side[s]), *rest = list;
 
 		if (!list) {
-			trace_print_error("no memory for the list of traces");
+			message_print("no memory for the list of traces");
 			return CMD_FAILED;
 		}
 		c->side[s].first = nr;
@@ -398,7 +401,7 @@ static int read_sides(const struct arguments *args, struct comparison *c, bool *
 			int status;
 
 			if (c->side[s].nr == CHANGE_TRACES_MAX) {
-				trace_print_error("at most %d traces per side can be given", CHANGE_TRACES_MAX);
+				message_print("at most %d traces per side can be given", CHANGE_TRACES_MAX);
 				free(list);
 				return CMD_MISUSED;
 			}
@@ -414,7 +417,7 @@ static int read_sides(const struct arguments *args, struct comparison *c, bool *
 	}
 	c->same_unit = strcmp(c->profile[0].event, c->profile[c->side[1].first].event) == 0;
 	if (match_make_lines(c->profile, nr, &c->match)) {
-		trace_print_error("out of memory");
+		message_print("out of memory");
 		return CMD_FAILED;
 	}
 	return CMD_DONE;
@@ -438,12 +441,12 @@ static int compare_sides(const struct arguments *args, struct comparison *c)
 		x[i].line = i;
 	c->given = args->between;
 	if (change_test_lines(c, x, nr)) {
-		trace_print_error("out of memory");
+		message_print("out of memory");
 		free(x);
 		return CMD_FAILED;
 	}
 	if (args->expression && change_evaluate(args->expression, x, nr, &d)) {
-		trace_print_error("--expr '%s': %s", args->expression, d.text);
+		message_print("--expr '%s': %s", args->expression, d.text);
 		status = CMD_MISUSED;
 	}
 	qsort(x, nr, sizeof(*x), args->expression ? compare_formula_results : compare_changes);
@@ -457,7 +460,7 @@ static int compare_sides(const struct arguments *args, struct comparison *c)
 
 int compare_run_diff(int argc, char **argv, bool is_db)
 {
-	const struct argp_child children[] = { { is_db ? &asked_argp : &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 },
+	const struct argp_child children[] = { { is_db ? &asked_argp : &reading_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 },
 					       { &confine_argp, 0, NULL, 0 }, { 0 } };
 	const struct argp argp = {
 		options,

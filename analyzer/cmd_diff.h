@@ -3,7 +3,7 @@
 #ifndef TAILOR_CMD_DIFF_H
 #define TAILOR_CMD_DIFF_H
 
-#include "analyzer/cmd_trace.h"
+#include "analyzer/output/page_arguments.h"
 
 /* Shows how the attribution of one trace's samples by tag differs from that by call stack. Returns the exit status. */
 int diff_methods(const char *path, const char *level, const struct page_arguments *a);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor diff --methods attributes the same samples by tag and by call stack. */
 #include "analyzer/cmd_diff.h"
-
-#include "analyzer/cmd_trace.h"
 #include "analyzer/compare/methods.h"
+#include "analyzer/output/page_arguments.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 
 #include <errno.h>
 
@@ -12,11 +12,11 @@ static int show_method_comparison(const struct methods *m, const struct page_arg
 {
 	struct page page;
 
-	if (trace_page_init(&page, a))
+	if (page_start(&page, a))
 		return CMD_FAILED;
 	page.top = a->top < 0 ? 0 : a->top;
 	methods_show(m, &page);
-	return trace_page_end(&page, CMD_DONE);
+	return page_finish(&page, CMD_DONE);
 }
 
 int diff_methods(const char *path, const char *level, const struct page_arguments *a)
@@ -39,7 +39,7 @@ int diff_methods(const char *path, const char *level, const struct page_argument
 		status = CMD_FAILED;
 	}
 	if (*d.text)
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 	methods_fini(&m);
 	if (model)
 		model_destroy(model);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor dump prints the records of a trace, by the schema that the writer uses. */
-#include "analyzer/cmd_trace.h"
+#include "analyzer/fleet/rights.h"
+#include "analyzer/output/result_file.h"
+#include "analyzer/reading/one_trace.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 #include "jitreg/trace/dump.h"
 
 #include <argp.h>
@@ -37,10 +40,10 @@ static error_t parse_dump_option(int key, char *arg, struct argp_state *state)
 		a->chunks = true;
 		break;
 	case ARGP_KEY_ARG:
-		trace_set_path(state, &a->path, arg);
+		one_trace_set(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, &a->path);
+		one_trace_or_newest(state, &a->path);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -67,7 +70,7 @@ static bool print_all(struct trace_reader *t, const struct arguments *a, const s
 			continue;
 		if (sample_block_decode(&r, &block)) {
 			fflush(o->to);
-			trace_print_error("%s: cannot decode the samples of the chunk at byte %llu", a->path, (unsigned long long)offset);
+			message_print("%s: cannot decode the samples of the chunk at byte %llu", a->path, (unsigned long long)offset);
 			whole = false;
 			continue;
 		}
@@ -94,18 +97,18 @@ static int run_dump(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS());
 	if (trace_open(a.path, &t, &d)) {
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 		return CMD_FAILED;
 	}
 	o.full = a.full;
 	status = print_all(t, &a, &o) ? CMD_DONE : CMD_FAILED;
 	if (trace_describe_damage(t, damage, sizeof(damage))) {
 		fflush(stdout);
-		trace_print_error("%s", damage);
+		message_print("%s", damage);
 		status = CMD_FAILED;
 	}
 	trace_close(t);
-	return trace_flush_output(status);
+	return result_flush(status);
 }
 
 const struct cmd cmd_dump = { "dump", "print the records of a trace", run_dump };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor overhead measures the overhead and the attribution rate of several sampling configurations on the user's own program. */
-#include "analyzer/cmd_trace.h"
+#include "analyzer/output/result_file.h"
 #include "analyzer/output/svg.h"
 #include "analyzer/overhead/view.h"
 #include "analyzer/pictures/overhead.h"
@@ -172,7 +172,7 @@ static int write_picture(struct output_file *picture, const struct overhead *o)
 	overhead_svg(o, picture->to);
 	if (output_file_end(picture, &d) == 0)
 		return CMD_DONE;
-	trace_print_error("%s", d.text);
+	message_print("%s", d.text);
 	return CMD_FAILED;
 }
 
@@ -182,7 +182,7 @@ static int show_overhead(const struct arguments *a, struct output_file *picture)
 	int status = write_picture(picture, &a->o);
 
 	if (bare_s < SHORT_S)
-		trace_print_error("%s ran for %.0f ms only: most of the overhead is that of its start; use a longer run", a->o.command[0],
+		message_print("%s ran for %.0f ms only: most of the overhead is that of its start; use a longer run", a->o.command[0],
 				  1000 * bare_s);
 	if (a->json) {
 		if (overhead_json(&a->o, stdout))
@@ -192,7 +192,7 @@ static int show_overhead(const struct arguments *a, struct output_file *picture)
 		if (status == CMD_DONE)
 			message_put(stdout, "Picture: %s", a->svg);
 	}
-	return trace_flush_output(status);
+	return result_flush(status);
 }
 
 #define CAPTURE_HELP_(NAME, name, key, options, stack_only) "  " name ": " options "\n"
@@ -229,13 +229,13 @@ static int run_overhead(int argc, char **argv)
 	set_default_rates(&a);
 	/* If the picture cannot be written, this fails before the runs, which may take an hour. */
 	if (output_file_open_stream(&picture, a.svg, &d)) {
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 		return CMD_FAILED;
 	}
 	a.o.run = calloc((size_t)a.o.nr_rounds * a.o.nr_rates * NR_CAPTURES, sizeof(*a.o.run));
 	snprintf(directory, sizeof(directory), "%s/tailor-overhead.XXXXXX", temporary && *temporary ? temporary : "/tmp");
 	if (!a.o.run || !mkdtemp(directory)) {
-		trace_print_error("cannot create a temporary folder '%s': %s", directory, strerror(errno));
+		message_print("cannot create a temporary folder '%s': %s", directory, strerror(errno));
 		output_file_drop(&picture);
 		free(a.o.run);
 		return CMD_FAILED;
@@ -250,7 +250,7 @@ static int run_overhead(int argc, char **argv)
 	else if (stop)
 		status = stop;
 	else
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 	if (ret == -EINVAL)
 		status = CMD_MISUSED;
 	output_file_drop(&picture); /* after write_picture(), there is nothing left to drop */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor scrub writes a copy of a trace without confidential data. */
-#include "analyzer/cmd_trace.h"
+#include "analyzer/fleet/rights.h"
+#include "analyzer/reading/one_trace.h"
 #include "analyzer/scrub/scrub.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
@@ -40,10 +41,10 @@ static error_t parse_scrub_option(int key, char *arg, struct argp_state *state)
 		a->options.code = true;
 		break;
 	case ARGP_KEY_ARG:
-		trace_set_path(state, &a->path, arg);
+		one_trace_set(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, &a->path);
+		one_trace_or_newest(state, &a->path);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -124,7 +125,7 @@ static int run_scrub(int argc, char **argv)
 	if (ret == 0 && args.output)
 		ret = scrub_file(&args, args.output, t, m, &d);
 	if (ret)
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 	if (m)
 		model_destroy(m);
 	if (t)

@@ -5,7 +5,11 @@
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/compare/stats.h"
+#include "analyzer/fleet/asked.h"
+#include "analyzer/fleet/rights.h"
 #include "analyzer/output/page.h"
+#include "analyzer/output/page_arguments.h"
+#include "analyzer/reading/reading_arguments.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
 
@@ -17,7 +21,7 @@
 #define TRACES_MAX 256
 
 struct arguments {
-	struct trace_arguments trace;
+	struct reading_arguments trace;
 	struct asked_options asked; /* options of `tailor db` */
 	struct page_arguments page;
 	const char *path[TRACES_MAX];
@@ -108,7 +112,7 @@ static int show_spreads(const struct arguments *a, const struct profile *p, cons
 	int c[12];
 
 	sets.v = calloc(sets.nr, sizeof(*sets.v));
-	if (!line || !sets.v || trace_page_init(&page, &a->page)) {
+	if (!line || !sets.v || page_start(&page, &a->page)) {
 		free(line);
 		free(sets.v);
 		return CMD_FAILED;
@@ -163,12 +167,12 @@ static int show_spreads(const struct arguments *a, const struct profile *p, cons
 			      "marks.");
 	free(line);
 	free(sets.v);
-	return trace_page_end(&page, CMD_DONE);
+	return page_finish(&page, CMD_DONE);
 }
 
 int compare_run_stat(int argc, char **argv, bool is_db)
 {
-	const struct argp_child children[] = { { is_db ? &asked_argp : &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 },
+	const struct argp_child children[] = { { is_db ? &asked_argp : &reading_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 },
 					       { &confine_argp, 0, NULL, 0 }, { 0 } };
 	const struct argp argp = {
 		NULL,
@@ -199,7 +203,7 @@ int compare_run_stat(int argc, char **argv, bool is_db)
 	for (; nr < args.nr && status == CMD_DONE; nr += status == CMD_DONE)
 		status = compare_read_profile(args.path[nr], &args.trace, args.trace.level, &p[nr], &whole);
 	if (status == CMD_DONE && match_make_lines(p, nr, &m)) {
-		trace_print_error("out of memory");
+		message_print("out of memory");
 		status = CMD_FAILED;
 	}
 	if (status == CMD_DONE)

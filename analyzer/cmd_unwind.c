@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor unwind unwinds the call stack of every sample, and prints statistics or the frames. It can compare both unwinders (unwind.h). */
 #include "analyzer/attribute/walk.h"
-#include "analyzer/cmd_trace.h"
+#include "analyzer/fleet/rights.h"
 #include "analyzer/model/model.h"
+#include "analyzer/reading/one_trace.h"
+#include "analyzer/reading/reading_arguments.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/message.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -40,7 +43,7 @@ static error_t parse_unwind_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_UNWINDER:
-		a->way = trace_parse_unwinder(state, arg);
+		a->way = reading_parse_unwinder(state, arg);
 		break;
 	case KEY_FRAMES:
 		a->frames = true;
@@ -49,10 +52,10 @@ static error_t parse_unwind_option(int key, char *arg, struct argp_state *state)
 		a->check = true;
 		break;
 	case ARGP_KEY_ARG:
-		trace_set_path(state, &a->path, arg);
+		one_trace_set(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, &a->path);
+		one_trace_or_newest(state, &a->path);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -364,7 +367,7 @@ static int run_unwind(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS());
 	if (trace_open(args.path, &t, &d)) {
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 		return CMD_FAILED;
 	}
 	if (model_create(t, &run.model, &d) == 0) {
@@ -381,7 +384,7 @@ static int run_unwind(int argc, char **argv)
 		status = CMD_FAILED;
 	}
 	if (status == CMD_FAILED)
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 	trace_close(t);
 	return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/output/result_file.h"
 
+#include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
 
 #include <errno.h>
@@ -94,4 +95,12 @@ void result_file_tell(const char *path, bool quiet, bool open)
 		message_print("%s (%.1f MiB)", path, (double)st.st_size / (1 << 20));
 	if (open && ask_for_viewer(path))
 		message_print("not shown: there is no xdg-open (package xdg-utils); open the file in a browser");
+}
+
+int result_flush(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	message_print("cannot write the output");
+	return CMD_FAILED;
 }

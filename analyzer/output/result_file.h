@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names a file that a command writes for a person, reports it, and opens the desktop's viewer for it. Context: thread. */
+/*
+ * The results of commands. Names a file that a command writes for a person, reports it, opens the desktop's viewer for it, and flushes
+ * standard output. Context: thread.
+ */
 #ifndef TAILOR_RESULT_FILE_H
 #define TAILOR_RESULT_FILE_H
 
@@ -13,5 +16,8 @@ void result_file_name(const char *input, const char *ending, char *name, size_t 
  * with xdg-open, for which nothing waits. It does nothing for other than regular files. */
 void result_file_prepare(bool open);
 void result_file_tell(const char *path, bool quiet, bool open);
+
+/* Flushes standard output. Returns status, or CMD_FAILED after a message on stderr if any of the output failed. */
+int result_flush(int status);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The command `tailor top`, which shows what runs now, by operator, query, function, line, process and thread.  Every few seconds it
  * reads the last seconds of a trace that a recorder is writing.  It goes through a complete trace interval by interval. */
+#include "analyzer/fleet/rights.h"
+#include "analyzer/reading/reading_arguments.h"
 #include "analyzer/store/store.h"
 #include "analyzer/top/follow.h"
 #include "analyzer/top/watching.h"
@@ -237,7 +239,7 @@ static void keep_rights(const struct follow *f, int argc, char **argv)
 
 static int run_top(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &reading_argp, 0, "", 10 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_top_option,
@@ -265,7 +267,7 @@ static int run_top(int argc, char **argv)
 	a.watch.follow = &follow;
 	a.watch.on_screen = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !a.watch.json && !a.watch.looks;
 	if (open_source(&a, &follow, a.watch.on_screen, &d)) {
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 		status = CMD_FAILED;
 	} else {
 		keep_rights(&follow, argc, argv);

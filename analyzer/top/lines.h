@@ -3,6 +3,7 @@
 #ifndef TAILOR_TOP_LINES_H
 #define TAILOR_TOP_LINES_H
 
+#include "analyzer/output/page.h"
 #include "analyzer/top/rows.h"
 
 #define LINES_BYTES 4096

@@ -3,9 +3,11 @@
 
 #include "analyzer/query/plan_tree.h"
 #include "analyzer/query/warnings.h"
+#include "analyzer/reading/reading.h"
 #include "analyzer/view/view.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/message.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -251,17 +253,17 @@ static void add_notes(struct top_rows *rows, const struct report *r)
 	warnings_fini(&w);
 }
 
-int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows)
+int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows, struct diag *d)
 {
-	struct trace_session session = { 0 };
+	struct reading session = { 0 };
 	struct asking a = { .question = q, .rows = rows };
 	const struct model *m;
-	int status;
+	int ret;
 
 	memset(rows, 0, sizeof(*rows));
-	status = trace_session_read(&session, path, &q->trace, ask_rows, &a);
-	if (status)
-		return status;
+	ret = reading_open(&session, path, &q->trace, ask_rows, &a, d);
+	if (ret)
+		return ret;
 	if (rows->level == TOP_CALLERS)
 		add_callers(&a, &session.report);
 	else
@@ -277,12 +279,8 @@ int top_rows_read(const char *path, const struct top_question *q, struct top_row
 		 m->event[session.report.event].name : "");
 	if (q->trace.live)
 		session.damaged = false; /* a growing trace has no end yet, which is no damage */
-	status = trace_session_close(&session, CMD_DONE);
-	if (a.failed) {
-		trace_print_error("out of memory");
-		status = CMD_FAILED;
-	}
-	return status;
+	ret = reading_close(&session, d);
+	return a.failed ? diag_fail(d, ENOMEM, "%s: out of memory", path) : ret;
 }
 
 static void free_row(struct top_row *row)

@@ -4,7 +4,8 @@
 #ifndef TAILOR_TOP_ROWS_H
 #define TAILOR_TOP_ROWS_H
 
-#include "analyzer/cmd_trace.h"
+
+#include "analyzer/reading/reading_arguments.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,13 +54,16 @@ struct top_rows {
 
 struct top_question {
 	enum top_level level;
-	struct trace_arguments trace; /* filter, with from_s and to_s */
+	struct reading_arguments trace; /* filter, with from_s and to_s */
 	bool totals;
 };
 
-/* Sums up the trace at path.  With q->trace.live, a growing trace is read as far as it has been written.  Returns CMD_DONE, or another
- * exit status after an error message on stderr; *rows is not to be used then.  Call top_rows_fini() in any case. */
-int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows);
+/*
+ * Sums up the trace at path. With q->trace.live, a growing trace is read as far as it has been written. Returns 0, or -errno with a
+ * sentence: without rows if the trace cannot be opened, or with those of its readable part (-EBADMSG, or the budget is exceeded). The
+ * caller calls top_rows_fini() in any case.
+ */
+int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows, struct diag *d);
 void top_rows_fini(struct top_rows *rows);
 /* Adds the rows of an earlier interval, for the same question, if they have the same level and are no call tree.  If *rows has no
  * samples, it gets the earlier rows in any case.  Moves rows out of *earlier. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/top/watching.h"
 
+#include "analyzer/output/result_file.h"
 #include "analyzer/top/lines.h"
 #include "analyzer/top/screen.h"
 #include "jitreg/base/clock.h"
@@ -9,13 +10,11 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <regex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,7 +49,6 @@ struct watching {
 	char message[MESSAGE_BYTES];
 	uint32_t chosen, top; /* chosen row, and first row on the screen, as indices of shown */
 	uint32_t looks;
-	int quiet, own_stderr; /* memfd that takes stderr while a trace is read, and the real stderr; quiet -1: stderr is not redirected */
 };
 
 static volatile sig_atomic_t stopped;
@@ -72,33 +70,6 @@ static void catch_signals(void)
 }
 
 /* -------------------------------------------------------------------------------------------------- reading the rows */
-
-/* Redirects stderr, on which reading a trace prints messages, until unhush(), which takes the first line for the bottom of the screen. */
-static void hush(struct watching *w)
-{
-	if (w->quiet < 0)
-		return;
-	fflush(stderr);
-	if (ftruncate(w->quiet, 0) == 0)
-		lseek(w->quiet, 0, SEEK_SET);
-	dup2(w->quiet, STDERR_FILENO);
-}
-
-static void unhush(struct watching *w)
-{
-	ssize_t nr;
-	char *end;
-
-	if (w->quiet < 0)
-		return;
-	fflush(stderr);
-	dup2(w->own_stderr, STDERR_FILENO);
-	nr = pread(w->quiet, w->message, sizeof(w->message) - 1, 0);
-	w->message[nr > 0 ? nr : 0] = 0;
-	end = strchr(w->message, '\n');
-	if (end)
-		*end = 0;
-}
 
 static bool row_is_wanted(const struct watching *w, const struct top_row *row)
 {
@@ -122,25 +93,36 @@ static struct depth *bottom(struct watching *w)
 	return &w->depth[w->nr - 1];
 }
 
+static bool keeps_messages(const struct watching *w)
+{
+	return w->o->on_screen || !w->o->path;
+}
+
 /* Rounds down to milliseconds, so that --from and --to of a report with the printed times give the same rows. */
 static double whole_ms(double s)
 {
 	return s > 0 ? floor(s * 1000) / 1000 : 0;
 }
 
+/*
+ * Reads rows of a part of a trace. Returns the exit status. The message of a failure is printed, or, while a screen is shown or a
+ * recording is followed, kept for the last line of the screen and for the end.
+ */
 static int read_stretch(struct watching *w, const char *path, bool live, double from_s, double to_s, struct top_rows *rows)
 {
 	struct top_question q = { bottom(w)->by, w->o->trace, w->sort == TOP_BY_TOTAL };
-	int status;
+	struct diag d = { "" };
+	int ret;
 
 	q.trace.filter = bottom(w)->filter;
 	q.trace.filter.from_s = from_s;
 	q.trace.filter.to_s = to_s;
 	q.trace.live = live;
-	hush(w);
-	status = top_rows_read(path, &q, rows);
-	unhush(w);
-	return status;
+	ret = top_rows_read(path, &q, rows, &d);
+	snprintf(w->message, sizeof(w->message), "%s", ret ? d.text : "");
+	if (ret && !keeps_messages(w))
+		message_print("%s", w->message);
+	return ret == -EINVAL ? CMD_MISUSED : ret ? CMD_FAILED : CMD_DONE;
 }
 
 /* Adds the rows of that part of the window that lies in the epoch before. */
@@ -664,7 +646,7 @@ static int end_of_recorder(struct watching *w)
 	if (w->o->on_screen && *said)
 		message_put(stderr, "%s", said);
 	else if (w->follow->path || follow_look(w->follow))
-		trace_print_error("%s: it ended before there was a sample of it", w->o->what);
+		message_print("%s: it ended before there was a sample of it", w->o->what);
 	return CMD_FAILED;
 }
 
@@ -704,7 +686,7 @@ static int watch_recording(struct watching *w)
 
 int watching_run(const struct watching_options *o)
 {
-	struct watching w = { .o = o, .follow = o->follow, .nr = 1, .sort = o->sort, .quiet = -1, .depth[0] = { .by = o->by } };
+	struct watching w = { .o = o, .follow = o->follow, .nr = 1, .sort = o->sort, .depth[0] = { .by = o->by } };
 	struct diag d = { "" };
 	int status;
 
@@ -715,27 +697,23 @@ int watching_run(const struct watching_options *o)
 	if (o->pattern) {
 		snprintf(w.pattern, sizeof(w.pattern), "%s", o->pattern);
 		if (strlen(o->pattern) >= sizeof(w.pattern) || !set_pattern(&w, w.pattern)) {
-			trace_print_error("--filter: '%s' is not a regular expression of at most %zu bytes", o->pattern,
+			message_print("--filter: '%s' is not a regular expression of at most %zu bytes", o->pattern,
 					  sizeof(w.pattern) - 1);
 			return CMD_MISUSED;
 		}
 	}
 	catch_signals();
 	if (o->on_screen && screen_open(&d)) {
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 		return CMD_FAILED;
-	}
-	if (o->on_screen || !o->path) {
-		w.quiet = memfd_create("tailor-top", MFD_CLOEXEC);
-		w.own_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	}
 	status = o->path ? watch_trace(&w) : watch_recording(&w);
 	if (o->on_screen)
 		screen_close();
 	if (!o->path && status == CMD_DONE)
 		status = end_of_recorder(&w);
-	else if (status && w.quiet >= 0)
-		message_put(stderr, "%s", w.message);
+	else if (status && keeps_messages(&w))
+		message_print("%s", w.message);
 	top_rows_fini(&w.rows);
 	for (uint32_t i = 0; i < w.nr; i++)
 		forget_choice(&w.depth[i]);
@@ -743,5 +721,5 @@ int watching_run(const struct watching_options *o)
 		regfree(&w.regex);
 	free(w.shown);
 	page_end(&w.page);
-	return trace_flush_output(status);
+	return result_flush(status);
 }

@@ -3,11 +3,12 @@
 #ifndef TAILOR_TOP_WATCHING_H
 #define TAILOR_TOP_WATCHING_H
 
+#include "analyzer/reading/reading_arguments.h"
 #include "analyzer/top/follow.h"
 #include "analyzer/top/rows.h"
 
 struct watching_options {
-	struct trace_arguments trace; /* filters */
+	struct reading_arguments trace; /* filters */
 	struct follow *follow;
 	const char *path; /* complete trace to go through; NULL: the growing trace of follow */
 	const char *what; /* name of the trace, process or command, for the title */

@@ -7,7 +7,7 @@
 #define TAILOR_DIAG_H
 
 struct diag {
-	char text[512]; /* one sentence, without a newline, cut if it is too long */
+	char text[1024]; /* one sentence, without a newline, cut if it is too long */
 };
 
 /* Store a sentence in *d, unless d is NULL, and return -error.  error: a positive errno value. */

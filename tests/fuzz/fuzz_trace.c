@@ -8,19 +8,18 @@
  * With FUZZ_VIEWS=N it is the default report, N views and an export, chosen by the bytes: a tenth of the time for each input.  With
  * FUZZ_PAGE=1 it is the page alone.
  */
-#include "tests/fuzz/fuzz.h"
-
-#include "analyzer/cmd_trace.h"
 #include "analyzer/compare/match.h"
 #include "analyzer/export/export.h"
 #include "analyzer/listing/best_case.h"
 #include "analyzer/page/html_page.h"
+#include "analyzer/reading/reading_command.h"
 #include "analyzer/report/default_report.h"
+#include "analyzer/report/views.h"
 #include "analyzer/scrub/scrub.h"
 #include "analyzer/serve/served.h"
-#include "analyzer/report/views.h"
 #include "jitreg/base/crc32c.h"
 #include "jitreg/trace/dump.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,14 +151,14 @@ static void ask(void *context, struct report *r)
 
 static void make_views(const char *path, FILE *to, enum page_form form)
 {
-	struct trace_arguments arguments = { 0 };
-	struct trace_session s = { 0 };
+	struct reading_arguments arguments = { 0 };
+	struct reading s = { 0 };
 	struct page page;
 
 	s.options.each = to;
 	s.options.also_by_stack = true;
 	memset(shown, 0, sizeof(shown));
-	if (trace_session_read(&s, path, &arguments, ask, NULL) == 0) {
+	if (reading_command_open(&s, path, &arguments, ask, NULL) == 0) {
 		if (page_init(&page, to, form) == 0) {
 			page.top = 10;
 			view_header(&s.report, &page);
@@ -174,7 +173,7 @@ static void make_views(const char *path, FILE *to, enum page_form form)
 		}
 		if (default_report_settle(&for_programs) == 0)
 			default_report_json(&for_programs, &s.report, to);
-		trace_session_close(&s, 0);
+		reading_command_close(&s, 0);
 	}
 }
 
@@ -212,20 +211,20 @@ static void compare_sums(const struct group *a, const struct group *b)
 
 static void make_sums(const char *path)
 {
-	struct trace_arguments arguments = { 0 };
-	struct trace_session at_once = { 0 }, each = { 0 };
+	struct reading_arguments arguments = { 0 };
+	struct reading at_once = { 0 }, each = { 0 };
 	bool no = false, yes = true;
 
-	if (trace_session_read(&at_once, path, &arguments, ask_sums, &no) == 0) {
-		if (trace_session_read(&each, path, &arguments, ask_sums, &yes) == 0) {
+	if (reading_command_open(&at_once, path, &arguments, ask_sums, &no) == 0) {
+		if (reading_command_open(&each, path, &arguments, ask_sums, &yes) == 0) {
 			/* a column that only one of them reads may not make sense */
 			const bool alike = at_once.attribution->bad_blocks == each.attribution->bad_blocks;
 
 			for (uint32_t i = 0; alike && i < at_once.report.nr_groups; i++)
 				compare_sums(&at_once.report.group[i]->g, &each.report.group[i]->g);
-			trace_session_close(&each, 0);
+			reading_command_close(&each, 0);
 		}
-		trace_session_close(&at_once, 0);
+		reading_command_close(&at_once, 0);
 	}
 }
 
@@ -248,12 +247,12 @@ static void ask_export(void *context, struct report *r)
 static void make_export(const char *path, FILE *to, const struct exporter *format)
 {
 	struct exporting e = { .format = format, .export = { .each = to } };
-	struct trace_arguments arguments = { 0 };
-	struct trace_session s = { 0 };
+	struct reading_arguments arguments = { 0 };
+	struct reading s = { 0 };
 	struct profile p[2];
 	struct match m;
 
-	if (trace_session_read(&s, path, &arguments, ask_export, &e) == 0) {
+	if (reading_command_open(&s, path, &arguments, ask_export, &e) == 0) {
 		format->write(&e.export, to);
 		if (profile_make(&e.question, &s.report, "a", &p[0]) == 0) {
 			if (profile_make(&e.question, &s.report, "b", &p[1]) == 0) {
@@ -263,7 +262,7 @@ static void make_export(const char *path, FILE *to, const struct exporter *forma
 			}
 			profile_fini(&p[0]);
 		}
-		trace_session_close(&s, 0);
+		reading_command_close(&s, 0);
 	}
 	export_fini(&e.export);
 }
@@ -295,11 +294,11 @@ static void make_page(const char *path, FILE *to, bool served)
 	struct html_pairs pairs = { .wanted = true };
 	struct html_trace t = { .path = path, .number = 1, .pairs = &pairs, .stacks = true, .addresses = true,
 				.source_bytes = 1000 };
-	struct trace_arguments arguments = { 0 };
-	struct trace_session session = { 0 };
+	struct reading_arguments arguments = { 0 };
+	struct reading session = { 0 };
 	struct served s = { 0 };
 
-	if (trace_session_read(&session, path, &arguments, ask_page, &t) == 0) {
+	if (reading_command_open(&session, path, &arguments, ask_page, &t) == 0) {
 		/* it is compared with itself */
 		if (html_pairs_keep(&pairs, &session.report, 0) || html_pairs_keep(&pairs, &session.report, 1))
 			served = false;
@@ -308,7 +307,7 @@ static void make_page(const char *path, FILE *to, bool served)
 		else if (served_keep_trace(&s, &t) == 0)
 			read_served(&s);
 		served_fini(&s);
-		trace_session_close(&session, 0);
+		reading_command_close(&session, 0);
 	}
 	html_trace_fini(&t);
 	html_pairs_fini(&pairs);

@@ -3,7 +3,7 @@
 #ifndef TAILOR_STORE_BASE_H
 #define TAILOR_STORE_BASE_H
 
-#include "analyzer/cmd_trace.h"
+#include "analyzer/reading/reading_command.h"
 #include "analyzer/store/fold.h"
 #include "jitreg/base/command.h"
 #include "jitreg/jitreg.h"
@@ -73,15 +73,15 @@ static inline void base_ask(void *context, struct report *r)
 /* 0, 1: it has it already, or -errno with a sentence; -1: the trace cannot be read. */
 static inline int base_add_trace(struct store *s, const char *path, struct diag *d)
 {
-	const struct trace_arguments all = { .threads = 1 };
-	struct trace_session session = { 0 };
+	const struct reading_arguments all = { .threads = 1 };
+	struct reading session = { 0 };
 	struct fold fold = { 0 };
 	int ret;
 
-	if (trace_session_read(&session, path, &all, base_ask, &fold))
+	if (reading_command_open(&session, path, &all, base_ask, &fold))
 		return -1;
 	ret = fold_add(&fold, &session.report, s, d);
-	trace_session_close(&session, CMD_DONE);
+	reading_command_close(&session, CMD_DONE);
 	return ret;
 }
 

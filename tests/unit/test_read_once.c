@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A command reads each chunk of a trace once, however many views it shows, and the bytes of generated code come from where they stand. */
-#include "tests/unit/unit.h"
-
-#include "analyzer/cmd_trace.h"
 #include "analyzer/query/code_bytes.h"
+#include "analyzer/reading/reading_command.h"
 #include "analyzer/report/default_report.h"
 #include "analyzer/report/views.h"
 #include "jitreg/base/command.h"
 #include "jitreg/trace/record_stream.h"
+#include "tests/unit/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,8 +150,8 @@ static void take(void *context, const struct code *c, const void *bytes, uint64_
 
 static void every_chunk_is_read_once_for_all_views(void **state)
 {
-	struct trace_arguments arguments = { 0 };
-	struct trace_session s = { 0 };
+	struct reading_arguments arguments = { 0 };
+	struct reading s = { 0 };
 	struct seen seen = { 0, 0 };
 	const struct trace_stats *did;
 	struct trace_stats file;
@@ -163,7 +162,7 @@ static void every_chunk_is_read_once_for_all_views(void **state)
 	count_chunks(&file);
 	assert_true(file.chunks[TRACE_CHUNK_RECORDS] > 20);
 	assert_int_equal(file.chunks[TRACE_CHUNK_SAMPLES], 6);
-	assert_int_equal(trace_session_read(&s, path, &arguments, ask, NULL), CMD_DONE);
+	assert_int_equal(reading_command_open(&s, path, &arguments, ask, NULL), CMD_DONE);
 	did = trace_get_stats(s.reader);
 	file.chunks[TRACE_CHUNK_SAMPLES] += 2; /* the first two say that there are no call stacks */
 	assert_memory_equal(did->chunks, file.chunks, sizeof(file.chunks));
@@ -188,7 +187,7 @@ static void every_chunk_is_read_once_for_all_views(void **state)
 	assert_int_equal(seen.late, NR_FUNCTIONS / 3);
 	assert_int_equal(m->codes.copies.nr, NR_FUNCTIONS / 3 + 1);
 	assert_memory_equal(did->chunks, file.chunks, sizeof(file.chunks));
-	assert_int_equal(trace_session_close(&s, CMD_DONE), CMD_DONE);
+	assert_int_equal(reading_command_close(&s, CMD_DONE), CMD_DONE);
 }
 
 /* Lifetimes are read before everything else; what is no part of them is not taken apart for it. */

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor report shows the profile of a trace, level by level. */
-#include "analyzer/cmd_trace.h"
+#include "analyzer/fleet/rights.h"
+#include "analyzer/output/named_list.h"
+#include "analyzer/output/page_arguments.h"
+#include "analyzer/output/result_file.h"
 #include "analyzer/output/svg.h"
 #include "analyzer/query/frequencies.h"
+#include "analyzer/reading/one_trace.h"
+#include "analyzer/reading/reading_command.h"
 #include "analyzer/report/default_report.h"
 #include "analyzer/report/views.h"
 #include "analyzer/view/view.h"
@@ -25,7 +30,7 @@ enum { KEY_SAMPLES = 0x100, KEY_COMPARE_STACK, KEY_INTERVALS, KEY_HOTTEST, KEY_S
        KEY_RESOURCES };
 
 struct arguments {
-	struct trace_arguments trace;
+	struct reading_arguments trace;
 	struct page_arguments page;
 	const char *path;
 	const struct view *view[VIEWS_SHOWN_MAX];
@@ -96,7 +101,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		a->view[a->nr_views] = view_find(arg);
 		if (!a->view[a->nr_views++])
 			usage_fail(state, "unknown view '%s'%s; see `tailor help report`", arg,
-				   trace_suggest_names(arg, view_list_entry, near, sizeof(near)));
+				   named_list_suggest(arg, view_list_entry, near, sizeof(near)));
 		break;
 	case KEY_SVG:
 		a->svg = arg;
@@ -135,10 +140,10 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		a->compare_stack = true;
 		break;
 	case ARGP_KEY_ARG:
-		trace_set_path(state, &a->path, arg);
+		one_trace_set(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, &a->path);
+		one_trace_or_newest(state, &a->path);
 		if (!a->nr_views)
 			choose_views_of_tables(a);
 		if (a->page.form == PAGE_CSV && !a->nr_views)
@@ -163,7 +168,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 static char *filter_report_help(int key, const char *text, void *input)
 {
 	(void)input;
-	return trace_help_list(key, text, "Views", view_list_entry, "tailor report --view plan --view threads --mark run#3 t.tlr");
+	return named_list_help(key, text, "Views", view_list_entry, "tailor report --view plan --view threads --mark run#3 t.tlr");
 }
 
 struct ask {
@@ -206,11 +211,11 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 	struct page page;
 	int ret = 0;
 
-	if (trace_page_init(&page, &args->page))
+	if (page_start(&page, &args->page))
 		return CMD_FAILED;
 	if (args->svg) {
 		if (output_file_open_stream(&picture, args->svg, &d)) {
-			trace_print_error("%s", d.text);
+			message_print("%s", d.text);
 			return CMD_FAILED;
 		}
 		r->svg = picture.to;
@@ -225,9 +230,9 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 	if (args->sort && !page.sorted)
 		say_not_sorted(&page, args->sort);
 	if (r->svg && (ret = output_file_end(&picture, &d)) != 0)
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 	r->svg = NULL;
-	return trace_page_end(&page, ret ? CMD_FAILED : CMD_DONE);
+	return page_finish(&page, ret ? CMD_FAILED : CMD_DONE);
 }
 
 static int show_report(const struct arguments *args, struct ask *a, struct report *r)
@@ -235,19 +240,19 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	struct page page;
 
 	if (default_report_settle(&a->report)) {
-		trace_print_error("out of memory");
+		message_print("out of memory");
 		return CMD_FAILED;
 	}
 	if (args->page.form == PAGE_JSON)
 		return default_report_json(&a->report, r, stdout) ? CMD_FAILED : CMD_DONE;
-	if (trace_page_init(&page, &args->page))
+	if (page_start(&page, &args->page))
 		return CMD_FAILED;
 	page.top = args->page.top;
 	page.sort = args->sort;
 	default_report_text(&a->report, r, &page);
 	if (args->sort && !page.sorted)
 		say_not_sorted(&page, args->sort);
-	return trace_page_end(&page, CMD_DONE);
+	return page_finish(&page, CMD_DONE);
 }
 
 /* Without a view, prints one notice about the given options that have an effect on views only. */
@@ -262,7 +267,7 @@ static void say_unheeded_options(const struct arguments *a)
 		if (option[i])
 			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? ", " : "", option[i]);
 	if (at)
-		trace_print_error("without --view this has no effect: %s", text);
+		message_print("without --view this has no effect: %s", text);
 }
 
 /* Gives up the rights that the views do not need. Only cpi and stalls run llvm-mca, a program of LLVM, unless --processor none is given. */
@@ -281,8 +286,8 @@ static void keep_rights(const struct arguments *a, int argc, char **argv)
 
 static int run_report(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 },
-						      { &confine_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &reading_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 },
+						      { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_report_option,
@@ -294,7 +299,7 @@ static int run_report(int argc, char **argv)
 		NULL
 	};
 	struct arguments args = { .page.top = -1 };
-	struct trace_session session = { 0 };
+	struct reading session = { 0 };
 	struct ask a = { .arguments = &args };
 	int status;
 
@@ -304,14 +309,14 @@ static int run_report(int argc, char **argv)
 	keep_rights(&args, argc, argv);
 	session.options.each = args.each ? stdout : NULL;
 	session.options.also_by_stack = args.compare_stack;
-	status = trace_session_read(&session, args.path, &args.trace, ask_views_or_report, &a);
+	status = reading_command_open(&session, args.path, &args.trace, ask_views_or_report, &a);
 	if (status)
 		return status;
 	if (args.nr_views)
 		status = show_views(&args, &a, &session.report);
 	else if (!args.each)
 		status = show_report(&args, &a, &session.report);
-	return trace_session_close(&session, trace_flush_output(status));
+	return reading_command_close(&session, result_flush(status));
 }
 
 const struct cmd cmd_report = { "report", "show the profile of a trace by operator, function and line", run_report };

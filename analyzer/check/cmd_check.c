@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor check runs a host, or reads a trace of one, and lists those of its jitreg records that cannot be right. */
 #include "analyzer/check/check.h"
-#include "analyzer/cmd_trace.h"
+#include "analyzer/fleet/rights.h"
+#include "analyzer/output/page_arguments.h"
+#include "analyzer/output/result_file.h"
+#include "analyzer/reading/reading_command.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
 #include "jitreg/output/output_file.h"
@@ -181,24 +184,24 @@ static int check_trace(const struct arguments *a, const char *path)
 {
 	char *words[] = { as_argument("check"), as_argument(path), NULL };
 
-	struct trace_arguments all = { .filter.mark = "all" };
-	struct trace_session session = { 0 };
+	struct reading_arguments all = { .filter.mark = "all" };
+	struct reading session = { 0 };
 	struct view_instance v = { 0 };
 	struct page page;
 	int status;
 
 	rights_keep(CONFINE_READER, 2, words, RIGHTS_OUTPUTS(a->page.csv_folder, a->path ? NULL : path));
-	status = trace_session_read(&session, path, &all, ask_check_view, &v);
+	status = reading_command_open(&session, path, &all, ask_check_view, &v);
 	if (status)
 		return status;
-	if (trace_page_init(&page, &a->page))
-		return trace_session_close(&session, CMD_FAILED);
+	if (page_start(&page, &a->page))
+		return reading_command_close(&session, CMD_FAILED);
 	page.top = a->page.top;
 	page_fact(&page, "view", v.view->name);
 	v.view->show(&session.report, &v, &page);
 	status = session.report.error ? CMD_FAILED : check_view_nr_kinds(&v) ? CMD_DIFFERENT : CMD_DONE;
-	status = trace_page_end(&page, status);
-	return trace_session_close(&session, trace_flush_output(status));
+	status = page_finish(&page, status);
+	return reading_command_close(&session, result_flush(status));
 }
 
 static int record_and_check(const struct arguments *a)
@@ -211,19 +214,19 @@ static int record_and_check(const struct arguments *a)
 
 	snprintf(folder, sizeof(folder), "%s/tailor-check.XXXXXX", temporary && *temporary ? temporary : "/tmp");
 	if (!a->output && !mkdtemp(folder)) {
-		trace_print_error("%s: no temporary folder: %s", folder, strerror(errno));
+		message_print("%s: no temporary folder: %s", folder, strerror(errno));
 		return CMD_FAILED;
 	}
 	snprintf(path, sizeof(path), "%s/host.tlr", folder);
 	if (a->output && output_file_check(a->output, &trace_output_form, &d)) {
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 		return CMD_FAILED;
 	}
 	if (a->output)
 		output_file_remove(a->output); /* an old trace must not be taken for the new one */
 	ret = record_command_trace(a, trace, &wait_status);
 	if (ret) {
-		trace_print_error("no process could be started: %s", strerror(-ret));
+		message_print("no process could be started: %s", strerror(-ret));
 		status = CMD_FAILED;
 	} else if (access(trace, R_OK)) { /* `tailor run` has printed the reason */
 		status = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == CMD_MISUSED ? CMD_MISUSED : CMD_FAILED;
@@ -232,7 +235,7 @@ static int record_and_check(const struct arguments *a)
 			confine_allow_removal(folder);
 		status = check_trace(a, trace);
 		if (WIFSIGNALED(wait_status) || WEXITSTATUS(wait_status)) {
-			trace_print_error("%s exited with status %d; its records up to then were checked", a->command[0],
+			message_print("%s exited with status %d; its records up to then were checked", a->command[0],
 					  WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
 			status = status == CMD_DONE ? CMD_FAILED : status;
 		}

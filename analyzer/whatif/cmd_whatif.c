@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The command `tailor whatif`: says what bounds an execution, and predicts how long it would take with other resources or a faster part. */
-#include "analyzer/cmd_trace.h"
+#include "analyzer/fleet/rights.h"
+#include "analyzer/output/page_arguments.h"
+#include "analyzer/output/result_file.h"
 #include "analyzer/output/svg.h"
 #include "analyzer/pictures/predictions.h"
+#include "analyzer/reading/one_trace.h"
+#include "analyzer/reading/reading_command.h"
 #include "analyzer/whatif/interval.h"
 #include "analyzer/whatif/kept.h"
 #include "analyzer/whatif/parts.h"
@@ -41,7 +45,7 @@ struct asked {
 
 struct arguments {
 	struct page_arguments page;
-	struct trace_arguments trace;
+	struct reading_arguments trace;
 	const char *path; /* trace to predict from; if there are several, choose_median() sets it to the one with the median time */
 	const char *traces[TRACES_MAX];
 	double measured_ns[TRACES_MAX]; /* measured completion time of each trace, set only if there are several */
@@ -246,7 +250,7 @@ static error_t parse_whatif_option(int key, char *arg, struct argp_state *state)
 		a->path = a->traces[0];
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, &a->path);
+		one_trace_or_newest(state, &a->path);
 		if (a->target_ns > 0 && (a->nr_asked || a->sweep_to))
 			usage_fail(state, "--target finds what reaches a time; it cannot be given with changes");
 		break;
@@ -370,11 +374,11 @@ static int make_change(const struct step_graph *g, const struct asked *asked, st
  * processors, or the quota, that it ran with.  Returns CMD_DONE, or another exit status after a message. */
 static int measure(const char *path, struct arguments *a, double *measured_ns, double *processors)
 {
-	struct trace_session s = { 0 };
+	struct reading s = { 0 };
 	struct arguments other = { .trace = a->trace, .resources = a->resources };
 	struct diag d = { "" };
 	struct step_graph g = { 0 };
-	int status = trace_session_read(&s, path, &other.trace, ask_timeline, &other), ret;
+	int status = reading_command_open(&s, path, &other.trace, ask_timeline, &other), ret;
 
 	if (status)
 		return status;
@@ -386,9 +390,9 @@ static int measure(const char *path, struct arguments *a, double *measured_ns, d
 	if (ret == 0)
 		*measured_ns = step_graph_measured_ns(&g);
 	else
-		trace_print_error("%s: %s", path, d.text);
+		message_print("%s: %s", path, d.text);
 	step_graph_fini(&g);
-	return trace_session_close(&s, ret ? CMD_FAILED : CMD_DONE);
+	return reading_command_close(&s, ret ? CMD_FAILED : CMD_DONE);
 }
 
 /* Measure all traces, and set a->path to the one with the median completion time.  Returns CMD_DONE, or another exit status after a
@@ -402,7 +406,7 @@ static int choose_median(struct arguments *a)
 		status = measure(a->traces[i], a, &a->measured_ns[i], &processors[i]);
 		sorted[i] = a->measured_ns[i];
 		if (status == CMD_DONE && sorted_by_double(&processors[i], &processors[0]) != 0) {
-			trace_print_error("%s is of %g processors, %s of %g: several traces must be of the same machine", a->traces[0],
+			message_print("%s is of %g processors, %s of %g: several traces must be of the same machine", a->traces[0],
 					  processors[0], a->traces[i], processors[i]);
 			status = CMD_FAILED;
 		}
@@ -462,13 +466,13 @@ static int verify_kept(struct arguments *a, struct kept *k)
 
 	if (status)
 		return status;
-	if (trace_page_init(&page, &a->page))
+	if (page_start(&page, &a->page))
 		return CMD_FAILED;
 	page.top = a->page.top < 0 ? 0 : a->page.top;
 	page_fact(&page, "view", "whatif");
 	page_sentence(&page, "Measured: %s in %s.", grid_duration(measured_ns, text), a->verify);
 	show_verification(&page, k, measured_ns);
-	return trace_page_end(&page, CMD_DONE);
+	return page_finish(&page, CMD_DONE);
 }
 
 /* Add the change that an option asks for.  If several components have the name, one is added for each of them.  change: room for
@@ -555,7 +559,7 @@ static int predict_trace(struct arguments *a)
 		interval_learn(&p, a->measured_ns, a->nr_traces);
 	if (ret == 0 && p.replay_error > PREDICT_REFUSE && !a->force)
 		ret = verdict_refuse(&p, &d);
-	if (ret == 0 && trace_page_init(&page, &a->page) == 0) {
+	if (ret == 0 && page_start(&page, &a->page) == 0) {
 		page.top = a->page.top < 0 ? 0 : a->page.top;
 		page_fact(&page, "view", "whatif");
 		k.measured_ns = p.measured_ns;
@@ -565,7 +569,7 @@ static int predict_trace(struct arguments *a)
 			show_verification(&page, &k, measured_ns);
 		else if (ret == 0 && a->verify)
 			ret = SAID;
-		status = trace_page_end(&page, ret ? CMD_FAILED : CMD_DONE);
+		status = page_finish(&page, ret ? CMD_FAILED : CMD_DONE);
 	}
 	if (ret == 0 && a->keep && (kept_checksum(a->path, &k, &d) || kept_write(&k, a->keep, &d)))
 		ret = -1;
@@ -573,7 +577,7 @@ static int predict_trace(struct arguments *a)
 		ret = write_picture(&k, a->svg, &d);
 	if (ret) {
 		if (*d.text || ret != SAID)
-			trace_print_error("%s", *d.text ? d.text : strerror(-ret));
+			message_print("%s", *d.text ? d.text : strerror(-ret));
 		status = ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
 	}
 	kept_fini(&k);
@@ -600,7 +604,7 @@ static int run_whatif(int argc, char **argv)
 		NULL
 	};
 	struct arguments args = { .page.top = -1 };
-	struct trace_session session = { 0 };
+	struct reading session = { 0 };
 	struct diag d = { "" };
 	struct kept k;
 	int status;
@@ -610,7 +614,7 @@ static int run_whatif(int argc, char **argv)
 	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args.keep, args.svg, args.page.csv_folder));
 	if (args.verify && kept_is(args.path)) {
 		if (kept_read(&k, args.path, &d)) {
-			trace_print_error("%s", d.text);
+			message_print("%s", d.text);
 			kept_fini(&k);
 			return CMD_FAILED;
 		}
@@ -619,16 +623,16 @@ static int run_whatif(int argc, char **argv)
 		return status;
 	}
 	if (calibration_read(args.calibration, &args.measured, &d)) { /* the file is read first, because reading the traces may take long */
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 		return CMD_FAILED;
 	}
 	if (args.nr_traces > 1 && (status = choose_median(&args)))
 		return status;
-	status = trace_session_read(&session, args.path, &args.trace, ask_timeline, &args);
+	status = reading_command_open(&session, args.path, &args.trace, ask_timeline, &args);
 	if (status)
 		return status;
 	status = predict_trace(&args);
-	return trace_session_close(&session, trace_flush_output(status));
+	return reading_command_close(&session, result_flush(status));
 }
 
 const struct cmd cmd_whatif = { "whatif", "say what bounds a run, and predict it with other resources", run_whatif };

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor export writes a trace in the formats of other viewers, and tailor flamegraph writes it as a flame graph. */
-#include "analyzer/cmd_trace.h"
 #include "analyzer/export/export.h"
+#include "analyzer/fleet/rights.h"
 #include "analyzer/output/gzip.h"
+#include "analyzer/output/named_list.h"
 #include "analyzer/output/result_file.h"
 #include "analyzer/output/svg.h"
+#include "analyzer/reading/one_trace.h"
+#include "analyzer/reading/reading_command.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
 #include "jitreg/output/output_file.h"
@@ -16,7 +19,7 @@
 #include <unistd.h>
 
 struct arguments {
-	struct trace_arguments trace;
+	struct reading_arguments trace;
 	const char *path, *output;
 	const struct exporter *format;
 	char name[300];
@@ -70,7 +73,7 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 		a->format = export_find(arg);
 		if (!a->format)
 			usage_fail(state, "unknown format '%s'%s; see `tailor help export`", arg,
-				   trace_suggest_names(arg, format_list_entry, near, sizeof(near)));
+				   named_list_suggest(arg, format_list_entry, near, sizeof(near)));
 		break;
 	case 'o':
 		a->output = arg;
@@ -79,10 +82,10 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 		a->open = true;
 		break;
 	case ARGP_KEY_ARG:
-		trace_set_path(state, &a->path, arg);
+		one_trace_set(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, &a->path);
+		one_trace_or_newest(state, &a->path);
 		if (a->is_named && !a->output) {
 			result_file_name(a->path, a->format->ending, a->name, sizeof(a->name));
 			a->output = a->name;
@@ -94,7 +97,7 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 			a->output = NULL;
 		if (!a->format)
 			usage_fail(state, "no --format given, and the output's name does not end like that of a format%s; see `tailor help "
-				   "export`", trace_suggest_names(a->output && strrchr(a->output, '.') ? strrchr(a->output, '.') : "",
+				   "export`", named_list_suggest(a->output && strrchr(a->output, '.') ? strrchr(a->output, '.') : "",
 								  ending_list_entry, near, sizeof(near)));
 		else if (a->format->binary && !a->output && isatty(1))
 			usage_fail(state, "%s is a binary format and is not written to a terminal; use --output FILE", a->format->name);
@@ -108,7 +111,7 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 static char *filter_export_help(int key, const char *text, void *input)
 {
 	(void)input;
-	return trace_help_list(key, text, "Formats (with --level LEVEL: components of that level instead of functions)", format_list_entry,
+	return named_list_help(key, text, "Formats (with --level LEVEL: components of that level instead of functions)", format_list_entry,
 			       "tailor export --format flamegraph --level operator -o t.svg t.tlr");
 }
 
@@ -149,7 +152,7 @@ static int write_exported(const struct arguments *args, struct ask *a, FILE *to)
 
 	if (!ret || ferror(to)) /* output_file_end() reports errors of the file */
 		return CMD_DONE;
-	trace_print_error("%s: %s", args->format->name, ret == -ENODATA ? "the trace has no bytes of generated code" : strerror(-ret));
+	message_print("%s: %s", args->format->name, ret == -ENODATA ? "the trace has no bytes of generated code" : strerror(-ret));
 	return CMD_FAILED;
 }
 
@@ -157,39 +160,39 @@ static int write_exported(const struct arguments *args, struct ask *a, FILE *to)
 static int export_trace(const struct arguments *args, int argc, char **argv)
 {
 	struct output_file output = { .form = args->format == &exporter_flamegraph ? &svg_output_form : NULL };
-	struct trace_session session = { 0 };
+	struct reading session = { 0 };
 	struct ask a = { .arguments = args };
 	struct diag d = { "" };
 	int status;
 
 	if (args->output && output_file_is_same(args->output, args->path)) {
-		trace_print_error("%s: input and output are the same file", args->output);
+		message_print("%s: input and output are the same file", args->output);
 		return CMD_FAILED;
 	}
 	result_file_prepare(args->open);
 	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args->output));
 	if (open_output(args, &output, &d)) {
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 		return CMD_FAILED;
 	}
 	a.export.each = output.to;
-	status = trace_session_read(&session, args->path, &args->trace, ask_exported_sums, &a);
+	status = reading_command_open(&session, args->path, &args->trace, ask_exported_sums, &a);
 	if (status == CMD_DONE)
 		status = write_exported(args, &a, output.to);
 	export_fini(&a.export);
 	if (status == CMD_DONE && output_file_end(&output, &d)) {
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 		status = CMD_FAILED;
 	}
 	output_file_drop(&output);
 	if (session.reader)
-		status = trace_session_close(&session, status);
+		status = reading_command_close(&session, status);
 	if (status == CMD_DONE && args->output)
 		result_file_tell(args->output, args->output != args->name && !isatty(2), args->open);
 	return status;
 }
 
-static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &output_argp, 0, NULL, 0 },
+static const struct argp_child children[] = { { &reading_argp, 0, "", 10 }, { &output_argp, 0, NULL, 0 },
 					      { &confine_argp, 0, NULL, 0 }, { 0 } };
 
 static int run_export(int argc, char **argv)

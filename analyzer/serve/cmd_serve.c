@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor serve shows the page of one trace or two, whose samples stay with this process. */
-#include "analyzer/cmd_html.h"
+#include "analyzer/fleet/rights.h"
+#include "analyzer/page/html_input.h"
 #include "analyzer/serve/http.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 struct arguments {
-	struct html_source source;
+	struct html_input input;
 	uint16_t port;
 };
 
@@ -36,7 +37,7 @@ static error_t parse_serve_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->source;
+		state->child_inputs[0] = &a->input;
 		break;
 	case 'p':
 		a->port = parse_port(state, arg);
@@ -64,7 +65,7 @@ static int keep_trace_for_page(void *context, struct html_trace *t, const char *
 
 static int run_serve(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &html_source_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &html_input_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_serve_option,
@@ -87,26 +88,26 @@ static int run_serve(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
-	if (!html_source_has_page())
+	if (!html_input_has_page())
 		return CMD_FAILED;
 	if (http_ready(&d)) {
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 		return CMD_FAILED;
 	}
 	rights_keep_llvm(CONFINE_SERVER, argc, argv, RIGHTS_OUTPUTS());
-	for (uint32_t i = 0; i < 2 && args.source.path[i] && taken; i++) {
-		one = html_source_read(&args.source, i, keep_trace_for_page, &s, &taken);
+	for (uint32_t i = 0; i < 2 && args.input.path[i] && taken; i++) {
+		one = html_input_read(&args.input, i, keep_trace_for_page, &s, &taken);
 		status = status == CMD_DONE ? one : status;
 		s.page.nr_traces++;
 	}
 	s.page.title = s.title;
 	if (taken && http_serve(&s.page, args.port, stdout, &d)) {
-		trace_print_error("%s", d.text);
+		message_print("%s", d.text);
 		status = CMD_FAILED;
 	}
 	for (uint32_t i = 0; i < s.page.nr_traces; i++)
 		served_fini(&s.trace[i]);
-	html_pairs_fini(&args.source.pairs);
+	html_pairs_fini(&args.input.pairs);
 	free(s.title);
 	return status;
 }

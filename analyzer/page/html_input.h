@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* The input of `html` and `serve`: one trace or two, and the parts of them that a page has. Context: thread. */
-#ifndef TAILOR_CMD_HTML_H
-#define TAILOR_CMD_HTML_H
+#ifndef TAILOR_HTML_INPUT_H
+#define TAILOR_HTML_INPUT_H
 
-#include "analyzer/cmd_trace.h"
 #include "analyzer/page/html_page.h"
+#include "analyzer/reading/reading_arguments.h"
 
-struct html_source {
-	struct trace_arguments trace;
+struct html_input {
+	struct reading_arguments trace;
 	const char *path[2], *title; /* title: the page's title; NULL: the command that was recorded */
 	bool no_stacks, no_addresses, no_source_text;
 	uint32_t source_bytes; /* most bytes of source text in the page; 0: EXCERPTS_BYTES, unless no_source_text is set */
-	struct html_pairs pairs; /* filled by html_source_read(); the command calls html_pairs_fini() at the end */
+	struct html_pairs pairs; /* filled by html_input_read(); the command calls html_pairs_fini() at the end */
 };
 
-/* Parser of these options, as a child of a command's argp. Its input is the struct html_source. */
-extern const struct argp html_source_argp;
+/* Parser of these options, as a child of a command's argp. Its input is the struct html_input. */
+extern const struct argp html_input_argp;
 
 /*
  * Reads path[number], and gives it to take(context, trace, title), which returns 0 or -errno. The trace and the title are valid during the
  * call. *taken becomes true if take() succeeded, also if a part of the trace is damaged. Returns CMD_DONE, or another exit status after a
  * message on stderr (for -EPIPE of take(), without one).
  */
-int html_source_read(struct html_source *s, uint32_t number, int (*take)(void *context, struct html_trace *t, const char *title),
+int html_input_read(struct html_input *s, uint32_t number, int (*take)(void *context, struct html_trace *t, const char *title),
 		     void *context, bool *taken);
 /* Does this build of tailor have a page to write? If not, a message on stderr says why. */
-bool html_source_has_page(void);
+bool html_input_has_page(void);
 
 #endif

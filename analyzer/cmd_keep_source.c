@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor keep-source: at a recording's end, the text around its hottest source lines is put behind it, so that another machine can show it.
- * `run` and `attach` start it; what it cannot do is left undone without a word, for the trace is good without.
+ * tailor keep-source: at the end of a recording, `run` and `attach` start it to append the text around the hottest source lines to the
+ * trace, so that another machine can show that text. It prints no errors, because the trace is good without the text.
  */
-#include "analyzer/cmd_trace.h"
+#include "analyzer/fleet/rights.h"
 #include "analyzer/query/report.h"
+#include "analyzer/reading/one_trace.h"
+#include "analyzer/reading/reading.h"
 #include "analyzer/source/excerpts.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
 #include "jitreg/trace/writer.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #define PROCESSOR_S 3 /* the kernel ends it then: who waits for a recording waits for it */
 #define PIECES_MAX 4096u
 
 struct arguments {
-	struct trace_arguments trace;
+	struct reading_arguments trace;
 	const char *path;
 	uint32_t bytes;
 	struct report_group *by_line;
@@ -44,7 +44,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		a->bytes = (uint32_t)strtoul(arg, NULL, 10);
 		break;
 	case ARGP_KEY_ARG:
-		trace_set_path(state, &a->path, arg);
+		one_trace_set(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
 		if (!a->path || !a->bytes || a->bytes > EXCERPTS_BYTES_MAX)
@@ -114,20 +114,18 @@ static void write_excerpts(struct report *r, const struct excerpts *e, const cha
 
 static int run_keep_source(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &reading_argp, 0, "", 10 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { options, parse_option, "TRACE", "Keep text of source files in a trace.", children, NULL, NULL };
 	struct arguments args = { .trace.threads = 1 };
-	struct trace_session session = { 0 };
+	struct reading session = { 0 };
 	struct excerpts e;
 	double *cost;
-	int quiet;
+	struct diag d;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value.tv_sec = PROCESSOR_S }, NULL);
-	quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	dup2(quiet, STDERR_FILENO);
 	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args.path));
-	if (trace_session_read(&session, args.path, &args.trace, ask, &args) != CMD_DONE)
+	if (reading_open(&session, args.path, &args.trace, ask, &args, &d))
 		return CMD_FAILED;
 	cost = calloc((size_t)session.attribution->nr_lines + 1, sizeof(*cost));
 	for (uint32_t i = 0; cost && i < args.by_line->g.nr; i++)
@@ -138,7 +136,7 @@ static int run_keep_source(int argc, char **argv)
 		excerpts_fini(&e);
 	}
 	free(cost);
-	return trace_session_close(&session, CMD_DONE);
+	return reading_close(&session, &d) ? CMD_FAILED : CMD_DONE;
 }
 
 const struct cmd cmd_keep_source = { "keep-source", "keep text of source files in a trace", run_keep_source };

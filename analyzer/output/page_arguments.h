@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of commands that print tables: --json, --csv, --table, --top, --color. Context: thread. */
+#ifndef TAILOR_PAGE_ARGUMENTS_H
+#define TAILOR_PAGE_ARGUMENTS_H
+
+#include "analyzer/output/page.h"
+
+#include <argp.h>
+
+/* Results of parsing the options of page_argp. The command sets the default of top before. */
+struct page_arguments {
+	enum page_form form;
+	int top;
+	const char *csv_folder, *table;
+	enum page_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER } colour;
+};
+extern const struct argp page_argp;
+
+/* Begins a page on standard output as the options say. The command sets top of the page. Returns 0, or -errno after a message on stderr. */
+int page_start(struct page *p, const struct page_arguments *a);
+/*
+ * Ends the page. Returns status, or another exit status after a message on stderr if the output failed, or --table names a table that the
+ * page does not have.
+ */
+int page_finish(struct page *p, int status);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The operand of commands that read one trace, which is the newest trace in the working folder if none is given. Context: thread. */
+#ifndef TAILOR_ONE_TRACE_H
+#define TAILOR_ONE_TRACE_H
+
+#include <argp.h>
+
+/* At ARGP_KEY_ARG, sets *path to the operand. A second operand is a usage error. */
+void one_trace_set(struct argp_state *state, const char **path, const char *arg);
+/*
+ * At ARGP_KEY_END, sets *path to the newest trace in the working folder, which a message names, if no operand was given. It is a usage
+ * error if there is none. The name is never freed, because the command uses it until it ends.
+ */
+void one_trace_or_newest(struct argp_state *state, const char **path);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of commands that read a trace: which samples are read, and how they are attributed. Context: thread. */
+#ifndef TAILOR_READING_ARGUMENTS_H
+#define TAILOR_READING_ARGUMENTS_H
+
+#include "analyzer/fleet/asked.h"
+#include "analyzer/query/filter.h"
+#include "analyzer/unwind/unwind.h"
+
+#include <argp.h>
+
+/* Results of parsing the options of reading_argp. */
+struct reading_arguments {
+	struct filter_arguments filter;
+	const char *level;
+	const struct asked_options *asked; /* options for stores, of `tailor db`; NULL: the filters above are used for stores, too */
+	bool stack_only, no_demangle;
+	bool live; /* the trace may still be growing, and its recorder is not waited for */
+	enum unwind_way unwinder;
+	unsigned threads; /* threads that decode samples. 0: one for each processor, at most 8 */
+};
+
+/*
+ * Parser of these options, as a child of a command's argp. Its input is the struct reading_arguments (set child_inputs[0] in
+ * ARGP_KEY_INIT).
+ */
+extern const struct argp reading_argp;
+
+/* Parses the argument of --unwinder: memo or libunwind. Others are a usage error. */
+enum unwind_way reading_parse_unwinder(struct argp_state *state, const char *arg);
+
+#endif
