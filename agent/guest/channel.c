@@ -40,8 +40,8 @@ static socklen_t fill_address(struct sockaddr_un *a, const char *name, const cha
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes + more);
 }
 
-/* Another process can listen under the name of a recorder that has ended, so only a peer of the same user or of root is trusted.  *pid is 0
- * where the peer is of another PID namespace. */
+/* Another process can listen under the name of a recorder that has ended, so only a peer of the same user or of root is trusted. *pid is 0
+ * if the peer has no number in this process's PID namespace. */
 static bool is_trusted_peer(int fd, pid_t *pid)
 {
 	struct ucred peer = { .uid = (uid_t)-1 };
@@ -53,7 +53,7 @@ static bool is_trusted_peer(int fd, pid_t *pid)
 	return peer.uid == 0 || peer.uid == sys_geteuid();
 }
 
-/* Returns the state letter of /proc/PID/stat.  'R' is running or runnable, 'T' is stopped, and 0 means that the state is not known. */
+/* Returns the state letter of /proc/PID/stat, such as 'R' (running or runnable) or 'T' (stopped), or 0 if the state is not known. */
 static char state_of_process(pid_t pid)
 {
 	char path[32] = "/proc/", digits[12], text[512], *end;
@@ -112,8 +112,8 @@ static void make_known_to_be_stopped(int connection, const char *name)
 
 /*
  * A stopped or starved recorder must not hold its host up.  A thread that waits for the recorder checks every few milliseconds whether it
- * works, and gives up if it does not.  No other thread waits until it works again.  The host's timers may interrupt every wait, so all
- * waits are bounded by the clock.
+ * works, and gives up if it does not. After that no thread of the process waits until the heartbeats go on, or until again_ms if there are
+ * none. The host's timers may interrupt every wait, so all waits are bounded by the clock.
  */
 struct patience {
 	int64_t begin_ms;
@@ -122,7 +122,7 @@ struct patience {
 	pid_t recorder;
 	bool is_stopped; /* the recorder was seen stopped during this wait, whether it works now or not */
 };
-static uint64_t stopped_at; /* heartbeats of the recorder when a wait for it timed out */
+static uint64_t stopped_at; /* heartbeats of the recorder when it was last found not to work */
 static int64_t again_ms; /* earliest time of the next attempt, for a process without a log, which has no heartbeats */
 
 static struct patience start_patience(pid_t recorder)
@@ -173,7 +173,7 @@ static bool may_wait_longer(struct patience *p)
 	return false;
 }
 
-/* Waits until the connection can be read.  Returns 0, -EAGAIN if the recorder does not work, or another -errno. */
+/* Waits until the connection can be read. Returns 0, -EAGAIN if the recorder does not answer in time, or another -errno. */
 static int wait_for_answer(int fd, const char *name, pid_t recorder)
 {
 	struct patience p = start_patience(recorder);
@@ -285,9 +285,9 @@ static int receive_answer(int fd, const char *name, pid_t recorder, struct wire_
 	return ret < 0 ? ret : 0;
 }
 
-/* The recorder waits only briefly for a message.  A process that is not scheduled meanwhile finds the connection closed, and tries again.
- * -EHOSTDOWN means that another process has waited without success.  A hello is not even sent then, but counters are, because the recorder
- * reads them when it goes on. */
+/* The recorder waits only briefly for a message. A process that is not scheduled meanwhile finds the connection closed, and tries again, up
+ * to TRIES times in all. -EHOSTDOWN means that another process has waited without success. A hello is not even sent then, but other
+ * messages are, because the recorder reads them when it goes on. */
 static int exchange_with_recorder(const char *socket_name, struct wire_message *m, const int *fds, int nr, struct wire_answer *a,
 				  int *passed)
 {
@@ -329,8 +329,8 @@ uint64_t guest_used_address_space(void)
 	return pages * SYS_PAGE_BYTES;
 }
 
-/* Returns the size of the log to ask for, or 0 for the recorder's default.  A process with an address space limit gets a log of 1/64 of
- * what is left below the limit, but at least LOG_RING_BYTES_MIN. */
+/* Returns the size of the log to ask for, or 0 for the recorder's default. A process with an address space limit asks for 1/64 of what is
+ * left below the limit, but at least LOG_RING_BYTES_MIN. */
 static uint64_t wanted_log_bytes(void)
 {
 	uint64_t used, left;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A thread in SECCOMP_MODE_STRICT may call read, write, exit and sigreturn.  The kernel kills it at any other system call, and at reading
- * the time stamp counter, which is how clock_gettime() tells the time.  From then on the agent does nothing in that thread and the sampling
- * signal is blocked there, but the kernel's own samples continue.  So the ways into that mode are hooked, which are prctl(2) and
- * syscall(2).  System calls made past libc are not seen.
+ * the time stamp counter, which is how clock_gettime() tells the time. From then on the agent does nothing in that thread and the sampling
+ * signal is blocked there, but the kernel's own samples continue. Threads enter that mode by libc's prctl() or syscall(), so both are
+ * hooked. System calls made past libc are not seen.
  *
  * Context: any, also signal (as libc's own).
  */
@@ -31,8 +31,8 @@ bool guest_is_confined(void)
 	return confined;
 }
 
-/* Called before the thread is confined, because nothing can be done afterwards.  is: false after an attempt that the kernel refused, to
- * restore the state. */
+/* Called with true before the thread is confined, because nothing can be done afterwards, and with false if the kernel refused to confine
+ * it. */
 static void set_thread_confined(bool is)
 {
 	uint64_t mask = 1ull << (OVERFLOW_SIGNAL - 1);

@@ -13,7 +13,7 @@
 
 #define ARENAS_MAX 64
 #define ARENA_BYTES_MIN (64u << 10)
-#define ARENA_DOUBLINGS 7 /* arenas grow up to 8 MiB */
+#define ARENA_DOUBLINGS 7 /* arenas grow up to 8 MiB, or to the size of a larger block */
 #define LOCK_NAPS 400 /* waits of 1 ms; many, because the holder of the lock may be waiting for the recorder */
 #define ASK_NAPS 50
 
@@ -38,7 +38,7 @@ static struct {
 	int locked;
 } memory;
 
-/* Returns false if the lock was not free for LOCK_NAPS.  Its holder makes system calls, and may wait for the recorder. */
+/* Returns false if the lock was not free within LOCK_NAPS naps. Its holder makes system calls, and may wait for the recorder. */
 static bool lock_counter_memory(void)
 {
 	for (int i = 0; i < LOCK_NAPS; i++) {
@@ -55,8 +55,8 @@ static void unlock_counter_memory(void)
 }
 
 /* The place of a block is its arena's number, as the recorder counts them, and the offset of its first counter, so that host and recorder
- * mean the same by it.  The number of a block is its place and, above that, a generation, so that no two blocks ever have the same
- * number. */
+ * mean the same by it. The number of a block is its place and, in the 24 bits above that, a generation, so that a block that reuses a place
+ * has another number. */
 #define PLACE_BITS 40
 #define PLACE(number, offset) ((uint64_t)(number) << 32 | (uint64_t)(offset))
 
@@ -85,8 +85,8 @@ static struct head *take_free_block(uint64_t nr)
 	return NULL;
 }
 
-/* Asks the recorder for an arena.  A dormant recorder wakes up now and then, so its answer is waited for.  A recorder that does not answer
- * is waited for once, not at each block. */
+/* Asks the recorder for an arena. A dormant recorder wakes up now and then, so it is asked up to ASK_NAPS times more. A recorder that did
+ * not answer is not waited for again until its heartbeats go on. */
 static int request_arena(uint64_t bytes, unsigned char **base, uint32_t *number)
 {
 	int ret = channel_request_counter_memory(guest_socket_name(), bytes, base, number);

@@ -10,11 +10,11 @@ enum environ_variable { TAILOR_ENVIRONMENT(ENVIRON_INDEX_) ENVIRON_NR };
 #undef ENVIRON_INDEX_
 
 void environ_read(void);
-/* Returns the value of a variable, or NULL if it is not set or empty.  The text is part of the environment, which the host may change
- * later, so it is used only while the agent starts. */
+/* Returns the value that a variable had when the agent started, or NULL if it was not set or is empty. The text is part of the environment
+ * and not a copy, so a host that overwrites its environment (for its process title) changes it. */
 const char *environ_get(enum environ_variable v);
-/* Put NAME=VALUE into the environment in place of other entries of that name, or take out the entry with that address.  The text is not
- * copied, so it must stay valid.  environ_add_entry() returns 0 or -errno. */
+/* Put NAME=VALUE into the environment in place of other entries of that name, or take out the entry with that address. The text is not
+ * copied, so it must stay valid. environ_add_entry() returns 0 or -errno. Neither locks the environment. */
 int environ_add_entry(char *entry);
 void environ_remove_entry(const char *entry);
 /* Sets TAILOR_SOCKET for the processes that this one starts.  Unlike setenv() it does not use the heap, which is the host's.  Returns 0 or

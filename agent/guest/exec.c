@@ -84,8 +84,8 @@ static bool agent_would_break_program(const char *program)
 	       is_limited_to_less(RLIMIT_DATA, PRELOAD_DATA_MIN);
 }
 
-/* Looks for a name without a slash in the folders of PATH, as libc does.  Returns NULL if it is in none of them, and a name with a slash as
- * it is. */
+/* Looks for a name without a slash in the folders of PATH, as libc does, except that an empty entry of PATH is skipped. Returns NULL if it
+ * is in none of them, and a name with a slash as it is. */
 static const char *find_program_in_path(const char *file, char place[PATH_BYTES])
 {
 	const char *dirs = "/bin:/usr/bin";

@@ -39,8 +39,9 @@ enum owner { NOT_OURS = 0, OURS, BEING_MADE }; /* NOT_OURS: the log is a parent'
 /* Set in an agent that was injected into a running process, which does nothing until tailor_injected() is called.  The injector reads it
  * from outside before that call. */
 API int tailor_is_late;
-/* A number of the recorder.  Hosts compare it, and register all code again when it has changed.  It is not 0 before the agent has started,
- * so that the records of a library whose constructor runs earlier are not lost.  The first such record starts the agent. */
+/* The number of the recorder. Hosts compare it, and register all code again when it has changed. It is 0 if the agent could not start. It
+ * is not 0 before the agent has started, so that a library whose constructor runs earlier sends its records. The first one starts the
+ * agent. */
 API uint32_t jitreg_recorders = 1;
 
 static __thread int inside __attribute__((tls_model("initial-exec")));
@@ -169,11 +170,12 @@ static void get_own_log(void)
 	} else if (is_stopped_recorder(ret) || channel_recorder_is_stopped()) /* the next registration asks again */
 		__atomic_store_n(state.log_is, NOT_OURS, __ATOMIC_RELEASE);
 	else
-		guest_switch_off(0); /* the recorder has gone or has no room, so no error is sent */
+		guest_switch_off(0); /* the recorder has gone, has refused, or was told the error before, so none is sent */
 	inside = was_inside;
 }
 
-/* The child's counters are opened at once, because they are not inherited.  Everything else waits until the child registers something. */
+/* If each thread opens its own counters, the child asks for a log and opens them at once, because they are not inherited. Otherwise the
+ * child asks for a log when it registers something. */
 static void handle_fork_in_child(void)
 {
 	int saved = errno;
@@ -234,7 +236,7 @@ API int jitreg_emit(const struct iovec *parts, int nr_parts)
 
 /* --------------------------------------------------------------------------------------------------------- start */
 
-/* The agent was preloaded without `tailor run`, so it starts a recorder.  The recorder listens when its counters run. */
+/* Called if the agent was preloaded without `tailor run`, so there is no recorder yet. */
 static int start_own_recorder(void)
 {
 	int ret = spawn_recorder(state.socket, sizeof(state.socket));
@@ -245,14 +247,15 @@ static int start_own_recorder(void)
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
 extern void *__dso_handle;
 
-/* Allocates nr consecutive numbers for components and counter blocks, and returns the first.  Programs and libraries call it by way of
- * jitreg_new_ids().  The numbers are larger than those that jitreg.h allocates by itself in a process without an agent. */
+/* Allocates nr consecutive numbers for components and counter blocks, and returns the first. Programs and libraries call it by way of
+ * jitreg_new_ids(). The numbers are larger than those that jitreg.h allocates by itself in a process without an agent. */
 static uint64_t allocate_component_ids(uint64_t nr)
 {
 	return JITREG_IDS_OF_AGENT_ + 1 + __atomic_fetch_add(&state.nr_ids, nr, __ATOMIC_RELAXED);
 }
 
-/* A member that either side does not know is left out, because bytes says where the caller's structure ends. */
+/* Fills the caller's structure up to its own number of bytes, so a member that either side does not know is left out. Returns 0 or -EINVAL
+ * if the structure is too small. */
 API int jitreg_connect(struct jitreg_agent *agent)
 {
 	const struct jitreg_agent ours = { sizeof(ours), JITREG_VERSION, allocate_component_ids };
@@ -265,15 +268,15 @@ API int jitreg_connect(struct jitreg_agent *agent)
 	return 0;
 }
 
-/* This function is not inlined, because tests/lint/signals.sh, which checks what signal handlers may call, knows it by name: handlers and
- * hooks run when the agent is on, and do not reach it. */
+/* This function is not inlined, because tests/lint/signals.sh, which checks what signal handlers may call, makes an exception for its name.
+ * The agent's handler and hooks work only while the agent is on, so they do not reach it. */
 static __attribute__((noinline)) void guest_start(void)
 {
 	int saved = errno, ret;
 
 	tailor_is_late = objects_agent_loaded_late();
 	exec_find_next_functions(); /* the hooks need them even where the agent is off */
-	if (tailor_is_late) { /* environ may be changing in other threads; tailor_injected() names the recorder */
+	if (tailor_is_late) { /* other threads may be changing environ, and tailor_injected() gets the recorder's name */
 		__atomic_store_n(&jitreg_recorders, 0, __ATOMIC_RELEASE);
 		errno = saved;
 		return;
@@ -298,8 +301,8 @@ static __attribute__((noinline)) void guest_start(void)
 			ret = send_hello_and_attach_log(false);
 		} else {
 			ret = start_own_recorder();
-			/* tells the processes that this one starts where the recorder is or failed to start, so that each does not start
-			 * one */
+			/* processes that this one starts get the socket's name even if the recorder failed to start, so that they do not
+			 * each start a recorder */
 			environ_add_socket(state.socket);
 		}
 	}
@@ -327,8 +330,8 @@ static __attribute__((noinline)) void guest_start(void)
 }
 
 /*
- * Starts the agent once, from its constructor or from the first record of a library whose constructor runs earlier.  Another thread that
- * comes meanwhile waits for a moment.  Records of the starting thread itself are ignored.
+ * Starts the agent once, from its constructor or from the first record of a library whose constructor runs earlier. Another thread that
+ * comes meanwhile waits up to 50 ms. Records that the starting thread itself makes before the agent is on are ignored.
  */
 static bool start_agent_once(void)
 {
@@ -379,13 +382,13 @@ static int start_in_running_process(const char *socket)
 }
 
 /*
- * Called by `tailor attach --inject` in a borrowed thread, once for each recorder.  Nothing is patched, because another thread may be
- * executing the code.  The recorder reads from outside what hooks would have reported.
+ * Called by `tailor attach --inject` in a borrowed thread, once for each recorder. No code is patched, because another thread may be
+ * executing it. The recorder reads from outside what hooks would have reported.
  *
  * may_call: INJECTED_MAY_CALL_* of the hosts whose locks the thread does not hold, because it sleeps or runs code of the program.
  *
- * The injector waits for the result and then takes the thread back.  If the injector is killed or comes too late, the thread goes on by
- * itself and its stack is reused, so the result is not stored there.
+ * The injector waits for the result and then takes the thread back, for which this function stays for 200 ms. If the injector is killed or
+ * comes too late, the thread goes on by itself and its stack is reused, so the result is not stored there.
  */
 API int tailor_injected_result;
 API void tailor_injected(const char *socket, unsigned may_call);

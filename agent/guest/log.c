@@ -216,7 +216,7 @@ static int reserve_log_space(const struct log *l, uint64_t bytes, uint64_t *posi
 		}
 		before = at;
 		at = __atomic_load_n(&head->reserved, __ATOMIC_RELAXED);
-		if (at == before) /* if it differs, the recorder has reset the log */
+		if (at == before) /* if it differs, the recorder has reset the log or another thread has reserved space */
 			return at >= LOG_CLOSED ? -ENOSYS : -ENOBUFS;
 	}
 	*position = at;

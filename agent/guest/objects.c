@@ -17,7 +17,7 @@ struct visit {
 	bool others; /* objects of other namespaces are still to be visited */
 };
 
-/* glibc's struct r_debug_extended (2.35): a list of one r_debug for each namespace that dlmopen made. */
+/* glibc's struct r_debug_extended (2.35), a list of one r_debug for the first namespace and for each that dlmopen made. */
 struct namespace {
 	struct r_debug base;
 	struct namespace *next;
@@ -140,7 +140,7 @@ void objects_read_load_counts(uint64_t *loaded, uint64_t *unloaded)
 	*unloaded = n[1];
 }
 
-/* The parts of a dynamic section that object_find_symbol() needs. */
+/* The parts of a dynamic section by which symbols are found. */
 struct dynamic {
 	const Elf64_Sym *symbols;
 	const char *strings;
@@ -326,8 +326,8 @@ struct next {
 	bool behind_us, anywhere;
 };
 
-/* Only objects behind the agent are searched.  An object before the agent, with a hook of the same function, calls the agent as the next
- * definition, so a call back to that object would not terminate. */
+/* Only objects behind the agent are searched, unless n->anywhere is set. An object before the agent, with a hook of the same function,
+ * calls the agent as the next definition, so a call back to that object would not terminate. */
 static int find_next_symbol_in(void *context, const struct object *o)
 {
 	struct next *n = context;

@@ -23,7 +23,7 @@
 #include <ucontext.h>
 
 #define TIMERS_MAX 4096
-#define TIMERS_LOOKED 8 /* timers checked at each new one, because their threads may have ended */
+#define TIMERS_LOOKED 8 /* most timers checked for each new one, because their threads may have ended */
 #ifndef F_SETSIG
 #define F_SETSIG 10
 #endif
@@ -37,7 +37,8 @@ static struct {
 	struct sigaction hosts; /* the action that the host believes is installed */
 } overflow;
 
-/* Timers outlive their threads, and thread exit is not reported.  So each new timer deletes a few timers of ended threads. */
+/* Timers outlive their threads, and thread exit is not reported. So each new timer checks up to TIMERS_LOOKED others, and deletes those of
+ * ended threads. */
 static struct {
 	int tid; /* 0: free */
 	int id;	 /* the kernel's number of the timer */
@@ -300,7 +301,8 @@ static void delete_thread_timer(unsigned i, int tid)
 	}
 }
 
-/* Takes a free slot, and deletes a few timers whose threads have ended.  Returns -1 if no slot is free. */
+/* Takes a free slot, and deletes timers of ended threads in the first TIMERS_LOOKED slots that it checks. The slot's tid is -1 until the
+ * caller sets it. Returns -1 if no slot is free. */
 static int take_timer_slot(int tid)
 {
 	unsigned from = __atomic_fetch_add(&next_timer, 1, __ATOMIC_RELAXED);

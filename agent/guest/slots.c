@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds and replaces the slots through which one object calls functions of other objects.  A changed slot affects the calls of that object
- * alone, and no symbol is exported for it.  Knows x86-64.  Context: any.
+ * alone, and no symbol is exported for it. The relocation types are those of x86-64. Context: any.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"

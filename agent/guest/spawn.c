@@ -3,9 +3,9 @@
  * Starts `tailor recorder` beside a host that was preloaded without `tailor run`.
  *
  * Two raw clone(2)s have no exit signal, and the first child ends at once and is waited for by its number.  So the host never gets a
- * SIGCHLD, never finds an unknown child in wait(2), and libc's fork handlers do not run.  The recorder gets a session of its own, and none
- * of the host's descriptors, because `host | cat` would never end otherwise.  It has one end of a pipe, through which it says that it
- * listens, or why not.  If it dies, the pipe ends.
+ * SIGCHLD, never finds an unknown child in wait(2), and libc's fork handlers do not run. The recorder gets a session of its own, and none
+ * of the host's descriptors (but stderr if TAILOR_DEBUG is set), because `host | cat` would never end otherwise. It has one end of a pipe,
+ * through which it says that it listens, or why not. If it dies, the pipe ends.
  */
 #include "agent/guest/guest.h"
 
@@ -128,8 +128,9 @@ static void lift_descriptor_limit(void)
 }
 
 /*
- * Makes descriptors 0 to 2 /dev/null, and closes all others but the pipe.  The recorder's messages must not reach the host's output, nor a
- * file that gets a low number later.  A memfd takes the place of a missing /dev/null.  If TAILOR_DEBUG is set, an open stderr is kept.
+ * Makes descriptors 0 to 2 /dev/null, and closes all others but the pipe (only those below 1024 if close_range fails). The recorder's
+ * messages must not reach the host's output, nor a file that gets a low number later. A memfd takes the place of a missing /dev/null. If
+ * TAILOR_DEBUG is set, an open stderr is kept. Returns false on failure.
  */
 static bool replace_all_descriptors(int report)
 {
@@ -153,8 +154,8 @@ static bool replace_all_descriptors(int report)
 	return true;
 }
 
-/* Runs in the child of the host's child.  Only system calls are made from here on, because another thread of the host may have held a lock
- * of libc when this process was cloned. */
+/* Runs in the child of the host's child. Nothing that takes a lock of libc is called from here on, because another thread of the host may
+ * have held the lock when this process was cloned. */
 __attribute__((noreturn)) static void become_recorder(const char *command, char **argv, int report)
 {
 	sigset_t none;
@@ -167,7 +168,7 @@ __attribute__((noreturn)) static void become_recorder(const char *command, char 
 	lift_descriptor_limit();
 	if (!replace_all_descriptors(report))
 		_exit(126);
-	/* changes the child's copy of the environment, because the recorder is no host */
+	/* the recorder must not load the agent; the text that is changed is this process's copy */
 	for (char **e = environ; e && *e; e++)
 		if (strncmp(*e, "LD_PRELOAD=", 11) == 0)
 			(*e)[0] = 'X';

@@ -91,6 +91,7 @@ static inline uint32_t sys_geteuid(void)
 	return (uint32_t)sys_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
 }
 
+/* ns is below 1,000,000,000. A signal ends the sleep early. */
 static inline void sys_sleep_ns(long ns)
 {
 	struct timespec t = { 0, ns };
@@ -98,8 +99,8 @@ static inline void sys_sleep_ns(long ns)
 	sys_call(SYS_nanosleep, (long)&t, 0, 0, 0, 0, 0);
 }
 
-/* Sleeps for 1 ms.  It uses ppoll, because nanosleep would replace the kernel's restart state of a call of the host that was
- * interrupted. */
+/* Sleeps for 1 ms, or until a signal comes. It uses ppoll, because nanosleep would replace the kernel's restart state of a call of the host
+ * that was interrupted. */
 static inline void sys_nap(void)
 {
 	struct timespec t = { 0, 1000000 };

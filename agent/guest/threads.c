@@ -41,8 +41,8 @@ static struct {
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int (*create_c11_function)(thrd_t *, thrd_start_t, void *);
 
-/* Returns the event on a descriptor above 2, because 0 to 2 belong to the host, even when it has closed them.  Returns -errno if fd is one
- * or if there is no descriptor. */
+/* Returns the event on a descriptor above 2, because 0 to 2 belong to the host, even when it has closed them. Returns fd if it is a -errno,
+ * or the -errno of the duplication, which closes fd as well. */
 static int move_descriptor_above_2(int fd)
 {
 	int higher;
