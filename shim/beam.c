@@ -2,7 +2,8 @@
 /*
  * The blob that describes a module has the following layout.
  *
- *   u32 1, u32 -; u64 base; u32 nr_ranges, code_bytes; u16 name_bytes, name, padding up to 24 bytes behind base + name_bytes
+ *   u32 1, u32 (unused)
+ *   the module:   u64 base; u32 nr_ranges, code_bytes; u16 name_bytes; name; padding up to 24 + name_bytes
  *   each range:   u32 start, end, nr_lines; u16 name_bytes; name; padding up to 16 + name_bytes
  *     each line:  u32 start, line; u16 file_bytes; file; padding up to 12 + file_bytes
  *
@@ -35,8 +36,8 @@ static uint32_t get_u32(const unsigned char *p)
 }
 
 /*
- * Takes a structure of fixed bytes from the cursor.  The last member begins at name_at and is a name, and the length of the name is in
- * front of it.  Returns the structure, or NULL.
+ * Takes a structure from the cursor, which has `fixed` bytes besides its name. The name begins at name_at, behind its length (u16).
+ * *name_bytes counts the NUL. Returns the structure, or NULL if it is cut off or its name is invalid.
  */
 static const unsigned char *take_named_structure(struct cursor *c, size_t fixed, size_t name_at, const char **name, size_t *name_bytes)
 {

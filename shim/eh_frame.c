@@ -3,8 +3,8 @@
  * __register_frame passes a JIT's relocated .eh_frame to the C++ runtime.  The hook sends these bytes to the recorder, so that stacks
  * through the JIT's code can be unwound later.  __deregister_frame is not sent, because the code may go on running.
  *
- * libgcc expects a list that ends with a zero length, and reads it only when an exception is thrown.  LLVM's libunwind expects one FDE per
- * call.  So all memory is checked before it is read, and a list without an end is cut.
+ * libgcc expects a list that ends with a zero length, and before GCC 13 reads it only when an exception is thrown. LLVM's libunwind expects
+ * one FDE per call. So all memory is checked before it is read, and a list without an end is cut.
  */
 #include "shim/shim.h"
 
@@ -50,8 +50,8 @@ static struct frames measure_frame_list(const unsigned char *begin)
 	return f;
 }
 
-/* Finds the range of a single FDE, from its CIE, which lies before it, to the end of the FDE.  bytes is 0 if the CIE is invalid or too far
- * away. */
+/* Finds the range of a single FDE, from its CIE, which lies before it, to the end of the FDE. bytes is 0 if the CIE is invalid or too far
+ * away, or if the memory between the two cannot be read. */
 static struct frames find_single_fde(const unsigned char *fde, uint32_t length, uint32_t to_cie)
 {
 	struct frames none = { fde, 0 }, f = none;
@@ -79,7 +79,8 @@ static struct frames find_registered_frames(const unsigned char *begin)
 	return id == 0 ? measure_frame_list(begin) : find_single_fde(begin, length, id);
 }
 
-/* The function is looked up in all loaded objects at each call, because Numba's libgcc_s is loaded RTLD_LOCAL and may be unloaded again. */
+/* The function is looked up at each call, in all objects behind the agent, because Numba's libgcc_s is loaded RTLD_LOCAL and may be
+ * unloaded again. */
 static void call_next_function(const char *name, void *begin)
 {
 	frame_function next = (frame_function)objects_find_next_symbol(name);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tracks which code mapped executable memory, and when that is unmapped.  mmap, mprotect and pkey_mprotect with PROT_EXEC become REGIONs,
- * which name unregistered code.  munmap, and a mapping over a range, end the code in it.  JITs change the protection of the same pages
- * thousands of times a second, and most calls are not about code at all, so a call about a known range, or outside of all ranges, costs
- * little.
+ * Tracks which code mapped executable memory, and when that is unmapped. mmap, mprotect and pkey_mprotect that make an unknown range
+ * executable become REGIONs, which name unregistered code. munmap, and MAP_FIXED over a range, end the code in it. JITs change the
+ * protection of the same pages thousands of times a second, and most calls are not about code at all, so a call about a known range, or
+ * outside of all ranges, costs little.
  *
  * Context: any, also signal, because hosts call mprotect there.  So the table's lock is tried for a moment only.  A thread that does not
  * get it leaves the table unchanged, and log_count_full() reports that.
@@ -77,7 +77,7 @@ static void remove_range_at(int i)
 	ranges[i] = ranges[--nr_ranges];
 }
 
-/* Returns true if the whole range is known already.  Otherwise adds it, merged with the ranges that it touches. */
+/* Returns true if one known range contains it. Otherwise adds it, merged with the ranges that it touches, unless the table is full. */
 static bool add_executable_range(uintptr_t start, uintptr_t end)
 {
 	for (int i = 0; i < nr_ranges; i++)
@@ -98,7 +98,7 @@ static bool add_executable_range(uintptr_t start, uintptr_t end)
 	return false;
 }
 
-/* Removes a range from the table, and ends the code in it. */
+/* Removes a range from the table, and ends the code in the parts of it that were there. */
 static void unregister_range(uintptr_t start, uintptr_t end)
 {
 	for (int i = nr_ranges - 1; i >= 0; i--) {

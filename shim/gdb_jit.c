@@ -2,8 +2,9 @@
 /*
  * Registers the code that JITs register through the GDB JIT interface
  * (https://sourceware.org/gdb/current/onlinedocs/gdb.html/JIT-Interface.html).  A JIT puts the ELF that describes new code into a list and
- * calls an empty function, __jit_debug_register_code, at which a debugger stops.  libLLVM calls its own copy directly, so the function
- * cannot be interposed.  Its first bytes are replaced by a jump to the agent, in every object that exports one.
+ * calls an empty function, __jit_debug_register_code, at which a debugger stops. libLLVM calls its own copy directly, so the function
+ * cannot be interposed. Its first bytes are replaced by a jump to the agent, in every object that exports one. If that fails, the recorder
+ * reads the list instead.
  *
  * The removal of an entry does not mean that its code is gone (Mesa removes entries at once and runs the code), so it is not passed on.
  */
@@ -19,7 +20,7 @@
 #include <string.h>
 
 #define SLOTS 8		     /* JITs in one process */
-#define ENTRIES_MAX 100000   /* entries read from a list found at start, which may be a ring */
+#define ENTRIES_MAX 100000   /* entries read from a list when its object is hooked, because the list may be a ring */
 #define ELF_BYTES_MAX (1ull << 30)
 #define LINES_BYTES 16384 /* room for one function's lines, on the host's stack */
 
@@ -40,7 +41,7 @@ struct descriptor {
 struct slot {
 	uintptr_t bias; /* load bias of the object that exports the descriptor */
 	struct descriptor *descriptor; /* NULL: free */
-	const struct entry *announced;
+	const struct entry *announced; /* the entry that was registered last, or NULL */
 };
 static struct slot slots[SLOTS];
 
@@ -54,7 +55,7 @@ static void register_beam_function(void *context, const struct beam_function *f)
 	jitreg_code_load(f->address, f->bytes, 0, f->name, readable ? (const void *)(uintptr_t)f->address : NULL);
 }
 
-/* Counts an entry of unknown format.  In the Erlang virtual machine, whose entries are no ELF files, it is also reported once. */
+/* Counts an entry of unknown or invalid format. In the Erlang virtual machine, whose entries are no ELF files, it is also reported once. */
 static void note_unknown_entry(void)
 {
 	static int said;
@@ -113,7 +114,7 @@ void gdb_jit_handle_register_call(int slot)
 /*
  * One function per slot identifies the descriptor to read.  A compiler that sees the empty function where it is called need not keep to the
  * ABI, because it knows that the function clobbers no register and works with any stack alignment (GCC: -fipa-ra, -fipa-stack-alignment).
- * So every register is saved here, and the stack is aligned.
+ * So the general registers and those of fxsave are saved here, and the stack is aligned.
  */
 #define SLOT_FUNCTION(n) \
 	void gdb_jit_slot_##n(void) __attribute__((visibility("hidden"))); \
@@ -193,7 +194,7 @@ void gdb_jit_hook_object(const struct object *o)
 	}
 	ret = patch_empty_function(function, (void *)slot_functions[s - slots]);
 	guest_debug("%s: GDB JIT interface %s", o->name, ret ? "unavailable (function cannot be patched)" : "hooked");
-	if (ret) /* the function of another object may still be called for this descriptor */
+	if (ret) /* the slot is used all the same, because another object's function may be called for this descriptor */
 		ask_recorder(d);
 	for (e = d->version == 1 ? d->first_entry : NULL; e && nr < ENTRIES_MAX && sys_readable_range(e, sizeof(*e)); e = e->next, nr++)
 		register_entry(e);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers loaded objects.  The loader calls an empty function of its own, _dl_debug_state, whenever its list is complete again, for
- * debuggers to stop at.  It is patched to call the agent, so that an object is known before its first instruction runs, however it was
- * loaded.  Where it cannot be patched, the hooks of dlopen and dlclose, and those of JIT interfaces, look for changes.
+ * Registers loaded objects. The loader calls an empty function of its own, _dl_debug_state, before and after each change of its list, for
+ * debuggers to stop at. It is patched to call the agent, so that an object is known before its first instruction runs, however it was
+ * loaded. The hooks of dlopen, dlclose and JIT interfaces look for changes too, because the function cannot always be patched.
  *
  * The hook of dlopen only looks for changes before the call.  It jumps to the real function with the host's return address in place,
  * because the loader finds $ORIGIN, RUNPATH and the namespace of its caller by that address, and dlerror belongs to the host.
@@ -27,14 +27,14 @@ struct known_object {
 	uintptr_t bias;
 	const void *headers;
 	uint32_t generation; /* number of the scan that saw it last; 0: free */
-	bool late; /* loaded while the program ran */
+	bool late; /* not seen by the first scan, so it was probably loaded while the program ran */
 };
 
 static struct known_object table[KNOWN_MAX];
 static size_t nr_known;
 static uint32_t generation;
 static uint64_t seen_loads = ~0ull, seen_unloads = ~0ull;
-static int looking; /* one thread scans at a time; another one sets look_again and leaves, and the first scans again */
+static int looking; /* set while a thread scans; other threads set look_again and leave, and the first one scans again */
 static int look_again;
 
 static const unsigned char *find_build_id_of_object(const struct object *o, uint32_t *bytes)
@@ -70,8 +70,8 @@ static bool is_vdso(const struct object *o)
 	return vdso && (uintptr_t)o->headers - vdso < 4096;
 }
 
-/* Makes the path of dlopen("./name.so") absolute, because the recorder has another working directory.  Returns path itself if there is no
- * room for that. */
+/* Makes the path of dlopen("./name.so") absolute, because the recorder has another working directory. Returns path itself if there is no
+ * room for that, or if the working directory is unknown. Otherwise the result is in buffer. */
 static const char *make_path_absolute(const char *path, char *buffer, size_t bytes)
 {
 	long n = sys_call(SYS_getcwd, (long)buffer, (long)bytes, 0, 0, 0, 0); /* the length includes the NUL */
@@ -94,8 +94,8 @@ static bool is_temporary_path(const char *path)
 	return strstr(path, "/.cache/") != NULL;
 }
 
-/* Copies a file into memory, which unmap_file_copy() frees.  Returns NULL if the file cannot be opened, is empty or larger than
- * FILE_BYTES_MAX, or if memory runs out. */
+/* Copies a file into memory, which unmap_file_copy() frees. What cannot be read is zeros. Returns NULL if the file cannot be opened, is
+ * empty or larger than FILE_BYTES_MAX, or if memory runs out. */
 static const void *map_file_copy(const char *path, uint32_t *bytes)
 {
 	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -265,7 +265,7 @@ void images_start(void)
 
 /* ----------------------------------------------------------------------------------------------------------- dlopen */
 
-/* Called before the real function runs.  Returns the address of the real function, or NULL. */
+/* Called before the real function runs. Returns the address of the real function, or NULL, in which case the hook returns NULL. */
 void *images_before(const char *name);
 __attribute__((used, visibility("hidden"))) void *images_before(const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks for unmodified JITs, with one file for each interface that JITs use.  Each file converts the events of its interface to jitreg
- * records.  All hooks run under the guest's guard.  Context: as given.
+ * Hooks for unmodified JITs, with one file for each interface that JITs use. Each file converts the events of its interface to jitreg
+ * records. The hooks of these files register under the guest's guard. Context: as given.
  */
 #ifndef TAILOR_SHIM_H
 #define TAILOR_SHIM_H
@@ -13,18 +13,19 @@
 void images_start(void);
 /* Registers objects that were loaded or unloaded since the last call.  Context: any, with or without the loader's lock. */
 void images_register_changes(void);
-/* Registers all loaded objects again, because this process has got a log of its own. */
+/* Registers all loaded objects again, because this process has got a log of its own. Context: any. */
 void images_register_all(void);
-/* Resets a scan that another thread had begun, after fork. */
+/* Resets a scan that another thread of the parent had begun. Context: in a child, before fork returns. */
 void images_reset_in_child(void);
 
-/* ---- exec_memory.c */
+/* ---- exec_memory.c: looks up libc's functions that the hooks replace. Context: init. */
 void exec_memory_find_next_functions(void);
+/* Releases the lock, which another thread of the parent may have held. Context: in a child, before fork returns. */
 void exec_memory_reset_in_child(void);
 
 /* ---- gdb_jit.c: hooks the GDB JIT interface of an object.  Called once for each object, before its code runs where possible. */
 void gdb_jit_hook_object(const struct object *o);
-/* Called when an object was unloaded. */
+/* Called when the object with this load bias was unloaded. */
 void gdb_jit_forget_object(uintptr_t bias);
 
 #endif

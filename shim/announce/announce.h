@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions by which adapters register code that runs already, its frames and its lines, and write notices for their hosts.  Context:
- * any (the loader may hold its lock), under the guard.
+ * The functions by which adapters register code that runs already, its frames and its lines, and write notices for their hosts. Context:
+ * any (the loader may hold its lock), also under the guard.
  */
 #ifndef TAILOR_ANNOUNCE_H
 #define TAILOR_ANNOUNCE_H
@@ -32,8 +32,8 @@ int announce_lack(enum host_version host, const char *version, const char *why);
  * 0 or -errno. */
 int announce_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns);
 
-/* Registers a name of the calling thread.  A host that also gives it to the kernel, which cuts it at 15 characters, calls this before,
- * because the analyzer then takes the kernel's for an abbreviation and drops it.  Returns 0 or -errno. */
+/* Registers a name of the calling thread. It is called before the host gives the name to the kernel, which cuts it at 15 characters. The
+ * analyzer then takes the kernel's name for an abbreviation and drops it. Returns 0 or -errno. */
 int announce_thread_name(const char *name);
 
 /*
@@ -59,13 +59,13 @@ struct line_table {
 	uint32_t last_line;
 	const char *last_file;
 };
-/* Adds an entry.  Entries come by ascending address, and one that repeats the previous line is left out.  Returns false if there is no
- * room. */
+/* Adds an entry. Entries come by ascending address, and one with the file and line of the previous entry is left out. Returns false if
+ * there is no room. */
 bool line_table_add(struct line_table *t, uint64_t address, uint32_t line, const char *file, size_t file_bytes);
 /* Adds an entry of an inlined function (jitreg's INLINES).  Returns false if there is no room. */
 bool inline_table_add(struct line_table *t, uint64_t address, uint32_t line, uint32_t depth, const char *function, const char *file);
+/* Send the table for the code at address, before the LOAD of that code. An empty table is not sent. */
 void inline_table_send(const struct line_table *t, uint64_t address);
-/* Sends the line table, before the LOAD of its code. */
 void line_table_send(const struct line_table *t, uint64_t address);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deno's V8 is not exported, but writes a jitdump file with --perf-prof.  Deno reads options of V8 from the environment (DENO_V8_FLAGS)
- * when it starts, and gets that option as the answer, once.  Scripts that read the variable later get the user's value.  The file is
- * removed as soon as it is mapped, and the recorder reads on through the host's mapping.  V8 opens a log of its own, too, which is a
- * temporary file without a name.
+ * Deno's V8 is not exported, but writes a jitdump file with --perf-prof. Deno reads options of V8 from the environment (DENO_V8_FLAGS) when
+ * it starts. Unless the user has set the variable, Deno gets that option as the answer, once. Scripts that read the variable later get the
+ * user's value. V8 removes the file as soon as it is mapped, and the recorder reads on through the host's mapping. V8 opens a log of its
+ * own, too, which is a temporary file without a name.
  */
 #include "shim/hosts/hosts.h"
 

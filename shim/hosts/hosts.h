@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each adapter makes one kind of host register more of its code than it does by default.  An adapter checks every loaded object and
- * recognises its host by symbols.  In other hosts it does nothing.  TAILOR_NO_ADAPT disables them, and those of shim/libraries and
- * shim/engines.  Context: any (the loader may hold its lock), under the guard.  Hooks that they put into a host have the context that is
- * given there.
+ * Each adapter makes one kind of host register more of its code than it does by default. An adapter checks every loaded object and
+ * recognises its host by symbols or by the name of a library. In other hosts it does nothing. TAILOR_NO_ADAPT disables them, and those of
+ * shim/libraries and shim/engines. Context, unless another is given: any (the loader may hold its lock), under the guard. Hooks that they
+ * put into a host have the context that is given there.
  */
 #ifndef TAILOR_HOSTS_H
 #define TAILOR_HOSTS_H
@@ -15,19 +15,19 @@
 
 /* Called for each new object, before its code runs where possible. */
 void hosts_hook_object(const struct object *o);
-/* Called when executable memory was mapped.  fd is -1 without a file.  Context: any, also signal. */
+/* Called when executable memory was mapped. fd is -1 without a file. Context: any, also signal, outside the guard. */
 void hosts_note_mapping(const void *address, size_t bytes, int fd);
-/* Called when code of mapper mapped memory executable or made it executable for the first time.  Context: any, also signal. */
+/* Called when code of mapper made a range executable that was not known as executable. Context: any, also signal, under the guard. */
 void hosts_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 /* Called when the agent was loaded into a running process, and the calling thread may call these hosts (INJECTED_MAY_CALL_*).  Context:
  * thread, outside the guard. */
 void hosts_adapt_injected(unsigned may_call);
-/* Called after fork.  Context: any. */
+/* Called in the child after fork. Context: any, outside the guard. */
 void hosts_reset_in_child(void);
-/* Called when mapped memory became executable, perhaps again.  Context: any, also signal. */
+/* Called when mprotect() or pkey_mprotect() made memory executable, perhaps again. Context: any, also signal, outside the guard. */
 void hosts_note_executable(const void *address, size_t bytes);
-/* Called when mapped memory was made writable and not executable.  Called so often that it must cost next to nothing.  Context: any, also
- * signal. */
+/* Called after an mprotect() with PROT_WRITE that made no memory executable, also if the call failed. Called so often that it must cost
+ * next to nothing. Context: any, also signal, outside the guard. */
 void hosts_note_writable(void);
 
 /* Set while an adapter waits for an object to be relocated.  hosts_retry_waiting_hooks() is called at the next mapping then.  Context: any,
