@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cxx_call_() is a frame with a personality routine of this file.  The unwinder asks the routine whether the exception is caught in that
- * frame, and continues where it says.  Knows x86-64, and the C++ ABI's two-phase unwinding.
+ * cxx_call_() is a frame with a personality routine of this file. The unwinder asks the routine whether the exception is caught in that
+ * frame, and continues where it says. The code relies on x86-64 and on the two-phase unwinding of the C++ ABI.
  */
 #include "shim/engines/cxx_call.h"
 

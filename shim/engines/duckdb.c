@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define TEXT_IN_MARK 256 /* the text in a mark is cut, because the component has all of it */
+#define TEXT_IN_MARK 256
 
 struct duckdb duckdb;
 
@@ -117,8 +117,8 @@ static bool register_levels_and_classes(void)
 	return !ret;
 }
 
-/* Sets c->query to a hash of the text without its literals, and registers the query's component.  Returns false if the text cannot be
- * read. */
+/* Sets c->query to a hash of the text without its literals, and registers the query's component if it is new. Returns false if the text
+ * cannot be read. */
 static bool register_query(struct duckdb_connection *c, const struct duckdb_text *text, struct duckdb_room *r)
 {
 	size_t n = text->bytes < DUCKDB_TEXT_BYTES ? text->bytes : DUCKDB_TEXT_BYTES - 1;
@@ -143,8 +143,8 @@ static bool register_query(struct duckdb_connection *c, const struct duckdb_text
 
 /* ---------------------------------------------------------------------------------------------------------- functions */
 
-/* Asks for the text of the query that context has just begun.  The library's function returns a reference, and the library owns the
- * text. */
+/* Asks for the text of the query that context has just begun. The library's function returns a reference, and the library owns the text.
+ * Returns false if the function throws or the reference cannot be read. */
 static bool read_query_text(uint64_t context, struct duckdb_text *text)
 {
 	const uint64_t argument[CXX_ARGUMENTS] = { context };
@@ -201,7 +201,7 @@ static void begin_plan(uint64_t executor, uint64_t outermost)
 	  TASK "13ClientContextENS_10shared_ptrINS_5EventELb1EEERKNS_16PhysicalOperatorE") \
 	X(on_pipeline_task, true, begin_task(duckdb_find_executor_connection(b), a, 0), (void)0, \
 	  TASK "8ExecutorENS_10shared_ptrINS_5EventELb1EEE") \
-	/* This function waits for the query's tasks.  A result in memory makes the address of that memory the first argument. */ \
+	/* This function waits for the query's tasks. If it returns its result in memory, the context is the second argument. */ \
 	X(on_end, false, (void)0, end_query_of_context(a, b), \
 	  CONTEXT "16EndQueryInternalERNS_17ClientContextLockEbbNS_12optional_ptrINS_9ErrorDataELb1EEE")
 

@@ -37,8 +37,8 @@ struct duckdb_connection {
 	uint64_t executor; /* 0: none yet */
 	uint64_t query;	   /* component of the query */
 	uint64_t plan;	   /* number of the plan; 0: none was registered */
-	uint64_t mark;
-	uint32_t nr;
+	uint64_t mark;	   /* mark of the plan's run; 0: none */
+	uint32_t nr;	   /* operators of the plan */
 	struct duckdb_operator operator[DUCKDB_OPERATORS_MAX];
 };
 
@@ -56,13 +56,13 @@ struct duckdb_room {
 	char text[DUCKDB_TEXT_BYTES + 2], name[256];
 };
 
-/* A text that the library owns. */
+/* A text that lies in a std::string.  It is not copied. */
 struct duckdb_text {
 	const char *text;
 	size_t bytes;
 };
 
-/* A plan whose names were read, and when. */
+/* The number of a plan, and when its names were read (CLOCK_MONOTONIC).  check shows for which shape of plan the entry is. */
 struct duckdb_known {
 	uint64_t plan, time_ns, check;
 };
@@ -77,7 +77,7 @@ struct duckdb_queries {
 
 struct duckdb {
 	struct object library; /* .headers is NULL if there is none */
-	struct duckdb_queries *queries; /* not NULL, once the library was found */
+	struct duckdb_queries *queries; /* mapped before the hooks are installed */
 	uint64_t text_begin, text_end;
 	uint64_t to_string, current_query, task_execute, pipeline_task_execute;
 	enum duckdb_string_abi string_abi;
@@ -101,12 +101,14 @@ struct duckdb {
 extern struct duckdb duckdb;
 
 /* ---- duckdb_plan.c */
-/* Reads the functions of an operator that play a role (DUCKDB_NO_ROLE: all).  Returns their number. */
+/* Reads the functions of an operator that play a role (DUCKDB_NO_ROLE: all). to has room for DUCKDB_FUNCTIONS. Returns their number. */
 uint32_t duckdb_functions_of_role(const struct duckdb_operator *o, enum duckdb_role role, struct jitreg_function *to);
-/* Reads the plan whose outermost operator is at that address, and registers it. */
+/* Reads the plan whose outermost operator is at that address, and registers it. If it cannot be read, c->plan is 0 and only the query is
+ * registered. */
 void duckdb_plan_register(struct duckdb_connection *c, uint64_t outermost);
-/* Reads the std::string at that address.  Returns false if its memory cannot be read. */
+/* Reads the std::string at that address. Returns false if the string cannot be read. The memory of its text is not checked. */
 bool duckdb_string_read(uint64_t string, struct duckdb_text *to);
+/* Returns the number of an operator's component. operator: index in c->operator. */
 uint64_t duckdb_operator_id(const struct duckdb_connection *c, uint32_t operator);
 uint32_t duckdb_find_operator(const struct duckdb_connection *c, uint64_t address); /* returns index + 1, or 0 */
 struct duckdb_room *duckdb_room_take(void); /* returns NULL if all are taken */
@@ -115,7 +117,8 @@ bool duckdb_is_registered(uint64_t id);
 void duckdb_mark_registered(uint64_t id);
 
 /* ---- duckdb_class.c */
-/* Appends the functions of an operator's class that are not virtual to nr other functions.  Returns the new number. */
+/* Appends the functions of an operator's class that are not virtual to nr other functions, up to DUCKDB_FUNCTIONS in all. Appends none
+ * while another thread looks some up. Returns the new number. */
 uint32_t duckdb_class_functions(uint64_t table, struct jitreg_function *to, uint32_t nr);
 
 /* ---- duckdb_pipeline.c */
@@ -130,6 +133,7 @@ struct duckdb_parts {
 	uint32_t nr;
 	struct duckdb_part part[DUCKDB_PARTS_MAX];
 };
+/* Returns false if c has no plan, or if the pipeline cannot be read or its sink or a middle operator is not in the plan. */
 bool duckdb_pipeline_read(const struct duckdb_connection *c, uint64_t pipeline, struct duckdb_parts *to);
 /* Registers a pipeline that a thread is going to execute with this executor. */
 void duckdb_pipeline_register(struct duckdb_connection *c, uint64_t executor, const struct duckdb_parts *p);
@@ -142,7 +146,7 @@ void duckdb_pipeline_task_register(uint64_t task, uint64_t pipeline);
 /* Registers the states that a new executor has for its operators. */
 void duckdb_states_register(struct duckdb_connection *c, uint64_t executor, const struct duckdb_parts *p);
 
-/* ---- duckdb.c */
+/* ---- duckdb.c: returns the connection whose query this executor executes, or NULL. */
 struct duckdb_connection *duckdb_find_executor_connection(uint64_t executor);
 
 #endif

@@ -50,7 +50,7 @@ static bool see_function(void *context, const char *name, uint64_t address)
 		if (strncmp(name, before[i], strlen(before[i])) || strncmp(rest, s->name, s->name_bytes))
 			continue;
 		rest += s->name_bytes;
-		/* constructors and destructors are left out, because they run while no query does */
+		/* constructors and destructors are left out, because they are not part of an operator's work */
 		if (rest[0] >= '1' && rest[0] <= '9' && address >= duckdb.text_begin && address < duckdb.text_end &&
 		    !is_virtual(s->table, address))
 			s->to->function[s->to->nr++] = address;

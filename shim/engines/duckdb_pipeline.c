@@ -19,8 +19,8 @@
 #define EXECUTOR_IN_WORDS 16u /* first words of a pipeline, one of which points to its query's executor */
 #define NAME_BYTES 160
 
-/* Does the object at address belong to a class derived from PhysicalOperator?  Such a class leaves most virtual functions to the base
- * class. */
+/* Does the object at address belong to a class derived from PhysicalOperator? Such a class leaves more than a quarter of the virtual
+ * functions to the base class. */
 static bool has_operator_table(uint64_t address)
 {
 	uint32_t nr_common = 0;
@@ -59,7 +59,7 @@ static bool add_pipeline_part(const struct duckdb_connection *c, struct duckdb_p
 	return found;
 }
 
-/* Operator names are known only if the plan's names were just read.  Otherwise the pipeline's component was registered before. */
+/* Operator names are known only if the plan's names were just read. Later runs of the plan use the component that was registered then. */
 static void register_pipeline_component(const struct duckdb_connection *c, const struct duckdb_parts *p)
 {
 	char name[NAME_BYTES] = "";
@@ -143,7 +143,8 @@ void duckdb_task_register(struct duckdb_connection *c, uint64_t task, uint64_t o
 		jitreg_object(task, i ? operator : (uint64_t)(uintptr_t)c, 0, &execute, 1, of, 2);
 }
 
-/* Finds the connection whose query a pipeline belongs to.  The pipeline has a pointer to the query's executor. */
+/* Finds the connection whose query a pipeline belongs to, by the pipeline's pointer to the query's executor. Returns NULL if there is
+ * none. */
 static struct duckdb_connection *find_pipeline_connection(uint64_t pipeline)
 {
 	const uint64_t *word = (const uint64_t *)pipeline;

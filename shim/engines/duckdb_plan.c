@@ -189,7 +189,8 @@ static uint64_t checksum_of_known_plan(uint64_t shape, uint64_t plan)
 	return engine_hash(shape, &plan, sizeof(plan));
 }
 
-/* Sets c->plan if the names of a plan of this shape were read recently.  Returns false otherwise. */
+/* Sets c->plan if the names of a plan of this shape were read recently and all of its operators are still registered. Otherwise sets it to
+ * 0 and returns false. */
 static bool find_known_plan(struct duckdb_connection *c, uint64_t shape, uint64_t time_ns)
 {
 	const struct duckdb_known *k = &duckdb.known[shape % DUCKDB_PLANS];
@@ -205,7 +206,7 @@ static bool find_known_plan(struct duckdb_connection *c, uint64_t shape, uint64_
 	return c->plan;
 }
 
-/* Sets c->plan by the operators' names, and registers the components of the operators. */
+/* Sets c->plan by the operators' names, and registers the components of the operators. c->plan stays 0 if the names cannot be read. */
 static void identify_plan_by_names(struct duckdb_connection *c)
 {
 	uint64_t shape = hash_plan_shape(c), time_ns = now_ns(), plan = c->query;

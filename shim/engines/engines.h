@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Engines that interpret plans report which query and which nodes they execute.  This is the part inside the host, and jitreg/engines knows
- * how to read their memory.
- * Context: any (the loader may hold its lock), under the guard.  Hooks that are set in an engine run in its threads, outside the guard.
+ * Engines that interpret plans report which query and which nodes they execute. The files of this folder do so inside the host, and those
+ * of jitreg/engines read the engines' data structures.
+ * Context: any (the loader may hold its lock), under the guard. Hooks that are set in an engine run in its threads, outside the guard.
  */
 #ifndef TAILOR_SHIM_ENGINES_H
 #define TAILOR_SHIM_ENGINES_H
@@ -20,7 +20,7 @@ void postgres_note_llvm_object(const struct object *o);
 void duckdb_hook_object(const struct object *o);
 /* Called for each new object, which may be SQLite's library. */
 void sqlite_hook_object(const struct object *o);
-/* Called in the child, after fork. */
+/* Called in the child after fork, outside the guard. */
 void postgres_reset_in_child(void);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Finds the slot of the first of the hook's names that the library has and calls through a slot, and sets the real function.  Returns NULL
- * if there is none, and *missing is the name that is reported then. */
+/* Finds the slot of the first of the hook's names that the library has and calls through a relocated slot, and sets the real function.
+ * Returns NULL if there is none, and *missing is the name that is reported then. */
 static void **find_hook_slot(const struct object *o, const struct library_hook *h, const char **missing)
 {
 	for (size_t k = 0; k < LIBRARY_NAMES_MAX && h->name[k]; k++) {
@@ -45,8 +45,8 @@ static const char *install_library_hooks(const struct library *l)
 	return NULL;
 }
 
-/* Is the object the library's own file?  Otherwise it is a program that contains the library and exports it with all else, as Node does
- * with SQLite. */
+/* Is the object the library's own file, or may the file have any name? Otherwise it is a program that contains the library and exports it
+ * with all else, as Node does with SQLite. */
 static bool is_its_own_file(const struct library *l)
 {
 	const char *slash = strrchr(l->object->name, '/');

@@ -33,7 +33,9 @@ struct library {
 	/* end of the notice "TITLE VERSION: WITH" that the trace gets when the hooks are in place, such as "statements registered as they
 	 * are prepared" */
 	const char *with;
-	const char *own_name; /* part of its file name; other files that contain it need not use it, so they lack nothing.  NULL: any */
+	/* part of the library's file name, or NULL for any name; a missing function of a file with another name is not reported to the
+	 * recorder, because a program that contains the library need not use it */
+	const char *own_name;
 	struct library_hook hook[LIBRARY_HOOKS_MAX]; /* the list ends where .to is NULL */
 	const char *(*find)(const struct object *o); /* finds all else that is needed; returns NULL, or what is missing */
 	object_init_function *init;		     /* calls library_init() */
@@ -41,7 +43,7 @@ struct library {
 	object_init_function *init_before;
 };
 
-/* Called for each new object.  Hooks the first one that is this library, which also exports `function`. */
+/* Called for each new object. Hooks the first one that exports `function` and the function that returns the version. */
 void library_hook_object(struct library *l, const struct object *o, const char *function);
 /* Called instead of the library's own init function, when the library has been relocated. */
 void library_init(struct library *l, int argc, char **argv, char **env);

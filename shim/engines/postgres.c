@@ -40,7 +40,7 @@ static void end_execution(struct postgres_execution *e)
 	pg.nr_open--;
 }
 
-/* Ends runs that an error has left. */
+/* Ends runs that an error has left.  frame: that of the hook that is called now. */
 static void end_abandoned_executions(uintptr_t frame)
 {
 	for (uint32_t i = pg.nr_open; i-- > 0;)
@@ -49,7 +49,7 @@ static void end_abandoned_executions(uintptr_t frame)
 }
 
 /* Adds an execution.  If there is no room, the cursor that has been open the longest is ended, because the end of a cursor that an error
- * closed is not seen. */
+ * closed is not seen. Returns NULL if all executions are running. */
 static struct postgres_execution *add_execution(uint64_t query)
 {
 	struct postgres_execution *oldest = NULL;
@@ -150,7 +150,7 @@ static void register_query_and_plan(const struct postgres_reader *r, const struc
 	postgres_plan_walk(r, q, register_plan_node, &v);
 }
 
-/* Copies the beginning of a text from postgres_query_text().  It does not end within a character. */
+/* Copies a text from postgres_query_text(). If it does not fit, it is cut between two characters, and "..." follows. */
 static void copy_shortened_text(const char *from, char *to, size_t room)
 {
 	size_t bytes = strnlen(from, room);

@@ -54,7 +54,7 @@ struct postgres {
 extern struct postgres pg;
 
 /* ---- postgres_memory.c: the backend's own memory.  Context: any. */
-/* Called before each use, because pages may have been unmapped since. */
+/* Forgets which pages can be read. Called before each use, because pages may have been unmapped since. */
 void postgres_memory_reset_cache(void);
 struct postgres_reader postgres_memory_reader(void);
 
@@ -66,6 +66,7 @@ void postgres_rows_register(const struct postgres_execution *e);
 /* Remember the numbers of components that were registered.  A component whose number was overwritten is registered again. */
 bool postgres_is_registered(uint64_t id);
 void postgres_mark_registered(uint64_t id);
+/* Is this process a parallel worker? */
 bool postgres_is_worker(void);
 /* Registers levels and classes of work, once in each process, and again for a new recorder.  Context: any. */
 void postgres_process_register(void);

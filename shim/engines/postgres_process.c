@@ -39,7 +39,7 @@ static uint64_t address_of_symbol(const struct object *o, const char *name)
 	return name ? (uint64_t)(uintptr_t)object_find_symbol(o, name) : 0;
 }
 
-/* Static functions receive a query's rows.  They are found through exported functions that pass on their addresses. */
+/* Static functions receive a query's rows. They are found in the code of these exported functions, which take their addresses. */
 #define RECEIVERS(X) \
 	X(ROWS_TO_LEADER, "CreateTupleQueueDestReceiver") \
 	X(ROWS_TO_CLIENT, "printtup_create_DR") \
@@ -146,7 +146,8 @@ static size_t count_word_bytes(const char *at)
 	return strcspn(at, " ");
 }
 
-/* Formats the session's name as "user@database application [client]". */
+/* Formats the session's name as "user@database application client", or as "user pid N" if the title does not contain the user. A worker's
+ * name is the part of its title from "parallel worker" on. */
 static void format_session_name(char *to, size_t room)
 {
 	const char *user = pg.setting("session_authorization", true, false), *application = pg.setting("application_name", true, false);
@@ -188,7 +189,7 @@ static void register_session(void)
 		pg.session = pg.pid;
 }
 
-/* Is the server's version known?  Plans of other versions are not read. */
+/* Is the server's version known? Plans of other versions are not read, which is reported once. */
 static bool has_known_version(void)
 {
 	const char *version;

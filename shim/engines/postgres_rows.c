@@ -13,7 +13,8 @@ struct counted {
 	uint64_t query_id;
 };
 
-/* Registers actual and estimated rows of a whole execution.  The server's estimate is for one loop, so it is multiplied. */
+/* Registers a node's actual and estimated rows of a whole execution. The server's estimate is for one loop, so it is multiplied by the
+ * number of loops. */
 static int register_node_rows(void *context, const struct postgres_node *n)
 {
 	const struct counted *c = context;

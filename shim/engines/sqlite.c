@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Registers SQLite's statements, in any program that uses its shared library as Debian builds it.  The library exports all its functions
- * and so calls them through slots.  Six of these slots are replaced by hooks, which are called when a statement is prepared, changed, ended
- * or freed.  None is called for a row.
+ * and so calls them through slots. Six of these slots are replaced by hooks, which are called when a statement is prepared, changed, ended
+ * or freed. None is called for a row.
  *
  * The address of the running instruction is in the frame of sqlite3VdbeExec, at a place that depends on the build.  The place is learnt
  * when statements end, because that function then executes "Halt", and the address of this instruction is in its frame.
@@ -34,7 +34,7 @@ static void set_learnt_offset(uint32_t word)
 {
 	__atomic_store_n(&sqlite.offset, word * 8 + 1, __ATOMIC_RELEASE);
 	if (jitreg_step_word(sqlite.exec, word * 8))
-		__atomic_store_n(&sqlite.recorder, 0, __ATOMIC_RELEASE); /* so that all is registered again */
+		__atomic_store_n(&sqlite.recorder, 0, __ATOMIC_RELEASE); /* the next statement registers all again, and the word as well */
 }
 
 static void announce_unknown_frame(void)
@@ -46,8 +46,8 @@ static void announce_unknown_frame(void)
 		      "the instruction that runs was not found in the frame of sqlite3VdbeExec");
 }
 
-/* Searches the frame of sqlite3VdbeExec, which begins at frame.  The function executes "Halt" of this statement, unless another function
- * has called. */
+/* Searches the frame of sqlite3VdbeExec, which begins at frame. The function executes "Halt" of this statement then, unless an error ended
+ * it or the frame is that of a function behind it. */
 static void learn_offset_from_frame(uint64_t vdbe, const uint64_t *frame)
 {
 	struct sqlite_ops ops = { 0, 0, 1 };
@@ -80,7 +80,8 @@ static void learn_offset_from_frame(uint64_t vdbe, const uint64_t *frame)
 
 static library_function *set_sql, *swap, *delete, *halt, *open_table, *set_key;
 
-/* Called with (statement, text, ...) when a statement was prepared.  A text without a statement (a comment) has none. */
+/* Called with (statement, text, ...) when a statement was prepared. For a text without a statement (a comment) the first argument is
+ * NULL. */
 static uint64_t on_set_sql(LIBRARY_PARAMETERS)
 {
 	uint64_t result = set_sql(LIBRARY_ARGUMENTS);
@@ -123,7 +124,8 @@ static uint64_t on_statement_halt(LIBRARY_PARAMETERS)
 	return halt(LIBRARY_ARGUMENTS);
 }
 
-/* Called with (parse, cursor, database, table, ...) when a table is opened.  The table's first member is its name. */
+/* Called with (parse, cursor, database, table, ...) when the instruction that opens a table is generated. The table's first member is its
+ * name. */
 static uint64_t on_open_table(LIBRARY_PARAMETERS)
 {
 	uint64_t name;
@@ -135,7 +137,7 @@ static uint64_t on_open_table(LIBRARY_PARAMETERS)
 	return open_table(LIBRARY_ARGUMENTS);
 }
 
-/* Called with (parse, index) for the cursor that was just opened.  The index's first member is its name. */
+/* Called with (parse, index) when the instruction that opens a cursor was generated last. The index's first member is its name. */
 static uint64_t on_set_index_key(LIBRARY_PARAMETERS)
 {
 	if (guest_is_on() && sys_readable_range((const void *)b, sizeof(uint64_t))) {

@@ -37,7 +37,7 @@ struct sqlite {
 };
 extern struct sqlite sqlite;
 
-/* ---- sqlite_statement.c */
+/* ---- sqlite_statement.c: returns the name of an opcode, or NULL if the library has no such opcode. */
 const char *sqlite_opcode_name(int opcode);
 /* Registers a statement that was prepared, or that has a new program.  parse: its parser's state. */
 void sqlite_statement_register(uint64_t vdbe, uint64_t parse);

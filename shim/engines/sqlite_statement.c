@@ -94,7 +94,7 @@ void sqlite_remember_table_name(uint64_t parse, int32_t cursor, const char *kind
 
 	if (!sys_readable_range((const void *)name, 1))
 		return;
-	for (size_t i = 0; i < sizeof(text); i++) { /* it is an identifier, whose pages are checked one by one */
+	for (size_t i = 0; i < sizeof(text); i++) { /* the pages of the text are checked one by one */
 		if ((name + i) % SYS_PAGE_BYTES == 0 && !sys_readable((const void *)(name + i)))
 			return;
 		text[i] = ((const char *)name)[i];
@@ -273,7 +273,8 @@ bool sqlite_find_instructions(uint64_t vdbe, struct sqlite_ops *to)
 	int nr = sqlite.nr_ops((void *)vdbe);
 
 	to->first = (uint64_t)(uintptr_t)sqlite.get_op((void *)vdbe, 0);
-	if (nr < 2 || nr > SQLITE_OPS_MAX || object_contains(&sqlite.library, (const void *)to->first, 1)) /* a dummy: no memory */
+	/* if memory ran out, get_op() returns an instruction in the library's own data */
+	if (nr < 2 || nr > SQLITE_OPS_MAX || object_contains(&sqlite.library, (const void *)to->first, 1))
 		return false;
 	to->nr = (uint32_t)nr;
 	to->stride = (uint32_t)((uint64_t)(uintptr_t)sqlite.get_op((void *)vdbe, 1) - to->first);
