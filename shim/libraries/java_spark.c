@@ -50,8 +50,8 @@ static handle walker; /* the agent's own JVMTI environment in the machine */
 
 #define FOLDER_OPTION "-Dspark.eventLog.dir=file:"
 
-/* Formats the option that names the folder.  Spark reads a URI, in which bytes other than these are written as %XX.  Returns false if there
- * is no room. */
+/* Formats the option that names the folder. Spark reads a URI, in which bytes other than letters, digits and "/-_.~" are written as %XX.
+ * Returns false if there is no room. */
 static bool put_folder_option(const char *path, char *to, size_t room)
 {
 	size_t at = strlen(FOLDER_OPTION);

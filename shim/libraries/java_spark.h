@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adapts Spark in a Java machine (`tailor run --spark`).  The options give its operators what they need, and the Java texts that it
- * generated are registered.  Context: thread.
+ * Adapts Spark in a Java machine (`tailor run --spark`). Options make it write an event log and generate classes with line numbers, and the
+ * Java texts of these classes are registered. Context: thread.
  */
 #ifndef TAILOR_JAVA_SPARK_H
 #define TAILOR_JAVA_SPARK_H

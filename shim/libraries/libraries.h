@@ -19,16 +19,17 @@ void perf_map_hook_object(const struct object *o);
 void python_hook_object(const struct object *o);
 /* Called when the agent was loaded into a running process.  Context: a thread that holds no lock of Python's, outside the guard. */
 void python_adapt_injected(void);
-/* Called when mapped memory became executable.  Context: any, also signal. */
+/* Called when mapped memory became executable. Context: any, also signal, outside the guard. */
 void llvm_orc_retry_hook(void);
 
 /* Adapts Ruby's library.  The context of the latter two is that of hosts_note_region() and hosts_note_writable(). */
 void yjit_hook_object(const struct object *o);
 void yjit_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 void yjit_switch_on_perf_map(void);
-/* Is it a path at which a perf map is looked for?  The second function makes a LOAD of each whole line of a map that a host writes.
- * Context: any. */
+/* Is it a path at which a perf map is looked for? Context: any. */
 bool perf_map_is_path(const char *path);
+/* Makes a LOAD of each whole line of a map that a host writes, if the line is valid and its code can be read. Context: any, outside the
+ * guard. */
 void perf_map_register_text(const char *text, size_t bytes);
 
 #endif

@@ -5,8 +5,8 @@
  * soon as it is created.  LLVM 17 has only the parts for it (llvm_plugin.h).
  *
  * An LLJIT is created by LLVMOrcCreateLLJIT() or, in C++, by its constructor.  Calls to both are redirected in the objects that need the
- * library, and not by an exported symbol, because one process may hold several LLVMs, and each call has to arrive in its own.  A program
- * that imports the function that enables registration decides itself and is left alone.  A layer of RuntimeDyld refuses, and is handled by
+ * library, and not by an exported symbol, because one process may hold several LLVMs, and each call has to arrive in its own. An object
+ * that imports a function that enables registration decides itself and is left alone. A layer of RuntimeDyld refuses, and is handled by
  * llvm_orc.c.
  */
 #include "shim/libraries/libraries.h"
@@ -23,7 +23,7 @@
 #define ENABLE "LLVMOrcLLJITEnableDebugSupport"
 #define ENABLE_CXX "_ZN4llvm3orc21enableDebuggerSupportERNS0_5LLJITE"
 
-/* An error of llvm-c is NULL, or has to be consumed by the caller. */
+/* Success is NULL in llvm-c, and an error has to be consumed by the caller. */
 typedef void *create_function(void **jit, void *builder);
 typedef void construct_function(void *jit, void *builder, uintptr_t *error);
 
@@ -84,8 +84,8 @@ LIBRARY_FUNCTIONS(3)
 static create_function *const create_functions[LIBRARIES] = { create_0, create_1, create_2, create_3 };
 static construct_function *const construct_functions[LIBRARIES] = { construct_0, construct_1, construct_2, construct_3 };
 
-/* Finds the library that a slot leads to.  A slot that is bound lazily leads back into its own object, and then that object has to name the
- * library as needed. */
+/* Finds the library that a slot leads to. A slot that is bound lazily leads back into its own object, and then that object has to name the
+ * library as needed. Returns its index, or -1. */
 static int find_library_of_slot(const struct object *o, void *const *slot, bool is_create)
 {
 	for (int i = 0; i < LIBRARIES && libraries[i].create; i++)

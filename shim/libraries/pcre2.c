@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adapts PCRE2 with its JIT, in whatever program uses it (grep -P, git, glib's GRegex, and others).  Each pattern is registered as a
- * function that is named by the pattern.  pcre2_compile_8() gets the pattern, and pcre2_jit_compile_8() has made the code when it returns.
+ * Adapts PCRE2 with its JIT, in whatever program uses it (grep -P, git, glib's GRegex, and others). The code of each pattern is registered
+ * as a function that is named by the pattern. pcre2_compile_8() gets the pattern, and pcre2_jit_compile_8() has made the code when it
+ * returns.
  *
  * The address of the code is in the library's own structures.  They are read only where they agree with what the library reports.  The
  * sizes in them must add up to PCRE2_INFO_JITSIZE, and the code must be readable.

@@ -31,7 +31,8 @@ bool perf_map_is_path(const char *path)
 	return path && strncmp(path, map_path, sizeof(map_path) - 1) == 0;
 }
 
-/* Parses hexadecimal digits, and the space behind them.  Returns NULL if there is something else. */
+/* Parses up to 16 hexadecimal digits in lower case, and the space behind them. Returns the place behind the space, or NULL if there is
+ * something else. */
 static const char *parse_hex_field(const char *at, const char *end, uint64_t *number)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -60,7 +61,7 @@ static void register_map_line(const char *line, const char *end)
 	guard_leave();
 }
 
-/* Registers the lines of a text.  Hosts write whole lines, so text behind the last newline is left out. */
+/* Hosts write whole lines, so text behind the last newline is left out. */
 void perf_map_register_text(const char *text, size_t bytes)
 {
 	const char *end = text + bytes, *line_end;

@@ -4,9 +4,9 @@
  * frame through a trampoline that is registered with the function's name, as 3.12 and later do themselves with -X perf.  No option and no
  * file is needed.
  *
- * It is set when the interpreter asks for the descriptors of its standard streams.  By then the interpreter is initialised and holds its
- * lock, and none of the program's own code has run, whose calls 3.11 would otherwise specialise so that they do not ask for the function
- * again.  An evaluation function that is set already is left alone.
+ * The function is set when the interpreter asks for the descriptors of its standard streams. By then the interpreter is initialised and
+ * holds its lock, and none of the program's own code has run, whose calls 3.11 would otherwise specialise so that they do not ask for the
+ * function again. An evaluation function that is set already is left alone.
  *
  * A call then takes C stack where 3.11 and later take none.  Deep in the stack, calls are left to the interpreter, so that programs which
  * raise the recursion limit recurse as deep as without the agent.  All calls that are left to it have one name (JIT_PYTHON_DEEP).
@@ -169,7 +169,7 @@ static void register_trampoline(void *trampoline, void *code)
 	python_trampoline_register(trampoline, function ? function : "?", file ? file : "?", read_first_line(code));
 }
 
-/* Makes the trampoline of a code object.  Returns NULL if there is none. */
+/* Makes the trampoline of a code object. Returns NULL if none is free, or it cannot be kept with the code object. */
 static void *make_trampoline(void *code)
 {
 	void *trampoline = python_trampoline_take();
@@ -245,8 +245,7 @@ static void set_evaluate_of(void *interpreter, void *evaluate)
 		python.set_evaluate(interpreter, evaluate);
 }
 
-/* Has the recorder of an injected agent ended?  Only one of CALLS_BETWEEN_LOOKS calls checks it.  The interpreter's own function is then
- * restored. */
+/* Has the recorder of an injected agent ended? Only one of CALLS_BETWEEN_LOOKS calls checks it, and the others return false. */
 static bool is_over(void)
 {
 	static unsigned nr_calls;
@@ -254,7 +253,8 @@ static bool is_over(void)
 	return guest_was_loaded_late() && ++nr_calls % CALLS_BETWEEN_LOOKS == 0 && log_is_ended();
 }
 
-/* Finds the trampoline of a frame.  Returns NULL if it has none, or if the recorder has ended. */
+/* Finds the trampoline of a frame. Returns NULL if it has none. If the recorder has ended, restores the interpreter's own evaluation
+ * function and returns NULL. */
 static python_trampoline *find_trampoline_or_end(void *frame)
 {
 	if (!is_over())
@@ -355,7 +355,7 @@ static void *get_evaluate_of(void *interpreter)
 	return python.evaluate_word ? *python.evaluate_word : NULL;
 }
 
-/* Returns false if another extension was first (find_extra()), or there is no memory. */
+/* Returns false if another extension has the first word of the data kept with code objects (struct python_extra), or there is no memory. */
 static bool get_place_for_trampolines(void)
 {
 	if (!python.has_extra)

@@ -15,8 +15,8 @@ struct python_object {
 };
 
 /* ---- python.c */
-/* Returns CPython's minor version, or 0 if o is not CPython or cannot be adapted: its version is unknown, it has no global lock, or it
- * lacks a function.  Context: any, but o is relocated. */
+/* Returns CPython's minor version. Returns 0 if o is not CPython, or cannot be adapted because its version is unknown, it has no global
+ * lock, or it lacks a function. Context: any, but o is relocated. */
 int python_find(const struct object *o);
 /* Writes a notice to the trace why the CPython that python_find() met has no names.  Does nothing if it has, or if python_find() met
  * none. */
@@ -34,6 +34,7 @@ bool python_trampolines_start(void);
 void *python_trampoline_take(void);
 /* Frees the trampoline of a code object that is gone.  Threads may still return through it, so its instructions are never changed. */
 void python_trampoline_give_back(void *trampoline);
+/* Registers a trampoline under the name of a function and its file.  first_line: line where the function begins; 0: unknown. */
 void python_trampoline_register(void *trampoline, const char *function, const char *file, uint32_t first_line);
 /* Called when another recorder has come, which knows none of the trampolines. */
 void python_trampolines_forget_registrations(void);

@@ -9,7 +9,7 @@
  * All of YJIT's code runs in one frame, as that of 3.1 does (shim/hosts/fixed_frame.c), unless the user asked for frame pointers, which its
  * exit code shows.
  *
- * Context: Ruby's threads, with the lock of its virtual machine.
+ * Context of the hooks: Ruby's threads, with the lock of its virtual machine.
  */
 #include "shim/libraries/libraries.h"
 
