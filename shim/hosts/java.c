@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Adapts OpenJDK.  The launcher looks up JNI_CreateJavaVM by dlsym, and a program that embeds a machine calls it.  Both get the agent's
- * function instead, so the machine is known as soon as it is created, and before its first class is loaded.  JVMTI then calls back for
- * compiled methods (with their inline tree, whose innermost frame has the line), for stubs, and for threads that start.  Because these
+ * function instead, so the machine is known as soon as it is created, and before the program's first class is loaded. JVMTI then calls back
+ * for compiled methods (with their inline tree, whose innermost frame has the line), for stubs, and for threads that start. Because these
  * events are enabled, HotSpot keeps line numbers also for places that are no safepoints.
  *
  * The option -XX:+PreserveFramePointer is put in front of the machine's other options, which override it.  Without it no stack goes through
@@ -25,7 +25,7 @@
 #define EVENT_CODE_GENERATED 70
 #define OPTIONS_MAX 256
 #define LINES_BYTES (256u << 10)
-#define INLINES_BYTES (2u << 20) /* HotSpot compiles methods of up to 8000 bytecodes; those of Spark have names of 100 letters */
+#define INLINES_BYTES (2u << 20) /* large, because HotSpot compiles methods of 8000 bytes, and Spark's have names of 100 letters */
 #define NAME_BYTES 1024
 #define FILE_BYTES 256
 #define NAMES 64 /* methods whose texts are kept while one code object is registered */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JavaScriptCore reads its options by a walk over the environment.  So the option to write a jitdump file is put there.  It is removed when
- * JavaScriptCore maps its executable memory, which is after it has read the options.  The file is removed as soon as it is mapped, and the
- * recorder reads on through the host's descriptor.
+ * JavaScriptCore reads its options by a walk over the environment. So the option to write a jitdump file is put there, unless the user has
+ * set an option. It is removed when executable memory is mapped next, because JavaScriptCore does that after it has read the options. The
+ * file is removed as soon as it is mapped, and the recorder reads on through the host's descriptor.
  */
 #include "shim/hosts/hosts.h"
 

@@ -87,7 +87,7 @@ static int find_trace_spill(uintptr_t thread, uintptr_t address, size_t bytes)
 	return -1;
 }
 
-/* Reads an addition to rsp at p.  Returns the length of the instruction, or 0 if there is another one.  *out is the number that is
+/* Reads an addition to rsp at p. Returns the length of the instruction in bytes, or 0 if another one is there. *out is the number that is
  * added. */
 static int read_rsp_addition(const unsigned char *p, size_t bytes, int32_t *out)
 {
@@ -145,7 +145,8 @@ static void register_trace(int number, uintptr_t address, size_t bytes, const ch
 		register_trace_frames(address, bytes, spill);
 }
 
-/* Formats the script for LUA_INIT, with the user's own script behind it.  Returns NULL if that is not possible. */
+/* Formats the script for LUA_INIT, with the user's own script behind it. Returns NULL if there is no room for the user's script, or it
+ * contains "]", which would end the quotation of a file's name. */
 static char *format_script_with_users(const char *users)
 {
 	size_t bytes;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mono's profiler interface calls back for each method that was compiled (mono/metadata/profiler.h).  The callback is set before main, and
- * needs no option.  With --debug a method's lines are known, too.
+ * Mono's profiler interface calls back for each method that was compiled (mono/metadata/profiler.h). The callback is set when the object
+ * with Mono is first seen, and needs no option. With --debug a method's lines are known, too.
  *
- * Mono's methods keep a frame pointer only where they need one, and no unwind information describes the other frames.  So Mono is made to
- * keep it always, as MONO_DEBUG=disable_omit_fp does.
+ * Mono's methods keep a frame pointer only where they need one, and no unwind information describes the other frames. So Mono is made to
+ * keep it always, as MONO_DEBUG=disable_omit_fp does, if it exports the function that reads this option.
  */
 #include "shim/hosts/hosts.h"
 

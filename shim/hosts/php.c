@@ -23,7 +23,7 @@ static char *(*real_getenv)(const char *);
 static char **sapi_module;
 static char *text;
 
-/* Is this PHP's command?  The first member of sapi_module is the name of the server interface.  Other servers have no such text. */
+/* Is this PHP's command? The first member of sapi_module is the name of the server interface. */
 static bool is_command(void)
 {
 	static const char cli[] = "cli";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyPy's JIT prints what it compiles, if PYPYLOG asks for that.  The variable is answered with a path that names no file.  When PyPy opens
- * it, it gets a stream whose text pypy_log.c reads, and no descriptor is used.
+ * PyPy's JIT prints what it compiles, if PYPYLOG asks for that. Unless the user has set the variable, it is answered with a path that names
+ * no file. When PyPy opens this path, it gets a stream whose text pypy_log.c reads, and no descriptor is used.
  */
 #include "shim/hosts/pypy_log.h"
 
@@ -40,7 +40,7 @@ static char *on_pypylog_getenv(const char *name)
 	return answer;
 }
 
-/* Only the JIT maps so much memory, and it does so before it prints anything. */
+/* Only the JIT maps so much executable memory, and it does so before it prints anything. */
 #define JIT_BYTES_MIN 65536
 
 void pypy_note_mapping(const void *address, size_t bytes)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes code, lines and frames from what PyPy's JIT prints about a loop or bridge.  Context: one thread at a time. */
+/* Makes code, lines and frames from what PyPy's JIT prints about a loop or bridge. Context: a thread with the interpreter's lock, but any
+ * for pypy_log_note_mapping(). */
 #ifndef TAILOR_PYPY_LOG_H
 #define TAILOR_PYPY_LOG_H
 
@@ -9,7 +10,7 @@
  * this piece are dropped. */
 void pypy_log_read(const char *text, size_t bytes, bool listening);
 
-/* Notes a mapping of the JIT's memory.  Only the first is used, because it begins with the JIT's helpers. */
+/* Notes a mapping of the JIT's memory. Only the first is used, because it begins with the JIT's helpers. */
 void pypy_log_note_mapping(uint64_t start, uint64_t bytes);
 
 #endif

@@ -72,7 +72,7 @@ static bool is_array_of_blocks(struct array *a, const struct sequence *s, uint32
 	return (uintptr_t)b % 8 == 0 && sys_readable_range(b, sizeof(*b)) && b->sequence == s && b->index == index && is_new_block(b);
 }
 
-/* Finds the sequence of the running frame, and the index of its instruction.  Returns NULL if it is no known sequence. */
+/* Finds the sequence of the running frame, and the index of its instruction. Returns NULL if the frame has none or cannot be read. */
 static const struct sequence *find_running_sequence(uint32_t *index)
 {
 	const char *object = (const char *)(uintptr_t)ruby_functions.thread_current(), *thread;
@@ -200,7 +200,7 @@ static void register_block(const struct block *b, const struct method *m, char *
 		register_yjit_code(start, b->end, name, b->sequence, b->index);
 }
 
-/* Registers exits and stubs of the code that was just compiled.  They end where nothing was written. */
+/* Registers exits and stubs of the code that was just compiled. They end at the first 16 bytes that were not written. */
 static void register_outlined_code(const struct block *first, const char *name)
 {
 	const unsigned char *limit = ruby.middle + (ruby.middle - ruby.memory), *end = ruby.outlined;

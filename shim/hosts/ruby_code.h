@@ -14,7 +14,7 @@
 bool ruby_code_is_entry(const unsigned char *code);
 /*
  * Finds the next place, from *at on, at which the address of an instruction (a pc) is put into Ruby's frame.  *at is set to the code behind
- * it.  Returns 0 if there are no more.
+ * it. Returns 0 if there are no more, and *at is bytes then.
  */
 uint64_t ruby_code_next_pc(const unsigned char *code, size_t bytes, size_t *at);
 /* Registers the frames of a piece of code, if parts of it do not have the one frame that all code of YJIT has (fixed_frame.c). */

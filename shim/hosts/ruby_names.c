@@ -80,7 +80,7 @@ static void format_class_prefix(const struct method *m, char *out, size_t bytes)
 	if (!ruby_is_object(class) || (TYPE(flags_of_ruby_object(class)) != TYPE_CLASS && TYPE(flags_of_ruby_object(class)) != TYPE_MODULE))
 		return;
 	singleton = TYPE(flags_of_ruby_object(class)) == TYPE_CLASS && (flags_of_ruby_object(class) & FLAG_SINGLETON);
-	if (singleton) { /* the object that it belongs to; only the main Ractor may ask for that */
+	if (singleton) { /* it has the name of its object, for which only the main Ractor may ask */
 		class = ruby_functions.is_main_ractor() ? ruby_functions.attribute(class, ruby_functions.intern("__attached__")) : RUBY_NIL;
 		if (!ruby_is_object(class) ||
 		    (TYPE(flags_of_ruby_object(class)) != TYPE_CLASS && TYPE(flags_of_ruby_object(class)) != TYPE_MODULE))

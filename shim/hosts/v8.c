@@ -85,7 +85,7 @@ static struct {
 	object_init_function *init;
 } opened;
 
-/* The isolates that this thread was seen in.  Workers have one each, and its memory is reused. */
+/* The isolates that this thread was seen in. Each worker has one, and a later isolate may get the same memory. */
 #define ISOLATES_MAX 16
 #define TLS __attribute__((tls_model("initial-exec")))
 static __thread void *known_isolates[ISOLATES_MAX] TLS;
@@ -132,7 +132,7 @@ static struct recording *find_position_recording(uint64_t start)
 	return NULL;
 }
 
-/* Does it begin with a scheme, "node:", "file:", "https:", "wasm:", but not "a.js:12"? */
+/* Does the text begin with a scheme, such as "node:" or "https:"?  "a.js:12" does not. */
 static bool begins_with_scheme(const char *text, size_t bytes)
 {
 	size_t letters = 0;
@@ -405,7 +405,7 @@ static int on_v8_clock_gettime(clockid_t clock, struct timespec *now)
 	return v8.clock_gettime(clock, now);
 }
 
-/* Returns true if o has V8 with all functions that are needed, or a V8 that is refused.  Context: o is relocated. */
+/* Returns true if o has V8 with all functions that are needed and memory was available, or if its V8 is refused. o is relocated. */
 static bool find_v8_functions(const struct object *o)
 {
 	const char *(*get_version)(void) = (const char *(*)(void))object_find_symbol(o, "_ZN2v82V810GetVersionEv"), *version;
