@@ -86,7 +86,7 @@ static struct head *take_free_block(uint64_t nr)
 }
 
 /* Asks the recorder for an arena. A dormant recorder wakes up now and then, so it is asked up to ASK_NAPS times more. A recorder that did
- * not answer is not waited for again until its heartbeats go on. */
+ * not answer is not waited for again until its heartbeats go on, nor is one that another process found stopped. */
 static int request_arena(uint64_t bytes, unsigned char **base, uint32_t *number)
 {
 	int ret = channel_request_counter_memory(guest_socket_name(), bytes, base, number);

@@ -36,12 +36,11 @@ enum owner { NOT_OURS = 0, OURS, BEING_MADE }; /* NOT_OURS: the log is a parent'
 #define START_NAPS 1000
 #define NAP_NS 50000
 
-/* Set in an agent that was injected into a running process, which does nothing until tailor_injected() is called.  The injector reads it
- * from outside before that call. */
+/* Set in an agent that was injected into a running process, which does nothing until tailor_injected() is called. A later injector reads it
+ * from outside, and refuses a process whose agent was preloaded. */
 API int tailor_is_late;
-/* The number of the recorder. Hosts compare it, and register all code again when it has changed. It is 0 if the agent could not start. It
- * is not 0 before the agent has started, so that a library whose constructor runs earlier sends its records. The first one starts the
- * agent. */
+/* The number of the recorder. Hosts compare it, and register all code again when it has changed. It is 0 if the agent was disabled when it
+ * started. It is not 0 before that, so that a library whose constructor runs earlier sends its records. The first one starts the agent. */
 API uint32_t jitreg_recorders = 1;
 
 static __thread int inside __attribute__((tls_model("initial-exec")));
@@ -148,7 +147,7 @@ static bool is_stopped_recorder(int error)
 /*
  * In a child the log is the parent's, and where the recorder did not answer there is none, so the process asks for its own.  The first
  * thread that needs it does so, also inside the guard, because a hook makes most first registrations of a child (of a library that it
- * loads, for example).  Other threads wait for a moment.
+ * loads, for example). Other threads wait up to 10 ms.
  */
 static void get_own_log(void)
 {
@@ -387,7 +386,7 @@ static int start_in_running_process(const char *socket)
  *
  * may_call: INJECTED_MAY_CALL_* of the hosts whose locks the thread does not hold, because it sleeps or runs code of the program.
  *
- * The injector waits for the result and then takes the thread back, for which this function stays for 200 ms. If the injector is killed or
+ * The injector waits for the result and then takes the thread back, while this function naps for up to 200 ms. If the injector is killed or
  * comes too late, the thread goes on by itself and its stack is reused, so the result is not stored there.
  */
 API int tailor_injected_result;

@@ -118,7 +118,8 @@ void log_count_full(void);
 
 /* ---- threads.c: each thread opens its own counters, or starts its timer, as the recorder's answer says.  Context: init; thread. */
 void threads_start(const struct wire_answer *answer, const char *socket);
-/* Opens the counters of the calling thread and passes them to the recorder, or starts the thread's timer. */
+/* Opens the counters of the calling thread and passes them to the recorder, or starts the thread's timer. A failure is only sent to the
+ * recorder. */
 void threads_count_me(void);
 
 /* ---- overflow.c: samples taken by a signal handler. */
@@ -195,8 +196,8 @@ int patch_write_memory(void *to, const void *from, size_t bytes);
 
 /* ---- slots.c: returns the slot in which o keeps the address of a function that it imports, or NULL.  Context: any. */
 void **object_find_slot(const struct object *o, const char *name);
-/* Makes calls from o to the function `name` go to `to`.  *before (a function pointer) gets the previous target.  Returns 0, -ENOENT (no
- * such slot or function), or -errno.  Context: any. */
+/* Makes calls from o to the function `name` go to `to`. *before (a function pointer) gets the previous target. Relocation changes the slot,
+ * so o has to be relocated (object_is_bound()). Returns 0, -ENOENT (no such slot or function), or -errno. Context: any. */
 int slot_replace(const struct object *o, const char *name, void *to, void *before);
 
 /*

@@ -36,8 +36,8 @@ static const struct namespace *find_loader_debug_list(const struct object *progr
 	return NULL;
 }
 
-/* Visits the objects of the namespaces from n on, except the program.  The lists are locked, or this is the only thread.  A list in the
- * middle of a change is left out.  Returns 1 if v->each() did not return 0. */
+/* Visits the objects of the namespaces from n on, except the program and objects whose ELF header cannot be read. The lists are locked, or
+ * this is the only thread. A list in the middle of a change is left out. Returns 1 if v->each() did not return 0. */
 static int visit_namespace_lists(struct visit *v, const struct namespace *n)
 {
 	for (; n; n = n->base.r_version >= 2 ? n->next : NULL) {

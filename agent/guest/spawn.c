@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Starts `tailor recorder` beside a host that was preloaded without `tailor run`.
+ * Starts a recorder (tailor-record, or `tailor recorder`) beside a host that was preloaded without `tailor run`.
  *
  * Two raw clone(2)s have no exit signal, and the first child ends at once and is waited for by its number.  So the host never gets a
  * SIGCHLD, never finds an unknown child in wait(2), and libc's fork handlers do not run. The recorder gets a session of its own, and none
