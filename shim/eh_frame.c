@@ -75,7 +75,7 @@ static struct frames find_registered_frames(const unsigned char *begin)
 
 	if (!begin || !read_entry_length(begin, &length) || length == 0)
 		return (struct frames){ begin, 0 };
-	memcpy(&id, begin + 4, 4); /* id is 0 in a CIE; in an FDE it is the distance from this field back to its CIE */
+	memcpy(&id, begin + 4, 4); /* id is 0 in a CIE, and in an FDE the distance from this field back to its CIE */
 	return id == 0 ? measure_frame_list(begin) : find_single_fde(begin, length, id);
 }
 

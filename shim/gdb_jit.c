@@ -3,8 +3,8 @@
  * Registers the code that JITs register through the GDB JIT interface
  * (https://sourceware.org/gdb/current/onlinedocs/gdb.html/JIT-Interface.html).  A JIT puts the ELF that describes new code into a list and
  * calls an empty function, __jit_debug_register_code, at which a debugger stops. libLLVM calls its own copy directly, so the function
- * cannot be interposed. Its first bytes are replaced by a jump to the agent, in every object that exports one. If that fails, the recorder
- * reads the list instead.
+ * cannot be interposed. Its first bytes are replaced by a jump to the agent, in up to SLOTS objects that export one. If that fails for an
+ * object, the recorder reads its list instead.
  *
  * The removal of an entry does not mean that its code is gone (Mesa removes entries at once and runs the code), so it is not passed on.
  */
@@ -19,7 +19,7 @@
 #include <elf.h>
 #include <string.h>
 
-#define SLOTS 8		     /* JITs in one process */
+#define SLOTS 8		     /* objects with the interface at the same time */
 #define ENTRIES_MAX 100000   /* entries read from a list when its object is hooked, because the list may be a ring */
 #define ELF_BYTES_MAX (1ull << 30)
 #define LINES_BYTES 16384 /* room for one function's lines, on the host's stack */

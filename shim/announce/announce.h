@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The functions by which adapters register code that runs already, its frames and its lines, and write notices for their hosts. Context:
- * any (the loader may hold its lock), also under the guard.
+ * any (the loader may hold its lock), under the guard or outside of it.
  */
 #ifndef TAILOR_ANNOUNCE_H
 #define TAILOR_ANNOUNCE_H

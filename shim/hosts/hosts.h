@@ -35,7 +35,7 @@ void hosts_note_writable(void);
 extern int hosts_waiting;
 void hosts_retry_waiting_hooks(void);
 
-/* Each adapter has functions of its own, which those above call. */
+/* The functions of each adapter.  Those above call them, except erlang_is_host() and fixed_frame_register(). */
 void deno_hook_object(const struct object *o);
 void erlang_hook_object(const struct object *o);
 bool erlang_is_host(void);

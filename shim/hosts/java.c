@@ -380,7 +380,7 @@ static void enable_event(handle env, int event)
 
 static void enable_jvmti_events(handle vm)
 {
-	/* can_get_source_file_name, can_get_line_numbers; can_generate_compiled_method_load_events */
+	/* the bits of can_get_source_file_name, can_get_line_numbers, and can_generate_compiled_method_load_events */
 	uint8_t capabilities[16] = { 0, 0x18, 0, 0x08 };
 	void *callbacks[64] = { NULL };
 	handle env = NULL;

@@ -220,7 +220,7 @@ void v8_running_register_frames(void (*load)(uint64_t start, uint64_t bytes, con
 		if (tier && tier + 1 < f->name + f->name_bytes && (tier[1] == '~' || tier[1] == '^'))
 			tier[1] = '*';
 		load(c.start, c.bytes, f->name, f->name_bytes);
-		for (int n = i + 1; n < nr_frames; n++) /* frames of the same code */
+		for (int n = i + 1; n < nr_frames; n++) /* other frames of this code do not register it again */
 			memory->frame[n].is_reported |= memory->frame[n].ip - c.start < c.bytes;
 	}
 	sys_madvise(memory, sizeof(*memory), MADV_DONTNEED);
