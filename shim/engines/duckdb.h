@@ -56,13 +56,13 @@ struct duckdb_room {
 	char text[DUCKDB_TEXT_BYTES + 2], name[256];
 };
 
-/* A text that lies in a std::string.  It is not copied. */
+/* A text that lies in a std::string. It is not copied. */
 struct duckdb_text {
 	const char *text;
 	size_t bytes;
 };
 
-/* The number of a plan, and when its names were read (CLOCK_MONOTONIC).  check shows for which shape of plan the entry is. */
+/* The number of a plan, and when its names were read (CLOCK_MONOTONIC). check shows for which shape of plan the entry is. */
 struct duckdb_known {
 	uint64_t plan, time_ns, check;
 };

@@ -40,7 +40,7 @@ static void end_execution(struct postgres_execution *e)
 	pg.nr_open--;
 }
 
-/* Ends runs that an error has left.  frame: that of the hook that is called now. */
+/* Ends runs that an error has left. frame: that of the hook that is called now. */
 static void end_abandoned_executions(uintptr_t frame)
 {
 	for (uint32_t i = pg.nr_open; i-- > 0;)

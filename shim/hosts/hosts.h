@@ -2,8 +2,8 @@
 /*
  * Each adapter makes one kind of host register more of its code than it does by default. An adapter checks every loaded object and
  * recognises its host by symbols or by the name of a library. In other hosts it does nothing. TAILOR_NO_ADAPT disables them, and those of
- * shim/libraries and shim/engines. Context, unless another is given: any (the loader may hold its lock), under the guard. Hooks that they
- * put into a host have the context that is given there.
+ * shim/libraries and shim/engines, but has no effect in an agent that was injected. Context, unless another is given: any (the loader may
+ * hold its lock), under the guard. Hooks that they put into a host have the context that is given there.
  */
 #ifndef TAILOR_HOSTS_H
 #define TAILOR_HOSTS_H
@@ -35,7 +35,7 @@ void hosts_note_writable(void);
 extern int hosts_waiting;
 void hosts_retry_waiting_hooks(void);
 
-/* The functions of each adapter.  Those above call them, except erlang_is_host() and fixed_frame_register(). */
+/* The functions of each adapter. Those above call them, except erlang_is_host() and fixed_frame_register(). */
 void deno_hook_object(const struct object *o);
 void erlang_hook_object(const struct object *o);
 bool erlang_is_host(void);

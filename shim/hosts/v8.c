@@ -132,7 +132,7 @@ static struct recording *find_position_recording(uint64_t start)
 	return NULL;
 }
 
-/* Does the text begin with a scheme, such as "node:" or "https:"?  "a.js:12" does not. */
+/* Does the text begin with a scheme, such as "node:" or "https:"? "a.js:12" does not. */
 static bool begins_with_scheme(const char *text, size_t bytes)
 {
 	size_t letters = 0;

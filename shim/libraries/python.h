@@ -34,7 +34,7 @@ bool python_trampolines_start(void);
 void *python_trampoline_take(void);
 /* Frees the trampoline of a code object that is gone.  Threads may still return through it, so its instructions are never changed. */
 void python_trampoline_give_back(void *trampoline);
-/* Registers a trampoline under the name of a function and its file.  first_line: line where the function begins; 0: unknown. */
+/* Registers a trampoline under the name of a function and its file. first_line: line where the function begins; 0: unknown. */
 void python_trampoline_register(void *trampoline, const char *function, const char *file, uint32_t first_line);
 /* Called when another recorder has come, which knows none of the trampolines. */
 void python_trampolines_forget_registrations(void);
