@@ -2,7 +2,8 @@
 /*
  * tailor attach: record running processes from outside.  Their threads are counted by inherited perf events.  Images and mappings are read
  * from /proc, generated code from the GDB JIT interface, perf maps, jitdump files and the memory of JVMs.  No process is changed or
- * stopped, unless --inject loads the agent into it.  A JVM is asked to write a perf map if its memory does not have the names of its code.
+ * stopped, unless --inject loads the agent into it.  A JVM is asked to write a perf map if its memory may not have the names of all of its
+ * code, unless --no-adapt is given.
  */
 #include "agent/recorder/cmd_recording.h"
 #include "agent/recorder/doctor/jit_sources.h"
@@ -44,16 +45,16 @@ struct arguments {
 struct attach {
 	const struct session_options *options;
 	struct session *session;
-	struct attach_list list; /* processes that were named */
+	struct attach_list list; /* processes that were given by PID, name, program or service */
 	char socket[64], library[PATH_MAX];
 	struct control_silent silent; /* recorders that did not answer which processes they record */
 	struct hotspot *jvm;
 	uint32_t nr_jvms, jvms_capacity;
-	uint32_t nr_sources; /* number of processes prepared so far; JIT interfaces are looked for only in the first SOURCES_MAX of them */
+	uint32_t nr_sources; /* number of processes prepared so far, of which only the first SOURCES_MAX are searched for JIT interfaces */
 	const struct jit_host *unheard; /* host of the last notice that names are unavailable, which is not repeated for it */
-	const struct jit_host *python; /* CPython, once a process with it was found */
+	const struct jit_host *python; /* CPython, once a process with a supported version was found */
 	uint32_t nr_pythons; /* number of processes whose agent was to ask CPython for its functions */
-	bool said_python;    /* a notice about CPython's functions was written */
+	bool said_python;    /* a notice about CPython's functions was written, or one that V8 or CPython could not be asked */
 	bool not_injected;   /* a notice about a process into which the agent could not be loaded was written */
 };
 
@@ -150,8 +151,8 @@ static void serve_session_meanwhile(void *session)
 	session_serve_and_drain(session);
 }
 
-/* Serves the session while it waits for a JVM.  Returns false, which ends the wait, if a signal is pending that asks for the end.  One that
- * ended the recording has been read before. */
+/* Serves the session while it waits for a JVM.  Returns false, which ends the wait, if a signal is pending that asks for the end.  A signal
+ * that session_run() has read is not pending any more, so it does not end a wait after the recording. */
 static bool serve_session_until_signal(void *session)
 {
 	session_serve_and_drain(session);
@@ -168,8 +169,9 @@ static void note_unread_jvm(struct session *s, pid_t pid, const char *why)
 	session_note_lack(s, pid, &l);
 }
 
-/* Asks a JVM to write a perf map.  again: at the end of the recording, for code that was compiled since the beginning.  is_read: most of
- * its code is read from its memory, so the map is only for what a compiler in Java compiled. */
+/* Asks a JVM to write a perf map, and writes a notice on the result.  again: this is the end of the recording, and the map is for code that
+ * was compiled since the beginning.  is_read: most of its code is read from its memory, so the map is only for what a compiler in Java
+ * compiled. */
 static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_read, bool again)
 {
 	struct diag d = { "" };
@@ -192,7 +194,7 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_r
 /* JIT interfaces that were found in a process. */
 struct sources {
 	enum jit_way way;
-	const struct jit_host *unheard; /* first host, other than libraries for others, whose registrations this way does not get */
+	const struct jit_host *unheard; /* first host, except libraries for others, that this way does not hear and that is not in use */
 	const struct jit_host *named;	/* host whose code has names all the same, by an option of its own or by entries for debuggers */
 	const struct jit_host *python;	/* CPython, which does not register its functions by itself */
 	bool files, memory; /* there is a perf map or a jitdump file; there is executable memory without a file */
@@ -227,7 +229,7 @@ static void add_unheard_notice(struct attach *a, const struct jit_host *host, co
 }
 
 /* Writes a notice that names of CPython's functions are unavailable, once, unless this way of recording gets them.  With -X perf, Python
- * writes a perf map, so the notice is not needed. */
+ * writes a perf map, so the notice is not needed.  Also counts the processes whose agent asks CPython. */
 static void add_unheard_python_notice(struct attach *a, const struct sources *k, const struct jit_recording *how)
 {
 	a->python = k->python ? k->python : a->python;
@@ -239,7 +241,8 @@ static void add_unheard_python_notice(struct attach *a, const struct sources *k,
 }
 
 /* Writes a notice if fewer CPythons have answered than were asked.  CPython runs the request in its main thread alone, between two
- * instructions of a Python program.  Not done with epochs, as the answers are counted for each epoch separately. */
+ * instructions of a Python program.  With epochs no notice is written, because the answers are counted for each epoch separately.  After
+ * said_python or not_injected none is written either, because an earlier notice may be the explanation. */
 static void add_unanswered_python_notice(struct attach *a)
 {
 	const struct jit_recording how = { .way = a->options->way };
@@ -330,8 +333,8 @@ static int refuse_second_recorder(pid_t pid, struct diag *d)
 			 "(Ctrl-C, or `tailor stop %d`)", (int)pid, (int)pid);
 }
 
-/* Refuses processes that have a recorder.  A single process may have one that its agent has started, which can be asked to record it.  0,
- * or -errno with a sentence. */
+/* Refuses processes that have a recorder.  A single process may have one to which its agent is connected, because attach() asks that one to
+ * record it.  Returns 0, or -errno with a sentence. */
 static int check_recorders(struct attach *a, struct diag *d)
 {
 	char socket[64];
@@ -357,7 +360,8 @@ static pid_t first_target(const struct attach *a)
 }
 
 /* Opens the session.  The name of its socket contains the first process's PID, so a second recorder of that process fails here, before it
- * replaces the first one's trace.  If a process of another user has taken the name, a random number is appended. */
+ * replaces the first one's trace.  Without a process the name has this recorder's PID.  If a process of another user has taken the name, a
+ * random number is appended.  Returns 0, or -errno with a sentence. */
 static int open_attach_session(struct attach *a, struct session_options *o, struct diag *d)
 {
 	pid_t pid = first_target(a);
@@ -413,8 +417,9 @@ static void write_target_notices(struct attach *a)
 }
 
 /* Loads the agent into a process.  If that fails for the only named process, returns -errno with a sentence.  For one of several, or a
- * descendant, a notice reports the first failure, and 0 is returned: it is recorded without the agent.  If the agent was loaded, but no
- * thread could be borrowed to ask V8 or CPython, a notice reports that too, unless that host's version is not supported anyway. */
+ * descendant, a notice reports the first failure, and 0 is returned, because the process is recorded without the agent.  If the agent was
+ * loaded, but no thread could be borrowed to ask V8 or CPython, a notice reports that too, unless the process has a version of Node or
+ * CPython that is not supported. */
 static int load_agent(struct attach *a, const struct attach_target *t, const struct host_lacks *lacks, struct diag *d)
 {
 	int ret = inject_check_preconditions(t, a->library, d);
@@ -425,7 +430,7 @@ static int load_agent(struct attach *a, const struct attach_target *t, const str
 		d->text[0] = 0;
 	if (ret && a->list.nr == 1 && t->pid == a->list.target[0].pid)
 		return ret;
-	a->said_python |= d->text[0] && !ret; /* the sentence is that no thread could be borrowed, so CPython has not answered */
+	a->said_python |= d->text[0] && !ret; /* the sentence is that no thread could be borrowed, so V8 or CPython will not answer */
 	if (d->text[0] && !(ret && a->not_injected))
 		session_notice(a->session, NOTICE_HOST, "%s%s", d->text, ret ? " (further ones without the agent are not reported)" : "");
 	a->not_injected |= ret != 0;
@@ -433,8 +438,8 @@ static int load_agent(struct attach *a, const struct attach_target *t, const str
 	return 0;
 }
 
-/* Keeps the process if it is a JVM.  It is asked for a perf map if its code is not read from its memory, or a compiler in Java may compile
- * code that is not. */
+/* Keeps the process if it is a JVM.  Unless --no-adapt is given, it is asked for a perf map if its code is not read from its memory, or if
+ * it may have a compiler in Java, whose code may have no names there. */
 static void find_jvm(struct attach *a, const struct attach_target *t)
 {
 	struct hotspot *h;
@@ -474,7 +479,7 @@ static int prepare_process(struct attach *a, pid_t pid, struct diag *d)
 	return 0;
 }
 
-/* Prepares all processes that were counted, until a signal that asks for the end comes.  0 or -ECANCELED. */
+/* Prepares all processes that are counted, until a signal that asks for the end comes.  Returns 0, or -ECANCELED with a sentence. */
 static int prepare_processes(struct attach *a, struct diag *d)
 {
 	uint32_t nr;

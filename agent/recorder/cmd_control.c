@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor start, stop, status: requests to the recorder of a running process. */
+/* tailor start, stop and status send requests to the recorder of a running process. */
 #include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/session/control.h"
 #include "agent/recorder/session/options.h"
@@ -48,7 +48,8 @@ static int print_control_failure(const char *sentence)
 	return CMD_FAILED;
 }
 
-/* Sends a request, whose words are this command's version, the request, and its options. */
+/* Sends a request, whose words are this command's version, the request, and its options.  Writes the recorder's answer to `to` (NULL: it is
+ * not written, and neither are notices), and errors to standard error.  Returns CMD_DONE or CMD_FAILED. */
 static int ask_recorder(pid_t pid, const char *request, char **options, int nr, FILE *to)
 {
 	char *words[CONTROL_WORDS + 1] = { (char *)(uintptr_t)TAILOR_VERSION, (char *)(uintptr_t)request };
@@ -96,7 +97,7 @@ int control_start_recording(pid_t pid, const char *output, char **options, int n
 
 	if (nr > CONTROL_WORDS - 4)
 		return print_control_failure("too many options");
-	/* this --output comes last, so it holds: the recorder is in another folder */
+	/* The recorder may run in another folder, so the path is made absolute.  This --output comes last, so it overrides earlier ones. */
 	if (output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
 		snprintf(path, sizeof(path), "--output=%s", output);
 	else

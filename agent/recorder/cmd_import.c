@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor import: converts a perf.data file, which `perf record` wrote, to a trace. */
+/* tailor import converts a perf.data file, which `perf record` wrote, to a trace. */
 #include "agent/recorder/import/import.h"
 #include "agent/recorder/session/session.h"
 #include "jitreg/base/command.h"
@@ -78,8 +78,8 @@ static void print_result(const struct import_options *o, const struct import_res
 		      registrations, lost);
 }
 
-/* Gives up all rights but those to read the input, and the images, perf maps and jitdump files of which it has the paths, and to write the
- * output. */
+/* Gives up all rights but those to write the output, and to read the input, the trace with registrations, information on the kernel, and
+ * the folders in which images, debug files, perf maps and jitdump files usually are. */
 static void keep_rights(const struct import_options *o)
 {
 	static const char *const folders[] = { "/tmp", "/var/tmp", "/boot", "/proc/kallsyms", "/proc/version",

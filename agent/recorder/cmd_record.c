@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor record: `tailor run` or `tailor attach` with the option letters of `perf record`, as far as these have the same meaning. */
+/* tailor record is `tailor run` or `tailor attach` with the option letters of `perf record`, as far as these have the same meaning. */
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
@@ -119,8 +119,8 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Starts a process that executes the command, and sends SIGTERM to this one when the command has ended, which ends the recording.  The
- * signal may come before the recording handles it, so it is blocked until then.  Returns 0 or -errno. */
+/* Starts a process that executes the command in a child, and that sends SIGTERM to this one, which ends the recording, when the command has
+ * ended or could not be started.  The signal may come before the recording handles it, so it is blocked here.  Returns 0 or -errno. */
 static int start_timing_command(char **command)
 {
 	pid_t recorder = getpid(), keeper, child;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor recorder: the recorder of a process whose agent was preloaded without `tailor run`.  The agent starts it, and its constructor
- * waits until the counters run, so the recorder reports success or an error to it as early as possible.
+ * tailor recorder is the recorder of a process whose agent was preloaded without `tailor run`.  The agent starts it, and the agent's
+ * constructor waits until the counters run, so the recorder reports success or an error to it as early as possible.
  */
 #include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/rights.h"
@@ -58,8 +58,8 @@ static error_t parse_recorder_argument(int key, char *arg, struct argp_state *st
 	return 0;
 }
 
-/* Writes the result (0 or a positive errno) to the pipe that the host waits on.  A recorder that fails before this makes it read the end of
- * the pipe. */
+/* Writes the result (0 or a positive errno) to the pipe that the host waits on.  If the recorder ends before this, the host reads the end
+ * of file there. */
 static void write_result_to_host(const struct arguments *a, int error)
 {
 	if (write(a->ready, &error, sizeof(error)) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor run: start a command with the agent loaded, and record it and its descendants.
+ * tailor run starts a command with the agent loaded, and records it and its descendants.
  *
  * The child is forked first, and waits before its exec until the recorder is ready.  So it keeps the limits, signals and descriptors of the
  * caller, whatever the recorder changes for itself.  Its counters start at its exec.
@@ -55,7 +55,7 @@ static error_t parse_run_argument(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_USAGE_FD:
 		a->usage_fd = *arg && !arg[strspn(arg, "0123456789")] ? (int)strtol(arg, NULL, 10) : -1;
-		if (fcntl(a->usage_fd, F_SETFD, FD_CLOEXEC) < 0) /* also keeps the command from inheriting it */
+		if (fcntl(a->usage_fd, F_SETFD, FD_CLOEXEC) < 0) /* the call also keeps the command from inheriting it */
 			usage_fail(state, "--usage-fd must be an open descriptor, not '%s'", arg);
 		break;
 	case KEY_NO_ADAPT:
@@ -86,7 +86,8 @@ static error_t parse_run_argument(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Finds libtailor.so beside this program, in ../lib/tailor, or in ../lib. */
+/* Finds libtailor.so beside this program, in ../lib/tailor, or in ../lib.  Returns false if it is in none of them, or its path is too
+ * long. */
 static bool find_agent_library(char *path, size_t bytes)
 {
 	static const char *const places[] = { "", "../lib/tailor/", "../lib/" };
@@ -110,7 +111,7 @@ static void set_preload_environment(const char *library, const char *socket)
 
 	if (library && before && strstr(before, library))
 		library = NULL; /* the caller has put it there already */
-	/* it is appended, since the runtime of a sanitizer in LD_PRELOAD has to be the first library */
+	/* The library is appended, since the runtime of a sanitizer in LD_PRELOAD has to be the first one. */
 	if (library && asprintf(&all, "%s%s%s", before ? before : "", before && *before ? ":" : "", library) >= 0) {
 		setenv("LD_PRELOAD", all, 1);
 		free(all);
@@ -120,8 +121,8 @@ static void set_preload_environment(const char *library, const char *socket)
 
 struct child {
 	pid_t pid;
-	int go;	    /* write end of a pipe: the child executes the command once it has read a struct go */
-	int failed; /* read end of a pipe: yields errno if exec failed, else the end of file */
+	int go;	    /* write end of a pipe, from which the child reads a struct go before it executes the command */
+	int failed; /* read end of a pipe, which has errno if exec failed, and is at the end of file otherwise */
 };
 
 struct go {
@@ -145,7 +146,7 @@ static int fork_waiting_child(char **command, struct child *c)
 		close(go[1]);
 		close(failed[0]);
 		if (read(go[0], &g, sizeof(g)) != sizeof(g))
-			_exit(CMD_FAILED); /* the recorder failed, and has reported why */
+			_exit(CMD_FAILED); /* the recorder failed, and has reported why, or it was killed */
 		set_preload_environment(g.preload ? g.library : NULL, g.socket);
 		execvp(command[0], command);
 		error = errno;
@@ -175,8 +176,9 @@ static unsigned long long cpu_time_used_us(int who)
 }
 
 /*
- * Writes the usage for `tailor overhead`.  At the begin: the command's PID, its time of exec (CLOCK_MONOTONIC, ns) and the recorder's CPU
- * time until then.  At the end: the CPU time of the command with its children, and of the recorder.  CPU times are in microseconds.
+ * Both functions write usage for `tailor overhead`, unless `to` is negative.  The one at the begin writes the command's PID, its time of
+ * exec (CLOCK_MONOTONIC, ns) and the recorder's CPU time until then.  The one at the end writes the CPU time of the command with its
+ * children, and of the recorder.  CPU times are in microseconds.
  */
 static void write_usage_at_begin(int to, pid_t pid)
 {
@@ -198,7 +200,7 @@ static int abandon_run(struct session *s, struct child *c, const struct diag *d)
 {
 	message_print("%s", d->text);
 	close(c->go);
-	kill(c->pid, SIGKILL); /* the child has executed nothing, and may be stopped */
+	kill(c->pid, SIGKILL); /* the child has executed nothing yet, and other signals would wait if it is stopped */
 	waitpid(c->pid, NULL, 0);
 	if (s)
 		session_abandon(s);

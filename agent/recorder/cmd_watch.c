@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor watch: record for as long as the machine runs.  The recording is cut into epochs, which a child of the recorder adds to a store,
- * at idle priority.  The traces of the newest epochs are kept beside the store, since they can be shown in views for which the store has
- * too little.
+ * tailor watch records for as long as the machine runs.  The recording is cut into epochs, which a child of the recorder adds to a store,
+ * at low priority.  The traces of the newest epochs are kept beside the store, since they can be shown in views for which the store has too
+ * little.
  */
 #include "agent/recorder/cmd_recording.h"
 #include "jitreg/base/command.h"
@@ -98,13 +98,13 @@ static error_t parse_watch_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* --------------------------------------------------------------------------------------------------- what is added to it */
+/* ------------------------------------------------------------------------------------------------------------- the store */
 
 /* Returns the argument vector of `tailor db add`, to which session_fold_execute_command() appends the trace's path.  The command also adds
  * traces that a killed recorder has left in the folder. */
 static char **words_of_add(const struct arguments *a, const char *store)
 {
-	static char *words[12]; /* a process has one recording */
+	static char *words[12]; /* static, because a process makes one recording, and options point to it until the end */
 	int nr = 0;
 
 	words[nr++] = (char *)"/proc/self/exe";
@@ -143,7 +143,7 @@ static const char *refuse_store(const char *store, const char *folder, const cha
 	if (refusal || lstat(store, &st))
 		return refusal;
 	if (S_ISLNK(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid) && stat(store, &st))
-		return NULL; /* the store does not exist yet, and will be made where this user's link leads */
+		return NULL; /* the store does not exist yet, and will be made where the link of this user or of root leads */
 	st.st_nlink = 1; /* own_file_refusal() refuses further hard links, but a backup may be one of a store */
 	return own_file_refusal(&st, S_IFREG, geteuid());
 }

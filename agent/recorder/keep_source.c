@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which source lines are hot is computed by the analyzer.  The recorder does not contain that, so it is started as a child. */
+/* The analyzer computes which source lines are hot.  The recorder does not contain it, so `tailor keep-source` runs as a child. */
 #include "agent/recorder/keep_source.h"
 
 #include "agent/recorder/own_command.h"

@@ -7,8 +7,8 @@
 
 /* Returns the argument vector of `tailor keep-source`, valid until the next call, or NULL if no text is to be kept. */
 char *const *keep_source_words(const struct session_options *o);
-/* Adds as much text as the options say, by `tailor keep-source`, and waits for its end.  Does nothing if the trace is not a regular file.
- * A failure is not returned, since the trace is complete without the text. */
+/* Adds as much text as the options say, by `tailor keep-source`, and waits for its end.  Does nothing if no text is to be kept, or if the
+ * trace is not a regular file.  A failure is not returned, since the trace is complete without the text. */
 void keep_source_text(const struct session_options *o);
 
 #endif

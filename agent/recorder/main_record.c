@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor-record: `tailor recorder` as a separate program, without the analyzer and its libraries.  Hosts wait for it to start, which
- * takes 0.3 ms; loading all libraries of the tailor command takes 1.1 ms.
+ * tailor-record is `tailor recorder` as a separate program, without the analyzer and its libraries.  Hosts wait for it to start, which
+ * takes 0.3 ms, while loading all libraries of the tailor command takes 1.1 ms.
  */
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_stack.h"

@@ -15,7 +15,8 @@
 
 #define END_TRIES 20 /* tenths of a second that the child has after SIGTERM, before SIGKILL */
 
-/* Starts a child with all signals unblocked.  It would inherit that the recorder has blocked the terminal's signals. */
+/* Starts a child with all signals unblocked.  Without that it would inherit the signals that block_ends() and the recorder have blocked.
+ * Returns 0, or another number if it could not be started. */
 static int spawn(char *const argv[], pid_t *pid)
 {
 	posix_spawnattr_t attributes;
@@ -74,7 +75,7 @@ static void wait_for_child(pid_t pid, const sigset_t *awaited, const char *what)
 		s += got < 0;
 	}
 	if (!has_ended(pid)) {
-		kill(-pid, SIGKILL); /* the child's process group, if it leads one: that has the command which the steward has started */
+		kill(-pid, SIGKILL); /* a child that leads a process group shares it with the command that the steward has started */
 		end_child(pid);
 		message_print("%s left out: %s", what, got > 0 ? "a signal came" : "it took more than 5 minutes");
 	}
@@ -87,7 +88,7 @@ void own_command_run(char *const argv[], const char *what)
 
 	block_ends(&awaited, &before);
 	if (spawn(argv, &pid) == 0) {
-		if (getpriority(PRIO_PROCESS, (id_t)pid) < 0) /* the recorder's priority was inherited, which this work does not need */
+		if (getpriority(PRIO_PROCESS, (id_t)pid) < 0) /* the child has inherited the recorder's raised priority */
 			setpriority(PRIO_PROCESS, (id_t)pid, 0);
 		wait_for_child(pid, &awaited, what);
 	}

@@ -6,7 +6,7 @@
 /*
  * Runs the command with these arguments, and waits until it has ended.  If a signal that asks for the end (TERM, INT, HUP, QUIT) comes or
  * is pending, or OWN_COMMAND_S seconds are over, the command is ended, and a sentence that names the work (what: "text of source files") is
- * printed.
+ * printed.  Nothing is printed if the command cannot be started, or fails.
  */
 #define OWN_COMMAND_S 300
 void own_command_run(char *const argv[], const char *what);

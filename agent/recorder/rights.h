@@ -7,8 +7,9 @@
 
 /*
  * Starts the steward, and gives up all rights that o does not need.  Does neither with --no-sandbox, if there are few descriptors, or if
- * the steward cannot be started.  The command of `tailor run` has been forked before, and keeps all rights.  From now on, the recorder can
- * execute three commands by steward_run(), and nothing else: that of its epochs, keep_source, and spark (NULL: there is none).
+ * the steward cannot be started.  The command of `tailor run` has been forked before, and keeps all rights.  After rights were given up,
+ * the recorder can execute only three commands, and these by steward_run(): that of its epochs, keep_source, and spark (NULL: there is
+ * none).
  */
 void recorder_rights_keep(const struct session_options *o, char *const *keep_source, char *const *spark);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tries one thread after another until one is at a safe point, for at most two seconds.  Threads that run come first, because nothing that
- * they do is interrupted.  Then come threads that sleep in calls for which the kernel knows the time that is left, and then those whose
- * timeout would start again.
+ * Tries one thread after another until one is at a safe point.  After two seconds no further round begins.  Threads that run come first,
+ * because nothing that they do is interrupted.  Then come threads that sleep in calls for which the kernel knows the time that is left, and
+ * then those whose timeout would start again.
  */
 #include "agent/recorder/inject/internal.h"
 
@@ -16,10 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TRY_MS 2000	/* longest search for a thread at a safe point */
+#define TRY_MS 2000	/* time after which no further round over the threads begins */
 #define SLEEPERS_MS 200 /* only threads that run are tried for this time, and then also those that sleep */
 #define TIMEOUTS_MS 400 /* threads that would sleep longer because of the stop are tried after this time only */
-#define CALM_MS 1500	/* only threads that may ask V8 or Python are tried for this time; for V8 that is the first one */
+#define CALM_MS 1500	/* only threads that may ask V8 (the first one) or Python are tried for this time, if the process has either */
 #define NAP_US 1000
 
 /* May the thread be tried?  It must be running, or sleep in a call where that is safe, after some time.  The kernel reports this without
@@ -65,7 +65,8 @@ static int explain_injection_failure(const struct inject_process *p, int ret, in
 	return 0;
 }
 
-/* Loads the agent in a thread that is stopped at a safe point, and resumes the thread. */
+/* Loads the agent in a thread that is stopped at a safe point, and resumes the thread unless it did not return in time.  Returns 0 (a text
+ * in d is a notice), -EAGAIN if another thread is to be tried, or another -errno with a sentence. */
 static int load_agent_in_thread(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
 {
 	unsigned may_call = inject_may_call(t);
@@ -98,7 +99,8 @@ static int load_agent_in_thread(struct inject_process *p, struct inject_thread *
 	return ret == -EBUSY ? -EAGAIN : explain_injection_failure(p, ret, result, d);
 }
 
-/* Returns -EAGAIN if this thread cannot be used now.  only_calm: the thread is used only if it may call the host. */
+/* Returns what load_agent_in_thread() returns, or -EAGAIN if this thread cannot be used now.  only_calm: the thread is used only if it may
+ * call V8 or Python. */
 static int try_injection_in_thread(struct inject_process *p, struct inject_thread *t, bool only_calm, const char *library,
 				   const char *socket, struct diag *d)
 {

@@ -12,14 +12,15 @@
  * long. */
 bool inject_find_library(char *path, size_t bytes);
 
-/* Checks the preconditions without touching the process.  Returns 0, or -errno with the reason and a remedy in d. */
+/* Checks the preconditions without touching the process.  Waits up to 2 s for one that was just started and is loading its libraries.
+ * Returns 0, or -errno with the reason and a remedy in d. */
 int inject_check_preconditions(const struct attach_target *t, const char *library, struct diag *d);
 
 /*
  * Injects the agent.  It connects to socket, and meanwhile(context) must serve that socket while the thread is waited for.  Returns 0 (a
- * text in d is a notice), or -errno with the reason in d.  After an error the process may have loaded the agent, and after -ETIMEDOUT one
- * of its threads remains traced until inject_release_late_threads() lets it go.  adapt: V8 and CPython are asked for their code, if a
- * thread may do so.
+ * text in d is a notice), or -errno with the reason in d.  After an error the process may have loaded the agent, and one of its threads
+ * that did not stop in time may remain traced until inject_release_late_threads() lets it go.  adapt: V8 and CPython are asked for their
+ * code, if a thread may do so.
  */
 int inject(const struct attach_target *t, bool adapt, const char *library, const char *socket, void (*meanwhile)(void *context),
 	   void *context, struct diag *d);

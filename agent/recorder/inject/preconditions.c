@@ -60,7 +60,7 @@ static bool has_library(pid_t pid, const char *library)
 	return is_same_file("/proc/self/root", path) && is_same_file("/proc/self/ns/mnt", namespace);
 }
 
-/* Waits for parts that are not found yet, because the process may have started just now. */
+/* Waits up to START_MS for parts that are not found yet, because the process may have started just now. */
 static int learn_process_when_ready(struct inject_process *p, pid_t pid)
 {
 	int ret = inject_process_learn(p, pid);
@@ -72,8 +72,8 @@ static int learn_process_when_ready(struct inject_process *p, pid_t pid)
 	return ret;
 }
 
-/* Is less memory left below a limit than what the agent, its log and dlopen need, plus as much for the process?  used: its key in
- * /proc/PID/status. */
+/* Are less than ROOM_BYTES left below a limit?  The agent, its log and dlopen need about half of that, and the rest is for the process.
+ * used: key in /proc/PID/status of the memory in use. */
 static bool is_nearly_used_up(pid_t pid, const char *limit, const char *used)
 {
 	uint64_t most = proc_limit(pid, limit), bytes;

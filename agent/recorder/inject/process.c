@@ -16,7 +16,7 @@
 #define TEXT_BYTES_MAX (64u << 20)
 #define LOADER_DATA_BYTES 4096 /* bytes of struct rtld_global that are read; it has 4,300 in glibc 2.36, and the locks are in its middle */
 #define LOCK_BYTES 40u
-#define LOCKS_MAX 3 /* locks of its list, of changes to that, and (2.37) of thread-local storage */
+#define LOCKS_MAX 3 /* the loader's locks of its list, of changes to that, and (since glibc 2.37) of thread-local storage */
 #define KIND_RECURSIVE 1
 
 /* The first members of glibc's pthread_mutex_t. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This file finds CPython's function that evaluates frames.  A compiler may put most of it elsewhere.  In Debian's 3.15.2 the function has
+ * Finds CPython's function that evaluates frames.  A compiler may put most of it elsewhere.  In Debian's 3.15.2 the function has
  * 844 bytes, and its jumps lead to a loop of 82,341 bytes that has no symbol.  Conditional jumps do not leave a function.  So the other
  * part is the one to which most of those jumps lead that have a target outside the function's range.
  */
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define FUNCTION_BYTES_MAX (1u << 20)
-#define JUMP_BYTES 6 /* size of 0x0f 0x80 to 0x8f, and the distance */
+#define JUMP_BYTES 6 /* size of a conditional jump: 0x0f, a byte from 0x80 to 0x8f, and a distance of 4 bytes */
 
 static bool is_in_range(uint64_t address, const struct inject_range *r)
 {
@@ -29,7 +29,7 @@ static bool find_function(const struct inject_process *p, uint64_t base, uint64_
 	return true;
 }
 
-/* The code is not decoded.  Bytes that only look like a jump lead anywhere, and are outvoted by real jumps. */
+/* The code is not decoded.  Bytes that only look like a jump lead anywhere, so most jumps to one function are real ones. */
 static void find_other_part(struct inject_process *p, uint64_t base, const unsigned char *code)
 {
 	const struct inject_range *f = &p->evaluate[0];

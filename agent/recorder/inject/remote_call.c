@@ -2,8 +2,8 @@
 /*
  * Calls dlopen and then the agent's function in a stopped thread.  Both calls return to its frame (signal_frame.c).
  *
- * During dlopen the thread is stopped at each of its system calls, up to the one of the frame.  So it is seen if dlopen has to wait for the
- * loader.  Nothing was done yet then, and the call is taken back at once, because the thread that holds the lock may wait for this very
+ * During dlopen the thread is stopped at each of its system calls, up to the one of the frame.  If the first one waits for the loader's
+ * lock, dlopen has done nothing yet, and the call is taken back at once, because the thread that holds the lock may wait for this very
  * thread.
  *
  * The agent's function talks to the recorder, so it runs freely.  It stores a number in memory when it is done, and then waits a moment to
@@ -146,7 +146,7 @@ int inject_call_agent(struct inject_thread *t, uint64_t function, unsigned may_c
 		if (status >> 16 == PTRACE_EVENT_STOP && interrupted)
 			return note_if_thread_returned(t);
 		pass = WSTOPSIG(status) == SIGSTOP && status >> 16 == 0 ? SIGSTOP : 0;
-		t->restart_is_lost = true; /* the process is being stopped, and so is this thread once it has resumed */
+		t->restart_is_lost = true; /* unless this is a fault, the process is being stopped, and so is the thread once it resumes */
 		if (!pass && status >> 16 != PTRACE_EVENT_STOP)
 			ret = -EFAULT;
 	}

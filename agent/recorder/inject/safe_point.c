@@ -30,7 +30,7 @@
 #define ERESTART_RESTARTBLOCK_ 516
 #define CS_WORD ((8 + 40 + 18 * 8) / 8) /* word of uc_mcontext.gregs[REG_CSGSFS], counted from the return address */
 #define FUTEX_COMMAND 0x7f
-#define FUTEX_WAIT_BITSET_ 9 /* conditions, semaphores and joins use it, while locks use FUTEX_WAIT */
+#define FUTEX_WAIT_BITSET_ 9 /* conditions, semaphores and joins use it, while locks of the loader and of malloc use FUTEX_WAIT */
 
 /* Returns the type of the file that a descriptor refers to, or 0. */
 static mode_t type_of_descriptor(pid_t pid, uint64_t fd)
@@ -42,7 +42,7 @@ static mode_t type_of_descriptor(pid_t pid, uint64_t fd)
 	return stat(path, &s) == 0 ? s.st_mode & S_IFMT : 0;
 }
 
-/* Is it a pipe, a socket or a device?  A thread that reads from one is not in the loader, which reads libraries from files only. */
+/* Is it a pipe, a socket or a character device?  A thread that reads from one is not in the loader, which reads libraries from files. */
 static bool is_not_file_descriptor(pid_t pid, uint64_t fd)
 {
 	mode_t kind = type_of_descriptor(pid, fd);
@@ -115,7 +115,7 @@ static bool sleeps_in_safe_call(const struct inject_thread *t)
 	       inject_sleeps_safely(t->process->pid, r->orig_rax, r->rdi, r->rsi);
 }
 
-/* Are signals waiting to be delivered to the thread?  Then the kernel ends the call as it should. */
+/* Are signals waiting to be delivered to the thread, so that the kernel is right to end its call?  True also if that cannot be read. */
 static bool has_deliverable_signal(const struct inject_thread *t)
 {
 	struct proc_status s;
@@ -161,7 +161,8 @@ static bool stack_has_room(const struct finding *f)
 	       f->stack.end - at + INJECT_BLOCK_BYTES + needed < proc_limit(f->t->process->pid, "Max stack size");
 }
 
-/* Is the frame of a signal handler on the stack?  The frame has the handler's return address, and behind it struct ucontext. */
+/* Is the frame of a signal handler on the stack?  The frame has the handler's return address, and behind it struct ucontext.  True also if
+ * the stack cannot be read. */
 static bool is_in_signal_handler(const struct inject_thread *t, uint64_t end)
 {
 	uint64_t *words = malloc(SCAN_BYTES);
@@ -180,8 +181,8 @@ static bool is_in_signal_handler(const struct inject_thread *t, uint64_t end)
 	return found;
 }
 
-/* Is the thread in a restartable sequence (linux/rseq.h)?  The kernel would abort it at the thread's next return to it, wherever that is.
- * Kernels before 5.13 do not tell, and the answer is no then. */
+/* Is the thread in a restartable sequence (linux/rseq.h)?  The kernel restarts a sequence only if the thread returns into it from the stop,
+ * and forgets the sequence if dlopen is called instead.  Kernels before 5.13 do not tell, and the answer is no then. */
 static bool is_in_restartable_sequence(const struct inject_thread *t)
 {
 	struct {

@@ -4,7 +4,7 @@
  * kernel would have put there for a signal handler (registers and signal mask).  The calls made in the thread return to libc's `mov $15,
  * %rax; syscall`, as handlers do.  A recorder that is alive stops the thread at that system call and restores everything itself, which also
  * keeps the kernel's restart state of an interrupted call.  If the recorder was killed, the thread makes the system call, and the kernel
- * restores its state.  Only then does a relative timeout start again.
+ * restores its state.  The relative timeout of an interrupted call then starts again.
  *
  * No code is put into the process and no memory is mapped in it.  Knows x86-64.
  */
@@ -42,7 +42,7 @@ void inject_frame_restart_call(struct user_regs_struct *r)
 }
 
 /* Writes the extended state in the kernel's layout for signals, which has the parts in use, their content, and two magic numbers.  Returns
- * the number of bytes written, or 0. */
+ * the number of bytes written, or 0 if the saved state is too short for that. */
 static size_t write_frame_xstate(unsigned char *to, const struct inject_thread *t)
 {
 	struct _fpx_sw_bytes sw = { .magic1 = FP_XSTATE_MAGIC1 };

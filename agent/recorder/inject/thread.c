@@ -3,7 +3,7 @@
  * Stops one thread of the process, reads its state, and resumes it unchanged.  No other thread is stopped.
  *
  * The stop interrupts the call that the thread sleeps in.  The kernel restarts or continues most calls.  A few fail with EINTR although
- * there is no signal (epoll_wait, calls on sockets with a timeout), and the recorder makes these again, so that the host never sees it.
+ * there is no signal (epoll_wait, calls on sockets with a timeout), and the recorder makes these again, so that the host does not see it.
  */
 #include "agent/recorder/inject/internal.h"
 
@@ -58,8 +58,8 @@ void inject_thread_give_up(const struct inject_thread *t)
 		late.tid[late.nr++] = t->tid;
 }
 
-/* Was the thread detached, or has it ended?  A stop for a signal passes the signal on.  What the thread was made to call ends by itself
- * (signal_frame.c). */
+/* Detaches a thread if it has stopped by now, and passes on the signal for which it stopped.  The call that it was made to run ends by
+ * itself (signal_frame.c).  Returns false if the thread has neither stopped nor ended. */
 static bool release(pid_t tid)
 {
 	int status;
@@ -102,7 +102,7 @@ static int save_thread_state(struct inject_thread *t)
 	return 0;
 }
 
-/* The registers are set last, because the thread still resumes by its frame if the recorder is killed before that. */
+/* The registers are set last.  If the recorder is killed before that, the thread still resumes by its frame. */
 void inject_thread_resume(struct inject_thread *t)
 {
 	struct iovec x = { t->xstate, t->xstate_bytes };
@@ -129,7 +129,7 @@ int inject_thread_stop(struct inject_thread *t)
 	int64_t until_ms = inject_now_ms() + STOP_MS;
 	int status, ret;
 
-	/* PTRACE_O_EXITKILL is not set, because the thread outlives the recorder. */
+	/* PTRACE_O_EXITKILL is not set, because the thread has to outlive the recorder. */
 	if (ptrace(PTRACE_SEIZE, t->tid, NULL, (void *)(uintptr_t)PTRACE_O_TRACESYSGOOD))
 		return errno == ESRCH ? -EAGAIN : -errno;
 	if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL))
@@ -142,7 +142,7 @@ int inject_thread_stop(struct inject_thread *t)
 			return ret == -ESRCH ? -EAGAIN : ret;
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			break;
-		ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)WSTOPSIG(status)); /* the thread first gets a signal of the host */
+		ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)WSTOPSIG(status)); /* a signal of the host is delivered first */
 	}
 	if (WSTOPSIG(status) != SIGTRAP) { /* a signal such as SIGSTOP has stopped the process */
 		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
