@@ -42,13 +42,15 @@ struct doctor {
 	char container_kind[32];
 };
 
+/* Adds a finding, and returns it for doctor_set_remedy().  The texts but section are copied.  Findings beyond DOCTOR_FINDINGS_MAX are not
+ * shown. */
 struct doctor_finding *doctor_add_finding(struct doctor *d, const char *section, const char *name, enum doctor_state state,
 					  const char *says, ...) __attribute__((format(printf, 5, 6)));
 void doctor_set_remedy(struct doctor_finding *f, const char *remedy, ...) __attribute__((format(printf, 2, 3)));
 
 /* Reports this tailor's version, compiler and build id, and the files of its libraries. */
 void doctor_check_build(struct doctor *d);
-/* Reports kernel, user, privileges and limits.  Called first, because it sets the facts above. */
+/* Reports kernel, user, privileges and limits.  Called before doctor_check_sampling(), which needs the facts above that this sets. */
 void doctor_check_machine(struct doctor *d);
 /* Tries each sampling method, and reports what can be recorded with samples. */
 void doctor_check_sampling(struct doctor *d);
@@ -56,7 +58,8 @@ void doctor_check_sampling(struct doctor *d);
  * attached to. */
 int doctor_check_process(struct doctor *d, pid_t pid);
 
-/* Reports which files of a process, or the file of a program (pid 0), lack names of their own functions, also in debug files. */
+/* Reports which files of a process, or the file of a program (pid 0), lack names of their own functions, also in debug files.  At most 32
+ * files are named. */
 void doctor_check_symbols(struct doctor *d, const char *program, pid_t pid);
 
 /* Can samples be taken by any method?  doctor_check_sampling() was called before. */

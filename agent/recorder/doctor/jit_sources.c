@@ -164,7 +164,7 @@ void jit_sources_list_libraries(const char *path, char *text, size_t bytes)
 	text[at] = 0;
 	close(ends[0]);
 	if (!error) {
-		kill(pid, SIGKILL); /* finished, or taking too long, because a file system does not answer */
+		kill(pid, SIGKILL); /* the loader has finished, has filled the text, or takes too long */
 		waitpid(pid, NULL, 0);
 	}
 }
@@ -242,7 +242,7 @@ static void report_engine_libraries(struct look *l, char *libraries)
 	}
 }
 
-/* Searches the whole file, because its string tables have the names of what it defines and needs. */
+/* Reports the interfaces and engines in a program's file and in the libraries that it loads.  Returns 0 or -errno. */
 static int report_jit_sources_of_file(struct look *l, const char *path)
 {
 	int fd = regular_file_open(path), error = 0;

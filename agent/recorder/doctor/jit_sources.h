@@ -26,7 +26,7 @@ int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct j
 int jit_sources_of_program(const char *path, void (*each)(void *context, const struct jit_source *c), void *context);
 
 /* Lists the libraries that a program loads, as reported by the loader, which does not run the program.  Each is on a line with its path.
- * text is "" if there are none. */
+ * text is cut at bytes, and is "" if there are none, or if the loader cannot be started.  Waits for the loader at most 10 s. */
 void jit_sources_list_libraries(const char *path, char *text, size_t bytes);
 
 #endif

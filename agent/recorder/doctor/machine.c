@@ -19,7 +19,7 @@
 
 #define KERNEL "/proc/sys/kernel/"
 #define RING_KIB 4096 /* ring buffer that a recording locks for each CPU, if permitted */
-#define NOFILE_WANTED 4096 /* enough for a descriptor per thread and CPU, when 1,000 threads are attached to */
+#define NOFILE_WANTED 4096 /* enough for a descriptor per thread and CPU, with 1,000 threads and 4 CPUs */
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
 #endif

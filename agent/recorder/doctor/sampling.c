@@ -55,7 +55,8 @@ static bool counter_advances(int fd)
 	return read(fd, &value, sizeof(value)) == sizeof(value) && value > 0;
 }
 
-/* Adds a finding with the reason why the kernel refused, and the remedy. */
+/* Adds a finding with the reason why the kernel refused, and the remedy.  no_such, no_such_remedy: these texts for an event that the
+ * machine does not have. */
 static void add_open_failure_finding(struct doctor *d, const char *name, int error, const char *no_such, const char *no_such_remedy)
 {
 	struct doctor_finding *f;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads shell scripts without being a shell.  A word is followed if it is a literal, or if the text behind its last variable is one
+ * Reads shell scripts without being a shell.  A word is followed if it is a literal, or if the text behind its last slash is one
  * ("$JAVA_HOME/bin/java" is looked for as java).  A variable alone stands for the values that the script assigns to it.  The text is
  * untrusted, and its size is bounded.
  */
@@ -45,7 +45,8 @@ static bool is_shell_name_character(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Reads a word as the shell sees it, without its quotes, up to a blank or an operator outside quotes.  Returns the end of the word. */
+/* Reads a word as the shell sees it, without its quotes, up to the line's end, or to a blank or an operator outside quotes and
+ * substitutions.  The copy is cut at WORD_BYTES.  Returns the end of the word. */
 static const char *read_shell_word(const char *at, char word[WORD_BYTES])
 {
 	size_t n = 0;

@@ -14,7 +14,7 @@ bool script_is_shell(const char *interpreter);
 
 /*
  * Calls each(context, command, is_sourced) for commands that the script at path may become.  A command is a path, or a name to be looked
- * for in PATH.  There are at most SCRIPT_COMMANDS_MAX.  A script that cannot be read has none.
+ * for in PATH.  There are at most SCRIPT_COMMANDS_MAX.  A script that cannot be read has none, and only its first 256 KiB are read.
  */
 #define SCRIPT_COMMANDS_MAX 16
 void script_each_command(const char *path, void (*each)(void *context, const char *command, bool is_sourced), void *context);

@@ -59,7 +59,7 @@ static int look_at_mapping(void *files, const struct proc_mapping *m)
 	return 0;
 }
 
-/* Appends a name to a list if it is not in it yet, as far as there is room.  between: the separator. */
+/* Appends a name to a list if there is room, and if the list's text does not contain the name yet.  between: the separator. */
 static void add_name(char *list, size_t bytes, const char *name, const char *between)
 {
 	size_t at = strlen(list);
