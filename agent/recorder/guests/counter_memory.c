@@ -150,7 +150,7 @@ void counter_memory_end_block(struct counter_memory *m, uint64_t number)
 		remove_ended_blocks(m);
 }
 
-/* Reads a block's counters, with copies added up.  Returns true if any has changed. */
+/* Reads a block's counters, with copies added up.  Returns true if any has changed, or if this is the first time. */
 static bool sum_block_counters(struct block *b)
 {
 	bool changed = !b->was_read;

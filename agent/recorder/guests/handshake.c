@@ -98,7 +98,7 @@ static bool refuse_for_want_of_descriptors(int socket)
 	return h.fd >= 0;
 }
 
-/* Receives the message of a connection that has sent something, or closed. */
+/* Receives the message of a connection that has sent something, or closed.  Returns 0, or -errno after it was refused and closed. */
 static int receive_handshake_message(struct handshake *h)
 {
 	char control[CMSG_SPACE(sizeof(h->fds))] __attribute__((aligned(8)));

@@ -19,7 +19,7 @@
 #define GIVEN_UP_NS 10000000000ull
 #define RECORD_MIN 16u
 #define ANEW_BYTES (512u << 10)
-#define LATE_MAX 10000u /* records published while they are given up; limited, because a guest can go on with that for ever */
+#define LATE_MAX 10000u /* attempts to give up frames at the end, limited because a guest can publish a record during each of them */
 
 /* Sets a file's size as ftruncate(2) does.  The recorder may have inherited a limit of file sizes (ulimit -f), which is meant for the files
  * of the host and for the trace.  The log is memory, so the limit is lifted for it where that is permitted. */

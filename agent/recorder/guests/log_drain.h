@@ -43,13 +43,14 @@ struct log_drain {
 /* Creates a sealed log for pid, of at most ring_bytes (halved while there is no room).  *fd: for the guest; the caller closes it.  Returns
  * 0 or -errno. */
 int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int *fd);
+/* Notes in the log that it is not drained any more, so that the guest switches itself off, and unmaps it.  l may be closed already. */
 void log_drain_close(struct log_drain *l);
 /* Keeps the guest from reserving space from now on.  Records that it has appended are still to be drained. */
 void log_drain_refuse_writers(struct log_drain *l);
 
 /*
- * Passes on complete records by record(context, tid, bytes, size).  bytes is valid until the call returns.  finished: no writer is left, or
- * none may append, so unpublished records are given up.
+ * Passes on complete records by record(context, tid, bytes, size).  bytes is valid until that call returns.  finished: no writer is left,
+ * or none may append, so unpublished records are given up, unless l->until_ns comes first.  now_ns: CLOCK_MONOTONIC.
  */
 void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,
 	       void (*record)(void *context, uint32_t tid, const void *bytes, size_t size), void *context);

@@ -21,7 +21,7 @@
 #define PAGE_SHIFT 12
 #define SECTIONS_MAX 4096u
 #define NR_SUBJECT 4
-#define PLACE_NONE UINT64_MAX /* address of a record that is about none */
+#define PLACE_NONE UINT64_MAX /* value of `address` in records that are not about an address of code */
 
 struct record {
 	struct record *before, *behind; /* neighbours in the order of arrival */
@@ -391,7 +391,8 @@ static const struct subject_fields {
 	{ JITREG_FLOW, { F(flow, level), F(flow, component), NONE }, false },
 };
 
-/* Finds a record's subject, and its address, or PLACE_NONE.  Returns false if the record is only about the moment, or unknown. */
+/* Finds a record's subject, and its address, or PLACE_NONE.  Returns false for a record that is not to be kept, since it is about one
+ * moment, ends or moves others, or is unknown. */
 static bool find_record_subject(uint32_t id, uint32_t tid, const struct schema_value *v, uint64_t subject[NR_SUBJECT], uint64_t *address)
 {
 	*address = PLACE_NONE;

@@ -17,12 +17,12 @@ struct registration_cache;
 int registration_cache_create(uint64_t limit_bytes, struct registration_cache **out);
 void registration_cache_destroy(struct registration_cache *s);
 
-/* Takes a whole record with its prefix.  A registration is added, and a record that ends or moves registrations is applied to them.
- * values: the record's fields from schema_parse(). */
+/* Takes a whole record with its prefix.  A copy of a registration is added, and a record that ends or moves registrations is applied to
+ * them.  values: the record's fields from schema_parse(). */
 void registration_cache_add(struct registration_cache *s, uint32_t tid, const void *record, size_t bytes,
 			    const struct schema_value *values);
 
-/* Calls each() for all records, in the order of their registration. */
+/* Calls each() for all records, in the order of their arrival. */
 void registration_cache_each_record(const struct registration_cache *s,
 				    void (*each)(void *context, uint32_t tid, const void *record, size_t bytes), void *context);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keeps connections that were accepted and have sent nothing yet.  The recorder goes on draining rings and does not wait for them.  One
- * that remains silent for VISITORS_WAIT_MS is closed.  Context: thread.
+ * that was silent for VISITORS_WAIT_MS is closed by the next visitors_take_ready() that finds none ready.  Context: thread.
  */
 #ifndef TAILOR_VISITORS_H
 #define TAILOR_VISITORS_H
