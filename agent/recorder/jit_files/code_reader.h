@@ -19,9 +19,9 @@ void code_reader_destroy(struct code_reader *r);
 void code_reader_add_range(struct code_reader *r, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
 /* Notes a sample of pid.  Hot. */
 void code_reader_note_sample(struct code_reader *r, uint32_t pid, uint64_t address);
-/* Called when pid has executed another program, since its memory has changed. */
+/* Called when pid has executed another program or has ended, since its memory has changed or is gone. */
 void code_reader_forget_process(struct code_reader *r, uint32_t pid);
-/* Reads the code that was sampled since the last call, and writes it to the trace. */
+/* Reads the code that was sampled since the last call, and small code that was added, and writes it to the trace. */
 void code_reader_drain(struct code_reader *r, struct trace_writer *w);
 
 #endif

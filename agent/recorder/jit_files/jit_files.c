@@ -32,7 +32,7 @@
 #define DUMPS_MAX 16u	   /* most files of one process */
 #define LOOKS_AT_FIRST 100
 #define LOOK_EVERY 10
-#define ENDED_DRAINS 20u   /* drains after a process's end at which its files are still read */
+#define ENDED_DRAINS 20u   /* after a process's end, its files are read at so many drains, and at one more */
 #define PATH_BYTES 4200u
 #define LATE_NS 200000000u /* time without a new line in a perf map, after which lines are taken to have been buffered by the JIT */
 #define DELETED " (deleted)"
@@ -50,7 +50,7 @@ struct watched {
 	unsigned ended; /* 1 + number of drains since its end; 0: it lives */
 	bool options_read;
 	int root;	/* descriptor of the process's root directory, with which its files can be opened after its end */
-	uint64_t mapped_ns; /* time of its first executable memory: no code is older, whatever program the PID ran before */
+	uint64_t mapped_ns; /* time of its first memory for code, or of its fork; code that was there before gets it, too */
 	int map_fd;	/* descriptor of the perf map; -1: there is none yet */
 	struct stat map_st;
 	/* bytes of the perf map that were read; its size as of until_ns; times of the last two looks at that size */
@@ -68,7 +68,7 @@ struct jit_files {
 	struct watched **watched;
 	uint32_t nr, capacity;
 	uint32_t last; /* index of the process that find_watched_process() found last */
-	uint64_t missed; /* 1 + PID that it did not find the last time; 0: none */
+	uint64_t missed; /* 1 + PID that find_watched_process() did not find the last time; 0: none */
 	bool past, other_clock; /* jit_files_set_past() */
 	uint32_t left_out;
 	struct {
@@ -76,7 +76,7 @@ struct jit_files {
 		uid_t owner, user; /* owner of the first file, and user of its process */
 		char path[128];
 	} of_others;
-	uint64_t end_ns, nr_ambiguous; /* nr_ambiguous: perf_map_ambiguous() of forgotten processes */
+	uint64_t end_ns, nr_ambiguous; /* nr_ambiguous: sum of perf_map_ambiguous() of forgotten processes */
 	int64_t end_s;
 	struct code_reader *reader; /* NULL: an import, or memory ran out */
 	struct page_reader *pages;  /* NULL: an import, or memory ran out */
@@ -253,7 +253,7 @@ static bool is_jitdump_path(const char *path, size_t bytes)
 }
 
 /* Is this a regular file of the process's user or of root?  The path of the mapping may name another file by now, which any user may have
- * put there. */
+ * put there.  If the process's user is unknown, as in an import, any regular file is taken. */
 static bool is_file_of_process(const struct watched *w, const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && (w->identity.uid == (uid_t)-1 || st->st_uid == w->identity.uid || st->st_uid == 0);
@@ -376,8 +376,8 @@ static void write_jitdump_record(void *context, uint32_t id, uint64_t time_ns, u
 	trace_record_values(r->w, id, time_ns, r->pid, tid, values, nr);
 }
 
-/* Reads fd from *at on, piece by piece: up to limit bytes, and what this drain may still read.  Each piece goes to take(), which returns
- * false to end the reading.  Advances *at. */
+/* Reads fd from *at on, piece by piece, until limit bytes, the bytes that this drain may still read, or its processor time are used up.
+ * Each piece goes to take(), which returns false to end the reading.  Advances *at. */
 static void read_file_pieces(struct jit_files *f, int fd, uint64_t *at, uint64_t limit,
 			     bool (*take)(void *context, const char *piece, size_t n), void *context)
 {

@@ -66,8 +66,8 @@ void jitdump_destroy(struct jitdump *j)
 	free(j);
 }
 
-/* Converts a timestamp to CLOCK_MONOTONIC; it is never later than now.  The frequency of the counter is measured over the time since the
- * file was found, which is exact enough, since the timestamps are recent. */
+/* Converts a timestamp to CLOCK_MONOTONIC.  The result is not later than now.  The frequency of the counter is measured over the time since
+ * the file was found, which is exact enough, since the timestamps are recent. */
 static uint64_t convert_timestamp(const struct jitdump *j, uint64_t timestamp, const struct jitdump_clock *now)
 {
 	uint64_t ns;

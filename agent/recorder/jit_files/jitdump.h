@@ -13,6 +13,7 @@
 #include "jitreg/trace/schema.h"
 
 struct jitdump;
+/* Gets a record, with its time converted to CLOCK_MONOTONIC.  values are valid until it returns. */
 typedef void (*jitdump_record)(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *values,
 			       int nr_values);
 
@@ -27,7 +28,7 @@ struct jitdump *jitdump_create(uint64_t mapped_ns);
 void jitdump_destroy(struct jitdump *j);
 /*
  * Reads the next bytes of the file, in pieces of any size, and calls record() for each complete record.  now: the clocks of this moment.
- * 0; -ENOMEM; or -EBADMSG if this is no jitdump file, or malformed from here on.  After an error nothing more can be read.
+ * Returns 0, -ENOMEM, or -EBADMSG if this is no jitdump file, or malformed from here on.  After an error nothing more can be read.
  */
 int jitdump_feed(struct jitdump *j, const void *bytes, size_t nr, const struct jitdump_clock *now, jitdump_record record,
 		 void *context);

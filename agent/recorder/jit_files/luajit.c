@@ -19,7 +19,7 @@
 #define PROCESSES_MAX 64
 #define SEARCHED_BYTES (64ull << 20) /* most memory of a process that one look searches */
 #define PIECE_BYTES (256u << 10)
-#define LOOK_NS 200000000ull /* interval after the first search that found no list: doubled by each, reset when code memory is mapped */
+#define LOOK_NS 200000000ull /* interval of searches after code memory was mapped, which each search that finds no list doubles */
 #define LOOK_NS_MAX 12800000000ull
 #define THREAD_BYTES_MAX 256 /* most bytes from the thread to the global state */
 #define GLOBAL_BYTES 1024    /* first bytes of the global state, one word of which points to the main thread */
@@ -31,7 +31,7 @@
 #define TYPE_STRING 4
 #define NAME_BYTES 512
 
-/* LuaJIT's GCtrace, its first members. */
+/* The first members of LuaJIT's GCtrace. */
 struct lua_trace {
 	uint64_t next;
 	uint8_t marked, type;

@@ -18,7 +18,7 @@ void page_reader_destroy(struct page_reader *r);
 void page_reader_note_code(struct page_reader *r, uint32_t pid, uint64_t address, uint64_t bytes);
 /* Notes a sample of pid.  Hot. */
 void page_reader_note_sample(struct page_reader *r, uint32_t pid, uint64_t address);
-/* Called when pid has executed another program, since its memory has changed. */
+/* Called when pid has executed another program or has ended, since its memory has changed or is gone. */
 void page_reader_forget_process(struct page_reader *r, uint32_t pid);
 /* Reads sampled pages and writes them to the trace.  Does nothing if it did so less than a tenth of a second ago, unless it is the last
  * time. */

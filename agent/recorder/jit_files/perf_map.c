@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_MAX_BYTES 4096u /* a longer line that comes in two pieces is cut there */
+#define LINE_MAX_BYTES 4096u /* a longer line is cut there */
 #define CODE_BYTES_MAX (1ull << 32)
 #define ADDRESS_MAX (1ull << 56)
 #define RANGES_MAX (4u << 20) /* most ranges that are remembered; code beyond them is reported as new whenever its line is repeated */
@@ -54,7 +54,8 @@ void perf_map_restart(struct perf_map *m)
 	m->line_bytes = 0;
 }
 
-/* Parses a hexadecimal number and the blank behind it.  Returns their bytes, or 0 if there is no number. */
+/* Parses a hexadecimal number and the blank behind it.  Returns their bytes, or 0 if there is no number of at most 16 digits with a blank
+ * behind it. */
 static size_t parse_hex_number(const char *text, size_t bytes, uint64_t *v)
 {
 	size_t i = 0, digits = 0;

@@ -22,19 +22,20 @@ struct perf_map_entry {
 	size_t name_bytes;
 };
 
-/* Parses one line, without its newline.  e->name points into it.  0 or -EBADMSG. */
+/* Parses one line, without its newline.  e->name points into it.  Returns 0 or -EBADMSG. */
 int perf_map_parse_line(const char *line, size_t bytes, struct perf_map_entry *e);
 
 struct perf_map;
-/* time_ns: time since which the entry's name holds; JITREG_TIME_BEFORE: from the beginning. */
+/* Gets an entry, which is valid until it returns.  time_ns: time since which the entry's name holds, JITREG_TIME_BEFORE if it holds from
+ * the beginning. */
 typedef void (*perf_map_report)(void *context, const struct perf_map_entry *e, uint64_t time_ns);
 
 /* Returns NULL if memory runs out. */
 struct perf_map *perf_map_create(void);
 void perf_map_destroy(struct perf_map *m);
-/* Called when the file is read again from its first byte.  Forgets an incomplete line; entries are kept. */
+/* Called when the file is read again from its first byte.  Forgets an incomplete line, and keeps the entries. */
 void perf_map_restart(struct perf_map *m);
-/* A look at the file: the lines that are fed were written after the look before (since_ns) and before this one (until_ns). */
+/* The lines that are fed were written between two looks at the file, of which one was at since_ns and the next at until_ns. */
 struct perf_map_look {
 	uint64_t since_ns, until_ns;
 	const struct unloads *unloads; /* all up to until_ns; NULL: none */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times at which memory for code of one process was freed and mapped again.  A perf map has no times, so a second name for an address is
- * taken to hold since such a time.  The newest UNLOADS_MAX are kept.  Context: thread.
+ * Keeps the times at which memory for code of one process was freed and mapped again.  A perf map has no times, so a second name for an
+ * address is taken to hold since such a time.  The newest UNLOADS_MAX are kept.  Context: thread.
  */
 #ifndef TAILOR_UNLOADS_H
 #define TAILOR_UNLOADS_H
@@ -16,7 +16,7 @@ struct unload {
 	bool mapped_again;
 };
 
-/* All zeros: there are none. */
+/* If it is all zeros, there are none. */
 struct unloads {
 	struct unload *unload; /* a ring buffer of UNLOADS_MAX, in the order in which they were added; NULL: none, or memory ran out */
 	uint64_t nr; /* number that was ever added */
@@ -27,9 +27,9 @@ void unloads_add(struct unloads *u, uint64_t start, uint64_t end, uint64_t time_
 /* Notes that executable memory was mapped there, so that earlier unloads of the range count for unloads_before_name(). */
 void unloads_mapped(struct unloads *u, uint64_t start, uint64_t end, uint64_t time_ns);
 /*
- * Returns the time at which the memory [start, end) was freed, if it was mapped again later: the last such time up to since_ns, else the
- * first after it.  Times up to after_ns, since which the range has had its earlier name, and later than until_ns do not count; the range's
- * new name was written between since_ns and until_ns.  0: it was not freed.  u may be NULL.
+ * Returns the time at which memory of [start, end) was freed that was mapped again later.  The range's new name was written between
+ * since_ns and until_ns.  The last such time up to since_ns is returned, or else the first after it.  Times up to after_ns, since which the
+ * range has had its earlier name, do not count, and neither do times later than until_ns.  Returns 0 if there is none.  u may be NULL.
  */
 uint64_t unloads_before_name(const struct unloads *u, uint64_t start, uint64_t end, uint64_t after_ns, uint64_t since_ns,
 			     uint64_t until_ns);
