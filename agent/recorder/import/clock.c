@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define TASKS_MAX (1u << 20)
-#define APART_NS 10000000 /* most that the differences in their middle half may vary; if they vary more, the tasks are not the same */
+#define APART_NS 10000000 /* the middle half of the differences varies by less, unless the tasks are not the same */
 
 struct import_task {
 	uint64_t key, time_ns;
@@ -31,7 +31,7 @@ static void add_other_task(struct import_other *o, const struct trace_record *r,
 		size_t capacity = o->capacity ? 2 * o->capacity : 256;
 		struct import_task *bigger = capacity > TASKS_MAX ? NULL : realloc(o->task, capacity * sizeof(*bigger));
 
-		*no_memory = !bigger; /* at TASKS_MAX there are enough tasks, so no more are kept */
+		*no_memory = !bigger; /* no more tasks are kept, also if there are TASKS_MAX, which are enough */
 		o->task = bigger ? bigger : o->task;
 		o->capacity = bigger ? capacity : o->capacity;
 	}

@@ -31,7 +31,7 @@ static bool is_pipe(const struct stat *st)
 	return S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode);
 }
 
-/* Maps the input file.  *copy: the copy of a pipe, which the caller closes, also after an error. */
+/* Maps the input file.  *copy: the copy of a pipe, which the caller closes, also after an error.  Returns 0, or -errno with a sentence. */
 static int map_input_file(const char *path, void **bytes, struct stat *st, FILE **copy, struct diag *d)
 {
 	bool standard = strcmp(path, IMPORT_STANDARD_INPUT) == 0;

@@ -22,16 +22,16 @@ struct import_options {
 
 struct import_result {
 	uint64_t samples, bytes, lost;
-	uint64_t registrations; /* number of records of agents that were taken from the other trace */
+	uint64_t registrations; /* number of records about generated code that were taken from the other trace */
 };
 
-/* Imports a file.  Returns 0, or -errno with a sentence. */
+/* Imports a file.  Returns 0 and fills in *out, or returns -errno with a sentence. */
 int import_file(const struct import_options *o, struct import_result *out, struct diag *d);
 
 /* Times of another trace that was recorded at the same time. */
 struct import_other {
 	uint64_t wall_ahead_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC when it began */
-	struct import_task *task; /* tasks that started or exited, sorted */
+	struct import_task *task; /* tasks that started or exited, sorted by event, process and thread */
 	size_t nr, capacity;
 };
 /* Reads the times of a trace.  Returns 0, or -errno with a sentence, and then import_other_fini() need not be called. */
@@ -47,9 +47,9 @@ struct import_times {
 /* Finds how the file's times relate to CLOCK_MONOTONIC.  o: NULL if there is no other trace. */
 struct import_times import_times(const struct perf_data *p, const struct import_other *o);
 /*
- * Writes the file's records to a trace.  written_s: when perf wrote its file, in seconds since 1970.  If the file has no clock, its last
- * record is taken to be of that time.  Files that were written more than a minute later do not belong to the sampled processes.  Returns 0,
- * or -errno with a sentence.
+ * Writes the file's records to a trace.  written_s: when perf wrote its file, or when the file was read from a pipe, in seconds since 1970.
+ * If the file has no clock, its last record is taken to be of that time.  Files that were written more than a minute later do not belong to
+ * the sampled processes.  Returns 0, or -errno with a sentence.
  */
 int import_records(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t written_s,
 		   struct import_result *out, struct diag *d);

@@ -388,8 +388,7 @@ bool perf_data_find_event(const struct perf_data *p, const struct perf_event_hea
 	if (p->nr_events <= 1)
 		return p->nr_events;
 	if (h->type == PERF_RECORD_SAMPLE) {
-		/* Either the id stands first, whatever the event's layout is, or all events have one layout (layouts_can_be_told_apart()).
-		 * */
+		/* Either the id stands first in all layouts, or all events have one layout (layouts_can_be_told_apart()). */
 		if (l->sample_type & PERF_SAMPLE_IDENTIFIER) {
 			if (h->size >= sizeof(*h) + sizeof(id))
 				memcpy(&id, h + 1, sizeof(id));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parses perf.data files (linux tools/perf/Documentation/perf.data-file-format.txt): events, header features, and records in order.  File
- * and pipe form (`perf record -o -`) and compressed records (-z) are supported; the other byte order and directories (--threads) are not.
+ * and pipe form (`perf record -o -`) and compressed records (-z) are supported, but not the other byte order and directories (--threads).
  * Every byte is untrusted, so sections and records are checked against the size of the file before they are used.  A truncated file is read
  * up to its end.  The bytes belong to the caller, and texts point into them.  Context: thread.
  */
@@ -16,7 +16,7 @@
 
 #define PERF_DATA_EVENTS_MAX 64u
 #define PERF_DATA_RECORD_BYTES 65536u
-/* type of a record of perf's own; records after it are later than all records before the previous one of this type */
+/* The type of a record of perf's own.  Records after it are later than all records before the previous one of this type. */
 #define PERF_DATA_FINISHED_ROUND 68u
 
 struct perf_data_text {
@@ -77,8 +77,8 @@ struct perf_data_cursor {
  * or -ENOMEM.  The caller ends with perf_data_close_cursor(). */
 int perf_data_next_record(const struct perf_data *p, struct perf_data_cursor *c, struct perf_event_header *room);
 void perf_data_close_cursor(struct perf_data_cursor *c);
-/* Finds the event of a sample or another record.  Returns false for a sample whose event is not in the file.  Another record without an
- * event counts as one of the first event. */
+/* Finds the event of a sample or another record.  Returns false for a sample whose event is not in the file, and if the file has no events.
+ * Another record without an event counts as one of the first event. */
 bool perf_data_find_event(const struct perf_data *p, const struct perf_event_header *h, uint32_t *event);
 /* Takes the next word of the command line.  *at: 0 before the first word.  Returns false if there are no more. */
 bool perf_data_next_command_word(const struct perf_data *p, size_t *at, struct perf_data_text *word);

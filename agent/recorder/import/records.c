@@ -157,7 +157,8 @@ static void note_sampled_pid(void *import, const struct sample_seen *seen)
 		m->pids[seen->pid / 8] |= (unsigned char)(1u << seen->pid % 8);
 }
 
-/* Converts a time of the file to the trace's clock.  0 is the time of records that perf synthesized. */
+/* Converts a time of the file to the trace's clock.  0 is the time of records that perf synthesized.  In a file without times, the present
+ * record gets tick_ns. */
 static void shift_time_to_our_clock(const struct import *m, void *time_ns)
 {
 	uint64_t t;
@@ -191,8 +192,8 @@ static uint64_t *sample_word(struct perf_event_header *h, uint64_t type, uint64_
 	return (uint64_t *)h + at / 8;
 }
 
-/* Passes a sample on to the sink, with its time on the trace's clock, and with its weight as period.  weight: NULL: the sample's own
- * period, or its event's. */
+/* Passes a sample on to the sink, with its time on the trace's clock, and with its weight as period.  If weight is NULL, the period is the
+ * sample's own, or that of its event. */
 static void add_sample(struct import *m, uint32_t event, struct perf_event_header *h, const uint64_t *weight)
 {
 	const struct perf_data_event *e = &m->data->event[event];
@@ -224,8 +225,8 @@ static uint64_t *counter_value(struct import *m, uint64_t id, uint32_t tid)
 	return &m->counted[m->nr_counted++];
 }
 
-/* Passes on a sample that has read counters (-e '{a,b}:S') as one sample of each counter.  The weight is what the counter has counted since
- * its previous sample. */
+/* Passes on a sample that has read counters (-e '{a,b}:S') as one sample of each counter that has counted since its previous sample.  The
+ * weight is what it has counted since. */
 static void on_read_sample(struct import *m, uint32_t event, const struct perf_event_header *h, const struct record_sample *s)
 {
 	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];

@@ -31,7 +31,7 @@ struct sampled_kernel {
 /* Notes a mapping of the kernel itself ("[kernel.kallsyms]_text", whose offset is the address of the symbol _text), or of a module
  * ("[nf_tables]", ".../nf-tables.ko.zst"). */
 void sampled_kernel_note_mapping(struct sampled_kernel *k, const struct mapping *m);
-/* Notes a BPF program. */
+/* Notes the symbol if it is a BPF program. */
 void sampled_kernel_note_symbol(struct sampled_kernel *k, const struct kernel_symbol *s);
 
 /* These are the functions of a struct kernel_names_origin, whose context is the struct sampled_kernel. */
