@@ -42,8 +42,9 @@ struct postgres_backend *engines_find_backend(const struct engines *e, pid_t pid
 	return i && i != NONE ? e->backend[i - 1] : NULL;
 }
 
-/* When did a process get an agent?  An agent connects by a socket, but the kernel reports forks and programs in rings that are drained
- * later.  So the time is kept until the process is known.  An agent that connected before the exec is not that of the executed program. */
+/* by_pid also keeps the time at which a process got an agent.  An agent connects by a socket, but the kernel reports forks and programs in
+ * rings that are drained later, so the process may not be known yet.  An agent that connected before an exec is not that of the executed
+ * program. */
 #define AGENT 1	     /* key of by_pid, with the pid; the value is ms from the beginning of the recording, plus 2 */
 #define AGENT_GONE 1 /* value of that key after the process has exited */
 
@@ -177,7 +178,7 @@ static void add_server_process(struct engines *e, pid_t pid, uint64_t since_ns)
 		return;
 	generated_code_find_mappings(&b->code, pid);
 	b->is_parent = engines_is_postmaster(e, pid);
-	if (b->is_parent) /* a postmaster maps libraries when it starts, before it is recorded; the kernel reports only later mappings */
+	if (b->is_parent) /* a postmaster that runs has mapped its libraries already, and the kernel reports only later mappings */
 		postgres_server_find_llvm(e, b);
 }
 
@@ -315,7 +316,8 @@ void engines_note_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_
 static void begin_wait_event(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen)
 {
 	e->has_switches = true;
-	/* the wait is over: another processor's ring, which was drained before, had its end */
+	/* Only waits of the first thread count.  If the end of this wait was in another processor's ring, which was drained before, it is
+	 * over. */
 	if (seen->pid != seen->tid || seen->time_ns <= b->came_ns)
 		return;
 	b->wait = (struct postgres_wait){ .begin_ns = seen->time_ns };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads from the memory of database servers without an agent what they execute, and writes it to the trace as records of jitreg.  Nothing
- * in them is changed, stopped or waited for.  All functions but engines_create() take NULL, which means that there is no recording.
- * Context: thread.
+ * Reads from the memory of database servers without an agent what they execute, and from that of all servers what they wait for, and writes
+ * it to the trace as records of jitreg.  Nothing in them is changed, stopped or waited for.  All functions but engines_create() take NULL,
+ * which means that there is no recording.  Context: thread.
  */
 #ifndef TAILOR_ENGINES_H
 #define TAILOR_ENGINES_H
@@ -24,7 +24,8 @@ struct engines_says {
 	void *context;
 };
 
-/* stack_bytes: the most stack bytes that are copied with a sample.  Returns NULL if memory runs out. */
+/* w has to outlive the result, and *says is copied.  stack_bytes: the most stack bytes that are copied with a sample.  Returns NULL if
+ * memory runs out. */
 struct engines *engines_create(struct trace_writer *w, const struct engines_says *says, uint32_t stack_bytes);
 void engines_destroy(struct engines *e);
 
@@ -46,7 +47,8 @@ void engines_note_agent(struct engines *e, pid_t pid);
 void engines_add_sample(struct engines *e, const struct sample_seen *seen, bool leaves);
 /* Notes that a thread comes to a processor (comes), or leaves one.  Writes a wait that is over, and makes no other system call. */
 void engines_note_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, bool comes);
-/* Reads from the servers' memory what was sampled since the previous call, and what lasts.  Called after rings were drained. */
+/* Reads from the servers' memory the plans that were sampled since the previous call, those of statements that last, and what processes
+ * wait for.  Called after rings were drained. */
 void engines_poll_backends(struct engines *e, uint64_t now_ns);
 /* Writes that all plans and waits end.  Called at the end of a recording. */
 void engines_end_plans(struct engines *e, uint64_t now_ns);

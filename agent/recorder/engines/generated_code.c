@@ -55,7 +55,7 @@ static int mapping_holds_region(void *context, const struct proc_mapping *m)
 	return is_generated_mapping(m) && !(m->prot & PROT_WRITE) && m->start <= r->address && m->end >= r->address + r->bytes;
 }
 
-/* Copies a region to the trace.  Returns false if the region does not exist any more. */
+/* Copies a region to the trace.  Returns false if the region does not exist any more, or is writable. */
 static bool copy_region_to_trace(struct generated_region *r, pid_t pid, struct trace_writer *w, uint64_t *written)
 {
 	unsigned char *bytes = *written < WRITTEN_MAX ? malloc(r->bytes) : NULL;
@@ -71,7 +71,7 @@ static bool copy_region_to_trace(struct generated_region *r, pid_t pid, struct t
 		return ret != -EFAULT;
 	}
 	now_ns = clock_now_ns();
-	/* Other memory may be mapped there by now, to which code is being written, so the bytes count only if the mapping is as it was. */
+	/* Other memory may be mapped there by now, to which code is being written, so the bytes count only if it is not writable. */
 	is_there = proc_each_mapping(pid, mapping_holds_region, r) == 1;
 	if (is_there) {
 		TRACE_PUT(w, code_bytes, now_ns, (uint32_t)pid, 0, .address = r->address, .loaded_ns = TRACE_NOT_LOADED,

@@ -26,8 +26,8 @@ void generated_code_note_mapping(struct generated_code *g, uint64_t address, uin
 void generated_code_find_mappings(struct generated_code *g, pid_t pid);
 /*
  * Copies regions that were noted since the previous call to the trace.  *written: bytes that were copied so far, of all processes together,
- * which are limited; regions beyond the limit, or for which memory runs out, are left out.  Returns false if some regions do not exist any
- * more.
+ * which are limited.  Regions beyond the limit, or for which memory runs out, are left out.  Returns false if some regions do not exist any
+ * more, or are writable.
  */
 bool generated_code_copy_to_trace(struct generated_code *g, pid_t pid, struct trace_writer *w, uint64_t *written);
 

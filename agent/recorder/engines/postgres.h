@@ -50,8 +50,8 @@ struct postgres_plan {
 	bool changed, same_root; /* changed: memory had other values at checked_ns; same_root: but the same root */
 	unsigned evidence;	 /* evidence for it on a stack: bits of postgres_backend.c */
 	uint64_t portal;	 /* portal of the cursor that runs it; 0: not needed */
-	/* when the backend's statement and state began that were present when it was read; state_us is UINT64_MAX if the plan was of an
-	 * earlier state */
+	/* when the backend's statement and state began (µs since 2000) that were present when the plan was read; state_us is UINT64_MAX if
+	 * the plan was of an earlier state */
 	uint64_t start_us, state_us;
 	uint64_t begin_ns, seen_ns, checked_ns;
 	uint64_t mark;
@@ -63,16 +63,18 @@ struct postgres_backend {
 	struct postgres_server *server;
 	uint64_t born_ns;
 	uint64_t entry;		    /* address of its PgBackendStatus; 0: not known yet */
-	uint64_t start_us, state_us; /* when the statement and state began that were read last */
+	uint64_t start_us, state_us; /* when the statement and state began (µs since 2000) that were read last */
 	uint64_t polled_ns, changed_ns; /* polled_ns: not used; changed_ns: when start_us and state_us were first read */
 	uint64_t looked_ns, top_end_ns; /* top_end_ns: end of the statement's query before the present one */
-	bool announced, titled, is_parent, has_samples, sampled, lost, had_top; /* had_top: the present statement's query was read */
+	/* announced: its session is in the trace; titled: name is from its title; has_samples: since the last look; sampled: ever; lost:
+	 * its plans are not read any more; had_top: the present statement's query was read */
+	bool announced, titled, is_parent, has_samples, sampled, lost, had_top;
 	uint32_t nr_marks;
 	char name[256], application[64];
 	uint32_t class_said[POSTGRES_NR_CLASSES]; /* number of functions of each class that are in the trace */
 	uint32_t llvm_nr;
 	uint64_t llvm_function[8];
-	bool llvm_mapped;
+	bool llvm_mapped; /* llvmjit.so may have been mapped since its functions were looked for */
 	struct generated_code code;
 	struct postgres_wait {
 		uint64_t begin_ns, read_ns; /* begin_ns is 0 without a wait; read_ns is 0 until info is read */
@@ -134,7 +136,9 @@ void postgres_server_find_llvm(struct engines *e, struct postgres_backend *b);
 void postgres_server_add_class(struct postgres_server *s, enum postgres_class class, uint64_t function);
 
 /* ---- postgres_records.c */
+/* Writes the component of the backend's session with its present name, and before that, once, the levels and the session's object. */
 void postgres_write_session(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
+/* Writes the classes of functions that have other functions than when they were written for this backend. */
 void postgres_write_classes(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
 /* Writes a wait that is over.  info: the server's wait_event_info. */
 void postgres_write_wait(struct engines *e, const struct postgres_backend *b, uint32_t info, uint64_t begin_ns, uint64_t end_ns);
@@ -161,12 +165,12 @@ void postgres_backend_end_plans(struct engines *e, struct postgres_backend *b, u
 
 /* ---- postgres_plans.c */
 /* Reads the plan of an executed query, and writes its components, but not that its objects live.  Returns NULL if it is no plan, if it
- * changed while it was read, or if memory runs out. */
+ * changed while it was read, or if memory runs out.  If b has POSTGRES_PLANS plans, the one seen least recently is forgotten. */
 struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_backend *b, const struct postgres_query *q, bool top,
 					 uint64_t begin_ns);
 /* Writes that the objects of a plan live from this time on, and ends other plans with objects at the same addresses. */
 void postgres_plan_set_live(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
-/* Ends a plan and frees it. */
+/* Ends a plan and frees it.  The last plan of b takes its place, so pointers to that one are invalid. */
 void postgres_plan_forget(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
 
 /* ---- engines.c */

@@ -23,7 +23,7 @@
 
 #define ENTRY_BYTES 512
 #define US_TO_2000 946684800000000ull /* µs from 1970 to the server's epoch */
-/* a statement that lasts for longer is read without a sample; if queries are short, any statement is */
+/* A statement that lasts for longer is read without a sample.  While queries are short, any statement is. */
 #define LASTING_NS 5000000ull
 #define BUSY_NS 100000000ull	      /* interval of looks at a backend that has no samples */
 #define TITLE_NS 50000000ull	      /* time after which a new process has its title */
@@ -209,8 +209,8 @@ static bool may_be_query_address(const struct postgres_sighting *s, uint64_t wor
 	return word > 65535 && word < 1ull << 47 && !(word & 7) && (word < s->at - STACK_BYTES || word > s->at + STACK_BYTES);
 }
 
-/* Finds the query of a frame that no known plan fits.  The words nearest to the return address come first.  Returns false if there is none.
- * */
+/* Finds the query of a frame that no known plan fits.  The words below the return address come first, the nearest of them first.  Returns
+ * false if there is none. */
 static bool find_query_on_stack(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, struct postgres_query *q)
 {
 	struct postgres_reader r = postgres_server_reader(e, b);

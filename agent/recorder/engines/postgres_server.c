@@ -20,7 +20,7 @@
 struct image {
 	pid_t pid;
 	uint64_t base;
-	struct postgres_range constants[CONSTANTS]; /* read-only mappings; older linkers put constants beside the code */
+	struct postgres_range constants[CONSTANTS]; /* all mappings that are not writable, since older linkers put constants beside code */
 	uint32_t nr_constants;
 	uint64_t inode, llvm; /* llvm: begin of llvmjit.so */
 };

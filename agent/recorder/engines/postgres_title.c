@@ -52,7 +52,7 @@ void postgres_title_read(struct postgres_backend *b)
 	if (fd >= 0)
 		close(fd);
 	title[n > 0 ? n : 0] = 0;
-	/* these are the postmaster's arguments: the process is the postmaster, or was just forked from it */
+	/* The process is the postmaster, or was just forked from it and has the postmaster's arguments, or they cannot be read. */
 	if (!begins_with(title, PREFIX)) {
 		snprintf(b->name, sizeof(b->name), "postmaster");
 		return;
