@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor attach: record running processes from outside.  Their threads are counted by inherited perf events.  Images and mappings are read
+ * tailor attach records running processes from outside.  Their threads are counted by inherited perf events.  Images and mappings are read
  * from /proc, generated code from the GDB JIT interface, perf maps, jitdump files and the memory of JVMs.  No process is changed or
  * stopped, unless --inject loads the agent into it.  A JVM is asked to write a perf map if its memory may not have the names of all of its
  * code, unless --no-adapt is given.
@@ -117,8 +117,8 @@ static bool wait_for_recording_end(const struct session_options *o, pid_t pid)
 	return ended;
 }
 
-/* Has the recorder of a process with an agent record it.  If that recorder is dormant, it has all registrations since the process's start.
- * Returns an exit status. */
+/* Has the recorder of a process with an agent record it.  If that recorder is dormant, the trace begins with the registrations that it has
+ * kept since the process's start.  Returns an exit status. */
 static int record_by_own_recorder(const struct session_options *o, pid_t pid, int argc, char **argv)
 {
 	FILE *to = o->quiet ? NULL : stderr;
@@ -197,7 +197,7 @@ struct sources {
 	const struct jit_host *unheard; /* first host, except libraries for others, that this way does not hear and that is not in use */
 	const struct jit_host *named;	/* host whose code has names all the same, by an option of its own or by entries for debuggers */
 	const struct jit_host *python;	/* CPython, which does not register its functions by itself */
-	bool files, memory; /* there is a perf map or a jitdump file; there is executable memory without a file */
+	bool files, memory; /* whether there is a perf map or a jitdump file, and whether there is executable memory without a file */
 };
 
 static void note_jit_source(void *context, const struct jit_source *c)

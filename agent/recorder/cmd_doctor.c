@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor doctor: prints what can be recorded on this machine, and, for what is unavailable, the reason and a remedy if one is known. */
+/* tailor doctor prints what can be recorded on this machine, and, for what is unavailable, the reason and a remedy if one is known. */
 #include "agent/recorder/doctor/doctor.h"
 #include "agent/recorder/doctor/jit_sources.h"
 #include "agent/recorder/doctor/lacks.h"

@@ -15,8 +15,8 @@ struct run_request {
 };
 int cmd_run_recorded(struct run_request *r);
 
-/* Records running processes.  argc and argv: the words of the command, which are sent to the recorder that the process may have already;
- * argc 0: such a process is refused.  Frees the array of pids.  Returns the exit status of `tailor attach`. */
+/* Records running processes.  argc and argv: the words of the command, which are sent to the recorder that the process may have already.
+ * With argc 0, such a process is refused.  Frees the array of pids.  Returns the exit status of `tailor attach`. */
 int cmd_attach_recorded(struct session_options *o, struct pid_list *pids, int argc, char **argv);
 
 #endif

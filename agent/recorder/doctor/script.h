@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Is it the name of a shell? */
+/* Is the file of this path a shell, by its name? */
 bool script_is_shell(const char *interpreter);
 
 /*

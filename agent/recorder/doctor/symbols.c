@@ -15,7 +15,7 @@
 #define FILES_MAX 32
 
 struct files {
-	struct dpkg_file file[FILES_MAX]; /* the paths are on the heap; say() frees them */
+	struct dpkg_file file[FILES_MAX]; /* say() frees their paths */
 	size_t nr;
 	pid_t pid; /* process whose root directory the paths belong to; 0: this one's */
 };

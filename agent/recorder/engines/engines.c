@@ -45,7 +45,7 @@ struct postgres_backend *engines_find_backend(const struct engines *e, pid_t pid
 /* by_pid also keeps the time at which a process got an agent.  An agent connects by a socket, but the kernel reports forks and programs in
  * rings that are drained later, so the process may not be known yet.  An agent that connected before an exec is not that of the executed
  * program. */
-#define AGENT 1	     /* key of by_pid, with the pid; the value is ms from the beginning of the recording, plus 2 */
+#define AGENT 1	     /* key of by_pid, with the pid.  The value is ms from the beginning of the recording, plus 2. */
 #define AGENT_GONE 1 /* value of that key after the process has exited */
 
 static uint32_t ms_since_begin(const struct engines *e, uint64_t time_ns)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define GENERATED_REGIONS 32 /* regions per process; with more, the oldest are forgotten, and are copied again if they are noted again */
+#define GENERATED_REGIONS 32 /* regions per process.  The oldest of more are forgotten, and are copied again if they are noted again. */
 
 struct generated_code {
 	struct generated_region {

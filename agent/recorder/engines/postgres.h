@@ -17,12 +17,12 @@
 #define POSTGRES_WORDS_NEAR 40	    /* number of words from the first on in which the query's address is searched */
 #define POSTGRES_WORDS_PORTAL 100   /* index of the word up to which the query's portal is searched, from the return address on */
 #define POSTGRES_WORDS 256	    /* words that are kept of a frame of standard_ExecutorRun */
-#define POSTGRES_SIGHTINGS 512	    /* such frames that are kept between two looks; further ones are dropped */
+#define POSTGRES_SIGHTINGS 512	    /* most such frames that are kept between two looks, so that further ones are dropped */
 
 /* An executed program that is a server.  Processes that were forked from it, without another exec, share it. */
 struct postgres_server {
 	uint64_t base;
-	const struct postgres_layout *layout; /* NULL: unknown version, nothing is read */
+	const struct postgres_layout *layout; /* NULL: its version or standard_ExecutorRun is unknown, so only waits are read */
 	struct postgres_code code;
 	struct postgres_catalog catalog;
 	struct postgres_range run; /* standard_ExecutorRun, with all of its unwind range */
@@ -127,8 +127,9 @@ struct engines {
 
 /* ---- postgres_server.c */
 /* Finds the server that this process runs.  The result belongs to e.  Returns NULL if it runs none, or if memory runs out.  A server of an
- * unknown version has no layout. */
+ * unknown version, or without unwind information for standard_ExecutorRun, has no layout. */
 struct postgres_server *postgres_server_find(struct engines *e, pid_t pid);
+/* Returns a reader of the backend's memory by e->memory->pages, which the caller has set to its process by page_cache_reset(). */
 struct postgres_reader postgres_server_reader(struct engines *e, const struct postgres_backend *b);
 /* Sets b->llvm_function to the functions of llvmjit.so that compile, if this process has it mapped. */
 void postgres_server_find_llvm(struct engines *e, struct postgres_backend *b);
@@ -175,6 +176,7 @@ void postgres_plan_forget(struct engines *e, struct postgres_backend *b, struct 
 
 /* ---- engines.c */
 struct postgres_backend *engines_find_backend(const struct engines *e, pid_t pid);
+/* Returns the server's process with this PID in the server's PID namespace, or NULL. */
 struct postgres_backend *engines_find_own_pid(const struct engines *e, const struct postgres_server *s, pid_t own_pid);
 /* Notes how long a query, or the code generated for it, existed.  If that is short, looks come sooner for a while, because other queries
  * may end between two looks, too. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds what a backend executes, from two sources:
+ * Finds the queries that a backend executes.  There are two sources.
  *  - The entry in the server's table of backends has the begin of the present statement and state, and the variable ActivePortal its
  *    query.  They are read now and then, and show statements that last.
  *  - Frames of standard_ExecutorRun on sampled stacks have the query's address in a register that the function further in has saved.
@@ -8,8 +8,8 @@
  *
  * A frame was sampled before it is looked at, and memory is reused.  What is read is taken for the sampled query
  *  - only if a second word of it is on the stack (its state, or the root of its plan),
- *  - and for a backend's own statement, only if that began before the sample; for a query inside of it, only if its statement,
- *    text or portal is further out on the stack.
+ *  - for a backend's own statement, only if that began before the sample,
+ *  - for a query inside of it, only if its statement, text or portal is further out on the stack.
  *
  * Other queries are left out.  Their samples have no node, and the report says so.
  */
@@ -269,8 +269,8 @@ static struct postgres_plan *find_top_plan(struct postgres_backend *b)
 	return NULL;
 }
 
-/* Reads the leader's statement before a worker's.  The worker's query gets the component of the leader's, with the text that is written for
- * that one. */
+/* Reads the leader's statement before a worker's, unless it is known.  The worker's query gets the component of the leader's, with the text
+ * that is written for that one. */
 static void read_leader_statement(struct engines *e, const struct postgres_backend *b, uint64_t now_ns)
 {
 	struct postgres_backend *leader = b->leader ? engines_find_own_pid(e, b->server, b->leader) : NULL;

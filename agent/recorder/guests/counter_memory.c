@@ -30,7 +30,7 @@ struct counter_memory {
 	} arena[ARENAS_MAX];
 	uint32_t nr_arenas;
 	uint64_t nr_counters; /* counters in all arenas */
-	uint64_t nr_announced; /* counters of all blocks; at most nr_counters, so that blocks that overlap cannot make reads unbounded */
+	uint64_t nr_announced; /* counters of all blocks, at most nr_counters, so that blocks that overlap cannot make reads unbounded */
 	struct block *block;
 	uint32_t nr_blocks, blocks_capacity, nr_ended;
 	struct hash_map block_of; /* maps (number, 0) to 1 + index */

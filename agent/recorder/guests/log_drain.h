@@ -36,12 +36,12 @@ struct log_drain {
 	uint32_t nr_late;	 /* attempts to give up frames that are unpublished at the end; see LATE_MAX */
 	unsigned char *copy;
 	size_t copy_capacity;
-	uint64_t until_ns; /* CLOCK_MONOTONIC; log_drain() stops at the first record after it; 0: it reads all */
+	uint64_t until_ns; /* CLOCK_MONOTONIC time after which log_drain() stops within 32 records; 0: it reads all */
 	bool has_more;	   /* log_drain() has stopped because of until_ns */
 };
 
-/* Creates a sealed log for pid, of at most ring_bytes (halved while there is no room).  *fd: for the guest; the caller closes it.  Returns
- * 0 or -errno. */
+/* Creates a sealed log for pid, of at most ring_bytes (halved while there is no room).  *fd: its descriptor for the guest, which the caller
+ * closes after success.  Returns 0 or -errno. */
 int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int *fd);
 /* Notes in the log that it is not drained any more, so that the guest switches itself off, and unmaps it.  l may be closed already. */
 void log_drain_close(struct log_drain *l);

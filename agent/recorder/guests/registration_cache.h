@@ -26,6 +26,7 @@ void registration_cache_add(struct registration_cache *s, uint32_t tid, const vo
 void registration_cache_each_record(const struct registration_cache *s,
 				    void (*each)(void *context, uint32_t tid, const void *record, size_t bytes), void *context);
 
+/* Return the number of records that are kept, and the bytes of memory that they take. */
 uint64_t registration_cache_nr_records(const struct registration_cache *s);
 uint64_t registration_cache_bytes(const struct registration_cache *s);
 /* Returns how many records were dropped, because of the limit or for want of memory, since the last call. */

@@ -14,7 +14,7 @@
 #define MISC_BUILD_ID_SIZE (1u << 15)
 #define TEXT_MAX 4096u
 #define WORDS_BYTES_MAX (2u << 20) /* the kernel's own limit of a command line */
-#define BUILD_ID_EVENT_BYTES 36u /* header, pid, 20 bytes of the id, how many of them count, padding; a path follows */
+#define BUILD_ID_EVENT_BYTES 36u /* header, pid, 20 bytes of the id, how many of them count, and padding, before a path */
 
 /* Types of perf's own records, from tools/perf/util/event.h. */
 enum {

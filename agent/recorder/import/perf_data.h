@@ -41,7 +41,7 @@ struct perf_data_build_id {
 struct perf_data {
 	const unsigned char *bytes;
 	uint64_t size, data_start, data_end;
-	bool pipe, cut; /* pipe: the form that perf writes to pipes; cut: perf was killed, or the file ends in a record */
+	bool pipe, cut; /* pipe: the form that perf writes to pipes; cut: perf was killed, the file ends early, or a record is invalid */
 	uint32_t nr_events;
 	struct perf_data_event event[PERF_DATA_EVENTS_MAX];
 	struct hash_map ids; /* kernel's id of a counter -> its event */

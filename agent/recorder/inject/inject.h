@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads the agent into a running process: one of its threads is stopped at a safe point, calls the process's own dlopen and then the
+ * Loads the agent into a running process.  One of its threads is stopped at a safe point, calls the process's own dlopen and then the
  * agent, and is resumed in its previous state.  All other threads run on.  Context: thread.
  */
 #ifndef TAILOR_INJECT_H

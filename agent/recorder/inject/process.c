@@ -14,7 +14,7 @@
 #define V8_INTERRUPT "_ZN2v87Isolate16RequestInterruptEPFvPS0_PvES2_"
 #define DLOPEN_MODE_INTERNAL 0x80000000ull /* flag of __libc_dlopen_mode */
 #define TEXT_BYTES_MAX (64u << 20)
-#define LOADER_DATA_BYTES 4096 /* bytes of struct rtld_global that are read; it has 4,300 in glibc 2.36, and the locks are in its middle */
+#define LOADER_DATA_BYTES 4096 /* bytes of struct rtld_global that are read, of 4,300 in glibc 2.36, whose middle has the locks */
 #define LOCK_BYTES 40u
 #define LOCKS_MAX 3 /* the loader's locks of its list, of changes to that, and (since glibc 2.37) of thread-local storage */
 #define KIND_RECURSIVE 1

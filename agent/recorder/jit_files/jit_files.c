@@ -50,7 +50,7 @@ struct watched {
 	unsigned ended; /* 1 + number of drains since its end; 0: it lives */
 	bool options_read;
 	int root;	/* descriptor of the process's root directory, with which its files can be opened after its end */
-	uint64_t mapped_ns; /* time of its first memory for code, or of its fork; code that was there before gets it, too */
+	uint64_t mapped_ns; /* time of its first memory for code, or of its fork, which code of an unknown earlier time gets, too */
 	int map_fd;	/* descriptor of the perf map; -1: there is none yet */
 	struct stat map_st;
 	/* bytes of the perf map that were read; its size as of until_ns; times of the last two looks at that size */

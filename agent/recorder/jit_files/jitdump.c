@@ -284,7 +284,7 @@ static void fill_missing_line_names(struct jitdump *j, const struct schema_value
 }
 
 /*
- * Undoes the shift of line tables by the size of an ELF header.  Whether the writer shifts is found out from the tables so far: it does if
+ * Undoes the shift of line tables by the size of an ELF header.  Whether the writer shifts is found out from the tables so far.  It does if
  * one starts where the header would end, or ends behind its code, and none has an entry before the header's end.
  */
 static void undo_elf_header_shift(struct jitdump *j, uint64_t code_bytes)

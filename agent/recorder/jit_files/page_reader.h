@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the bytes of unregistered code: sampled pages of anonymous executable regions, each once from the process's memory, soon after its
- * first sample.  Pages with registered code are not read.  Context: thread.
+ * Reads the bytes of unregistered code.  Each sampled page of an anonymous executable region is read once from the process's memory, soon
+ * after its first sample, up to 4,096 pages in a recording.  Pages with registered code are not read.  Context: thread.
  */
 #ifndef TAILOR_PAGE_READER_H
 #define TAILOR_PAGE_READER_H

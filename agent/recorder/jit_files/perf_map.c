@@ -14,7 +14,7 @@
 #define LINE_MAX_BYTES 4096u /* a longer line is cut there */
 #define CODE_BYTES_MAX (1ull << 32)
 #define ADDRESS_MAX (1ull << 56)
-#define RANGES_MAX (4u << 20) /* most ranges that are remembered; code beyond them is reported as new whenever its line is repeated */
+#define RANGES_MAX (4u << 20) /* most ranges that are remembered.  Code beyond them is reported as new whenever its line is repeated. */
 
 /* A range of the tree (tsearch(3)), whose comparison takes overlapping ranges for equal, so all ranges in it are disjoint. */
 struct range {
@@ -124,7 +124,7 @@ static uint64_t merge_range_of_entry(struct perf_map *m, const struct perf_map_e
 		if (r->start == key.start && r->end == key.end && r->name == key.name &&
 		    !unloads_before_name(look->unloads, key.start, key.end, r->from_ns, look->since_ns, look->until_ns))
 			return SAID_BEFORE;
-		/* if only the name is new, the range gets it; if the bounds differ, the merged range has no name */
+		/* If only the name is new, the range gets it.  If the bounds differ, the merged range has no name. */
 		if (r->start != key.start || r->end != key.end)
 			key.name = 0;
 		key.start = r->start < key.start ? r->start : key.start;
