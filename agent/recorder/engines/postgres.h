@@ -64,7 +64,8 @@ struct postgres_backend {
 	uint64_t born_ns;
 	uint64_t entry;		    /* address of its PgBackendStatus; 0: not known yet */
 	uint64_t start_us, state_us; /* when the statement and state began (µs since 2000) that were read last */
-	uint64_t polled_ns, changed_ns; /* polled_ns: not used; changed_ns: when start_us and state_us were first read */
+	uint64_t polled_ns, changed_ns; /* polled_ns: not used; changed_ns: when start_us and state_us were first read, or set back by
+					 * read_leader_statement() */
 	uint64_t looked_ns, top_end_ns; /* top_end_ns: end of the statement's query before the present one */
 	/* announced: its session is in the trace; titled: name is from its title; has_samples: since the last look; sampled: ever; lost:
 	 * its plans are not read any more; had_top: the present statement's query was read */

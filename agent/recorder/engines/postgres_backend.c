@@ -27,7 +27,7 @@
 #define LASTING_NS 5000000ull
 #define BUSY_NS 100000000ull	      /* interval of looks at a backend that has no samples */
 #define TITLE_NS 50000000ull	      /* time after which a new process has its title */
-#define UNSEEN_NS 100000000ull	      /* time without a sample after which a query inside of another one has ended */
+#define UNSEEN_NS 100000000ull	      /* time without a sample after which a query inside of another one is taken to have ended */
 #define CLOCKS_NS 1000000	      /* clocks of server and kernel may differ by this */
 #define STACK_BYTES (64u << 20)	      /* a word that points this near to the stack is no query's address */
 

@@ -12,8 +12,8 @@
  * long. */
 bool inject_find_library(char *path, size_t bytes);
 
-/* Checks the preconditions without touching the process.  Waits up to 2 s for one that was just started and is loading its libraries.
- * Returns 0, or -errno with the reason and a remedy in d. */
+/* Checks the preconditions without touching the process.  Waits up to 2 s if needed libraries are not found, because the process may have
+ * just been started.  Returns 0, or -errno with the reason and a remedy in d. */
 int inject_check_preconditions(const struct attach_target *t, const char *library, struct diag *d);
 
 /*

@@ -25,9 +25,9 @@
 
 #define PIECE_BYTES (256u << 10)
 #define DRAIN_BYTES (4u << 20) /* most bytes read of one file at a drain, because rings fill meanwhile */
-#define DRAIN_BYTES_ALL ((uint64_t)64 << 20) /* most of all files at a drain, also at the last, so that TERM ends a recording soon */
+#define DRAIN_BYTES_ALL ((uint64_t)64 << 20) /* most bytes read of all files at a drain, also at the last, so that TERM ends it soon */
 #define DRAIN_NS_ALL 1000000000u	/* most processor time of a drain, because short lines take longer than their bytes suggest */
-#define PAST_BYTES_ALL ((uint64_t)4 << 30)   /* most of all files in an import, where no ring fills meanwhile */
+#define PAST_BYTES_ALL ((uint64_t)4 << 30)   /* most bytes read of all files in an import, where no ring fills meanwhile */
 #define WATCHED_MAX 4096u
 #define DUMPS_MAX 16u	   /* most files of one process */
 #define LOOKS_AT_FIRST 100
