@@ -169,9 +169,9 @@ static void note_unread_jvm(struct session *s, pid_t pid, const char *why)
 	session_note_lack(s, pid, &l);
 }
 
-/* Asks a JVM to write a perf map, and writes a notice on the result.  again: this is the end of the recording, and the map is for code that
- * was compiled since the beginning.  is_read: most of its code is read from its memory, so the map is only for what a compiler in Java
- * compiled. */
+/* Asks a JVM to write a perf map.  A notice says that it did, unless `again`, or why it did not, unless the process has ended.  again: this
+ * is the end of the recording, and the map is for code that was compiled since the beginning.  is_read: most of its code is read from its
+ * memory, so the map is only for what a compiler in Java compiled. */
 static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_read, bool again)
 {
 	struct diag d = { "" };
@@ -255,8 +255,8 @@ static void add_unanswered_python_notice(struct attach *a)
 		       "code. %s", advice);
 }
 
-/* Notes what this process's hosts lack because of their version, which no way of recording supports.  Database servers are left to
- * agent/recorder/engines, which notes this itself. */
+/* Notes what this process's hosts lack because of their version, which no way of recording supports.  Hosts without generated code
+ * (database engines) are left out.  agent/recorder/engines notes this itself for PostgreSQL. */
 static void add_lacks(struct attach *a, pid_t pid, const struct host_lacks *lacks)
 {
 	for (unsigned i = 0; i < lacks->nr; i++)

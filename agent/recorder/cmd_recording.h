@@ -6,7 +6,8 @@
 
 #include "agent/recorder/session/options.h"
 
-/* Records a command, and all that it starts.  Returns the exit status of `tailor run`. */
+/* Records a command and the processes that it starts, until the command has ended, or with `follow` all of them.  Returns the exit status
+ * of `tailor run`. */
 struct run_request {
 	struct session_options session;
 	bool follow, no_preload, spark;

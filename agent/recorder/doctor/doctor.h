@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds what can be recorded on this machine.  The result is a list of findings.  A finding that is unavailable or restricted has the
- * reason and, if one is known, a remedy: a command or an instruction.  machine.c reads settings and limits, and sampling.c tries every
- * sampling method.  Nothing on the machine is changed.  Context: thread.
+ * reason and, if one is known, a remedy, which is a command or an instruction.  machine.c reads settings and limits, and sampling.c tries
+ * every sampling method.  Nothing on the machine is changed.  Context: thread.
  */
 #ifndef TAILOR_DOCTOR_H
 #define TAILOR_DOCTOR_H

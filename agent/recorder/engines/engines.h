@@ -17,7 +17,7 @@
 
 struct engines;
 
-/* Functions by which engines report to the recording: notices for its user, and what a server lacks for the trace. */
+/* Functions by which engines report to the recording.  They take notices for its user, and what a server lacks for the trace. */
 struct engines_says {
 	void (*notice)(void *context, const char *sentence);
 	void (*lack)(void *context, pid_t pid, const struct host_lack *l);
@@ -29,7 +29,7 @@ struct engines_says {
 struct engines *engines_create(struct trace_writer *w, const struct engines_says *says, uint32_t stack_bytes);
 void engines_destroy(struct engines *e);
 
-/* Notes a process that is recorded and ran already. */
+/* Notes a recorded process that ran already when its recording began. */
 void engines_add_process(struct engines *e, pid_t pid);
 /* Is pid the parent of a server's processes (PostgreSQL's postmaster)?  If so, a user who names it means all of them. */
 bool engines_is_postmaster(const struct engines *e, pid_t pid);
@@ -45,7 +45,8 @@ void engines_note_agent(struct engines *e, pid_t pid);
 
 /* Notes a sample.  leaves: it was taken because the thread leaves its processor.  Makes no system call. */
 void engines_add_sample(struct engines *e, const struct sample_seen *seen, bool leaves);
-/* Notes that a thread comes to a processor (comes), or leaves one.  Writes a wait that is over, and makes no other system call. */
+/* Notes that a thread comes to a processor (comes), or leaves one.  Writes the wait of a process whose first thread comes back.  Makes no
+ * system call but for writing. */
 void engines_note_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, bool comes);
 /* Reads from the servers' memory the plans that were sampled since the previous call, those of statements that last, and what processes
  * wait for.  Called after rings were drained. */

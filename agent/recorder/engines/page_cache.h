@@ -14,7 +14,7 @@ struct page_cache {
 	pid_t pid;
 	uint64_t page[PAGE_CACHE_PAGES]; /* address of the page; 0: free */
 	unsigned char bytes[PAGE_CACHE_PAGES][4096];
-	uint64_t nr_reads; /* number of pages that were read, each by a system call */
+	uint64_t nr_reads; /* number of reads of a page, each a system call, also of those that failed */
 };
 
 /* Forgets all pages, and reads from this process from now on. */

@@ -17,7 +17,7 @@
 #define POSTGRES_WORDS_NEAR 40	    /* number of words from the first on in which the query's address is searched */
 #define POSTGRES_WORDS_PORTAL 100   /* index of the word up to which the query's portal is searched, from the return address on */
 #define POSTGRES_WORDS 256	    /* words that are kept of a frame of standard_ExecutorRun */
-#define POSTGRES_SIGHTINGS 512	    /* most such frames that are kept between two looks, so that further ones are dropped */
+#define POSTGRES_SIGHTINGS 512	    /* most such frames that are kept between two looks */
 
 /* An executed program that is a server.  Processes that were forked from it, without another exec, share it. */
 struct postgres_server {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of PostgreSQL's wait events, as pg_stat_activity has them.  Context: any. */
+/* Gives PostgreSQL's wait events the names that pg_stat_activity shows.  Context: any. */
 #ifndef TAILOR_POSTGRES_WAITS_H
 #define TAILOR_POSTGRES_WAITS_H
 

@@ -241,9 +241,9 @@ static void read_and_expire_holes(struct log_drain *l, bool finished, uint64_t n
 }
 
 /*
- * An empty log is reset to the beginning of the ring, so that a host that is drained in time uses the same few pages again.  The first
- * access to a page costs the host 2 us, which is more than the records in the page.  The log is not reset after a writer was given up,
- * because that one may still write.
+ * An empty log of which ANEW_BYTES were used is reset to the beginning of the ring, so that a host that is drained in time uses the same
+ * few pages again.  The first access to a page costs the host 2 us, which is more than the records in the page.  The log is not reset after
+ * a writer was given up, because that one may still write.
  */
 static void rewind_empty_log(struct log_drain *l)
 {

@@ -403,8 +403,8 @@ bool perf_data_find_event(const struct perf_data *p, const struct perf_event_hea
 	return true;
 }
 
-/* Returns 0 if all events have times or none has, and all are of one clock, because records of several clocks have no order.  Sets
- * p->has_times. */
+/* Returns 0 if all events have times or none has, and all are of one clock, because records of several clocks have no order.  Otherwise
+ * returns -ENOTSUP with a sentence.  Sets p->has_times. */
 static int check_times(struct perf_data *p, const char *path, struct diag *d)
 {
 	const struct perf_event_attr *a = &p->event[0].attr, *b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares the kernel of a perf.data file with the running one.  Only if it is the same, at the same addresses and with the same modules,
- * do names of /proc/kallsyms apply.  Context: thread.
+ * Compares the kernel of a perf.data file with the running one.  Names of /proc/kallsyms apply only if it is the same at the same
+ * addresses, and those of a module only if that was loaded at the same place.  Context: thread.
  */
 #ifndef TAILOR_SAMPLED_KERNEL_H
 #define TAILOR_SAMPLED_KERNEL_H

@@ -56,7 +56,7 @@ static uint64_t find_errno_offset(pid_t pid, uint64_t function)
 	return proc_mem_read(pid, function + at + 7 + (uint64_t)(int64_t)relative, &offset, sizeof(offset)) ? 0 : offset;
 }
 
-/* Is it a pthread_mutex_t that is recursive, as the loader's are? */
+/* Do these LOCK_BYTES look like a recursive pthread_mutex_t, as the loader's locks are? */
 static bool is_loader_lock(const unsigned char *at)
 {
 	static const unsigned char zeros[LOCK_BYTES];

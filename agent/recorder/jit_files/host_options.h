@@ -5,8 +5,8 @@
 
 #include "jitreg/trace/writer.h"
 
-/* Writes a HOST_OPTION for each such option among the arguments or in the environment with which pid's program was started.  Other text of
- * these is not written, since it may be secret. */
+/* Writes a HOST_OPTION for each such option, 8 at most, among the arguments or in the environment with which pid's program was started.
+ * Other text of these is not written, since it may be secret. */
 void host_options_write(struct trace_writer *w, uint32_t pid, uint64_t time_ns);
 /* Does the same for a program that the caller is about to start as pid, with the caller's environment, because the process may end before
  * /proc is read.  command: its arguments, NULL-terminated. */

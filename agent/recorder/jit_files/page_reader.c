@@ -119,7 +119,7 @@ static bool add_known_page(struct page_reader *r, uint32_t pid, uint64_t page)
 	return true;
 }
 
-/* A host may register any number of ranges of any size, so the cost of each is limited: at most ANNOUNCED_PAGES_MAX insertions. */
+/* A host may register any number of ranges of any size, so the cost of each is limited to ANNOUNCED_PAGES_MAX insertions. */
 void page_reader_note_code(struct page_reader *r, uint32_t pid, uint64_t address, uint64_t bytes)
 {
 	uint64_t first = address >> PAGE_BITS, last;
