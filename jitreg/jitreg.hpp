@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitreg for C++11 and later: tags, marks and scopes as objects, which end with their block also when an exception leaves it.
- * What is not here is called as jitreg.h has it.  A mark or scope that is moved from ends nothing.
+ * jitreg for C++11 and later.  Tags, marks and scopes are objects here, which end with their block also when an exception leaves it.  All
+ * other functions are those of jitreg.h.  A mark or scope that was moved from does not end anything.
  *
  *	jitreg::mark query(jitreg::covers::process, "run", {}, number);
  *	...
@@ -29,7 +29,7 @@ struct ref {
 
 inline int link(ref lower, ref upper, uint32_t weight = 1) { return jitreg_link_to(lower, upper, weight); }
 
-/* This component is being lowered, until the block ends: the tracker's top. */
+/* The component that is being lowered, which is the tracker's top until the block ends. */
 class lowering {
 public:
 	lowering(jitreg_tracker &tracker, uint64_t upper) : tracker_(tracker) { jitreg_tracker_push(&tracker, upper); }
@@ -42,8 +42,8 @@ private:
 };
 
 /*
- * The tag of this thread's word, until the block ends.  In a coroutine the block may end on another thread than it began: the word is then
- * that thread's, if it is static TLS, which lies below the thread pointer.
+ * Sets the tag in this thread's word until the block ends, and then restores the old one.  In a coroutine the block may end on another
+ * thread than it began.  If the word is static TLS, which lies below the thread pointer, the word of that other thread is then restored.
  */
 class tag_guard {
 public:
@@ -59,7 +59,7 @@ public:
 	tag_guard &operator=(const tag_guard &) = delete;
 
 private:
-	/* volatile: a compiler takes the thread to be the same in all of a function */
+	/* The assembly is volatile, because a compiler assumes that a function stays on one thread. */
 	static uintptr_t thread()
 	{
 		uintptr_t at = 0;
@@ -74,7 +74,7 @@ private:
 	uint64_t old_;
 };
 
-/* A phase or an execution. */
+/* A phase or one execution of a component; see jitreg_mark_begin(). */
 class mark {
 public:
 	mark(covers what, const char *name, ref of = ref(), uint64_t instance = 0, const char *text = nullptr)
@@ -85,7 +85,7 @@ public:
 	mark(mark &&other) noexcept : handle_(other.handle_) { other.handle_ = 0; }
 	mark(const mark &) = delete;
 	mark &operator=(const mark &) = delete;
-	/* Before the block ends, and with what was done. */
+	/* Ends the mark before its block ends.  units: the amount of work that was done, or 0 if unknown.  Later calls do nothing. */
 	void end(uint64_t units)
 	{
 		if (handle_)
@@ -98,7 +98,7 @@ private:
 	uint64_t handle_;
 };
 
-/* Numbers for the components of a query, which are over when the block ends. */
+/* Numbers for the components of a query.  The numbers, and the components that have them, end with the block. */
 class scope {
 public:
 	scope(uint64_t nr, const char *name, const char *text = nullptr) : first_(jitreg_new_ids(nr)), nr_(nr)
@@ -121,20 +121,21 @@ private:
 };
 
 /*
- * What goes with a fiber, a coroutine or a task from thread to thread: its tag, and its mark (covers::task) if it has one.  leave() before
- * another thread can have the task; a suspended one is destroyed between enter() and leave() if tag_guards live in it.
+ * The tag of a fiber, a coroutine or a task, and its mark (covers::task) if it has one, which move with it from thread to thread.  Call
+ * leave() before another thread can continue the task.  If a suspended task that has tag_guards is destroyed, do so between enter() and
+ * leave(), since they set the word.
  */
 class task {
 public:
 	explicit task(uint64_t tag, uint64_t mark_handle = 0) : tag_(tag), outer_(0), mark_(mark_handle) {}
-	/* This thread goes on with the task; word is this thread's. */
+	/* Continues the task on this thread.  word: the tag word of this thread. */
 	void enter(uint64_t &word)
 	{
 		outer_ = jitreg_task_switch(&word, tag_);
 		if (mark_)
 			jitreg_mark_enter(mark_);
 	}
-	/* The task suspends: what it had set last is set again when it goes on. */
+	/* Suspends the task.  The tag that it set last is kept, and is set again by the next enter(). */
 	void leave(uint64_t &word)
 	{
 		if (mark_)

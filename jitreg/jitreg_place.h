@@ -34,7 +34,7 @@ struct jitreg_place_arc {
 	uint64_t estimate; /* frequency relative to other arcs */
 };
 
-/* The number of words of scratch memory that each function needs. */
+/* The number of words of scratch memory that is enough for each function. */
 #define JITREG_PLACE_SCRATCH(nr_blocks, nr_arcs) (6u * (nr_blocks) + 2u + (nr_arcs))
 
 /*
@@ -46,10 +46,11 @@ static inline uint32_t jitreg_place(const struct jitreg_place_arc *arcs, uint32_
 				    uint32_t *scratch);
 
 /*
- * Set the estimates of all arcs from the graph alone: 16, times 8 for each loop that contains both ends (JITREG_PLACE_DEPTH_MAX at most),
- * divided by the number of arcs that leave the same block at this depth (16 at most).  Arcs that name a block which does not exist get 0.
- * Loops, also those with several entries, and their nesting are found in one depth-first search (T. Wei et al., A new algorithm for
- * identifying loops in decompilation, SAS 2007).  Takes O(nr_arcs + nr_blocks * JITREG_PLACE_DEPTH_MAX) time if loops are nested normally.
+ * Set the estimates of all arcs from the graph alone.  The depth of an arc is the number of loops around that end which has fewer of them
+ * (JITREG_PLACE_DEPTH_MAX at most), and its estimate is 16 * 8^depth, divided by the number of arcs of this depth that leave the same block
+ * (16 at most).  Arcs that name a block which does not exist get 0.  Loops, also those with several entries, and their nesting are found in
+ * one depth-first search (T. Wei et al., A new algorithm for identifying loops in decompilation, SAS 2007).  Takes O(nr_arcs + nr_blocks *
+ * JITREG_PLACE_DEPTH_MAX) time if loops are nested normally and few arcs leave each block.
  */
 static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, uint32_t *scratch);
 #define JITREG_PLACE_DEPTH_MAX 16u
@@ -196,10 +197,10 @@ static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t
 	s.header = scratch + nr_blocks;
 	s.stack = s.header + nr_blocks;
 	s.next = s.stack + nr_blocks;
-	s.is_header = s.next + nr_blocks; /* see struct jitreg_place_search_ */
+	s.is_header = s.next + nr_blocks;
 	for (i = 0; i < 6 * nr_blocks + 2; i++)
 		scratch[i] = 0;
-	/* Sort the arcs by their origin: count them, add the counts up, and put each arc in its place. */
+	/* Sort the arcs by their origin.  The arcs of each block are counted, the counts are added up, and each arc is put in its place. */
 	for (i = 0; i < nr_arcs; i++)
 		if (jitreg_place_is_arc_(&arcs[i], nr_blocks) && arcs[i].from < nr_blocks)
 			first[arcs[i].from + 2]++;
