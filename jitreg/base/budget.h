@@ -38,7 +38,7 @@ struct budget_size {
 	unsigned steps_each, bytes_each;
 };
 
-/* Set the factor of all budgets that are opened from now on; TAILOR_BUDGET is then ignored. */
+/* Set the factor, 0 or more, of all budgets that are opened from now on.  TAILOR_BUDGET is then ignored. */
 void budget_set_factor(double factor);
 /* Open the budget of a trace of file_bytes bytes.  budget_close() must be called in any case.  Returns 0, or -EINVAL with a sentence if
  * TAILOR_BUDGET is not a number, or is below 0. */
@@ -52,6 +52,7 @@ bool budget_spend(struct budget *b, uint64_t steps);
 /* Spend the CPU time that this thread has used since *since (a value of budget_clock()), a step per 50 ns, and set *since to now.  This is
  * for calls of libraries, whose steps cannot be counted. */
 bool budget_spend_time(struct budget *b, uint64_t *since);
+/* Returns the CPU time in ns that this thread has used, or 0 if it is unknown. */
 uint64_t budget_clock(void);
 /* Let the budget grow by a file of this machine that is read for the trace, such as a library's.  A file that is added again does not
  * count.  Holes of a sparse file do not count either. */

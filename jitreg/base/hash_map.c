@@ -16,7 +16,7 @@ __attribute__((constructor)) static void choose_secret(void)
 
 	if (random)
 		memcpy(hash_secret, random, sizeof(hash_secret));
-	hash_secret[1] |= 1; /* with 0, all pairs whose second number is 0 would have the hash 0 */
+	hash_secret[1] |= 1; /* with 0, all pairs whose second number is 0 would have the same hash */
 }
 
 static uint32_t first_slot_of_pair(const struct hash_map *i, uint64_t a, uint64_t b)

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 struct lock_holder {
-	pid_t pid; /* 0: unknown, since it is in another container, or the file system has device numbers of its own */
+	pid_t pid; /* 0: unknown, for example if it is in another container, or the file system has device numbers of its own */
 	char name[16];
 	bool is_stopped;
 };

@@ -48,6 +48,7 @@ static inline const char *file_owner_text(const char *path, int error)
 	return st.st_uid ? "; it belongs to another user" : "; it belongs to root: use sudo, or chown it";
 }
 
+/* Open a regular file, also by a symbolic link, as regular_file_open_at() does. */
 static inline int regular_file_open(const char *path)
 {
 	struct stat st;
