@@ -5,7 +5,7 @@
 #include "jitreg/confine/confine.h"
 
 /* Load a filter that refuses the system calls of all enum confine_permission that are not in permissions, and those that no command needs.
- * writes_files: calls that change files are permitted, since Landlock restricts which files.  Returns 0 or -errno, with the process
+ * writes_files: calls that change files are permitted, since Landlock restricts which files.  Returns 0, or -errno with the process
  * unchanged. */
 int syscall_filter_load(unsigned permissions, bool writes_files);
 
@@ -15,6 +15,7 @@ void capabilities_keep(uint64_t mask);
 
 /* Restrict this process by Landlock to what the confine_allow functions have allowed.  Returns 0 or -errno (-ENOSYS without Landlock). */
 int landlock_restrict(void);
+/* Returns the version of Landlock's ABI that the kernel has, or 0 if it has none. */
 int landlock_find_abi(void);
 
 #endif
