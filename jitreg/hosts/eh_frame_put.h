@@ -76,7 +76,7 @@ static inline void eh_frame_end(struct eh_frame_writer *w)
  * is the word below the CFA.  The caller may add other rules for that place. */
 static inline void eh_frame_begin(struct eh_frame_writer *w, uint64_t cfa)
 {
-	/* encoding of addresses in the FDE: absolute (DW_EH_PE_absptr) */
+	/* The last byte is the encoding of addresses in the FDE, which are absolute (DW_EH_PE_absptr). */
 	static const unsigned char cie[] = { 1, 'z', 'R', 0, 1, 0x78, EH_FRAME_RETURN, 1, 0 };
 
 	w->nr = w->entry = 0;
