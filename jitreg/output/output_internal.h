@@ -25,8 +25,8 @@ int output_place_open_descriptor(const char *path, int descriptor, struct diag *
 
 /* Create a new file in o->folder, as o->fd: one without a name, or the hidden file o->temporary.  Returns 0, or -errno with a sentence. */
 int output_name_create(struct output_file *o, struct diag *d);
-/* Give the file its name, in place of the file that was there at first.  Returns 0, or -errno with a sentence; it is -EEXIST if another
- * program has written there meanwhile. */
+/* Give the file its name, in place of the file that was there at first.  Returns 0, or -errno with a sentence (-EEXIST if another program
+ * has written there meanwhile). */
 int output_name_take(struct output_file *o, struct diag *d);
 void output_name_remove_temporary(struct output_file *o);
 /* Remove or rename files in the folder of the output, by system calls or by a steward (file_changes.h).  Return 0, or -1 with errno. */
