@@ -50,7 +50,7 @@ struct log_head {
 	uint32_t reserved0;
 	/* The guest writes the following members (atomics). */
 	uint64_t reserved __attribute__((aligned(64)));
-	/* records dropped because the log stayed full for 1 ms, the record was too large, or the recorder gave it up */
+	/* records dropped because the log was full, the record was too large, the recorder gave it up, or there was no log */
 	uint64_t dropped_records;
 	uint64_t dropped_bytes;
 	uint64_t guest_full; /* entries for which the guest's tables, whose size is fixed, had no room */
