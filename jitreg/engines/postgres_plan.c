@@ -293,7 +293,7 @@ static bool node_type_of_tag(const struct postgres_layout *l, uint32_t tag, enum
 	return false;
 }
 
-/* Read the node at w->node.address, and set all members of w->node but owner, role and order, which are set already, and those that
+/* Read the node at w->node.address, and set all members of w->node but owner, upper, role and order, which are set already, and those that
  * visit_plan_node() sets. */
 static enum postgres_end read_plan_node(struct walk *w)
 {
