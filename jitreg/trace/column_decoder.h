@@ -13,7 +13,8 @@ int column_decode_list(uint64_t encoding, const struct trace_value *v, uint64_t 
 
 /* Ways to decode numbers, by the instructions that they need: SHIFTS only SSE2, PEXT also BMI2, LANES also AVX-512. */
 enum column_decoder_way { COLUMN_DECODER_SHIFTS, COLUMN_DECODER_PEXT, COLUMN_DECODER_LANES };
-/* Called by tests, while no other thread decodes: use no way beyond most from now on.  Returns the way that this processor then uses. */
+/* Use no way beyond most from now on. Returns the way that this processor then uses. Only tests call this, while no other thread
+ * decodes. */
 enum column_decoder_way column_decoder_limit(enum column_decoder_way most);
 
 #endif

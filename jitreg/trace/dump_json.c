@@ -158,7 +158,7 @@ void dump_json_samples(const struct dump_options *o, struct sample_block *b)
 			enum sample_column c = columns[n].column;
 			bool memory = c == SAMPLE_COLUMN_DATA_SOURCE || c == SAMPLE_COLUMN_LATENCY;
 
-			if (memory ? !b->column[c] : c >= SAMPLE_COLUMN_STACK) /* not stacks; chains and registers follow below */
+			if (memory ? !b->column[c] : c >= SAMPLE_COLUMN_STACK) /* stacks, chains and registers are printed below */
 				continue;
 			if (columns[n].column == SAMPLE_COLUMN_MODE)
 				fprintf(o->to, ", \"mode\": \"%s\"", dump_mode_name(dump_column(b, SAMPLE_COLUMN_MODE, i)));

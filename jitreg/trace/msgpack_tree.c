@@ -252,7 +252,7 @@ bool msgpack_skip_object(const char *bytes, size_t nr, size_t *at)
 {
 	struct cursor c = { (const unsigned char *)bytes + *at, (const unsigned char *)bytes + nr };
 
-	for (uint64_t left = 1; left; left--) /* no recursion, which untrusted bytes could make deep */
+	for (uint64_t left = 1; left; left--) /* this does not recurse, since untrusted bytes could make a recursion deep */
 		if (!skip_object_head(&c, &left))
 			return false;
 	*at = (size_t)(c.at - (const unsigned char *)bytes);

@@ -29,8 +29,8 @@ struct msgpack_tree {
 	bool refused; /* reading the last object failed because it needs more than `most` nodes */
 };
 
-/* Read the object at bytes[*at] to t, which replaces the one before, and move *at behind it.  Returns false if there is no complete object,
- * if it has more than 32 levels or too many nodes, or if memory runs out; *at is unchanged then. */
+/* Read the object at bytes[*at] to t, which replaces the one before, and move *at behind it. Returns false, with *at unchanged, if there
+ * is no complete object, if it has more than 32 levels or too many nodes, or if memory runs out. */
 bool msgpack_tree_read(struct msgpack_tree *t, const char *bytes, size_t nr, size_t *at);
 /* Move *at behind the object at bytes[*at], without building a tree.  Returns false, with *at unchanged, if there is no complete object. */
 bool msgpack_skip_object(const char *bytes, size_t nr, size_t *at);

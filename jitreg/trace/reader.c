@@ -136,7 +136,7 @@ void trace_rewind(struct trace_reader *t)
 	t->ended = false;
 }
 
-/* Count damage: bytes of the file from byte `at` on, or of the body of the chunk there, cannot be read. */
+/* Count damage. bytes: how many bytes of the file from byte `at` on, or of the body of the chunk there, cannot be read. */
 static void note_damage(struct trace_reader *t, size_t at, size_t bytes)
 {
 	if (!t->damage.bad_chunks++)

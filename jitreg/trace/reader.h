@@ -121,7 +121,7 @@ void trace_get_progress(const struct trace_reader *t, uint64_t *at, uint64_t *to
 uint64_t trace_u64(const struct trace_record *r, int index);
 int64_t trace_s64(const struct trace_record *r, int index);
 const char *trace_bytes(const struct trace_record *r, int index, size_t *bytes);
-/* Does the field have this text?  A field that is absent or no text counts as "". */
+/* Does the field have this text? A field that is absent or of another kind counts as "". */
 bool trace_text_is(const struct trace_record *r, int index, const char *text);
 /* Returns a NUL-terminated copy of a text, which the caller frees.  It is "" if the field is absent, and NULL if memory runs out. */
 char *trace_text(const struct trace_record *r, int index);
@@ -184,9 +184,9 @@ struct sample_block {
  * which must stay valid. */
 int sample_block_decode(const struct trace_record *r, struct sample_block *b);
 /*
- * Returns the stack of sample i from the stack pointer upwards, and its size in *bytes, which is 0 if it has none.  The stack is valid
- * until the next call, and not aligned.  Stacks are stored as changes since earlier ones, so the calls should be in the order of samples:
- * going back decodes all from the first one on again.
+ * Returns the stack of sample i from the stack pointer upwards, and its size in *bytes, which is 0 if it has none. The stack is valid
+ * until the next call, and not aligned. Stacks are stored as changes since earlier ones, so the calls should be in the order of samples.
+ * Going back decodes all from the first one on again.
  */
 const unsigned char *sample_block_stack(struct sample_block *b, uint32_t i, size_t *bytes);
 /* Returns the return addresses of sample i in the kernel, innermost first, and sets *nr to their number.  They are valid until the next

@@ -187,8 +187,8 @@ const unsigned char *sample_block_stack(struct sample_block *b, uint32_t i, size
 	return b->has_stacks && i < b->nr ? stack_decoder_get_stack(b->stacks_, i, bytes) : (const unsigned char *)"";
 }
 
-/* Decode column KERNEL_CHAIN.  Each length and address takes at least one byte, so there are at most as many addresses as bytes.  From
- * malformed bytes on, samples have no addresses.  Returns false if memory runs out; sample_block_fini() frees what was allocated. */
+/* Decode column KERNEL_CHAIN. Each length and address takes at least one byte, so there are at most as many addresses as bytes. From
+ * malformed bytes on, samples have no addresses. Returns false if memory runs out. clear_sample_block() frees what was allocated. */
 static bool decode_kernel_chains(struct sample_block *b)
 {
 	const unsigned char *p = (const unsigned char *)b->kernel_chains_.p, *end = p + b->kernel_chains_.bytes;

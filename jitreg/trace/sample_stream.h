@@ -16,8 +16,8 @@ struct sample_stream;
  * number of threads including the caller (at most 64).  0: as many as there are processors, at most 8, or only the caller if the trace is
  * below 16 MiB.  If fewer threads can be started, these suffice.  Returns 0 or -ENOMEM. */
 int sample_stream_open(struct trace_reader *t, const struct sample_columns *unwanted, unsigned threads, struct sample_stream **out);
-/* Read the next block.  Returns 1 with *b, which is valid until the next call, 0 at the end, or -EBADMSG or -ENOMEM if a block could not be
- * decoded; the next call goes on with the block after it. */
+/* Read the next block. Returns 1 with *b, which is valid until the next call, 0 at the end, or -EBADMSG or -ENOMEM if a block could not be
+ * decoded. After such an error, the next call goes on with the block behind it. */
 int sample_stream_next(struct sample_stream *s, struct sample_block **b);
 /* Stop the threads, and free the stream.  If all blocks were read, the damage of t is the same as after reading them by trace_next(). */
 void sample_stream_close(struct sample_stream *s);

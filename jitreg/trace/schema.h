@@ -15,7 +15,7 @@ enum schema_kind {
 	SCHEMA_U32,
 	SCHEMA_U64,
 	SCHEMA_S64,
-	SCHEMA_NR, /* a count that is only in records that hosts send; not in the trace */
+	SCHEMA_NR, /* a count, which is only in records that hosts send, and not in the trace */
 	SCHEMA_STR,
 	SCHEMA_BIN,
 	SCHEMA_ARR,

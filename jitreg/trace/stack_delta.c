@@ -22,7 +22,7 @@
 typedef uint16_t touched_pages;
 _Static_assert(PAGES <= 8 * sizeof(touched_pages), "a bit each");
 
-/* Set the bits of the pages that have the nr words from word first on; the words may wrap around to page 0. */
+/* Set the bits of the pages that have the nr words from word first on. The words may wrap around to page 0. */
 static void mark_touched_pages(touched_pages *touched, uint32_t first, uint32_t nr)
 {
 	for (uint32_t n = first / PAGE_WORDS; nr && n <= (first + nr - 1) / PAGE_WORDS; n++)

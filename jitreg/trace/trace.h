@@ -41,26 +41,26 @@ struct trace_chunk {
 _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 
 /*
- * Lifetimes: a record is valid from its time on, until another record ends it.  The times of records decide, and not their order in the
+ * Lifetimes: a record is valid from its time on, until another record ends it. The times of records decide, and not their order in the
  * file, because each processor has a buffer of its own.
  *
- * Code: LOAD, IMAGE and MMAP say what is at a range of addresses.  They end what earlier records say about these addresses, but not what
- * they say about others.  MOVE ends a LOAD at its old place and begins it at the new one.  CODE_UNLOAD ends records in its range, and
- * IMAGE_UNLOAD the segments of the IMAGE with its load_bias.  REGION and MMAP without a file are valid only at addresses for which no other
- * record is valid.  EH_FRAME, and UNWINDING_INFO with its LOAD, end earlier unwind information at these addresses.  In a process with
- * UNWINDING_INFO records, each LOAD ends it too.  DEBUG_INFO and INLINES belong to the next LOAD of their address, UNWINDING_INFO to the
- * next LOAD of its thread, and CODE_MAP to the last LOAD of its address or else the next one.  There is no record of munmap(2): the next
- * mapping at these addresses ends the old one.
+ * Code: LOAD, IMAGE and MMAP say what is at a range of addresses. They end what earlier records say about these addresses, but not what
+ * they say about others. MOVE ends a LOAD at its old place and begins it at the new one. CODE_UNLOAD ends records in its range, and
+ * IMAGE_UNLOAD the segments of the IMAGE with its load_bias. REGION and MMAP without a file are valid only at addresses for which no other
+ * record is valid. EH_FRAME, and UNWINDING_INFO with its LOAD, end earlier unwind information at these addresses. In a process with
+ * UNWINDING_INFO records, each LOAD ends it too. DEBUG_INFO and INLINES belong to the next LOAD of their address, UNWINDING_INFO to the
+ * next LOAD of its thread, and CODE_MAP to the last LOAD of its address or else the next one. There is no record of munmap(2), so a
+ * mapping ends at the next mapping of its addresses.
  *
- * Declarations of hosts: LEVEL, COMPONENT, EDGE and SOURCE are also valid before their time.  Of several LEVELs or COMPONENTs with one
- * number, the last is valid.  A LINK is valid until its UNLINK, and a TAG until the next one of the process.  The latest value of a
- * COUNTER, the latest COUNTER_VALUES of a block and the latest FLOW of a component are valid.  The begin of a MARK is valid until the end
+ * Declarations of hosts: LEVEL, COMPONENT, EDGE and SOURCE are also valid before their time. Of several LEVELs or COMPONENTs with one
+ * number, the last is valid. A LINK is valid until its UNLINK, and a TAG until the next one of the process. The latest value of a
+ * COUNTER, the latest COUNTER_VALUES of a block and the latest FLOW of a component are valid. The begin of a MARK is valid until the end
  * with the same thread, name, component and instance.
  */
 
-/* Records of jitreg keep their ids.  The records below are those of the recorder.  The kinds of fields are those of jitreg.h, of which only
- * U32, U64, S64, STR, BIN and ARR occur here.  An ARR is a msgpack array of elements, each an array of the members that TRACE_ELEMENTS
- * lists; the second argument names the element. */
+/* Records of jitreg keep their ids. The records below are those of the recorder. The kinds of fields are those of jitreg.h, of which only
+ * U32, U64, S64, STR, BIN and ARR occur here. An ARR is a msgpack array of elements, each an array of the members that TRACE_ELEMENTS
+ * lists. The second argument names the element. */
 
 /* Handles of MARKs from this number on do not come from hosts, because addresses, of which hosts' handles are made, are smaller.  `tailor
  * plan` adds such marks, which are valid in all processes. */
@@ -143,10 +143,10 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(exit_status) U64(samples) U64(records) U64(recorder_cpu_ns) U64(command_cpu_ns)
 
-/* The values that a counter had when it was closed.  value: what it counted, in the event's unit, over all threads that inherited it.  cpu:
- * the processor on which it counted, or ~0 if it is the counter of the thread tid on all processors.  enabled_ns: how long these threads
- * ran on any processor.  on_cpu_ns: how long they ran on this processor (0: unknown).  running_ns: how long it counted; if that is less
- * than on_cpu_ns, it was multiplexed with other counters.  samples, lost: how many of its samples are in the trace, and how many were lost.
+/* The values that a counter had when it was closed. value: what it counted, in the event's unit, over all threads that inherited it. cpu:
+ * the processor on which it counted, or ~0 if it is the counter of the thread tid on all processors. enabled_ns: how long these threads
+ * ran on any processor. on_cpu_ns: how long they ran on this processor (0: unknown). running_ns: how long it counted, which is less than
+ * on_cpu_ns if it was multiplexed with other counters. samples, lost: how many of its samples are in the trace, and how many were lost.
  * weight: the sum of the weights of its samples, which is less than value if interrupts came late or samples were lost (0: unknown).
  * idle_ns: how long a clock of a processor counted while the processor was idle and not sampled. */
 #define TRACE_FIELDS_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
@@ -356,9 +356,9 @@ struct loss_meaning {
 extern const struct loss_meaning trace_losses[NR_LOSSES];
 
 /*
- * Sample columns.  Each is an array of one number per sample, except that STACK has the bytes of all stacks one after another (STACK_BYTES
- * has the size of each), and CHAIN the return addresses of all samples (CHAIN_LENGTH has the number of each).  An absent column is all 0.
- * Column REGISTER_0 + n is register n of perf.
+ * Sample columns. Each is an array of one number per sample, except that STACK has the bytes of all stacks one after another (STACK_BYTES
+ * has the size of each), CHAIN the return addresses of all samples (CHAIN_LENGTH has the number of each), and KERNEL_CHAIN a list for each.
+ * An absent column is all 0. Column REGISTER_0 + n is register n of perf.
  */
 #define SAMPLE_COLUMNS(X) \
 	X(TIME, 1, "time_ns") \
@@ -421,12 +421,11 @@ enum sample_encoding {
 #define SAMPLE_NR_MAX 65536u /* samples of one SAMPLES record */
 
 /*
- * The stacks of one SAMPLES record as changes.  Decoding keeps SAMPLE_STACK_MEMORIES memories of SAMPLE_STACK_WORDS words of 64 bits, all 0
- * before the first sample of the record.  A thread uses memory number tid % SAMPLE_STACK_MEMORIES.  Word w of a sample's stack corresponds
- * to
- * memory[(sp / 8 + w) % SAMPLE_STACK_WORDS], where sp is the sample's number in column REGISTER_0 + SAMPLE_STACK_POINTER.  A stack is a
- * sequence of runs that cover all of its whole words.  A run is two numbers: how many words equal those in the memory, and how many after
- * them do not.  The latter are among the new words, and are written to the memory.  The last bytes % 8 bytes of a stack follow its new
+ * The stacks of one SAMPLES record as changes. Decoding keeps SAMPLE_STACK_MEMORIES memories of SAMPLE_STACK_WORDS words of 64 bits, all 0
+ * before the first sample of the record. A thread uses memory number tid % SAMPLE_STACK_MEMORIES. Word w of a sample's stack corresponds
+ * to memory[(sp / 8 + w) % SAMPLE_STACK_WORDS], where sp is the sample's number in column REGISTER_0 + SAMPLE_STACK_POINTER. A stack is a
+ * sequence of runs that cover all of its whole words. A run is two numbers: how many words equal those in the memory, and how many after
+ * them do not. The latter are among the new words, and are written to the memory. The last bytes % 8 bytes of a stack follow its new
  * words.
  */
 #define SAMPLE_STACK_MEMORIES 256u

@@ -18,7 +18,7 @@
  * room. */
 #define RESERVE_BYTES (64u << 10)
 #define READER_WAIT_MS 1000
-/* zstd's minimum match: repeated numbers of traces are short; 5 compresses like 4 and better than 6, and is read faster than 4 */
+/* zstd's minimum match. Repeated numbers of traces are short. 5 compresses like 4 and better than 6, and is read faster than 4. */
 #define MATCH_BYTES 5
 
 const struct output_form trace_output_form = { "a trace", "TLRC", 4, 0, 0 };
@@ -332,7 +332,7 @@ int trace_record_end(struct trace_writer *w)
 	int error;
 
 	if (b->size > TRACE_CHUNK_MAX) {
-		/* The buffer is too large for a chunk: the records before this one are written first, and this one is dropped if it is too
+		/* The buffer is too large for a chunk. The records before this one are written first, and this one is dropped if it is too
 		 * large by itself. */
 		size_t bytes = b->size - w->record_start;
 

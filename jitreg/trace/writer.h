@@ -44,8 +44,9 @@ int trace_writer_open(const char *path, enum trace_compression compression, stru
 int trace_writer_continue(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d);
 /* Call trace_writer_end() without a sentence. */
 int trace_writer_close(struct trace_writer *w);
-/* Flush and close the trace, and free the writer.  Returns 0, or -errno with a sentence: the first write error, or -ESTALE if another file
- * is at the path now.  A trace with the option whole takes its name if nothing failed, and is removed otherwise. */
+/* Flush and close the trace, and free the writer. A trace with the option whole takes its name if nothing failed, and is removed
+ * otherwise. Returns 0, or -errno with a sentence, which is the first write error, an error of taking the name, or -ESTALE if another file
+ * or none is at the path now. */
 int trace_writer_end(struct trace_writer *w, struct diag *d);
 /* Remove the trace, restore PATH.old, and free the writer.  A trace that is continued stays as it has been written. */
 void trace_writer_drop(struct trace_writer *w);
