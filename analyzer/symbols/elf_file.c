@@ -28,8 +28,8 @@ static bool has_build_id(Elf *elf, const char *build_id)
 	return nr > 0 && (size_t)nr == length / 2;
 }
 
-/* Returns the bytes that libdw takes for debug sections: it reads each as a whole, and inflates compressed ones.  UINT64_MAX: the file
- * is malformed. */
+/* Returns the bytes of memory that libdw takes for debug sections, of which it reads each as a whole, and inflates compressed ones.
+ * Returns UINT64_MAX if the file is malformed. */
 static uint64_t bytes_of_debug_sections(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -115,7 +115,7 @@ bool elf_path_fits(const struct elf_object *o, const char *folder, const char *n
 	bool fits;
 	Elf *elf;
 
-	if (fd < 0) { /* fits if nothing or a folder is there, and not if it is a FIFO or a device */
+	if (fd < 0) { /* the path fits if nothing or a folder is there, and not if it is a FIFO or a device */
 		fits = !path || stat(path, &st) != 0 || S_ISDIR(st.st_mode);
 		free(path);
 		return fits;
@@ -137,7 +137,7 @@ int elf_file_open(const char *path, const char *build_id, Elf **elf)
 	if (fd < 0)
 		return -1;
 	elf_version(EV_CURRENT);
-	*elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped, so that a file that becomes shorter causes no SIGBUS */
+	*elf = elf_begin(fd, ELF_C_READ, NULL); /* the file is not mapped, so that it causes no SIGBUS if it becomes shorter */
 	if (*elf && elf_kind(*elf) == ELF_K_ELF && has_build_id(*elf, build_id))
 		return fd;
 	elf_end(*elf);

@@ -101,18 +101,19 @@ struct elf_object {
 
 /* Returns the number of functions that begin at address or before it. */
 size_t elf_functions_up_to(struct elf_object *o, uint64_t address);
-/* Opens a file of this machine, and sets *elf.  Returns its descriptor, or -1 if it is no regular ELF file or has another build id. */
+/* Opens a file of this machine, and sets *elf. Returns its descriptor, which the caller closes after elf_end(*elf). Returns -1, with *elf
+ * NULL, if it cannot be opened, is no regular ELF file or has another build id. */
 int elf_file_open(const char *path, const char *build_id, Elf **elf);
-/* Do the debug sections of a file of this machine, which libdw would read, fit into the budget? */
+/* Do the debug sections of a file of this machine, which libdw would read, fit into the budget? If not, it counts as exceeded. */
 bool elf_file_fits(const struct elf_object *o, Elf *elf);
 /* Do sections with texts end with a NUL, as libdw has read them?  libdw does not check this, and would read on after their end. */
 bool elf_texts_end(Elf *elf);
-/* Does a file that libdw would open by itself fit into the budget?  The answer is true if there is no file, and false for a FIFO or a
+/* Does a file that libdw would open by itself fit into the budget? The answer is true if there is no file, and false for a FIFO or a
  * device, for which libdw might wait. folder: absolute, or relative to the debug file's folder, or NULL for that one. */
 bool elf_path_fits(const struct elf_object *o, const char *folder, const char *name);
 /* Finds the table of functions of a Go program, if there is one. */
 void elf_go_find(struct elf_object *o);
-/* Sets *out to the functions of that table, in its order of addresses; the caller frees it.  Returns 0, or -1 if memory ran out. */
+/* Sets *out to the functions of that table, in its order of addresses. The caller frees it. Returns 0, or -1 if memory ran out. */
 int elf_go_functions(const struct elf_object *o, struct elf_function **out, size_t *nr);
 bool elf_go_line(const struct elf_object *o, uint64_t address, struct elf_line *out);
 size_t elf_go_inlines(const struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max);
@@ -122,8 +123,8 @@ bool elf_is_named(const struct section *s, const char *name);
 void elf_note_compression(struct section *s);
 /* Inflates a compressed section at the first call.  It has data afterwards unless it is damaged or memory ran out. */
 void elf_inflate(struct section *s);
-/* Returns an Elf of the object whose debug sections are inflated: its own if none is compressed.  Returns NULL if it would be too large,
- * or if memory ran out. */
+/* Returns an Elf of the object whose debug sections are inflated, which is its own if none is compressed. The object owns it. Returns
+ * NULL if it would be too large, or if memory ran out. */
 Elf *elf_for_libdw(struct elf_object *o);
 void elf_inflate_destroy(struct elf_object *o);
 /* Spends steps of the object's budget.  Returns false if it is exceeded. */
@@ -132,7 +133,7 @@ static inline bool elf_spend(const struct elf_object *o, uint64_t steps)
 	return !o->budget || budget_spend(o->budget, steps);
 }
 
-/* Spends the thread's processor time since *since, a value of budget_clock(). *since becomes now.  Returns false if the budget is
+/* Spends the thread's CPU time since *since, a value of budget_clock(), and sets *since to now. Returns false if the budget is
  * exceeded. */
 static inline bool elf_spend_time(const struct elf_object *o, uint64_t *since)
 {
@@ -142,8 +143,8 @@ static inline bool elf_spend_time(const struct elf_object *o, uint64_t *since)
 /* Returns an upper bound of the bytes that libdw takes for the line table at an offset, or UINT64_MAX if libdw must not be asked for
  * that table. */
 uint64_t elf_line_table_room(Dwarf *dwarf, uint64_t offset, const char *folder);
-/* May libdw be asked for the lines and files of a unit?  Not if its line table is malformed, or would take more memory than the budget
- * has. */
+/* May libdw be asked for the lines and files of a unit? Not if its line table is malformed, or would take more memory than the budget
+ * has, which counts as exceeded then. */
 bool elf_may_read_lines(struct elf_object *o, Dwarf_Die *unit);
 /* May libdw open the .dwo file of a unit, by elf_path_fits()?  Also true if the unit has none. */
 bool elf_may_read_split(const struct elf_object *o, Dwarf_Die *unit);

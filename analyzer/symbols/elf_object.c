@@ -97,8 +97,8 @@ static bool symbol_is_function(const GElf_Sym *s)
 	return GELF_ST_TYPE(s->st_info) == STT_FUNC || GELF_ST_TYPE(s->st_info) == STT_GNU_IFUNC;
 }
 
-/* Labels are symbols in code without the type of a function.  Those that begin with ".L" are an assembler's own.  Symbols for code in a
- * JIT's objects have the type of a function. */
+/* Labels are symbols in code without the type of a function. Those that begin with ".L" are an assembler's own, and do not count. Symbols
+ * for code in a JIT's objects have the type of a function. */
 static bool symbol_is_label(const struct elf_object *o, const GElf_Sym *s, const char *name)
 {
 	unsigned char type = GELF_ST_TYPE(s->st_info);

@@ -42,9 +42,10 @@ struct elf_section {
 };
 
 /*
- * Creates an ELF object for a file of file_bytes of which only parts are known.  Add the parts, then open it. budget: for all work on the
- * object, or NULL; it outlives the object.  Once it is exceeded, answers are as if the file lacked the information.  All return 0 or
- * -errno, with the reason in d if there is one; elf_object_add_part() returns -EBADMSG for a part that is not within the file.
+ * Creates an ELF object for a file of file_bytes of which only parts are known. Add the parts, then open it. budget: that of all work on
+ * the object, which must outlive it, or NULL for no limit. Once it is exceeded, answers are as if the file lacked the information.
+ * elf_object_add_part() copies the bytes, and returns 0, or -EBADMSG if they are not within the file. The other two return 0, or -errno
+ * with the reason in d.
  */
 int elf_object_create(uint64_t file_bytes, struct budget *budget, struct elf_object **out, struct diag *d);
 int elf_object_add_part(struct elf_object *o, uint64_t file_offset, const void *bytes, size_t nr);
@@ -52,20 +53,20 @@ int elf_object_open(struct elf_object *o, struct diag *d);
 /* Opens a copy of a relocatable object as LLVM registers it with the GDB JIT interface.  Its section addresses are final, but LLVM has
  * not relocated its debug sections and .eh_frame, so they are relocated in the copy.  Returns 0, or -errno with the reason in d. */
 int elf_object_open_memory(const void *bytes, size_t nr, struct budget *budget, struct elf_object **out, struct diag *d);
-/* Gives o a debug file with the symbols that were stripped from it. o owns debug from now on.  Call before the first question.  If o has
+/* Gives o a debug file with the symbols that were stripped from it. From now on, o owns debug. Call before the first question. If o has
  * a debug file already, or if its functions have been read, debug is destroyed. */
 void elf_object_set_debug(struct elf_object *o, struct elf_object *debug);
-/* Lets o use the symbols of lender, an object of a file with the same build id, which must outlive o.  Call before the first question.
- * Does nothing if lender borrows symbols itself. */
+/* Lets o use the symbols of lender, an object of a file with the same build id, which must outlive o. Call before the first question.
+ * Does nothing if lender is o or borrows symbols itself, or if o's functions have been read. */
 void elf_object_borrow_symbols(struct elf_object *o, struct elf_object *lender);
 /* Returns the bytes of the inflated sections of o and its debug file, as their headers claim.  Later questions may take so much memory. */
 uint64_t elf_object_inflated_bytes(const struct elf_object *o);
 /* Adds a file of this machine that may have the lines and inlined functions that o lacks.  When they are first asked for, the first of
  * these files that has this build id (in hex) is used.  At most eight are remembered, and none if o has all lines itself. */
 void elf_object_add_lines(struct elf_object *o, const char *path, const char *build_id);
-/* Adds a folder in which debug_path_search() looks for debug files. folder must stay valid.  Returns false if there are eight already. */
+/* Adds a folder, which must stay valid, in which debug_path_search() looks for debug files. Returns false if there are eight already. */
 bool debug_path_add(const char *folder);
-/* Adds symbols and lines that o lacks from files in the folders of debug_path_add(). path: the path of o's image.  Call before the first
+/* Adds symbols and lines that o lacks from files in the folders of debug_path_add(). path: the path of o's image. Call before the first
  * question. */
 void debug_path_search(struct elf_object *o, const char *path, const char *build_id);
 void elf_object_destroy(struct elf_object *o);
@@ -73,9 +74,10 @@ void elf_object_destroy(struct elf_object *o);
 /* Finds the function that covers address.  A function without a size reaches to the next function or to the end of its section.  Returns
  * false if there is none. */
 bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out);
-/* Has the object or its debug file a .symtab or Go's table of functions, or does it borrow symbols? .dynsym does not count, since it has
+/* Has the object or its debug file a .symtab or Go's table of functions, or does it borrow symbols? A .dynsym does not count, since it has
  * exported functions only. */
 bool elf_has_symbols(const struct elf_object *o);
+/* Has the object line tables or Go's table of functions, or has one of the files of elf_object_add_lines() line tables? */
 bool elf_has_lines(struct elf_object *o);
 /* May lines and inlined functions of the object be in further files, which traces do not contain (.dwo files, dwz's)?  The sections
  * .gnu_debugaltlink and .debug_addr tell this, so true does not prove it.  The caller then looks for the file on this machine. */
@@ -98,7 +100,7 @@ bool elf_find_code(struct elf_object *o, uint64_t address, struct elf_code *out)
 /* Finds the line table row that covers address.  Returns false if there is none.  A row with line 0 counts as a row. */
 bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out);
 
-/* Finds the nearest rows with a line before and after address that begin in [start, end). *has_before, *has_after: whether there is one. */
+/* Finds the nearest rows with a line, before and after address, that begin in [start, end). *has_before, *has_after: is there one? */
 void elf_find_lines_around(struct elf_object *o, uint64_t address, uint64_t start, uint64_t end, struct elf_line *before,
 			   bool *has_before, struct elf_line *after, bool *has_after);
 
@@ -123,12 +125,12 @@ bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t 
 /* Is address in the 64 bytes at the file's entry point, whose code has no caller?  Unwinding has to end there, but the dynamic linker's
  * unwind information does not say so. */
 bool elf_is_entry(const struct elf_object *o, uint64_t address);
-/* Sets *name to the name of the target of the PLT entry at address; the object owns it.  Returns false if there is no entry, or if it
+/* Sets *name to the name of the target of the PLT entry at address, which the object owns. Returns false if there is no entry, or if it
  * has no name. */
 bool elf_find_plt(struct elf_object *o, uint64_t address, const char **name);
 
-/* Sets *name to the name of the symbol that a relocation of the bytes at address refers to; the object owns it.  In a JIT's object this
- * is what an instruction calls.  Returns false if there is none. */
+/* Sets *name to the name of the symbol that a relocation of the bytes at address refers to, which the object owns. In a JIT's object this
+ * is what an instruction calls or refers to. Returns false if there is none. */
 bool elf_find_reference(struct elf_object *o, uint64_t address, uint64_t bytes, const char **name);
 
 #endif

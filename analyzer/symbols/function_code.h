@@ -23,8 +23,8 @@ struct function_codes {
 	size_t nr;
 };
 
-/* Adds a copy of a function's bytes. c->function must have room for one more.  Returns false if there are no bytes, or if memory ran
- * out. */
+/* Adds a copy of a function's bytes to c->function, which must have room for one more. Returns false if there are no bytes, if they would
+ * reach beyond the last address, or if memory ran out. */
 bool function_codes_add(struct function_codes *c, uint64_t address, const void *code, size_t bytes);
 /* Call after the last function_codes_add(), and before the first function_codes_find(). */
 void function_codes_sort(struct function_codes *c);

@@ -101,7 +101,8 @@ static uint32_t put_name(unsigned char *names, const char *name, size_t number)
 	return at;
 }
 
-/* Makes an ELF object of nr sections: the header, their contents, their names, and the table of sections. */
+/* Makes an ELF object of nr sections, which consists of the header, their contents, their names, and the table of sections. Returns false
+ * if memory ran out. */
 static bool make_object(struct elf_object *o, size_t nr, uint64_t contents)
 {
 	uint64_t names = sizeof(Elf64_Ehdr) + contents, table = (names + (nr + 2) * NAME_BYTES + 7) & ~7ull, at = sizeof(Elf64_Ehdr);

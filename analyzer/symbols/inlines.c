@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds functions that a compiler inlined at an address, by libdw.  The ranges of a unit's subprograms go into one sorted array when an
- * address in the unit is first asked for.  The search then walks the tree of one subprogram.  Trees are hostile, so depth and steps are
+ * Finds functions that a compiler inlined at an address, by libdw. The ranges of a unit's subprograms go into one sorted array when an
+ * address in the unit is first asked for. The search then walks the tree of one subprogram. Trees are untrusted, so depth and steps are
  * bounded.
  */
 #include "analyzer/symbols/elf_internal.h"
@@ -58,8 +58,8 @@ static void add_scope_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 	} while (elf_spend_time(o, &since) && dwarf_siblingof(&die, &die) == 0);
 }
 
-/* Has each abbreviation of a unit few attributes? libdw reads all attributes of a DIE that it skips, without a check of the budget.
- * Attributes that are flags take no bytes, so a hostile file could make libdw read a million of them for each DIE. */
+/* Has each abbreviation of a unit few attributes? When libdw skips a DIE, it reads all of its attributes without a check of the budget.
+ * Attributes that are flags take no bytes, so a malicious file could make libdw read a million of them for each DIE. */
 static bool has_few_attributes(const struct elf_object *o, Dwarf_Die *unit)
 {
 	Dwarf_Off at = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes one x86-64 instruction from its bytes, which are hostile.  Only this file uses Zydis.  Context: thread. */
+/* Decodes one x86-64 instruction from its bytes, which are untrusted. Only insn.c uses Zydis. Context: thread. */
 #ifndef TAILOR_INSN_H
 #define TAILOR_INSN_H
 
@@ -16,7 +16,7 @@ struct insn {
 	char text[112];	 /* Intel syntax */
 };
 
-/* Decodes the instruction at address from nr bytes.  Returns false if it is invalid; out then has one byte as text (none if nr is 0). */
+/* Decodes the instruction at address from nr bytes. If it is invalid, returns false, and out has one byte as text (none if nr is 0). */
 bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *out);
 
 #define INSN_NO_REGISTER 0xff

@@ -22,7 +22,7 @@ struct java_names {
 /* Drops the signature of *name (on the heap, or NULL) at once.  A name with a hidden class is replaced in java_names_settle(), so name
  * must stay valid until then.  Returns false if memory ran out. */
 bool java_names_add(struct java_names *j, char **name, uint32_t process);
-/* Gives all hidden classes their numbers, and empties *j.  Returns false if memory ran out; the names keep their addresses then. */
+/* Gives all hidden classes their numbers, and empties *j. If memory ran out, returns false, and the names keep their addresses. */
 bool java_names_settle(struct java_names *j);
 
 #endif

@@ -25,10 +25,11 @@ struct kept_lines {
 	uint32_t nr, capacity;
 };
 
-/* Adds a file. name belongs to *k from now on.  Returns NULL if name is NULL or memory ran out, and name is freed then. */
+/* Adds a file. From now on, name belongs to *k. Returns NULL, with name freed, if name is NULL or memory ran out. The result is valid
+ * until the next call. */
 struct kept_file *kept_lines_add(struct kept_lines *k, char *name, bool newer);
-/* Adds a piece of a file's text, which has no NUL. first_line: number of its first line.  Lines that are not after the last one so far
- * are skipped, and so are the rest of the lines if memory runs out. */
+/* Adds a piece of a file's text. first_line: number of its first line. Lines that are not after the last one so far are skipped, and so
+ * are all further lines if memory runs out. */
 void kept_file_add(struct kept_file *f, uint64_t first_line, const char *text, size_t bytes);
 void kept_lines_fini(struct kept_lines *k);
 /* Returns line n (from 1 on), *bytes long, or NULL if it is not kept. */

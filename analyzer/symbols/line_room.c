@@ -125,7 +125,7 @@ static uint64_t take_form(struct table *t, uint64_t form)
 	return 0;
 }
 
-/* Reads entries of version 5: first their format, then their number, then the entries.  Returns the number. */
+/* Reads entries of version 5, in front of which are their format and their number. Returns the number. */
 static uint64_t take_entries(struct table *t, uint64_t *longest)
 {
 	uint64_t form[256], nr_forms = take(t, 1), nr;

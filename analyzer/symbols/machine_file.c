@@ -86,7 +86,7 @@ static void read_file(struct machine_file *f, int fd, const struct stat *st, con
 	if (budget_open(&f->budget, (size_t)st->st_size, &d))
 		return;
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped, so that a file that becomes shorter causes no SIGBUS */
+	elf = elf_begin(fd, ELF_C_READ, NULL); /* the file is not mapped, so that it causes no SIGBUS if it becomes shorter */
 	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64) {
 		nr = dwelf_elf_gnu_build_id(elf, &id);
 		for (ssize_t i = 0; i < nr && i < BUILD_ID_MAX; i++)
