@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The check is one pass over the bytes: instructions have no jumps, and expressions with jumps are refused. */
+/* The check is one pass over the bytes, because instructions have no jumps, and expressions with jumps are refused. */
 #include "analyzer/unwind/cfi.h"
 
 #include "jitreg/base/leb128.h"

@@ -2,9 +2,9 @@
 /*
  * Checks and evaluates call-frame programs (DWARF 5, section 6.4) of x86-64.
  *
- * libunwind runs any program: registers are indexes into its arrays, which it does not check everywhere, and expressions may loop or
- * divide. Therefore cfi_is_safe() comes first, also before the evaluation here. Programs that compilers and assemblers emit pass it.
- * Context: any.
+ * libunwind runs any program. Its registers are indexes into arrays, which libunwind does not check everywhere, and its expressions may
+ * loop or divide. Therefore cfi_is_safe() comes first, also before the evaluation here. Programs that compilers and assemblers emit pass
+ * it. Context: any.
  */
 #ifndef TAILOR_CFI_H
 #define TAILOR_CFI_H
@@ -55,15 +55,15 @@ struct cfi_row {
 	struct cfi_place cfa;
 	struct cfi_place reg[CFI_REGISTERS];
 	/*
-	 * The code before the address has lowered the stack pointer: an earlier row has another CFA than rsp + 8. Then a register whose
-	 * place lies below the stack pointer has already been restored from there. Otherwise the register may have been saved into the red
-	 * zone.
+	 * The code up to the address has lowered the stack pointer, because this row or an earlier one has another CFA than rsp + 8. Then a
+	 * register whose place lies below the stack pointer has already been restored from there. Otherwise the register may have been
+	 * saved into the red zone.
 	 */
 	bool lowered;
 };
 
 /*
- * Finds the row for an address in [start, start + bytes). *out points into the section as p does. Returns false if the program is
+ * Finds the row for an address in [p->start, p->start + p->bytes). *out points into the section as p does. Returns false if the program is
  * malformed.
  */
 bool cfi_row_at(const struct cfi_program *p, uint64_t address, struct cfi_row *out);

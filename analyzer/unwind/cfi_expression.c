@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Evaluates the expressions that cfi_is_safe() lets pass: straight lines, no division, a bounded stack. */
+/* Evaluates the expressions that cfi_is_safe() lets pass, which have no jumps and no divisions, and need a bounded stack. */
 #include "analyzer/unwind/cfi.h"
 
 #include "jitreg/base/leb128.h"

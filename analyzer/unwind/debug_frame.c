@@ -58,7 +58,7 @@ static bool append_cie(struct conversion *c, uint64_t at)
 		return c->cie_fits;
 	c->cie_from = at;
 	c->cie_fits = false;
-	if (!read_frame_entry(c, at, &bytes, &id) || id != CIE_ID || bytes < 4 || body[1] != 0) /* not a CIE, or one with an augmentation */
+	if (!read_frame_entry(c, at, &bytes, &id) || id != CIE_ID || bytes < 4 || body[1] != 0) /* it is no CIE, or has an augmentation */
 		return false;
 	if (body[0] == 4) {
 		if (body[2] != 8 || body[3] != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts .debug_frame (DWARF 5, section 6.4.1) to .eh_frame. The bytes are hostile. Context: any. */
+/* Converts .debug_frame (DWARF 5, section 6.4.1) to .eh_frame. The bytes are untrusted. Context: any. */
 #ifndef TAILOR_DEBUG_FRAME_H
 #define TAILOR_DEBUG_FRAME_H
 

@@ -116,7 +116,7 @@ static bool read_cie(struct reader r, struct cie *out)
 	} else if (!read_uleb(&r, &u)) {
 		return false;
 	}
-	if (u != CFI_REGISTERS - 1) /* the return address of x86-64 has this number; no code uses another one */
+	if (u != CFI_REGISTERS - 1) /* the return address of x86-64 has this number, and no code uses another one */
 		return false;
 	out->initial_end = r.end;
 	out->initial = r.at;
@@ -168,7 +168,7 @@ static bool read_fde_program(struct reader r, const struct cie *c, struct eh_fra
 	return cfi_is_safe(r.at, (size_t)(r.end - r.at), &out->expressions);
 }
 
-/* The bytes of a section, with the last CIE that was read: most FDEs have the same CIE as the one before. */
+/* The bytes of a section, with the last CIE that was read, because most FDEs have the same CIE as the one before. */
 struct section {
 	const unsigned char *base;
 	size_t bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads .eh_frame bytes (System V ABI, DWARF 5 section 6.4) and finds the code that each FDE describes. The bytes are hostile.
+ * Reads .eh_frame bytes (System V ABI, DWARF 5 section 6.4) and finds the code that each FDE describes. The bytes are untrusted.
  * Context: any.
  */
 #ifndef TAILOR_EH_FRAME_H

@@ -190,7 +190,8 @@ static void call_does_not_return(struct epilogue_reading *r, uint32_t caller)
 
 /*
  * Marks an instruction as seen. Returns false if a path was there before. If that had another stack pointer, one of the two paths comes
- * from a call that does not return, and the analysis begins anew with that knowledge (call_does_not_return()).
+ * from a call that does not return, and the analysis begins anew with that knowledge. It gives up if neither path comes from a call, or
+ * after RESTARTS_MAX such calls (call_does_not_return()).
  */
 static bool way_is_new(struct epilogue_reading *r, const struct way *w)
 {

@@ -9,7 +9,7 @@
  * them comes from a call that does not return. Where such a call ends a function, the path goes on into the next function, which returns to
  * the height of the call. Such a return does not count, nor does one at a distance from a call that the calling convention does not allow.
  *
- * The bytes are hostile. Context: any.
+ * The bytes are untrusted. Context: any.
  */
 #ifndef TAILOR_EPILOGUE_ANALYSIS_H
 #define TAILOR_EPILOGUE_ANALYSIS_H

@@ -75,7 +75,7 @@ static void find_frames(struct fde_index *k, const struct unwind_object *o)
 	}
 	if (!k->frames)
 		k->frames_address = o->start - o->bias; /* offsets in libunwind's table have 32 bits, and reach all code from there */
-	/* Go's .debug_frame says less than Go's table: it does not say where a function moves to another stack. */
+	/* Go's table is preferred to Go's .debug_frame, which does not say where a function moves to another stack. */
 	if (elf_find_go(o->elf, &go, &text))
 		both = go_frames_append(k->frames, &k->frames_bytes, k->frames_address, &go, text);
 	else if (elf_find_section(o->elf, ".debug_frame", &s) && s.data && s.bytes)

@@ -12,7 +12,7 @@
 /*
  * Returns a copy of frames (of *bytes at address, or NULL), followed by an entry for each function whose frame sizes are known. *bytes
  * becomes the size of both. text: the address from which the functions' offsets count. The caller frees the copy. Returns NULL and changes
- * nothing if there is no memory for it. If memory runs out later, or a hostile table needs too much of it, the remaining functions are
+ * nothing if there is no memory for it. If memory runs out later, or a malicious table needs too much of it, the remaining functions are
  * missing.
  */
 unsigned char *go_frames_append(const unsigned char *frames, uint64_t *bytes, uint64_t address, const struct go_table *go, uint64_t text);

@@ -4,7 +4,7 @@
  * and the .eh_frame sections of the objects that cover its return addresses.
  *
  * libunwind looks frames up in a table like that of .eh_frame_hdr. The table is made here, of the frames that libunwind may run, and is
- * shown to it at addresses that no program has (from TABLE_BASE on), because a table in a hostile trace could lead it anywhere.
+ * shown to it at addresses that no program has (from TABLE_BASE on), because a table in a malicious trace could lead it anywhere.
  *
  * Where there is no unwind information, libunwind would guess by the frame pointer. A wrong frame is worse than a stack that ends, so
  * unwind_step_without_information() decides there.
@@ -176,7 +176,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 	(void)as;
 	if (write)
 		return -UNW_EINVAL;
-	/* The sections come before the stack, which a hostile trace may have put at the same address. */
+	/* The sections come before the stack, which a malicious trace may have put at the same address. */
 	if (read_indexed_word(l->at, l->object.bias, address, value))
 		return 0;
 	if (stack_read(l->input, address, value, &end))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A memo keeps one rule per code address in an open-addressed table, whose entries are cache lines. A step from a frame to its caller is
- * one look-up, and as many loads as the code has saved registers.
+ * one look-up, and a load for the return address and for each register that the code has saved.
  *
  * An entry belongs to an address in an address space, and holds for a time. When other code lies there, the entry is made anew at the next
  * look-up. Nearly all code leaves a frame in one way: the CFA is a register plus a number, and the registers that calls preserve lie at

@@ -235,7 +235,7 @@ static void lead_way_to_offset(struct prologue_reading *r, uint64_t offset, cons
 	}
 	/*
 	 * The stack cannot have two heights at one place. If one of the paths comes from a call, that call does not return, and the
-	 * analysis restarts.
+	 * analysis restarts. Otherwise rsp is unknown there.
 	 */
 	if (is_frame_offset(s->reg[RSP]) && is_frame_offset(to->state.reg[RSP]) && s->reg[RSP] != to->state.reg[RSP]) {
 		uint32_t call = caller ? caller : to->caller;

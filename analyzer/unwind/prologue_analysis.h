@@ -8,7 +8,7 @@
  * Where no register leads to the frame, there is no row. A function that returns with anything other than its return address on top of the
  * stack is not understood, and has no rows at all.
  *
- * The bytes are hostile. Context: any.
+ * The bytes are untrusted. Context: any.
  */
 #ifndef TAILOR_PROLOGUE_ANALYSIS_H
 #define TAILOR_PROLOGUE_ANALYSIS_H

@@ -106,6 +106,7 @@ struct unwind_counts {
 	uint64_t frames, rules, steps; /* steps from frames to callers, rules made, steps that libunwind made */
 };
 
+/* Returns 0 with *out, which unwinder_destroy() frees, or -ENOMEM with a sentence. */
 int unwinder_create(enum unwind_way way, struct unwinder **out, struct diag *d);
 void unwinder_destroy(struct unwinder *u);
 struct unwind_counts unwinder_counts(const struct unwinder *u);

@@ -43,8 +43,8 @@ struct knowledge {
 };
 
 /*
- * Returns the index of an object, and makes it at the first call. It may have no FDEs. Returns NULL without memory, or if o has neither an
- * ELF object nor .eh_frame bytes.
+ * Returns the index of an object, and makes it at the first call. It may have no FDEs. Returns NULL if memory runs out, or if o has neither
+ * an ELF object nor .eh_frame bytes.
  */
 struct fde_index *knowledge_get_index(struct knowledge *all, const struct unwind_object *o);
 /* Finds the FDE that covers an address (without the bias), and its program. Returns false if there is none. */
@@ -53,7 +53,7 @@ bool fde_index_find_program(const struct fde_index *k, uint64_t address, struct 
 uint64_t knowledge_function_start(struct knowledge *all, const struct unwind_object *o, uint64_t address);
 /*
  * May a frame of code without unwind information be left by its frame pointer? That is so for code of a JIT, and in a wide gap between
- * FDEs: there is code that another compiler put into an image (V8's builtins, 1.5 MB of them). Single functions without information are
+ * FDEs, which has code that another compiler put into an image (V8's builtins, 1.5 MB of them). Single functions without information are
  * written in assembler, and follow no convention.
  */
 bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_object *o, uint64_t address);
@@ -71,7 +71,7 @@ void knowledge_forget_code(struct knowledge *all);
 bool address_is_behind_no_call(const struct unwind_object *o, uint64_t address);
 
 /*
- * Reads a word of the sampled stack. If the snapshot lacks it, returns false and sets *end: to UNWIND_TRUNCATED if the address is less than
+ * Reads a word of the sampled stack. If the snapshot lacks it, returns false and sets *end to UNWIND_TRUNCATED if the address is less than
  * STACK_BYTES_MAX above the stack pointer, so that the stack may reach there, and else to UNWIND_BROKEN.
  */
 #define STACK_BYTES_MAX (64ull << 20)
