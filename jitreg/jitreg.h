@@ -2,7 +2,7 @@
 /*
  * jitreg 1.2 lets a program that generates code describe this code to a profiler, which may or may not be in the process.
  *
- * A host (a database, a language runtime, any JIT) copies or installs this one header.  It is C99 to C23 and C++11 to C++23, and needs no
+ * A host (a database, a language runtime, any JIT) copies or installs this one header. It is C99 to C23 and C++11 to C++23, and needs no
  * library.
  *
  *	#include "jitreg.h"
@@ -16,28 +16,28 @@
  *	jitreg_code_map(address, entries, nr_entries);                          the components of its parts
  *	JITREG_WITH_TAG_WORD(tag, TAG | 42) { hash_table_insert(); }            the caller of code that several components share
  *
- * Unless documented otherwise, every function returns 0, which means that the record is in the trace, or
+ * Unless documented otherwise, every function returns 0, which means that the record was handed to the recorder, or
  *	-ENOSYS   there is no agent in this process, it does not record (any more), or it is older than the function
  *	-EINVAL   the record is malformed, such as a count without elements
  *	-ENOBUFS  the record was dropped, and the agent counts it
- * Context of all functions: any thread, never a signal handler.  All preserve errno, and none allocates memory by malloc(), but for
- * dlsym().  Once the agent has started, none waits for longer than 1 ms, except jitreg_counter_block(), jitreg_counter_block_end(), calls
- * that run the host's replay function, and calls in a forked child that has to ask the recorder for a log of its own.  Without an agent,
+ * Context of all functions: any thread, never a signal handler. All preserve errno, and none allocates memory by malloc(), but for
+ * dlsym(). Once the agent has started, none waits for longer than 1 ms, except jitreg_counter_block(), jitreg_counter_block_end(), calls
+ * that run the host's replay function, and calls in a forked child that has to ask the recorder for a log of its own. Without an agent,
  * announcing something costs a load, a branch and reading the clock (no system call), and does not access what the arguments point to.
  * About once a second, such a call also searches for an agent by dlsym(), which takes the lock of the dynamic linker and may allocate
  * memory.
  *
  * Validity: a name, a link and every other record is valid from its time stamp (the moment of the call) on, until it is ended or replaced.
- * Later records do not change the attribution of earlier samples.  So announce levels and components before links to them, and all of
+ * Later records do not change the attribution of earlier samples. So announce levels and components before links to them, and all of
  * these before the code runs.
  *
  * Stability: the records with their ids and fields, the functions and macros without a trailing underscore, and their meanings are frozen
- * as long as the major version is 1.  A version 1.x adds records, fields at the end of records, and functions.  It changes no meaning and
- * removes nothing.  Host and agent of different versions 1.x work together: each skips records and fields that it does not know.
+ * as long as the major version is 1. A version 1.x adds records, fields at the end of records, and functions. It changes no meaning and
+ * removes nothing. Host and agent of different versions 1.x work together: each skips records and fields that it does not know.
  *
  * The sections of this file are in order of decreasing use: code; components; tags; objects; marks; numbers and queries; execution counts;
- * facts, lines and memory; recorders that come late; records of other formats, and older forms.  The records and the implementation
- * follow.  README.md beside this file specifies each record.
+ * facts, lines and memory; recorders that come late; records of other formats, and older forms. The records and the implementation
+ * follow. README.md beside this file specifies each record.
  */
 #ifndef JITREG_H
 #define JITREG_H
@@ -64,11 +64,11 @@ static inline int jitreg_enabled(void);
 
 /* ---------------------------------------------------------------------------------------------------------------- code */
 
-/* Announce generated code at [address, address + bytes).  code: its bytes, which are copied into the trace, or NULL if they cannot be read
- * yet.  Without them the profiler may have no instructions to show.  index: any number.  It is stored in the trace like jitdump's
+/* Announce generated code at [address, address + bytes). code: its bytes, which are copied into the trace, or NULL if they cannot be read
+ * yet. Without them the profiler may have no instructions to show. index: any number. It is stored in the trace like jitdump's
  * code_index, and is not used otherwise. */
 static inline int jitreg_code_load(uint64_t address, uint64_t bytes, uint64_t index, const char *name, const void *code);
-/* Announce that the code object that begins at address from is at address to from now on.  Its name, lines and components move with it. */
+/* Announce that the code object that begins at address from is at address to from now on. Its name, lines and components move with it. */
 static inline int jitreg_code_move(uint64_t from, uint64_t to, uint64_t bytes, uint64_t index);
 /* Announce that the code in the range is gone.  Samples from before still belong to it.  bytes 0: the whole code object at address. */
 static inline int jitreg_code_unload(uint64_t address, uint64_t bytes);
@@ -153,8 +153,8 @@ struct jitreg_tag_field {
 /*
  * Declare a tag in a thread-local word, which must be static TLS:
  *	static __thread uint64_t tag JITREG_STATIC_TLS;
- * Returns -EINVAL if the word is not within 1 MiB below the thread pointer, where static TLS is.  The distance of other words from the
- * thread pointer differs from thread to thread.  Only for x86-64.  Only samplers that run in the thread can read the word (`tailor run
+ * Returns -EINVAL if the word is not within 1 MiB below the thread pointer, where static TLS is. The distance of other words from the
+ * thread pointer differs from thread to thread. Only for x86-64. Only samplers that run in the thread can read the word (`tailor run
  * --sampler signal`, or timer), while all samplers read registers.
  */
 #define JITREG_STATIC_TLS __attribute__((tls_model("initial-exec")))
@@ -190,15 +190,15 @@ static inline int jitreg_tag_in_register(uint32_t where, uint64_t check_mask, ui
 
 /*
  * Engines that interpret a plan call the same functions for all of its nodes, so the node that runs is known only from the object that a
- * function works on (PostgreSQL's PlanState, an operator's `this`).  The profiler finds the object of a sample on its call stack, from the
- * outermost frame inwards.  At a frame of a function that objects have, it mostly goes from the object found so far to the nearest object
- * below it that has this function.  If there are several such objects, it takes the one whose address is in a callee-saved register of that
- * frame, or else in a word of the frame.  The sample belongs to the components of the last object found.
+ * function works on (PostgreSQL's PlanState, an operator's `this`). The profiler finds the object of a sample on its call stack, from the
+ * outermost frame inwards. At a frame of a function that objects have, it mostly goes from the object found so far to the nearest object
+ * below it that has this function. If there are several such objects, it takes the one whose address is in a callee-saved register of that
+ * frame, or else in a word of the frame. The sample belongs to the components of the last object found.
  *
- * address: the address of the object, a number that no other live object of the process has.  upper: the object that calls it, which was
- * announced before, or 0.  At a frame of a function of an object without upper, the search begins anew, so that a query that a function of
- * another query executes has its own samples.  functions: start addresses of the object's functions, including a function that another one
- * jumps to at its end.  Another object announced at the same address replaces it, and ends all objects below it.
+ * address: the address of the object, a number that no other live object of the process has. upper: the object that calls it, which was
+ * announced before, or 0. At a frame of a function of an object without upper, the search begins anew, so that a query that a function of
+ * another query executes has its own samples. functions: start addresses of the object's functions, including a function that another one
+ * jumps to at its end. Another object announced at the same address replaces it, and ends all objects below it.
  */
 struct jitreg_function {
 	uint64_t address;
@@ -209,8 +209,8 @@ struct jitreg_object_component {
 };
 static inline int jitreg_object(uint64_t address, uint64_t upper, uint32_t flags, const struct jitreg_function *functions,
 				uint32_t nr_functions, const struct jitreg_object_component *components, uint32_t nr_components);
-/* The object is a class of work, such as compiling, and not a node of a plan.  A sample with a frame of its functions anywhere on the stack
- * belongs to its components, unless a frame further in belongs to an object without upper, or executes a step (jitreg_step_word()).  On
+/* The object is a class of work, such as compiling, and not a node of a plan. A sample with a frame of its functions anywhere on the stack
+ * belongs to its components, unless a frame further in belongs to an object without upper, or executes a step (jitreg_step_word()). On
  * levels on which the class has no component, the sample belongs to the components of the object found further out. */
 #define JITREG_OBJECT_CLASS 1u
 /* For objects without upper: only one such object exists at a time, so each frame of its functions belongs to it, and its address need not
@@ -237,13 +237,13 @@ static inline int jitreg_step_word(uint64_t function, uint32_t offset);
 
 /*
  * A mark is a phase, or one execution of a component (a query, a compilation, a morsel, a task), from its begin to its end.
- * jitreg_mark_begin() returns its handle, with which any thread can end it, and other marks name it as their parent.  The handle is 0
- * without an agent, or if the record was dropped.  All functions accept a handle of 0.  As a parent it means none, and the other functions
+ * jitreg_mark_begin() returns its handle, with which any thread can end it, and other marks name it as their parent. The handle is 0
+ * without an agent, or if the record was dropped. All functions accept a handle of 0. As a parent it means none, and the other functions
  * do nothing and return -ENOSYS.
  *
- * covers: the threads whose samples belong to the mark.  of: the component that is executed, or jitreg_at(0, 0) for none.  instance: a
- * number by which users tell executions apart, such as that of a query.  Samples of a mark are also samples of its parent and of the
- * parents above, so a query has the samples of its morsels, whichever threads they run on.  Reports show the plan for marks with the name
+ * covers: the threads whose samples belong to the mark. of: the component that is executed, or jitreg_at(0, 0) for none. instance: a
+ * number by which users tell executions apart, such as that of a query. Samples of a mark are also samples of its parent and of the
+ * parents above, so a query has the samples of its morsels, whichever threads they run on. Reports show the plan for marks with the name
  * "run".
  */
 #define JITREG_COVERS_THREAD 1u	 /* this thread, from begin to end */
@@ -274,22 +274,22 @@ static inline int jitreg_scope_end(uint64_t first, uint64_t nr);
 /* ---------------------------------------------------------------------------------------------------- execution counts */
 
 /*
- * For exact execution counts, generated code adds 1 to a counter in memory.  jitreg_counter_block() provides nr_copies times nr_entries
- * counters of 64 bits, all 0, in memory shared with the recorder, so a process that is killed loses no count.  Counter i of copy c is
- * counters[c * JITREG_COUNTER_STRIDE(nr_entries) + i].  Copies are added up, so each thread can have a copy of its own and needs no
- * atomics.  *block is set to the number of the block for jitreg_counter_block_end(), or to 0 if the counters are not recorded.
+ * For exact execution counts, generated code adds 1 to a counter in memory. jitreg_counter_block() provides nr_copies times nr_entries
+ * counters of 64 bits, all 0, in memory shared with the recorder, so a process that is killed loses no count. Counter i of copy c is
+ * counters[c * JITREG_COUNTER_STRIDE(nr_entries) + i]. Copies are added up, so each thread can have a copy of its own and needs no
+ * atomics. *block is set to the number of the block for jitreg_counter_block_end(), or to 0 if the counters are not recorded.
  *
- * Returns the counters.  Without an agent, or if it has no memory left, these are a buffer of the calling program or library that all such
- * blocks share and nothing reads, so that generated code need not check for an agent.  Returns NULL if that buffer, of
- * JITREG_COUNTERS_WITHOUT_AGENT counters, would be used and is too small for all copies.  If the agent needs more memory, the call waits
- * for the recorder, mostly some milliseconds, about 0.5 s at most if the recorder does not run, and some seconds at most if it is busy.  In
+ * Returns the counters. Without an agent, or if it provides no memory, these are a buffer of the calling program or library that all such
+ * blocks share and nothing reads, so that generated code need not check for an agent. Returns NULL if that buffer, of
+ * JITREG_COUNTERS_WITHOUT_AGENT counters, would be used and is too small for all copies. If the agent needs more memory, the call waits
+ * for the recorder, mostly some milliseconds, about 0.5 s at most if the recorder does not run, and some seconds at most if it is busy. In
  * a forked child, the parent's blocks become memory of the child's own, which is not recorded.
  */
 struct jitreg_counter_entry {
 	uint64_t kind;	/* JITREG_COUNTS_* */
 	uint64_t level; /* level and component: the component that is executed, or whose flow it is (jitreg_flow()) */
 	uint64_t component;
-	uint64_t at; /* its meaning depends on the kind */
+	uint64_t at; /* see JITREG_COUNTS_* */
 };
 #define JITREG_COUNTS_ENTRY 1u	/* executions of the component itself; at 0 */
 #define JITREG_COUNTS_BLOCK 2u	/* executions of block number `at` of the component's flow */
@@ -301,11 +301,11 @@ struct jitreg_counter_entry {
 #define JITREG_COUNTERS_MAX (1u << 20) /* limit of a block's counters, all copies together */
 static inline uint64_t *jitreg_counter_block(const struct jitreg_counter_entry *entries, uint32_t nr_entries, uint32_t nr_copies,
 					     uint64_t *block);
-/* End a block.  Its last values are recorded, and its memory is reused, so no code may count into it any more.  block 0: nothing happens.
- * If the values cannot be recorded, the block does not end, and an error is returned.  It is -EINVAL if there is no such block. */
+/* End a block. Its last values are recorded, and its memory is reused, so no code may count into it any more. block 0: nothing happens.
+ * If the values cannot be recorded, the block does not end, and an error is returned. It is -EINVAL if there is no such block. */
 static inline int jitreg_counter_block_end(uint64_t block);
-/* These functions are for hosts that keep counts in memory of their own.  jitreg_counter_entries() announces a block once, and
- * jitreg_counter_values() records the current values of all its counters, in the order of the entries.  block: a number from
+/* These functions are for hosts that keep counts in memory of their own. jitreg_counter_entries() announces a block once, and
+ * jitreg_counter_values() records the current values of all its counters, in the order of the entries. block: a number from
  * jitreg_new_ids(), unique in this process. */
 static inline int jitreg_counter_entries(uint64_t block, const struct jitreg_counter_entry *entries, uint32_t nr_entries);
 struct jitreg_count {
@@ -380,12 +380,12 @@ static inline int jitreg_control(uint32_t action, const char *name);
 /* -------------------------------------------------------------------------------------------- recorders that come late */
 
 /*
- * A recorder can come after code was generated (`tailor attach --inject`, `tailor start`).  A host that supports this sets a function that
+ * A recorder can come after code was generated (`tailor attach --inject`, `tailor start`). A host that supports this sets a function that
  * announces all code, components and so on that are in use, and calls it by way of jitreg_replay() at a suitable place, where it holds no
  * locks that the function takes:
  *	if (jitreg_replay_wanted())
  *		jitreg_replay();
- * With an agent, jitreg_replay_wanted() costs a few loads.  jitreg_replay() returns 1 if it ran the function, which one thread does once
+ * With an agent, jitreg_replay_wanted() costs a few loads. jitreg_replay() returns 1 if it ran the function, which one thread does once
  * for each recorder.
  */
 typedef void (*jitreg_replay_function)(void *host);
@@ -422,7 +422,7 @@ static inline int jitreg_image(uint64_t load_bias, uint32_t flags, const char *p
 #define JITREG_IMAGE_DELETED 2u	   /* the file has been deleted */
 #define JITREG_IMAGE_MAIN 4u	   /* the program itself */
 #define JITREG_IMAGE_VDSO 8u
-/* Announce that a program or library is not loaded any more.  Samples from before still belong to it. */
+/* Announce that a program or library is not loaded any more. Samples from before still belong to it. */
 static inline int jitreg_image_unload(uint64_t load_bias, const char *path);
 /* Announce an executable mapping of which only the code that mapped it is known.  mapper, mapper_offset: the path of the program or
  * library, and the offset of the call in it. */
@@ -457,8 +457,8 @@ struct jitreg_agent {
 	uint64_t (*new_ids)(uint64_t nr);
 };
 int jitreg_connect(struct jitreg_agent *agent);
-/* jitreg_counters() allocates memory for nr_copies times JITREG_COUNTER_STRIDE(nr_entries) counters, all 0, if block is 0.  Otherwise it
- * records the values of this block, and releases its memory.  Returns 0, -ENOBUFS if no memory is left or the values were dropped (the
+/* jitreg_counters() allocates memory for nr_copies times JITREG_COUNTER_STRIDE(nr_entries) counters, all 0, if block is 0. Otherwise it
+ * records the values of this block, and releases its memory. Returns 0, -ENOBUFS if no memory is left or the values were dropped (the
  * block then does not end), -EINVAL if the numbers are 0 or too large, there is no such block or bytes is too small, or -ENOSYS if the
  * agent does not record, or other threads held its lock for 0.4 s. */
 struct jitreg_counter_memory {
@@ -578,7 +578,7 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 	U64(address) U64(first) U64(component) U32(level) U32(stride) U32(nr_steps) U32(reserved)
 #define JITREG_FIELDS_STEP_WORD(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U64(function) U32(offset) U32(reserved)
 #define JITREG_FIELDS_OBJECT_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U64(address) U32(flags) U32(reserved)
-/* The counters of a block.  place: their place in the memory that the agent shares with the recorder (number of the area << 32 | bytes).
+/* The counters of a block. place: their place in the memory that the agent shares with the recorder (number of the area << 32 | bytes).
  * nr_copies 0: they are not in that memory, and COUNTER_VALUES records have their values. */
 #define JITREG_FIELDS_COUNTER_BLOCK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(block) U64(place) U32(flags) U32(nr_copies) NR(nr_entries) U32(reserved) ARR(entries, counter_entry)
@@ -790,7 +790,7 @@ static inline int jitreg_replay_to_(uint32_t recorder)
 	return 1;
 }
 
-/* Send HELLO, and run the replay function if it may run anywhere.  Only the first call for each recorder does so. */
+/* Send HELLO, and run the replay function if it may run anywhere. Only the first call for each recorder does so. */
 JITREG_RARE_ static void jitreg_greet_(uint32_t recorder)
 {
 	struct jitreg_hello_record r;
@@ -807,8 +807,8 @@ JITREG_RARE_ static void jitreg_greet_(uint32_t recorder)
 }
 
 /*
- * Find the agent.  jitreg_agent_() calls this about once a second while there is none.  (A weak reference to jitreg_emit would stay NULL in
- * non-PIE executables and for agents that are loaded later.)  An agent without a recorder counts as none.
+ * Find the agent. jitreg_agent_() calls this about once a second while there is none. (A weak reference to jitreg_emit would stay NULL in
+ * non-PIE executables and for agents that are loaded later.) An agent without a recorder counts as none.
  */
 JITREG_RARE_ static jitreg_emit_function jitreg_look_(int64_t now_s)
 {
@@ -908,7 +908,7 @@ static inline int jitreg_emit_(uint32_t id, void *record, size_t fixed_bytes, co
 	return emit ? jitreg_emit_by_(emit, id, record, fixed_bytes, rest, nr_rest) : -ENOSYS;
 }
 
-/* Make a part of a record.  The agent refuses a record with a part that has bytes but a NULL base, since its caller gave a count, but no
+/* Make a part of a record. The agent refuses a record with a part that has bytes but a NULL base, since its caller gave a count, but no
  * elements. */
 static inline struct iovec jitreg_part_(const void *base, size_t bytes)
 {

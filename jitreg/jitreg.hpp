@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitreg for C++11 and later.  Tags, marks and scopes are objects here, which end with their block also when an exception leaves it.  All
- * other functions are those of jitreg.h.  A mark or scope that was moved from does not end anything.
+ * jitreg for C++11 and later. Tags, marks and scopes are objects here, which end with their block also when an exception leaves it. All
+ * other functions are those of jitreg.h. A mark or scope that was moved from does not end anything.
  *
  *	jitreg::mark query(jitreg::covers::process, "run", {}, number);
  *	...
@@ -42,8 +42,8 @@ private:
 };
 
 /*
- * Sets the tag in this thread's word until the block ends, and then restores the old one.  In a coroutine the block may end on another
- * thread than it began.  If the word is static TLS, which lies below the thread pointer, the word of that other thread is then restored.
+ * Sets the tag in this thread's word until the block ends, and then restores the old one. In a coroutine the block may end on another
+ * thread than it began. If the word is static TLS, which lies below the thread pointer, the word of that other thread is then restored.
  */
 class tag_guard {
 public:
@@ -85,7 +85,7 @@ public:
 	mark(mark &&other) noexcept : handle_(other.handle_) { other.handle_ = 0; }
 	mark(const mark &) = delete;
 	mark &operator=(const mark &) = delete;
-	/* Ends the mark before its block ends.  units: the amount of work that was done, or 0 if unknown.  Later calls do nothing. */
+	/* Ends the mark before its block ends. units: the amount of work that was done, or 0 if unknown. Later calls do nothing. */
 	void end(uint64_t units)
 	{
 		if (handle_)
@@ -98,7 +98,7 @@ private:
 	uint64_t handle_;
 };
 
-/* Numbers for the components of a query.  The numbers, and the components that have them, end with the block. */
+/* Numbers for the components of a query. The numbers, and the components that have them, end with the block. */
 class scope {
 public:
 	scope(uint64_t nr, const char *name, const char *text = nullptr) : first_(jitreg_new_ids(nr)), nr_(nr)
@@ -121,21 +121,21 @@ private:
 };
 
 /*
- * The tag of a fiber, a coroutine or a task, and its mark (covers::task) if it has one, which move with it from thread to thread.  Call
- * leave() before another thread can continue the task.  If a suspended task that has tag_guards is destroyed, do so between enter() and
+ * The tag of a fiber, a coroutine or a task, and its mark (covers::task) if it has one, which move with it from thread to thread. Call
+ * leave() before another thread can continue the task. If a suspended task that has tag_guards is destroyed, do so between enter() and
  * leave(), since they set the word.
  */
 class task {
 public:
 	explicit task(uint64_t tag, uint64_t mark_handle = 0) : tag_(tag), outer_(0), mark_(mark_handle) {}
-	/* Continues the task on this thread.  word: the tag word of this thread. */
+	/* Continues the task on this thread. word: the tag word of this thread. */
 	void enter(uint64_t &word)
 	{
 		outer_ = jitreg_task_switch(&word, tag_);
 		if (mark_)
 			jitreg_mark_enter(mark_);
 	}
-	/* Suspends the task.  The tag that it set last is kept, and is set again by the next enter(). */
+	/* Suspends the task. The tag that it set last is kept, and is set again by the next enter(). */
 	void leave(uint64_t &word)
 	{
 		if (mark_)

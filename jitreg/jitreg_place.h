@@ -46,10 +46,10 @@ static inline uint32_t jitreg_place(const struct jitreg_place_arc *arcs, uint32_
 				    uint32_t *scratch);
 
 /*
- * Set the estimates of all arcs from the graph alone.  The depth of an arc is the number of loops around that end which has fewer of them
+ * Set the estimates of all arcs from the graph alone. The depth of an arc is the number of loops around that end which has fewer of them
  * (JITREG_PLACE_DEPTH_MAX at most), and its estimate is 16 * 8^depth, divided by the number of arcs of this depth that leave the same block
- * (16 at most).  Arcs that name a block which does not exist get 0.  Loops, also those with several entries, and their nesting are found in
- * one depth-first search (T. Wei et al., A new algorithm for identifying loops in decompilation, SAS 2007).  Takes O(nr_arcs + nr_blocks *
+ * (16 at most). Arcs that name a block which does not exist get 0. Loops, also those with several entries, and their nesting are found in
+ * one depth-first search (T. Wei et al., A new algorithm for identifying loops in decompilation, SAS 2007). Takes O(nr_arcs + nr_blocks *
  * JITREG_PLACE_DEPTH_MAX) time if loops are nested normally and few arcs leave each block.
  */
 static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, uint32_t *scratch);
@@ -200,7 +200,7 @@ static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t
 	s.is_header = s.next + nr_blocks;
 	for (i = 0; i < 6 * nr_blocks + 2; i++)
 		scratch[i] = 0;
-	/* Sort the arcs by their origin.  The arcs of each block are counted, the counts are added up, and each arc is put in its place. */
+	/* Sort the arcs by their origin. The arcs of each block are counted, the counts are added up, and each arc is put in its place. */
 	for (i = 0; i < nr_arcs; i++)
 		if (jitreg_place_is_arc_(&arcs[i], nr_blocks) && arcs[i].from < nr_blocks)
 			first[arcs[i].from + 2]++;

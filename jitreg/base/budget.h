@@ -38,7 +38,7 @@ struct budget_size {
 	unsigned steps_each, bytes_each;
 };
 
-/* Set the factor, 0 or more, of all budgets that are opened from now on.  TAILOR_BUDGET is then ignored. */
+/* Set the factor, 0 or more, of all budgets that are opened from now on. TAILOR_BUDGET is then ignored. */
 void budget_set_factor(double factor);
 /* Open the budget of a trace of file_bytes bytes.  budget_close() must be called in any case.  Returns 0, or -EINVAL with a sentence if
  * TAILOR_BUDGET is not a number, or is below 0. */

@@ -13,7 +13,7 @@
 struct file_changes {
 	int (*open)(const char *path, int flags, mode_t mode);
 	int (*rename)(const char *from, const char *to);
-	/* Opens a file for reading that this process may not open (EACCES, EPERM), if a steward permits it.  NULL without a steward.  at:
+	/* Opens a file for reading that this process may not open (EACCES, EPERM), if a steward permits it. NULL without a steward. at:
 	 * the folder that path is relative to, which only perf maps have, or AT_FDCWD. */
 	int (*read_private)(int at, const char *path);
 	int (*remove)(const char *path); /* removes a file or an empty folder */

@@ -16,8 +16,8 @@ struct hash_map {
 };
 
 /*
- * Hash a pair of numbers (Wang Yi, wyhash: the halves of a product, twice).  The hash depends on a secret of this process, so that the
- * author of a trace cannot choose pairs that collide and make lookups slow.  It differs from run to run, so no output may depend on it.
+ * Hash a pair of numbers (Wang Yi, wyhash: the halves of a product, twice). The hash depends on a secret of this process, so that the
+ * author of a trace cannot choose pairs that collide and make lookups slow. It differs from run to run, so no output may depend on it.
  * With a single product, for one secret in 750, pairs of which one number is constant filled thousands of slots in a row.
  */
 extern uint64_t hash_secret[2];

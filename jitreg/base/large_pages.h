@@ -14,12 +14,12 @@
 void *large_pages_map(size_t bytes);
 void large_pages_unmap(void *p, size_t bytes);
 
-/* Ask the kernel for large pages where bytes [from, from + bytes) of a mapping at p will be written.  Fewer than 512 KiB are left on small
- * pages, which then take less time.  all: the size of the mapping. */
+/* Ask the kernel for large pages where bytes [from, from + bytes) of a mapping at p will be written. Fewer than 512 KiB are left on small
+ * pages, which then take less time. all: the size of the mapping. */
 void large_pages_hint(const void *p, size_t all, size_t from, size_t bytes);
 
 /* Make malloc() of glibc take the first 64 MiB of its heap from large pages, and return memory of the heap to the kernel only when 128 MiB
- * at its end are free.  Only the first call does anything. */
+ * at its end are free. Only the first call does anything. */
 void large_pages_prepare_heap(void);
 
 #endif

@@ -19,8 +19,8 @@ enum mapping_kind {
 };
 enum mapping_kind mapping_kind(const char *path, size_t bytes);
 
-/* May an executable mapping hold generated code?  Memory without a file may.  A mapping of a file may if it is shared or writable, because
- * code of programs and libraries is mapped privately and not writable.  A private mapping of a file that is not an ELF file may as well,
+/* May an executable mapping hold generated code? Memory without a file may. A mapping of a file may if it is shared or writable, because
+ * code of programs and libraries is mapped privately and not writable. A private mapping of a file that is not an ELF file may as well,
  * which callers check themselves. */
 bool mapping_may_hold_generated_code(const char *path, size_t bytes, uint32_t prot, bool shared);
 

@@ -33,8 +33,8 @@ static inline const char *own_file_refusal(const struct stat *st, mode_t type, u
 }
 
 /*
- * Open such a file without following a link or waiting for a FIFO, check it by own_file_refusal(), and store the descriptor in *fd.  flags:
- * those of open(2).  Returns 0 with *refusal NULL, or 0 with a reason in *refusal and *fd -1 if the file must not be used.  Returns -errno,
+ * Open such a file without following a link or waiting for a FIFO, check it by own_file_refusal(), and store the descriptor in *fd. flags:
+ * those of open(2). Returns 0 with *refusal NULL, or 0 with a reason in *refusal and *fd -1 if the file must not be used. Returns -errno,
  * with *refusal NULL and *fd -1, if it cannot be opened.
  */
 static inline int own_file_open(const char *path, int flags, mode_t type, uid_t owner, int *fd, const char **refusal)

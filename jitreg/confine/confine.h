@@ -71,7 +71,7 @@ void confine_allow_removal(const char *folder);
 /* Allow to execute a program, which is the first executable file of this name in the folders of PATH, and the dynamic loader. */
 void confine_allow_program(const char *name);
 /* Allow to read what nearly all commands need: system libraries, /usr, /opt, time zones, terminal descriptions, information on the machine
- * in /proc and /sys, and the working folder, unless root runs the command in a folder such as / or /home.  Also allows to open the standard
+ * in /proc and /sys, and the working folder, unless root runs the command in a folder such as / or /home. Also allows to open the standard
  * streams again. */
 void confine_allow_usual(void);
 /* Allow to read the files that libcurl needs: host names, certificates, and the user's ~/.netrc. */

@@ -5,7 +5,7 @@
 #include "jitreg/confine/confine.h"
 
 /* Load a filter that refuses the system calls of all enum confine_permission that are not in permissions, and those that no command needs.
- * writes_files: calls that change files are permitted, since Landlock restricts which files.  Returns 0, or -errno with the process
+ * writes_files: calls that change files are permitted, since Landlock restricts which files. Returns 0, or -errno with the process
  * unchanged. */
 int syscall_filter_load(unsigned permissions, bool writes_files);
 

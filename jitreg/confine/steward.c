@@ -199,8 +199,8 @@ int steward_run(unsigned number, const char *operand)
 	return result;
 }
 
-/* Ask the steward to create, remove or connect to a file of HotSpot.  Without a steward, this process calls the same function that the
- * steward would.  Returns 0, or -1 with errno. */
+/* Ask the steward to create, remove or connect to a file of HotSpot. Without a steward, this process calls the same function that the
+ * steward would. Returns 0, or -1 with errno. */
 static int ask_about_jvm(struct steward_request *r, int folder, const char *name, int *fd)
 {
 	int result;

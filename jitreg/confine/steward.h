@@ -32,9 +32,9 @@ void steward_start_opener(bool (*may_open)(const char *path, int fd));
  * must not wait calls it in a child.  Returns the status as of waitpid(2), or -errno. */
 int steward_run(unsigned number, const char *operand);
 
-/* Create (.attach_pidN), remove (.attach_pidN, perf-N.map) or connect to (.java_pidN) a file of HotSpot's attach protocol.  folder:
- * descriptor of the folder with the file.  name: the file's name, in which only N varies.  uid, gid: the owner that the created file gets.
- * The steward does it, or the calling process if there is none.  Returns 0, or -1 with errno on failure. */
+/* Create (.attach_pidN), remove (.attach_pidN, perf-N.map) or connect to (.java_pidN) a file of HotSpot's attach protocol. folder:
+ * descriptor of the folder with the file. name: the file's name, in which only N varies. uid, gid: the owner that the created file gets.
+ * The steward does it, or the calling process if there is none. Returns 0, or -1 with errno on failure. */
 int steward_create_trigger(int folder, const char *name, uid_t uid, gid_t gid);
 int steward_remove(int folder, const char *name);
 int steward_connect(int folder, const char *name); /* returns a non-blocking descriptor, which the caller closes */

@@ -73,7 +73,7 @@ static int refuse_bits(scmp_filter_ctx f, int call, unsigned n, const unsigned *
 	return ret;
 }
 
-/* Refuse fchmod() calls that let other users write to a file, or execute it with the rights of its owner or group.  Landlock does not
+/* Refuse fchmod() calls that let other users write to a file, or execute it with the rights of its owner or group. Landlock does not
  * restrict them, and a descriptor that was opened for reading suffices. */
 static int refuse_open_modes(scmp_filter_ctx f)
 {
@@ -101,7 +101,7 @@ static int refuse_typing(scmp_filter_ctx f)
 	return ret;
 }
 
-/* Permit only sockets of IPv4, and refuse to connect them, so that TCP sockets can only listen.  Returns 0 or -errno. */
+/* Permit only sockets of IPv4, and refuse to connect them, so that TCP sockets can only listen. Returns 0 or -errno. */
 static int refuse_all_but_listening(scmp_filter_ctx f)
 {
 	int ret = seccomp_rule_add(f, REFUSED, SCMP_SYS(connect), 0);

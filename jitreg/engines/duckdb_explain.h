@@ -28,8 +28,8 @@ struct duckdb_explanation {
 	char text[32768];
 };
 
-/* Read the operators.  Returns false if the text is not such an output, or has more than DUCKDB_OPERATORS_MAX operators or DUCKDB_DEPTH_MAX
- * levels.  The contents of *to are then incomplete. */
+/* Read the operators. Returns false if the text is not such an output, or has more than DUCKDB_OPERATORS_MAX operators or DUCKDB_DEPTH_MAX
+ * levels. The contents of *to are then incomplete. */
 bool duckdb_explain_read(const char *json, size_t bytes, struct duckdb_explanation *to);
 
 #endif

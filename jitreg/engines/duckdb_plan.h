@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names of DuckDB's functions, by which the library and the work on operators are recognised, and a search for the operators of a pipeline.
- * No offsets of struct members, which differ from version to version, are needed.  Exported functions of the library describe operators,
- * and in a pipeline's memory the operators are found because pointers to them have a certain order.  Context: any.  Allocates no memory.
+ * No offsets of struct members, which differ from version to version, are needed. Exported functions of the library describe operators,
+ * and in a pipeline's memory the operators are found because pointers to them have a certain order. Context: any. Allocates no memory.
  */
 #ifndef JITREG_DUCKDB_PLAN_H
 #define JITREG_DUCKDB_PLAN_H
@@ -15,7 +15,7 @@
 #define DUCKDB_LEVEL_PIPELINE 0x64750002u
 #define DUCKDB_LEVEL_OPERATOR 0x64750003u
 
-/* The role of an operator in a pipeline, in which it produces rows, passes them on or consumes them.  It may have another role in another
+/* The role of an operator in a pipeline, in which it produces rows, passes them on or consumes them. It may have another role in another
  * pipeline. */
 enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 
@@ -125,7 +125,7 @@ struct duckdb_pipeline {
 	uint64_t sink;		 /* address of the sink; 0: none */
 };
 /* Find a pipeline's operators in the nr words of its memory, by a pointer to an operator, a std::vector of pointers, and another pointer to
- * an operator or NULL, one behind another.  is_operator: is this the address of an operator of the running query?  Returns false if there
+ * an operator or NULL, one behind another. is_operator: is this the address of an operator of the running query? Returns false if there
  * are no such words. */
 bool duckdb_pipeline_find(const uint64_t *word, uint32_t nr, bool (*is_operator)(void *context, uint64_t address), void *context,
 			  struct duckdb_pipeline *to);

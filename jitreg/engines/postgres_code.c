@@ -216,8 +216,8 @@ static uint32_t append_function(uint64_t to[POSTGRES_FUNCTIONS_MAX], uint32_t nr
 	return nr;
 }
 
-/* Returns the entry of a function, which is made when the function is seen first.  scan: the entry has what a scan jumps to.  caller: it has
- * the functions whose addresses the function takes.  If r->code has no room for it, it is made in *once.  Returns NULL if no function
+/* Returns the entry of a function, which is made when the function is seen first. scan: the entry has what a scan jumps to. caller: it
+ * has the functions whose addresses the function takes. If r->code has no room for it, it is made in *once. Returns NULL if no function
  * begins at the address. */
 static const struct postgres_code_entry *find_entry(const struct postgres_reader *r, uint64_t function, bool scan, bool caller,
 						    struct postgres_code_entry *once)

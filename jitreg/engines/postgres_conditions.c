@@ -38,7 +38,7 @@ static const struct {
 	{ ANY_NODE, FIELD(plan_filter), "Filter", " AND " },
 };
 
-/* Keys, which are arrays of numbers of columns.  These are columns of the node's target list, or, with is_below, of that of the plan below
+/* Keys, which are arrays of numbers of columns. These are columns of the node's target list, or, with is_below, of that of the plan below
  * it. */
 static const struct {
 	enum postgres_node_type type;

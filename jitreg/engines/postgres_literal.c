@@ -261,7 +261,7 @@ static uint32_t type_of_elements(uint32_t array)
 	}
 }
 
-/* Add an array of one dimension without NULLs, '{1,2}', with "..." in place of the elements behind the first ELEMENTS_MAX.  Returns false,
+/* Add an array of one dimension without NULLs, '{1,2}', with "..." in place of the elements behind the first ELEMENTS_MAX. Returns false,
  * with nothing added, for other arrays. */
 static bool add_array(const struct postgres_reader *r, uint32_t type, uint64_t address, struct sql_out *o)
 {

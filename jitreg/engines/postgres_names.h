@@ -10,13 +10,13 @@
  * by its alias.  Aliases are those in the query, while EXPLAIN adds numbers to those that occur twice.
  */
 void postgres_node_name(const struct postgres_reader *r, const struct postgres_query *q, struct postgres_node *n);
-/* Write the detail of a node, "Hash Cond: (o.o_custkey = c.c_custkey); cost=0.00..1.00 rows=1 width=4".  It has the name of the subplan if
+/* Write the detail of a node, "Hash Cond: (o.o_custkey = c.c_custkey); cost=0.00..1.00 rows=1 width=4". It has the name of the subplan if
  * the node is the root of one, the node's conditions (cut if too long), and the planner's estimates. */
 void postgres_node_detail(const struct postgres_reader *r, const struct postgres_query *q, const struct postgres_node *n,
 			  char detail[POSTGRES_DETAIL_BYTES]);
 
-/* Read the NUL-terminated text at address to `to`, up to the end of readable memory, and at most room - 1 bytes.  Sets *cut if its end was
- * not among these bytes.  Returns its length.  to is always terminated by NUL. */
+/* Read the NUL-terminated text at address to `to`, up to the end of readable memory, and at most room - 1 bytes. Sets *cut if its end was
+ * not among these bytes. Returns its length. to is always terminated by NUL. */
 size_t postgres_read_text(const struct postgres_reader *r, uint64_t address, char *to, size_t room, bool *cut);
 
 #endif

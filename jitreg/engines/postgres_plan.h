@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the query that a backend of PostgreSQL executes, and the nodes of its plan, from the backend's memory.  The agent in the process
+ * Reads the query that a backend of PostgreSQL executes, and the nodes of its plan, from the backend's memory. The agent in the process
  * and the recorder outside use it, each with its own read function (struct postgres_reader).
  *
  * The memory may change while it is read, so the tags of structs, the functions, the depth and the number of nodes are checked before use,
- * and a node's plan and state must fit the node and the query.  Allocates no memory, and calls no functions of libc but string functions.
+ * and a node's plan and state must fit the node and the query. Allocates no memory, and calls no functions of libc but string functions.
  * Context: any.
  */
 #ifndef JITREG_POSTGRES_PLAN_H
@@ -121,8 +121,8 @@ bool postgres_node_counts(const struct postgres_reader *r, const struct postgres
 int64_t postgres_node_rows(const struct postgres_node *n);
 
 /*
- * Call visit for each node of the plan, owners first.  A subplan that two nodes call is visited twice, with the same address, and callers
- * take its first owner.  If visit returns nonzero, the walk ends with POSTGRES_OK.  With another result, only a part of the plan was
+ * Call visit for each node of the plan, owners first. A subplan that two nodes call is visited twice, with the same address, and callers
+ * take its first owner. If visit returns nonzero, the walk ends with POSTGRES_OK. With another result, only a part of the plan was
  * visited.
  */
 enum postgres_end postgres_plan_walk(const struct postgres_reader *r, const struct postgres_query *q,

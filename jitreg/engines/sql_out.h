@@ -16,7 +16,7 @@ struct sql_out {
 
 void sql_out_bytes(struct sql_out *o, const char *text, size_t bytes);
 void sql_out_text(struct sql_out *o, const char *text);
-/* Append a decimal number, with leading zeros if it has fewer than min_digits digits.  min_digits: at most 24. */
+/* Append a decimal number, with leading zeros if it has fewer than min_digits digits. min_digits: at most 24. */
 void sql_out_number(struct sql_out *o, uint64_t value, int min_digits);
 void sql_out_signed(struct sql_out *o, int64_t value);
 /* Append a name as an SQL identifier, in double quotes unless it consists of lower-case letters, digits, _ and $.  Keywords are not

@@ -69,8 +69,8 @@ struct host_lack {
 #define HOST_LACKS_SYMBOL "its library lacks %.60s%s"
 #define HOST_LACKS_SYMBOL_ARGUMENTS(name) name, strlen(name) > 60 ? "..." : ""
 
-/* Fill *l.  version: the digits and dots at its beginning, or behind a "v" there, are taken.  why: characters other than printable ASCII
- * become '?'.  Long texts are cut. */
+/* Fill *l. version: the digits and dots at its beginning, or behind a "v" there, are taken. why: characters other than printable ASCII
+ * become '?'. Long texts are cut. */
 void host_lack_set(struct host_lack *l, enum host_version host, const char *version, const char *why);
 bool host_lack_is(const struct host_lack *a, const struct host_lack *b);
 /* Parse the text of an agent's CONTROL record (JIT_CONTROL_LACK), which is untrusted: key, version and why, with newlines between them.

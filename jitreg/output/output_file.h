@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output files, which are written completely or not at all.  A new file has no name at first (O_TMPFILE in the folder of the path).  If
- * that is impossible, it is a hidden file, which is removed when Ctrl-C and the like end the process, but not on SIGKILL.  It takes its
- * name when it is complete and on the disk, so a full disk, Ctrl-C and SIGKILL leave the old file at the path, or none.  A recording takes
+ * Output files, which are written completely or not at all. A new file has no name at first (O_TMPFILE in the folder of the path). If
+ * that is impossible, it is a hidden file, which is removed when Ctrl-C and the like end the process, but not on SIGKILL. It takes its
+ * name when it is complete and on the disk, so a full disk, Ctrl-C and SIGKILL leave the old file at the path, or none. A recording takes
  * its name at once, under a lock, because it should be there even if its recorder is killed.
  *
  *	output_file_open()  ->  write to o->to or o->fd  ->  output_file_end(), or output_file_drop()
  *
  * If there is a file at the path already:
- *  - A file with the mark of the same form, or an empty file, is replaced by the new file.  Programs that have it open, and its other
- *    hard links, keep the old contents.  The new file has mode 0600, since a trace may contain confidential data.
+ *  - A file with the mark of the same form, or an empty file, is replaced by the new file. Programs that have it open, and its other
+ *    hard links, keep the old contents. The new file has mode 0600, since a trace may contain confidential data.
  *  - Any other file, and a file without a write permission, is refused, unless overwriting is allowed (--overwrite).
- *  - A file that another tailor records into is refused.  If two programs write to a path at the same time, the second one to finish fails
+ *  - A file that another tailor records into is refused. If two programs write to a path at the same time, the second one to finish fails
  *    (output_name.c has the exceptions).
- *  - Links are not followed.  A FIFO or a character device is written to directly, if it belongs to this user or to root.  So are "-",
+ *  - Links are not followed. A FIFO or a character device is written to directly, if it belongs to this user or to root. So are "-",
  *    /dev/stdout, /dev/stderr and /dev/fd/N.
  *
  * Context: thread.
@@ -64,8 +64,8 @@ void output_file_allow_overwriting(void);
 /* Open an output.  The caller sets the first members of *o before.  Returns 0 with o->fd, to which a write to a FIFO or device may fail
  * with EAGAIN.  Returns -errno with a sentence that begins with the path otherwise, and *o need not be freed. */
 int output_file_open(struct output_file *o, const char *path, struct diag *d);
-/* Open an output like output_file_open(), with a stream, o->to, whose writes wait for a slow reader.  With the path "-" or /dev/fd/N, that
- * descriptor may be any, also that of a file or a terminal.  output_file_end() closes the stream, unless the caller has closed it and set
+/* Open an output like output_file_open(), with a stream, o->to, whose writes wait for a slow reader. With the path "-" or /dev/fd/N, that
+ * descriptor may be any, also that of a file or a terminal. output_file_end() closes the stream, unless the caller has closed it and set
  * o->to to NULL. */
 int output_file_open_stream(struct output_file *o, const char *path, struct diag *d);
 /* Format the path that a file with is_named has until it takes its name. */

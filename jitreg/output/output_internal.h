@@ -25,7 +25,7 @@ int output_place_open_descriptor(const char *path, int descriptor, struct diag *
 
 /* Create a new file in o->folder, as o->fd: one without a name, or the hidden file o->temporary.  Returns 0, or -errno with a sentence. */
 int output_name_create(struct output_file *o, struct diag *d);
-/* Give the file its name, in place of the file that was there at first.  Returns 0, or -errno with a sentence (-EEXIST if another program
+/* Give the file its name, in place of the file that was there at first. Returns 0, or -errno with a sentence (-EEXIST if another program
  * has written there meanwhile). */
 int output_name_take(struct output_file *o, struct diag *d);
 void output_name_remove_temporary(struct output_file *o);

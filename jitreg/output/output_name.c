@@ -3,8 +3,8 @@
  * Makes output files without a name, and gives them one.
  *
  * If no file had the name at first, linkat(2) or renameat2(2) gives it to the new file, and fails if another program has created a file
- * there.  If a file had the name, the two files exchange their names (RENAME_EXCHANGE), and the old file is compared with the one at first.
- * If another program has replaced it, the names are exchanged back.  So of two writers the second one fails.  File systems without these
+ * there. If a file had the name, the two files exchange their names (RENAME_EXCHANGE), and the old file is compared with the one at first.
+ * If another program has replaced it, the names are exchanged back. So of two writers the second one fails. File systems without these
  * calls, and stewards, cannot do that, so a file that another program writes at the same moment may be lost there.
  */
 #include "jitreg/output/output_internal.h"
@@ -182,9 +182,9 @@ static int link_file(const struct output_file *o, const char *name)
 	return linkat(AT_FDCWD, link, o->folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-/* Rename the hidden file, where RENAME_NOREPLACE is missing, to a name that no other file may have (-EEXIST).  It is linked to the name,
- * and the old name is removed.  File systems without links (exFAT) and stewards can only check and rename, and a file that another program
- * creates in between is lost.  Returns 0 or -errno. */
+/* Rename the hidden file, where RENAME_NOREPLACE is missing, to a name that no other file may have (-EEXIST). It is linked to the name,
+ * and the old name is removed. File systems without links (exFAT) and stewards can only check and rename, and a file that another program
+ * creates in between is lost. Returns 0 or -errno. */
 static int rename_exclusively(const struct output_file *o, const char *name)
 {
 	if (file_changes_are_own() && linkat(o->folder, o->temporary, o->folder, name, 0) == 0)
@@ -228,8 +228,8 @@ static int keep_or_remove_old(struct output_file *o, const char *name)
 	return o->has_old ? 0 : -errno;
 }
 
-/* Replace the file where RENAME_EXCHANGE is missing.  It must be the old one (-EEXIST if not), and the new one is renamed to its name.  A
- * file that another program writes in between is lost.  Returns 0 or -errno. */
+/* Replace the file where RENAME_EXCHANGE is missing. It must be the old one (-EEXIST if not), and the new one is renamed to its name. A
+ * file that another program writes in between is lost. Returns 0 or -errno. */
 static int replace_by_rename(struct output_file *o)
 {
 	int ret;
