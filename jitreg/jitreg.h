@@ -16,7 +16,7 @@
  *	jitreg_code_map(address, entries, nr_entries);                          the components of its parts
  *	JITREG_WITH_TAG_WORD(tag, TAG | 42) { hash_table_insert(); }            the caller of code that several components share
  *
- * Unless documented otherwise, every function returns 0, which means that the record was handed to the recorder, or
+ * Unless documented otherwise, every function returns 0, which means that the record is in the trace unless writing that fails, or
  *	-ENOSYS   there is no agent in this process, it does not record (any more), or it is older than the function
  *	-EINVAL   the record is malformed, such as a count without elements
  *	-ENOBUFS  the record was dropped, and the agent counts it
@@ -28,8 +28,8 @@
  * memory.
  *
  * Validity: a name, a link and every other record is valid from its time stamp (the moment of the call) on, until it is ended or replaced.
- * Later records do not change the attribution of earlier samples. So announce levels and components before links to them, and all of
- * these before the code runs.
+ * Only levels, edges, source texts and the first name of a component are also used for earlier samples. Later records do not change the
+ * attribution of earlier samples. So announce levels and components before links to them, and all of these before the code runs.
  *
  * Stability: the records with their ids and fields, the functions and macros without a trailing underscore, and their meanings are frozen
  * as long as the major version is 1. A version 1.x adds records, fields at the end of records, and functions. It changes no meaning and

@@ -60,7 +60,8 @@ struct log_head {
 	/* The recorder writes the following members. */
 	uint64_t consumed __attribute__((aligned(64)));
 	uint32_t recorder_gone; /* 1: the log is not drained any more, and the guest switches itself off */
-	uint64_t heartbeats; /* grows every 10 ms or sooner while the recorder runs, by which waiting writers see that it does */
+	/* grows with each drain and each message that the recorder handles, so that threads which wait for its answer see that it runs */
+	uint64_t heartbeats;
 };
 _Static_assert(sizeof(struct log_head) <= LOG_HEAD_BYTES, "the head is one page");
 

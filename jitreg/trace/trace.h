@@ -222,11 +222,13 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 
 /*
  * Maps functions and lines of a program to components, for functions that work for different plans in different tasks (Spark's).
- * pattern: the record is about functions whose names begin with it.  If it ends in a digit, no digit may follow in the name. context_level,
- * context: a component.  The record is valid for samples in a mark of a component that is linked to it.  context 0: in any mark.
+ * pattern: the record is about functions whose names begin with it, and with no longer pattern. If it ends in a digit, no digit may follow
+ * in the name.
+ * context_level, context: a component. The record is valid for samples in a mark of a component that is linked to it. context 0: in any
+ * mark.
  * rank: if several functions on a sample's stack have such records, the innermost one of those with the lowest rank decides.
- * entries: the first entry that matches has the number of the component of the level.  If that is 0, the caller on the stack is considered
- * instead.  An entry matches lines first_line to last_line (0, 0: any) of functions whose name, behind the pattern and one more character,
+ * entries: the first entry that matches has the number of the component of the level. If that is 0, the caller on the stack is considered
+ * instead. An entry matches lines first_line to last_line (0, 0: any) of functions whose name, behind the pattern and one more character,
  * begins with rest.
  * lines_level, lines_first, nr_lines: line n of lines 1 to nr_lines also belongs to component lines_first + n of lines_level.
  */
