@@ -237,9 +237,9 @@ static inline int jitreg_step_word(uint64_t function, uint32_t offset);
 
 /*
  * A mark is a phase, or one execution of a component (a query, a compilation, a morsel, a task), from its begin to its end.
- * jitreg_mark_begin() returns its handle, with which any thread can end it, and other marks name it as their parent. The handle is 0
- * without an agent, or if the record was dropped. All functions accept a handle of 0. As a parent it means none, and the other functions
- * do nothing and return -ENOSYS.
+ * jitreg_mark_begin() returns its handle, with which any thread can end it, and other marks name it as their parent. The handle is 0 if
+ * there is no agent, if the agent does not know handles, or if the record was dropped. All functions accept a handle of 0. As a parent it
+ * means none, and the other functions do nothing and return -ENOSYS.
  *
  * covers: the threads whose samples belong to the mark. of: the component that is executed, or jitreg_at(0, 0) for none. instance: a
  * number by which users tell executions apart, such as that of a query. Samples of a mark are also samples of its parent and of the
@@ -368,8 +368,8 @@ static inline int jitreg_source_text(const char *name, const char *text, size_t 
  * When it is freed, call jitreg_memory(address, 0, "", 0, 0). */
 static inline int jitreg_memory(const void *address, uint64_t bytes, const char *name, uint32_t level, uint64_t component);
 
-/* Send a request to the recorder.  START and STOP: start or stop counting and sampling.  CUT: end the present trace file and begin the next
- * one, if the recorder writes one after another (`--epochs`).  NOTE: no request; name is a sentence that reports show to users of the
+/* Send a request to the recorder. START and STOP: start or stop counting and sampling. CUT: end the present trace file and begin the next
+ * one, if the recorder writes one after another (`--epochs`). NOTE: not a request, but a sentence (name) that reports show to users of the
  * trace. */
 static inline int jitreg_control(uint32_t action, const char *name);
 #define JITREG_CONTROL_START 1u
@@ -443,8 +443,8 @@ static inline int jitreg_tag(uint32_t where, uint64_t address, uint64_t check_ma
 static inline int jitreg_mark(uint32_t action, const char *name, uint32_t level, uint64_t component, uint64_t instance,
 			      uint64_t parent_instance, uint64_t units, const char *text);
 
-/* The interface of the agent, which libtailor.so exports.  jitreg_emit() takes one record in parts, of which the first holds the whole
- * prefix.  The agent sets total_size, and sets the time stamp if it is 0. */
+/* The interface of the agent, which libtailor.so exports. jitreg_emit() takes one record in 1 to 16 parts, of which the first holds the
+ * whole prefix. The agent sets total_size, and sets the time stamp if it is 0. */
 typedef int (*jitreg_emit_function)(const struct iovec *parts, int nr_parts);
 int jitreg_emit(const struct iovec *parts, int nr_parts);
 /* Changes when another recorder comes, so that hosts announce again what is in use.  0: the agent has no recorder. */
@@ -531,7 +531,7 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 /* The components that the parts of a code object belong to; see jitreg_code_map(). */
 #define JITREG_FIELDS_CODE_MAP(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(code_addr) NR(nr_entries) U32(reserved) ARR(entries, code_map_entry)
-/* Dataflow between two components of a level, as in a plan.  from: the producer; to: the consumer. */
+/* Dataflow between two components of a level, as in a plan. from: the producer. to: the consumer. */
 #define JITREG_FIELDS_EDGE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) NR(label_bytes) U64(from) U64(to) U32(order) U32(reserved) STR(label)
 /* The place and the format of a tag.  where: a DWARF register number, or JITREG_TAG_MEMORY (address: offset of the word from the thread

@@ -26,7 +26,7 @@
 #endif
 
 #define WORK_MAX (16u * DEMANGLE_NAME_MAX) /* most bytes that D's demangler may allocate */
-/* most bytes of a symbol of D, whose demangler has no limit of recursion; one byte can take 320 bytes of stack */
+/* most bytes of a symbol of D, whose demangler has no limit of recursion, and takes up to 320 bytes of stack for each */
 #define D_SYMBOL_MAX 2048u
 #define GIVEN_UP_MAX 64 /* most symbols of a thread that may have lost memory; after these it demangles no more */
 

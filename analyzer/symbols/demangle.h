@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Demangles symbols of C++ (the Itanium ABI), Rust (v0 and the older scheme) and D. Only this file uses libiberty.
+ * Demangles symbols of C++ (the Itanium ABI), Rust (v0 and the older scheme) and D. Only demangle.c uses libiberty.
  *
  * Symbols are untrusted, and a symbol of a few bytes can stand for a name of terabytes. Input, output and work are bounded, and
  * libiberty's limits of recursion are on. A symbol that exceeds a bound is not demangled, and after GIVEN_UP_MAX such symbols of Rust or D

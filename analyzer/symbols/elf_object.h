@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads ELF and DWARF: functions, lines and unwind sections of images and of objects that existed in a JIT's memory only.  Only this folder
- * uses libdw and libelf.  No input is trusted.
+ * Reads ELF and DWARF: functions, lines and unwind sections of images and of objects that existed in a JIT's memory only. Only this folder
+ * uses libdw and libelf. No input is trusted.
  *
- * Addresses are the file's own (st_value, sh_addr), and callers add the load bias.  In an ELF object of a JIT's memory they are final.
- * Context: thread; an object belongs to one thread.
+ * Addresses are the file's own (st_value, sh_addr), and callers add the load bias. In an ELF object of a JIT's memory they are final.
+ * Context: thread. An object belongs to one thread.
  */
 #ifndef TAILOR_ELF_OBJECT_H
 #define TAILOR_ELF_OBJECT_H

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define FILES_MAX 256u
-/* most bytes of all files; a file beyond it has no names until the recorder has written them into the trace */
+/* The most bytes that are read of all files. A file beyond it has no names until the recorder has written them into the trace. */
 #define PARTS_BYTES ((uint64_t)256 << 20)
 #define BUILD_ID_MAX 20
 

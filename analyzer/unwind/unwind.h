@@ -2,9 +2,9 @@
 /*
  * Makes call stacks from a sample's registers and stack bytes, offline.
  *
- * Two walkers give the same frames. UNWIND_MEMO is the default: struct memo (memo.c) keeps one rule per code address, made of the
+ * Two walkers give the same frames. UNWIND_MEMO is the default. Its struct memo (memo.c) keeps one rule per code address, made of the
  * call-frame information there, and asks libunwind for a step where it can make no rule. UNWIND_LIBUNWIND walks whole stacks by libunwind's
- * remote accessors, for tests that compare both. Context: thread; an unwinder belongs to one thread.
+ * remote accessors, for tests that compare both. Context: thread. An unwinder belongs to one thread.
  */
 #ifndef TAILOR_UNWIND_H
 #define TAILOR_UNWIND_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Go's table of functions (.gopclntab), which stripped programs have too: names, files, lines, inlined functions, frame sizes.  The format
+ * Go's table of functions (.gopclntab), which stripped programs have too: names, files, lines, inlined functions, frame sizes. The format
  * is that of Go 1.18 and later (runtime/symtab.go, runtime.pcHeader; cmd/link/internal/ld/pcln.go).
  *
- * Addresses of code are offsets from the program's first Go function ("text").  The bytes are untrusted: lookups stay within the table, and
- * find nothing if an entry would lie outside.  Context: any.
+ * Addresses of code are offsets from the program's first Go function ("text"). The bytes are untrusted, so lookups stay within the table,
+ * and find nothing if an entry would lie outside. Context: any.
  */
 #ifndef TAILOR_GO_TABLE_H
 #define TAILOR_GO_TABLE_H
@@ -78,8 +78,8 @@ bool go_values_next(struct go_values *v);
 /* Find the range of the value `of` that contains place, an offset from the function's start.  Returns false if there is none. */
 bool go_values_find(const struct go_table *t, const struct go_function *f, int of, uint32_t place, struct go_values *out);
 
-/* A call that was inlined.  name: that of the called function.  parent: offset of the call from the start of the function that contains the
- * code; the values at that place are those of the caller. */
+/* A call that was inlined. name: that of the called function. parent: offset of the call from the start of the function that contains the
+ * code. The values at that place are those of the caller. */
 struct go_inlined {
 	uint32_t name, parent;
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Least rights for commands that parse untrusted bytes.  A command names the files that it will read and write, and then gives up all other
- * rights: files by Landlock, system calls by a seccomp filter, privileges by dropping capabilities.  If the kernel lacks one of the three,
- * the command runs without it, and without a message.  `tailor doctor` shows which are available.
+ * Least rights for commands that parse untrusted bytes. A command names the files that it will read and write. Then it gives up the rights
+ * to all other files by Landlock, those to system calls that could do harm by a seccomp filter, and privileges by dropping capabilities. If
+ * the kernel lacks one of the three, the command runs without it, and without a message. `tailor doctor` shows which are available.
  *
  *	confine_allow_read("t.tlr");
  *	confine_allow_write("out/t.html");	// allows the folder, since outputs are created beside the old file
  *	confine_begin(CONFINE_READER);
  *
- * Recorders do not use Landlock, since a process under Landlock may not read the memory of processes that are not.  Instead, the filter
+ * Recorders do not use Landlock, since a process under Landlock may not read the memory of processes that are not. Instead, the filter
  * refuses to change files, and they ask a steward process (jitreg/confine/steward.h) for the few changes that they need.
  *
  * Context: thread, before the command starts threads.

@@ -150,8 +150,8 @@ static int read_by_steward(int at, const char *path)
 	return fd < 0 ? as_call(result) : fd;
 }
 
-/* End the servers that this process has started.  This runs at its exit, when all requests have been answered, so no work is
- * interrupted. */
+/* End the servers that this process has started, at its exit, when it waits for no answer any more. Commands that the steward executes go
+ * on, because they run in children of the steward. */
 static void end_servers(void)
 {
 	const pid_t pids[] = { own.steward_pid, own.changer_pid };

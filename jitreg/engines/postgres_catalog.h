@@ -17,7 +17,7 @@ enum postgres_catalog_table { POSTGRES_CATALOG_FUNCTIONS = 1255, POSTGRES_CATALO
 
 /* The names that have been read of one server.  The caller provides the memory, which is all 0 at first. */
 struct postgres_catalog {
-	/* number of the backend whose cache is read; names that other databases may use differently are stored for it alone */
+	/* The number of the backend whose cache is read. Names that other databases may use differently are stored for it alone. */
 	uint64_t backend;
 	uint64_t wanted;  /* key of the row that is searched for, which may replace another one */
 	uint32_t nr_searches; /* number of searches of the cache since postgres_catalog_begin() */

@@ -173,7 +173,7 @@ static void add_targets_of_code(const struct postgres_reader *r, struct postgres
 
 			if (what != JUMPS && i + 7 <= left && (c[0] & 0xfb) == 0x48 && c[1] == 0x8d &&
 			    (what == ADDRESSES ? (c[2] & 0xc7) == 0x05 : c[0] == 0x48 && (c[2] == 0x35 || c[2] == 0x15))) {
-				/* lea distance(%rip),%register: %rsi or %rdx, with ADDRESSES any */
+				/* this is lea distance(%rip),%register, with %rsi or %rdx, or, for ADDRESSES, with any register */
 				memcpy(&distance, c + 3, sizeof(distance));
 				target = at + i + 7 + (uint64_t)(int64_t)distance;
 			} else if (what == JUMPS_AND_ARGUMENTS && (c[0] == 0xbe || c[0] == 0xba)) {

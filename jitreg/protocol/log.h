@@ -109,7 +109,7 @@ enum wire_request {
 	WIRE_HELLO = 1,	  /* a process has started (exec or fork); the descriptor of its log comes with the answer */
 	WIRE_COUNTER = 2, /* sends the descriptors of one thread's events; when the answer comes, they count */
 	WIRE_STOP = 3,	  /* the guest gives up for the reason in .error, and asks the recorder to read the rest of the log */
-	/* requests .log_bytes bytes of memory for execution counts; its descriptor comes with the answer, and its number is in .reserved */
+	/* requests .log_bytes bytes of memory for execution counts, whose descriptor comes with the answer, with its number in .reserved */
 	WIRE_COUNTER_MEMORY = 4,
 };
 

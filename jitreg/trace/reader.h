@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a trace, record by record.  Memory is needed for a chunk or two, and for the bodies that trace_keep_bodies() keeps.  Every byte of
- * a trace is untrusted: lengths are checked before use, and bytes that are not a valid chunk are skipped up to the next magic number, and
+ * Reads a trace, record by record. Memory is needed for a chunk or two, and for the bodies that trace_keep_bodies() keeps. Every byte of a
+ * trace is untrusted, so lengths are checked before use, and bytes that are not a valid chunk are skipped up to the next magic number, and
  * counted.
  *
- * Context: thread; one reader belongs to one thread.
+ * Context: thread. One reader belongs to one thread.
  */
 #ifndef TAILOR_READER_H
 #define TAILOR_READER_H

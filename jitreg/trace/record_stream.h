@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a record part by part, where TRACE_PUT() (put.h) is unsuitable: samples, whose columns are encoded one after the other in the same
- * memory; records that were read and are written with changes, including fields that this version does not know; and malformed records of
- * tests.  The caller must write as many values as it gave to trace_record_begin(), in the order of the record's fields (jitreg.h, trace.h).
- * Otherwise the rest of the chunk is unreadable.
+ * Writes a record part by part, where TRACE_PUT() (put.h) is unsuitable. Samples need it, whose columns are encoded one after the other in
+ * the same memory, and so do records that were read and are written with changes, including fields that this version does not know, and
+ * malformed records of tests. The caller must write as many values as it gave to trace_record_begin(), in the order of the record's fields
+ * (jitreg.h, trace.h). Otherwise the rest of the chunk is unreadable.
  *
  * Context: thread.
  */

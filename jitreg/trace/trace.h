@@ -342,8 +342,8 @@ extern const char *const trace_notices[NR_NOTICES + 1]; /* texts of the kinds */
 	X(SERVICE_OF_PARENT, "services of parents", OTHER, \
 	  "programs that ended before their service could be read: they have that of the process that started them")
 
-/* Classes of losses by the data that they make incomplete: samples; registrations of hosts and other records that describe code; or
- * something else (threads, times). */
+/* Classes of losses by the data that they make incomplete, which are samples, registrations of hosts and other records that describe code,
+ * or something else (threads, times). */
 enum loss_class { LOSS_OF_SAMPLES, LOSS_OF_REGISTRATIONS, LOSS_OF_OTHER };
 
 #define LOSS_INDEX_(NAME, text, CLASS, sentence) LOSS_##NAME,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a trace.  Records (put.h) are packed with msgpack-c into one buffer per chunk type, and a full or flushed buffer is written as one
- * chunk, zstd-compressed unless compression is TRACE_PLAIN.  A chunk is written by one write(2) if the kernel takes all of it, so a
- * recorder that is killed leaves a file whose chunks, but perhaps the last, are whole.  If a write fails (a full disk, a limit), a regular
- * file is cut after its last whole chunk, and the caller gets the error and counts lost samples.  The following chunks are written if there
+ * Writes a trace. Records (put.h) are packed with msgpack-c into one buffer per chunk type, and a full or flushed buffer is written as one
+ * chunk, zstd-compressed unless compression is TRACE_PLAIN. A chunk is written by one write(2) if the kernel takes all of it, so a
+ * recorder that is killed leaves a file whose chunks, but perhaps the last, are whole. If a write fails (a full disk, a limit), a regular
+ * file is cut after its last whole chunk, and the caller gets the error and counts lost samples. The following chunks are written if there
  * is room again, and 64 KiB are kept free for the end of the trace.
  *
- * Context: thread; one writer belongs to one thread.
+ * Context: thread. One writer belongs to one thread.
  */
 #ifndef TAILOR_WRITER_H
 #define TAILOR_WRITER_H
