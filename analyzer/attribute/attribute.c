@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Returns the columns that need not be decoded.  Stacks, addresses and lines of single samples need all of them.  Otherwise the only
- * registers needed are those that can hold a tag or an object's address.  Sums need no data address, and the processor only if rows or
- * weights differ by it. */
+/* Returns the columns that need not be decoded. Stacks, addresses and lines of single samples need all of them, and so do processes with
+ * objects. Otherwise the only registers needed are RIP and those that can hold a tag. Sums need no data address, and the processor only if
+ * rows or weights differ by it. */
 static struct sample_columns unwanted_columns(const struct pass *run)
 {
 	const struct attribute_options *o = run->options;

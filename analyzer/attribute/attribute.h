@@ -3,19 +3,22 @@
  * Attribution turns samples into rows of the sample table: it finds each sample's location, and bottom-up its components, by dictionary,
  * tag or call stack.
  *
- * The rule is as follows.  It was never wrong when it was measured against call stacks (40,000 samples).  Code with a component decides by
- * the dictionary.  The tag register is believed only while IP lies in code that preserves it and the check bits fit.  Otherwise the stack
- * is walked frame by frame until a frame that preserves the tag, or one with a component, decides.
+ * The rule in short is as follows (attribute_sample.h has all of it). It was never wrong when it was measured against call stacks (40,000
+ * samples). Code with a component of its own decides by the dictionary. The tag register is believed only while IP lies in code that
+ * preserves it and the check bits fit. Otherwise the stack is walked frame by frame until a frame that preserves the tag, or one with a
+ * component, decides.
  *
  * The functions call each other in this order, and each leaves to the next what it does not know:
  *   attribute_trace()            calls pass_attribute_block() for each block of samples, and pass_end() after the last one.
  *   pass_attribute_block()       asks batch_sums, then fast_path, then attribute_uncached_sample() (in pass.c) for each sample.
- *   batch_sums_add_known()       counts samples that are like earlier ones, and stops at the first that is not.  It is not used if views
- *                                need a row per sample or per processor, or if the trace has marks of threads.
- *   fast_path_find_known()       puts an answer together from lookup_cache.  It fails if thread, place or tag is not in there for that
- *                                time, and is not used for lines, stacks and addresses.  batch_sums_learn() learns its answers.
- *   attribute_uncached_sample()  reads the whole sample and calls sample_decide_components().  It always has an answer.
- *                                lookup_cache_remember() keeps the answer as long as it holds.
+ *   batch_sums_add_known()       counts samples that are like earlier ones, and stops at the first that is not. It is used only where
+ *                                fast_path_find_known() is, and not if views need a row per sample or per processor, or if the trace has
+ *                                marks of threads.
+ *   fast_path_find_known()       puts an answer together from lookup_cache. It fails if thread, place or tag is not in there for that
+ *                                time. It is not used for lines, stacks, addresses and samples of threads that leave their processor.
+ *                                batch_sums_learn() learns its answers.
+ *   attribute_uncached_sample()  reads the whole sample. Unless the place alone decides, it calls sample_decide_components(), which
+ *                                always has an answer. lookup_cache_remember() keeps the answer if other samples can use it.
  *   sample_decide_components()   decides by dictionary, tag, then stack, or gives a reason why nothing decides.  Tests call it by way of
  *                                attribute_sample().
  *   rows                         makes rows of a decision: the parent paths of its components, with their shares.
@@ -73,7 +76,7 @@ extern const char *const reason_names[];
 extern const char *const reason_sentences[];
 
 struct function {
-	char *name; /* shown in views: the demangled symbol, or image+offset, or [kernel] if the kernel's function has no name */
+	char *name; /* shown in views: the demangled symbol, or without one a made name such as image+offset, [kernel] or [unknown] */
 	char *mangled; /* one of the function's symbols, if it is not the name, else NULL */
 	uint32_t image;
 	bool symbol; /* the name is a symbol */
@@ -81,7 +84,7 @@ struct function {
 	bool unknown; /* unregistered code */
 	uint32_t plan_pattern; /* the PLAN_CODE patterns that the name begins with, by plan_codes_pattern() */
 	enum reason work; /* REASON_COMPILER or REASON_COLLECTOR if the function is part of one, else REASON_NONE */
-	const char *maker; /* generated code: path of the object or program that made it; else NULL */
+	const char *maker; /* generated code: path of the object or program that made it, or "" if that is unknown; else NULL */
 };
 
 struct line {
@@ -127,31 +130,31 @@ struct attribute_options {
 	 * one. */
 	bool (*shows)(void *context, const struct attribution *a, const struct table *t, uint32_t first);
 	bool also_by_stack;	 /* the lines also show the attribution by the call stack alone */
-	/* Bit per table column, or 0 if each sample is to have rows of its own.  Otherwise a row stands for all samples that are alike in
-	 * these columns and in TABLE_MODE, table.sum holds their sums, and other columns hold nothing.  TABLE_SAMPLE and TABLE_MEMORY
-	 * cannot be asked for. */
+	/* Bit per table column, or 0 if each sample is to have rows of its own. Otherwise a row stands for all samples that are alike in
+	 * these columns and in TABLE_MODE, table.sum holds their sums, and the numbers in other columns mean nothing. TABLE_SAMPLE and
+	 * TABLE_MEMORY cannot be asked for. */
 	uint64_t sums_by;
 	bool no_demangle; /* functions are named by their mangled symbols */
 	unsigned threads; /* threads that decode samples; 0: one per processor.  The result is the same with any number */
 	const char *run_mark; /* name of the marks whose numbers TABLE_PHASE holds, such as "run" */
-	/* Called with each block of rows, whose numbers are indexes into a.  Returns 0, or -errno to stop.  May be NULL. */
+	/* Called with each block of rows, whose numbers are indexes into a and its model. Returns 0, or -errno to stop. May be NULL. */
 	int (*rows)(void *context, const struct attribution *a, const struct table *rows);
 	void *rows_context;
 	void (*progress)(void *context, uint64_t at, uint64_t total);
 	void *progress_context;
 };
 
-/* Attributes all samples of a trace, and hands their rows to o->rows().  Returns 0, or -errno with a sentence in d: the error of rows(),
- * -ENOMEM, or -E2BIG if the trace's budget is spent.  *out is set on success only, and the caller destroys it. */
+/* Attributes all samples of a trace, and hands their rows to o->rows(). Returns 0, or -errno with a sentence in d: the error of rows() or
+ * of unwinder_create(), -ENOMEM, or -E2BIG if the trace's budget is spent. *out is set on success only, and the caller destroys it. */
 int attribute_trace(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out, struct diag *d);
 /* Returns a symbol as it is shown in names of functions: demangled, unless no_demangle is set.  The caller frees it.  NULL: out of
  * memory. */
 char *attribution_name_of_symbol(const struct attribution *a, const char *symbol);
-/* Returns the number that a node of the stacks has in a column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level.  0: none, as of nodes
- * that are no frame (STACK_CUT). */
+/* Returns the number that a node of the stacks has in a column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level. 0: it has none. Nodes
+ * that are no frame (STACK_CUT) have none in any column. */
 uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column);
-/* Checks whether samples of a trace have call stacks: as bytes, by the declared events, or as return addresses, by its first two blocks of
- * samples.  Moves t. */
+/* Checks whether samples of a trace have call stacks. They do if an event is declared with stack bytes, or if one of the first two blocks
+ * of samples has stack bytes or return addresses. Moves t. */
 bool attribute_has_stacks(struct trace_reader *t, const struct model *m);
 /* Returns the time of the earliest sample of a trace, not counting those of events with is_switch, which are no samples of code.  0: no
  * samples.  Moves t. */

@@ -110,7 +110,8 @@ static bool decide_by_location(struct attribution_state *d, const struct locatio
 	return true;
 }
 
-/* Keeps the host's work (compiler, collector) of the first frame that has one.  If no frame has a component, it becomes the reason. */
+/* Keeps the host's work (compiler, collector) of the first frame that has one. If nothing decides, it replaces a reason for which
+ * sample_reason_is_of_host() is true. */
 static void note_host_work(struct attribution_state *d, const struct location *l)
 {
 	if (d->work == REASON_NONE)
@@ -153,7 +154,7 @@ const struct location *sample_frame_location(const struct sample_world *w, const
 	const uint64_t address = sample_frame_address(p, s, f);
 	const struct location *l;
 
-	if (address != f->address) /* the note is about the interpreter's own address, which all of its frames have in common */
+	if (address != f->address) /* the note belongs to the interpreter's address, at which frames of any function can be */
 		return locate_code_address(w->locator, p, model_find_code(p, address, s->time_ns), address);
 	if (*f->note)
 		return &w->locator->location[*f->note - 1];
@@ -444,7 +445,8 @@ static void add_component_of_ids(struct attribution_state *d, uint32_t level, ui
 		}
 }
 
-/* Adds the component of the thread's task, and that of the part of its plan that a function on the stack works for, if one was found. */
+/* Adds the component of the thread's task. If a function on the stack works for a part of the task's plan, also adds the components of that
+ * part and of the function's line. */
 static void add_task_components(struct attribution_state *d)
 {
 	struct sample_answer *a = d->answer;
@@ -495,8 +497,9 @@ static void add_outermost_components(const struct attribution_state *d)
 	}
 }
 
-/* Returns what the answer depends on.  If it depends on the stack, or two things decided together, it is valid for this sample alone.  So
- * is an answer by a tag whose bits are all 1, because Linux reports -1 for registers that it did not save (walk_input_of_sample()). */
+/* Returns what the answer depends on. If it depends on the stack, or host levels were added to what a dictionary decides, it is valid for
+ * this sample alone. So is an answer by a tag whose bits are all 1, because Linux reports -1 for registers that it did not save
+ * (walk_input_of_sample()). */
 static enum answer_scope answer_scope_of(const struct attribution_state *d)
 {
 	const struct sample_answer *a = d->answer;

@@ -4,16 +4,16 @@
  * of this function (CACHES.md).
  *
  *  1. The place is the instruction in user space: the sample's own, or for a sample in the kernel the one that the user's registers
- *     name.  Without a place nothing decides (reason "no registers").
+ *     name.  Without a place only rule 7 can decide, else the reason is "no registers".
  *  2. Code at the place with a component of its own decides (method "ip").  Code between two lines that have components gives a half to
  *     each.  A shared component (JITREG_COMPONENT_SHARED) does not decide, and its callers are asked.
  *  3. If the host declared no dictionary, the levels that its functions and lines make (host_levels.h) decide in the same way.  If it
- *     did, they are added to whatever else decides, from the first frame that has them.
+ *     did, they are taken from the first frame that has them and added to whatever else decides. If nothing else does, they decide.
  *  4. The tag in force at the sample's time decides (method "tag") if it can be believed: check bits fit, and a field names a component.
  *     A word in memory is believed anywhere, a register only in code that preserves it.
  *  5. Otherwise the stack is walked from caller to caller.  The first frame decides whose code preserves the tag's register, if the
  *     register is known and believed there, or whose code has a component that is not shared.  The method is "tag-unwound", or "stack" if
- *     the tag is in no register.  Return addresses alone (a chain) restore no register, so only code decides (method "stack").
+ *     no tag in a register is in force.  Return addresses alone (a chain) restore no register, so only code decides (method "stack").
  *  6. If no frame decides and the process announced objects (jitreg_object()), the frames that work on them lead along the plan to a node
  *     (method "plan-walk", analyzer/objects/plan_walk.h).  Objects with JITREG_OBJECT_EVERYWHERE add their components in any case, on
  *     levels where nothing decided.
@@ -50,7 +50,7 @@ struct sample {
 	uint64_t tag_word; /* valid if has_tag_word */
 	uint32_t pid, tid, mode, event;
 	bool has_registers; /* registers were recorded, and user_ip is not 0 */
-	bool has_tag_word;  /* a handler in the thread could read the word */
+	bool has_tag_word;  /* has_registers, and the block has tag words (SAMPLE_TAG_WORD), which a handler in the thread reads */
 	bool leaves;	    /* the thread leaves its processor: its row has the place in user space, although the kernel was sampled */
 	struct unwind_input input;
 	const uint64_t *chain; /* return addresses by frame pointers; NULL: not recorded */
@@ -59,8 +59,8 @@ struct sample {
 	uint64_t kernel_nr;
 };
 
-/* The data that attribution reads.  Attribution adds only names, locations, threads, and components of lines and of host levels, when they
- * are first needed. */
+/* The data that attribution reads. Attribution adds only names, locations, processes, threads, and components of lines and of host levels,
+ * when they are first needed. */
 struct sample_world {
 	struct model *model;
 	struct locator *locator;
@@ -118,8 +118,8 @@ bool attribute_sample(const struct sample_world *w, const struct sample *s, stru
 struct sample_place sample_find_place(const struct sample_world *w, const struct process *p, uint64_t address, uint64_t time_ns);
 void sample_decide_components(const struct sample_world *w, const struct sample *s, const struct process *p, const struct sample_place *at,
 			      struct sample_answer *out);
-/* Returns the location that the row shows: in the kernel for a sample there, unless its thread leaves its processor.  place: the location
- * in user space. */
+/* Returns the location that the row shows: in the kernel for a sample there, unless its thread leaves its processor and user_ip is known.
+ * place: the location in user space. */
 uint32_t sample_row_location(const struct sample_world *w, const struct sample *s, uint32_t place);
 /* Returns the location of a sample that was not in user space. */
 uint32_t sample_kernel_location(const struct sample_world *w, uint32_t mode, uint64_t ip);
@@ -131,8 +131,8 @@ void sample_expand_components(const struct dictionary *d, const struct deciding_
  * from, at that time.  0: none.  The answer holds in [time_ns, *until_ns). */
 uint32_t sample_find_phase(const struct model *m, const struct process *p, uint32_t tid, const char *run_mark, uint64_t time_ns,
 			   uint64_t *until_ns);
-/* Returns the location of a frame.  Its number is kept in f->note, which the unwinder keeps with its rule for the address, so that later
- * frames there need no look-up. */
+/* Returns the location of a frame. Its number is kept in f->note, which the unwinder keeps with its rule for the address, so that later
+ * frames there need no look-up. Frames that an interpreter runs are looked up each time. */
 const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, const struct sample *s,
 					     const struct unwind_frame *f);
 /* Returns the address that a frame is looked up by: its own, or for an interpreter's frame that of the code being interpreted. */

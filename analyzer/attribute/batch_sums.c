@@ -14,7 +14,7 @@
 #define MODES 2u /* user and kernel */
 #define NR_ENTRIES (PLACES + MODES * TAGS)
 #define BY_TAG_BIT 46 /* bit in the scope of a kernel row (kernel_scope()), between the location below and the owner above */
-#define OUTSIDE_MAX 64u /* so many samples later than until_ns end the moment; fewer may only be out of order */
+#define OUTSIDE_MAX 64u /* more samples than this at until_ns or later end the moment, because fewer may only be out of order */
 #define SAMPLES_MAX (1u << 31)
 
 /* A place's key holds the address in user space, the owner (number of the thread if rows differ by thread, else of its process), whether
@@ -92,7 +92,7 @@ struct batch_sums {
 	 * process. */
 	uint32_t of_ip[SAMPLE_NR_MAX]; /* from find_user_ip_entry() and find_kernel_ip_entry(); 0: not asked for yet */
 	uint32_t of_ip_moment;
-	bool has_table; /* sum_known_by_ip_table() is used: TABLE_WORTH says so, and rows do not differ by thread */
+	bool has_table; /* sum_known_by_ip_table() may be used: TABLE_WORTH says so, and rows do not differ by thread */
 	uint64_t zeros[SAMPLE_NR_MAX]; /* in place of an absent column */
 };
 
@@ -200,7 +200,7 @@ static const uint64_t *column_or_zeros(const struct batch_sums *t, const uint64_
 	return column ? column : t->zeros;
 }
 
-/* Computes the keys of samples from i on, up to the first that has none, and prefetches the entries of their places. */
+/* Computes the keys of at most AHEAD samples from i on, up to the first that has none, and prefetches the entries of their places. */
 static inline __attribute__((always_inline)) void prefetch_sample_places(struct batch_sums *t, uint32_t i, bool uniform)
 {
 	const struct fast_path *g = t->g;

@@ -18,7 +18,8 @@ struct batch_sums;
 struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool by_thread);
 void batch_sums_destroy(struct batch_sums *t);
 
-/* Begins with g's block.  false: fetch all sums by batch_sums_next_sum(), which ends the moment, and call this again. */
+/* Begins with g's block. g must stay valid until the block is done. false: fetch all sums by batch_sums_next_sum(), which ends the moment,
+ * and call this again. */
 bool batch_sums_begin(struct batch_sums *t, const struct fast_path *g);
 /* Counts samples from i on, up to the first that is not known.  Returns its number, or the number of samples. */
 uint32_t batch_sums_add_known(struct batch_sums *t, uint32_t i);

@@ -29,9 +29,9 @@ static bool begins_with_scheme(const char *text)
 	return letters > 1 && text[letters] == ':' && text[letters + 1] && !isdigit((unsigned char)text[letters + 1]);
 }
 
-/* Finds the file in "function file:12:3", of which the first bytes are "function file".  Both may contain blanks ("get hot", "/my dir/a
- * b.js").  A path or a URL begins after the first blank that is followed by one.  Other files' names have no blanks.  NULL: there is no
- * file.  (shim/hosts/v8.c does the same.) */
+/* Finds the file in "function file:12:3", of which the first bytes are "function file". Both may contain blanks ("get hot", "/my dir/a
+ * b.js"). A file that is a path or a URL begins after the first blank behind which one stands. Other files' names have no blanks, so these
+ * begin after the last blank. NULL: there is no blank. (shim/hosts/v8.c does the same.) */
 static const char *find_v8_file(const char *text, size_t bytes)
 {
 	const char *last = NULL;

@@ -59,8 +59,8 @@ static enum reason host_work_of_symbol(const struct locator *l, const char *name
 	return work;
 }
 
-/* Finds or adds a function, and returns its index; 0 if memory runs out.  name is freed or kept.  A symbol is demangled when it is new.
- * Symbols whose demangled names are the same are one function: those of a template in several units, or of a constructor's two bodies. */
+/* Finds or adds a function, and returns its index, or 0 if memory runs out. name is freed or kept. A symbol is demangled when it is new.
+ * Symbols of an image whose demangled names are the same are one function, such as those of a constructor's two bodies. */
 static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool symbol, bool jit, bool unknown)
 {
 	struct attribution *a = l->a;
@@ -326,7 +326,7 @@ static const char *source_file_of_code(struct locator *l, const struct code *c, 
 	return elf ? source_file_of_function(elf, at, other) : file_of_load(c, other);
 }
 
-/* Returns the JIT's own name of what it compiled, with V8's mark of the tier. */
+/* Returns the name of a code object. For a LOAD it is the JIT's own name, with V8's mark of the tier. Else it is the function's name. */
 static const char *name_of_object(const struct locator *l, const struct code *c, const struct location *at)
 {
 	return c->kind == CODE_LOAD && l->a->function[at->function].symbol ? c->name : l->a->function[at->function].name;

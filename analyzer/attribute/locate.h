@@ -15,7 +15,7 @@ struct location {
 	uint32_t function, line, image; /* indexes in the attribution */
 	uint32_t component;		/* COMPONENT_NONE: the code has none */
 	uint32_t before, after;		/* components of the nearest lines around an instruction without a line; else COMPONENT_NONE */
-	uint32_t low, object;		/* components of host_levels.h: line or function; code object.  COMPONENT_NONE: none made */
+	uint32_t low, object;		/* components of host_levels.h (host_components_find()).  COMPONENT_NONE: none made */
 	bool jit, line0;
 	/* location of the innermost function inlined at the address, once locate_with_inlines() has asked for it; 0: not asked; this
 	 * location itself: none */
@@ -23,7 +23,7 @@ struct location {
 	uint32_t outer; /* inlined functions: location of the function that it is inlined into; 0: this one is not inlined */
 };
 
-/* A cache of locations of the kernel by address, because finding a function takes a binary search. */
+/* An entry of the cache of kernel locations, which has 2^LOCATE_KERNEL_BITS of them and saves the binary search for the function. */
 #define LOCATE_KERNEL_BITS 13
 struct kernel_address {
 	uint64_t address;
@@ -48,6 +48,8 @@ struct locator {
 	bool without_host_levels; /* make no components of levels that hosts do not declare (host_levels.h) */
 };
 
+/* Adds entry 0 ("none") and those of the kernel and of unregistered code to a, whose arrays the locator fills but does not free.  Returns 0
+ * or -ENOMEM.  locator_fini() must follow in both cases. */
 int locator_init(struct locator *l, struct attribution *a);
 void locator_fini(struct locator *l);
 /* Adds a location that has only a name, such as "[no stack]".  0: out of memory. */
@@ -71,8 +73,8 @@ static inline uint32_t locate_kernel_known(const struct locator *l, uint64_t add
 	return slot->address == address ? slot->location : 0;
 }
 
-/* Return the location of an address, as an index and as a pointer.  code NULL: unregistered code.  The pointer is never NULL, and valid
- * until the next location is added. */
+/* Return the location of an address, as an index and as a pointer. code NULL: unregistered code. If memory runs out, it is location 0,
+ * whose function has no name. The pointer is never NULL, and valid until the next location is added. */
 uint32_t locate_address_number(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 const struct location *locate_code_address(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 /* Returns the location of the innermost function that is inlined at an address, or that of the address if none is.  Its .outer leads to

@@ -75,7 +75,7 @@ void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *pl
 	place->until_ns = at.until_ns;
 }
 
-/* Finds the memory operand of an instruction.  Only code that a JIT made as an ELF object has its bytes in the model. */
+/* Finds the memory operand of an instruction. Only code of ELF objects that a JIT made (CODE_ELF) is read for it. */
 static void find_operand(const struct code *c, uint64_t address, struct lookup_cache_about *about)
 {
 	struct elf_section text;
@@ -128,7 +128,7 @@ const struct lookup_cache_thread *lookup_cache_get_thread(struct lookup_cache *r
 	t->work = host_work_of_thread(r->world->model->threads.at[t->thread].comm);
 	t->from_ns = holds.from_ns;
 	t->until_ns = holds.until_ns;
-	/* sampled before the program's beginning, because clocks of processors differ: the entry is for this sample only */
+	/* If the sample is from before the program's beginning, because clocks of processors differ, the entry is for this sample only. */
 	if (time_ns < t->from_ns) {
 		t->from_ns = time_ns;
 		t->until_ns = time_ns + 1;

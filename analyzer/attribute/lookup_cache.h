@@ -94,7 +94,7 @@ void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *pl
  * register is unknown, or the instruction's bytes are, because only code of ELF objects (CODE_ELF) has them here. */
 uint64_t lookup_cache_operand_address(struct lookup_cache *r, const struct lookup_cache_place *place,
 				      const struct unwind_registers *registers);
-/* Finds or makes the entry of a thread.  NULL: out of memory. */
+/* Finds or makes the entry of a thread. NULL: out of memory. Valid until the next call, which may replace it. */
 const struct lookup_cache_thread *lookup_cache_get_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* Finds the tag that is in force in the process at the time, or NULL. */
 const struct tag *lookup_cache_ask_tag(struct lookup_cache *r, const struct process *p, uint64_t time_ns);

@@ -25,8 +25,8 @@ bool nameless_same_function(struct nameless *n, struct elf_object *elf, uint64_t
 void nameless_fini(struct nameless *n);
 
 /*
- * Finds whose generated code it is if the code has no name.  It is that of the object that mapped it, if the agent saw that.  Else it is
- * that of the JIT host (jitreg/hosts) that the process is or has loaded.
+ * Finds what made generated code, which reports name where the code itself has no name. It is the object that mapped the code, if the agent
+ * saw that. Else it is the JIT host (jitreg/hosts) that the process is or has loaded.
  */
 struct makers {
 	const char **of_process; /* maker by the process's number; NULL: not asked for yet */

@@ -47,8 +47,8 @@ void pass_fini(struct pass *run)
 	lookup_cache_destroy(run->cache);
 }
 
-/* Sets the weight of a sample of a thread that leaves its processor to how long it then waits, in ns, and the event to why it leaves.
- * Returns for how long it then waits for a processor, after it was woken. */
+/* Sets the weight of a sample of a thread that leaves its processor to how long it is then away, in ns, not counting the time after it was
+ * woken. If it was preempted, sets the event to model.preempted. Returns how long it waits for a processor after it was woken, in ns. */
 static uint64_t read_off_cpu_time(const struct pass *run, uint32_t tid, uint64_t from_ns, uint32_t *event, uint64_t *weight)
 {
 	const struct absence away = switches_find(&run->switches, tid, from_ns);
@@ -187,7 +187,7 @@ static int spend_steps(struct pass *run, uint64_t at_once)
 	return trace_spend_budget(run->trace, steps) ? 0 : -E2BIG;
 }
 
-/* Attributes sample i, whose answer is in no cache or may depend on the whole sample. */
+/* Attributes sample i, whose answer is in no cache or may depend on the whole sample. Returns as pass_attribute_block() does. */
 static int attribute_uncached_sample(struct pass *run, struct sample_block *b, uint32_t i)
 {
 	const struct attribute_options *o = run->options;
@@ -274,7 +274,8 @@ static bool attribute_known_sample(struct pass *run, struct fast_path *g, struct
 	return true;
 }
 
-/* Returns the batch sums of an event.  NULL: rows need more than sums. */
+/* Returns the batch sums of an event. NULL: rows need more than sums, or some marks are of single threads, or event is PASS_SUMS_MAX or
+ * more, or memory ran out. */
 static struct batch_sums *batch_sums_of_event(struct pass *run, uint32_t event)
 {
 	const uint64_t by = run->options->sums_by;

@@ -37,11 +37,11 @@ struct pass {
 /* Returns 0, or -errno with a sentence in d.  pass_fini() must follow in both cases. */
 int pass_init(struct pass *run, struct attribution *a, const struct attribute_options *o, struct trace_reader *t, struct diag *d);
 void pass_fini(struct pass *run);
-/* Attributes the next block's samples.  The column of weights in b is replaced by scaled ones (weights_scale()).  Returns 0, -ENOMEM,
- * -E2BIG if the trace's budget is spent, or the error of options->rows(). */
+/* Attributes the next block's samples. If the event has a scale, the column of weights in b is replaced (weights_scale()). Returns 0,
+ * -ENOMEM, -E2BIG if the trace's budget is spent, or the error of options->rows(). */
 int pass_attribute_block(struct pass *run, struct sample_block *b);
-/* Called after the last block.  Adds rows of threads without a sample, and hands over the remaining rows.  Returns as
- * pass_attribute_block() does. */
+/* Called after the last block. Adds the remaining batch sums and rows of threads without a sample, and hands over the remaining rows.
+ * Returns as pass_attribute_block() does. */
 int pass_end(struct pass *run);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* rows that are handed over at a time, few enough for the processor's cache.  The number is no power of two, because otherwise all columns
- * would share a few sets of the cache */
+/* Limit of the rows that are handed over at a time, few enough for the processor's cache. The number is no power of two, because otherwise
+ * all columns would share a few sets of the cache. */
 #define BLOCK_ROWS 4040u
 #define SLOTS 16384u	 /* size of the hash table of rows that are sums: a power of two, and much larger than BLOCK_ROWS */
 

@@ -50,6 +50,7 @@ struct rows {
 	uint16_t *slot;		    /* hash table: 0 or 1 + the first row of a key */
 };
 
+/* Returns 0 or -ENOMEM.  rows_fini() must follow in both cases. */
 int rows_init(struct rows *r, const struct attribution *a, const struct attribute_options *o);
 void rows_fini(struct rows *r);
 /* Returns the number of the parent paths of the deciding components at a time, and in *holds when they are the same.  0: out of memory. */

@@ -6,11 +6,12 @@
 #include "analyzer/attribute/attribute_sample.h"
 #include "analyzer/attribute/rows.h"
 
-/* Columns in CSV before those of levels.  Sample lines have most of them, and a few more. */
+/* Columns in CSV before those of levels. Sample lines have most of them. */
 #define CSV_SAMPLE_COLUMNS "time_ns,share,pid,tid,cpu,event,weight,mode,ip,address,image,function,file,line,method,reason,phase,memory"
 #define SAMPLE_COLUMN_BYTES 64
 
-/* Returns the heading of a level's column of samples, here and in CSV: its name, or "line (level)" if another column has that name. */
+/* Returns the heading of a level's column of samples, here and in CSV: its name, or "NAME (level)" in spare, such as "line (level)", if
+ * another column has that name. */
 const char *sample_column_of_level(const char *name, char spare[SAMPLE_COLUMN_BYTES]);
 
 struct sample_lines {

@@ -107,7 +107,7 @@ static void collect_kernel_frames(struct collect *c, uint32_t location)
 	}
 }
 
-/* Collects the frames in user space.  Returns why the stack is incomplete, or another reason if it is complete. */
+/* Collects the frames in user space. Returns why the stack is incomplete, or REASON_HOST if it is complete as far as that is known. */
 static enum reason collect_user_frames(struct collect *c)
 {
 	const struct sample *s = c->sample;

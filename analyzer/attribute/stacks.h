@@ -30,7 +30,7 @@ enum stack_flags {
 struct stack_node {
 	uint32_t caller;	 /* node, 0: this is the outermost frame */
 	uint32_t function, line; /* indexes in the attribution */
-	uint32_t component;	 /* lowest component by the dictionary; code without one has its caller's */
+	uint32_t component;	 /* lowest component of its code or of its node of a plan; a frame without one has its caller's */
 	uint16_t depth;		 /* 0: outermost */
 	uint16_t flags;		 /* enum stack_flags */
 };
@@ -46,6 +46,7 @@ struct stacks {
 	uint32_t nr_ways;
 };
 
+/* Returns 0 or -ENOMEM, after which nothing need be freed. */
 int stacks_init(struct stacks *s);
 void stacks_fini(struct stacks *s);
 /* Returns the node of a frame called by caller (0: outermost), and adds it if it is new.  0: out of memory. */

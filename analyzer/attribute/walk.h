@@ -31,9 +31,9 @@ struct unwind_space walk_unwind_space(const struct walk_place *at, bool with_gen
 
 /* ---- frames in an interpreter's code count for the program that it runs (INTERPRETER records) */
 
-/* Returns the address that a frame in an interpreter's code is looked up by: that of the interpreted code which the frame executes, if the
- * stack bytes say so, else address itself.  r: the frame's registers.  innermost: the frame has called nothing, so a register may hold
- * that address. */
+/* Returns the address that a frame in an interpreter's code is looked up by: that of the interpreted code which the frame executes, if a
+ * register or the stack bytes say so, else address itself.  r: the frame's registers.  innermost: the frame has called nothing, so a
+ * register may hold that address. */
 uint64_t interpreted_address_of_frame(const struct process *p, const struct unwind_input *in, const struct unwind_registers *r,
 				      bool innermost, uint64_t address, uint64_t time_ns);
 

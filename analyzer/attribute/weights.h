@@ -25,8 +25,9 @@ bool weights_differ_by_cpu(const struct model *m);
 int weights_scale(struct scaled_weights *w, const struct model *m, struct sample_block *b);
 void weights_fini(struct scaled_weights *w);
 
-/* The times at which threads came to a processor and left it (TRACE_EVENT_SWITCH), 16 bytes each.  They are read before the samples,
- * because it takes the later times to know how long a thread was away, and it may come back on any processor. */
+/* The times at which threads came to a processor and left it (TRACE_EVENT_SWITCH), were woken (TRACE_EVENT_WOKEN) and ended, 16 bytes each.
+ * They are read before the samples, because it takes the later times to know how long a thread was away, and it may come back on any
+ * processor. */
 struct thread_switch;
 
 struct switches {
@@ -35,7 +36,7 @@ struct switches {
 	uint64_t end_ns; /* end of the recording: the last time of a switch, a thread's end or a counter */
 };
 
-/* Reads all switches of a trace, if it has such events.  Moves t.  Returns 0 or -ENOMEM. */
+/* Reads all switches of a trace, if it has such events. Moves t. Returns 0 or -ENOMEM. switches_fini() must follow in both cases. */
 int switches_read(struct trace_reader *t, const struct model *m, struct switches *out);
 void switches_fini(struct switches *s);
 struct absence {
@@ -43,7 +44,8 @@ struct absence {
 	enum trace_switch why; /* the thread waits, or was preempted */
 };
 
-/* Returns until when the thread that left at from_ns was away: until it came back or ended, or until the recording ended. */
+/* Returns until when the thread that left at from_ns was away: until it came back or ended, or until the recording ended. If the thread or
+ * the recording had ended before, until_ns is from_ns. */
 struct absence switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns);
 
 #endif
