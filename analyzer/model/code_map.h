@@ -53,8 +53,8 @@ void *code_map_find(const struct code_map *m, uint64_t address, uint64_t time_ns
 /* Returns the fact that was added last of those with an owner that start at address, or NULL.  Needs no index.  Valid until the next
  * code_map_add(). */
 const struct code_fact *code_map_starting_at(const struct code_map *m, uint64_t address);
-/* Returns how many facts with an owner, up to a time, came where another one had been.  While the number is the same, no address has got
- * another owner; it may have got its first one, or have become free. */
+/* Returns how many facts with an owner, up to a time, came where another one had been. While the number is the same, no address has got
+ * another owner, but it may have got its first one, or have become free. */
 uint64_t code_map_generation(const struct code_map *m, uint64_t time_ns);
 void code_map_fini(struct code_map *m);
 

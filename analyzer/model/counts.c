@@ -117,7 +117,7 @@ void counts_read(struct model *m, const struct trace_record *r)
 	c->lost += trace_u64(r, F(count, lost));
 	c->weight += trace_u64(r, F(count, weight));
 	e->idle_ns = add_clamped(e->idle_ns, trace_u64(r, F(count, idle_ns)));
-	/* value includes time in the kernel then, which samples of user code do not stand for */
+	/* The count of a clock includes time in the kernel, also if only user code is sampled.  Its samples do not stand for that. */
 	if (cpu >= CPUS_MAX && r->tid && !(e->is_clock && e->exclude_kernel))
 		add_thread_count(m, (uint32_t)i, r, (struct thread_count_part){ value, trace_u64(r, F(count, samples)),
 										trace_u64(r, F(count, weight)), 0, UINT32_MAX });
@@ -168,8 +168,8 @@ static void add_count(struct model_event *e, const struct event_count *c)
 	e->sampled += (double)c->weight;
 }
 
-/* Sets the scale of a processor's counter.  If there are few samples, chance decides their ratio to the count, so they get the scale of
- * the whole event.  So do those whose scale differs from it by less than SCALE_SAME. */
+/* Sets the scale of a processor's counter. If weights are known and there are few samples, chance decides their ratio to the count, so they
+ * get the scale of the whole event. So do those whose scale differs from it by less than SCALE_SAME. */
 static void settle_cpu_scale(const struct model_event *e, struct event_count *c)
 {
 	if (c->enabled_ns || c->samples)
@@ -212,8 +212,8 @@ static double scale_of_all(struct model_event *e, double value)
 	return clamp_scale(SCALE_MIN, counted / sampled);
 }
 
-/* Checks for a clock with samples of user code only.  These are meant to be less than what the clock counts, so their weights are not
- * scaled up. */
+/* Checks for a clock with samples of user code only. These are meant to be less than what the clock counts, so their weights are not
+ * scaled. */
 static bool is_user_part_of_clock(const struct model_event *e)
 {
 	return e->is_clock && e->exclude_kernel && e->sampled > 0;
@@ -288,7 +288,7 @@ static uint64_t lifetime_ns(const struct thread_counts *c, const struct thread_c
 	return i && c->beginning[i - 1].thread == end.thread ? end.time_ns - c->beginning[i - 1].time_ns : 0;
 }
 
-/* Returns the mean weight of a sample of the event. */
+/* Returns the event's period if that is fixed, else the mean weight of its samples.  0: it is unknown, because there are no samples. */
 static double mean_period(const struct model_event *e)
 {
 	double samples = (double)e->of_threads.samples, weight = (double)e->of_threads.weight;
@@ -348,7 +348,7 @@ static void settle_claims_of_event(struct model_event *e)
 		unsampled += c->unsampled * c->unsampled_part;
 		value += (double)c->value;
 	}
-	/* Without any sample, threads get no rows: the report says why there are no samples. */
+	/* Threads get no rows if the event has no sample at all, because the report says why, or if their part is too small. */
 	for (uint32_t cpu = 0; cpu < e->nr_counts && (!samples || unsampled < UNSAMPLED_WORTH * value); cpu++)
 		e->count[cpu].unsampled_part = 0;
 }

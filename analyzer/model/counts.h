@@ -54,8 +54,8 @@ void counts_free(struct model_event *e);
 void thread_counts_fini(struct thread_counts *c);
 /* Returns the factor for the weights of a thread's samples.  0: they have that of the event's other samples (model_event_scale()). */
 double thread_count_scale(const struct model *m, uint32_t event, uint32_t pid, uint32_t tid);
-/* Returns the count of model.thread_counts.thread[i] if the thread has no sample, so that it gets a row of its own.  Returns 0 if it has
- * samples or is_left_out, because samples of other threads stand for it then. */
+/* Returns the count of model.thread_counts.thread[i], scaled for multiplexing, if the thread has no sample, so that it gets a row of its
+ * own. Returns 0 if it has samples, or if it is_left_out, because samples of other threads stand for it then. */
 uint64_t thread_count_unsampled(const struct model *m, uint32_t i);
 
 #endif

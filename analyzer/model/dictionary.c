@@ -331,8 +331,8 @@ static uint64_t link_key_of_upper(const struct component *upper)
 	return upper->id * LEVELS_MAX + upper->level;
 }
 
-/* Finds the latest link of a component with more than LINKS_FEW to the level and id of another component.  Returns 1 + its index in the
- * component's links, or 0.  Takes earlier links that have ended out of the chain (link.before). */
+/* Finds the latest link of a component with more than LINKS_FEW links to the level and id of another component. Returns 1 + its index in
+ * the component's links, or 0. Takes earlier links that have ended out of the chain (link.before). */
 static uint32_t latest_link(struct dictionary *d, uint32_t lower, uint32_t upper)
 {
 	struct link *link = d->component[lower].links;
@@ -386,8 +386,8 @@ static bool add_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint3
 	return true;
 }
 
-/* Ends links of a component to those components of a level that are over at time_ns.  If no component has ended since the last call for
- * this one, there are none to look for. */
+/* Ends links of a component to those components of a level that are over at time_ns. If the component has more than LINKS_FEW links, they
+ * are searched only if some component has ended since the last search for this one. */
 static void end_links_to_ended(struct dictionary *d, struct component *c, uint32_t level, uint64_t time_ns)
 {
 	if (c->ended_seen == d->nr_ended && c->nr_links > LINKS_FEW)

@@ -114,6 +114,7 @@ struct expansion {
 	struct expansion_row row[EXPANSION_ROWS_MAX]; /* shares add up to 1 */
 };
 
+/* Returns 0 or -ENOMEM, after which nothing need be freed. */
 int dictionary_init(struct dictionary *d);
 void dictionary_fini(struct dictionary *d);
 
@@ -149,9 +150,11 @@ void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint3
 void dictionary_link_same(struct dictionary *d, uint32_t lower, uint32_t upper);
 /* Ends the links of lower to all components with upper's level and id.  upper is COMPONENT_NONE: those to all components of upper_level. */
 void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_level, uint32_t upper, uint64_t time_ns);
+/* Adds an edge of a plan.  label is freed by the dictionary.  Between common components the same edge is added once. */
 void dictionary_add_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label);
+/* Sets the value of a counter, unless it has one of a later time.  name is freed by the dictionary. */
 void dictionary_set_counter(struct dictionary *d, uint32_t component, char *name, int64_t value, uint64_t time_ns);
-/* Finds the value of a counter with the latest time.  false: the component has no counter of that name. */
+/* Finds the value that a counter was last set to by time.  false: the component has no counter of that name. */
 bool dictionary_find_counter(const struct dictionary *d, uint32_t component, const char *name, int64_t *value);
 /* Ranks the levels (level.rank) by the links between their components, and by what hosts declare.  Called after the last record. */
 void dictionary_rank_levels(struct dictionary *d);

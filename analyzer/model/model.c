@@ -210,7 +210,7 @@ static bool record_has_code_bytes(const struct trace_record *r)
 	return nr > 0;
 }
 
-/* Gives forked processes the program of their parent, which may have become known after the fork. */
+/* Gives forked processes without a known program that of their parent, which may have become known after the fork. */
 static void settle_executables(struct model *m)
 {
 	for (uint32_t i = 0; i < m->processes.nr; i++) {
@@ -321,7 +321,7 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 		kernel_functions_settle(&m->kernel_functions);
 		ret = settle_model(m);
 	}
-	/* not earlier, because its faults depend on the last LOAD of each process, and on the end of the recording */
+	/* This follows the last record, because its faults depend on the last LOAD of each process, and on the end of the recording. */
 	model_free_waiting(m);
 	m->reader = NULL;
 	if (ret == 0)

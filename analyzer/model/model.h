@@ -222,7 +222,7 @@ struct process {
 	} interpreter; /* contents of the INTERPRETER record, which trace.h explains */
 	/* executable regions that the agent registered, and the kernel's; both are asked only where code has no answer */
 	struct code_map guest_regions, regions;
-	/* the recorder read a region of more than a page as a whole.  So it read all, but for those that were unmapped too soon */
+	/* the recorder read a region of more than a page as a whole, which shows that it read all regions but those unmapped too soon */
 	bool regions_were_read;
 	ARRAY(struct tag) tags;
 	uint32_t nr_uses; /* LOAD and MARK records so far; if there are new ones, a component's id may be reused (read_dictionary.c) */
@@ -230,7 +230,8 @@ struct process {
 	uint32_t nr_tasks; /* FORK records: threads whose beginning was recorded, and the first thread if that of the process was */
 	uint32_t header_version; /* latest version of jitreg.h by HELLO: major << 16 | minor; 0: none, or one before 1.0 */
 	bool has_guest, exec_seen;
-	/* it, or a process that it was forked from, declared components; declared them as lines of a SOURCE */
+	/* it, or a process that it was forked from, declared components or objects; it or such a process has a SOURCE whose lines are
+	 * components */
 	bool has_dictionary, has_line_components;
 	bool has_objects;
 	bool has_unwinding; /* it has UNWINDING_INFO records, so a LOAD without one has no unwind information */
@@ -407,7 +408,7 @@ struct model {
 
 /* Finds the task that a thread works on, by which PLAN_CODE records are chosen.  It is the component of the innermost mark with a
  * component that the thread is in.  *context: the id of the component of the records' context level that this is or is linked to, else 0.
- * Returns COMPONENT_NONE if there is no such mark, or *context is 0. */
+ * Returns COMPONENT_NONE if there is no such mark, or *context is 0, which it always is without PLAN_CODE records. */
 uint32_t model_find_task(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *context);
 
 /* Reads all of t but its samples.  The reader keeps the chunks with the bytes of code (trace_keep_bodies()), because the model only has
@@ -475,7 +476,8 @@ static inline bool model_event_is_multiplexed(const struct model_event *e)
 }
 /* Returns a noun phrase that explains to users why samples stand for less than was counted although none was lost. */
 const char *model_why_not_covered(const struct model *m);
-/* Returns the factor for the weights of an event's samples on a processor.  Threads that ended may have another (thread_count_scale()). */
+/* Returns the factor for the weights of an event's samples on a processor. Threads that ended may have another (thread_count_scale()). cpu
+ * without a count of its own, such as UINT32_MAX: the factor of the whole event. */
 double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu);
 /* Returns a scaled count (0 or more) without its fraction, or UINT64_MAX if it is larger than that. */
 uint64_t model_clamp_to_u64(double scaled);

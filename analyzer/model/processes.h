@@ -26,9 +26,9 @@ void lifetimes_apply_to_model(struct lifetimes *l, struct model *m);
 void processes_fini(struct model *m);
 void threads_fini(struct threads *t);
 
-/* Adds a name that a thread has from time_ns on, in any order of time.  thread: its index, by model_get_thread().  is_whole: of a
- * THREAD_NAME record, whose beginning alone the kernel may report as another name.  comm is freed by threads_settle(), or here if it is
- * NULL, an empty whole name, or memory runs out. */
+/* Adds a name that a thread has from time_ns on, in any order of time. thread: its index, by model_get_thread(). is_whole: it is of a
+ * THREAD_NAME record, and the kernel may report its beginning as another name. comm is freed by threads_settle(), or at once if it is an
+ * empty whole name or memory runs out. NULL is ignored. */
 void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm, bool is_whole);
 /* Makes an entry of model.threads for each further name of a thread, after the last one was added.  Returns 0 or -ENOMEM. */
 int threads_settle(struct model *m);

@@ -66,6 +66,7 @@ model_read_record model_read_counter_block, model_read_counter_values, model_rea
 /* Return 0 or -ENOMEM. */
 int model_settle_objects(struct model *m);
 int model_settle_sources(struct model *m);
+/* Sorts the tags by time. */
 void model_settle_tags(struct process *p);
 
 /* Frees the text in *to, and replaces it by text, which *to owns from then on.  text may be NULL. */

@@ -477,7 +477,7 @@ static struct image_file *find_file_at_path(const struct model *m, const struct 
 	return found;
 }
 
-/* Finds the first file with a build id, whatever its path. */
+/* Finds the first file with this build id, whatever its path. */
 static struct image_file *find_file_of_build_id(const struct model *m, const struct file_index *x, const char *build_id)
 {
 	uint32_t looked = 0;
@@ -516,8 +516,8 @@ static void share_generated_flag(const struct model *m, const struct file_index 
 	}
 }
 
-/* Assigns the contents of IMAGE_CODE records to the files with their keys.  If the key is a path, the identities must not differ.  Then
- * all files with a build id get the code of the first one. */
+/* Assigns the contents of IMAGE_CODE records to the files with their keys. If the key is a path, the identities must not differ. Then
+ * all files with the same build id get the code of the first one. */
 static void assign_code_to_files(struct model *m, const struct file_index *x)
 {
 	for (uint32_t n = 0; n < m->files.functions.nr; n++) {
@@ -557,8 +557,8 @@ static bool index_mappings(const struct model *m, struct hash_map *mapped)
 	return ok;
 }
 
-/* Finds the file of an image by the guest, whose path may be a link.  Of several copies of the file, the one counts that the kernel mapped
- * at this place. */
+/* Finds the file of an image that the guest registered, whose path may be a link. Of several copies of the file, the one counts that the
+ * kernel mapped at this place. */
 static struct image_file *find_file_of_guest(const struct model *m, const struct file_index *x, const struct hash_map *mapped,
 					     const struct code *c)
 {
