@@ -168,9 +168,9 @@ static bool find_names(struct capping *c, enum usage_table table, uint32_t from,
 }
 
 /*
- * Does deleting texts in the order of their hashes change fewer pages than in the order of their numbers?  A text is on a page of its table
- * and on a page of the index by hash.  Texts of an epoch are neighbours in the table, but not in the index.  So few texts are deleted by
- * hash, which keeps transactions to a part of the index, and many by number.
+ * Returns whether deleting texts in the order of their hashes changes fewer pages than in the order of their numbers. A text is on a page
+ * of its table and on a page of the index by hash. Texts of an epoch are neighbours in the table, but not in the index. So few texts are
+ * deleted by hash, which keeps transactions to a part of the index, and many by number.
  */
 static bool has_fewer_pages_by_hash(struct capping *c, double bytes)
 {

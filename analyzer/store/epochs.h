@@ -28,8 +28,8 @@ static inline int64_t epochs_end(int64_t begin_ns, int64_t end_ns)
 	return end_ns < begin_ns ? begin_ns : end_ns > most_ns ? most_ns : end_ns;
 }
 
-/* Was this epoch added to the store?  It may be part of an hour or a day since, or removed to keep the cap.  The oldest of these are
- * forgotten (REMEMBERED in cap.c).  Returns false also if the store has failed. */
+/* Returns whether this epoch was added to the store. It may have become part of an hour or a day since, or it may have been removed to keep
+ * the cap. The oldest of those epochs are forgotten (REMEMBERED in cap.c). Returns false also if the store has failed. */
 bool epochs_have(struct store *s, int64_t recording, int64_t number);
 
 #endif

@@ -17,8 +17,9 @@ struct fold {
 
 /* Makes the report add up the groups that fold_add() needs.  Call before the samples are read. */
 void fold_ask(struct fold *f, struct report *r);
-/* Adds the epoch.  Before, room is made under the cap, which may remove older epochs, and names are added.  The epoch itself is added in
- * one transaction.  Returns 0, or 1 if the store has had this epoch, or -errno with the reason in d; then the epoch is not added. */
+/* Adds the epoch. Before, room is made under the cap, which may remove older epochs, and names are added. The epoch itself is added in one
+ * transaction. Returns 0, or 1 if the store had this epoch already, or -errno with the reason in d. Unless it returns 0, the epoch is not
+ * added. */
 int fold_add(const struct fold *f, struct report *r, struct store *s, struct diag *d);
 
 #endif

@@ -13,7 +13,7 @@ int64_t gather_series(struct store *s, const struct rows_series *x);
 int64_t gather_function(struct store *s, const struct rows_function *x);
 /* Adds an epoch, whose rows have the numbers that gather_series() and gather_function() returned. function 0: the row has no function. */
 void gather_epoch(struct store *s, const struct rows_epoch *e, const struct rows_row *row, uint32_t nr);
-/* Commits the epochs; call after the last one.  Returns 0, or -errno with the reason in d, and has closed the store then. */
+/* Commits the epochs. Call after the last one. Returns 0, or -errno with the reason in d. If it fails, it closes the store. */
 int gather_end(struct store *s, struct diag *d);
 
 #endif

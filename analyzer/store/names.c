@@ -25,7 +25,7 @@ static int64_t find_text(struct store *s, int64_t hash, const char *text)
 	return store_run(s, &select, "it", hash, text) ? store_take_number(&select) : 0;
 }
 
-/* Has the store this text?  Returns false for a text that would be cut, since another one may become the same. */
+/* Returns whether the store has this text. Returns false for a text that would be cut, since another one may become the same. */
 static bool has_text(struct store *s, const char *text)
 {
 	return strlen(text) <= NAMES_TEXT_MAX && find_text(s, (int64_t)hash_text(text), text) != 0;
@@ -51,8 +51,8 @@ int64_t names_text(struct store *s, const char *text)
 	return id;
 }
 
-/* Has the two statements of find_or_add() for one table of the dictionary (each but `text`).  All columns of the table are numbers,
- * mostly of rows in other tables, and no two rows have the same values in all of them. */
+/* The two statements of find_or_add() for one table of the dictionary (each but `text`). All columns of the table are numbers, mostly of
+ * rows in other tables, and no two rows have the same values in all of them. */
 struct table {
 	struct statement select, insert;
 };

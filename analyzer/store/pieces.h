@@ -21,8 +21,8 @@ struct pieces {
 	bool is_blocked;    /* SQLite could not empty the log, mostly because a reader uses it */
 };
 
-/* Returns the bytes that the log of a store with this cap should not exceed. above: by how much the store exceeds its cap.  The log may
- * then have half as much, because the work frees more than that. */
+/* Returns the bytes that the log of a store with this cap should not exceed, at most LOG_MOST. above: by how much the store exceeds its
+ * cap. If half of that is more than LOG_PART allows, the log may have that much, because the work frees more. */
 uint64_t pieces_log_most(uint64_t cap, uint64_t above);
 void pieces_init(struct pieces *p, struct store *s, uint64_t log_most);
 /* Call before each change.  Returns false if no more changes are to be made, since the store has failed or a reader blocks the log. */

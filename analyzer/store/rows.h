@@ -25,8 +25,9 @@ struct rows_row {
 int rows_compare(const void *a, const void *b);
 
 struct rows_reader {
-	bool (*wanted)(void *context, const struct rows_epoch *e); /* is this epoch to be read?  NULL: all are */
-	/* called for each epoch that is wanted, while e and row are valid; a value other than 0 ends the reading, and is returned */
+	bool (*wanted)(void *context, const struct rows_epoch *e); /* returns whether an epoch is to be read.  NULL: all are */
+	/* called for each epoch that is wanted.  e and row are valid during the call.  A value other than 0 ends the reading, and is
+	 * returned */
 	int (*epoch)(void *context, const struct rows_epoch *e, const struct rows_row *row, uint32_t nr);
 	void *context;
 };

@@ -179,7 +179,7 @@ bool schema_is_plain(const char *sql)
 	return is_plain_table((struct scan){ sql }) || is_plain_index((struct scan){ sql });
 }
 
-/* Is a text of so many bytes a list of plain columns, such as ", a INT, b REAL NOT NULL DEFAULT 0"? */
+/* Returns whether a text of so many bytes is a list of plain columns, such as ", a INT, b REAL NOT NULL DEFAULT 0". */
 static bool are_plain_columns(const char *text, size_t bytes)
 {
 	struct scan x = { text };
@@ -227,7 +227,7 @@ static size_t find_object(const char *name)
 	return NR_OBJECTS;
 }
 
-/* Is this an index that SQLite makes for a key?  Such an index has no text. */
+/* Returns whether this is an index that SQLite makes for a key.  Such an index has no text. */
 static bool is_index_of_key(const char *type, const char *name, const char *sql)
 {
 	return !sql && strcmp(type, "index") == 0 && strncmp(name, "sqlite_autoindex_", 17) == 0;

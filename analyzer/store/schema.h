@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates the tables of a store, and checks the tables of a file before it is queried, since others may have made the file.  Context:
- * thread. */
+/* Gives the statements that create the tables of a store, and checks the tables of a file before it is queried, since others may have made
+ * the file. Context: thread. */
 #ifndef TAILOR_STORE_SCHEMA_H
 #define TAILOR_STORE_SCHEMA_H
 
@@ -19,16 +19,17 @@ struct schema_seen {
 	int nr;	      /* number of all objects */
 };
 /*
- * Is this row of sqlite_schema allowed?  It must be an object of schema.c, or an addition of a newer version.  Added columns, tables and
- * indexes must be plain: names, types, NOT NULL, a DEFAULT that is a number, keys.  A view, a trigger, an expression, a collation or a
- * virtual table is code that the file's maker would run in this process, and is refused.  sql: NULL if the row has no text.
+ * Returns whether this row of sqlite_schema is allowed. It must be an object of schema.c, an addition of a newer version, or an index that
+ * SQLite makes for a key. Added columns, tables and indexes must be plain: names, types, NOT NULL, a DEFAULT that is a number, keys. A
+ * view, a trigger, an expression, a collation or a virtual table is code that the file's maker would run in this process, and is refused.
+ * So are rows beyond SCHEMA_OBJECTS_MAX. sql: NULL if the row has no text.
  */
 bool schema_takes(struct schema_seen *seen, const char *type, const char *name, const char *sql);
 /* Returns the name of a table or index of schema.c that was not seen, or NULL if all were seen. *bytes: its length, since no NUL ends
  * it. */
 const char *schema_missing(const struct schema_seen *seen, int *bytes);
 
-/* Does the statement create a plain table or index?  Is it `ours`, with plain columns added after its last column? */
+/* Return whether the statement creates a plain table or index, and whether it is `ours` with plain columns added after its last column. */
 bool schema_is_plain(const char *sql);
 bool schema_is_widened(const char *sql, const char *ours);
 

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Is this the trace of an epoch, such as NAME.000001.tlr?  Names begin with the time at which their recorder began, so they sort by
- * time. */
+/* Returns whether this is the trace of an epoch, such as NAME.000001.tlr. Names begin with the time at which their recorder began, so they
+ * sort by time. */
 static int is_epoch(const struct dirent *e)
 {
 	static const char digits[] = "0123456789";
@@ -89,7 +89,7 @@ int spool_bound(const char *file, uint32_t keep, uint32_t *nr_dropped, struct di
 	return ret;
 }
 
-/* Is the file empty?  A trace is empty if its recorder was killed before the first write. */
+/* Returns whether the file is empty.  A trace is empty if its recorder was killed before the first write. */
 static bool is_empty(const char *path)
 {
 	struct stat st;
@@ -145,8 +145,8 @@ static bool read_head(struct spooled *s, struct trace_reader *t, uint64_t *begin
 	return true;
 }
 
-/* Adds the trace at path, which the list frees from now on.  A file that cannot be read or has no HEADER is skipped, also if memory ran
- * out. */
+/* Adds the trace at path. path belongs to the list from then on. A file that cannot be read or does not begin with a HEADER is skipped,
+ * and so is any file if memory runs out. */
 static void add_spooled(struct spooled_list *l, char *path)
 {
 	struct spooled s = { .path = path };

@@ -308,7 +308,7 @@ int store_commit(struct store *s, struct diag *d)
 	else if (!store_execute(s, "COMMIT"))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	else
-		/* if a reader blocks this, a later one does it */
+		/* if a reader blocks this checkpoint, a later commit makes it */
 		sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	return store_failed(s, d);
 }
@@ -379,8 +379,8 @@ static int take_lock(struct store *s)
 	return ret ? ret : store_fail(s, EBUSY, "another process writes to it%s", lock_holder_text(&holder));
 }
 
-/* Is the whole store in its main file, and does no process write to it?  Takes a shared lock, which keeps writers away until the store
- * is closed.  If the lock file cannot be opened, writers are not kept away. */
+/* Returns whether the whole store is in its main file, and no process writes to it. Takes a shared lock, which keeps writers away until the
+ * store is closed. If the lock file cannot be opened, returns true without a lock, unless the file is refused. */
 static bool is_at_rest(struct store *s)
 {
 	char *wal = NULL, *lock = NULL;

@@ -31,12 +31,13 @@ enum store_access { STORE_READ, STORE_CHANGE, STORE_ADD };
  * another process still writes to it (STORE_CHANGE and STORE_ADD). */
 int store_open(const char *path, enum store_access access, struct store **out, struct diag *d);
 void store_close(struct store *s);
-/* Has a question or a change failed?  All later ones fail as well then. */
+/* Returns whether a question or a change has failed. All later ones fail as well then. */
 bool store_has_failed(const struct store *s);
 /* Returns the length of the path in STORE[@WINDOW] (window.h).  If there is a file whose name is all of the text, the text has no
  * window. */
 size_t store_path_bytes(const char *text);
-/* Is text the path of a file that begins like SQLite's, maybe followed by @WINDOW? */
+/* Returns whether text is the path of a file that begins like SQLite's, maybe followed by @WINDOW. If the file may not be read, returns
+ * whether a window follows. */
 bool store_is_named(const char *text);
 
 /* Sets the most bytes that the store may take. cap_keep() applies it later.  Returns 0, or -errno with the reason in d. */

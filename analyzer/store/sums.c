@@ -166,7 +166,7 @@ static int choose_event(struct summing *x, struct diag *d)
 	return x->to->event && x->to->unit ? 0 : diag_fail(d, ENOMEM, "out of memory");
 }
 
-/* Reads the epochs of the window.  An epoch belongs to the window in which its middle lies, so that no two windows share an epoch. */
+/* Reads the epochs of the window.  An epoch belongs to the window in which its middle lies, so that windows without overlap share none. */
 static bool read_epochs(struct summing *x)
 {
 	static struct statement some =

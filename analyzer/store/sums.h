@@ -65,7 +65,7 @@ struct sums {
 int sums_make(struct store *s, const struct sums_question *q, struct sums *out, struct diag *d);
 void sums_fini(struct sums *s);
 
-/* Are there lines, but none with a name (id 0)? */
+/* Returns whether there are lines, but none with a name (all have id 0). */
 bool sums_are_nameless(const struct sums *s);
 
 /* Texts of a line, "" where it has none, or NULL if memory ran out; free with sums_names_fini().  A line with id 0 has a name in

@@ -108,7 +108,7 @@ static int make_tier(struct store *s, const struct tier *t, int64_t now_ns, stru
 		STATEMENT("SELECT begin_ns, host FROM epoch WHERE tier < ?1 AND begin_ns < ?2 ORDER BY begin_ns LIMIT 1");
 	int64_t before_ns = round_down(now_ns - t->age_ns, t->length_ns);
 
-	/* an epoch whose time or host is no number belongs to no hour; it stays, and ends the work, since it would be found again */
+	/* An epoch whose time or host is no number belongs to no hour.  It stays, and ends the work, since it would be found again. */
 	bool is_folded = true;
 
 	while (is_folded && store_run(s, &oldest, "ii", t->number, before_ns)) {

@@ -18,7 +18,7 @@ struct window {
 
 #define WINDOW_ALL { INT64_MIN, INT64_MAX }
 
-/* Parses WINDOW. now_ns: the time that "now" means.  Returns 0, or -EINVAL with the reason in d. */
+/* Parses WINDOW. now_ns: the time that "now" means. Returns 0, -EINVAL with the reason in d, or -ENOMEM without a reason. */
 int window_parse(const char *text, int64_t now_ns, struct window *w, struct diag *d);
 /* Makes a window of two times. from NULL: all times before `to`; to NULL: until now.  If `to` is a day, the window ends with the end of
  * that day.  Returns 0, or -EINVAL with the reason in d. */
