@@ -30,7 +30,7 @@ const struct asked_view *asked_find_view(const char *name);
 /* An argp parser of these options, to be used as a child of a command's. Its input is a struct asked_options of zeros. */
 extern const struct argp asked_argp;
 
-/* Does the text name a store, by the first bytes of the file or as an address of a server? */
+/* Return whether the text names a store, by the first bytes of the file or as an address of a server. */
 bool asked_is_store(const char *text);
 /* Return the next of several traces and stores that commas separate, as strsep() does. The commas within an address of servers do not
  * separate. */
@@ -40,7 +40,8 @@ char *asked_next_source(char **rest);
  * reason in d; -EINVAL if there is more than one window or it cannot be parsed. */
 int asked_window(const char *text, const struct asked_options *a, struct window *w, struct diag *d);
 /* Open the store that the text names, and set the question q to the options. by: grouping of the view. Return 0 and *out, which the caller
- * closes, or -errno with the reason in d. q->window and q->host are empty for a server, of which only the window and host were read. */
+ * closes, or -errno with the reason in d. For a server, q->window becomes all time and q->host NULL, because only rows of the window and
+ * the host were read from it. */
 int asked_open(const char *text, const struct asked_options *a, enum sums_by by, struct sums_question *q, struct store **out,
 	       struct diag *d);
 /* Change the question q to functions, as is done if no host declared components. Hours of ClickHouse have no functions, so a server is read

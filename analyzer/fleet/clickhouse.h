@@ -35,12 +35,13 @@ struct clickhouse {
 	bool can_wait[CLICKHOUSE_SERVERS_MAX]; /* by server: it has the setting wait_for_async_insert; set by clickhouse_greet() */
 };
 
-/* Does the text begin like clickhouse[s]://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]...]/DATABASE? */
+/* Return whether the text begins with clickhouse:// or clickhouses://, as the address
+ * clickhouse[s]://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]...]/DATABASE does. */
 bool clickhouse_is_named(const char *text);
 /* Return the length of the address in ADDRESS[@WINDOW]. The text must begin like an address. */
 size_t clickhouse_address_bytes(const char *text);
-/* Parse an address, which may be followed by @WINDOW. Return 0, or -errno with the reason in d; -EINVAL if it is no such address. The
- * caller calls clickhouse_fini() if it is 0. */
+/* Parse an address, which may be followed by @WINDOW. The text must begin like an address. Return 0, or -errno with the reason in d;
+ * -EINVAL if it is no such address. The caller calls clickhouse_fini() if it is 0. */
 int clickhouse_init(struct clickhouse *c, const char *text, struct diag *d);
 void clickhouse_fini(struct clickhouse *c);
 

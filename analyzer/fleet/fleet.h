@@ -14,8 +14,8 @@ struct fleet_what {
  * wait. If path ends with .gz, the file is compressed. Return 0, or -errno with the reason in d; -EINVAL if there is no such format. */
 int fleet_export(struct store *s, const struct fleet_what *what, const char *format, const char *path, struct diag *d);
 
-/* Does the text name servers in place of a store: clickhouse[s]://HOST[:PORT][,HOST[:PORT]...]/DATABASE[@WINDOW]? fleet_address_bytes()
- * returns the length of the address in such a text. */
+/* Return whether the text names servers in place of a store, as clickhouse[s]://HOST[:PORT][,HOST[:PORT]...]/DATABASE[@WINDOW] does.
+ * fleet_address_bytes() returns the length of the address in such a text. */
 bool fleet_is_named(const char *text);
 size_t fleet_address_bytes(const char *text);
 /* Return an address without its user and password, for messages, or any other text as it is. */

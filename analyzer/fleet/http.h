@@ -35,7 +35,8 @@ int http_post(const struct http_request *r, struct http_answer *a, struct diag *
 void http_answer_fini(struct http_answer *a);
 /* Return the address without its scheme, user and password, for a message. */
 const char *http_shown_url(const char *url);
-/* Return the first line of the answer, for a message, with '?' for bytes that are not printable. The body of the answer is changed. */
+/* Return the first line of the answer, at most 200 bytes of it, for a message, with '?' for bytes that are not printable. The body of the
+ * answer is changed. */
 const char *http_first_line(struct http_answer *a);
 
 #endif

@@ -19,8 +19,8 @@ struct outgoing {
 
 /* Return a hash of the texts, which is the same on each machine. It is 0 only if memory runs out. */
 uint64_t outgoing_hash(const char *const *text, int nr);
-/* Must the request be sent before an hour or a day with this beginning is added? It is so if it has enough bytes, or if the unit would need
- * one partition too many, because a server refuses such an insert. */
+/* Return whether the request must be sent before an hour or a day with this beginning is added. It must if it has enough bytes, or if the
+ * unit would need one partition too many, because a server refuses such an insert. */
 bool outgoing_is_full(const struct outgoing *o, enum clickhouse_tier tier, int64_t begin_s);
 /* Begin an hour or a day, before its rows and its line of the manifest are written to o. Return false if memory runs out. */
 bool outgoing_begin_unit(struct outgoing *o, enum clickhouse_tier tier, int64_t begin_s);

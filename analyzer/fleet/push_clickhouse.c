@@ -24,7 +24,7 @@ struct unit {
 	uint32_t parts;	    /* number of its epochs in the store */
 	uint32_t has_parts; /* number of its epochs on a server */
 	int server;	    /* index of the server that has it; -1: none */
-	bool coarse; /* an epoch of the store is a whole day */
+	bool coarse; /* an epoch of it in the store is a whole day */
 };
 
 /* The sum of an hour or a day. */
@@ -119,7 +119,7 @@ static bool count_epoch(void *context, const struct rows_epoch *e)
 	struct pushing *x = context;
 	int64_t day_s = begin_of(e, CLICKHOUSE_DAYS);
 
-	if (day_s < x->from_s || day_s >= x->to_s) /* the day is read only because of epochs that begin in it and belong to the window */
+	if (day_s < x->from_s || day_s >= x->to_s) /* window_to_read() adds a day at both ends, which is not pushed */
 		return false;
 	if (!has_date(day_s)) {
 		x->pushed->undated++;
@@ -183,8 +183,8 @@ static int read_manifest(struct pushing *x, int server)
 	return ret;
 }
 
-/* Has a server any hour of the day? A day that the store has in one epoch has no separate hours any more. It counts as its first hour, but
- * only if none has been sent. */
+/* Return whether a server has any hour of the day. A day that the store has in one epoch has no separate hours any more. It counts as its
+ * first hour, but only if none has been sent. */
 static bool day_has_hours(const struct pushing *x, int64_t begin_s)
 {
 	for (uint32_t i = 0; i < x->nr; i++)

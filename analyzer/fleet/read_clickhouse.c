@@ -375,7 +375,8 @@ static int64_t id_of(const struct names *n, int64_t hash)
 	return i ? n->name[i - 1].id : 0;
 }
 
-/* Replace hashes by the store's numbers, and sort by these. Rows whose names the server does not have become one row. */
+/* Replace hashes by the store's numbers, and sort by these. Rows that get the same numbers, because no server has their names, become one
+ * row. */
 static void number_rows(struct reading *x, struct epoch *e)
 {
 	uint32_t nr = 0;
@@ -438,8 +439,8 @@ static int read_all(struct reading *x)
 	return ret == 0 && x->failed ? diag_fail(x->d, ENOMEM, "out of memory") : ret;
 }
 
-/* Return the earliest beginning (seconds) of an hour or a day whose middle is not before the time. Such a unit belongs to the window that
- * its middle is in. */
+/* Return the least number of seconds since 1970 at which an hour or a day may begin so that its middle is not before the time. A unit
+ * belongs to the window that its middle is in. */
 static uint32_t begin_after(int64_t ns, uint32_t length_s)
 {
 	int64_t s = ns / SECOND_NS + (ns % SECOND_NS > 0) - length_s / 2;
