@@ -23,10 +23,12 @@ struct best_case_block {
 
 struct best_cases; /* keeps the answers so far, so that equal blocks are simulated once */
 
+/* Return an empty collection, which best_cases_destroy() frees, or NULL if memory runs out. */
 struct best_cases *best_cases_create(void);
 void best_cases_destroy(struct best_cases *c);
-/* Fill in cycles and floor of each block. processor: a name of llvm-mca's -mcpu, or NULL for its default. If one of the programs is
- * missing, llvm-mc fails, or they have taken a minute in total, no further block is simulated. */
+/* Fill in cycles and floor of each block. processor: a name of llvm-mca's -mcpu, or NULL for its default. If it is BEST_CASE_NONE or a name
+ * that llvm-mca does not know, if one of the programs is missing, if llvm-mc fails, or if they have taken a minute in total, no further
+ * block is simulated. */
 void best_cases_find(struct best_cases *c, const char *processor, struct best_case_block *block, size_t nr);
 /* Return what simulated the blocks ("llvm-mca 14.0.6 for znver3"), or why nothing did, or NULL if no block was simulated yet. *known: it is
  * the former. */

@@ -100,8 +100,8 @@ static void show_cpi_of_function(struct report *r, const struct group_sum total[
 	free(steps);
 }
 
-/* Do counts of executions come from lines of the host's texts? They are exact for lines, but the code generator decides which machine code
- * a line becomes. */
+/* Return whether counts of executions come from lines of the host's texts. They are exact for lines, but the code generator decides which
+ * machine code a line becomes. */
 static bool host_counts_lines(const struct report *r, const struct frequencies *counts)
 {
 	return counts && counts->nr_known > counts->nr_at && r->model->sources.nr;

@@ -64,7 +64,7 @@ enum stall_event {
 	STALL_FAULT,
 	NR_STALL_EVENTS,
 };
-/* Do samples of such an event bound what the cause can explain? */
+/* Return whether samples of such an event bound what the cause can explain. */
 bool stall_event_bounds(enum stall_event e, enum culprit c);
 /* Return what an event counts, by its name in perf or libpfm4, or NR_STALL_EVENTS if it bounds no cause. name may be NULL. */
 enum stall_event stall_event_of(const char *name);

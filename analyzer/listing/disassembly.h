@@ -51,8 +51,8 @@ void hot_title(const struct hot *h, char *text, size_t bytes);
 /* Find the functions around hits, which are sorted as hits_make_all() does. The hottest function is first. Return how many there are. The
  * caller frees *out, which is NULL if memory runs out. */
 uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, struct hot **out);
-/* Return how many of the functions a view shows. Text leaves out those with less than 1 % of all samples, except for the first one and with
- * --top 0. */
+/* Return how many of the functions a view shows, at most DISASSEMBLY_FUNCTIONS_MAX. Text leaves out those with less than 1 % of all
+ * samples, except for the first one and with --top 0. */
 uint32_t hot_count_shown(const struct hot *hot, uint32_t nr, double all, const struct page *p);
 
 /* Read the bytes of the first nr functions. The caller frees place.bytes, which stays NULL if the trace has none of a function, or if

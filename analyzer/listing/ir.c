@@ -57,7 +57,8 @@ struct listing {
 	uint32_t *line_index; /* with by_line: by line of the text, the number in TABLE_LINE; 0: no samples */
 };
 
-/* Does a basic block begin at this line? In LLVM's text, a line "name:" begins one, and the head of a function begins its first block. */
+/* Return whether a basic block begins at this line. In LLVM's text, a line "name:" begins one, and the head of a function begins its first
+ * block. */
 static bool begins_block(const struct text_line *l)
 {
 	size_t i = 0;
@@ -241,8 +242,8 @@ static void add_line_row(struct grid *g, const struct ir_columns *c, const struc
 	grid_set_text(g, c->text, text);
 }
 
-/* Is the line of a file near samples? Lines of registered texts always are. The caller goes through the lines in their order, and *next,
- * which is 0 first, becomes the next line with samples. */
+/* Return whether the line of a file is near samples. For lines of registered texts it is always true. The caller goes through the lines in
+ * their order, and *next, which is 0 first, becomes the next line with samples. */
 static bool line_is_near_samples(const struct listing *l, uint32_t n, uint32_t *next)
 {
 	if (!l->file)

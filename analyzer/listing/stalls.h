@@ -9,7 +9,7 @@
 #include "analyzer/listing/blocks.h"
 #include "analyzer/listing/culprits.h"
 
-/* Does the report's event count cycles? */
+/* Return whether the report's event counts cycles. */
 bool stalls_are_measured(const struct report *r);
 /* Return the stalls of each block of f. total: the sum of each event over all samples. The caller frees them. Return NULL if memory runs
  * out. */
