@@ -101,7 +101,7 @@ static int list_calls_by_caller(const struct flow_program *p, struct circles *s)
 	return 0;
 }
 
-/* Does the call lead into another cycle, or come from code that has no flow? */
+/* Return whether the call leads into another cycle, or comes from code that has no flow. */
 static bool call_crosses_circles(const struct circles *s, const struct flow_call *c)
 {
 	return c->caller == FLOW_NO_FUNCTION || s->circle[c->caller] != s->circle[c->callee];

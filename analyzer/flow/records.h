@@ -42,7 +42,8 @@ void flow_records_fini(struct flow_records *r);
 bool flow_records_add(struct flow_records *r, const struct flow_record *flow);
 bool flow_records_add_counters(struct flow_records *r, const struct counters_record *counters);
 /* Set the values of a block. value(context, i) is the i-th of nr values. These are one for each counter, or several copies of the block of
- * counters, which are added up. flags: JITREG_VALUES_*. */
+ * counters, which are added up. flags: JITREG_VALUES_*. With JITREG_VALUES_BASE, the values become the base as well. A block that was not
+ * announced, or that has another number of counters, is counted in nr_odd. */
 void flow_records_set_values(struct flow_records *r, uint32_t process, uint64_t block, uint64_t time_ns, uint32_t flags, uint64_t nr,
 			     uint64_t (*value)(const void *context, uint64_t i), const void *context);
 /* Return 1 + the index of the flow of a component that was announced last, or 0 if there is none. */
