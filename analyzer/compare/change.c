@@ -64,7 +64,8 @@ static double measure_of_reference(const struct judge *j, uint32_t i, uint32_t p
 
 /*
  * Compare the shares of a line in its reference on both sides by a score test. Its error is that of a line with the same share on both
- * sides, so it also holds if the line is missing on one side. Return false if the reference is empty on one side, or is the line alone.
+ * sides, so it also holds if the line is missing on one side. Return false if the reference is empty on one side, or if the line has no
+ * part, or all, of it on both sides.
  */
 static bool make_line_contrast(const struct judge *j, uint32_t i, struct contrast *k)
 {
@@ -170,7 +171,7 @@ static double precision_of_line(const struct change *x)
 	return sqrt((x->share[0] + x->share[1]) / 2);
 }
 
-/* Is it a tested line that is not known to have changed? */
+/* Return whether the line is tested, is on both sides, and is not known to have changed. */
 static bool line_may_be_unchanged(const struct judge *j, uint32_t i)
 {
 	return j->x[i].tested && !j->changed[i] && !line_is_one_sided(&j->x[i]);

@@ -2,7 +2,8 @@
 /*
  * Matches the entries of several profiles, so that one line has the entry of each profile for the same component or function. Entries match
  * by name, place in the plan and detail. The remaining ones are matched by name and detail, then by name and order, and at last by names
- * that are alike (alike.h). Entries of two groups (services) never match, and entries with a group are never matched by alike names.
+ * that are alike (alike.h). Names that are of one run (struct alike) are only matched by alike names. Entries of two groups (services)
+ * never match, and entries with a group are never matched by alike names.
  * Context: thread.
  */
 #ifndef TAILOR_MATCH_H
@@ -30,7 +31,7 @@ static inline const struct profile_entry *match_entry(const struct match *m, con
 
 	return i == MATCH_NOT ? NULL : &p[profile].entry[i];
 }
-/* Do the line's entries have different names? */
+/* Return whether the line's entries have different names. */
 bool match_is_alike(const struct match *m, const struct profile *p, uint32_t line);
 /* Return the entry of a line in the first profile that has one. */
 const struct profile_entry *match_first_entry(const struct match *m, const struct profile *p, uint32_t line);

@@ -11,8 +11,8 @@ struct profile_question {
 	uint32_t level;		     /* LEVELS_MAX: functions */
 };
 
-/* Request the sums for a profile, before samples are read. level: its name; NULL: that of the plan, or functions if there is no plan.
- * "function" means all functions, unless no host declares levels of its own. */
+/* Request the sums for a profile, before samples are read. level: its name; NULL: that of the plan, or else the topmost one that has edges.
+ * Functions are taken if there is no such level. "function" means all functions, unless no host declares levels of its own. */
 void profile_ask(struct profile_question *q, struct report *r, const char *level);
 /* Request the same by the level's index, which is LEVELS_MAX for functions. */
 void profile_ask_level(struct profile_question *q, struct report *r, uint32_t level);
