@@ -74,7 +74,7 @@ static size_t sort_and_drop_duplicates(uint64_t *numbers, size_t nr)
 	return kept;
 }
 
-/* Has neither the object nor one above it ended, as far as records were read? */
+/* Return whether neither the object nor one above it has ended, as far as records were read. */
 static bool object_is_open(struct objects *o, uint32_t i)
 {
 	o->steps += o->object[i].depth / 16;

@@ -83,7 +83,8 @@ uint32_t objects_add(struct objects *o, uint32_t process, uint64_t time_ns, uint
 		     uint64_t *functions, size_t nr_functions, const struct object_component *components, size_t nr_components);
 void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t address);
 /* Add steps (addresses of the instructions of an interpreted plan, see steps.c) to the object that was last announced at the address, in
- * the order of records. They are dropped if there is none or it has ended. s->object is ignored. These two functions are in steps.c. */
+ * the order of records. They are dropped if there is none, if it has ended, if their number or stride is 0, if they are too many, or if
+ * memory runs out. s->object is ignored. These two functions are in steps.c. */
 void objects_add_steps(struct objects *o, uint32_t process, uint64_t address, const struct object_steps *s);
 void objects_add_step_word(struct objects *o, uint64_t function, uint32_t offset);
 /* Sort the steps, and add the functions with a step word to those that objects_has_function() knows. objects_settle() calls this. Return
@@ -95,7 +96,8 @@ void objects_fini(struct objects *o);
 
 /* The functions below answer questions about the objects, after objects_settle(). They are cheap if no object was announced. */
 
-/* Does any object have a function that begins at the address, or does a function with a step word begin there? */
+/* Return whether any object has a function that begins at the address, or a function with a step word begins there. Return false if no
+ * object was announced. */
 static inline bool objects_has_function(const struct objects *o, uint64_t function)
 {
 	return o->nr > 1 && hash_map_find(&o->functions, function, 0);
@@ -112,7 +114,7 @@ uint32_t objects_find_outermost(const struct objects *o, uint32_t process, uint6
 bool object_is_node(const struct objects *o, uint32_t object);
 bool object_is_outermost(const struct objects *o, uint32_t object);
 
-/* Which objects below an object are meant: OBJECTS_NEAREST: those of the least depth that have the function, without the object itself.
+/* The objects that objects_find_below() looks at. OBJECTS_NEAREST: those below the object that have the function at the least depth.
  * OBJECTS_ALL: the object itself and all below it. */
 enum objects_below { OBJECTS_NEAREST, OBJECTS_ALL };
 struct object_answer {
@@ -127,7 +129,7 @@ struct object_answer {
 	uint32_t whole;
 };
 struct object_answer objects_find_below(struct objects *o, uint32_t object, enum objects_below which, uint64_t function, uint64_t time_ns);
-/* Is an object one of those that the answer is about? Whether it lives at the time is not checked. */
+/* Return whether an object is one of those that the answer is about. Whether it lives at the time is not checked. */
 bool objects_is_one_of(const struct objects *o, const struct object_answer *a, uint32_t object);
 
 /* Return the only object of the answer, alive at the time, whose first component is also that of `object`. This is how the part of an

@@ -155,8 +155,8 @@ static uint32_t meant_of_answer(const struct plan_walk *w, const void *answer, u
 	return object_is_node(w->objects, object) ? objects_find_alike(w->objects, answer, object, w->time_ns) : OBJECT_NONE;
 }
 
-/* Choose an object of the answer, by the registers and then by the words of the frame. Return OBJECT_NONE if several are possible, and they
- * do not belong to one operator. */
+/* Choose an object of the answer, by the registers and then by the words of the frame. Return OBJECT_NONE if the answer has none, or if
+ * several are possible and they do not belong to one operator. */
 static uint32_t choose_answered_object(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *a)
 {
 	uint32_t x;
@@ -203,7 +203,7 @@ static uint32_t held_object_with_function(const struct plan_walk *w, const struc
 	return find_slot_object(w, f, meant_below, &below);
 }
 
-/* Does the frame belong to the object found so far, rather than to one of those below it that the answer is about? */
+/* Return whether the frame belongs to the object found so far, rather than to one of those below it that the answer is about. */
 static bool frame_is_of_found_object(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *below)
 {
 	if (!object_has_function(w->objects, w->object, f->function) || function_is_used(w, f->function))

@@ -90,8 +90,9 @@ static inline void plan_walk_begin(struct plan_walk *w, struct objects *o, uint3
 }
 /* Walk to the next frame inwards. */
 void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f);
-/* Write the components that are known after the last frame, at most max of them: those of the class, then those of the object. Of each
- * level only the first one is written. If only a tree is known, its outermost object counts. Return how many there are. */
+/* Write the components that are known after the last frame, at most max of them: those of the class, or else that of the step, and then
+ * those of the object. Of each level only the first one is written. If only a tree is known, its outermost object counts. Return how many
+ * there are. */
 uint32_t plan_walk_components(const struct plan_walk *w, struct object_component *component, uint32_t max);
 
 #endif
