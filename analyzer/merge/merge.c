@@ -73,7 +73,7 @@ static void set(struct merging *g, struct hash_map *m, uint64_t a, uint64_t b, u
 
 /* ------------------------------------------------------------------------------------------------------- repetitions */
 
-/* Did an earlier epoch have the same record? Records with equal hashes, sizes and keys are taken to be the same. */
+/* Return whether an earlier epoch had the same record. Records with equal hashes, sizes and keys are taken to be the same. */
 static bool is_repeated(struct merging *g, const char *bytes, size_t nr, uint64_t key)
 {
 	uint64_t hash = hash_bytes(bytes, nr);
@@ -269,9 +269,9 @@ static void copy_host_lack(struct merging *g, const struct trace_record *r)
 		copy_record(g, r);
 }
 
-/* Copy a mapping. An epoch begins with a list of the mappings that there are, without times. Of a later epoch's list, a mapping that an
- * earlier epoch had is left out, and any other one gets the time of the cut. The mapping's own record MMAP may come after the list, because
- * it was in a ring that was drained later. It is left out then. */
+/* Copy a mapping. An epoch begins with a list of the mappings that there are, without times. Of a later epoch's list, a mapping that was
+ * read before is left out, and any other one gets the time of the cut. The mapping's own record MMAP may come after the list, because it
+ * was in a ring that was drained later. If it is of a file and this epoch's list was the first to have it, the record is left out. */
 static void copy_mapping(struct merging *g, const struct trace_record *r)
 {
 	size_t path_bytes, id_bytes;
@@ -311,8 +311,8 @@ static void take_end(struct merging *g, const struct trace_record *r)
 	g->end_ns = r->time_ns > g->end_ns ? r->time_ns : g->end_ns;
 }
 
-/* Are these the values that counters had at the beginning of a later epoch? They are left out, because those of the first epoch hold for
- * the whole recording. */
+/* Return whether these are the values that counters had at the beginning of a later epoch. They are left out, because those of the first
+ * epoch hold for the whole recording. */
 static bool is_base_of_later_epoch(const struct merging *g, const struct trace_record *r)
 {
 	return r->id == JITREG_COUNTER_VALUES && g->epoch > 1 && trace_u64(r, F(counter_values, flags)) & JITREG_VALUES_BASE;

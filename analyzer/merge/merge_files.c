@@ -48,8 +48,9 @@ static bool has_identity(const struct merged_file *f)
 	return f->device || f->inode || f->generation;
 }
 
-/* Are these records of one file? The kernel reports a mapped file by its build id or by its identity (device, inode), and the list of
- * mappings after a cut always has the identity. So one file may have records of both kinds, and these are compared by build id. */
+/* Return whether these are records of one file. The kernel reports a mapped file by its build id or by its identity (device, inode), and
+ * the list of mappings after a cut always has the identity. So one file may have records of both kinds, and these are compared by build
+ * id. */
 static bool are_same(const struct merged_file *a, const struct merged_file *b)
 {
 	bool by_build_id = (!has_identity(a) || !has_identity(b)) && a->has_build_id && b->has_build_id;
@@ -329,7 +330,7 @@ static void lay_over(struct piece *to, const struct piece *from)
 		at[i] = at[i] ? at[i] : from->bytes[i];
 }
 
-/* Combine pieces that overlap or touch. Return 0 or -errno. */
+/* Combine pieces that overlap or touch. Return 0 or -ENOMEM. */
 static int unite_pieces(struct merged_file *f)
 {
 	uint32_t nr = 0;
