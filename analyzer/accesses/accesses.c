@@ -10,8 +10,8 @@
 #define GAP (64ull << 20)	/* addresses further apart are in different regions if neither has a name */
 #define ACCESSES_MAX (1u << 20) /* rows that are kept by default, which is enough for any picture */
 
-/* Is the access one of those that a thinning of 2^thinning keeps? This depends on a hash of the access alone, and a larger thinning keeps a
- * part of what a smaller one keeps. So rows can be thinned out further at any time. */
+/* Return whether the access is one of those that a thinning of 2^thinning keeps. This depends on a hash of the access alone, and a larger
+ * thinning keeps a part of what a smaller one keeps. So rows can be thinned out further at any time. */
 static bool access_is_kept(const struct access *x, unsigned thinning)
 {
 	uint64_t h = (x->time_ns ^ x->address << 20 ^ x->thread) * 0x9e3779b97f4a7c15ull;

@@ -43,8 +43,8 @@ struct accesses {
 	void *columns_memory;
 };
 
-/* The callback for report_add_callback(). It stores the rows that have an address, or, if these are too many, one in 2^thinning. Return 0
- * or -ENOMEM. */
+/* The callback for report_add_callback(). It stores the rows of samples that have an address, or, if these are too many, one in 2^thinning.
+ * Return 0 or -ENOMEM. */
 int accesses_add_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
 /* Find the regions, streams and pages of all accesses, and make the columns. Return 0 or -ENOMEM. Afterwards accesses are sorted by event
  * and time. */
