@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /* Returns the columns that need not be decoded. Stacks, addresses and lines of single samples need all of them, and so do processes with
- * objects. Otherwise the only registers needed are RIP and those that can hold a tag. Sums need no data address, and the processor only if
- * rows or weights differ by it. */
+ * objects. Otherwise data sources and latencies are not needed, and of the registers only RIP and those that can hold a tag are. Sums need
+ * no data address, and the processor only if rows or weights differ by it. */
 static struct sample_columns unwanted_columns(const struct pass *run)
 {
 	const struct attribute_options *o = run->options;
@@ -43,7 +43,7 @@ static bool event_is_declared(const struct model *m, uint32_t event)
 	return event < (m->nr_events ? m->nr_events : MODEL_EVENTS_MAX);
 }
 
-#define STEPS_EACH 16 /* factor of the budget steps of single samples, which have a row and a line of CSV each, over those of sums */
+#define STEPS_EACH 16 /* budget steps of a sample that has rows of its own; one that only adds to sums costs a single step */
 
 /* Returns the budget steps that a block costs: one per sample, plus those for its recorded call chains and stack bytes.  got: result of
  * sample_stream_next(), negative for a block that cannot be decoded. */

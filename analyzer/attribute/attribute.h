@@ -82,7 +82,7 @@ struct function {
 	bool symbol; /* the name is a symbol */
 	bool jit;
 	bool unknown; /* unregistered code */
-	uint32_t plan_pattern; /* the PLAN_CODE patterns that the name begins with, by plan_codes_pattern() */
+	uint32_t plan_pattern; /* 1 + index of the PLAN_CODE pattern that the name begins with (plan_codes_pattern()); 0: none */
 	enum reason work; /* REASON_COMPILER or REASON_COLLECTOR if the function is part of one, else REASON_NONE */
 	const char *maker; /* generated code: path of the object or program that made it, or "" if that is unknown; else NULL */
 };
@@ -123,7 +123,7 @@ struct attribute_options {
 	bool stack_only; /* ignore tags, to compare register tagging with call-stack sampling */
 	enum unwind_way unwinder;
 	bool without_lines; /* do not look up lines of code that is not generated, which saves reading its debug information */
-	bool addresses;	 /* compute data addresses that samples lack, from the instruction's bytes and the registers */
+	bool addresses;	 /* find TABLE_MEMORY, and compute data addresses that samples lack, from instructions' bytes and registers */
 	bool stacks;	 /* collect whole call stacks, for attribution.stacks and TABLE_STACK */
 	FILE *each;	 /* file for one line per sample, tab-separated, with a header line; or NULL */
 	/* Returns whether the sample whose rows begin at first gets a line in each.  context is rows_context.  NULL: every sample gets
@@ -135,7 +135,7 @@ struct attribute_options {
 	 * TABLE_MEMORY cannot be asked for. */
 	uint64_t sums_by;
 	bool no_demangle; /* functions are named by their mangled symbols */
-	unsigned threads; /* threads that decode samples; 0: one per processor.  The result is the same with any number */
+	unsigned threads; /* threads that decode samples, as for sample_stream_open().  The result is the same with any number */
 	const char *run_mark; /* name of the marks whose numbers TABLE_PHASE holds, such as "run" */
 	/* Called with each block of rows, whose numbers are indexes into a and its model. Returns 0, or -errno to stop. May be NULL. */
 	int (*rows)(void *context, const struct attribution *a, const struct table *rows);

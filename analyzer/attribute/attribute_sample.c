@@ -54,7 +54,7 @@ struct attribution_state {
 	bool decided;
 	struct time_range same_end; /* unwind_frame.same_end_from_ns and same_end_until_ns of the sampled instruction */
 	struct plan_frames *plan; /* frames for decide_by_plan(); NULL: the process has no objects */
-	struct task_code *task; /* NULL: the thread was in no task with a known plan */
+	struct task_code *task; /* NULL: the thread was in no task (model_find_task()) */
 	uint32_t function; /* function at the sampled instruction */
 	uint32_t low, object; /* components of host_levels.h, of the first frame that has them */
 	enum reason work; /* work of the first function that has one, else REASON_NONE */

@@ -42,7 +42,8 @@ struct deciding_components {
 	uint32_t shared_half;
 };
 
-/* A sample as the trace has it.  Its pointers are valid as long as those of its block. */
+/* A sample as the trace has it. Its stack is valid until the next sample of the block is read, and its chains until the next block is
+ * decoded. */
 struct sample {
 	uint64_t time_ns;
 	uint64_t ip;	   /* the sampled instruction */
@@ -89,11 +90,11 @@ struct sample_answer {
 	enum method method;
 	enum reason reason;
 	struct deciding_components deciding;
-	uint32_t caller_function; /* index of the function of the frame that decided; 0: a tag decided, or nothing */
-	uint32_t untagged;	  /* 1 + location of the first frame that preserves the tag's register without a component; 0: none */
+	uint32_t caller_function; /* index of the function of the last frame that decided or added a component; 0: there is none */
+	uint32_t untagged;	  /* 1 + location of the first caller whose preserved tag names no component; 0: none */
 	uint64_t untagged_value;  /* value of the tag's register in that frame */
 	enum answer_scope scope;
-	const struct tag *tag; /* the tag in force; its value and the value's times are set for ANSWER_OF_TAG */
+	const struct tag *tag; /* the tag in force; NULL: none, or not asked for.  Its value and times are set for ANSWER_OF_TAG */
 	uint64_t tag_value;
 	struct time_range tag_holds; /* time range in which that value of the tag means those components */
 	uint64_t from_ns, until_ns; /* the answer holds in [from, until) for all samples that are alike by its scope */
@@ -108,7 +109,7 @@ struct sample_attribution {
 	uint32_t thread, location, phase; /* location: the one that the row shows */
 };
 
-/* Reads sample i of a block.  Samples must be read in order (sample_block_stack()). */
+/* Reads sample i of a block. Samples should be read in order, because their stacks are stored as changes (sample_block_stack()). */
 void sample_read(struct sample_block *b, uint32_t i, struct sample *out);
 
 /* Attributes a sample by the rules above.  Returns false if out of memory. */

@@ -33,7 +33,8 @@ struct sum_entry {
 		uint64_t last_ns;
 		uint64_t decided; /* if by_place, in entries of places of kernel samples: decision_key_of(); 0: the tag's value decides */
 	};
-	/* 2 * the moment's number, + 1 if samples of this place have the sum of their row in another entry; other numbers: free */
+	/* 2 * the moment's number, + 1 in entries that are not of a place, or if samples of this place have the sum of their row in another
+	 * entry; other numbers: free */
 	uint32_t moment;
 	uint32_t samples;
 	double weight, weight_squares; /* sums; unused if one_weight */
@@ -88,8 +89,8 @@ struct batch_sums {
 	const struct fast_path *g;
 	struct ahead ahead[AHEAD]; /* samples [ahead_from, ahead_to) */
 	uint32_t ahead_from, ahead_to;
-	/* For a block with a table of instructions: the entry of each instruction in this moment.  All samples of such a block are of one
-	 * process. */
+	/* For a block with a table of instructions: the entry of each instruction in this moment. It is used only if all samples of the
+	 * block have one PID. */
 	uint32_t of_ip[SAMPLE_NR_MAX]; /* from find_user_ip_entry() and find_kernel_ip_entry(); 0: not asked for yet */
 	uint32_t of_ip_moment;
 	bool has_table; /* sum_known_by_ip_table() may be used: TABLE_WORTH says so, and rows do not differ by thread */

@@ -19,7 +19,7 @@ struct host_name {
 	bool line_is_place; /* the line of the code, if it has one, completes the place: "file:line" */
 };
 
-/* Splits text.  The parts point into it. */
+/* Splits text. The parts point into it, or to constants. A name of another form is the function as a whole. */
 void host_name_split(const char *text, struct host_name *out);
 /* Checks for code of the interpreter itself, which runs any function.  CPython 3.15's JIT registers all that it compiles under one name,
  * so the caller is the function. */

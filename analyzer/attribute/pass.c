@@ -62,8 +62,9 @@ static uint64_t read_off_cpu_time(const struct pass *run, uint32_t tid, uint64_t
 #define STACK_REACH (8u << 20) /* size of a thread's stack that is assumed if its mapping is not in the trace */
 #define RED_ZONE 128u
 
-/* Returns the index in model.areas of the memory that an address is in.  The stacks of threads are anonymous mappings like others, so an
- * anonymous mapping with the stack pointer in it is taken for a stack. */
+/* Returns the index in model.areas of the memory that an address is in, or 0 if that is unknown. The stacks of threads are anonymous
+ * mappings like others, so an anonymous mapping with the stack pointer in it is taken for a stack. So is memory without a known mapping
+ * within STACK_REACH of the stack pointer. */
 static uint32_t memory_area_of_address(const struct pass *run, const struct sample *s, const struct process *p, uint64_t address)
 {
 	uint64_t sp = s->has_registers ? s->input.registers.value[UNWIND_RSP] : 0;

@@ -29,8 +29,7 @@ bool weights_differ_by_cpu(const struct model *m)
 	return by_cpu;
 }
 
-/* Gives all samples of a block the same weight.  It is at least WEIGHT_LARGE before scaling, so the fraction that is cut off does not
- * matter. */
+/* Gives all samples of a block the same weight.  It is at least WEIGHT_LARGE before scaling, so rounding does not matter. */
 static void fill_equal_weights(const struct sample_block *b, uint64_t weight, uint64_t *scaled)
 {
 	for (uint32_t i = 0; i < b->nr; i++)
