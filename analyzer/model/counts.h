@@ -17,8 +17,8 @@ struct trace_record;
 /*
  * The counts of threads that ended (THREAD_COUNT records, and COUNT records of one thread).  Either the thread had a counter of its own,
  * whose value is known, or it is a part of a processor's count and its value is estimated (counts.c).  The samples of such a thread are
- * scaled to its own count, and a thread without a sample gets a row of its own.  The rest of the processors' counts belongs to the samples
- * of all other threads.
+ * scaled to its own count, and a thread without a sample gets rows of its own, unless it is_left_out. The rest of the processors' counts
+ * belongs to the samples of all other threads.
  */
 struct thread_count { /* one thread's share in the count of one event, summed over all processors */
 	uint64_t value, samples, weight, time_ns; /* value 0: unknown; weight: sum over the thread's samples; time_ns: when it ended */

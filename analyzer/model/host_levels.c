@@ -11,8 +11,8 @@
 static const char *const names[] = { HOST_LEVELS(HOST_LEVEL_NAME_) };
 #undef HOST_LEVEL_NAME_
 
-/* Marks the processes that declared components, and those whose line tables lead to components.  Processes forked from them are marked,
- * too. */
+/* Marks the processes that declared components or objects, and those with SOURCE texts whose lines are components. Processes forked from
+ * them are marked, too, except for objects. */
 static void mark_processes_with_levels(struct model *m)
 {
 	for (uint32_t i = 1; i < m->dictionary.nr_components; i++)

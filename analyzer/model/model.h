@@ -113,7 +113,7 @@ struct code_entry {
  * region. */
 struct code_copy {
 	uint32_t pid;
-	uint64_t address, loaded_ns, bytes, read_ns; /* loaded_ns: TRACE_NOT_LOADED for a page */
+	uint64_t address, loaded_ns, bytes, read_ns; /* loaded_ns: TRACE_NOT_LOADED for a page or a region */
 	struct trace_place place;
 	struct process *process;
 	/* the bytes, if the record is of a region or of at most CODE_SMALL_BYTES; NULL: only the trace has them, at place */
@@ -268,7 +268,8 @@ struct renamed {
 
 struct event_count { /* values of the counters of one processor, or of those of all threads */
 	uint64_t value, enabled_ns, running_ns, on_cpu_ns, samples, lost, weight;
-	uint64_t ended_value, ended_samples, ended_weight; /* the parts of these that belong to threads that ended (counts.h) */
+	/* the parts of these that belong to threads that ended, have known counts and are not left out (counts.h) */
+	uint64_t ended_value, ended_samples, ended_weight;
 	uint64_t ended_unsampled; /* the part of ended_value of threads without samples */
 	/* estimates for ended threads whose counts are unknown: after their last samples; of those without samples */
 	double tail, unsampled;
@@ -293,7 +294,7 @@ struct model_event {
 	double sampled; /* the sum of the samples' recorded weights as a part of counted; 0: unknown */
 	double unsampled; /* the part of counted that threads without a sample have (thread_count_unsampled()) */
 	double mean_period; /* mean weight of a sample; 0: unknown */
-	double multiplexed; /* at least 1: counted, divided by what the counters counted */
+	double multiplexed; /* at least 1: counted, divided by what the counters counted; 1 if sampled is unknown */
 	bool differs_by_thread; /* threads have scales of their own (counts.h) */
 	/* Factor of a sample's weight.  It is over 1 if counters were multiplexed, samples were lost or interrupts came late.  It is under
 	 * 1 if samples weigh more than was counted, because the kernel made their period longer. */
@@ -360,7 +361,7 @@ struct marks {
 
 struct model {
 	uint64_t nr_records[MODEL_RECORD_IDS]; /* number of the host's records, by record id */
-	uint64_t read_ns; /* time of the last record read, which records with JITREG_TIME_BEFORE get */
+	uint64_t read_ns; /* time of the last record read, by which the process of a record with JITREG_TIME_BEFORE is found */
 	struct trace_place place; /* place of that record in the trace */
 	struct trace_reader *reader; /* while records are read: the reader whose budget they spend */
 	ARRAY(struct process *) processes; /* sorted by PID, then time */

@@ -53,6 +53,7 @@ uint32_t model_add_frames(struct model *m, struct process *p, uint64_t address, 
 /* read_dictionary.c, and read_marks.c for marks */
 model_read_record model_read_level, model_read_component, model_read_link, model_read_edge, model_read_counter, model_read_source,
 	model_read_tag, model_read_mark, model_read_scope;
+/* Sorts the marks and their pieces, and finds the outer piece of each.  If memory runs out, there are no pieces. */
 void model_settle_marks(struct model *m);
 /* Frees what is needed only while records are read: the chains of marks without a handle. */
 void marks_free_open(struct marks *marks);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads generated code as JITs and the agent registered it: functions (LOAD, MOVE, CODE_UNLOAD), their lines, inlined functions and
- * components (DEBUG_INFO, INLINES, CODE_MAP), their unwind information (EH_FRAME), and where in the trace their bytes are (LOAD,
- * CODE_BYTES), from where code_bytes_read() reads them.
+ * components (DEBUG_INFO, INLINES, CODE_MAP), their unwind information (EH_FRAME, UNWINDING_INFO), and where in the trace their bytes are
+ * (LOAD, CODE_BYTES), from where code_bytes_read() reads them.
  */
 #include "analyzer/model/read.h"
 

@@ -142,7 +142,8 @@ bool image_file_has_build_id(const struct image_file *f)
 	return f->key && f->path && strcmp(f->key, f->path) != 0;
 }
 
-/* Files that have their own parts: (hash of the build id, size or ANY_SIZE) -> 1 + index of the first file. */
+/* Files that have their own parts, and those of them with symbols: (hash of the build id, size or ANY_SIZE) -> 1 + index of the first
+ * file. Files with symbols are found by ANY_SIZE alone. */
 struct owners {
 	struct hash_map with_parts, with_symbols;
 };
