@@ -6,8 +6,8 @@
 #include "analyzer/query/report.h"
 #include "analyzer/store/store.h"
 
-/* The event under which a store counts generated code: a code object is one sample, and its function is the object's name without
- * numbers. */
+/* The event under which a store counts generated code. A code object is one sample, and its function is the object's name with # in place
+ * of numbers, except those of lines. */
 #define FOLD_LOADS "code loads"
 
 struct fold {
