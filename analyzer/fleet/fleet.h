@@ -11,14 +11,15 @@ struct fleet_what {
 };
 
 /* Export a window to a file. format: "otlp", or "pprof", which has only one event: the given one, or else the store's first one that is no
- * wait. If path ends with .gz, the file is compressed. Return 0, or -errno with the reason in d; -EINVAL if there is no such format. */
+ * wait. If path ends with .gz, the file is compressed. Return 0, or -errno with the reason in d; -EINVAL if there is no such format,
+ * -ENODATA if no epoch is in the window. */
 int fleet_export(struct store *s, const struct fleet_what *what, const char *format, const char *path, struct diag *d);
 
 /* Return whether the text names servers in place of a store, as clickhouse[s]://HOST[:PORT][,HOST[:PORT]...]/DATABASE[@WINDOW] does.
  * fleet_address_bytes() returns the length of the address in such a text. */
 bool fleet_is_named(const char *text);
 size_t fleet_address_bytes(const char *text);
-/* Return an address without its user and password, for messages, or any other text as it is. */
+/* Return an address without its scheme, user and password, for messages, or any other text as it is. */
 const char *fleet_shown(const char *text);
 /* Read a window from such servers into a new store: hours (or, with functions, days) of one host, or of all hosts together. Return 0 and
  * *out, which the caller closes, or -errno with the reason in d. */

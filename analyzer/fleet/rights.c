@@ -20,8 +20,8 @@ static void remove_made_folder(void)
 	rmdir(made);
 }
 
-/* Make a folder, which becomes $TMPDIR and is removed at exit, for the trace that window_trace_make() makes of a store's window. It does
- * nothing if this fails. */
+/* Make a folder, which becomes $TMPDIR and is removed at exit, for the trace that window_trace_make() makes of a store's window. If it
+ * cannot be made, $TMPDIR stays. */
 static void make_temporary_folder(void)
 {
 	const char *where = getenv("TMPDIR");
