@@ -18,7 +18,7 @@ struct block {
 };
 
 /* A class of blocks that run equally often. Their executions are known by the host's counts, or estimated from samples of retired
- * instructions. */
+ * instructions if it has any, or else not known. */
 struct frequency_class {
 	uint64_t count;
 	enum flow_state state;

@@ -50,7 +50,7 @@ const char *culprit_name(enum culprit c);
 #define COST_FAULT_LEAST 500 /* cycles in the kernel; its entry and return alone take so many */
 #define COST_FAULT_MOST 500000 /* cycles; a huge page that is zeroed, or a page that is read from a file */
 
-#define ISSUE_WIDTH 6 /* instructions a cycle; no processor retires more, apart from fused ones */
+#define ISSUE_WIDTH 6 /* instructions a cycle that the best case assumes, apart from fused ones */
 
 /* The things that an event may count whose samples bound a cause. */
 enum stall_event {

@@ -11,12 +11,12 @@
 
 /* Return whether the report's event counts cycles. */
 bool stalls_are_measured(const struct report *r);
-/* Return the stalls of each block of f. total: the sum of each event over all samples. The caller frees them. Return NULL if memory runs
- * out. */
+/* Return the stalls of each block of f. total: the sum of each event over the samples that are analyzed, by which the period of an event
+ * without a fixed one is estimated. The caller frees them. Return NULL if memory runs out. */
 struct block_stalls *stalls_of_blocks(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h,
 				      const struct graph *f);
 /* Return what the code of each block tells about one execution. Best cases are simulated for blocks with samples of the report's event, or
- * with samples of any event. The caller frees the result. Return NULL if memory runs out. */
+ * (any_event) with samples of any event. The caller frees the result. Return NULL if memory runs out. */
 struct block_code *stalls_read_code(struct report *r, const struct hot *h, const struct graph *f, bool any_event);
 /* Return the simulator of the best cases and its processor, or why there is none, or NULL if nothing was simulated. *known: the simulator
  * computed best cases. */
