@@ -34,7 +34,7 @@ struct accesses {
 	uint32_t level; /* level of the components; LEVELS_MAX: functions */
 	struct access *list;
 	size_t nr, capacity;
-	double seen;	   /* weight of all samples with an address in shares, also of those that are not kept */
+	double seen;	   /* sum of the shares of all rows of samples with an address, also of those that are not kept */
 	unsigned thinning; /* one in 2^thinning of the samples is kept */
 	size_t most;	   /* most rows that are kept; 0: about a million */
 	struct access_region *region;
