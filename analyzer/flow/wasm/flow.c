@@ -69,7 +69,7 @@ EXPORT(flow_solve) bool page_flow_solve(struct page_flow *f)
 	return flow_solve(&f->p) == 0;
 }
 
-/* Return the array of solved variables. */
+/* Return the array of all variables by their numbers, which have states and counts after page_flow_solve(). */
 EXPORT(flow_variables) const struct flow_variable *page_flow_variables(const struct page_flow *f)
 {
 	return equations_get_variable(f->p.equations, 0);
