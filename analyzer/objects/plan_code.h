@@ -2,7 +2,8 @@
 /*
  * Stores the records PLAN_CODE, which say for which components a function works while its thread works for a certain component, the
  * context. A record has a pattern. A function has one pattern, the longest one that its name begins with. Pattern and context together
- * determine the components. plan_codes_read() drops a record for which memory runs out. Context: thread.
+ * determine the components. plan_codes_read() drops a record for which memory runs out, and a record that has an empty pattern or a
+ * pattern beyond the first PLAN_CODE_PATTERNS_MAX. Context: thread.
  */
 #ifndef TAILOR_PLAN_CODE_H
 #define TAILOR_PLAN_CODE_H
