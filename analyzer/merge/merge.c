@@ -224,8 +224,8 @@ static void copy_code_bytes(struct merging *g, const struct trace_record *r)
 	keep_error(g, trace_put_fields(g->to, TRACE_CODE_BYTES, r->time_ns, r->pid, r->tid, &put));
 }
 
-/* Copy an event, unless an earlier epoch had it. If an earlier epoch has another name for its number, the traces are of different
- * recordings, and merging fails. */
+/* Copy an event, unless an earlier epoch had it or its number is beyond g->event. If an earlier epoch has another name for its number, the
+ * traces are of different recordings, and merging fails. */
 static void copy_event(struct merging *g, const struct trace_record *r)
 {
 	uint64_t i = trace_u64(r, F(event, event));

@@ -427,7 +427,7 @@ static int take_pieces(struct merged_file *to, struct merged_file *from)
 }
 
 /* Give the pieces of f, which is a copy of first and was added later, to first. If both have a debug file, the pieces of these are joined,
- * too; if only f has one, first gets it. Return 0 or -ENOMEM. */
+ * too. If only f has one, first gets it. Return 0 or -ENOMEM. */
 static int join_copy(struct merge_files *m, struct merged_file *first, struct merged_file *f)
 {
 	int ret = take_pieces(first, f);
