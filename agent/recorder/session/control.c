@@ -244,7 +244,7 @@ static bool says_yes(int fd)
 	return recv(fd, &a, sizeof(a), MSG_DONTWAIT) == sizeof(a) && a.status == CMD_DONE;
 }
 
-/* Returns the first recorder that says that it records the process, or NULL if none has said so within ALL_NS. */
+/* Returns the first recorder that says that it records the process, or NULL once all have said no or ALL_NS is over. */
 static const struct control_silent_recorder *wait_for_yes(struct question *q)
 {
 	uint64_t until_ns = clock_now_ns() + ALL_NS, now_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests to a recorder (`tailor start`, `stop`, `status`, and `attach` if the process has a recorder).  A request is a list of words that
- * is sent to a socket beside that of the guests, and answered with a status and a sentence.  Only processes of root and of the recorder's
- * own user may send one.
+ * Sends and receives requests to a recorder (`tailor start`, `stop`, `status`, and `attach` if the process has a recorder).  A request is a
+ * list of words that is sent to a socket beside that of the guests, and answered with a status and a sentence.  Only processes of root and
+ * of the recorder's own user may send one.
  * Context: thread.
  */
 #ifndef TAILOR_CONTROL_H
@@ -30,7 +30,7 @@ struct control_request {
 /* Creates a listening socket for requests, whose name is that of the guests' socket with a suffix.  Returns it, or -errno. */
 int control_listen(const char *socket);
 /* Takes one request, whose connection r->fd is then open.  Connections that have sent nothing yet are kept in `silent` for later calls.
- * 0.  -EAGAIN: there is no request now.  Another -errno: the peer is another user's or has sent nothing, and was closed.  Never waits. */
+ * Returns 0.  -EAGAIN: there is no request now.  -EPERM: the peer is another user's or has sent nothing, and was closed.  Never waits. */
 int control_accept_request(int listener, struct visitors *silent, struct control_request *r);
 /* Sends the answer, and closes fd.  status: CMD_*, with which the command that asked exits.  Notices may follow the sentence, one per
  * line. */
@@ -39,8 +39,8 @@ void control_answer(int fd, int status, const char *sentence);
 /*
  * Sends a request to the process `recorder`, which serves the guests' socket of that name.  words: the version, the request and its
  * operands, and a NULL.  Returns the answer's status, or -errno.  answer, of so many bytes (at most CONTROL_BYTES are used), gets the
- * recorder's sentence, or one about the failure.  Waits CONTROL_STATUS_MS for the answer to "status", CONTROL_ANSWER_MS for those to
- * other requests, for which the recorder reads files, and only CONTROL_STOPPED_MS while it is stopped (SIGSTOP).
+ * recorder's sentence, or one about the failure.  Waits at most CONTROL_STATUS_MS for the answer to "status", CONTROL_ANSWER_MS for those
+ * to other requests, for which the recorder reads files, and only CONTROL_STOPPED_MS while it is stopped (SIGSTOP).
  */
 #define CONTROL_STATUS_MS 5000
 #define CONTROL_ANSWER_MS 60000
@@ -58,16 +58,17 @@ struct control_silent {
 };
 
 /*
- * Finds the recorder of a process: the one that its agent or a socket's name tells, else the first that says that it records the process.
- * Sets the name of the guests' socket (of so many bytes) and the PID.  Returns 0, or -ENOENT if there is none or none has answered.  All
- * recorders are asked at once, and have half a second together.  Those without an answer are added to `silent`, and are not asked again.
+ * Finds the recorder of a process: the one that its environment or a socket's name tells, else the first that answers that it records the
+ * process.  Sets the name of the guests' socket (of so many bytes) and the PID.  Returns 0, or -ENOENT if no recorder is found, and *socket
+ * may be changed then.  All recorders are asked at once, and have half a second together.  If none says yes, those without an answer are
+ * added to `silent`, and are not asked again.
  */
 int control_find_recorder(pid_t pid, struct control_silent *silent, char *socket, size_t bytes, pid_t *recorder);
 /* Returns the recorders as a text, such as "process 12 (stopped) and process 13", which is valid until the next call. */
 const char *control_silent_text(const struct control_silent *s);
 
-/* These start and end a recording as `tailor start` and `stop` do, and write the recorder's answer to a file unless it is NULL.  They
- * return an exit status, and are in cmd_control.c. */
+/* Start and end a recording as `tailor start` and `stop` do, and write the recorder's answer to a file unless it is NULL.  They return an
+ * exit status (CMD_*), and are in cmd_control.c. */
 int control_start_recording(pid_t pid, const char *output, char **options, int nr, FILE *to);
 int control_stop_recording(pid_t pid, FILE *to);
 

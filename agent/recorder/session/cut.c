@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cuts a recording into files (epochs), while its counters go on.  Each file is a whole trace: it begins with the processes, threads and
+ * Cuts a recording into files (epochs), while its counters go on.  Each file is a whole trace.  It begins with the processes, threads and
  * mappings that exist, as a recording that attaches to running processes does, and with the live registrations of all agents.
  *
  * cut_recording() drains the rings and the logs into the old file, writes the counts since the last cut into it, and creates the new one.
@@ -31,7 +31,7 @@ static int64_t recorder_cpu_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Prints that a trace could not be written, and what it lost, on stderr, since that trace has no room for a notice. */
+/* Prints that a trace could not be written, and what it lost, on stderr, since that trace may take no notice any more. */
 static void print_failure(const struct recording_state *state, const struct diag *d)
 {
 	message_print("%s; lost: %llu samples, %llu other records", d->text, (unsigned long long)state->lost[LOSS_WRITE],
@@ -57,7 +57,8 @@ static void end_old_epoch(struct session *s, struct recording *r, const char *pa
 }
 
 /* Forks a child that writes the end of the old trace, while the recorder goes on with the new one.  If fork() fails for want of memory or
- * processes, the recorder writes that end itself, and the spill thread keeps the rings from overflowing meanwhile.  r is destroyed. */
+ * processes, the recorder writes that end itself, and the spill thread empties the rings meanwhile.  The epoch's command is not executed
+ * then.  r is destroyed. */
 static void leave_old_epoch(struct session *s, struct recording *r, const char *path)
 {
 	int64_t cpu_ns = recorder_cpu_ns();
@@ -121,8 +122,8 @@ static void put_off_cut(struct session *s, const char *why)
 	e->asked = e->step_ns && e->child > 0; /* the epoch has times from before and after the clock's step, so it ends once it can */
 }
 
-/* Writes a notice if CLOCK_REALTIME was set.  A suspended machine counts as a step ahead, since CLOCK_MONOTONIC, which samples have, stands
- * still meanwhile. */
+/* Writes a notice if CLOCK_REALTIME has stepped by a second or more.  A suspended machine counts as a step ahead, since CLOCK_MONOTONIC,
+ * which samples have, stands still meanwhile. */
 static void say_step(struct session *s)
 {
 	int64_t step_ns = s->epochs.step_ns;

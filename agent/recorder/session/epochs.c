@@ -37,8 +37,7 @@ char *session_epochs_format_path(const char *output, uint32_t number)
 	return asprintf(&path, "%.*s.%06u%s", stem, output, number, output + stem) < 0 ? NULL : path;
 }
 
-/* An epoch ends at the next multiple of the length since 1970, so that epochs of several machines have the same bounds, as do those of
- * each hour. */
+/* An epoch is to end at the next multiple of the length since 1970, so that epochs of several machines have the same bounds. */
 void session_epochs_plan(struct epochs *e)
 {
 	uint64_t real_ns = (uint64_t)clock_real_ns();
@@ -49,8 +48,8 @@ void session_epochs_plan(struct epochs *e)
 }
 
 /*
- * Makes malloc(3) return the memory of an epoch to the system at its end.  By default malloc(3) keeps it: each large array that is freed
- * raises the size from which arrays are mapped separately, and then large arrays lie between others.
+ * Makes malloc(3) return the memory of an epoch to the system at its end.  By default malloc(3) keeps it, since each large array that is
+ * freed raises the size from which arrays are mapped separately, and then large arrays lie between others.
  */
 static void give_memory_back(void)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The child of the recorder that writes the end of an epoch, and then executes the epoch's command (that of `tailor watch` adds the epoch
- * to a store).  There is one child at a time.  While it runs, the epoch after it is not cut, and goes on beyond its planned end if need be.
+ * to a store).  There is one child at a time until the recording ends (last_epoch.c).  While it runs, the epoch after it is not cut, and
+ * goes on beyond its planned end if need be.
  *
  * The child begins with a low priority, with which it might never end on a machine that is always busy.  So it gets the usual share of the
  * processors when it has taken half the length of an epoch, and comes before others in the last quarter of that length, for FIRST_MOST_NS
  * at most.  After that it has the usual share again, since a child that hangs must not take a processor from the programs.  The children
- * after a late one begin with the usual share, and fewer samples are taken if the recorder may choose the rate (--cost), until children are
- * on time again.  A child that has not ended after PUT_OFF_MOST more epochs, and has had KILL_LEAST_NS, is taken to hang and is killed, so
- * that epochs do not become longer and longer.  If the recorder itself is killed, an alarm ends the child.
+ * after one that has delayed a cut begin with the usual share, and fewer samples are taken if the recorder may choose the rate (--cost),
+ * until as many were in time again.  A child that has not ended after PUT_OFF_MOST more epochs, and has had KILL_LEAST_NS, is taken to hang
+ * and is killed, so that epochs do not become longer and longer.  If the recorder itself is killed, an alarm ends the child.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -68,7 +69,7 @@ void session_fold_begin_child(struct session *s)
 }
 
 /* Has the steward execute the command, since this child has no right to do so, and ends as the command did: with its exit status, or by the
- * same signal. */
+ * same signal.  It fails if the steward does. */
 static void end_as_stewards_command(const char *path)
 {
 	int status;
@@ -96,7 +97,7 @@ void session_fold_execute_command(const struct session *s, const char *path)
 		return;
 	memcpy(words, command, (size_t)nr * sizeof(*words));
 	words[nr] = strdup(path);
-	if (getpriority(PRIO_PROCESS, 0) == NICE_OF_END) { /* another priority means that children are late, and the command keeps it */
+	if (getpriority(PRIO_PROCESS, 0) == NICE_OF_END) { /* a late or last child has another priority, which the command keeps */
 		setpriority(PRIO_PROCESS, 0, NICE_OF_COMMAND);
 		syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_IDLE);
 	}
@@ -130,7 +131,7 @@ static void hasten_child(struct epochs *e, int nice)
 }
 
 /* Writes a notice if the child was killed, or failed.  The command has printed its own errors on stderr.  If a disk is full, each child
- * fails, so further failures are not reported until one has succeeded, which a notice reports as well. */
+ * fails, so failures in succession are reported once, and the first success after them as well. */
 static void say_how_child_ended(struct session *s, int status)
 {
 	bool has_failed = WIFEXITED(status) && WEXITSTATUS(status) != 0, was_killed = WIFSIGNALED(status);
@@ -197,7 +198,7 @@ bool session_fold_may_begin(struct session *s)
 
 	if (session_fold_has_ended(s))
 		return true;
-	hasten_child(e, NICE_USUAL); /* the child has had the length of an epoch, and comes before others no longer */
+	hasten_child(e, NICE_USUAL); /* a child that runs when a cut is due comes before others no longer */
 	if (e->nr_put_off < PUT_OFF_MOST || clock_now_ns() - e->child_ns < KILL_LEAST_NS)
 		return false;
 	session_fold_kill(e);

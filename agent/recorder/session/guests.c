@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The guests (connected agents): their handshakes, the records of their logs, their execution counts, and the perf events of threads that
- * they hand over. */
+/* Serves the guests (connected agents).  It answers their handshakes, reads the records of their logs and their execution counts, and takes
+ * over the perf events of threads. */
 #include "agent/recorder/session/internal.h"
 
 #include "jitreg/base/clock.h"
@@ -20,7 +20,7 @@
 #define AT_A_TIME 64 /* most connections answered per call of session_serve_guests() */
 #define AT_A_TIME_NS 20000000ull /* most time of a DRAIN_SOME of all logs, because rings fill and the file is not written meanwhile */
 #define BUSY_BYTES (1u << 20) /* if a log had more since the last drain, the next one follows at once */
-#define LOOK_NS 50000000ull /* interval of checks whether a guest lives */
+#define LOOK_NS 50000000ull /* usual interval of checks whether a guest lives */
 
 #define COUNTERS_NS 1000000000ull /* time until the first periodic write of execution counts; each next one comes after twice as long */
 
@@ -120,7 +120,7 @@ static void handle_log_record(void *context, uint32_t tid, const void *bytes, si
 	struct jitreg_prefix prefix;
 	int nr = 0;
 
-	memcpy(&prefix, bytes, sizeof(prefix)); /* log_drain() passes no shorter records */
+	memcpy(&prefix, bytes, sizeof(prefix)); /* neither logs nor the cache pass shorter records */
 	if (prefix.id == LOG_SAMPLE) {
 		if (s->recording)
 			counting_take_log_sample(s->counting, c->pid, tid, bytes, size);
@@ -234,7 +234,7 @@ void session_drain_guests(struct session *s, enum drain how)
 			g->looked_ns = now;
 			ended = guest_has_ended(g); /* asked before the drain, which therefore finds the last records of an ended guest */
 		}
-		if (how == DRAIN_LAST) /* records that the guest would write from now on were in no trace */
+		if (how == DRAIN_LAST) /* records that the guest would write from now on would be in no trace */
 			log_drain_refuse_writers(&g->log);
 		drain_guest_log(s, g, how == DRAIN_LAST || ended, how == DRAIN_SOME ? now + AT_A_TIME_NS : 0);
 		if (how == DRAIN_LAST || (ended && !g->log.has_more))
@@ -382,8 +382,8 @@ void session_replay_guests(struct session *s)
 	session_write_counters(s, JITREG_VALUES_BASE);
 }
 
-/* Is it the descriptor of a perf event?  Others are refused, since an untrusted process could truncate a file while the recorder has it
- * mapped as a ring, which would then be killed by SIGBUS. */
+/* Is it the descriptor of a perf event?  Others are refused, since an untrusted process could truncate a file that the recorder has mapped
+ * as a ring, and SIGBUS would kill the recorder. */
 static bool is_perf_event_descriptor(int fd)
 {
 	static const char is[] = "anon_inode:[perf_event]";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declarations that the files of a session share: struct session, each part of which is changed by one file, and the functions of each file
- * that the others call (README.md describes the files).  Context: thread.
+ * Declares what the files of a session share: struct session, each part of which belongs to one file, and the functions of each file that
+ * the others call (README.md describes the files).  Context: thread.
  */
 #ifndef TAILOR_SESSION_INTERNAL_H
 #define TAILOR_SESSION_INTERNAL_H
@@ -25,19 +25,19 @@
 struct guest {
 	struct log_drain log; /* if it is closed, this element of the array is free */
 	uint32_t pid;
-	int pidfd; /* -1: the kernel has none */
+	int pidfd; /* -1: pidfd_open(2) has failed, so the process is checked by kill(2) */
 	uint64_t looked_ns; /* last check whether it is alive */
-	uint64_t dropped, samples, full, gap, refused; /* the log's loss counts as of the last read, which were added to the losses */
+	uint64_t dropped, samples, full, gap, refused; /* the log's loss counts as of the last read, since their growth is what was lost */
 	uint64_t counted_ns; /* time of the last read of the loss counts */
 	struct registration_cache *store; /* live registrations for the next recording; NULL: neither dormant nor with epochs */
 	struct counter_memory *counters; /* execution counts; NULL: it has none */
-	uint64_t counters_ns, counters_interval_ns; /* time of the last periodic write of the counts, and duration until the next */
+	uint64_t counters_ns, counters_interval_ns; /* last periodic write of the counts, or first memory for them; time until the next */
 	bool is_child; /* the agent connected after a fork, so the process runs the program of its parent */
 	uint32_t tid;  /* thread that connected */
 	char version[32];
 };
 
-/* ---- Each of these structs is changed by the file that is named alone.  Other files call its functions, or read. */
+/* ---- Each of these structs belongs to the file that is named.  Other files call its functions, read it, and set only single members. */
 
 /* guests.c */
 struct guests {
@@ -63,8 +63,8 @@ struct progress {
 	uint64_t shown_ns;
 };
 
-/* notices.c: sentences on what is unavailable, which are written into each trace; guests.c and tree.c: flags of notices that are written
- * once. */
+/* notices.c: sentences on what is unavailable, which are written into each trace.  The flags, of guests.c and tree.c, are for notices that
+ * are written once. */
 struct notices {
 	struct {
 		enum notice_kind kind;
@@ -148,14 +148,14 @@ struct epochs {
 	uint64_t begin_records; /* records in its first 1/SETTLED_PART, when processes and code that live on are written again */
 	uint32_t nr_put_off; /* planned ends at which the epoch could not be cut, so it goes on */
 	bool polls_lists; /* JIT lists of processes without an agent are polled in each epoch, as by attach */
-	pid_t child; /* PID of the child that writes the end of the epoch before; 0: none (fold.c) */
+	pid_t child; /* PID of the child that writes the end of an epoch or executes its command; 0: none (fold.c) */
 	pid_t killed; /* child that was killed and may not have ended yet; 0: none */
-	int nice; /* niceness that the child was given last */
+	int nice; /* niceness that the recorder has given the child last; INT_MAX: none yet */
 	uint32_t child_number; /* number of the child's epoch */
 	uint64_t child_ns; /* start of the child */
-	bool has_failed; /* the last child exited with an error, which was reported */
+	bool has_failed; /* the last child exited with an error, so another error is not reported */
 	bool is_late; /* the newest child has taken more than half an epoch */
-	uint32_t behind; /* how many times the sampling rate is halved, because children take too long */
+	uint32_t behind; /* grows at cuts that children have delayed, and falls once they are in time; with --cost, halvings of the rate */
 	struct hash_map living; /* PIDs that are counted: LIVES or ENDED (epochs.c) */
 	uint64_t samples; /* samples of the epochs before */
 	int64_t told_cpu_ns; /* the recorder's processor time that the traces of the epochs before have */
@@ -164,11 +164,11 @@ struct epochs {
 /* joining.c: processes that start while the recording goes on, and are recorded for their name, program or service ("newcomers"). */
 struct joining {
 	struct process_names *names;   /* NULL: processes are recorded by their service, or none are looked for */
-	struct process_events *events; /* NULL: the kernel reports no processes to this user, so all are looked at each second */
+	struct process_events *events; /* NULL: the kernel reports no processes to this user, or no newcomers are looked for */
 	struct hash_map seen;	       /* PIDs, and how many looks at all processes have seen them, at most SEEN_MOST */
 	uint64_t begin_ns, looked_ns;
 	uint32_t nr_looks;
-	bool look; /* the next round looks at all processes, because an event may have been missed */
+	bool look; /* the next round judges all processes, because some may have been missed */
 	uint64_t woke_ns, rest_until_ns; /* begin of this round; events are not waited for before rest_until_ns */
 	uint32_t nr_heard; /* events of this round, plus the elements of `later` before it */
 	struct newcomer {
@@ -193,8 +193,8 @@ struct dormant {
 struct session {
 	struct session_options options;
 	void (*each_round)(void); /* session_call_each_round(); NULL: nothing */
-	struct counting *counting;   /* NULL: dormant, nothing is counted */
-	struct recording *recording; /* NULL: dormant */
+	struct counting *counting;   /* NULL: nothing is counted */
+	struct recording *recording; /* NULL: nothing is recorded, as while a session is dormant */
 	uint64_t lost[NR_LOSSES]; /* losses while there is no recording, which are added to the next one */
 	struct guests guests;
 	struct connections connections;
@@ -209,7 +209,7 @@ struct session {
 	struct root {
 		pid_t pid; /* first named process */
 		bool ended;
-		pid_t *named; /* named processes: the recording ends when all have ended */
+		pid_t *named; /* named processes; when all have ended, so does the recording, unless it waits for newcomers */
 		uint32_t nr_named, named_capacity;
 		pid_t *attached; /* tree.c: processes that ran already when they were counted, parents before their children */
 		uint32_t nr_attached, attached_capacity;
@@ -223,7 +223,8 @@ struct session {
  * trace. */
 void session_print_notice(void *session, const char *sentence);
 /* Report an event or feature that is unavailable.  session_note_fallback() requires a recording, and writes the sentence into its trace.
- * session_add_fallback() does so if there is one, and else keeps the sentence for the traces that are created later. */
+ * session_add_fallback() does so if there is one, and else keeps the sentence (FALLBACKS_MAX at most) for the traces that are created
+ * later. */
 void session_note_fallback(struct session *s, enum notice_kind kind, const char *sentence);
 void session_add_fallback(void *session, enum notice_kind kind, const char *sentence);
 /* Counts a loss in the recording.  If there is none, it is counted for the next one, without its process and thread. */
@@ -234,7 +235,7 @@ void session_count_loss(struct session *s, enum loss_reason reason, uint32_t pid
 void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, uint64_t time_ns);
 void session_unheard_note_exit(struct session *s, uint32_t pid);
 void session_unheard_note_hello(struct session *s, uint32_t pid);
-/* Called after each drain.  Finds out why agents have not connected, as long as their processes run. */
+/* Called at each drain of the rings.  Finds out why agents have not connected, as long as their processes run. */
 void session_unheard_find_reasons(struct session *s);
 /* Called at the end of a recording or epoch.  Writes a notice for each reason, with the number of its processes. */
 void session_unheard_write_notices(struct session *s);
@@ -247,8 +248,8 @@ void session_drain(struct session *s, bool last);
 int session_begin_recording(struct session *s, struct diag *d);
 /* Creates a recording, and makes it the sink of the counters.  Returns 0, or -errno with a sentence. */
 int session_create_recording(struct session *s, struct diag *d);
-/* Ends counting, writes the rest of the trace, and destroys the recording and the counters.  s->result then says what was recorded.  0, or
- * -errno with a sentence. */
+/* Ends counting, writes the rest of the trace, and destroys the recording and the counters, also after an error.  s->result then says what
+ * was recorded.  Returns 0, or -errno with a sentence. */
 int session_end_recording(struct session *s, int wait_status, struct diag *d);
 /* Formats s->result, the line that sums a recording up. */
 void session_format_result(struct session *s, const struct recording_state *r);
@@ -266,26 +267,26 @@ void session_lower_priority(void);
 const char *session_counting_error(int error);
 /* Sets the sentence for a counting error of this process, and returns ret. */
 int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d);
-/* Adds a named process: the recording ends when all of them have ended.  0 or -ENOMEM. */
+/* Adds a named process, on whose end session_run() waits.  Returns 0 or -ENOMEM. */
 int session_add_root(struct session *s, pid_t pid);
 /* Counts this process with all of its descendants, and the processes of all guests, and describes them to the recording.  0 or -errno
  * (-ESRCH: none of them could be counted, as they have ended). */
 int session_attach_tree(struct session *s, pid_t root);
 
-/* Describes the wanted nodes of the tree, which are counted already, to a new recording, parents before their children: their threads,
- * mappings and names as of begin_ns. */
+/* Describes the wanted nodes of the tree, which are counted already, to a new recording, parents before their children, with their names,
+ * threads and mappings.  begin_ns: time before these are read. */
 struct process_tree;
 void session_describe_counted(struct session *s, struct process_tree *t, uint64_t begin_ns);
 
-/* Counts a process that has just started, with its descendants, and describes them to the recording.  0, -ESRCH if it has ended, or another
- * -errno. */
+/* Counts a process that has just started, with its descendants, and describes them to the recording.  Returns 0, -ESRCH if it has ended, or
+ * another -errno. */
 int session_attach_newcomer(struct session *s, pid_t pid);
 /* Counts the processes that are marked as wanted in the tree, and those of all guests, with all of their threads, and describes them to the
- * recording.  0, -ESRCH if there are no rings afterwards, or another -errno. */
+ * recording.  Returns 0, -ESRCH if there are no rings afterwards, or another -errno. */
 int session_attach_wanted(struct session *s, struct process_tree *t);
 
 /* ---- epochs.c */
-/* Begins the first epoch, if the options have a length of epochs.  0 or -ENOMEM. */
+/* Begins the first epoch, if the options have a length of epochs.  Returns 0 or -ENOMEM. */
 int session_epochs_begin(struct session *s);
 /* Is the current epoch to end now, because its time is over, an end was requested, the clock was set, or it has very many records? */
 bool session_epochs_are_due(struct session *s);
@@ -298,9 +299,9 @@ void session_epochs_plan(struct epochs *e);
 /* Returns the path of the epoch's file, which the caller frees, or NULL if memory runs out. */
 char *session_epochs_format_path(const char *output, uint32_t number);
 /* Adds all processes of the machine to the tree, marks those that are counted as wanted, and forgets the other PIDs that
- * session_epochs_note_process() has noted.  0 or -errno, and then nothing is forgotten. */
+ * session_epochs_note_process() has noted.  Returns 0, or -errno, and then nothing is forgotten. */
 int session_epochs_find_processes(struct session *s, struct process_tree *t);
-/* Note that a process is counted, and that it has ended.  Only for recordings with epochs or newcomers, which need to know. */
+/* Note that a process is counted, and that it has ended.  They do nothing in recordings without epochs and newcomers. */
 void session_epochs_note_process(struct session *s, uint32_t pid);
 void session_epochs_note_exit(struct session *s, uint32_t pid);
 /* Is the process noted as counted?  was: also true for one that has ended since the last session_epochs_find_processes(). */
@@ -312,7 +313,7 @@ const char *session_output(const struct session *s);
 
 /* ---- joining.c */
 /* Called before counters are opened, so that no process starts unnoticed in between.  If newcomers are to be recorded, prints how they are
- * found.  0 or -errno. */
+ * found.  Returns 0 or -errno. */
 int session_joining_begin(struct session *s);
 void session_joining_end(struct session *s);
 /* For poll(2).  session_joining_nr() returns the most descriptors.  session_joining_fill_poll() writes those that are waited for now to
@@ -337,16 +338,17 @@ void session_fold_execute_command(const struct session *s, const char *path);
 void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number);
 /* Called regularly.  Gives a late child a larger share of the processors, and reports a child that was killed or has failed. */
 void session_fold_look(struct session *s);
-/* May the recording be cut now?  false while a child writes the end of the epoch before or executes its command.  A child that has not
- * ended after PUT_OFF_MOST more epochs is killed, which a notice reports. */
+/* May the recording be cut now?  false while a child writes the end of the epoch before or executes its command.  A child for which the
+ * cut was put off PUT_OFF_MOST times, and that is older than KILL_LEAST_NS, is killed, which a notice reports. */
 bool session_fold_may_begin(struct session *s);
-/* With --cost.  session_fold_choose_rate(), called between two epochs, halves the sampling rate while children are late, and doubles it
- * when they are on time again.  session_fold_say_rate() reports in the new epoch that e->behind is another than `before`. */
+/* session_fold_choose_rate(), called between two epochs, increments e->behind if children have delayed the cut, and decrements it if the
+ * child was in time.  With --cost, the sampling rate is halved so many times.  session_fold_say_rate() reports in the new epoch that
+ * e->behind was `before` until now. */
 void session_fold_choose_rate(struct session *s);
 void session_fold_say_rate(struct session *s, uint32_t before);
 /* Gives the child the usual share of the processors.  Called when the recording ends, because the user waits for the child. */
 void session_fold_hasten(struct session *s);
-/* Has the child ended, or is there none?  Reaps it, and reports how it ended if it was killed, or failed for the first time. */
+/* Has the child ended, or is there none?  Reaps it.  Reports that it was killed or has failed, unless the child before it failed as well. */
 bool session_fold_has_ended(struct session *s);
 /* Kills the child with its process group.  Does not wait for its end. */
 void session_fold_kill(struct epochs *e);
@@ -354,19 +356,20 @@ void session_fold_kill(struct epochs *e);
 void session_fold_start_command(struct session *s);
 
 /* ---- last_epoch.c: waits for a limited time; also session_is_to_end(), session_end_signal_waits() */
-/* Writes the end of the last epoch's trace, destroys r, and runs the epoch's command.  *state: summary of the recording.  Returns 0, or
- * -errno with a sentence if the trace could not be written; what took too long is reported by notices alone. */
+/* Writes the end of the last epoch's trace, destroys r, and runs the epoch's command if there is one and time is left.  *state: summary of
+ * the recording.  Returns 0, or -errno with a sentence if the trace could not be written.  What took too long is only reported by
+ * notices. */
 int session_last_epoch_end(struct session *s, struct recording *r, int wait_status, struct recording_state *state, struct diag *d);
 /* Waits for the child that ends the epoch before, if there still is one, and kills it when the time is over. */
 void session_last_epoch_abandon(struct session *s);
 
 /* ---- cut.c */
-/* Called in the loop after a drain.  Ends the current epoch and begins the next, if that is due. */
+/* Called in the loop after a drain.  Ends the current epoch and begins the next, if that is due, or puts that off with a notice. */
 void session_cut_if_due(struct session *s);
 
 /* ---- requests.c */
-/* Answers the requests of `tailor start`, `stop`, `status` and `attach` that have come.  our_child: the recording is one of `tailor run`,
- * which `tailor stop` cannot end. */
+/* Answers the requests of `tailor start`, `stop`, `status` and `attach` that have come.  our_child: the recorder is a `tailor run`, whose
+ * recording `tailor stop` cannot end unless the session is dormant. */
 void session_serve_control(struct session *s, bool our_child);
 /* Answers the `tailor stop` that waits for the recording's end, if there is one. */
 void session_answer_stop_request(struct session *s);
@@ -378,7 +381,7 @@ void session_progress_show(struct session *s, uint64_t now_ns);
 void session_progress_clear(struct session *s);
 
 /* ---- guests.c */
-/* Accepts connections of agents and answers their messages: at most AT_A_TIME of them. */
+/* Accepts connections of agents and answers their messages, at most AT_A_TIME of them. */
 void session_serve_guests(struct session *s);
 /* Writes the cached registrations of all guests into a new recording, and their execution counts as of now. */
 void session_replay_guests(struct session *s);
@@ -387,7 +390,7 @@ enum drain {
 	DRAIN_ALL,  /* reads all records that were written until now */
 	DRAIN_LAST, /* makes the guests write nothing more, and reads all */
 };
-/* Reads the logs of all guests, and closes those of guests that have ended. */
+/* Reads the logs of all guests, and closes those of guests that it finds ended. */
 void session_drain_guests(struct session *s, enum drain how);
 /* Writes the execution counts of all guests.  flags: JITREG_VALUES_BASE at the begin of a recording whose guests have counted before; 0 at
  * its end. */

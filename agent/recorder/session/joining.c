@@ -5,10 +5,10 @@
  * its container.  Processes that counted processes fork inherit counters, and are not looked for.
  *
  * The kernel reports each program that is executed, on the whole machine, and wakes the recorder (process_events.h).  The name that comes
- * with the event decides within some tens of microseconds whether the process is to be recorded; or its program or its control group
- * decides, which are read; or the first word of its command line, which the kernel sets up a moment later.  Where the kernel reports no
- * processes to this user, all processes are looked at each second.  Processes that enter a control group without executing a program are
- * looked for each second in any case.
+ * with the event, or the program or control group, which are read, decide within some tens of microseconds whether the process is to be
+ * recorded.  The first word of its command line may decide a moment later, when the kernel has set it up.  Where the kernel reports no
+ * processes to this user, all processes are looked at each second.  For a service, they are looked at each second in any case, since a
+ * process may enter a control group without executing a program.
  *
  * The time that newcomers ran before their counters were opened, and newcomers that had ended by then, are counted as losses.
  *
@@ -34,7 +34,7 @@
 #define SEEN_MOST 3u	 /* looks (look_at_all()) in which a process is new: it may execute a program between two of them */
 #define ANEW_LOOKS 10u	 /* each look judges one in so many older processes again, since a process may take another name */
 #define LATER_NS 1000000ull /* time after which a process without a command line is judged again */
-#define LATER_MOST 4096u /* if more processes are put off, all processes of the machine are looked at instead */
+#define LATER_MOST 4096u /* if more processes are put off, all processes of the machine are judged instead */
 /* The pauses of rest(): on a machine that starts a thousand processes a second, waking up for them takes about a hundredth of a
  * processor. */
 #define REST_TIMES 100u
@@ -237,9 +237,9 @@ struct look {
 	bool all;
 };
 
-/* Is the process to be judged in this look?  before: number of earlier looks that saw it.  For a service, a process is judged once, when a
- * look sees it for the second time.  By names, if the kernel reports no events, it is judged in its first SEEN_MOST looks, and in one of
- * ANEW_LOOKS later ones. */
+/* Is the process to be judged in this look?  before: number of earlier looks that saw it, at most SEEN_MOST.  Unless all are to be judged,
+ * a process is judged once for a service, when a look sees it for the second time.  By names, if the kernel reports no events, it is judged
+ * in its first SEEN_MOST looks, and in one of ANEW_LOOKS later ones. */
 static bool is_due(const struct look *l, pid_t pid, uint32_t before)
 {
 	const struct joining *j = &l->session->joining;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a recording that is cut into epochs.  A child writes the end of the last epoch, as of those before, and then another executes
- * the epoch's command.  Reads of files may hang with their file system, and a command may never end, so the recorder waits for a limited
- * time.  When it is over, the children are killed, the trace stays as it is, and the next `tailor db add` takes it.  A signal that comes
- * while the recorder waits shortens the time.
+ * Ends a recording that is cut into epochs.  A child writes the end of the last epoch, as of those before, and then another executes the
+ * epoch's command.  Reads of files may hang with their file system, and a command may never end, so the recorder waits for a limited time.
+ * When it is over, the children are killed, the trace stays as it is, and the next `tailor db add` takes it.  A signal that asks for the
+ * end shortens the time.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -24,7 +24,7 @@
 #define FOR_COMMAND_NS (1100 * MS) /* part of either time that is left for the command */
 #define FOR_END_NS (700 * MS) /* part of the rest that is left for the trace's last records and for writing them to the disk */
 #define LOOK_MS 20
-/* A recorder that still records so long after a signal was passed on to its host, which handles it otherwise, was not told to end. */
+/* If a recorder still records so long after a signal, its host, to which the signal was passed on, has not taken it as a request to end. */
 #define END_SIGNAL_NS (60000 * MS)
 
 /* Memory that the recorder shares with the child that writes the end of the trace. */

@@ -71,7 +71,8 @@ static uint64_t parse_bounded_number(struct argp_state *state, const char *name,
 	return n;
 }
 
-/* Names of --registers, with perf's numbers.  Segment registers are not among them, since perf cannot sample them on x86-64. */
+/* Names of --registers, with perf's numbers.  Segment registers are not among them, since perf cannot sample ds, es, fs and gs on
+ * x86-64. */
 #define REGISTER_(name, dwarf, perf, instruction) { #name, perf },
 static const struct {
 	const char *name;
@@ -100,12 +101,12 @@ static uint64_t parse_register_mask(struct argp_state *state, const char *list)
 		if (i == nr && !all)
 			usage_fail(state, "unknown register '%.*s'", (int)bytes, list);
 	}
-	/* perf's numbers of sp and ip, without which nothing can be unwound; they cost 16 bytes a sample */
+	/* 7 and 8 are perf's numbers of sp and ip, without which nothing can be unwound; they cost 16 bytes a sample */
 	return mask | 1ull << 7 | 1ull << 8;
 }
 
 /* Returns the nanoseconds of "2", "2s", "500ms" or "3m".  Ends the command with a usage error if it is none of these, less than 1 ns or
- * above 1e18 ns. */
+ * above 1e18 ns.  A recorder that reads a request does not end, and gets 0. */
 static uint64_t parse_duration(struct argp_state *state, const char *name, const char *text)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that the commands which record share, each set as an argp child.  Context: thread. */
+/* Parses the options that the commands which record share.  Each set is a parser that a command has as an argp child.  Context: thread. */
 #ifndef TAILOR_OPTIONS_H
 #define TAILOR_OPTIONS_H
 
@@ -21,12 +21,13 @@ extern const struct argp dormant_argp;
 /* Parses the only PID of a command, at ARGP_KEY_ARG.  *pid is 0 before the first; a second one ends the command with a usage error, as does
  * an argument that is no PID. */
 void options_parse_pid(struct argp_state *state, pid_t *pid, const char *arg);
-/* Appends the PIDs of one argument, which are separated by commas, to the list, at ARGP_KEY_ARG.  Writes into arg.  Ends the command with
- * an error if one is no PID or memory runs out.  The caller frees the list's array. */
+/* All zeros: empty.  The owner of the list frees the array. */
 struct pid_list {
 	pid_t *pid;
 	uint32_t nr, capacity;
 };
+/* Appends the PIDs of one argument, which are separated by commas, to the list, at ARGP_KEY_ARG.  Writes into arg.  Ends the command with
+ * an error if one is no PID or memory runs out. */
 void options_parse_pids(struct argp_state *state, struct pid_list *pids, char *arg);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A session's recordings.  There is one, or one for each epoch.  A dormant session has none until one is requested, and then any number. */
+/* Begins, drains and ends a session's recordings.  There is one, or one for each epoch.  A dormant session has none until one is requested,
+ * and then any number, one after another. */
 #include "agent/recorder/session/internal.h"
 
 #include "agent/recorder/process/proc_mem.h"

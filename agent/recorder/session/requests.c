@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's side of requests (control.h): of `tailor start`, `stop` and `status`, and the question of `attach` whether it records a
+/* Implements the recorder's side of requests (control.h): `tailor start`, `stop` and `status`, and the question whether it records a
  * process. */
 #include "agent/recorder/session/internal.h"
 
@@ -119,7 +119,7 @@ static void answer_stop_request(struct session *s, struct control_request *r, bo
 	}
 }
 
-/* Is the process, or one of its next ANCESTORS_MAX ancestors, counted? */
+/* Is the process, or an ancestor of it, counted?  Looks at ANCESTORS_MAX processes at most. */
 static bool is_being_recorded(const struct session *s, pid_t pid)
 {
 	struct proc_stat stat;

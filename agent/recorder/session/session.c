@@ -297,8 +297,8 @@ static void turn_counting(struct counting *c)
 /*
  * Reads the signals that have come, and reaps the command if it has ended.  With epochs, SIGUSR1 ends the epoch, and SIGUSR2 pauses or
  * resumes counting.  The other signals (SIGCHLD excepted) end the recording of a host that the recorder did not start.  Signals that a
- * process sent to the recorder are passed on to a command that it started.  Those of the terminal, which the command also gets, are not;
- * its end ends the recording.
+ * process sent to the recorder are passed on to a command that it started.  Those of the terminal, which the command also gets, are not,
+ * and the command's end ends the recording.  Signals after that end a recording that still waits for processes of the command.
  */
 static void handle_pending_signals(struct session *s, pid_t pid, bool our_child, int *wait_status)
 {
@@ -338,7 +338,7 @@ static bool tree_has_ended(const struct session *s)
 	return (!s->counting || !counting_has_tasks(s->counting)) && !session_has_living_guest(s);
 }
 
-/* Fills fds with a pidfd of each named process, or -1 where the kernel has none. */
+/* Fills fds with a pidfd of each named process, or -1 where pidfd_open(2) fails. */
 static void open_pidfds(const struct root *root, int *fds)
 {
 	for (uint32_t i = 0; i < root->nr_named; i++)

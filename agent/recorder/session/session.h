@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A session lives as long as the recorder: it has the options, the sockets, the connected agents (guests), one recording after another,
- * each with its counters, and the loop that drains rings and logs.  `tailor run`, `recorder` and `attach` differ in who starts the host.
+ * A session lives as long as the recorder.  It has the options, the sockets, the connected agents (guests), the present recording with its
+ * counters, and the loop that drains rings and logs.  `tailor run` starts the host itself.  With `recorder` and `attach`, the host runs
+ * already.
  * Context: thread.
  */
 #ifndef TAILOR_SESSION_H
@@ -18,8 +19,8 @@
 
 struct session;
 
-/* Which running processes below an attached one are recorded as well: all if they do its work (are_descendants_meant() in tree.c), all in
- * any case, or none.  Processes that they start later always are. */
+/* Selects the running processes below an attached one that are recorded as well: all if they do its work (are_descendants_meant() in
+ * tree.c), all in any case, or none.  Processes that a recorded process starts later are recorded in any case. */
 enum session_descendants { DESCENDANTS_THAT_WORK, DESCENDANTS_ALL, DESCENDANTS_NONE };
 
 /* Numbers of the commands that the recorder may ask its steward to execute (jitreg/confine/steward.h). */
@@ -44,14 +45,14 @@ struct session_options {
 	uint64_t store_bytes; /* dormant and with epochs: most bytes of registrations to keep of each process for the next recording */
 	uint64_t epoch_ns; /* the recording is cut into files of this length; 0: it is not */
 	char **epoch_command; /* command for each finished epoch, which gets the path of its file as last word; NULL: none */
-	uint64_t duration_ns; /* length of the recording; 0: until its host ends */
+	uint64_t duration_ns; /* most length of the recording; 0: not limited */
 	uint64_t image_code_bytes; /* most bytes of images' machine code to keep in the trace; 0: none */
 	uint64_t source_text_bytes; /* most bytes of source text to keep in the trace; 0: none; SOURCE_TEXT_AUTO: option not given */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	bool uncompressed; /* the trace's chunks are not compressed, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the trace's header */
 	bool uncounted; /* `tailor run` reports that the kernel ends the command's counters at its exec, so the session does not */
-	const char *socket; /* name of the guests' socket, listened on before the trace is created; NULL: session_listen() does so */
+	const char *socket; /* name of the guests' socket, listened on before the trace is created; NULL: session_listen() follows */
 };
 
 static inline bool session_wants_service(const struct session_options *o)
@@ -64,7 +65,7 @@ static inline bool session_wants_names(const struct session_options *o)
 	return o->name || o->program;
 }
 
-/* Are processes recorded that start later and that no counted process has started? */
+/* Are processes looked for that start later and that no counted process has started?  false with --all, which counts every process. */
 static inline bool session_takes_newcomers(const struct session_options *o)
 {
 	return (session_wants_service(o) || session_wants_names(o)) && !o->all && !o->dormant;
@@ -76,12 +77,14 @@ static inline bool session_takes_newcomers(const struct session_options *o)
 	{ .counting.event = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20, \
 	  .image_code_bytes = 256u << 10, .source_text_bytes = SOURCE_TEXT_AUTO }
 
-/* Raises the recorder's soft limits on file sizes, memory and descriptors to the hard ones, and ignores SIGXFSZ and SIGPIPE.  Called before
- * session_open(), and after the host was forked, which keeps the user's limits. */
+/* Raises the soft limits of this process on file sizes, memory and descriptors to the hard ones, and with the privilege also the hard limit
+ * of descriptors.  Ignores SIGXFSZ and SIGPIPE.  Called before session_open(), and after `tailor run` has forked the command, which keeps
+ * the user's limits. */
 void session_raise_limits(void);
 
-/* Blocks the signals that session_run() reads, listens on o->socket unless it is NULL, and, unless the session is dormant, chooses the
- * events and creates the trace.  Nothing is counted yet.  Returns 0, or -errno with a sentence in d. */
+/* Blocks the signals that session_run() reads, raises the recorder's priority, listens on o->socket unless it is NULL, and, unless the
+ * session is dormant, chooses the events and creates the trace.  Nothing is counted yet.  Returns 0, or -errno with a sentence in d, and
+ * then *out is not set. */
 int session_open(const struct session_options *o, struct session **out, struct diag *d);
 /* Returns the abstract name of the guests' socket, which hosts get in TAILOR_SOCKET. */
 const char *session_socket_name(const struct session *s);
@@ -99,17 +102,20 @@ int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct di
 int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct diag *d);
 /* Counts all processes of the machine.  Returns 0, or -errno with a sentence. */
 int session_attach_all(struct session *s, struct diag *d);
-/* Returns the PIDs of the *nr processes that session_attach() has counted, parents before their children.  The array is the session's. */
+/* Returns the PIDs of the *nr processes that session_attach() has counted, parents before their children.  The array is the session's, and
+ * valid until it counts another process that runs already. */
 const pid_t *session_attached(const struct session *s, uint32_t *nr);
 /* Is the process, which was attached to, a JVM whose code is read from its memory?  false if its layout is unknown or nothing is recorded.
  * From the call on, an agent in it is not relied on for its code, as none has run in it from its start. */
 bool session_can_read_jvm(struct session *s, pid_t pid);
+/* Returns the number of CPythons that have answered an agent which was loaded while they ran, or 0 if nothing is recorded. */
 uint32_t session_python_answers(const struct session *s);
-/* Polls the GDB JIT lists and LuaJIT's code in pid, which has no agent, and in the processes that it starts. */
+/* Polls the GDB JIT lists and LuaJIT's code in pid, which has no agent, and in the processes that it starts, from now on.  Requires a
+ * recording. */
 void session_poll_jit_lists(struct session *s, pid_t pid);
 /* Reports something that a host lacks (jitreg/hosts/host_versions.h). */
 void session_note_lack(struct session *s, pid_t pid, const struct host_lack *l);
-/* Writes a sentence into the trace, if one is being written, and prints it on stderr unless quiet. */
+/* Writes a sentence into the trace, if one is being written, and prints it on stderr unless quiet.  It is cut after 1,023 bytes. */
 void session_notice(struct session *s, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Answers guests, and drains logs and rings once.  Called while the caller waits for something else, because guests wait for an answer and
@@ -123,7 +129,8 @@ bool session_end_signal_waits(void);
 void session_call_each_round(struct session *s, void (*each_round)(void));
 /* Drains rings and logs, and serves guests and requests, until all named processes have ended (follow: and all that they have started), the
  * duration is over, or a signal or `tailor stop` asks for the end.  With --all, a service, or names and `follow`, the end of the processes
- * does not end it.  our_child: pid is the command, which is reaped, and *wait_status is set as by wait(2); signals are passed on to it. */
+ * does not end it.  our_child: pid is the command.  It is reaped when it ends, and *wait_status is set then, as by wait(2).  Until then
+ * signals do not end the recording, and those that a process has sent to the recorder are passed on to the command. */
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status);
 /* Writes the rest of the recording, if there is one, says on stderr what was recorded unless quiet, answers a `tailor stop` that waits, and
  * frees s in any case.  Returns 0, or -errno with a sentence. */

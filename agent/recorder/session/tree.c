@@ -196,7 +196,7 @@ static uint64_t read_processor_time_ns(pid_t pid)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Has the first thread of the process children?  true also if the kernel does not list children (no CONFIG_PROC_CHILDREN). */
+/* Has the first thread of the process children?  true also if the list of these cannot be opened (no CONFIG_PROC_CHILDREN). */
 static bool may_have_children(pid_t pid)
 {
 	char path[64], first;
