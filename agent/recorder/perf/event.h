@@ -30,7 +30,7 @@
 
 struct event_options {
 	const char *name; /* a list, see above */
-	uint64_t rate;	  /* samples per second and CPU; 0: use period */
+	uint64_t rate;	  /* samples per second and CPU, unless period is set; 0: none */
 	uint64_t period;  /* fixed period in the event's unit; 0: use rate */
 	uint32_t stack_bytes; /* 0, a multiple of 8 up to 65528, or EVENT_STACK_AUTO, which is replaced before events are chosen */
 	uint64_t registers;   /* perf's mask; 0: EVENT_REGISTERS_DEFAULT */
@@ -43,7 +43,7 @@ struct event_options {
 #define EVENT_REGISTERS_NONE (1ull << 63) /* no registers are recorded; the bit is not a register's */
 
 #define EVENT_STACK_AUTO UINT32_MAX
-#define EVENT_RATE_DEFAULT 4000 /* samples per second and CPU, as of `perf record` */
+#define EVENT_RATE_DEFAULT 4000 /* samples per second and CPU, as `perf record` has it */
 #define EVENT_PRECISE_BEST (-1)
 
 /* One item of a list, as it was written. */
@@ -70,13 +70,13 @@ struct event_pmu {
 	unsigned max_precise;	/* the highest precise_ip */
 	bool ibs;		/* AMD: precise cycles are sampled by IBS */
 	bool hybrid;		/* Intel: cores of two kinds, each with a PMU of its own */
-	bool perf_clock;	/* perf_clock_read() can compute perf's own clock from the processor's counter */
+	bool perf_clock;	/* Intel with PEBS: perf_clock_read() finds how perf's own clock is computed; else false */
 };
 
 struct event {
 	char name[136]; /* name as it was written, without its modifiers, but with :u or :k if only that is counted */
 	char unit[16];	/* unit of a sample's weight */
-	uint64_t rate;	/* samples per second that were requested; 0: a period was */
+	uint64_t rate;	/* samples per second, as requested or as a limit permits; 0: the period was requested, or is a default */
 	struct perf_event_attr attr; /* sampling, not inherited, disabled */
 };
 
@@ -85,10 +85,10 @@ struct events {
 	struct event event[EVENTS_MAX];
 };
 
-/* Called with a sentence for each event or part of a sample that is unavailable.  kind: NOTICE_FALLBACK or NOTICE_LADDER. */
+/* Called with a sentence for each event, rate or part of a sample that is unavailable.  kind: NOTICE_FALLBACK or NOTICE_LADDER. */
 typedef void (*event_notice_fn)(void *context, enum notice_kind kind, const char *sentence);
 
-/* Splits a list and parses its items; names are not looked up.  Returns 0, or -EINVAL with a sentence. */
+/* Splits a list and parses its items.  Names are not looked up.  Returns 0, or -EINVAL with a sentence, and then *out is not set. */
 int event_parse_list(const char *text, struct event_list *out, struct diag *d);
 
 /* Returns why the kernel has probably refused perf events with EACCES or EPERM, by settings, privileges and filters that can be read.  The
@@ -96,9 +96,9 @@ int event_parse_list(const char *text, struct event_list *out, struct diag *d);
 const char *event_why_not_permitted(void);
 
 /*
- * Chooses for each item of o->name the event at the best level that this machine opens.  `auto` may become two events, and those are also
- * tested whether they count.  Returns 0, -EINVAL with a sentence for an event that exists nowhere, or another -errno with a sentence for
- * one that is unavailable here.
+ * Chooses for each item of o->name the event at the best level that this machine opens.  `auto` may become two events.  Those other than a
+ * clock are also tested whether they count.  Returns 0, -EINVAL with a sentence for a wrong list or an unknown event, or another -errno
+ * with a sentence for an event that is unavailable here.  After an error *out is not set.
  */
 int events_choose(const struct event_options *o, struct events *out, event_notice_fn notice, void *context, struct diag *d);
 /* Does the same as events_choose() with the given facts instead of this machine's.  Events are still opened on this machine. */
@@ -122,7 +122,8 @@ FILE *event_open_tracepoint_file(const char *tracepoint, const char *file);
 int event_make_attr(const struct event_spec *spec, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
 		    struct event *out, struct diag *d);
 
-/* Sets type, config, privilege bits and precise level of *attr to those of one item of a list.  Returns 0, or -EINVAL with a sentence. */
+/* Clears *attr, and sets its type, config, exclude_user, exclude_kernel and precise level to those of a list of one item.  The level is 0
+ * unless the item has one.  Returns 0, or -EINVAL with a sentence. */
 int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d);
 
 /* Is this an event of the PMU?  The number of counters is limited, so such events may be multiplexed. */

@@ -68,7 +68,8 @@ static void choose_sample_content(struct perf_event_attr *a, const struct event_
 		a->sample_type |= PERF_SAMPLE_ADDR;
 	/*
 	 * Before Linux 6.15 (and some stable ones) adaptive PEBS took user registers from the interrupt, not from the sampled
-	 * instruction, unless registers of the interrupted code were asked for as well: one is enough to have them all right.
+	 * instruction, unless registers of the interrupted code were asked for as well.  One of these is enough to have all user
+	 * registers right.
 	 */
 	if (a->precise_ip && a->sample_regs_user && pmu->vendor == EVENT_VENDOR_INTEL) {
 		a->sample_type |= PERF_SAMPLE_REGS_INTR;
@@ -78,7 +79,7 @@ static void choose_sample_content(struct perf_event_attr *a, const struct event_
 		a->sample_type |= PERF_SAMPLE_STACK_USER;
 		a->sample_stack_user = o->stack_bytes;
 	}
-	/* samples in the kernel get the kernel's call chain, which the kernel finds by its own unwinding tables */
+	/* samples in the kernel get the kernel's call chain, which the kernel finds by its own unwinder */
 	if (o->frame_pointers || !a->exclude_kernel) {
 		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		a->exclude_callchain_user = !o->frame_pointers;
@@ -93,8 +94,8 @@ uint64_t event_allowed_period(const struct perf_event_attr *a, const struct even
 	return period < IBS_LEAST ? IBS_LEAST : period & ~(uint64_t)(IBS_STEP - 1);
 }
 
-/* Returns the default period of the kernel's own events other than clocks, or 0 for all other events.  A rate is not used for these.  The
- * kernel would adapt the period to it in each process anew, so a process with a hundred faults would have one sample or none. */
+/* Returns the default period of the kernel's own events other than clocks, or 0 for all other events.  --rate is not used for these, since
+ * the kernel would adapt the period to it in each process anew, and a process with a hundred faults would have one sample or none. */
 static uint64_t own_period(const struct perf_event_attr *a)
 {
 	return event_is_rare(a) ? 1 : event_is_fault(a) ? FAULTS_PERIOD : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A map from the kernel's ids of counters to the events that they count.  There is an id for each event on each CPU, or of each thread.
+/* Maps the kernel's ids of counters to the events that they count.  Each opened counter, of an event on a CPU or of a thread, has an id.
  * Context: thread. */
 #ifndef TAILOR_EVENT_IDS_H
 #define TAILOR_EVENT_IDS_H
@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* Adds an id.  The number 0 is not an id and is ignored.  0 or -ENOMEM. */
+/* Adds an id.  The number 0 is not an id and is ignored.  Returns 0 or -ENOMEM. */
 static inline int event_ids_add(struct hash_map *ids, uint64_t id, uint32_t event)
 {
 	return !id || hash_map_set(ids, id, 0, event + 1) ? 0 : -ENOMEM;

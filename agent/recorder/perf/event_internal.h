@@ -11,16 +11,16 @@ int event_find(const struct event_spec *spec, const struct event_pmu *pmu, struc
 /* Returns the unit of the event's weights: "ns", "cycles" or "events". */
 const char *event_unit(const struct perf_event_attr *attr, const char *name);
 
-/* Is this an event of the kernel that is so rare that each occurrence is sampled: a context switch, a migration?  Clocks, and all page
- * faults or the minor ones, are not. */
+/* Is this an event of the kernel that is so rare that each occurrence is sampled, such as a context switch, a migration or a major page
+ * fault?  Clocks, minor page faults and page faults of all kinds are not rare. */
 static inline bool event_is_rare(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE && !event_is_clock(a) && a->config != PERF_COUNT_SW_PAGE_FAULTS &&
 	       a->config != PERF_COUNT_SW_PAGE_FAULTS_MIN;
 }
 
-/* Default period of page faults.  100,000 faults a second do not lead to too many samples then, and the hundreds of a short process to
- * enough. */
+/* Default period of page faults.  With it, 100,000 faults a second are not too many samples, and the hundreds of faults of a short process
+ * are enough samples. */
 #define FAULTS_PERIOD 10u
 
 static inline bool event_is_fault(const struct perf_event_attr *a)

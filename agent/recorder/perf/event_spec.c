@@ -124,9 +124,9 @@ static int parse_period_suffix(struct event_spec *s, size_t *length, struct diag
 	return memchr(s->text, '@', *length) ? diag_fail(d, EINVAL, "'%s' has two periods; give one", s->text) : 0;
 }
 
-/* Takes modifiers from the end of the name, and shortens *length by them.  In PMU/fields/letters, it is the text after the last slash; in
- * NAME:..., those after the last colons, as long as they are tailor's.  The rest belongs to libpfm4's name.  Returns 0, or -EINVAL with a
- * sentence. */
+/* Takes modifiers from the end of the name, and shortens *length by them.  PMU/fields/letters has one, after the last slash.  From
+ * NAME:..., modifiers are taken from the last one on, as long as they are tailor's.  The rest belongs to libpfm4's name.  Returns 0, or
+ * -EINVAL with a sentence. */
 static int parse_modifier_suffixes(struct event_spec *s, size_t *length, struct diag *d)
 {
 	const char *name = s->text, *slash = memrchr(name, '/', *length), *colon;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of the kernel that are no samples: mappings, names, tasks, switches, losses.  They are the same in live rings and in perf's
- * files.  Nothing is copied: pointers lead into the record.  Layout: linux/perf_event.h, enum perf_event_type.  Context: any.
+ * Reads records of the kernel that are no samples: mappings, names, tasks, switches, losses.  They are the same in live rings and in perf's
+ * files.  Texts and build ids are not copied, and their pointers lead into the record.  Layout: linux/perf_event.h, enum perf_event_type.
+ * Context: any.
  */
 #ifndef TAILOR_KERNEL_RECORD_H
 #define TAILOR_KERNEL_RECORD_H
@@ -56,7 +57,8 @@ struct kernel_record {
 
 /* Does kernel_record() read this type?  True also of THROTTLE, SWITCH and SWITCH_CPU_WIDE, of which only the id is read. */
 bool kernel_record_is_known(uint32_t type);
-/* Reads a record.  0; -ENOENT: the type is not known; -EBADMSG: the record is too short.  After an error *out is not to be used. */
+/* Reads a record.  Returns 0, -ENOENT if the type is not known, or -EBADMSG if the record is too short or its size is invalid.  After an
+ * error *out is not to be used. */
 int kernel_record(const struct record_layout *l, const struct perf_event_header *h, struct kernel_record *out);
 
 #endif

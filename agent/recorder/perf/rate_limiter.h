@@ -2,7 +2,8 @@
 /*
  * A counter whose rate the kernel controls (attr.freq) begins with a period of 1.  If the kernel does not limit the time for sampling
  * (kernel.perf_cpu_time_max_percent 0 or 100), several such counters keep that period, and the program makes no progress.  So the samples
- * of each counter are counted, and one that exceeds its rate by far is paused until its average is that rate.  Context: thread.
+ * of each counter are counted, and one that exceeds its rate by far is paused until its average is that rate, but for two seconds at most.
+ * Context: thread.
  */
 #ifndef TAILOR_RATE_LIMITER_H
 #define TAILOR_RATE_LIMITER_H

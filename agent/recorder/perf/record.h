@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parses one record of a perf ring.  The event's attr decides which parts a record has, and the record itself says how long they are, so
- * every length is checked against the record's end.  Nothing is copied: pointers lead into the record.  Layout: linux/perf_event.h, enum
- * perf_event_type.  Context: any.
+ * every length is checked against the record's end.  Stacks, call chains and registers are not copied, and their pointers lead into the
+ * record.  Layout: linux/perf_event.h, enum perf_event_type.  Context: any.
  */
 #ifndef TAILOR_RECORD_H
 #define TAILOR_RECORD_H
@@ -52,7 +52,8 @@ struct record_id {
 uint64_t record_time(const struct record_layout *l, uint64_t time_ns);
 /* Makes the layout of an event's records.  Returns 0, or -EINVAL if the attr asks for parts that are newer than this program. */
 int record_layout(const struct perf_event_attr *attr, struct record_layout *out);
-/* Parses a sample.  Returns 0, or -EBADMSG if the record ends before its parts do; *out is not to be used then. */
+/* Parses a sample.  Returns 0, or -EBADMSG if the record ends before its parts do or a size in it is invalid.  *out is not to be used
+ * then. */
 int record_sample(const struct record_layout *l, const struct perf_event_header *h, struct record_sample *out);
 /*
  * Shortens a sample in place: removes the bytes that were reserved for its stack and not used.  Other records, and samples that do not fit
@@ -60,7 +61,7 @@ int record_sample(const struct record_layout *l, const struct perf_event_header 
  */
 void record_drop_unused_stack(const struct record_layout *l, struct perf_event_header *h);
 /* Reads the record_id of a record that is not a sample.  body: least bytes of the record's own part, behind the header.  Returns 0, or
- * -EBADMSG if the record is too short. */
+ * -EBADMSG if the record is too short or its size is no multiple of 8. */
 int record_id(const struct record_layout *l, const struct perf_event_header *h, uint32_t body, struct record_id *out);
 
 #endif

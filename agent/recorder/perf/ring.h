@@ -46,7 +46,7 @@ struct ring {
 };
 
 /* Maps the ring of the event fd: so many bytes, or half as many, and so on down to min_bytes, as long as the kernel refuses for lack of
- * memory or locked memory.  On success, r owns fd.  0 or -errno. */
+ * memory or locked memory.  On success, r owns fd.  Returns 0 or -errno. */
 int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes);
 /* Enables or disables all events of the ring, and the counters that were inherited from them. */
 void ring_set_enabled(struct ring *r, bool on);
@@ -59,7 +59,8 @@ void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *da
 
 /*
  * Calls record(context, h) for every record that is in the ring now.  The record is in one piece, aligned, and valid during the call.
- * Returns 1 if the ring was malformed (the rest of it is then discarded), else 0.
+ * While the spill thread takes out records faster than they are drained here, some are left to the next call.  Returns 1 if the ring was
+ * malformed (the rest of it is then discarded), else 0.
  */
 int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two threads read a ring, never at the same time.  The spill thread reads while it holds the lock.  The recorder's own thread reads after
- * it has set in_use under the lock.  If that thread drains in time, nothing is copied: the spill thread looks every few milliseconds, and
- * copies only records that have waited for LATE_NS or fill half of their ring.
+ * it has set in_use under the lock.  If that thread drains in time, nothing is copied.  The spill thread looks every LOOK_NS, or more
+ * rarely while no ring fills fast, and copies only records that have waited for LATE_NS or fill half of their ring.
  */
 #include "agent/recorder/perf/ring_spill.h"
 
@@ -22,8 +22,8 @@
  * what it displaces in caches.  Beside a process that waits, looks would otherwise be most of what the recorder costs. */
 #define AT_REST 12u
 #define SOON 4u /* a ring will be full soon if it fills within so many intervals of looks at rest */
-/* Records that have waited for longer are taken out, since the recorder is late then: it drains every 20 ms, and when a ring is half
- * full. */
+/* Records that have waited for longer are taken out, since the recorder, which drains every 20 ms and when a ring is half full, is late
+ * then. */
 #define LATE_NS 25000000ull
 #define STACK_BYTES (256u << 10)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread (the spill thread) that empties rings while the recorder's own thread does something that takes long: reading symbols, walking a
- * host's lists, writing a file.  The records that it takes out are kept in memory, samples without the unused part of their stacks, until
- * ring_drain() passes them on, in order.  Context: thread (the recorder's own).
+ * Runs a thread (the spill thread) that empties rings while the recorder's own thread does something that takes long, such as reading
+ * symbols, walking a host's lists or writing a file.  The records that it takes out are kept in memory, samples without the unused part of
+ * their stacks where the layout is known, until ring_drain() passes them on, in order.  Context: thread (the recorder's own).
  */
 #ifndef TAILOR_RING_SPILL_H
 #define TAILOR_RING_SPILL_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RING_SPILL_BYTES (128u << 20) /* two seconds of 4,000 samples with 16 KiB of stack each */
+#define RING_SPILL_BYTES (128u << 20) /* two seconds of 4,000 samples a second with 16 KiB of stack each */
 
 struct ring_spill;
 struct record_layout;
@@ -27,7 +27,7 @@ struct kept_chunk {
 };
 
 /* Starts the thread.  bytes_max: most bytes to keep of all rings together.  Records beyond it stay in the rings, and when these are full,
- * further ones are lost.  0 or -errno. */
+ * further ones are lost.  Returns 0 or -errno. */
 int ring_spill_create(uint64_t bytes_max, struct ring_spill **out);
 /* Stops the thread.  Called after all rings are closed.  NULL is fine. */
 void ring_spill_destroy(struct ring_spill *k);
@@ -41,7 +41,7 @@ void ring_spill_add_ring(struct ring_spill *k, struct ring *r, const struct reco
 struct kept_ring;
 /* Returns the number of chunks that were not taken yet. */
 uint64_t ring_spill_nr_chunks(struct kept_ring *kept);
-/* Returns the oldest chunk.  If there is none, returns NULL and sets *tail to the position up to which the ring was read; the spill thread
+/* Returns the oldest chunk.  If there is none, returns NULL and sets *tail to the position up to which the ring was read.  The spill thread
  * then leaves the ring to the caller until ring_spill_release_ring(). */
 struct kept_chunk *ring_spill_take_chunk(struct kept_ring *kept, uint64_t *tail);
 /* Gives the ring back to the spill thread.  tail: position up to which the caller has read it. */
