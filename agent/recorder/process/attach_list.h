@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of the processes that a command attaches to: those with given PIDs, with a name, or of a service.  Context: thread. */
+/* Lists the processes that a command attaches to: those with given PIDs, with a name, or of a service.  Context: thread. */
 #ifndef TAILOR_ATTACH_LIST_H
 #define TAILOR_ATTACH_LIST_H
 
@@ -16,10 +16,10 @@ struct attach_list {
 	struct diag left_out; /* why the first of them cannot */
 };
 
-/* Adds a process.  Returns 0, or -errno with the reason why it cannot be attached to. */
+/* Adds a process unless it is in the list.  Returns 0, or -errno with the reason why it cannot be attached to. */
 int attach_list_add(struct attach_list *l, pid_t pid, struct diag *d);
-/* Adds all processes with the wanted names that can be attached to, and counts the others in nr_left_out.  0; -ESRCH with a sentence if the
- * list is still empty; or another -errno with a sentence. */
+/* Adds all processes with the wanted names that can be attached to, and counts the others in nr_left_out.  Returns 0, -ESRCH with a
+ * sentence if the list is still empty, or another -errno with a sentence. */
 struct names_wanted;
 int attach_list_add_named(struct attach_list *l, const struct names_wanted *w, struct diag *d);
 /* Does the same for all processes of the service. */

@@ -41,7 +41,7 @@ int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *re
 /* Has the process the agent's library mapped now?  false also if its maps may not be read. */
 bool attach_target_has_agent(pid_t pid);
 
-/* Was the process, which has no recorder, started so that its agent had one?  Told by its environment.  That recorder has exited. */
+/* Was the process, which has no recorder, started so that its agent had one?  Its environment shows that.  That recorder has exited. */
 bool attach_target_was_recorded(const struct attach_target *t);
 
 /* Returns the arguments of a process, for the trace's header.  They are NULL-terminated (empty if they cannot be read), and valid until the

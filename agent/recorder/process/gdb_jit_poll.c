@@ -47,9 +47,9 @@
 #define TRIES_MAX 3u /* most reads of an object that looks invalid, since the first may come while the process writes it */
 #define WHOLE_NS 1000000000ull /* least interval of walks over a whole list */
 #define MAPS_NS 20000000ull    /* least interval of looks at a process's mappings */
-/* Time until the first search for lists without a symbol.  The interval doubles with each search, and begins anew when memory for code is
- * mapped.  A list is not empty once there is code, which may be long after the start (a Python that imports for seconds before it
- * compiles). */
+/* Time until the first search for lists without a symbol.  The interval doubles with each search, up to SEARCH_NS_MAX, and begins anew when
+ * memory for code is mapped and no list is known yet.  A list is not empty once there is code, which may be long after the start (a Python
+ * that imports for seconds before it compiles). */
 #define SEARCH_NS 100000000ull
 #define SEARCH_OF_FORK_NS 500000000ull /* the same for a forked child: its parent was searched, and many children live for a moment only */
 #define SEARCH_NS_MAX 30000000000ull
@@ -341,7 +341,8 @@ static bool was_visited_by_walk(struct list *l, uint64_t at)
 	return was;
 }
 
-/* Walks one more portion of a whole list, and ends the walk at the list's end, at an entry that was passed, or where it cannot be read. */
+/* Walks one more portion of a whole list.  Ends the walk at the list's end, after ENTRIES_MAX entries, at an entry that was passed, or
+ * where it cannot be read or was changed between two portions. */
 static void continue_list_walk(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t now_ns)
 {
 	uint64_t begin_ns = clock_now_ns(), interval_ns;
@@ -503,8 +504,8 @@ static void add_hidden_list(void *context, uint64_t address)
 	add_jit_list(p, address);
 }
 
-/* Searches for lists without a symbol, if the process has generated code, and reads those that are new.  Returns false if the process's
- * mappings cannot be read, as when it has ended. */
+/* Searches for lists without a symbol, if the process has an anonymous executable region, and reads those that are new.  Returns false if
+ * the process's mappings cannot be read, as when it has ended. */
 static bool search_hidden_lists(struct gdb_jit_poll *o, struct watched *p)
 {
 	uint32_t nr = p->nr_lists;
@@ -644,7 +645,7 @@ void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid)
 
 	if (p && !p->has_agent)
 		return;
-	if (p) /* an element without an agent is about the program before an exec, or about an ended process with that PID */
+	if (p) /* an element with an agent is about the program before an exec, or about an ended process with that PID */
 		remove_watched_process(o, pid);
 	p = add_watched_process(o, pid);
 	if (p)

@@ -14,8 +14,8 @@
 
 /* Has the process an anonymous executable region?  1 or 0, or -errno if its mappings cannot be read. */
 int gdb_jit_scan_has_generated_code(pid_t pid);
-/* Calls found(context, address of a descriptor) for each list.  0; 1 if the search ended early, because there was too much to read; or
- * -errno. */
+/* Calls found(context, address of a descriptor) for each list.  Returns 0, 1 if the search ended early because there was too much to read,
+ * or -errno. */
 int gdb_jit_scan_find(pid_t pid, void (*found)(void *context, uint64_t descriptor), void *context);
 
 #endif

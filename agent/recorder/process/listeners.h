@@ -8,8 +8,8 @@
 #define LISTENER_NAME_BYTES 128
 
 /* Calls each(context, name) for the listeners whose names begin with `begin` and end with `end`, until each() returns nonzero.  Returns
- * what each() returned last, or 0.  Connected sockets, which have the name of their listener, are left out, as there may be many of a
- * recorder that does not accept them. */
+ * what each() returned last, or 0 if there are none.  Connected sockets, which have the name of their listener, are left out, as there may
+ * be many of a recorder that does not accept them. */
 int listeners_each(const char *begin, const char *end, int (*each)(void *context, const char *name), void *context);
 
 /*

@@ -10,8 +10,8 @@
 
 /* Reads a file that holds one number.  Returns false if the file cannot be read or has none, and leaves *value. */
 bool proc_read_number(const char *path, long long *value);
-/* Reads the rest of the first line that begins with key, without the blanks, tabs and colons after the key.  value is "" if there is
- * none. */
+/* Reads the rest of the first line that begins with key, without the blanks, tabs and colons after the key, and cuts it to fit.  value is
+ * "" if there is none. */
 void proc_read_value(const char *path, const char *key, char *value, size_t bytes);
 
 /* Returns a soft limit of /proc/PID/limits, by its name there: UINT64_MAX if it is unlimited, 0 if it is 0 or cannot be read.  prlimit(2)
@@ -35,7 +35,7 @@ struct proc_status {
 	bool has_memory;
 	uint64_t pending_signals; /* signals pending for the thread or its process, a bit each */
 };
-/* Reads /proc/PID/status, or that of thread tid unless it is 0.  0, -ESRCH if the process is gone, or another -errno. */
+/* Reads /proc/PID/status, or that of thread tid unless it is 0.  Returns 0, -ESRCH if the process is gone, or another -errno. */
 int proc_status(pid_t pid, pid_t tid, struct proc_status *out);
 
 /* A line of /proc/PID/maps.  path: "" for anonymous memory; valid until the callback returns. */
@@ -47,7 +47,7 @@ struct proc_mapping {
 	const char *path;
 };
 /* Calls each(context, mapping) for the mappings of a process, by ascending address, until it returns nonzero.  Returns what each() returned
- * last, 0 if there are no mappings, or -errno if they may not be read. */
+ * last, 0 if there are no mappings, or -errno if they cannot be read (-ENOENT: the process is gone). */
 int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mapping *m), void *context);
 
 /* Calls each(context, text) for the texts of /proc/PID/NAME ("environ" or "cmdline") until it returns nonzero.  Returns what each()

@@ -332,7 +332,7 @@ uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name)
 	return found;
 }
 
-/* The head of .eh_frame_hdr, as linkers write it.  Entries of two words follow, sorted.  The first word is the begin of a function,
+/* The head of .eh_frame_hdr, as linkers write it.  Entries of two 32-bit numbers follow, sorted.  The first is the begin of a function,
  * relative to the head. */
 struct function_table {
 	uint8_t version, frame_encoding, nr_encoding, table_encoding;

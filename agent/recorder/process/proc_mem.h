@@ -14,8 +14,8 @@
 #include <sys/uio.h>
 
 /*
- * Returns a thread of pid that lives: pid itself, or another one if the first thread has ended, which is then a zombie without memory.  The
- * functions below and /proc take the thread's number in place of pid.  Returns 0 if no thread lives.
+ * Returns a thread of pid that lives: pid itself, or another one if the first thread has ended, which is a zombie without memory then.  The
+ * thread's number can be used in place of pid in the functions below and in /proc.  Returns 0 if no thread lives.
  */
 pid_t proc_mem_living_thread(pid_t pid);
 /* Waits until /proc shows the command line (and so the environment) of a process that has just executed a program: some milliseconds at
@@ -35,8 +35,8 @@ struct proc_mem_identity proc_mem_identify(pid_t pid);
  * before the process began.  Needed because all users can write to /tmp. */
 bool proc_mem_may_have_written(const struct proc_mem_identity *p, const struct stat *file);
 
-/* Copies [address, address + bytes) to `to`.  0; -EFAULT if a part cannot be read; -EPERM (yama, another user); -ESRCH.  After an error,
- * `to` may have some of the bytes. */
+/* Copies [address, address + bytes) to `to`.  Returns 0, -EFAULT if a part cannot be read, -EPERM if it is not permitted (yama, another
+ * user), or -ESRCH.  After an error, `to` may have some of the bytes. */
 int proc_mem_read(pid_t pid, uint64_t address, void *to, size_t bytes);
 
 /* Copies many pieces by one system call, one behind another in `to`.  Returns the number of bytes up to the first that cannot be read, or
@@ -56,7 +56,7 @@ uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name);
 bool proc_mem_find_symbols(pid_t pid, uint64_t base, const char *const *names, size_t nr, uint64_t *found);
 /* Finds the function, or the part of one that a compiler has put elsewhere (.cold), around an address in such an object, by the table of
  * its unwind information (.eh_frame_hdr): from the last entry up to the address to the next entry, [range[0], range[1]).  Returns false if
- * there is no such table or function. */
+ * there is no such table or function, or the address is behind the last entry, whose end is unknown. */
 bool proc_mem_find_function(pid_t pid, uint64_t base, uint64_t address, uint64_t range[2]);
 /* Returns the address of a symbol that the program itself defines, exported or not, by the symbol table of its file, or 0.  base: address
  * at which the program's first page is mapped. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decides which processes a user wants by --name and --exec: by their name, or by the program that they execute.  Context: thread.
+ * Decides which processes a user wants with --name (by their name) and --exec (by the program that they execute).  Context: thread.
  */
 #ifndef TAILOR_PROCESS_NAMES_H
 #define TAILOR_PROCESS_NAMES_H
@@ -16,7 +16,7 @@ struct names_wanted {
 
 struct process_names;
 
-/* 0, -EINVAL if the expression is invalid, or another -errno. */
+/* Returns 0, -EINVAL if the expression is invalid, or another -errno.  After an error *out is not set. */
 int process_names_open(const struct names_wanted *w, struct process_names **out);
 /* NULL is fine. */
 void process_names_close(struct process_names *n);
@@ -26,11 +26,11 @@ enum names_verdict {
 	NAMES_UNWANTED,
 	NAMES_WANTED,
 	NAMES_ENDED, /* the process has the name or program, and has ended */
-	NAMES_LATER, /* the kernel has not set up its command line yet, so the caller asks again in a millisecond */
+	NAMES_LATER, /* the command line is empty, as in the first millisecond after an exec, in a kernel thread or in a zombie */
 };
 
 /* Returns the verdict on a process.  comm: its name as the kernel has just reported it; NULL: it is read.  Kernel threads and processes of
- * this program's file are never wanted. */
+ * tailor's own file are never wanted. */
 enum names_verdict process_names_judge(struct process_names *n, pid_t pid, const char *comm);
 
 /* Calls each(context, pid) for all processes that run and are wanted, until it returns nonzero.  Returns what each() returned last, 0, or

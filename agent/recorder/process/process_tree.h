@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of the machine's processes, each with its parent, by which descendants are found when running processes are attached to.  Context:
+/* Lists the machine's processes, each with its parent, by which descendants are found when running processes are attached to.  Context:
  * thread. */
 #ifndef TAILOR_PROCESS_TREE_H
 #define TAILOR_PROCESS_TREE_H
@@ -26,9 +26,11 @@ struct process_tree {
 	struct hash_map by_pid; /* PID -> 1 + index of its node */
 };
 
-/* Adds the processes of /proc that are not in the tree yet.  Pointers to nodes are invalid afterwards.  0 or -errno. */
+/* Adds the processes of /proc that are not in the tree yet.  Pointers to nodes are invalid afterwards.  Returns 0, or -errno, and then some
+ * may be added. */
 int process_tree_update(struct process_tree *t);
-/* Adds this process alone, and returns its node, or NULL if it has ended or memory runs out.  Pointers to nodes are invalid afterwards. */
+/* Adds this process alone unless it is in the tree, and returns its node, or NULL if it has ended or memory runs out.  Other pointers to
+ * nodes are invalid afterwards. */
 struct process_node *process_tree_add(struct process_tree *t, pid_t pid);
 void process_tree_fini(struct process_tree *t);
 

@@ -15,7 +15,7 @@
 struct program {
 	char path[PROGRAM_PATH_BYTES];	      /* path of the command's file; empty: not found in PATH */
 	char interpreter[PROGRAM_PATH_BYTES]; /* interpreter of a script; empty: not a script */
-	int error;	     /* 0, or why it cannot be started: ENOENT, EACCES, EISDIR */
+	int error;	     /* 0, or the errno for which it cannot be started, mostly ENOENT, EACCES or EISDIR */
 	enum preload_fit fit;
 	bool can_preload;    /* LD_PRELOAD may be set; false: the program would end, or its loader would print an error */
 	const char *why_not; /* the reason why the agent cannot be loaded, else NULL */
@@ -25,8 +25,8 @@ struct program {
 /* The printf format of the notice on a program with why_uncounted.  Arguments: the program, why_uncounted, program_uncounted_remedy(). */
 #define PROGRAM_UNCOUNTED TRACE_NO_SAMPLES_OF "%s: it %s, so the kernel ends its counters when it is executed; %s"
 
-/* Fills in *p for a command, which is searched for in PATH.  A script is followed by its "#!" line to the interpreter, also if that line
- * names env(1). */
+/* Fills in *p for a command, which is searched for in PATH unless it contains a slash.  A script is followed by its "#!" line to the
+ * interpreter, also if that line names env(1). */
 void program_inspect(const char *command, struct program *p);
 
 /* Returns what this user can do to record an uncounted program. */

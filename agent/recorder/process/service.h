@@ -14,9 +14,9 @@
 
 struct service {
 	char group[SERVICE_GROUP_BYTES]; /* path of its control group, of version 2 or, if that is the root, of another; "": the root */
-	char name[SERVICE_NAME_BYTES];	 /* OTEL_SERVICE_NAME, NAME.service, or the first 12 digits of a container's id; "": none */
+	char name[SERVICE_NAME_BYTES];	 /* OpenTelemetry's name, NAME.service, or the first 12 digits of a container's id; "": none */
 };
-/* Reads the service of a process.  Returns false if the process is gone. */
+/* Reads the service of a process.  Returns false if the process is gone, or its control groups cannot be read. */
 bool service_read(pid_t pid, struct service *out);
 
 /* The service that a user wants: a unit (NAME.service, NAME.scope, NAME.slice; without an ending it is a service), or a container.  A
