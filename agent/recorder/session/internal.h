@@ -348,7 +348,8 @@ void session_fold_choose_rate(struct session *s);
 void session_fold_say_rate(struct session *s, uint32_t before);
 /* Gives the child the usual share of the processors.  Called when the recording ends, because the user waits for the child. */
 void session_fold_hasten(struct session *s);
-/* Has the child ended, or is there none?  Reaps it.  Reports that it was killed or has failed, unless the child before it failed as well. */
+/* Has the child ended, or is there none?  Reaps it, and reports that it was killed, or that it has failed or succeeded unlike the child
+ * before it. */
 bool session_fold_has_ended(struct session *s);
 /* Kills the child with its process group.  Does not wait for its end. */
 void session_fold_kill(struct epochs *e);
