@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens counters for a process that runs already.  Each thread has an inherited event per CPU, and the events of all threads write into one
- * ring per CPU.  A thread inherits events from a creator that has them.  The other threads have to be found.
+ * Opens counters for a process that runs already.  Each thread has inherited events on each CPU, and the events of all threads write into
+ * one ring per CPU.  A thread inherits events from a creator that has them.  The other threads have to be found.
  *
  * Threads come and go while their events are opened.  Nothing is counted twice or left out nevertheless (after ANEW_MAX tries it may be):
  *  - A thread is complete if all of its events are open.  A thread that was created by a complete one is complete, and the ring
@@ -92,7 +92,7 @@ static void close_opened_events(struct attaching *a)
 	}
 }
 
-/* Opens an event of one more thread, which writes into an existing ring.  Its descriptor is in a->opened, also after an error, for
+/* Opens an event of one more thread, which writes into an existing ring.  The descriptor is in a->opened, also if a later step fails, for
  * close_opened_events(). */
 static int open_event_into_ring(struct attaching *a, uint32_t tid, int cpu, int event)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counts events of a process, of its threads and of what it starts, or of the whole machine, and owns the ring buffers.  Samples and
- * records go to a struct sink, which may change from one drain to the next.  Between two sinks no sample is lost or reported twice.  No
- * trace is written here, but by sinks.  Context: thread.
+ * records go to a struct sink, which may change from one drain to the next.  Between two sinks no sample is lost or reported twice.  Only
+ * sinks write traces.  Context: thread.
  */
 #ifndef TAILOR_COUNTING_H
 #define TAILOR_COUNTING_H
@@ -66,8 +66,8 @@ int counting_keep_rings(struct counting *c);
 /* Prepares for samplers whose counters or timers the threads of the host open themselves.  RING and SIGNAL: they hand the counters over to
  * counting_add_thread().  SIGNAL and TIMER: their handlers' samples come by counting_take_log_sample(). */
 void counting_begin_by_threads(struct counting *c);
-/* Counts one running process with all of its threads.  Returns -ESRCH if it has ended.  For several processes, counting_attach_process() is
- * called for each between counting_attach_begin() and counting_attach_end(). */
+/* Counts one running process with all of its threads, and what these start later.  Returns -ESRCH if it has ended.  For several processes,
+ * counting_attach_process() is called for each between counting_attach_begin() and counting_attach_end(). */
 int counting_attach(struct counting *c, pid_t pid);
 int counting_attach_begin(struct counting *c);
 int counting_attach_process(struct counting *c, pid_t pid);
@@ -81,8 +81,8 @@ int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid
 /* Passes a record LOG_SAMPLE of an agent's log to the sink as a sample.  A malformed record is reported as lost, and during a pause none is
  * passed on. */
 void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, const void *record, size_t bytes);
-/* Reads the processor time of this process from now on, as long as it exists, if the sampler is TIMER.  So time without samples is known.
- * */
+/* Reads the processor time of this process from now on, as long as it exists, if the sampler is TIMER, so that time without samples is
+ * known. */
 void counting_time_process(struct counting *c, uint32_t pid);
 /* Fills in what an agent has to know to take samples in its threads, or to open their counters. */
 void counting_describe_sampler(const struct counting *c, struct wire_answer *a);
@@ -113,7 +113,8 @@ bool counting_is_paused(const struct counting *c);
 /* Reports the records in the rings, and what their counters counted since the previous cut, to the present sink.  Counting goes on, so that
  * another sink can follow.  Counters without rings (samplers SIGNAL and TIMER) are not reported. */
 void counting_cut(struct counting *c);
-/* Stops counting, reports the records that are left in the rings and the last values of their counters, and closes the rings. */
+/* Stops counting, reports the records that are left in the rings and the last values of their counters, and closes the rings.  Counters of
+ * signal handlers are reported by counting_end_handlers(). */
 void counting_end(struct counting *c);
 /* Reports the counters of threads and processes whose samples were in agents' logs.  Called after counting_end(), when logs have been
  * drained for the last time. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of this folder share these declarations.  Each part belongs to the file that is named above it.  Other files call its functions
- * or read its members.  Context: thread. */
+/* The files of this folder share these declarations.  Each part belongs to the file that is named above it.  Other files call its
+ * functions, read its members, and set only some of them.  Context: thread. */
 #ifndef TAILOR_COUNTING_INTERNAL_H
 #define TAILOR_COUNTING_INTERNAL_H
 
@@ -136,10 +136,10 @@ struct counting {
 /* Completes the attributes of all events, so that they can share a ring.  If there are several events, each sample has the id of its
  * counter. */
 void counting_prepare_events(struct counting *c);
-/* Fills in the attributes of inherited events of one CPU, and the size of their ring. */
+/* Fills in the attributes of inherited events of one CPU, and the size of their ring in bytes.  Sets the budget of all rings. */
 void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes);
-/* Opens an event whose running time is the time that pid ran on this CPU.  like: an event of pid, by which it is inherited and enabled.
- * Returns a descriptor, or -1 if the event is not needed (init_on_cpu_attr()) or unavailable. */
+/* Opens an event whose running time is the time that pid ran on this CPU.  like: an event of pid, as which the new one is inherited and
+ * enabled.  Returns a descriptor, or -1 if the event is not needed (init_on_cpu_attr()) or unavailable. */
 int counting_open_on_cpu_time(const struct counting *c, const struct perf_event_attr *like, pid_t pid, int cpu);
 /* Opens all events of pid on this CPU, with a new ring.  Returns 0 or -errno (-ENODEV: the CPU is offline).  After an error, a ring with
  * the events opened so far may be left, which counting_destroy() closes. */
@@ -152,20 +152,21 @@ void counting_set_enabled(struct counting *c, bool on);
 /* Chooses rates by their cost if that was requested, and lengthens the periods of clocks that sample more often than the machine bears.
  * Each change is noticed. */
 void counting_lower_rates(struct counting *c);
-/* Returns the time of one sample, in ns, from how long the same work took without and with this number of samples.  Returns 0 if the
- * difference is less than interrupts take, because other work disturbed the measurement. */
+/* Returns the time of one sample, in ns, from how long the same work took without and with this number of samples.  Returns 0 if there are
+ * no samples, or if the difference is less than interrupts take, because other work disturbed the measurement. */
 uint64_t counting_sample_cost_ns(uint64_t without_ns, uint64_t with_ns, uint64_t samples);
 
 /* ---- periods.c: see random_period.h and rate_limiter.h */
 #define PERIODS_VARY_NS 50000000ull /* least time between two changes, each of which interrupts the processor that counts */
 void counting_seed_periods(struct counting *c);
-/* Returns *attr with the period that a counter on this CPU begins with: random if the event's period varies, else unchanged. */
+/* Returns *attr with the period that a counter on this CPU begins with.  It is random if the event's period varies, else unchanged, as is
+ * that of page faults in a process that is attached to. */
 struct perf_event_attr counting_randomize_period(struct counting *c, const struct perf_event_attr *attr, int cpu);
 /* Draws and sets the periods of a ring whose counters were opened by the host. */
 void counting_randomize_ring_periods(struct counting *c, struct ring *r);
 void counting_vary_periods(struct counting *c, uint64_t now_ns);
-/* Returns a new period for a counter if the event's period varies, and enough samples have come that the cost of the change is negligible.
- * Else returns 0. */
+/* Returns a new period for a counter if the event's period varies while it counts, and enough samples have come that the cost of the change
+ * is negligible.  Else returns 0. */
 uint64_t counting_draw_period(struct counting *c, const struct perf_event_attr *attr, const struct random_period *v);
 void counting_limit_rates(struct counting *c, uint64_t now_ns);
 
@@ -182,16 +183,16 @@ uint64_t counting_unsampled_idle_time(struct ring *r, int event, uint64_t value,
 bool counting_sample_is_idle(const struct counting *c, uint32_t event, const struct perf_event_header *h);
 /* Adds a sample of this weight from a processor's ring to the sums of its thread. */
 void counting_count_thread_sample(struct counting *c, int cpu, uint32_t event, const struct perf_event_header *h, uint64_t weight);
-/* Reports the samples that a thread had on each processor to the sink, or that it had none.  Called when the ring of this processor reports
- * that the thread exited. */
+/* Reports the samples of each event that a thread had on each processor to the sink, or that it had none.  Called when the ring of this
+ * processor reports that the thread exited. */
 void counting_end_thread(struct counting *c, int cpu, const struct kernel_task *t);
 /* Clears the sums of all threads between two sinks, so that the next sink gets later samples only. */
 void counting_forget_thread_samples(struct counting *c);
 void counting_release_threads(struct counting *c);
 
 /* ---- wakeups.c */
-/* Opens the rings of wake-ups if switches are recorded and tracepoints are permitted, and counts from then on.  Called after
- * counting_begin_clock(). */
+/* Opens the rings of wake-ups if switches are recorded, tracepoints are permitted and this is the first PID namespace, and counts from then
+ * on.  Called after counting_begin_clock(). */
 void counting_open_wakeups(struct counting *c);
 void counting_note_switch(struct counting *c, uint32_t pid, uint32_t tid);
 /* Called after the rings with the switches are drained, because wake-ups of threads that have not switched are dropped. */
@@ -235,8 +236,8 @@ void counting_close_attached(struct counting *c);
 void counting_close_ended_events(struct counting *c, uint64_t now_ns);
 
 /* ---- signal_sampler.c: samples taken by signal handlers in the host */
-/* Chooses the sampler as requested, or the timer if it was not requested and events_choose() failed because perf events are not permitted.
- * error: errno with which it failed, or 0.  Returns 0, or -errno with a sentence. */
+/* Chooses the sampler as requested, or the timer if neither sampler nor event was requested and events_choose() failed because perf events
+ * are not permitted.  error: errno with which it failed, or 0.  Returns 0, or -errno with a sentence. */
 int counting_choose_sampler(struct counting *c, int error, struct diag *d);
 /* Adds a thread's counter that sends signals.  fd is taken over on success only.  Returns 0 or -ENOMEM. */
 int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t tid);
@@ -264,7 +265,7 @@ size_t counting_thread_ring_bytes(size_t left);
 #define RING_BYTES_MIN (16u << 10)
 
 /* ---- stack_size.c */
-/* Returns the stack bytes of each sample: as requested, or by default as many as rings have room for.  Sets *why to a notice if the default
+/* Returns the stack bytes of each sample: as requested, or by default as many as rings have room for.  Sets why to a notice if the default
  * is fewer than usual, else to "". */
 uint32_t counting_choose_stack_bytes(const struct counting *c, char *why, size_t room_for_why);
 /* Returns the stack bytes of each sample that a signal handler in the host takes: as requested, or few by default, because the agent's log

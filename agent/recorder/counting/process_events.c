@@ -123,8 +123,8 @@ static int ask_connector(const struct process_events *e, const void *words, uint
 	return send(e->socket, &m, m.head.nlmsg_len, 0) < 0 ? -errno : 0;
 }
 
-/* Receives a message.  Returns 1 for an event from the kernel, whose *ack is the number that it acknowledges, 0 if no message has come, and
- * -1 if the caller should try again: the message was another one, a signal came, or messages were lost. */
+/* Receives a message.  Returns 1 for an event from the kernel, whose *ack is the number that it acknowledges, 0 if no message has come or
+ * none can be received, and -1 if the caller should try again since the message was another one, a signal came, or messages were lost. */
 static int receive_event(struct process_events *e, struct proc_event *out, uint32_t *ack)
 {
 	union {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reports events of all processes of the machine: one executes a program, or takes another name.  Nothing is sampled or counted.  The
- * source is perf's records, which need CAP_PERFMON or a kernel.perf_event_paranoid below 1, or the proc connector, which works in the first
- * namespaces only, with CAP_NET_ADMIN before Linux 6.6 and without privileges since.  Context: thread.
+ * Reports when a process of the machine executes a program or takes another name.  Nothing is sampled or counted.  The source is perf's
+ * records, which need CAP_PERFMON or a kernel.perf_event_paranoid below 1, or the proc connector, which works in the first namespaces only,
+ * with CAP_NET_ADMIN before Linux 6.6 and without privileges since.  Context: thread.
  */
 #ifndef TAILOR_PROCESS_EVENTS_H
 #define TAILOR_PROCESS_EVENTS_H
@@ -25,7 +25,7 @@ struct process_event {
 };
 
 /* Opens perf's records, or the proc connector if they are unavailable.  Returns 0, -ENOMEM, or the -errno of perf's records if neither
- * source is available. */
+ * source is available, and then *out is not set. */
 int process_events_open(struct process_events **out);
 void process_events_close(struct process_events *e); /* e may be NULL */
 enum process_events_source process_events_source(const struct process_events *e);

@@ -167,7 +167,7 @@ static uint64_t measure_sampling_cost(const struct perf_event_attr *like, size_t
 	return cost_ns;
 }
 
-/* Returns the period that this machine bears, if the event is a clock with a shorter one.  Else returns 0. */
+/* Returns the period that this machine bears, if the event is a clock with a shorter one.  Else, and for timers, returns 0. */
 static uint64_t period_to_bear(const struct counting *c, const struct event *e)
 {
 	uint64_t times = c->sampler == WIRE_SAMPLER_SIGNAL ? BY_SIGNAL : 1, least;
@@ -185,8 +185,8 @@ static bool may_choose_rate(const struct counting *c, const struct event *e)
 	return c->options.cost_is_limit ? e->rate == EVENT_RATE_DEFAULT : e->rate != 0;
 }
 
-/* Sets the rate of each event that may_choose_rate() permits, so that all events' samples together take the requested part of the time, as
- * far as RATE_LEAST permits. */
+/* Sets the rate of each event that may_choose_rate() permits, so that all events' samples together take the requested part of the time or
+ * less, as far as RATE_LEAST permits. */
 static void choose_rates_by_cost(struct counting *c)
 {
 	char text[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples without ring buffers.  Signal handlers in the host take the samples and write them into the logs of its agent.  The signals come
+ * Takes samples without ring buffers.  Signal handlers in the host take them and write them into the log of its agent.  The signals come
  * from overflows of counters or, with SAMPLER_TIMER or where perf events are forbidden, from timers.  This file makes records of perf from
  * the logs' samples, so that the sink need not distinguish them.
  */
@@ -32,8 +32,8 @@ static bool is_permission_error(int error)
 	return error == EACCES || error == EPERM || error == ENOSYS;
 }
 
-/* Returns the ticks of the kernel per second.  It checks timers of processor time at its tick, so samples come no faster, and each has a
- * larger weight. */
+/* Returns the ticks of the kernel per second, or 100 if they are unknown.  The kernel checks timers of processor time at its tick, so
+ * samples come no faster. */
 static uint64_t ticks_per_second(void)
 {
 	struct timespec t;
@@ -105,7 +105,7 @@ int counting_choose_sampler(struct counting *c, int error, struct diag *d)
 			c->notice(c->notice_context, NOTICE_LADDER,
 				  "callchains by frame pointers unavailable (samples of a signal handler have none); use --stack "
 				  "to record stacks");
-		/* The layout that counting_take_log_sample() writes. */
+		/* this is the layout that counting_take_log_sample() writes */
 		a->sample_type = LAYOUT;
 		a->sample_regs_user |= 1ull << SAMPLE_TAG_WORD;
 		a->exclude_kernel = c->sampler == WIRE_SAMPLER_SIGNAL; /* a timer's sample has the kernel's time in its weight */
@@ -153,7 +153,8 @@ static struct signal_event *find_signal_event(const struct signal_events *s, uin
 	return i ? &s->event[i - 1] : NULL;
 }
 
-/* Sets the weight of a sample to the period that its thread's counter had.  The handler knows only the mean period. */
+/* Counts a sample for its thread's counter, if that is known, and sets its weight to the period that the counter had.  The handler knows
+ * only the mean period. */
 static void weigh_signal_sample(struct signal_events *s, uint32_t pid, uint32_t tid, struct log_sample *g)
 {
 	struct signal_event *e = find_signal_event(s, pid, tid);

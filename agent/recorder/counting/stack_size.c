@@ -15,7 +15,7 @@
 #define STACK_MOST 65528u
 #define STACK_USUAL 16384u /* most stacks have no more; a smaller copy is worth a notice */
 #define STACK_LEAST 2048u
-#define ROOM_NS 20000000u /* the ring holds the samples of this time, twice the interval between two drains */
+#define ROOM_NS 20000000u /* the ring holds the samples of this time, which is the interval of drains; half a ring wakes earlier */
 #define ROOM_UNHURRIED_NS 60000000u /* the same for a recorder without real-time priority, which waits for others' time slices */
 #define RATE_UNKNOWN 10000u
 

@@ -2,7 +2,7 @@
 /*
  * Records when threads are woken.  From then on they wait for a processor, and no longer for what they waited for.  Only the tracepoint
  * sched_waking reports this, on the processor of the waker, so it is recorded on all processors, where that is permitted (root).  Only
- * wake-ups of threads that were seen to switch are passed on, because others are not recorded.
+ * wake-ups of threads that were seen to switch are passed on, because only these are recorded.
  */
 #include "agent/recorder/counting/internal.h"
 
