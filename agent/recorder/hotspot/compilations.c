@@ -82,8 +82,8 @@ static uint64_t find_place(struct hotspot_compilations *c, const struct hotspot_
 	return 0;
 }
 
-/* Returns the address of the Method that the thread compiles, or 0 if the copy of its stack does not reach so far, or if it compiles none.
- * */
+/* Returns the address of the Method that the thread compiles.  Returns 0 if it compiles none, if the copy of its stack does not reach so
+ * far, or if no pair was found yet. */
 static uint64_t find_method(struct hotspot_compilations *c, const struct hotspot_layout *l, struct compiler *k, const struct sample_seen *s)
 {
 	uint64_t pair[2], at;

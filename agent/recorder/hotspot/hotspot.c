@@ -4,7 +4,8 @@
  * .java_pidN there.  A request is a version and four texts, each ended by 0.  The answer begins with a number, 0 for success.
  *
  * SIGQUIT has another meaning where the mechanism is disabled (a thread dump on the host's output) and where the JVM does not handle it
- * (the end of the process).  So it is sent only if the JVM's own memory shows that neither is so, and not if the JVM listens already.
+ * (the end of the process).  So it is sent only if the JVM's own memory and /proc show that neither is so, and not if the JVM listens
+ * already.
  */
 #include "agent/recorder/hotspot/hotspot.h"
 
@@ -50,7 +51,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Waits a moment for events.  Returns false if the deadline has passed, or if the caller ends the wait. */
+/* Waits a moment for events.  Returns false if the deadline has passed, or if meanwhile() ends the wait. */
 static bool poll_until_deadline(struct patience *p, int fd, short events)
 {
 	struct pollfd wait = { fd, events, 0 };
@@ -159,8 +160,8 @@ static bool jvm_handles_sigquit(const struct hotspot *h)
 	return strtoull(text, NULL, 16) >> (SIGQUIT - 1) & 1;
 }
 
-/* Makes the JVM listen on its socket.  If it does not in time, the trigger file stays.  A JVM that handles the signal later, and finds no
- * such file, would print a thread dump. */
+/* Makes the JVM listen on its socket.  Returns 0, or -errno with the reason as a phrase.  If it does not listen in time, the trigger file
+ * stays, since a JVM that handles the signal later and finds no such file would print a thread dump. */
 static int make_jvm_listen(const struct hotspot *h, struct patience *p, struct diag *d)
 {
 	char trigger[NAME_BYTES], socket_name[NAME_BYTES];
@@ -192,7 +193,7 @@ static int make_jvm_listen(const struct hotspot *h, struct patience *p, struct d
 	return ret ? diag_fail(d, EPERM, "its socket belongs to another user") : 0;
 }
 
-/* Connects to the JVM's socket.  Returns a descriptor, or -errno. */
+/* Connects to the JVM's socket.  Returns a descriptor, or -errno with the reason as a phrase. */
 static int connect_to_jvm(const struct hotspot *h, struct diag *d)
 {
 	struct ucred peer = { 0 };
@@ -270,7 +271,7 @@ int hotspot_write_perf_map(struct hotspot *h, bool (*meanwhile)(void *context), 
 	if (ret)
 		return ret;
 	format_pid_file_name(h, "perf-%d.map", map);
-	if (h->has_map) /* the new map is then another file, which the recorder reads from its beginning */
+	if (h->has_map) /* without it, the new map is another file, which the recorder reads from its beginning */
 		steward_remove(h->tmp_fd, map);
 	h->has_map = false;
 	ret = check_existing_perf_map(h, map, d);

@@ -31,8 +31,9 @@ bool hotspot_find(struct hotspot *h, const struct attach_target *t);
  * only a perf map has the names.  False also if the flags cannot be read. */
 bool hotspot_has_names_of_its_own(const struct hotspot *h);
 
-/* Asks for a perf map, or for a new one if an earlier request has made one.  Calls meanwhile(context) while it waits for the answer, until
- * that returns false (-EINTR).  Returns 0, or -errno with the reason as a phrase. */
+/* Asks for a perf map, or for a new one if an earlier request has made one.  Waits for the answer for 10 s at most, and calls
+ * meanwhile(context) until that returns false (-EINTR).  Returns 0, or -errno with the reason as a phrase.  A map that the JVM may have
+ * written before is kept (-EEXIST). */
 int hotspot_write_perf_map(struct hotspot *h, bool (*meanwhile)(void *context), void *context, struct diag *d);
 
 /* Removes the perf map that was written on request, and closes descriptors. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of this folder share these declarations.  All of them read another process's memory, and check what they read.  Context:
- * thread. */
+/* The files of this folder share these declarations.  Most of them read another process's memory, and all check what was read there.
+ * Context: thread. */
 #ifndef TAILOR_HOTSPOT_INTERNAL_H
 #define TAILOR_HOTSPOT_INTERNAL_H
 
@@ -31,7 +31,7 @@ bool hotspot_holds_text(pid_t pid, uint64_t address, const char *name);
 
 /* ---- variables.c */
 struct hotspot_variables {
-	int32_t major;	      /* version of Java; 0: older than 12 */
+	int32_t major;	      /* version of Java; 0: unknown, as before 12 */
 	bool attach_disabled; /* -XX:+DisableAttachMechanism: SIGQUIT prints a thread dump on the host's output */
 	bool has_jvmci;       /* -XX:+EnableJVMCI: a compiler in Java may name its code otherwise than by methods */
 	bool has_narrow_pointers, has_narrow_classes; /* -XX:+UseCompressedOops, -XX:+UseCompressedClassPointers */
@@ -124,7 +124,7 @@ struct hotspot_layout {
 	HOTSPOT_SIZES(HOTSPOT_MEMBER_)
 #undef HOTSPOT_MEMBER_
 	bool has_code_begin;
-	uint64_t blob_method; /* offset of a compiled method's Method */
+	uint64_t blob_method; /* offset of the pointer to a compiled method's Method */
 	uint64_t blob_bytes;  /* number of a blob's first bytes that contain all of these fields */
 };
 
@@ -179,10 +179,11 @@ struct hotspot_heap { /* how to read objects of Java's heap */
 	unsigned shift;
 	bool is_narrow;
 	uint32_t name, value, coder; /* offsets: name of a thread, value and coder of a string */
-	uint32_t array_nr;
+	uint32_t array_nr; /* offset of an array's length */
 };
-/* Finds how to read the heap.  Returns false if that is not known for this JVM. */
-bool hotspot_heap_find_fields(struct hotspot_heap *h, const struct hotspot_layout *l); /* finds name, value and coder only */
+/* Find how to read the heap, and return false if that is not known for this JVM.  hotspot_heap_find_fields() finds name, value and coder
+ * only. */
+bool hotspot_heap_find_fields(struct hotspot_heap *h, const struct hotspot_layout *l);
 bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t library);
 #define HOTSPOT_THREADS_MAX 8192u
 /* Calls each(context, l, tid, thread) for Java's threads and the compilers', HOTSPOT_THREADS_MAX at most.  thread: address of the
@@ -223,12 +224,12 @@ struct sample_seen;
 /* Returns NULL if memory runs out.  The functions below take NULL. */
 struct hotspot_compilations *hotspot_compilations_create(void);
 void hotspot_compilations_destroy(struct hotspot_compilations *c);
-/* Notes that a thread has a new name.  It may be another thread with the same number, so it is looked at again, unless it is a compiler's.
- * */
+/* Notes that a thread has a new name.  It may be another thread with the same number, so it is looked at again, unless it is known as a
+ * compiler's. */
 void hotspot_compilations_forget_thread(struct hotspot_compilations *c, uint32_t tid);
 /* Notes which method is compiled in a sample of a compiler's thread.  Called for each sample, so it has to be fast. */
 void hotspot_compilations_note_sample(struct hotspot_compilations *c, const struct hotspot_layout *l, const struct sample_seen *s);
-/* Writes compilations that have ended, or all of them if last, and finds out which new threads are compilers'. */
+/* Writes compilations that have had no sample for a while, or all of them if last, and finds out which new threads are compilers'. */
 void hotspot_compilations_settle(struct hotspot_compilations *c, const struct hotspot_layout *l, struct trace_writer *w, uint64_t now_ns,
 				 bool last);
 
@@ -241,8 +242,8 @@ struct hotspot_scope {
 };
 
 struct hotspot_blob;
-/* Calls each(context, address, scopes, nr) for the described places of a method's code in their order, with the innermost method first.  A
- * description holds for the code up to its place. */
+/* Calls each(context, address, scopes, nr) for the described places of a method's code in their order, with the innermost method first, and
+ * with HOTSPOT_DEPTH_MAX methods at most.  A description holds for the code up to its place. */
 void hotspot_each_place(const struct hotspot_layout *l, const struct hotspot_blob *b,
 			void (*each)(void *context, uint64_t address, const struct hotspot_scope *scope, uint32_t nr), void *context);
 
@@ -284,7 +285,7 @@ struct hotspot_blob {
 };
 
 /* Calls each(context, blob) for all blobs that are in use now.  If it returns false, the other blobs of that heap are skipped.  Returns 0,
- * or -errno if the code cache cannot be read. */
+ * or -errno if the code cache, or a part of it, cannot be read. */
 int hotspot_each_blob(const struct hotspot_layout *l, bool (*each)(void *context, const struct hotspot_blob *b), void *context);
 
 #endif

@@ -115,7 +115,7 @@ static uint64_t follow(const struct hotspot_heap *h, const struct hotspot_layout
 	return h->is_narrow ? h->base + (to << h->shift) : to;
 }
 
-/* Writes a letter as UTF-8, and returns the number of its bytes. */
+/* Writes a letter as UTF-8, or '?' for 0, and returns the number of its bytes. */
 static size_t put_letter(char *to, uint32_t letter)
 {
 	if (letter < 0x80) {
@@ -145,7 +145,8 @@ static void format_letters(const unsigned char *from, uint32_t bytes, bool is_wi
 	to[at] = 0;
 }
 
-/* Reads the name of a thread.  thread: address of its JavaThread.  Returns false if it has none, or if objects moved while it was read. */
+/* Reads the name of a thread, at most NAME_LETTERS of it.  thread: address of its JavaThread.  Returns false if it has none, or if objects
+ * moved while it was read. */
 static bool read_name(const struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t thread, char name[HOTSPOT_THREAD_NAME_BYTES])
 {
 	uint64_t root, object, again, string, value;

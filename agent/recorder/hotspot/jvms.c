@@ -18,7 +18,7 @@
 #define BLOBS_MAX (1u << 20) /* most blobs of one JVM; further ones are not written */
 #define METHODS_MAX (1u << 18)
 #define WAITING_MAX 4096u /* methods that were seen on stacks and that are not read yet */
-#define CODE_BYTES_MAX (1u << 18) /* epilogues of larger methods are not searched */
+#define CODE_BYTES_MAX (1u << 18) /* larger code is not read, so its prologue and epilogues are not searched */
 #define SETTLE_NS 5000000u
 #define LAST_SETTLE_NS 1000000000u
 #define LOOK_NS 100000000u
@@ -169,8 +169,8 @@ static void note_method(struct jvm *m, const struct sample_seen *s, uint64_t fra
 	m->waiting[m->nr_waiting++] = method;
 }
 
-/* Notes interpreted methods on a sampled stack, to be read later.  A return address in the interpreter belongs to the caller's frame, whose
- * frame pointer was saved in the word below it. */
+/* Notes interpreted methods on a sampled stack, to be read later, and a compilation.  A return address in the interpreter belongs to the
+ * caller's frame, whose frame pointer was saved in the word below it. */
 void jvms_note_sample(struct jvms *j, const struct sample_seen *s)
 {
 	struct jvm *m = j && j->nr && s->stack_bytes && s->stack_pointer ? find_jvm(j, s->pid) : NULL;
@@ -235,7 +235,7 @@ static enum blob_kind kind_of_name(struct jvm *m, uint64_t name)
 	return kind;
 }
 
-/* Sets j->method.name to package.Class.method, or to the blob's own name.  Returns false if it has none. */
+/* Sets j->method.name to package.Class.method, or to the blob's own name.  Returns false if it cannot be read. */
 static bool name_blob(struct jvms *j, struct jvm *m, const struct hotspot_blob *b)
 {
 	const struct iovec piece = { (void *)(uintptr_t)b->name, 63 };

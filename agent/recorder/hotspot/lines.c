@@ -76,7 +76,7 @@ static const struct method *get_method(struct hotspot_lines *t, uint64_t address
 		if (m.text && m.line) {
 			sprintf(m.text, "%s\n%s", r->name, r->file);
 			memcpy(m.line, r->line, lines);
-		} else { /* as one that cannot be read */
+		} else { /* without memory, the method is kept as one that cannot be read */
 			free(m.text);
 			free(m.line);
 			m = (struct method){ 0 };

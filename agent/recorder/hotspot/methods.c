@@ -48,7 +48,8 @@ bool hotspot_read_pool_symbol(const struct hotspot_layout *l, uint64_t pool, uin
 	return index && read_word(l, pool + l->pool_bytes + 8ull * index, &symbol) && read_symbol(l, symbol, text, room, nr);
 }
 
-/* Makes "package.Class.method" from "package/Class", which is in out->name, and the method's name, which has this index. */
+/* Makes "package.Class.method" from "package/Class", which is in out->name, and the method's name, which has this index.  Returns false if
+ * that name cannot be read, or the whole contains a 0. */
 static bool finish_name(const struct hotspot_layout *l, uint64_t pool, uint16_t index, size_t class_bytes, struct hotspot_method *out)
 {
 	size_t nr;

@@ -84,7 +84,7 @@ static void note_name(void *context, uint32_t tid, const char *name)
 
 	if (n)
 		n->is_alive = true;
-	/* If the name is the same, and the kernel has no record since, it is written already. */
+	/* If the name is the same, and the kernel has no record since, it was written at an earlier look. */
 	if (!n || (n->name[0] && n->since_ns == n->told_ns && strcmp(n->name, name) == 0))
 		return;
 	n->since_ns = n->told_ns;
