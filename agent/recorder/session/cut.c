@@ -46,7 +46,7 @@ static void end_old_epoch(struct session *s, struct recording *r, const char *pa
 	int ret;
 
 	session_fold_begin_child(s);
-	s->recording = NULL; /* the next epoch's recording, which belongs to the recorder: this process must write nothing into it */
+	s->recording = NULL; /* it was the next epoch's recording, into which only the recorder may write */
 	recording_inherit(r);
 	ret = recording_end(r, -1, &state, &d);
 	if (ret)

@@ -21,7 +21,7 @@
  * epoch to a store. */
 #define RECORDS_MOST 48000u
 #define RECORDS_PROCESS 6u /* a process takes as much memory there as so many records more */
-#define SETTLED_PART 60 /* an epoch's first 1/60, whose records are not counted: processes and code that live on are written then */
+#define SETTLED_PART 60 /* records of an epoch's first 1/60 are not counted, as processes and code that live on are written then */
 #define MAPPED_BYTES (128 << 10) /* size from which malloc(3) maps an array separately */
 /* Values of struct epochs.living. */
 #define LIVES 1u

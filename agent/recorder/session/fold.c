@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The child of the recorder that writes the end of an epoch, and then executes the epoch's command (that of `tailor watch` adds the epoch
- * to a store).  There is one child at a time until the recording ends (last_epoch.c).  While it runs, the epoch after it is not cut, and
- * goes on beyond its planned end if need be.
+ * Looks after the child of the recorder that writes the end of an epoch and then executes the epoch's command (that of `tailor watch` adds
+ * the epoch to a store).  There is one child at a time until the recording ends (last_epoch.c).  While it runs, the epoch after it is not
+ * cut, and goes on beyond its planned end if need be.
  *
  * The child begins with a low priority, with which it might never end on a machine that is always busy.  So it gets the usual share of the
  * processors when it has taken half the length of an epoch, and comes before others in the last quarter of that length, for FIRST_MOST_NS
@@ -30,7 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NICE_OF_END 5 /* while it writes the end: not the lowest, since processes may end before their memory and files are read */
+#define NICE_OF_END 5 /* for writing the end; not 19, since processes may end before their memory and files are read */
 #define NICE_OF_COMMAND 19
 #define NICE_USUAL 0
 #define NICE_FIRST (-20)
@@ -39,7 +39,7 @@
 #define IOPRIO_USUAL (2 << 13 | 4)
 #define IOPRIO_IDLE (3 << 13)
 #define PUT_OFF_MOST 3
-#define KILL_LEAST_NS 10000000000ull /* least time of a child: with short epochs on a busy machine, one that does not hang may need it */
+#define KILL_LEAST_NS 10000000000ull /* least time of a child, as one that does not hang may need it on a busy machine */
 #define FIRST_MOST_NS 30000000000ull
 #define ALONE_S 60 /* seconds after which the alarm ends a child, beyond the epochs after which the recorder would kill it */
 #define HALVINGS_MOST 6 /* most times that the rate is halved */

@@ -320,7 +320,7 @@ static void answer_hello(struct session *s, struct handshake *h, struct wire_ans
 	struct guest *g;
 	int fd = -1;
 
-	/* the process has executed another program: the log of the old one has no writer any more */
+	/* the process has executed another program, so the log of the old one has no writer any more */
 	g = find_guest(s, h->pid);
 	if (g) {
 		drain_guest_log(s, g, true, 0);

@@ -237,7 +237,8 @@ void session_unheard_note_exit(struct session *s, uint32_t pid);
 void session_unheard_note_hello(struct session *s, uint32_t pid);
 /* Called at each drain of the rings.  Finds out why agents have not connected, as long as their processes run. */
 void session_unheard_find_reasons(struct session *s);
-/* Called at the end of a recording or epoch.  Writes a notice for each reason, with the number of its processes. */
+/* Called at the end of a recording or epoch.  Writes a notice for each reason, and one on processes that the kernel has ceased to count,
+ * with the number of processes. */
 void session_unheard_write_notices(struct session *s);
 
 /* ---- recordings.c */
@@ -269,8 +270,8 @@ const char *session_counting_error(int error);
 int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d);
 /* Adds a named process, on whose end session_run() waits.  Returns 0 or -ENOMEM. */
 int session_add_root(struct session *s, pid_t pid);
-/* Counts this process with all of its descendants, and the processes of all guests, and describes them to the recording.  0 or -errno
- * (-ESRCH: none of them could be counted, as they have ended). */
+/* Counts this process with all of its descendants, and the processes of all guests, and describes them to the recording.  Returns 0 or
+ * -errno (-ESRCH: none of them could be counted, as they have ended). */
 int session_attach_tree(struct session *s, pid_t root);
 
 /* Describes the wanted nodes of the tree, which are counted already, to a new recording, parents before their children, with their names,
@@ -334,7 +335,7 @@ bool session_has_newcomers(struct session *s);
 void session_fold_begin_child(struct session *s);
 /* Called in the child.  Executes the epoch's command with path as last word.  Returns if there is no command or it cannot be executed. */
 void session_fold_execute_command(const struct session *s, const char *path);
-/* Called in the recorder after fork(2): the child ends the epoch of this number. */
+/* Called in the recorder after fork(2).  The child ends the epoch of this number, or executes its command. */
 void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number);
 /* Called regularly.  Gives a late child a larger share of the processors, and reports a child that was killed or has failed. */
 void session_fold_look(struct session *s);
@@ -342,8 +343,8 @@ void session_fold_look(struct session *s);
  * cut was put off PUT_OFF_MOST times, and that is older than KILL_LEAST_NS, is killed, which a notice reports. */
 bool session_fold_may_begin(struct session *s);
 /* session_fold_choose_rate(), called between two epochs, increments e->behind if children have delayed the cut, and decrements it if the
- * child was in time.  With --cost, the sampling rate is halved so many times.  session_fold_say_rate() reports in the new epoch that
- * e->behind was `before` until now. */
+ * child was in time.  With --cost, the sampling rate is halved so many times.  session_fold_say_rate(), called in the new epoch, reports
+ * that rate if e->behind is not `before` any more. */
 void session_fold_choose_rate(struct session *s);
 void session_fold_say_rate(struct session *s, uint32_t before);
 /* Gives the child the usual share of the processors.  Called when the recording ends, because the user waits for the child. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Notices and losses of a session.  They go into the recording, if there is one, and notices are printed for the user as well. */
+/* Reports notices and losses of a session.  They go into the recording, if there is one, and notices are printed for the user as well. */
 #include "agent/recorder/session/internal.h"
 #include "jitreg/base/message.h"
 
@@ -43,7 +43,7 @@ void session_note_lack(struct session *s, pid_t pid, const struct host_lack *l)
 		session_print_notice(s, host_lack_sentence(l, sentence));
 }
 
-/* Writes the notice into the trace, and prints it for the user, except in a later epoch, where it was printed in the first, and if it is
+/* Writes the notice into the trace, and prints it for the user.  It is not printed in later epochs, since it was in the first, nor if it is
  * about a machine without hardware counters, where the user can change nothing (`tailor doctor` reports that). */
 void session_note_fallback(struct session *s, enum notice_kind kind, const char *sentence)
 {

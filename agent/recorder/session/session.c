@@ -391,7 +391,7 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 			counting_drop_ended_rings(s->counting, s->waiting.rings ? s->waiting.fd + FIRST_RING : NULL);
 		handle_pending_signals(s, pid, our_child, wait_status);
 		session_cut_if_due(s);
-		if (s->asking.now) /* requests create and destroy rings, so they follow the drain */
+		if (s->asking.now) /* requests create and destroy rings, so they come after the last use of the polled descriptors */
 			session_serve_control(s, our_child);
 		session_take_newcomers(s);
 		if (!our_child && !s->root.ended && !waits_for_newcomers(&s->options))
@@ -404,7 +404,7 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		if (!ended_ns)
 			ended_ns = clock_now_ns();
 		if (!s->recording)
-			break; /* dormant: there is no recording that other processes could be missing from */
+			break; /* a dormant session has no recording from which other processes could be missing */
 		if (!follow && clock_now_ns() - ended_ns >= LAST_TASKS_NS) {
 			session_drain_guests(s, DRAIN_ALL); /* closes logs of ended guests, which tree_has_ended() would take for living */
 			if (tree_has_ended(s))

@@ -45,7 +45,7 @@ struct session_options {
 	uint64_t store_bytes; /* dormant and with epochs: most bytes of registrations to keep of each process for the next recording */
 	uint64_t epoch_ns; /* the recording is cut into files of this length; 0: it is not */
 	char **epoch_command; /* command for each finished epoch, which gets the path of its file as last word; NULL: none */
-	uint64_t duration_ns; /* most length of the recording; 0: not limited */
+	uint64_t duration_ns; /* time after which the recording ends; 0: no limit */
 	uint64_t image_code_bytes; /* most bytes of images' machine code to keep in the trace; 0: none */
 	uint64_t source_text_bytes; /* most bytes of source text to keep in the trace; 0: none; SOURCE_TEXT_AUTO: option not given */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
@@ -89,12 +89,12 @@ int session_open(const struct session_options *o, struct session **out, struct d
 /* Returns the abstract name of the guests' socket, which hosts get in TAILOR_SOCKET. */
 const char *session_socket_name(const struct session *s);
 /* Listens for guests on the abstract name, or on session_socket_name() if it is NULL, and for requests on a name beside it (control.h).
- * 0, or -errno with a sentence; -EADDRINUSE: one of the two names is taken.  After another failure with the second name, the session goes
- * on without requests. */
+ * Returns 0, or -errno with a sentence, which is -EADDRINUSE if one of the two names is taken.  After another failure with the second name,
+ * the session goes on without requests. */
 int session_listen(struct session *s, const char *name, struct diag *d);
 /* Names a process whose end ends the recording, and, unless the session is dormant, counts it and what it starts.  on_exec: it is the
- * forked command, which is counted from its next exec on; else it runs already and is counted from now on, and its mappings and threads are
- * written.  If samples are taken in the host, its threads are counted as they connect.  Returns 0, or -errno with a sentence. */
+ * forked command, which is counted from its next exec on.  Otherwise it runs already and is counted from now on, and its mappings and
+ * threads are written.  If samples are taken in the host, its threads are counted as they connect.  Returns 0, or -errno with a sentence. */
 int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct diag *d);
 /* Counts processes that run, and the processes below them that options.descendants asks for.  One below them that cannot be counted is
  * reported as a loss, with a notice for the first.  nr: 1 or more, or 0 if session_takes_newcomers().  Returns 0, or -errno with a

@@ -23,9 +23,9 @@
 
 #define DRAINS_TO_LOOK 5      /* drains in which a program without a known reason is examined */
 #define DRAINS_AFTER_END 5    /* drains for which an ended program is kept, since its agent's hello may be read that late */
-#define YOUNG_NS 200000000ull /* a program that runs for shorter than this at the end is not reported, as its agent may be starting */
+#define YOUNG_NS 200000000ull /* a program that has run for less than this at the end is not reported, as its agent may be starting */
 #define LATE_NS 80000000ull /* if the record of an exec is read later than this, its agent may have given up waiting for the recorder */
-#define CLOCKS_NS 2000000	      /* most difference between the time of the kernel's record and the recorder's clock */
+#define CLOCKS_NS 2000000	      /* largest difference between the time of the kernel's record and the recorder's clock */
 
 #define REASON_TEXT(NAME, text) text,
 static const char *const reasons[] = { UNHEARD_REASONS(REASON_TEXT) };
