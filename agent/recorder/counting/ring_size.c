@@ -9,7 +9,7 @@
 
 #define CPU_RING_BYTES (4u << 20)
 #define DEEP_RING_BYTES (8u << 20) /* 128 of the longest stacks, 32 ms at the default rate */
-#define DEEP_STACK_BYTES 16384u /* longer stacks are deep */
+#define DEEP_STACK_BYTES 16384u /* if samples have more stack bytes, a CPU's ring has DEEP_RING_BYTES */
 #define THREAD_RING_BYTES (256u << 10)
 #define RINGS_BYTES (256u << 20) /* all rings together, but no less than RING_BYTES_MIN each */
 #define THREADS_SHARE 32 /* a thread's ring takes at most 1/THREADS_SHARE of what is left */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HotSpot's attach protocol (attachListener_linux.cpp).  A file .attach_pidN in /tmp and SIGQUIT make the JVM listen on the socket
- * .java_pidN there.  A request is a version and four texts, each ended by 0.  The answer begins with a number, 0 for success.
+ * Implements HotSpot's attach protocol (attachListener_linux.cpp).  A file .attach_pidN in /tmp and SIGQUIT make the JVM listen on the
+ * socket .java_pidN there.  A request is a version and four texts, each ended by 0.  The answer begins with a number, 0 for success.
  *
  * SIGQUIT has another meaning where the mechanism is disabled (a thread dump on the host's output) and where the JVM does not handle it
  * (the end of the process).  So it is sent only if the JVM's own memory and /proc show that neither is so, and not if the JVM listens

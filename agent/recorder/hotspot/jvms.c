@@ -23,7 +23,7 @@
 #define LAST_SETTLE_NS 1000000000u
 #define LOOK_NS 100000000u
 #define LOOK_SHARE 50u /* a look at all blobs takes at most 1/LOOK_SHARE of the time */
-#define UNTOLD_NS 500000000u /* how long frames are not written, while the first code that an agent registers may still come */
+#define UNTOLD_NS 500000000u /* how long blobs are not written, while the first code that an agent registers may still come */
 #define TRIES_MAX 100u
 
 /* Offsets from rbp of words in an interpreted method's frame (frame_x86.hpp). */

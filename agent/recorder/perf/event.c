@@ -126,7 +126,8 @@ static bool event_needs_kernel(const struct perf_event_attr *a)
 }
 
 /* Opens the event on this thread and closes it again.  As long as that fails, gives up one part of the attr after the other, as the error
- * suggests.  0 or -errno.  If kernel samples are given up, *s is changed as well, so that attrs for other precise levels have none. */
+ * suggests.  Returns 0 or -errno.  If kernel samples are given up, *s is changed as well, so that attrs for other precise levels have
+ * none. */
 static int open_event_with_fallbacks(struct selection *l, struct event_spec *s, struct event *e)
 {
 	struct perf_event_attr *a = &e->attr;
@@ -249,8 +250,8 @@ static const char *remedy_of(const struct perf_event_attr *a, int error)
 }
 
 /*
- * Chooses the event of one item: the highest precise level that can be opened, or the requested one.  automatic: the event has to count as
- * well (some virtual machines open hardware events that stay 0).  Returns 0, or -errno with a sentence.
+ * Chooses the event of one item: the highest precise level that can be opened, or the requested one.  automatic: an event other than a
+ * clock has to count as well (some virtual machines open hardware events that stay 0).  Returns 0, or -errno with a sentence.
  */
 static int choose_event(struct selection *l, const struct event_spec *wanted, bool automatic, struct event *out)
 {
@@ -263,7 +264,7 @@ static int choose_event(struct selection *l, const struct event_spec *wanted, bo
 	int ret;
 
 	l->nr_lost = 0;
-	ret = event_make_attr(s, l->options, &l->pmu, any ? 0 : precise, out, l->d); /* first, for the type, on which the rest depends */
+	ret = event_make_attr(s, l->options, &l->pmu, any ? 0 : precise, out, l->d); /* the rest depends on its type */
 	if (ret)
 		return ret;
 	lower_rate_to_limit(l, out, s);

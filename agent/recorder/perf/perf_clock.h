@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf's own clock (local_clock()), by which the kernel times records of events without use_clockid.  On most machines it can be computed
+ * Reads perf's own clock (local_clock()), by which the kernel times records of events without use_clockid.  On most machines it is computed
  * from the processor's time stamp counter, with numbers in an event's mapped page (linux/perf_event.h: time_zero, time_mult, time_shift).
  * Context: thread.
  */

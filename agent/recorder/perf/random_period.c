@@ -4,7 +4,7 @@
 #include "agent/recorder/perf/event_internal.h"
 
 #define PART 16	 /* a period varies by at most 1/16 of it, up or down */
-#define APART 64 /* and by at least 1/64, so samples pass through a loop that is as long as the requested period in 64 samples or fewer */
+#define APART 64 /* a period varies by at least 1/64 of it, so 64 samples or fewer pass through a loop that is as long as the period */
 #define STEP 16	 /* AMD's IBS counts in such steps, so periods of precise events are varied in them */
 #define OWN_SAMPLES 20 /* samples of the counter itself after which its period changes */
 /* The period of a counter that has few samples itself (as its task waits) changes after so many samples of its inherited counters.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random sampling periods.  A program whose loop is as long as the period would always be sampled at the same place, so periods are
+ * Draws sampling periods.  A program whose loop is as long as the period would always be sampled at the same place, so periods are
  * drawn at random (J. Anderson et al., Continuous Profiling: Where Have All the Cycles Gone?, 4.1.1) from within a sixteenth of the
  * requested one, which is the mean.  This applies to hardware events and clocks with a fixed period, whether the user gave it or it was
  * computed from a rate.  It does not apply to events whose period the kernel adapts to a rate, nor to other software events.  Page faults
@@ -25,8 +25,9 @@ struct random_period {
 uint64_t random_period_spread(const struct perf_event_attr *attr);
 /* Is the period drawn when the counter is opened, and never changed?  Then samples of counters that inherit it have it as well. */
 bool random_period_is_once(const struct perf_event_attr *attr);
-/* Draws a period.  random: 64 random bits.  The period is at most the spread from attr's, and at least about a fourth of it; it is shorter
- * if random's highest bit is set, else longer.  Returns attr's period if that is not varied.  Page faults have a range of their own. */
+/* Draws a period.  random: 64 random bits.  The period is at most the spread from attr's, and at least about a fourth of the spread.  It is
+ * shorter if random's highest bit is set, else longer.  Returns attr's period if that is not varied.  Page faults have a range of their
+ * own. */
 uint64_t random_period_draw(const struct perf_event_attr *attr, uint64_t random);
 
 /* Counts a sample that came from the counter with this id: v itself, or one that was inherited from it.  Returns true if it is v's own. */

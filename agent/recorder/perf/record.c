@@ -212,7 +212,7 @@ void record_drop_unused_stack(const struct record_layout *l, struct perf_event_h
 		return;
 	at = (size_t)(s.stack - (const unsigned char *)h);
 	memcpy(&room, (char *)h + at - sizeof(room), sizeof(room));
-	used = s.stack_bytes ? ((uint64_t)s.stack_bytes + 7) & ~7ull : 8; /* not 0: then no word for the used size would follow the stack */
+	used = s.stack_bytes ? ((uint64_t)s.stack_bytes + 7) & ~7ull : 8; /* behind a stack of 0 bytes there is no word for the used size */
 	memcpy((char *)h + at - sizeof(used), &used, sizeof(used));
 	memmove((char *)h + at + used, (char *)h + at + room, h->size - at - room);
 	h->size = (uint16_t)(h->size - (room - used));

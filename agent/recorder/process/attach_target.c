@@ -201,7 +201,7 @@ static int take_trusted_listener(void *listener, const char *name)
 {
 	struct listener *l = listener;
 
-	/* names with a dot are skipped: those are the sockets for requests, beside the guests' sockets (control.h) */
+	/* names with a dot are skipped, since those are the sockets for requests, beside the guests' sockets (control.h) */
 	if (!strchr(name, '.') && (size_t)snprintf(l->socket, l->bytes, "%s", name) < l->bytes)
 		l->pid = pid_of_trusted_listener(name, l->owner);
 	return l->pid != 0;

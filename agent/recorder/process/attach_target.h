@@ -34,7 +34,7 @@ int attach_target_explain_failure(const struct attach_target *t, int ret, struct
 /*
  * Finds the recorder to which the agent of a process connects, or that is attached to the process.  It is found by the name of its socket,
  * which the process's environment (TAILOR_SOCKET) has, or which contains the PID.  Sets that name and the recorder's PID.  Returns 0, or
- * -ENOENT if none listens there; *socket may be changed then.
+ * -ENOENT if none listens there, and *socket and *recorder may be changed then.
  */
 int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
 

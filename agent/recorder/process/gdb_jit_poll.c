@@ -51,7 +51,7 @@
  * memory for code is mapped and no list is known yet.  A list is not empty once there is code, which may be long after the start (a Python
  * that imports for seconds before it compiles). */
 #define SEARCH_NS 100000000ull
-#define SEARCH_OF_FORK_NS 500000000ull /* the same for a forked child: its parent was searched, and many children live for a moment only */
+#define SEARCH_OF_FORK_NS 500000000ull /* the same for a forked child, which often lives for a moment only, and whose parent was searched */
 #define SEARCH_NS_MAX 30000000000ull
 #define SEARCH_DUTY 100u /* if memory for code is mapped repeatedly, the next search comes after so many times the last one's duration */
 

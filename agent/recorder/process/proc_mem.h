@@ -32,7 +32,7 @@ struct proc_mem_identity {
 };
 struct proc_mem_identity proc_mem_identify(pid_t pid);
 /* May the process have written this file?  It has to be a regular file of the process's own user or of root, and was not last written
- * before the process began.  Needed because all users can write to /tmp. */
+ * before the process began.  This is asked because all users can write to /tmp. */
 bool proc_mem_may_have_written(const struct proc_mem_identity *p, const struct stat *file);
 
 /* Copies [address, address + bytes) to `to`.  Returns 0, -EFAULT if a part cannot be read, -EPERM if it is not permitted (yama, another

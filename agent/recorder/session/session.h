@@ -94,7 +94,8 @@ const char *session_socket_name(const struct session *s);
 int session_listen(struct session *s, const char *name, struct diag *d);
 /* Names a process whose end ends the recording, and, unless the session is dormant, counts it and what it starts.  on_exec: it is the
  * forked command, which is counted from its next exec on.  Otherwise it runs already and is counted from now on, and its mappings and
- * threads are written.  If samples are taken in the host, its threads are counted as they connect.  Returns 0, or -errno with a sentence. */
+ * threads are written.  If samples are taken in the host, its threads are counted as they connect.  Returns 0, or -errno with a
+ * sentence. */
 int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct diag *d);
 /* Counts processes that run, and the processes below them that options.descendants asks for.  One below them that cannot be counted is
  * reported as a loss, with a notice for the first.  nr: 1 or more, or 0 if session_takes_newcomers().  Returns 0, or -errno with a
