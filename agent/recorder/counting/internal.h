@@ -138,8 +138,8 @@ struct counting {
 void counting_prepare_events(struct counting *c);
 /* Fills in the attributes of inherited events of one CPU, and the size of their ring in bytes.  Sets the budget of all rings. */
 void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes);
-/* Opens an event whose running time is the time that pid ran on this CPU.  like: an event of pid, as which the new one is inherited and
- * enabled.  Returns a descriptor, or -1 if the event is not needed (init_on_cpu_attr()) or unavailable. */
+/* Opens an event whose running time is the time that pid ran on this CPU.  It is inherited and enabled as the event `like` of pid is.
+ * Returns a descriptor, or -1 if the event is not needed (init_on_cpu_attr()) or unavailable. */
 int counting_open_on_cpu_time(const struct counting *c, const struct perf_event_attr *like, pid_t pid, int cpu);
 /* Opens all events of pid on this CPU, with a new ring.  Returns 0 or -errno (-ENODEV: the CPU is offline).  After an error, a ring with
  * the events opened so far may be left, which counting_destroy() closes. */

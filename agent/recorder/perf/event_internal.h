@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that event*.c share.  Context: thread. */
+/* Declares what event*.c share.  Context: thread. */
 #ifndef TAILOR_EVENT_INTERNAL_H
 #define TAILOR_EVENT_INTERNAL_H
 

@@ -99,8 +99,8 @@ static int diag_bad_modifier(const struct event_spec *s, const char *m, size_t l
 	return diag_fail(d, EINVAL, "'%s': unknown modifier '%.*s' (valid: u k h p pp ppp P)", s->text, (int)length, m);
 }
 
-/* Parses what follows the last '@' of an item NAME@PERIOD[:MODIFIER]..., and sets *length to that of NAME.  0 (also if there is no '@'), or
- * -EINVAL with a sentence. */
+/* Parses what follows the last '@' of an item NAME@PERIOD[:MODIFIER]..., and sets *length to that of NAME.  Returns 0 (also if there is no
+ * '@'), or -EINVAL with a sentence. */
 static int parse_period_suffix(struct event_spec *s, size_t *length, struct diag *d)
 {
 	const char *at = strrchr(s->text, '@'), *m;

@@ -28,7 +28,7 @@ static struct mapping mapping_of_record(const struct perf_event_header *h, size_
 		uint64_t address, bytes, offset;
 	} r;
 	struct {
-		unsigned char who[24]; /* the file's device, inode and its generation; or the size of its build id, and the id */
+		unsigned char who[24]; /* the file's device, inode and its generation, or the size of its build id and the id */
 		uint32_t prot, flags;
 	} r2 = { .prot = h->misc & PERF_RECORD_MISC_MMAP_DATA ? PROT_READ : PROT_READ | PROT_EXEC };
 	bool second = h->type == PERF_RECORD_MMAP2;
