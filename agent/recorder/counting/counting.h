@@ -23,8 +23,8 @@ struct counting_options {
 	struct event_options event;
 	enum counting_sampler sampler;
 	bool scope_thread; /* each thread opens its own counters; else there is an inherited counter for each event and CPU */
-	/* part of a processor's time (0..1) that all samples together may take, by which the rates of inherited counters are chosen; 0: rates
-	 * as requested */
+	/* part of a processor's time (0..1) that all samples together may take, by which rates of inherited counters are chosen; 0: they
+	 * are as requested */
 	double cost;
 	bool cost_is_limit; /* cost only lowers the default rate, if samples would take more */
 	bool no_guest;	   /* the host has no agent that could take samples */
