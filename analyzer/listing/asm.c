@@ -114,7 +114,7 @@ static int compare_step_costs(const void *a, const void *b, void *report)
 }
 
 static void show_asm_of_function(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h,
-				 const struct hit *hit, struct page *p)
+				 const struct hit *hit, bool hottest, struct page *p)
 {
 	char title[400];
 	struct grid *g = grid_create("asm", "%s: %.0f samples", (hot_title(h, title, sizeof(title)), title), h->samples);
@@ -127,7 +127,7 @@ static void show_asm_of_function(struct report *r, const struct group_sum total[
 
 	add_asm_columns(g, &c, r, total);
 	s = disassemble_hot_function(h, hit, &nr);
-	if (r->hottest && s) {
+	if (hottest && s) {
 		for (int i = 0; i < nr; i++)
 			s[i].lane = 0;
 		qsort_r(s, (size_t)nr, sizeof(*s), compare_step_costs, r);
@@ -137,16 +137,16 @@ static void show_asm_of_function(struct report *r, const struct group_sum total[
 	for (int i = 0; s && i < nr; i++) {
 		bool new_line = s[i].file && s[i].line && (!file || s[i].line != line || strcmp(s[i].file, file) != 0);
 
-		if (r->hottest && s[i].sum[r->event]->samples <= 0)
+		if (hottest && s[i].sum[r->event]->samples <= 0)
 			continue;
-		if (new_line && !r->hottest) {
+		if (new_line && !hottest) {
 			disassembly_arrows(s, nr, i, true, p->utf8, arrows);
 			add_source_line(g, &c, r, h, &s[i], arrows);
 		}
 		file = s[i].file;
 		line = s[i].line;
 		disassembly_arrows(s, nr, i, false, p->utf8, arrows);
-		add_instruction_row(g, &c, r, h, &s[i], r->hottest ? "" : arrows, !r->hottest);
+		add_instruction_row(g, &c, r, h, &s[i], hottest ? "" : arrows, !hottest);
 	}
 	free(s);
 	grid_show(g, p);
@@ -184,7 +184,7 @@ static void show_asm_view(struct report *r, const struct view_instance *v, struc
 	hot_read_code_bytes(r, hot, shown);
 	for (uint32_t i = 0; i < shown; i++) {
 		if (hot[i].place.bytes)
-			show_asm_of_function(r, total, &hot[i], hit, p);
+			show_asm_of_function(r, total, &hot[i], hit, v->options.hottest, p);
 		if (hot[i].place.bytes && hot[i].place.read_ns)
 			print_when_bytes_were_read(r, &hot[i], hit, p);
 		if (!hot[i].place.bytes)

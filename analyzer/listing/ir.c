@@ -262,7 +262,7 @@ static bool line_is_near_samples(const struct listing *l, uint32_t n, uint32_t *
 	return false;
 }
 
-static void show_listing(struct report *r, struct listing *l, struct page *p)
+static void show_listing(struct report *r, struct listing *l, bool hottest, struct page *p)
 {
 	double all = report_measure(r, &l->split->total[r->event]);
 	struct grid *g = grid_create("ir", "%s of process %u: %.1f %% of all samples (%.0f)", l->s->name ? l->s->name : "source",
@@ -271,12 +271,12 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 	uint32_t next = 0;
 
 	add_ir_columns(g, &c, r, l, p);
-	if (r->hottest)
+	if (hottest)
 		qsort_r(l->line, l->nr, sizeof(*l->line), compare_line_costs, l);
 	else
 		grid_show_all_rows(g);
 	for (uint32_t n = 0; n < l->nr; n++)
-		if (r->hottest ? l->line[n].sum[r->event]->samples > 0 : line_is_near_samples(l, n, &next))
+		if (hottest ? l->line[n].sum[r->event]->samples > 0 : line_is_near_samples(l, n, &next))
 			add_line_row(g, &c, l, &l->line[n]);
 	grid_show(g, p);
 }
@@ -316,7 +316,7 @@ static void show_ir_view(struct report *r, const struct view_instance *v, struct
 
 		if (listing_make(r, v, &r->model->sources.at[i], NULL, splits, &l)) {
 			if (l.samples > 0 || l.executed) {
-				show_listing(r, &l, p);
+				show_listing(r, &l, v->options.hottest, p);
 				shown++;
 			} else {
 				quiet++;
@@ -333,7 +333,7 @@ static void show_ir_view(struct report *r, const struct view_instance *v, struct
 			if (p->form == PAGE_TEXT && p->top && l.total < COLD * report_measure(r, &l.split->total[r->event]))
 				cold++;
 			else
-				show_listing(r, &l, p);
+				show_listing(r, &l, v->options.hottest, p);
 			shown++;
 		}
 		listing_fini(&l);

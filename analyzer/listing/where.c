@@ -83,7 +83,7 @@ static void add_cause_row(struct grid *g, const struct row_columns *c, double lo
 
 #define FIXED_ROWS 3
 
-static void show_stalls_summary(struct report *r, const struct summary *s, struct page *p)
+static void show_stalls_summary(struct report *r, const struct summary *s, FILE *svg, struct page *p)
 {
 	struct grid *g = grid_create("summary", "Where the %s went", strcmp(report_unit(r), "ns") == 0 ? "time" : report_unit(r));
 	struct row_columns c = { grid_column(g, "at_least", "at least", CELL_PERCENT, 0, 0),
@@ -116,8 +116,8 @@ static void show_stalls_summary(struct report *r, const struct summary *s, struc
 	if (s->user - s->known > 0.0005 * s->all)
 		add_cause_row(g, &c, s->user - s->known, s->user - s->known, s->all, "not_analyzed", "not analyzed", "", picture, &nr);
 	grid_show(g, p);
-	if (r->svg)
-		bounds_svg(strcmp(report_unit(r), "ns") == 0 ? "Where the time went" : "Where the cycles went", picture, nr, r->svg);
+	if (svg)
+		bounds_svg(strcmp(report_unit(r), "ns") == 0 ? "Where the time went" : "Where the cycles went", picture, nr, svg);
 }
 
 /* A function or a component, which is a row of a table. */
@@ -264,7 +264,7 @@ static void show_stalls_view(struct report *r, const struct view_instance *v, st
 	s.bounds = all.sum.bounds;
 	add_kernel_bounds(r, &s);
 	if (s.all > 0) {
-		show_stalls_summary(r, &s, p);
+		show_stalls_summary(r, &s, v->options.svg, p);
 		if (v->group[2])
 			show_component_losses(r, v, &s, p);
 		show_function_losses(r, &all, &s, p);

@@ -51,12 +51,9 @@ struct report {
 	const struct filter_arguments *arguments;
 	const char *level; /* --level, or NULL */
 	bool stack_only;
-	bool hottest; /* listings: the hottest lines instead of the whole text */
 	bool stacks; /* a view or filter needs TABLE_STACK, so stacks are collected */
 	bool without_lines; /* lines of code that is not generated are not looked up */
 	bool has_stacks; /* the trace has call stacks: bytes, or return addresses */
-	const char *resources; /* file of rules for --view resources, or NULL */
-	FILE *svg; /* file for a view's picture, or NULL */
 	bool addresses; /* a view wants addresses, computed where they were not sampled */
 	uint64_t first_ns, last_ns; /* times of the samples that pass the filter */
 	double samples;		    /* number of samples that pass the filter */

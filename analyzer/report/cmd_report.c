@@ -183,15 +183,14 @@ static void ask_views_or_report(void *context, struct report *r)
 
 	if (!a->arguments->nr_views && !a->arguments->each)
 		default_report_ask(&a->report, r, a->arguments->page.form == PAGE_JSON);
-	r->hottest = a->arguments->hottest;
 	r->per_process = a->arguments->per_process;
 	r->assumed = a->arguments->assumed;
 	r->is_assumed = a->arguments->is_assumed;
 	r->nr_assumed = a->arguments->nr_assumed;
 	r->processor = a->arguments->processor;
-	r->resources = a->arguments->resources;
 	for (int i = 0; i < a->arguments->nr_views; i++) {
 		a->shown[i].view = a->arguments->view[i];
+		a->shown[i].options = (struct view_options){ .hottest = a->arguments->hottest, .resources = a->arguments->resources };
 		a->shown[i].view->prepare(r, &a->shown[i]);
 	}
 }
@@ -218,7 +217,8 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 			message_print("%s", d.text);
 			return CMD_FAILED;
 		}
-		r->svg = picture.to;
+		for (int i = 0; i < args->nr_views; i++)
+			a->shown[i].options.svg = picture.to;
 	}
 	page.top = args->page.top < 0 ? VIEW_ROWS : args->page.top;
 	page.intervals = args->intervals;
@@ -229,9 +229,8 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 		a->shown[i].view->show(r, &a->shown[i], &page);
 	if (args->sort && !page.sorted)
 		say_not_sorted(&page, args->sort);
-	if (r->svg && (ret = output_file_end(&picture, &d)) != 0)
+	if (args->svg && (ret = output_file_end(&picture, &d)) != 0)
 		message_print("%s", d.text);
-	r->svg = NULL;
 	return page_finish(&page, ret ? CMD_FAILED : CMD_DONE);
 }
 

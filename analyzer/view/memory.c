@@ -196,8 +196,8 @@ static void show_memory_view(struct report *r, const struct view_instance *v, st
 		page_sentence(p,
 				"No sample has an address: record with --registers all (generated code), --event page-faults@1, or a "
 				"precise memory event where there is one.");
-		if (s && r->svg)
-			memory_svg(r, s, r->svg);
+		if (s && v->options.svg)
+			memory_svg(r, s, v->options.svg);
 		return;
 	}
 	if (accesses_settle(s, r->model)) {
@@ -218,8 +218,8 @@ static void show_memory_view(struct report *r, const struct view_instance *v, st
 	if (s->thinning)
 		page_sentence(p, "(1 in %llu of the %.0f samples with an address is used, evenly over the recording; counts and pages are "
 			      "of these)", 1ull << s->thinning, s->seen);
-	if (r->svg)
-		memory_svg(r, s, r->svg);
+	if (v->options.svg)
+		memory_svg(r, s, v->options.svg);
 }
 
 const struct view view_memory = { "memory", "accesses by component and region: sequential, strided, random; strides; pages; pictures",

@@ -13,9 +13,17 @@
 
 #define VIEW_GROUPS_MAX (2 * LEVELS_MAX)
 
-/* A view that is shown, and the sums that it asked for. */
+/* Options of single views. The command sets them before the view's functions are called; all zero are the defaults. */
+struct view_options {
+	bool hottest; /* ir, asm: only the hottest lines of a listing, in the order of their cost */
+	const char *resources; /* resources, critical: file of rules for what calls wait for, or NULL */
+	FILE *svg; /* memory, stalls: stream for the view's picture, which the command closes, or NULL */
+};
+
+/* A view that is shown, its options, and the sums that it asked for. */
 struct view_instance {
 	const struct view *view;
+	struct view_options options;
 	struct report_group *group[VIEW_GROUPS_MAX];
 	void *state; /* made by report_add_state(), or NULL */
 };

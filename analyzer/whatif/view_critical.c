@@ -202,7 +202,7 @@ static void show_critical_view(struct report *r, const struct view_instance *v, 
 	struct predictor p = { .g = NULL };
 	struct step_graph g = { .nr_steps = 0 };
 	struct diag d = { "" };
-	int ret = t ? timeline_make(t, r->resources, &d) : diag_fail(&d, ENOMEM, "out of memory");
+	int ret = t ? timeline_make(t, v->options.resources, &d) : diag_fail(&d, ENOMEM, "out of memory");
 
 	ret = ret ? ret : step_graph_make(t, r->arguments->mark, &g, &d);
 	ret = ret ? ret : predictor_init(&p, &g, NULL, &d);

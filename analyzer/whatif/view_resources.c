@@ -208,7 +208,8 @@ static void show_resources_view(struct report *r, const struct view_instance *v,
 	struct timeline *t = v->state;
 	struct diag d = { "" };
 
-	if (t && timeline_make(t, r->resources, &d) == 0)
+	(void)r;
+	if (t && timeline_make(t, v->options.resources, &d) == 0)
 		whole_show_resources(t, p);
 	else
 		page_reason(p, t ? d.text : "out of memory");

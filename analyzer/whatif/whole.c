@@ -76,7 +76,7 @@ void whole_put_json(struct timeline *t, FILE *to)
 {
 	struct parts_of_page a = { .t = t, .ret = 0 };
 
-	if (!t || timeline_make(t, t->report->resources, &a.d)) {
+	if (!t || timeline_make(t, NULL, &a.d)) {
 		fputs("null", to);
 		return;
 	}
