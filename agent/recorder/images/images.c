@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/images/images.h"
 
-#include "agent/recorder/images/debug_file.h"
 #include "agent/recorder/images/debuginfod.h"
-#include "agent/recorder/images/elf_prune.h"
-#include "agent/recorder/images/go_module.h"
-#include "agent/recorder/images/image_code.h"
-#include "agent/recorder/images/written_files.h"
-#include "agent/recorder/process/proc_mem.h"
+#include "agent/recorder/images/image_files.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/mapping_kind.h"
-#include "jitreg/base/regular_file.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define PAGE_SHIFT ELF_THIN_PAGE_SHIFT
 #define SEEN_PAGES 1024u /* slots per process; a page is looked up again if another one took its slot */
 #define COUNTED_LINES 256u /* slots per process for lines with samples, used in the same way */
 #define PENDING_MAX 256u
@@ -31,42 +18,6 @@
 #define MAPPINGS_FIRST 16u
 #define MAPPINGS_MAX (1u << 20) /* per process; more than the kernel's default limit of mappings */
 #define ENDED_SETTLES 200u /* drains for which an ended process is remembered, because rings are drained one after another */
-#define EARLY_BYTES (4u << 20)	     /* bytes of files that are written at once while the host runs */
-#define EARLY_FILE_BYTES (1u << 20) /* bytes of one such file; larger ones are written at the end, without unused parts */
-#define EARLY_FILES 256u /* number of such files that are kept in a list, because their code is written at the end */
-#define BUILD_ID_MAX 20
-#define FETCHED_PART 100u /* a debug file is fetched for an image with more than 1/FETCHED_PART of the samples */
-#define COMPARED_BYTES 16384u
-#define OTHER_DESCRIPTORS 64u /* descriptors that the recorder may need beside files of images */
-#define DELETED " (deleted)"
-#define REPLACED "the file was replaced after it was mapped"
-
-struct image {
-	struct image *next;
-	struct image *next_needed;
-	int fd; /* -1: not open */
-	uint32_t pid; /* process in whose view of the file system it was opened */
-	bool needed, opened; /* opened: bytes, device and inode are known */
-	uint64_t bytes, device, inode; /* size, device and inode of the opened file */
-	uint64_t *seen; /* a bit per page of the file, set if an address in it was seen; NULL without memory */
-	uint32_t *samples; /* number of samples per line of the file (IMAGE_CODE_LINE_SHIFT); NULL: its code is not wanted, or no memory */
-	bool vdso;
-	int error;
-	bool by_guest; /* only guests reported the path, so it may contain links */
-	uint32_t build_id_bytes;
-	unsigned char build_id[BUILD_ID_MAX]; /* build id of the mapped file, as the kernel or the guest reported it */
-	uint32_t own_id_bytes;
-	unsigned char own_id[BUILD_ID_MAX]; /* build id of the opened file, which may be another one; own_id_bytes 0: none, or unknown */
-	struct file_identity identity;	    /* identity of the mapped file, if its build id is not reported */
-	char path[]; /* path of the mapping */
-};
-
-struct range {
-	uint64_t start, end;
-	uint64_t to_file; /* file offset minus address */
-	uint64_t time_ns;
-	struct image *image;
-};
 
 struct pending {
 	uint64_t address;
@@ -89,7 +40,7 @@ struct process {
 	uint32_t pid;
 	uint32_t nr, capacity;
 	uint64_t exec_ns; /* time of the last exec; no mapping is older */
-	struct range *mapping; /* sorted by start, disjoint */
+	struct image_mapping *mapping; /* sorted by start, disjoint */
 	struct caches *caches; /* NULL before the first sample, after the end, and without memory */
 	unsigned ended; /* 1 + number of drains since its end; 0: it lives */
 	uint64_t end_ns;
@@ -98,43 +49,23 @@ struct process {
 };
 
 #define BUCKETS 4096u
-#define KEY_BYTES ELF_BUILD_ID_TEXT
 struct images {
-	bool frames; /* unwind tables are wanted */
-	bool past, other_kernel; /* set by images_set_past() */
+	struct image_files files;
 	struct process *process[BUCKETS];
 	bool unsettled; /* an address waits for its mapping, or a process has exited */
 	struct process *last; /* most samples in a row come from one process */
 	struct process *late; /* the last sampled process without caches of its own, which uses late_caches */
 	struct caches late_caches;
 	struct image *image[BUCKETS];
-	struct image *needed; /* images whose file is to be written */
-	struct image *early;  /* images whose file is written, but not their code */
-	uint32_t nr_early;
-	uint32_t nr_open, open_max; /* open files, and their limit; other files are opened again when they are written */
-	struct debuginfod *servers; /* NULL: nothing is fetched */
-	uint64_t nr_counted; /* samples in all images, when they are written */
-	struct image_code *code; /* NULL: not wanted */
 	uint32_t elsewhere; /* samples in no image */
-	struct written_files written;
-	struct images_missing gone, replaced;
-	bool (*is_over)(void *context); /* returns true if no time is left for files; NULL: there is time */
-	void *over_context;
-	uint32_t nr_left_out;
-	uint64_t debug_bytes_left; /* bytes of debug files that may still be read whole, or unpacked */
 };
 
 int images_create(bool frames, struct images **out)
 {
-	struct rlimit files;
-
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	(*out)->frames = frames;
-	(*out)->debug_bytes_left = DEBUG_FILE_BYTES_ALL;
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > OTHER_DESCRIPTORS)
-		(*out)->open_max = files.rlim_cur > UINT32_MAX ? UINT32_MAX : (uint32_t)(files.rlim_cur - OTHER_DESCRIPTORS) / 2;
+	image_files_init(&(*out)->files, frames);
 	return 0;
 }
 
@@ -142,37 +73,37 @@ int images_keep_code(struct images *i, uint64_t limit_bytes)
 {
 	if (!limit_bytes)
 		return 0;
-	i->code = image_code_create(limit_bytes);
-	return i->code ? 0 : -ENOMEM;
+	i->files.code = image_code_create(limit_bytes);
+	return i->files.code ? 0 : -ENOMEM;
 }
 
 void images_fetch(struct images *i, bool asked)
 {
-	i->servers = debuginfod_create(asked);
+	i->files.servers = debuginfod_create(asked);
 }
 
 const char *images_fetch_problem(const struct images *i)
 {
-	return debuginfod_problem(i->servers);
+	return debuginfod_problem(i->files.servers);
 }
 
 void images_set_limit(struct images *i, bool (*is_over)(void *context), void *context)
 {
-	i->is_over = is_over;
-	i->over_context = context;
-	if (i->servers)
-		debuginfod_set_limit(i->servers, is_over, context);
+	i->files.is_over = is_over;
+	i->files.over_context = context;
+	if (i->files.servers)
+		debuginfod_set_limit(i->files.servers, is_over, context);
 }
 
 uint32_t images_left_out(const struct images *i)
 {
-	return i->nr_left_out;
+	return i->files.nr_left_out;
 }
 
 void images_set_past(struct images *i, bool same_kernel)
 {
-	i->past = true;
-	i->other_kernel = !same_kernel;
+	i->files.past = true;
+	i->files.other_kernel = !same_kernel;
 }
 
 static struct process **slot_of_process(struct images *i, uint32_t pid)
@@ -238,9 +169,7 @@ void images_destroy(struct images *i)
 		while (i->process[b])
 			forget_process(i, i->process[b]->pid);
 	}
-	image_code_destroy(i->code);
-	debuginfod_destroy(i->servers);
-	written_files_fini(&i->written);
+	image_files_fini(&i->files);
 	free(i);
 }
 
@@ -269,11 +198,6 @@ void images_note_exit(struct images *i, uint32_t pid, uint64_t time_ns)
 		drop_caches(i, p);
 	}
 	i->unsettled = true;
-}
-
-static bool build_ids_are_same(const unsigned char *a, uint32_t a_bytes, const unsigned char *b, size_t b_bytes)
-{
-	return a_bytes && a_bytes == b_bytes && memcmp(a, b, b_bytes) == 0;
 }
 
 /*
@@ -363,7 +287,7 @@ static bool mapping_is_known_already(const struct process *p, const struct mappi
 }
 
 /* Inserts a mapping, which replaces what it overlaps.  Does nothing if there are too many, or if memory runs out. */
-static void insert(struct process *p, struct range new)
+static void insert(struct process *p, struct image_mapping new)
 {
 	const uint64_t address = new.start;
 	uint32_t from, to;
@@ -372,7 +296,7 @@ static void insert(struct process *p, struct range new)
 		return;
 	if (p->nr + 2 > p->capacity) {
 		uint32_t capacity = p->capacity ? 2 * p->capacity : MAPPINGS_FIRST;
-		struct range *bigger = realloc(p->mapping, capacity * sizeof(*bigger));
+		struct image_mapping *bigger = realloc(p->mapping, capacity * sizeof(*bigger));
 
 		if (!bigger)
 			return;
@@ -382,7 +306,7 @@ static void insert(struct process *p, struct range new)
 	from = index_of_mapping_from(p, address);
 	/* A mapping that is overlapped keeps its parts outside of the new one. */
 	if (from < p->nr && p->mapping[from].start < address) {
-		struct range behind = p->mapping[from];
+		struct image_mapping behind = p->mapping[from];
 
 		p->mapping[from].end = address;
 		from++;
@@ -405,13 +329,13 @@ static void insert(struct process *p, struct range new)
 }
 
 /* Inserts a mapping without a file where no image is mapped.  Text that a program has moved into large pages is still its image's. */
-static void insert_beside_images(struct process *p, struct range new)
+static void insert_beside_images(struct process *p, struct image_mapping new)
 {
 	const uint64_t end = new.end;
 
 	while (new.start < end) {
 		uint32_t at = index_of_mapping_from(p, new.start);
-		struct range image = { end, end, 0, 0, NULL };
+		struct image_mapping image = { end, end, 0, 0, NULL };
 
 		while (at < p->nr && !p->mapping[at].image)
 			at++;
@@ -428,10 +352,10 @@ void images_add_mapping(struct images *i, const struct mapping *m, uint64_t time
 {
 	struct process *p = get_process(i, m->pid);
 	struct mapping of = *m;
-	struct range new = { m->address, m->address + m->bytes, m->offset - m->address, time_ns, NULL };
+	struct image_mapping new = { m->address, m->address + m->bytes, m->offset - m->address, time_ns, NULL };
 
 	of.path_bytes = strnlen(m->path, m->path_bytes);
-	if (of.build_id_bytes > BUILD_ID_MAX)
+	if (of.build_id_bytes > IMAGE_BUILD_ID_MAX)
 		of.build_id_bytes = 0;
 	if (!p || time_ns < p->exec_ns || new.end < new.start || m->bytes == 0 || mapping_is_known_already(p, &of))
 		return;
@@ -447,7 +371,7 @@ void images_add_mapping(struct images *i, const struct mapping *m, uint64_t time
 void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid, uint64_t time_ns)
 {
 	struct process *parent = *slot_of_process(i, ppid), *child = *slot_of_process(i, pid);
-	struct range *copy;
+	struct image_mapping *copy;
 
 	if (child && child->ended && child->end_ns < time_ns)
 		forget_process(i, pid); /* the process number was used again */
@@ -464,184 +388,9 @@ void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid, uint64_t ti
 	child->capacity = parent->nr + 2;
 }
 
-static void close_image_file(struct images *i, struct image *m)
-{
-	if (m->fd < 0)
-		return;
-	close(m->fd);
-	m->fd = -1;
-	i->nr_open--;
-}
-
-/* Opens a file for an import, whose processes have exited.  If the build id of the mapping is known, and the file at the path does not have
- * it, the copy in perf's cache is opened, if there is one.  Returns -1 and errno if no file can be opened. */
-static int open_of_the_past(const struct image *m)
-{
-	int fd = regular_file_open(m->path), kept;
-
-	if (!m->build_id_bytes || (fd >= 0 && debug_file_has_id(fd, m->build_id, m->build_id_bytes)))
-		return fd;
-	kept = debug_file_open_kept(m->build_id, m->build_id_bytes);
-	if (kept < 0)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return kept;
-}
-
-/* Opens a file where its process looks for it, which may be in a container.  /proc names a file below a root directory inside of another
- * mount namespace by its whole path there. */
-static int open_in_process_root(const struct image *m)
-{
-	uint32_t pid = proc_mem_number_in_proc(m->pid);
-	char path[4200], root[PATH_MAX];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path);
-	fd = regular_file_open(path);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%u/root", pid);
-	n = readlink(path, root, sizeof(root));
-	if (n <= 1 || n == sizeof(root) || strncmp(m->path, root, (size_t)n) != 0 || m->path[n] != '/')
-		return -1;
-	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path + n);
-	return regular_file_open(path);
-}
-
-/* Opens the file of the mapping itself, whatever its path (needs privileges), or the program that the process runs if it has the mapping's
- * path. */
-static int open_where_mapped(const struct image *m, const struct range *at)
-{
-	uint32_t pid = proc_mem_number_in_proc(m->pid);
-	char path[64], exe[PATH_MAX];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)at->start, (unsigned long long)at->end);
-	fd = regular_file_open(path);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
-	n = readlink(path, exe, sizeof(exe));
-	return n == (ssize_t)strlen(m->path) && memcmp(exe, m->path, (size_t)n) == 0 ? regular_file_open(path) : -1;
-}
-
-/* Opens a file again that was closed so that the recorder does not run out of descriptors.  Sets m->error if that fails, or if it is
- * another file. */
-static void reopen_image_file(struct images *i, struct image *m)
-{
-	struct stat st;
-
-	if (m->fd >= 0 || !m->opened || m->error)
-		return;
-	m->fd = i->past ? open_of_the_past(m) : open_in_process_root(m);
-	if (m->fd < 0 && !i->past)
-		m->fd = regular_file_open(m->path);
-	if (m->fd < 0) {
-		m->error = errno;
-		return;
-	}
-	i->nr_open++;
-	if (fstat(m->fd, &st) || (uint64_t)st.st_dev != m->device || (uint64_t)st.st_ino != m->inode)
-		m->error = ESTALE;
-}
-
-/* Is a file that cannot be opened any more no ELF file?  The mapping is read in the process's memory, if it is of the beginning of the
- * file. */
-static bool mapping_is_no_elf(const struct range *at, uint32_t pid)
-{
-	char magic[SELFMAG];
-
-	return at->to_file + at->start == 0 && proc_mem_read((pid_t)pid, at->start, magic, sizeof(magic)) == 0 &&
-	       memcmp(magic, ELFMAG, SELFMAG) != 0;
-}
-
-/* Does the file have other code than the process?  Called for a file without a reported build id, which may have come to the path after
- * another one was mapped from there.  A few bytes may differ, because a debugger or the host itself may have changed instructions. */
-static bool file_differs_from_memory(const struct range *at, uint32_t pid)
-{
-	char file[COMPARED_BYTES], memory[COMPARED_BYTES];
-	size_t bytes = at->end - at->start < COMPARED_BYTES ? at->end - at->start : COMPARED_BYTES, different = 0;
-	ssize_t n = pread(at->image->fd, file, bytes, (off_t)(at->start + at->to_file));
-
-	if (n <= 0 || proc_mem_read((pid_t)pid, at->start, memory, (size_t)n))
-		return false;
-	for (ssize_t i = 0; i < n; i++)
-		different += file[i] != memory[i];
-	return different > (size_t)n / 64;
-}
-
-/* Opens an image's file, or sets m->error.  While the process lives, its own view comes first, because it may be in a container, or its
- * file deleted.  Returns true if the file has to stay open, because it could not be opened again by its path. */
-static bool open_image_file(struct images *i, struct image *m, const struct range *at)
-{
-	const size_t bytes = strlen(m->path), suffix = sizeof(DELETED) - 1;
-	const bool deleted = bytes > suffix && strcmp(m->path + bytes - suffix, DELETED) == 0;
-	bool keep = false;
-
-	m->fd = i->past ? open_of_the_past(m) : deleted ? -1 : open_in_process_root(m);
-	if (m->fd < 0 && !i->past) {
-		m->fd = open_where_mapped(m, at);
-		keep = m->fd >= 0;
-	}
-	if (m->fd < 0 && !i->past && !deleted)
-		m->fd = regular_file_open(m->path);
-	if (m->fd < 0)
-		m->error = deleted && mapping_is_no_elf(at, m->pid) ? ENOEXEC : deleted ? ENOENT : errno;
-	return keep;
-}
-
-static void read_own_build_id(struct image *m)
-{
-	struct elf_parts parts;
-
-	if (elf_parts_read_build_id(m->fd, &parts))
-		return;
-	m->own_id_bytes = parts.build_id_bytes <= BUILD_ID_MAX ? parts.build_id_bytes : 0;
-	memcpy(m->own_id, parts.build_id, m->own_id_bytes);
-	elf_parts_free(&parts);
-}
-
-static void mark_image_needed(struct images *i, const struct range *at, uint32_t pid)
-{
-	struct image *m = at->image;
-	bool keep = i->nr_open < i->open_max;
-	struct stat st;
-
-	if (m->needed)
-		return;
-	m->needed = true;
-	m->pid = pid;
-	m->next_needed = i->needed;
-	i->needed = m;
-	if (m->vdso) {
-		m->error = i->other_kernel ? ENOENT : 0;
-		return;
-	}
-	keep |= open_image_file(i, m, at);
-	i->nr_open += m->fd >= 0;
-	if (m->fd >= 0 && fstat(m->fd, &st) == 0) {
-		m->opened = true;
-		m->bytes = (uint64_t)st.st_size;
-		m->device = st.st_dev;
-		m->inode = st.st_ino;
-		read_own_build_id(m);
-		if (!m->build_id_bytes && file_identity_is_known(&m->identity) && !i->past && S_ISREG(st.st_mode) &&
-		    file_differs_from_memory(at, pid))
-			m->error = ESTALE;
-	}
-	m->seen = calloc((m->bytes >> PAGE_SHIFT) / 64 + 1, sizeof(*m->seen));
-	if (i->code && m->fd >= 0)
-		m->samples = calloc((m->bytes >> IMAGE_CODE_LINE_SHIFT) + 1, sizeof(*m->samples));
-	if (!keep && m->opened)
-		close_image_file(i, m);
-}
-
 static void mark_page_seen(struct image *m, uint64_t page)
 {
-	if (m->seen && page <= m->bytes >> PAGE_SHIFT)
+	if (m->seen && page <= m->bytes >> IMAGE_PAGE_SHIFT)
 		m->seen[page / 64] |= 1ull << page % 64;
 }
 
@@ -652,8 +401,8 @@ static bool mark_address_if_mapped(struct images *i, struct process *p, uint64_t
 	if (at >= p->nr || p->mapping[at].start > address)
 		return false;
 	if (p->mapping[at].image) {
-		mark_image_needed(i, &p->mapping[at], p->pid);
-		mark_page_seen(p->mapping[at].image, (address + p->mapping[at].to_file) >> PAGE_SHIFT);
+		image_files_need(&i->files, &p->mapping[at], p->pid);
+		mark_page_seen(p->mapping[at].image, (address + p->mapping[at].to_file) >> IMAGE_PAGE_SHIFT);
 	}
 	return true;
 }
@@ -673,7 +422,7 @@ static struct caches *get_caches(struct images *i, struct process *p)
 
 static void note_seen_address(struct images *i, struct process *p, uint64_t address, bool must)
 {
-	uint64_t page = address >> PAGE_SHIFT, *slot = &get_caches(i, p)->seen[page % SEEN_PAGES];
+	uint64_t page = address >> IMAGE_PAGE_SHIFT, *slot = &get_caches(i, p)->seen[page % SEEN_PAGES];
 
 	if (*slot == page)
 		return;
@@ -698,7 +447,7 @@ static void count_sample_of_line(struct images *i, struct process *p, uint64_t a
 		return;
 	}
 	note_seen_address(i, p, address, true);
-	if (!i->code)
+	if (!i->files.code)
 		return;
 	at = index_of_mapping_from(p, address);
 	if (at >= p->nr || p->mapping[at].start > address)
@@ -755,280 +504,22 @@ void images_settle(struct images *i)
 		}
 }
 
-static const char *key_of_image(const struct image *m, const struct elf_parts *parts, char key[KEY_BYTES])
-{
-	elf_parts_format_build_id(parts, key);
-	return parts->build_id_bytes ? key : m->path;
-}
-
-static bool has_mapped_build_id(const struct image *m, const struct elf_parts *parts)
-{
-	return !m->build_id_bytes ||
-	       (parts->build_id_bytes == m->build_id_bytes && memcmp(parts->build_id, m->build_id, m->build_id_bytes) == 0);
-}
-
-static void find_image_code(struct images *i, const struct image *m, struct elf_parts *parts)
-{
-	char key[KEY_BYTES];
-
-	image_code_find_functions(i->code, m->fd, key_of_image(m, parts, key), &m->identity, parts, m->samples,
-				  (m->bytes >> IMAGE_CODE_LINE_SHIFT) + 1);
-}
-
-/* Writes an IMAGE_FILE record with the first nr_parts of the parts. */
-static void write_image_file(const struct image *m, const char *key, const char *path, const struct elf_parts *parts, uint32_t nr_parts,
-			     const char *reason, struct trace_writer *w, uint64_t time_ns)
-{
-	struct trace_file_part part[ELF_PARTS_MAX];
-
-	for (uint32_t n = 0; n < nr_parts; n++)
-		part[n] = (struct trace_file_part){ parts->part[n].file_offset, { parts->part[n].bytes, parts->part[n].nr } };
-	TRACE_PUT(w, image_file, time_ns, 0, 0, .key = trace_string(key), .path = trace_string(path),
-		  .build_id = { parts->build_id, parts->build_id_bytes }, .file_bytes = parts->file_bytes, .reason = trace_string(reason),
-		  .parts = { part, nr_parts }, .device = m->identity.device, .inode = m->identity.inode,
-		  .generation = m->identity.generation);
-}
-
-static uint64_t nr_samples(const struct image *m)
-{
-	uint64_t sum = 0;
-
-	for (uint64_t line = 0; m->samples && line <= m->bytes >> IMAGE_CODE_LINE_SHIFT; line++)
-		sum += m->samples[line];
-	return sum;
-}
-
-/* Has the image enough samples to fetch its debug file?  If samples are not counted by image, all images have. */
-static bool is_worth_fetching(const struct images *i, const struct image *m)
-{
-	return !m->samples || nr_samples(m) * FETCHED_PART > i->nr_counted;
-}
-
-/* Finds the symbols of a file without .symtab in other files.  Returns false if it has .symtab, or if none are found, and then where says
- * why files that are there do not count. */
-static bool find_symbols(struct images *i, const struct image *m, const struct elf_parts *parts, struct elf_parts *symbols,
-			 char where[DEBUG_FILE_TEXT])
-{
-	struct debuginfod *servers = !parts->has_symbols && i->servers && is_worth_fetching(i, m) ? i->servers : NULL;
-	uint32_t pid = i->past ? 0 : proc_mem_number_in_proc(m->pid);
-
-	return !parts->has_symbols && debug_file_find(parts, m->fd, m->path, pid, servers, &i->debug_bytes_left, symbols, where);
-}
-
-static void add_missing(struct images_missing *missing, const char *path)
-{
-	if (missing->nr++ == 0)
-		snprintf(missing->first, sizeof(missing->first), "%s", path);
-}
-
 const struct images_missing *images_gone(const struct images *i)
 {
-	return &i->gone;
+	return &i->files.gone;
 }
 
 const struct images_missing *images_replaced(const struct images *i)
 {
-	return &i->replaced;
-}
-
-/*
- * Writes the records of a file that was read.  pruned: no sample comes any more.  Its parts are written unless a copy of it has them
- * already.  The same goes for the symbols of its debug file, which may be found for one copy and not for another, since each is searched
- * for in its own process's root.
- */
-static void write_readable_image(struct images *i, struct image *m, struct elf_parts *parts, bool pruned, struct trace_writer *w,
-				 uint64_t time_ns)
-{
-	const struct elf_seen seen = { m->seen, (m->bytes >> PAGE_SHIFT) + 1 };
-	char text[KEY_BYTES], where[DEBUG_FILE_TEXT] = "";
-	const char *key = key_of_image(m, parts, text), *reason = parts->left_out ? parts->left_out : "";
-	struct written_file file = { (char *)key, m->path, parts->file_bytes, m->identity, m->device, m->inode, parts->has_symbols };
-	struct written_file *copy = parts->build_id_bytes ? written_files_find(&i->written, &file) : NULL;
-	struct elf_parts symbols = { 0 };
-	bool found;
-
-	if (copy && !written_files_lack_path(&i->written, &file, m->by_guest))
-		return;
-	found = !(copy && copy->has_symbols) && !m->vdso && find_symbols(i, m, parts, &symbols, where);
-	if (pruned && !copy)
-		elf_prune(parts, parts, &seen);
-	if (pruned && found)
-		elf_prune(&symbols, parts, &seen);
-	if (copy) {
-		write_image_file(m, key, m->path, parts, 0, TRACE_COPY, w, time_ns);
-		copy->has_symbols |= found;
-	} else {
-		write_image_file(m, key, m->path, parts, parts->nr, *reason || found ? reason : where, w, time_ns);
-	}
-	if (found)
-		write_image_file(m, key, where, &symbols, symbols.nr, TRACE_DEBUG_FILE, w, time_ns);
-	elf_parts_free(&symbols);
-	file.has_symbols |= found;
-	if (parts->build_id_bytes)
-		written_files_add(&i->written, &file);
-}
-
-/* Writes an image's file, or why it cannot be read.  all: samples may still come, so nothing is pruned. */
-static void write_image(struct images *i, struct image *m, bool all, struct trace_writer *w, uint64_t time_ns)
-{
-	struct elf_parts parts = { 0 };
-	char text[KEY_BYTES];
-	const char *reason = "";
-	int ret = m->error ? -m->error : m->vdso ? elf_parts_read_vdso(&parts) : elf_parts_read(m->fd, i->frames, &parts);
-
-	if (ret) {
-		if (!m->vdso)
-			add_missing(&i->gone, m->path);
-		reason = ret == -ENOEXEC ? TRACE_NOT_ELF :
-			 ret == -ESTALE	 ? REPLACED :
-			 ret == -EBADMSG ? "not a supported ELF file" :
-					   strerror(-ret);
-		ret = -1;
-	} else if (!has_mapped_build_id(m, &parts)) {
-		elf_parts_free(&parts);
-		add_missing(&i->replaced, m->path);
-		reason = REPLACED;
-		ret = -1;
-	}
-	if (ret) { /* other records refer to the image by this build id */
-		memcpy(parts.build_id, m->build_id, m->build_id_bytes);
-		parts.build_id_bytes = m->build_id_bytes;
-		write_image_file(m, key_of_image(m, &parts, text), m->path, &parts, 0, reason, w, time_ns);
-	} else {
-		if (!m->vdso)
-			go_module_add(m->fd, &parts);
-		if (!all && i->code && m->samples)
-			find_image_code(i, m, &parts);
-		write_readable_image(i, m, &parts, !all && m->seen && !m->vdso, w, time_ns);
-	}
-	trace_writer_flush(w, TRACE_CHUNK_FILES);
-	elf_parts_free(&parts);
-}
-
-/* Writes the first image of the list that is not larger than bytes, and removes it from there.  Returns its size, or UINT64_MAX if there is
- * none. */
-static uint64_t write_next_image(struct images *i, uint64_t bytes, bool all, struct trace_writer *w, uint64_t time_ns)
-{
-	struct image **slot = &i->needed, *m;
-
-	while (*slot && (*slot)->bytes > bytes)
-		slot = &(*slot)->next_needed;
-	m = *slot;
-	if (!m)
-		return UINT64_MAX;
-	*slot = m->next_needed;
-	reopen_image_file(i, m);
-	write_image(i, m, all, w, time_ns);
-	if (all && m->samples && i->nr_early < EARLY_FILES) { /* the image is kept, because its code is written at the end */
-		m->next_needed = i->early;
-		i->early = m;
-		i->nr_early++;
-		if (i->nr_open <= i->open_max)
-			return m->bytes;
-	}
-	close_image_file(i, m);
-	return m->bytes;
+	return &i->files.replaced;
 }
 
 void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_ns)
 {
-	uint64_t sum = 0, bytes;
-
-	if (i->servers) /* while symbols are fetched, rings would not be drained, so all files wait for the end */
-		return;
-	while (sum < EARLY_BYTES && (bytes = write_next_image(i, EARLY_FILE_BYTES, true, w, time_ns)) != UINT64_MAX)
-		sum += bytes;
-}
-
-static void find_code_of_early_image(struct images *i, struct image *m)
-{
-	struct elf_parts parts;
-
-	reopen_image_file(i, m);
-	if (!m->error && elf_parts_read(m->fd, i->frames, &parts) == 0) {
-		if (has_mapped_build_id(m, &parts))
-			find_image_code(i, m, &parts);
-		elf_parts_free(&parts);
-	}
-	close_image_file(i, m);
-}
-
-/*
- * Are two images one file, or copies of it?  Copies have one build id, and the kernel and the guest may have different names for one file.
- * The parts are written once, so their seen pages are shared.  If copies were stripped differently, one may have the symbols that the other
- * one lacks.
- */
-static bool images_are_same_file(const struct image *m, const struct image *n)
-{
-	if (!m->seen || !n->seen || !m->opened || !n->opened)
-		return false;
-	return build_ids_are_same(m->own_id, m->own_id_bytes, n->own_id, n->own_id_bytes) ||
-	       (m->device == n->device && m->inode == n->inode);
-}
-
-static void share_seen_pages(struct image *m, struct image *n)
-{
-	const uint64_t bytes = m->bytes < n->bytes ? m->bytes : n->bytes;
-	const bool are_copies = m->bytes == n->bytes && m->samples && n->samples;
-
-	for (uint64_t line = 0; are_copies && line <= bytes >> IMAGE_CODE_LINE_SHIFT; line++)
-		if (n->samples[line]) {
-			m->samples[line] += n->samples[line];
-			n->samples[line] = 0;
-		}
-	for (uint64_t word = 0; word <= (bytes >> PAGE_SHIFT) / 64; word++)
-		m->seen[word] = n->seen[word] |= m->seen[word];
-}
-
-static void share_pages_of_same_files(struct image *first)
-{
-	/* A may be B's copy by build id, and B the same file as C by inode, while A and C do not match.  A gets C's pages from B in the
-	 * second pass. */
-	for (int twice = 0; twice < 2; twice++)
-		for (struct image *m = first; m; m = m->next_needed)
-			for (struct image *n = m->next_needed; n; n = n->next_needed)
-				if (images_are_same_file(m, n))
-					share_seen_pages(m, n);
-}
-
-/* Moves images with a guest's path to the end of the list.  The record of a file has the kernel's path then, and the guest's is skipped,
- * since it may contain links. */
-static void put_paths_of_guests_last(struct images *i)
-{
-	struct image *guests = NULL, **end = &guests, **slot = &i->needed;
-
-	while (*slot) {
-		if (!(*slot)->by_guest) {
-			slot = &(*slot)->next_needed;
-			continue;
-		}
-		*end = *slot;
-		*slot = (*slot)->next_needed;
-		end = &(*end)->next_needed;
-	}
-	*end = NULL;
-	*slot = guests;
-}
-
-static bool has_no_time(const struct images *i)
-{
-	return i->is_over && i->is_over(i->over_context);
+	image_files_write_early(&i->files, w, time_ns);
 }
 
 void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns)
 {
-	put_paths_of_guests_last(i);
-	share_pages_of_same_files(i->needed);
-	share_pages_of_same_files(i->early);
-	for (struct image *m = i->needed; m && i->servers; m = m->next_needed)
-		i->nr_counted += nr_samples(m);
-	while (!has_no_time(i) && write_next_image(i, UINT64_MAX - 1, false, w, time_ns) != UINT64_MAX)
-		;
-	for (struct image *m = i->needed; m; m = m->next_needed)
-		i->nr_left_out++;
-	for (struct image *m = i->early; m && !has_no_time(i); m = m->next_needed)
-		find_code_of_early_image(i, m);
-	i->early = NULL;
-	if (i->code)
-		image_code_write(i->code, w, time_ns);
+	image_files_write(&i->files, w, time_ns);
 }

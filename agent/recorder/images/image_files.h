@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens the files of images that are needed, and writes what analysis needs of them into the trace.  images.c decides which image an
+ * address belongs to.  Context: thread.
+ */
+#ifndef TAILOR_IMAGE_FILES_H
+#define TAILOR_IMAGE_FILES_H
+
+#include "agent/recorder/images/elf_prune.h"
+#include "agent/recorder/images/image_code.h"
+#include "agent/recorder/images/images.h"
+#include "agent/recorder/images/written_files.h"
+
+#include <string.h>
+
+#define IMAGE_PAGE_SHIFT ELF_THIN_PAGE_SHIFT
+#define IMAGE_BUILD_ID_MAX 20
+
+struct debuginfod;
+
+/* A file that is mapped.  It is needed once an address in it was seen. */
+struct image {
+	struct image *next;
+	struct image *next_needed;
+	int fd; /* -1: not open */
+	uint32_t pid; /* process in whose view of the file system it was opened */
+	bool needed, opened; /* opened: bytes, device and inode are known */
+	uint64_t bytes, device, inode; /* size, device and inode of the opened file */
+	uint64_t *seen; /* a bit per page of the file, set if an address in it was seen; NULL without memory */
+	uint32_t *samples; /* number of samples per line of the file (IMAGE_CODE_LINE_SHIFT); NULL: its code is not wanted, or no memory */
+	bool vdso;
+	int error;
+	bool by_guest; /* only guests reported the path, so it may contain links */
+	uint32_t build_id_bytes;
+	unsigned char build_id[IMAGE_BUILD_ID_MAX]; /* build id of the mapped file, as the kernel or the guest reported it */
+	uint32_t own_id_bytes;
+	/* build id of the opened file, which may be another one; own_id_bytes 0: none, or unknown */
+	unsigned char own_id[IMAGE_BUILD_ID_MAX];
+	struct file_identity identity;	    /* identity of the mapped file, if its build id is not reported */
+	char path[]; /* path of the mapping */
+};
+
+/* A mapping of one process. */
+struct image_mapping {
+	uint64_t start, end;
+	uint64_t to_file; /* file offset minus address */
+	uint64_t time_ns;
+	struct image *image;
+};
+
+/* The files of all images of a recording. */
+struct image_files {
+	bool frames; /* unwind tables are wanted */
+	bool past, other_kernel; /* set by images_set_past() */
+	struct image *needed; /* images whose file is to be written */
+	struct image *early;  /* images whose file is written, but not their code */
+	uint32_t nr_early;
+	uint32_t nr_open, open_max; /* open files, and their limit; other files are opened again when they are written */
+	struct debuginfod *servers; /* NULL: nothing is fetched */
+	uint64_t nr_counted; /* samples in all images, when they are written */
+	struct image_code *code; /* NULL: not wanted */
+	struct written_files written;
+	struct images_missing gone, replaced;
+	bool (*is_over)(void *context); /* returns true if no time is left for files; NULL: there is time */
+	void *over_context;
+	uint32_t nr_left_out;
+	uint64_t debug_bytes_left; /* bytes of debug files that may still be read whole, or unpacked */
+};
+
+/* Returns false if one of the build ids is unknown (has no bytes). */
+static inline bool build_ids_are_same(const unsigned char *a, uint32_t a_bytes, const unsigned char *b, size_t b_bytes)
+{
+	return a_bytes && a_bytes == b_bytes && memcmp(a, b, b_bytes) == 0;
+}
+
+/* frames: as for images_create().  The other members are set before the first mapping. */
+void image_files_init(struct image_files *f, bool frames);
+/* Does not free the images, which belong to the caller. */
+void image_files_fini(struct image_files *f);
+/* Notes that an address was seen in at->image, which process pid has mapped at that place.  The first time, opens its file, and prepares
+ * image->seen and image->samples. */
+void image_files_need(struct image_files *f, const struct image_mapping *at, uint32_t pid);
+/* Do the work of images_write_early() and images_write(). */
+void image_files_write_early(struct image_files *f, struct trace_writer *w, uint64_t time_ns);
+void image_files_write(struct image_files *f, struct trace_writer *w, uint64_t time_ns);
+
+#endif
