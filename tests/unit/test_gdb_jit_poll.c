@@ -2,7 +2,7 @@
 /* Lists of the GDB JIT interface, read from a child process that makes them, honest and hostile. */
 #include "tests/unit/unit.h"
 
-#include "agent/recorder/process/gdb_jit_poll.h"
+#include "agent/recorder/jit_files/gdb_jit_poll.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 

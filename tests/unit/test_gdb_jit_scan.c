@@ -2,7 +2,7 @@
 /* Lists of the GDB JIT interface without a symbol, searched for in a child process beside what only looks like them. */
 #include "tests/unit/unit.h"
 
-#include "agent/recorder/process/gdb_jit_scan.h"
+#include "agent/recorder/jit_files/gdb_jit_scan.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #include "agent/recorder/images/kernel_names.h"
 #include "agent/recorder/jit_files/jit_files.h"
 #include "agent/recorder/jit_files/luajit.h"
-#include "agent/recorder/process/gdb_jit_poll.h"
+#include "agent/recorder/jit_files/gdb_jit_poll.h"
 #include "agent/recorder/recording/recording.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/hash_map.h"

@@ -9,9 +9,9 @@
  * entry that it has marked as passed.  Entries that are not remembered, because a limit was reached, cannot be marked, so the walk also
  * compares with one passed entry that it replaces ever less often (Brent's algorithm).
  */
-#include "agent/recorder/process/gdb_jit_poll.h"
+#include "agent/recorder/jit_files/gdb_jit_poll.h"
 
-#include "agent/recorder/process/gdb_jit_scan.h"
+#include "agent/recorder/jit_files/gdb_jit_scan.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/recorder/process/gdb_jit_scan.h"
+#include "agent/recorder/jit_files/gdb_jit_scan.h"
 
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
