@@ -17,7 +17,7 @@ static const struct event sampled_event = { .name = "task-clock", .unit = "ns", 
 /* A recording of so many of them. */
 static inline struct recording *sampled_recording(const char *path, int nr_events)
 {
-	const struct recording_options o = { .output = path, .image_code_bytes = 1 << 18 };
+	const struct recording_options o = { .output = path, .sources.image_code_bytes = 1 << 18 };
 	struct recording *r;
 	struct diag d;
 

@@ -35,6 +35,26 @@ static union {
 static const unsigned char no_elf[256] = "not an ELF file";
 static struct entry entries[6];
 
+/* Only one is used at a time. */
+static void *create_poll(struct trace_writer *w)
+{
+	static const struct name_source_options options;
+	static struct name_source_recording recording;
+	void *o;
+
+	recording = (struct name_source_recording){ .options = &options, .writer = w };
+	assert_int_equal(gdb_jit_poll_source.create(&recording, &o), 0);
+	return o;
+}
+
+static void note_mapping(void *o, pid_t pid, const char *path)
+{
+	const struct mapping m = { .pid = (uint32_t)pid, .address = 0x10000, .bytes = 4096, .prot = PROT_READ | PROT_EXEC, .path = path,
+				   .path_bytes = strlen(path) };
+
+	gdb_jit_poll_source.note_mapping(o, &m, 1);
+}
+
 static void end(pid_t pid)
 {
 	kill(pid, SIGKILL);
@@ -59,24 +79,24 @@ static void look(uint64_t found, uint64_t bad)
 {
 	char path[] = "/tmp/tailor-test-XXXXXX";
 	struct trace_writer *w;
-	struct gdb_jit_poll *o;
+	void *o;
 	struct diag d;
 	pid_t pid = child();
 
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
-	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
+	o = create_poll(w);
 	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
-	assert_int_equal(gdb_jit_poll_wait_ms(o, 1000000000), 10);
+	assert_int_equal(gdb_jit_poll_source.wait_ms(o, 1000000000), 10);
 	for (uint64_t n = 1; n < 10; n++)
-		gdb_jit_poll_lists(o, n * 2000000000u);
-	assert_int_equal(gdb_jit_poll_wait_ms(o, 18000000000u), 50); /* nothing was new for 10 s */
+		gdb_jit_poll_source.poll(o, n * 2000000000u);
+	assert_int_equal(gdb_jit_poll_source.wait_ms(o, 18000000000u), 50); /* nothing was new for 10 s */
 	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), found);
 	assert_int_equal(gdb_jit_poll_nr_bad_entries(o), bad);
 	end(pid);
-	gdb_jit_poll_lists(o, 30000000000u); /* it has gone: nothing happens */
-	assert_int_equal(gdb_jit_poll_wait_ms(o, 30000000000u), 0);
-	gdb_jit_poll_destroy(o);
+	gdb_jit_poll_source.poll(o, 30000000000u); /* it has gone: nothing happens */
+	assert_int_equal(gdb_jit_poll_source.wait_ms(o, 30000000000u), 0);
+	gdb_jit_poll_source.destroy(o);
 	trace_writer_close(w);
 	unlink(path);
 }
@@ -122,7 +142,7 @@ static void look_at_many(struct entry *many, int nr)
 {
 	char path[] = "/tmp/tailor-test-XXXXXX";
 	struct trace_writer *w;
-	struct gdb_jit_poll *o;
+	void *o;
 	struct diag d;
 	uint64_t read, now_ns = 1000000000;
 	pid_t pid;
@@ -136,12 +156,12 @@ static void look_at_many(struct entry *many, int nr)
 	pid = child();
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
-	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
+	o = create_poll(w);
 	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
 	assert_true(gdb_jit_poll_nr_elfs_found(o) < MANY / 10);
 	for (int n = 0; n < 10; n++) { /* within a second no walk begins anew */
 		read = gdb_jit_poll_nr_entries_read(o);
-		gdb_jit_poll_lists(o, now_ns += 1000000);
+		gdb_jit_poll_source.poll(o, now_ns += 1000000);
 		assert_true(gdb_jit_poll_nr_entries_read(o) - read < MANY / 10);
 	}
 	for (int n = 0; n < 100; n++) /* a second each */
@@ -149,15 +169,15 @@ static void look_at_many(struct entry *many, int nr)
 			break;
 	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), nr);
 	read = gdb_jit_poll_nr_entries_read(o);
-	gdb_jit_poll_lists(o, 2000000);
+	gdb_jit_poll_source.poll(o, 2000000);
 	assert_true(gdb_jit_poll_nr_entries_read(o) - read < MANY / 10);
 	for (int n = 0; n < 100; n++) /* whole walks find nothing new */
-		gdb_jit_poll_lists(o, now_ns += 2000000000);
+		gdb_jit_poll_source.poll(o, now_ns += 2000000000);
 	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), nr);
 	assert_int_equal(gdb_jit_poll_nr_bad_entries(o), 0);
 	assert_int_equal(gdb_jit_poll_nr_processes_cut(o), 0);
 	end(pid);
-	gdb_jit_poll_destroy(o);
+	gdb_jit_poll_source.destroy(o);
 	trace_writer_close(w);
 	unlink(path);
 }
@@ -177,7 +197,7 @@ static void a_ring_is_walked_around_once(void **state)
 {
 	char path[] = "/tmp/tailor-test-XXXXXX";
 	struct trace_writer *w;
-	struct gdb_jit_poll *o;
+	void *o;
 	struct diag d;
 	pid_t pid;
 
@@ -187,16 +207,16 @@ static void a_ring_is_walked_around_once(void **state)
 	pid = child();
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
-	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
+	o = create_poll(w);
 	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
-	assert_int_equal(gdb_jit_poll_wait_ms(o, 1000000000), 10);
+	assert_int_equal(gdb_jit_poll_source.wait_ms(o, 1000000000), 10);
 	for (uint64_t n = 1; n < 10; n++)
-		gdb_jit_poll_lists(o, n * 2000000000u);
-	assert_int_equal(gdb_jit_poll_wait_ms(o, 18000000000u), 50); /* nothing was new for 10 s */
+		gdb_jit_poll_source.poll(o, n * 2000000000u);
+	assert_int_equal(gdb_jit_poll_source.wait_ms(o, 18000000000u), 50); /* nothing was new for 10 s */
 	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), 6);
 	assert_true(gdb_jit_poll_nr_entries_read(o) <= 10 * (6 + 1));
 	end(pid);
-	gdb_jit_poll_destroy(o);
+	gdb_jit_poll_source.destroy(o);
 	trace_writer_close(w);
 	unlink(path);
 }
@@ -211,7 +231,7 @@ static void a_ring_beyond_the_limit_of_bytes_ends(void **state)
 	static struct entry ring[RING];
 	char path[] = "/tmp/tailor-test-XXXXXX";
 	struct trace_writer *w;
-	struct gdb_jit_poll *o;
+	void *o;
 	struct diag d;
 	uint64_t read;
 	pid_t pid;
@@ -224,26 +244,26 @@ static void a_ring_beyond_the_limit_of_bytes_ends(void **state)
 	pid = child();
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
-	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
+	o = create_poll(w);
 	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
 	for (uint64_t n = 1; n < 1000; n++)
-		gdb_jit_poll_lists(o, n * 100000000u);
+		gdb_jit_poll_source.poll(o, n * 100000000u);
 	read = gdb_jit_poll_nr_entries_read(o);
 	assert_true(read <= 10 * RING);
 	assert_int_equal(gdb_jit_poll_nr_processes_cut(o), 1);
 	end(pid);
-	gdb_jit_poll_destroy(o);
+	gdb_jit_poll_source.destroy(o);
 	trace_writer_close(w);
 	unlink(path);
 }
 
 /* Of the recorder's own clock, until all is found; at most 40 s, in steps of 10 ms. */
-static uint64_t found_after(struct gdb_jit_poll *o, uint64_t from_ns, uint64_t nr)
+static uint64_t found_after(void *o, uint64_t from_ns, uint64_t nr)
 {
 	uint64_t now_ns = from_ns;
 
 	while (gdb_jit_poll_nr_elfs_found(o) < nr && now_ns - from_ns < 40000000000u)
-		gdb_jit_poll_lists(o, now_ns += 10000000);
+		gdb_jit_poll_source.poll(o, now_ns += 10000000);
 	return now_ns - from_ns;
 }
 
@@ -253,7 +273,7 @@ static void a_hidden_list_is_found_soon_after_code_is_mapped(void **state)
 	char path[] = "/tmp/tailor-test-XXXXXX", byte = 0;
 	int go[2], done[2];
 	struct trace_writer *w;
-	struct gdb_jit_poll *o;
+	void *o;
 	struct diag d;
 	pid_t pid;
 
@@ -273,18 +293,18 @@ static void a_hidden_list_is_found_soon_after_code_is_mapped(void **state)
 	}
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
-	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
-	gdb_jit_poll_add_with_agent(o, pid); /* which looks for no symbol */
+	o = create_poll(w);
+	gdb_jit_poll_source.note_agent(o, (uint32_t)pid); /* which looks for no symbol */
 	for (uint64_t now_ns = 1; now_ns < 20000000000u; now_ns += 10000000)
-		gdb_jit_poll_lists(o, now_ns);
+		gdb_jit_poll_source.poll(o, now_ns);
 	assert_int_equal(write(go[1], &byte, 1), 1);
 	assert_int_equal(read(done[0], &byte, 1), 1);
-	gdb_jit_poll_note_code_mapping(o, pid);
+	note_mapping(o, pid, "//anon");
 	/* 100 ms; a search that took long before is not repeated at once */
 	assert_true(found_after(o, 20000000000u, 1) <= 2000000000u);
 	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), 1);
 	end(pid);
-	gdb_jit_poll_destroy(o);
+	gdb_jit_poll_source.destroy(o);
 	trace_writer_close(w);
 	unlink(path);
 	close(go[0]), close(go[1]), close(done[0]), close(done[1]);
@@ -300,7 +320,7 @@ static void who_has_no_list_is_not_polled_for_one(void **state)
 {
 	char path[] = "/tmp/tailor-test-XXXXXX";
 	struct trace_writer *w;
-	struct gdb_jit_poll *o;
+	void *o;
 	struct diag d;
 	int piped[2];
 	pid_t pid;
@@ -317,15 +337,15 @@ static void who_has_no_list_is_not_polled_for_one(void **state)
 		usleep(1000);
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
-	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
+	o = create_poll(w);
 	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
-	assert_int_equal(gdb_jit_poll_wait_ms(o, 0), 0);
-	gdb_jit_poll_note_mapping(o, pid); /* a library, which may have one */
-	assert_int_equal(gdb_jit_poll_wait_ms(o, 0), 10);
-	gdb_jit_poll_lists(o, 2000000000u);
-	assert_int_equal(gdb_jit_poll_wait_ms(o, 0), 0);
+	assert_int_equal(gdb_jit_poll_source.wait_ms(o, 0), 0);
+	note_mapping(o, pid, "/lib/x.so"); /* a library, which may have one */
+	assert_int_equal(gdb_jit_poll_source.wait_ms(o, 0), 10);
+	gdb_jit_poll_source.poll(o, 2000000000u);
+	assert_int_equal(gdb_jit_poll_source.wait_ms(o, 0), 0);
 	end(pid);
-	gdb_jit_poll_destroy(o);
+	gdb_jit_poll_source.destroy(o);
 	trace_writer_close(w);
 	unlink(path);
 	close(piped[0]), close(piped[1]);

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 struct fixture {
-	struct images *images;
+	struct name_source_recording recording;
+	void *images;
 	char a[64], b[64], c[64], trace[64]; /* a and c: copies of this program; b: of another */
 	uint64_t now_ns; /* of what is mapped */
 	char listed[4096];	      /* "path (reason)\n" of each image in the trace */
@@ -37,6 +38,7 @@ static void copy(char path[64], const char *from)
 
 static int setup(void **state)
 {
+	static const struct name_source_options options = { .stack_bytes = 1 };
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	char self[64];
@@ -47,7 +49,8 @@ static int setup(void **state)
 	copy(f->b, "/bin/sh");
 	strcpy(f->trace, "/tmp/test_images.XXXXXX");
 	close(mkstemp(f->trace));
-	assert_int_equal(images_create(true, &f->images), 0);
+	f->recording.options = &options;
+	assert_int_equal(images_source.create(&f->recording, &f->images), 0);
 	*state = f;
 	return 0;
 }
@@ -56,7 +59,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	images_destroy(f->images);
+	images_source.destroy(f->images);
 	unlink(f->a);
 	unlink(f->b);
 	unlink(f->c);
@@ -67,17 +70,22 @@ static int teardown(void **state)
 
 static void map(struct fixture *f, uint32_t pid, uint64_t start, uint64_t end, const char *path)
 {
-	images_add_mapping(
+	images_source.note_mapping(
 		f->images,
 		&(struct mapping){ .pid = pid, .address = start, .bytes = end - start, .path = path, .path_bytes = strlen(path) },
 		f->now_ns);
+}
+
+static void note_exec(struct fixture *f, uint32_t pid, uint64_t time_ns)
+{
+	images_source.note_exec(f->images, &(struct kernel_comm){ .pid = pid, .tid = pid, .exec = true }, time_ns);
 }
 
 static void sample(struct fixture *f, uint32_t pid, uint64_t ip)
 {
 	struct sample_seen seen = { .pid = pid, .tid = pid, .ip = ip, .user_ip = ip, .user = true };
 
-	images_add_sample(f->images, &seen);
+	images_source.note_sample(f->images, &seen);
 }
 
 static const char *list(struct fixture *f)
@@ -90,7 +98,8 @@ static const char *list(struct fixture *f)
 	assert_int_equal(trace_writer_open(f->trace, true, &w, &d), 0);
 	TRACE_PUT(w, header, 1, 0, 0, .version = TRACE_FORMAT_VERSION);
 	trace_writer_flush_all(w);
-	images_write(f->images, w, 1);
+	f->recording.writer = w;
+	images_source.write_files(f->images, 1, true);
 	assert_int_equal(trace_writer_close(w), 0);
 	assert_int_equal(trace_open(f->trace, &r, &d), 0);
 	f->listed[0] = 0;
@@ -176,7 +185,8 @@ static void copies_of_a_file_that_was_written_early_have_a_record(void **state)
 	map(f, 2, 0x1000, 0x2000, f->c);
 	sample(f, 1, 0x1000);
 	assert_int_equal(trace_writer_open(f->trace, true, &w, &d), 0);
-	images_write_early(f->images, w, 1);
+	f->recording.writer = w;
+	images_source.write_files(f->images, 1, false);
 	assert_int_equal(trace_writer_close(w), 0);
 	sample(f, 2, 0x1000);
 	list(f); /* what comes behind those that were early */
@@ -197,7 +207,7 @@ static struct elf_parts build_id_of(const char *path)
 
 static void map_with_build_id(struct fixture *f, uint32_t pid, uint64_t start, const char *path, const struct elf_parts *id, bool by_guest)
 {
-	images_add_mapping(f->images,
+	images_source.note_mapping(f->images,
 			   &(struct mapping){ .pid = pid,
 					      .address = start,
 					      .bytes = 0x1000,
@@ -260,7 +270,7 @@ static void images_found_on_the_stack_are_kept(void **state)
 	memcpy(stack + 24, &address, 8);
 	map(f, 1, 0x1000, 0x2000, f->a);
 	map(f, 1, 0x3000, 0x4000, f->b);
-	images_add_sample(f->images, &seen);
+	images_source.note_sample(f->images, &seen);
 	assert_non_null(strstr(list(f), f->b));
 	assert_null(strstr(f->listed, f->a));
 }
@@ -270,9 +280,9 @@ static void a_sample_before_its_mapping_is_looked_up_again(void **state)
 	struct fixture *f = *state;
 
 	sample(f, 1, 0x1800);
-	images_settle(f->images);
+	images_source.settle(f->images, 0, false);
 	map(f, 1, 0x1000, 0x2000, f->a);
-	images_settle(f->images);
+	images_source.settle(f->images, 0, false);
 	assert_non_null(strstr(list(f), f->a));
 }
 
@@ -298,10 +308,10 @@ static void a_child_inherits_and_exec_forgets(void **state)
 	struct fixture *f = *state;
 
 	map(f, 1, 0x1000, 0x2000, f->a);
-	images_note_fork(f->images, 1, 2, 1);
-	images_note_exec(f->images, 1, 1);
+	images_source.note_fork(f->images, 1, 2, 1);
+	note_exec(f, 1, 1);
 	sample(f, 1, 0x1000);
-	images_settle(f->images);
+	images_source.settle(f->images, 0, false);
 	assert_string_equal(list(f), "");
 	sample(f, 2, 0x1000);
 	assert_non_null(strstr(list(f), f->a));
@@ -316,7 +326,7 @@ static void a_new_program_keeps_what_it_has_mapped_since_its_exec(void **state)
 	map(f, 1, 0x1000, 0x2000, f->a);
 	f->now_ns = 30;
 	map(f, 1, 0x3000, 0x4000, f->b);
-	images_note_exec(f->images, 1, 20);
+	note_exec(f, 1, 20);
 	f->now_ns = 15; /* and what the old one had mapped comes last */
 	map(f, 1, 0x5000, 0x6000, f->c);
 	sample(f, 1, 0x1000);
@@ -332,8 +342,8 @@ static void a_number_used_again_is_another_process(void **state)
 
 	map(f, 1, 0x3000, 0x4000, f->b);
 	map(f, 2, 0x1000, 0x2000, f->a);
-	images_note_exit(f->images, 2, 1);
-	images_note_fork(f->images, 1, 2, 2);
+	images_source.note_exit(f->images, 2, 1);
+	images_source.note_fork(f->images, 1, 2, 2);
 	sample(f, 2, 0x1000);
 	assert_string_equal(list(f), "");
 	sample(f, 2, 0x3000);
@@ -347,9 +357,9 @@ static void a_child_whose_end_is_known_before_its_begin_has_its_parents_mappings
 
 	map(f, 1, 0x1000, 0x2000, f->a);
 	sample(f, 2, 0x1000);
-	images_note_exit(f->images, 2, 2);
-	images_note_fork(f->images, 1, 2, 1);
-	images_settle(f->images);
+	images_source.note_exit(f->images, 2, 2);
+	images_source.note_fork(f->images, 1, 2, 1);
+	images_source.settle(f->images, 0, false);
 	assert_non_null(strstr(list(f), f->a));
 }
 
@@ -363,7 +373,7 @@ static void short_processes_take_little_memory_after_their_end(void **state)
 	for (uint32_t pid = 10; pid < 10 + nr; pid++) {
 		map(f, pid, 0x1000, 0x9000, f->a);
 		sample(f, pid, 0x2000);
-		images_note_exit(f->images, pid, 1);
+		images_source.note_exit(f->images, pid, 1);
 		sample(f, pid, 0x3000); /* from another ring */
 	}
 	assert_true(mallinfo2().uordblks + mallinfo2().hblkhd - before < nr * 1024);
@@ -374,7 +384,7 @@ static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **stat
 	static const unsigned char other[20] = { 1, 2, 3 };
 	struct fixture *f = *state;
 
-	images_add_mapping(
+	images_source.note_mapping(
 		f->images,
 		&(struct mapping){ .pid = 1,
 				   .address = 0x1000,
@@ -416,7 +426,7 @@ static void what_is_no_regular_file_is_not_opened(void **state)
 
 static void map_file(struct fixture *f, uint64_t address, const char *path, uint64_t inode)
 {
-	images_add_mapping(f->images,
+	images_source.note_mapping(f->images,
 			   &(struct mapping){ .pid = (uint32_t)getpid(),
 					      .address = address,
 					      .bytes = 0x1000,
@@ -606,7 +616,8 @@ static void code_of_a_file_that_was_written_early_is_kept(void **state)
 	assert_int_equal(images_keep_code(f->images, 1 << 20), 0);
 	sample_functions(f);
 	assert_int_equal(trace_writer_open(f->trace, true, &w, &d), 0);
-	images_write_early(f->images, w, 1);
+	f->recording.writer = w;
+	images_source.write_files(f->images, 1, false);
 	assert_int_equal(trace_writer_close(w), 0);
 	assert_int_equal(code_in(f, &p, &found), 2);
 	assert_true(found);
@@ -678,8 +689,8 @@ static void few_descriptors_are_not_used_up_by_images(void **state)
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	few = (struct rlimit){ 64, limit.rlim_max };
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	images_destroy(f->images);
-	assert_int_equal(images_create(true, &f->images), 0);
+	images_source.destroy(f->images);
+	assert_int_equal(images_source.create(&f->recording, &f->images), 0);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	assert_int_equal(images_keep_code(f->images, 1 << 20), 0);
 	before = open_files();

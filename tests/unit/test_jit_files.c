@@ -16,11 +16,20 @@
 
 static char map_path[64], trace_path[64];
 static struct trace_writer *w;
-static struct jit_files *files;
+static void *files;
 static pid_t host;
+static uint64_t losses[NR_LOSSES];
+
+static void count_loss(void *recording, enum loss_reason reason, uint64_t count)
+{
+	(void)recording;
+	losses[reason] += count;
+}
 
 static void begin(const char *first_line, off_t bytes)
 {
+	static const struct name_source_options options;
+	static struct name_source_recording recording;
 	struct mapping code = { .address = 0x10000, .bytes = 4096, .prot = 5, .path = "//anon", .path_bytes = 6 };
 	struct diag d;
 	FILE *map;
@@ -41,13 +50,15 @@ static void begin(const char *first_line, off_t bytes)
 	strcpy(trace_path, "/tmp/tailor-test-XXXXXX");
 	close(mkstemp(trace_path));
 	assert_int_equal(trace_writer_open(trace_path, TRACE_PLAIN, &w, &d), 0);
-	assert_int_equal(jit_files_create(&files), 0);
-	jit_files_add_mapping(files, &code, 1);
+	recording = (struct name_source_recording){ .options = &options, .writer = w, .lost = count_loss };
+	memset(losses, 0, sizeof(losses));
+	assert_int_equal(jit_files_source.create(&recording, &files), 0);
+	jit_files_source.note_mapping(files, &code, 1);
 }
 
 static void end(void)
 {
-	jit_files_destroy(files);
+	jit_files_source.destroy(files);
 	assert_int_equal(trace_writer_close(w), 0);
 	kill(host, SIGKILL);
 	waitpid(host, NULL, 0);
@@ -69,36 +80,33 @@ static unsigned long long bytes_read(void)
 
 static void a_map_is_read_to_its_end(void **state)
 {
-	struct jit_files_losses losses = { 0 };
 	uint64_t before;
 
 	(void)state;
 	begin("10000 20 f\n", 0);
 	before = trace_writer_records(w);
-	jit_files_drain(files, w, true, &losses);
+	jit_files_source.settle(files, 1, true);
 	assert_true(trace_writer_records(w) > before);
-	assert_true(losses.bad == 0 && losses.unread == 0);
+	assert_true(losses[LOSS_FILES_BAD] == 0 && losses[LOSS_FILES_UNREAD] == 0);
 	end();
 }
 
 static void the_end_reads_no_more_of_a_sparse_map_than_a_drain(void **state)
 {
-	struct jit_files_losses losses = { 0 };
 	unsigned long long before;
 
 	(void)state;
 	begin("10000 20 f\n", (off_t)1 << 40);
 	before = bytes_read();
-	jit_files_drain(files, w, true, &losses);
+	jit_files_source.settle(files, 1, true);
 	assert_true(bytes_read() - before < DRAIN_BYTES_ALL + (1 << 20));
-	assert_int_equal(losses.unread, 1);
+	assert_int_equal(losses[LOSS_FILES_UNREAD], 1);
 	end();
 }
 
 /* Lines take longer than bytes do: here four million. */
 static void the_end_takes_no_more_processor_time_than_a_drain(void **state)
 {
-	struct jit_files_losses losses = { 0 };
 	clock_t before;
 	FILE *map;
 
@@ -110,7 +118,7 @@ static void the_end_takes_no_more_processor_time_than_a_drain(void **state)
 		fprintf(map, "%x 2%x f\n", 0x10000 + 64 * i, i % 16);
 	fclose(map);
 	before = clock();
-	jit_files_drain(files, w, true, &losses);
+	jit_files_source.settle(files, 1, true);
 	assert_true(clock() - before < 2 * CLOCKS_PER_SEC);
 	end();
 }
@@ -118,7 +126,6 @@ static void the_end_takes_no_more_processor_time_than_a_drain(void **state)
 /* Whoever owns the file that was opened decides. */
 static void a_map_of_another_user_is_not_read(void **state)
 {
-	struct jit_files_losses losses = { 0 };
 	uint64_t before;
 
 	(void)state;
@@ -128,7 +135,7 @@ static void a_map_of_another_user_is_not_read(void **state)
 		skip();
 	}
 	before = trace_writer_records(w);
-	jit_files_drain(files, w, true, &losses);
+	jit_files_source.settle(files, 1, true);
 	assert_int_equal(trace_writer_records(w), before);
 	end();
 }

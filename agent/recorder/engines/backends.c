@@ -18,7 +18,7 @@ void engines_notice(struct engines *e, const char *format, ...)
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	e->says.notice(e->says.context, text);
+	e->recording->notice(e->recording->recording, NOTICE_HOST, "%s", text);
 }
 
 struct postgres_backend *engines_find_own_pid(const struct engines *e, const struct postgres_server *s, pid_t own_pid)

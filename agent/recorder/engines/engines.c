@@ -9,10 +9,9 @@
 #include "jitreg/base/grow.h"
 #include "jitreg/base/mapping_kind.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define NONE UINT32_MAX /* value of by_pid for a process that was a backend, and has ended or runs another program */
 #define FRAMES_MAX 8	/* frames of standard_ExecutorRun that are kept of one stack */
@@ -21,18 +20,23 @@
 #define SOON_MS 2
 #define LOOKS_PART 20 /* looks that come sooner may take one part in so many of the time */
 
-struct engines *engines_create(struct trace_writer *w, const struct engines_says *says, uint32_t stack_bytes)
+static int create(const struct name_source_recording *r, void **source)
 {
-	struct engines *e = calloc(1, sizeof(*e));
+	struct engines *e;
 
+	*source = NULL;
+	if (r->options->past_end_ns) /* the processes of an import have ended */
+		return 0;
+	e = calloc(1, sizeof(*e));
 	if (!e)
-		return NULL;
-	e->writer = w;
-	e->says = *says;
-	e->stack_bytes = stack_bytes < SAMPLE_STACK_SURELY_WHOLE ? stack_bytes : SAMPLE_STACK_SURELY_WHOLE;
+		return -ENOMEM;
+	e->recording = r;
+	e->writer = r->writer;
+	e->stack_bytes = r->options->stack_bytes < SAMPLE_STACK_SURELY_WHOLE ? r->options->stack_bytes : SAMPLE_STACK_SURELY_WHOLE;
 	e->begin_ns = clock_now_ns();
 	e->to_monotonic_ns = (int64_t)e->begin_ns - clock_real_ns();
-	return e;
+	*source = e;
+	return 0;
 }
 
 struct postgres_backend *engines_find_backend(const struct engines *e, pid_t pid)
@@ -130,10 +134,10 @@ static void remove_backend(struct engines *e, struct postgres_backend *b, uint64
 	free(b);
 }
 
-void engines_destroy(struct engines *e)
+static void destroy(void *engines)
 {
-	if (!e)
-		return;
+	struct engines *e = engines;
+
 	while (e->nr_backends) {
 		struct postgres_backend *b = e->backend[--e->nr_backends];
 
@@ -196,48 +200,51 @@ bool engines_is_postmaster(const struct engines *e, pid_t pid)
 	return b && proc_mem_read(pid, b->server->postmaster_pid, &postmaster, sizeof(postmaster)) == 0 && (pid_t)postmaster == b->own_pid;
 }
 
-void engines_note_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns)
+static void note_fork(void *engines, uint32_t ppid, uint32_t pid, uint64_t time_ns)
 {
-	const struct postgres_backend *parent = engines_find_backend(e, ppid);
+	struct engines *e = engines;
+	const struct postgres_backend *parent = engines_find_backend(e, (pid_t)ppid);
 	struct postgres_backend *b;
 
 	if (!parent)
 		return;
-	add_backend(e, parent->server, pid, time_ns);
-	b = engines_find_backend(e, pid);
-	parent = engines_find_backend(e, ppid);
+	add_backend(e, parent->server, (pid_t)pid, time_ns);
+	b = engines_find_backend(e, (pid_t)pid);
+	parent = engines_find_backend(e, (pid_t)ppid);
 	if (b && parent && parent->has_agent)
 		b->has_agent = b->lost = true;
 	if (b && parent)
 		b->llvm_mapped = parent->llvm_mapped || parent->llvm_nr;
 }
 
-void engines_note_exec(struct engines *e, pid_t pid, const char *name, size_t bytes, uint64_t time_ns)
+static void note_exec(void *engines, const struct kernel_comm *c, uint64_t time_ns)
 {
-	struct postgres_backend *b = engines_find_backend(e, pid);
+	struct postgres_backend *b = engines_find_backend(engines, (pid_t)c->pid);
 
 	if (b)
-		remove_backend(e, b, clock_now_ns());
-	if (e && bytes >= sizeof(PROGRAM) - 1 && memcmp(name, PROGRAM, sizeof(PROGRAM) - 1) == 0)
-		add_server_process(e, pid, time_ns);
+		remove_backend(engines, b, clock_now_ns());
+	if (c->bytes >= sizeof(PROGRAM) - 1 && memcmp(c->name, PROGRAM, sizeof(PROGRAM) - 1) == 0)
+		add_server_process(engines, (pid_t)c->pid, time_ns);
 }
 
-void engines_note_exit(struct engines *e, pid_t pid, uint64_t time_ns)
+static void note_exit(void *engines, uint32_t pid, uint64_t time_ns)
 {
-	struct postgres_backend *b = engines_find_backend(e, pid);
+	struct engines *e = engines;
+	struct postgres_backend *b = engines_find_backend(e, (pid_t)pid);
 
 	if (b)
 		remove_backend(e, b, time_ns);
-	if (e && hash_map_find(&e->by_pid, (uint64_t)pid, AGENT))
-		hash_map_set(&e->by_pid, (uint64_t)pid, AGENT, AGENT_GONE);
+	if (hash_map_find(&e->by_pid, pid, AGENT))
+		hash_map_set(&e->by_pid, pid, AGENT, AGENT_GONE);
 }
 
-void engines_note_agent(struct engines *e, pid_t pid)
+/* The agent reports all but waits.  It may connect before the kernel's report of its process is read. */
+static void note_agent(void *engines, uint32_t pid)
 {
-	struct postgres_backend *b = engines_find_backend(e, pid);
+	struct engines *e = engines;
+	struct postgres_backend *b = engines_find_backend(e, (pid_t)pid);
 
-	if (e)
-		hash_map_set(&e->by_pid, (uint64_t)pid, AGENT, ms_since_begin(e, clock_now_ns()) + 2);
+	hash_map_set(&e->by_pid, pid, AGENT, ms_since_begin(e, clock_now_ns()) + 2);
 	if (!b)
 		return;
 	/* The agent reports all but the wait event, which is read from outside while the wait lasts. */
@@ -245,13 +252,15 @@ void engines_note_agent(struct engines *e, pid_t pid)
 	b->has_agent = b->lost = true;
 }
 
-void engines_note_mapping(struct engines *e, const struct mapping *m)
+/* Notes mappings by which generated code and llvmjit.so are found.  Those that existed are read by add_server_process(). */
+static void note_mapping(void *engines, const struct mapping *m, uint64_t time_ns)
 {
 	static const char library[] = "/llvmjit.so";
-	struct postgres_backend *b = engines_find_backend(e, (pid_t)m->pid);
+	struct postgres_backend *b = m->existed ? NULL : engines_find_backend(engines, (pid_t)m->pid);
 	const size_t bytes = m->path_bytes;
 
-	if (!b || b->has_agent || !(m->prot & PROT_EXEC))
+	(void)time_ns;
+	if (!b || b->has_agent)
 		return;
 	if (bytes >= sizeof(library) - 1 && memcmp(m->path + bytes - (sizeof(library) - 1), library, sizeof(library) - 1) == 0)
 		b->llvm_mapped = true;
@@ -261,16 +270,18 @@ void engines_note_mapping(struct engines *e, const struct mapping *m)
 
 static bool has_backends_to_poll(const struct engines *e)
 {
-	for (uint32_t i = 0; e && i < e->nr_backends; i++)
+	for (uint32_t i = 0; i < e->nr_backends; i++)
 		if (!e->backend[i]->has_agent || e->has_switches)
 			return true;
 	return false;
 }
 
-int engines_poll_interval_ms(const struct engines *e)
+static int wait_ms(const void *engines, uint64_t now_ns)
 {
+	const struct engines *e = engines;
 	uint64_t ms;
 
+	(void)now_ns;
 	if (!has_backends_to_poll(e))
 		return 0;
 	if (!engines_has_short_queries(e, clock_now_ns()))
@@ -323,15 +334,16 @@ static void begin_wait_event(struct engines *e, struct postgres_backend *b, cons
 	b->wait = (struct postgres_wait){ .begin_ns = seen->time_ns };
 }
 
-void engines_add_sample(struct engines *e, const struct sample_seen *seen, bool leaves)
+static void note_sample(void *engines, const struct sample_seen *seen)
 {
+	struct engines *e = engines;
 	struct postgres_backend *b = engines_find_backend(e, (pid_t)seen->pid);
 	uint32_t frame[FRAMES_MAX], nr = 0, nr_words = seen->stack_bytes / 8;
 	uint64_t begin, bytes;
 
 	if (!b)
 		return;
-	if (leaves)
+	if (seen->leaves)
 		begin_wait_event(e, b, seen);
 	b->has_samples = b->sampled = true;
 	if (b->lost || !b->server->layout)
@@ -365,11 +377,13 @@ static int compare_sightings(const void *a, const void *b)
 	return x->at > y->at ? -1 : x->at < y->at; /* frames of one stack that are further out come first */
 }
 
-void engines_poll_backends(struct engines *e, uint64_t now_ns)
+static void settle(void *engines, uint64_t now_ns, bool last)
 {
+	struct engines *e = engines;
 	uint64_t begin_ns;
 	uint32_t nr;
 
+	(void)last;
 	if (!has_backends_to_poll(e))
 		return;
 	begin_ns = clock_now_ns();
@@ -397,10 +411,16 @@ void engines_poll_backends(struct engines *e, uint64_t now_ns)
 	e->look_ns = (3 * e->look_ns + clock_now_ns() - begin_ns) / 4;
 }
 
-void engines_end_plans(struct engines *e, uint64_t now_ns)
+static void end(void *engines, uint64_t now_ns)
 {
-	for (uint32_t i = 0; e && i < e->nr_backends; i++) {
+	struct engines *e = engines;
+
+	for (uint32_t i = 0; i < e->nr_backends; i++) {
 		end_wait_event(e, e->backend[i], now_ns);
 		postgres_backend_end_plans(e, e->backend[i], now_ns);
 	}
 }
+
+const struct name_source engines_source = { .create = create, .destroy = destroy, .note_fork = note_fork, .note_exec = note_exec,
+	.note_exit = note_exit, .note_mapping = note_mapping, .note_sample = note_sample, .note_agent = note_agent, .settle = settle,
+	.wait_ms = wait_ms, .end = end };

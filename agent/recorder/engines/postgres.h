@@ -108,7 +108,7 @@ struct postgres_memory {
 
 struct engines {
 	struct trace_writer *writer;
-	struct engines_says says;
+	const struct name_source_recording *recording;
 	struct postgres_server **server;
 	struct postgres_backend **backend;
 	uint32_t nr_servers, servers_capacity, nr_backends, backends_capacity;
@@ -119,7 +119,7 @@ struct engines {
 	uint32_t stack_bytes;	 /* a copy with fewer bytes is the whole stack */
 	uint64_t begin_ns;	 /* begin of the recording */
 	uint64_t short_ns;	 /* when a query, or code generated for it, was last found to exist for a short time */
-	uint64_t look_ns;	 /* mean time that engines_poll_backends() takes */
+	uint64_t look_ns;	 /* mean time that a look at all backends takes */
 	uint64_t code_bytes;	 /* bytes of generated code in the trace */
 	int64_t to_monotonic_ns; /* offset that is added to a time since 1970 */
 	bool has_switches; /* context switches are recorded, so waits are of use */

@@ -5,6 +5,7 @@
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/hosts/host_versions.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -127,7 +128,7 @@ static void say_lack(const struct engines *e, pid_t pid, unsigned major, const c
 
 	snprintf(version, sizeof(version), "%u", major);
 	host_lack_set(&l, HOST_POSTGRESQL, major ? version : "", major || *why ? why : "its program has no version");
-	e->says.lack(e->says.context, pid, &l);
+	e->recording->lack(e->recording->recording, (uint32_t)pid, &l);
 }
 
 struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)

@@ -55,9 +55,8 @@ struct jvm {
 };
 
 struct jvms {
+	const struct name_source_recording *recording;
 	struct trace_writer *writer;
-	void (*told)(void *context, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
-	void *context;
 	struct jvm *jvm[JVMS_MAX];
 	uint32_t nr;
 	struct hotspot_method method; /* buffers, which are too large for the stack */
@@ -66,17 +65,20 @@ struct jvms {
 	unsigned char code[CODE_BYTES_MAX];
 };
 
-struct jvms *jvms_create(struct trace_writer *w, void (*told)(void *context, uint32_t pid, uint64_t address, uint64_t bytes,
-							      uint64_t time_ns), void *context)
+static int create(const struct name_source_recording *r, void **source)
 {
-	struct jvms *j = calloc(1, sizeof(*j));
+	struct jvms *j;
 
-	if (j) {
-		j->writer = w;
-		j->told = told;
-		j->context = context;
-	}
-	return j;
+	*source = NULL;
+	if (r->options->past_end_ns) /* the processes of an import have ended */
+		return 0;
+	j = calloc(1, sizeof(*j));
+	if (!j)
+		return -ENOMEM;
+	j->recording = r;
+	j->writer = r->writer;
+	*source = j;
+	return 0;
 }
 
 static void free_jvm(struct jvm *m)
@@ -91,9 +93,11 @@ static void free_jvm(struct jvm *m)
 	free(m);
 }
 
-void jvms_destroy(struct jvms *j)
+static void destroy(void *jvms)
 {
-	for (uint32_t i = 0; j && i < j->nr; i++)
+	struct jvms *j = jvms;
+
+	for (uint32_t i = 0; i < j->nr; i++)
 		free_jvm(j->jvm[i]);
 	free(j);
 }
@@ -106,13 +110,16 @@ static struct jvm *find_jvm(const struct jvms *j, uint32_t pid)
 	return NULL;
 }
 
-void jvms_note_mapping(struct jvms *j, uint32_t pid, const char *path, size_t path_bytes, uint64_t time_ns)
+/* A process that maps libjvm.so is a JVM. */
+static void note_mapping(void *jvms, const struct mapping *of, uint64_t time_ns)
 {
 	static const char name[] = "/libjvm.so";
 	const size_t bytes = sizeof(name) - 1;
+	const uint32_t pid = of->pid;
+	struct jvms *j = jvms;
 	struct jvm *m;
 
-	if (!j || path_bytes < bytes || memcmp(path + path_bytes - bytes, name, bytes) != 0 || find_jvm(j, pid))
+	if (of->path_bytes < bytes || memcmp(of->path + of->path_bytes - bytes, name, bytes) != 0 || find_jvm(j, pid))
 		return;
 	m = j->nr < JVMS_MAX ? calloc(1, sizeof(*m)) : NULL;
 	if (!m)
@@ -126,10 +133,12 @@ void jvms_note_mapping(struct jvms *j, uint32_t pid, const char *path, size_t pa
 	j->jvm[j->nr++] = m;
 }
 
-void jvms_note_told(struct jvms *j, uint32_t pid)
+static void note_code(void *jvms, uint32_t pid, uint64_t address, uint64_t bytes)
 {
-	struct jvm *m = find_jvm(j, pid);
+	struct jvm *m = find_jvm(jvms, pid);
 
+	(void)address;
+	(void)bytes;
 	if (m)
 		m->is_told = true;
 }
@@ -144,14 +153,22 @@ void jvms_note_comm(struct jvms *j, uint32_t pid, uint32_t tid, uint64_t time_ns
 	hotspot_compilations_forget_thread(m->compilations, tid);
 }
 
-void jvms_forget(struct jvms *j, uint32_t pid)
+static void note_exit(void *jvms, uint32_t pid, uint64_t time_ns)
 {
-	for (uint32_t i = 0; j && i < j->nr; i++)
+	struct jvms *j = jvms;
+
+	(void)time_ns;
+	for (uint32_t i = 0; i < j->nr; i++)
 		if (j->jvm[i]->pid == pid) {
 			free_jvm(j->jvm[i]);
 			j->jvm[i] = j->jvm[--j->nr];
 			return;
 		}
+}
+
+static void note_exec(void *jvms, const struct kernel_comm *c, uint64_t time_ns)
+{
+	note_exit(jvms, c->pid, time_ns);
 }
 
 /* --------------------------------------------------------------------------------------------------------- samples */
@@ -171,9 +188,10 @@ static void note_method(struct jvm *m, const struct sample_seen *s, uint64_t fra
 
 /* Notes interpreted methods on a sampled stack, to be read later, and a compilation.  A return address in the interpreter belongs to the
  * caller's frame, whose frame pointer was saved in the word below it. */
-void jvms_note_sample(struct jvms *j, const struct sample_seen *s)
+static void note_sample(void *jvms, const struct sample_seen *s)
 {
-	struct jvm *m = j && j->nr && s->stack_bytes && s->stack_pointer ? find_jvm(j, s->pid) : NULL;
+	const struct jvms *j = jvms;
+	struct jvm *m = j->nr && s->stack_bytes && s->stack_pointer ? find_jvm(j, s->pid) : NULL;
 	uint64_t below = 0, word;
 
 	if (!m || !m->has_interpreter)
@@ -283,7 +301,7 @@ static void write_blob(struct jvms *j, struct jvm *m, const struct hotspot_blob 
 		hotspot_lines_write(m->lines, &m->layout, b, j->writer, m->pid, m->since_ns);
 	TRACE_PUT(j->writer, load, m->since_ns, m->pid, 0, .pid = m->pid, .vma = b->start, .code_addr = b->start, .code_size = b->bytes,
 		  .name = trace_string(j->method.name));
-	j->told(j->context, m->pid, b->start, b->bytes, m->since_ns);
+	j->recording->code_written(j->recording->recording, m->pid, b->start, b->bytes, m->since_ns);
 }
 
 /* Returns a number that identifies a blob.  A later blob at its address hardly ever has the same. */
@@ -402,11 +420,12 @@ static void settle_jvm(struct jvms *j, struct jvm *m, uint64_t now_ns, bool last
 	write_new_blobs(j, m, last, until_ns);
 }
 
-void jvms_settle(struct jvms *j, uint64_t now_ns, bool last)
+static void settle(void *jvms, uint64_t now_ns, bool last)
 {
+	struct jvms *j = jvms;
 	uint64_t until_ns = clock_now_ns() + (last ? LAST_SETTLE_NS : SETTLE_NS);
 
-	for (uint32_t i = 0; j && i < j->nr; i++)
+	for (uint32_t i = 0; i < j->nr; i++)
 		settle_jvm(j, j->jvm[i], now_ns, last, until_ns);
 }
 
@@ -422,3 +441,6 @@ bool jvms_can_read(struct jvms *j, uint32_t pid, uint64_t now_ns)
 		settle_jvm(j, m, now_ns, false, clock_now_ns());
 	return m->was_looked_at && m->blobs.nr > 0;
 }
+
+const struct name_source jvms_source = { .create = create, .destroy = destroy, .note_exec = note_exec, .note_exit = note_exit,
+	.note_mapping = note_mapping, .note_sample = note_sample, .note_code = note_code, .settle = settle };

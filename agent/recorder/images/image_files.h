@@ -18,6 +18,12 @@
 
 struct debuginfod;
 
+/* Paths of files that could not be read, or where other files lie by now. */
+struct images_missing {
+	uint32_t nr;
+	char first[256]; /* path of the first one */
+};
+
 /* A file that is mapped.  It is needed once an address in it was seen. */
 struct image {
 	struct image *next;
@@ -51,7 +57,7 @@ struct image_mapping {
 /* The files of all images of a recording. */
 struct image_files {
 	bool frames; /* unwind tables are wanted */
-	bool past, other_kernel; /* set by images_set_past() */
+	bool past, other_kernel; /* past: an import; other_kernel: the running kernel is not the sampled one, and has another [vdso] */
 	struct image *needed; /* images whose file is to be written */
 	struct image *early;  /* images whose file is written, but not their code */
 	uint32_t nr_early;
@@ -73,15 +79,19 @@ static inline bool build_ids_are_same(const unsigned char *a, uint32_t a_bytes, 
 	return a_bytes && a_bytes == b_bytes && memcmp(a, b, b_bytes) == 0;
 }
 
-/* frames: as for images_create().  The other members are set before the first mapping. */
+/* frames: unwind tables of files are wanted.  The caller may set servers, code, past and other_kernel before the first mapping, and the
+ * limit at any time. */
 void image_files_init(struct image_files *f, bool frames);
 /* Does not free the images, which belong to the caller. */
 void image_files_fini(struct image_files *f);
 /* Notes that an address was seen in at->image, which process pid has mapped at that place.  The first time, opens its file, and prepares
  * image->seen and image->samples. */
 void image_files_need(struct image_files *f, const struct image_mapping *at, uint32_t pid);
-/* Do the work of images_write_early() and images_write(). */
+/* Writes IMAGE_FILE records of small files in which addresses were seen, 4 MiB per call, so that rings do not overflow meanwhile.  Writes
+ * nothing if symbols may be fetched, which would take too long. */
 void image_files_write_early(struct image_files *f, struct trace_writer *w, uint64_t time_ns);
+/* Writes an IMAGE_FILE record for every other file in which an address was seen, and the code that is to be kept.  Called when no sample
+ * comes any more.  Counts in nr_left_out the files for which no time was left. */
 void image_files_write(struct image_files *f, struct trace_writer *w, uint64_t time_ns);
 
 #endif

@@ -7,6 +7,7 @@
 #include "jitreg/base/mapping_kind.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,6 +51,7 @@ struct process {
 
 #define BUCKETS 4096u
 struct images {
+	const struct name_source_recording *recording;
 	struct image_files files;
 	struct process *process[BUCKETS];
 	bool unsettled; /* an address waits for its mapping, or a process has exited */
@@ -60,12 +62,26 @@ struct images {
 	uint32_t elsewhere; /* samples in no image */
 };
 
-int images_create(bool frames, struct images **out)
+static void destroy(void *images);
+
+static int create(const struct name_source_recording *r, void **source)
 {
-	*out = calloc(1, sizeof(**out));
-	if (!*out)
+	const struct name_source_options *o = r->options;
+	struct images *i = calloc(1, sizeof(*i));
+
+	*source = NULL;
+	if (!i)
 		return -ENOMEM;
-	image_files_init(&(*out)->files, frames);
+	i->recording = r;
+	image_files_init(&i->files, o->stack_bytes > 0);
+	i->files.servers = debuginfod_create(o->debuginfod);
+	i->files.past = o->past_end_ns;
+	i->files.other_kernel = o->past_end_ns && !o->past_same_kernel;
+	if (images_keep_code(i, o->image_code_bytes)) {
+		destroy(i);
+		return -ENOMEM;
+	}
+	*source = i;
 	return 0;
 }
 
@@ -77,33 +93,12 @@ int images_keep_code(struct images *i, uint64_t limit_bytes)
 	return i->files.code ? 0 : -ENOMEM;
 }
 
-void images_fetch(struct images *i, bool asked)
-{
-	i->files.servers = debuginfod_create(asked);
-}
-
-const char *images_fetch_problem(const struct images *i)
-{
-	return debuginfod_problem(i->files.servers);
-}
-
 void images_set_limit(struct images *i, bool (*is_over)(void *context), void *context)
 {
 	i->files.is_over = is_over;
 	i->files.over_context = context;
 	if (i->files.servers)
 		debuginfod_set_limit(i->files.servers, is_over, context);
-}
-
-uint32_t images_left_out(const struct images *i)
-{
-	return i->files.nr_left_out;
-}
-
-void images_set_past(struct images *i, bool same_kernel)
-{
-	i->files.past = true;
-	i->files.other_kernel = !same_kernel;
 }
 
 static struct process **slot_of_process(struct images *i, uint32_t pid)
@@ -155,8 +150,10 @@ static void forget_process(struct images *i, uint32_t pid)
 	free(p);
 }
 
-void images_destroy(struct images *i)
+static void destroy(void *images)
 {
+	struct images *i = images;
+
 	for (unsigned b = 0; b < BUCKETS; b++) {
 		for (struct image *next, *m = i->image[b]; m; m = next) {
 			next = m->next;
@@ -173,9 +170,10 @@ void images_destroy(struct images *i)
 	free(i);
 }
 
-void images_note_exec(struct images *i, uint32_t pid, uint64_t time_ns)
+/* Rings of processors are drained one after the other, so mappings of the new program may be known already, and stay. */
+static void note_exec(void *images, const struct kernel_comm *c, uint64_t time_ns)
 {
-	struct process *p = get_process(i, pid);
+	struct process *p = get_process(images, c->pid);
 	uint32_t kept = 0;
 
 	if (!p || time_ns < p->exec_ns)
@@ -185,11 +183,13 @@ void images_note_exec(struct images *i, uint32_t pid, uint64_t time_ns)
 		if (p->mapping[n].time_ns >= time_ns)
 			p->mapping[kept++] = p->mapping[n];
 	p->nr = kept;
-	drop_caches(i, p);
+	drop_caches(images, p);
 }
 
-void images_note_exit(struct images *i, uint32_t pid, uint64_t time_ns)
+/* Samples of an ended process, and from another ring its fork, may still come after its end. */
+static void note_exit(void *images, uint32_t pid, uint64_t time_ns)
 {
+	struct images *i = images;
 	struct process *p = *slot_of_process(i, pid);
 
 	if (p && !p->ended) {
@@ -348,8 +348,9 @@ static void insert_beside_images(struct process *p, struct image_mapping new)
 	}
 }
 
-void images_add_mapping(struct images *i, const struct mapping *m, uint64_t time_ns)
+static void note_mapping(void *images, const struct mapping *m, uint64_t time_ns)
 {
+	struct images *i = images;
 	struct process *p = get_process(i, m->pid);
 	struct mapping of = *m;
 	struct image_mapping new = { m->address, m->address + m->bytes, m->offset - m->address, time_ns, NULL };
@@ -368,8 +369,9 @@ void images_add_mapping(struct images *i, const struct mapping *m, uint64_t time
 	drop_caches(i, p);
 }
 
-void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid, uint64_t time_ns)
+static void note_fork(void *images, uint32_t ppid, uint32_t pid, uint64_t time_ns)
 {
+	struct images *i = images;
 	struct process *parent = *slot_of_process(i, ppid), *child = *slot_of_process(i, pid);
 	struct image_mapping *copy;
 
@@ -460,8 +462,9 @@ static void count_sample_of_line(struct images *i, struct process *p, uint64_t a
 	++*slot->samples;
 }
 
-void images_add_sample(struct images *i, const struct sample_seen *seen)
+static void note_sample(void *images, const struct sample_seen *seen)
 {
+	struct images *i = images;
 	struct process *p = get_process(i, seen->pid);
 
 	if (!p)
@@ -484,8 +487,13 @@ void images_add_sample(struct images *i, const struct sample_seen *seen)
 	}
 }
 
-void images_settle(struct images *i)
+/* Looks up addresses whose mapping was not known yet, and forgets processes that exited ENDED_SETTLES drains ago. */
+static void settle(void *images, uint64_t now_ns, bool last)
 {
+	struct images *i = images;
+
+	(void)now_ns;
+	(void)last;
 	if (!i->unsettled)
 		return;
 	i->unsettled = false;
@@ -504,22 +512,46 @@ void images_settle(struct images *i)
 		}
 }
 
-const struct images_missing *images_gone(const struct images *i)
+static void notice_missing(const struct images *i, const struct images_missing *missing, const char *what)
 {
-	return &i->files.gone;
+	char others[48] = "";
+
+	if (missing->nr > 1)
+		snprintf(others, sizeof(others), " and %u more file%s", missing->nr - 1, missing->nr == 2 ? "" : "s");
+	if (missing->nr)
+		i->recording->notice(i->recording->recording, NOTICE_LADDER, "%s %s%s; perf's cache (~/.debug) does not have what was "
+				     "sampled; their functions have no names", what, missing->first, others);
 }
 
-const struct images_missing *images_replaced(const struct images *i)
+/* Writes notices on files that were not read.  In a live recording, the records of missing files have that. */
+static void notice_unread_files(const struct images *i)
 {
-	return &i->files.replaced;
+	const struct name_source_recording *r = i->recording;
+	const char *problem = debuginfod_problem(i->files.servers);
+	const uint32_t nr = i->files.nr_left_out;
+
+	if (problem)
+		r->notice(r->recording, NOTICE_REFUSED, "%s", problem);
+	if (nr)
+		r->notice(r->recording, NOTICE_LOSS, "names of %u file%s were left out: the recording had to end before they were read", nr,
+			  nr == 1 ? "" : "s");
+	if (!i->files.past)
+		return;
+	notice_missing(i, &i->files.gone, "cannot read");
+	notice_missing(i, &i->files.replaced, "another build than was sampled lies at");
 }
 
-void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_ns)
+static void write_files(void *images, uint64_t now_ns, bool last)
 {
-	image_files_write_early(&i->files, w, time_ns);
+	struct images *i = images;
+
+	if (last) {
+		image_files_write(&i->files, i->recording->writer, now_ns);
+		notice_unread_files(i);
+	} else {
+		image_files_write_early(&i->files, i->recording->writer, now_ns);
+	}
 }
 
-void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns)
-{
-	image_files_write(&i->files, w, time_ns);
-}
+const struct name_source images_source = { .create = create, .destroy = destroy, .note_fork = note_fork, .note_exec = note_exec,
+	.note_exit = note_exit, .note_mapping = note_mapping, .note_sample = note_sample, .settle = settle, .write_files = write_files };

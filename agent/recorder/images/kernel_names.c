@@ -18,30 +18,33 @@
 #define FUNCTIONS_MAX (1u << 18) /* most functions in the record */
 
 struct kernel_names {
+	const struct name_source_recording *recording;
 	uint64_t *slot; /* addresses, open addressing; 0: free */
 	uint32_t nr_slots, nr;
-	char why[256];
 };
 
-struct kernel_names *kernel_names_create(void)
+static int create(const struct name_source_recording *r, void **source)
 {
 	struct kernel_names *k = calloc(1, sizeof(*k));
 
+	*source = NULL;
 	if (!k)
-		return NULL;
+		return -ENOMEM;
+	k->recording = r;
 	k->nr_slots = SLOTS;
 	k->slot = calloc(k->nr_slots, sizeof(*k->slot));
 	if (!k->slot) {
 		free(k);
-		return NULL;
+		return -ENOMEM;
 	}
-	return k;
+	*source = k;
+	return 0;
 }
 
-void kernel_names_destroy(struct kernel_names *k)
+static void destroy(void *kernel_names)
 {
-	if (!k)
-		return;
+	struct kernel_names *k = kernel_names;
+
 	free(k->slot);
 	free(k);
 }
@@ -86,7 +89,7 @@ static void add_kernel_address(struct kernel_names *k, uint64_t address)
 	k->nr++;
 }
 
-void kernel_names_add_sample(struct kernel_names *k, const struct sample_seen *seen)
+static void note_sample(void *k, const struct sample_seen *seen)
 {
 	if (!seen->kernel)
 		return;
@@ -248,15 +251,19 @@ static const char *write_kernel_names(struct kernel_names *k, const struct kerne
 	return why;
 }
 
-const char *kernel_names_write(struct kernel_names *k, const struct kernel_names_origin *origin, struct trace_writer *w, uint64_t time_ns)
+static void end(void *kernel_names, uint64_t now_ns)
 {
+	struct kernel_names *k = kernel_names;
+	const struct name_source_recording *r = k->recording;
+	const struct kernel_names_origin *origin = r->options->past_names;
 	const char *why = NULL;
 
 	if (!k->nr)
-		return NULL;
+		return;
 	if (!origin || origin->is_it(origin->context, &why))
-		why = write_kernel_names(k, origin, w, time_ns);
+		why = write_kernel_names(k, origin, r->writer, now_ns);
 	if (why)
-		snprintf(k->why, sizeof(k->why), "names of kernel functions unavailable (%s); using [kernel]", why);
-	return why ? k->why : NULL;
+		r->notice(r->recording, NOTICE_LADDER, "names of kernel functions unavailable (%s); using [kernel]", why);
 }
+
+const struct name_source kernel_names_source = { .create = create, .destroy = destroy, .note_sample = note_sample, .end = end };

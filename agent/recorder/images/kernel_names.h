@@ -6,19 +6,14 @@
 #ifndef TAILOR_KERNEL_NAMES_H
 #define TAILOR_KERNEL_NAMES_H
 
-#include "agent/recorder/perf/samples.h"
-#include "jitreg/trace/writer.h"
+#include "agent/recorder/perf/name_source.h"
 
 struct kallsyms;
 struct kallsyms_function;
-struct kernel_names;
 
-/* Returns NULL if memory runs out. */
-struct kernel_names *kernel_names_create(void);
-void kernel_names_destroy(struct kernel_names *k);
-
-/* Collects the kernel addresses of a sample.  Called for each sample, so it has to be fast. */
-void kernel_names_add_sample(struct kernel_names *k, const struct sample_seen *seen);
+/* note_sample() collects the kernel addresses of a sample.  end() writes the names of functions with samples, in some 35 ms, or a notice
+ * why there are none. */
+extern const struct name_source kernel_names_source;
 
 /* Functions by which an import says what the running kernel has to do with the recording.  is_it: is it the sampled one; is_there: is it at
  * the same addresses; was_there: was this function loaded during the recording?  The first two set *why if they return false. */
@@ -28,10 +23,6 @@ struct kernel_names_origin {
 	bool (*was_there)(void *context, const struct kallsyms_function *f);
 	void *context;
 };
-
-/* Writes the names of functions with samples.  origin: NULL if the running kernel was sampled.  Returns NULL, or a notice why there are no
- * names, which is valid as long as k. */
-const char *kernel_names_write(struct kernel_names *k, const struct kernel_names_origin *origin, struct trace_writer *w, uint64_t time_ns);
 
 #define KERNEL_BUILD_ID_BYTES 20
 

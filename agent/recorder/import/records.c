@@ -296,7 +296,7 @@ static void import_comm(struct import *m, const struct kernel_comm *c, bool made
 		return;
 	}
 	if (c->exec)
-		recording_note_exec(m->recording, c->pid, time_ns);
+		recording_note_exec(m->recording, c, time_ns);
 	TRACE_PUT(writer_of_import(m), process, time_ns, c->pid, c->tid, .comm = { c->name, c->bytes });
 }
 
@@ -487,17 +487,17 @@ int import_records(const struct import_options *o, const struct perf_data *p, co
 				&(struct recording_options){
 					.output = o->output,
 					.uncompressed = o->uncompressed,
-					.image_code_bytes = IMAGES_CODE_DEFAULT,
-					.stack_bytes = SAMPLE_STACK_MAX,
 					.registers = UINT64_MAX,
 					.notice = pass_import_notice,
 					.seen = note_sampled_pid,
 					.context = &m,
-					.past_end_ns = import_end_ns(&m),
-					.past_end_s = written_s + LATE_S,
-					.past_other_clock = times->unrelated,
-					.past_same_kernel = is_running_kernel(p),
-					.past_names = &origin },
+					.sources = { .stack_bytes = SAMPLE_STACK_MAX,
+						     .image_code_bytes = IMAGES_CODE_DEFAULT,
+						     .past_end_ns = import_end_ns(&m),
+						     .past_end_s = written_s + LATE_S,
+						     .past_other_clock = times->unrelated,
+						     .past_same_kernel = is_running_kernel(p),
+						     .past_names = &origin } },
 				&m.recording, d);
 	if (ret) {
 		free(m.pids);

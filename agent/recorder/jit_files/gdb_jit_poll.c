@@ -17,6 +17,7 @@
 #include "jitreg/base/clock.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
+#include "jitreg/base/mapping_kind.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -108,11 +109,12 @@ struct watched {
 	uint64_t searched_ns, search_took_ns; /* begin and duration of the last search */
 	bool code_mapped; /* memory for code was mapped since the last look */
 	bool is_fork;	  /* forked from a watched process */
-	bool is_found;	  /* added by gdb_jit_poll_add_found(), because it has memory for code */
+	bool is_found;	  /* added by add_found_process(), because it has memory for code */
 	uint64_t since_ns; /* earliest time of the registrations of a found process; 0: its lists were polled since */
 };
 
 struct gdb_jit_poll {
+	const struct name_source_recording *recording;
 	struct trace_writer *writer;
 	struct watched **process;
 	size_t nr, capacity;
@@ -132,12 +134,19 @@ struct gdb_jit_poll {
 	size_t copy_capacity;
 };
 
-int gdb_jit_poll_create(struct trace_writer *w, struct gdb_jit_poll **out)
+static int create(const struct name_source_recording *r, void **source)
 {
-	*out = calloc(1, sizeof(**out));
-	if (!*out)
+	struct gdb_jit_poll *o;
+
+	*source = NULL;
+	if (r->options->past_end_ns) /* the processes of an import have ended */
+		return 0;
+	o = calloc(1, sizeof(*o));
+	if (!o)
 		return -ENOMEM;
-	(*out)->writer = w;
+	o->recording = r;
+	o->writer = r->writer;
+	*source = o;
 	return 0;
 }
 
@@ -148,10 +157,10 @@ static void free_watched_process(struct watched *p)
 	free(p);
 }
 
-void gdb_jit_poll_destroy(struct gdb_jit_poll *o)
+static void destroy(void *gdb_jit_poll)
 {
-	if (!o)
-		return;
+	struct gdb_jit_poll *o = gdb_jit_poll;
+
 	for (size_t i = 0; i < o->nr; i++)
 		free_watched_process(o->process[i]);
 	hash_map_fini(&o->symbols);
@@ -623,24 +632,38 @@ int gdb_jit_poll_add_process(struct gdb_jit_poll *o, pid_t pid)
 	return 0;
 }
 
-bool gdb_jit_poll_add_found(struct gdb_jit_poll *o, pid_t pid, uint64_t time_ns)
+static void watch(void *source, uint32_t pid)
 {
-	struct watched *p = find_watched_process(o, pid) ? NULL : add_watched_process(o, pid);
+	struct gdb_jit_poll *o = source;
+
+	if (gdb_jit_poll_add_process(o, (pid_t)pid) == -EPERM)
+		o->recording->notice(o->recording->recording, NOTICE_REFUSED, "GDB JIT interface of process %u unavailable (its memory "
+				     "cannot be read: kernel.yama.ptrace_scope); run as root, or sysctl kernel.yama.ptrace_scope=0", pid);
+}
+
+/* Polls pid, which has memory for code since time_ns, from the next look on.  Its lists without a symbol are searched for during a
+ * hundredth of the time at most, for all processes together that were added so. */
+static void add_found_process(struct gdb_jit_poll *o, pid_t pid, uint64_t time_ns)
+{
+	struct watched *p = add_watched_process(o, pid);
 
 	if (!p)
-		return false;
+		return;
 	p->is_found = p->maps_changed = true;
 	p->since_ns = time_ns;
-	return true;
 }
 
-void gdb_jit_poll_forget(struct gdb_jit_poll *o, pid_t pid)
+static void note_exit(void *gdb_jit_poll, uint32_t pid, uint64_t time_ns)
 {
-	remove_watched_process(o, pid);
+	(void)time_ns;
+	remove_watched_process(gdb_jit_poll, (pid_t)pid);
 }
 
-void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid)
+/* Only lists without a symbol are searched for and polled from now on, as the agent hooks exported lists. */
+static void note_agent(void *source, uint32_t of)
 {
+	struct gdb_jit_poll *o = source;
+	pid_t pid = (pid_t)of;
 	struct watched *p = find_watched_process(o, pid);
 
 	if (p && !p->has_agent)
@@ -660,16 +683,17 @@ void gdb_jit_poll_add_list(struct gdb_jit_poll *o, pid_t pid, uint64_t address)
 		add_jit_list(p, address);
 }
 
-void gdb_jit_poll_note_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
+static void note_fork(void *gdb_jit_poll, uint32_t ppid, uint32_t pid, uint64_t time_ns)
 {
-	struct watched *parent = find_watched_process(o, ppid), *p;
+	struct gdb_jit_poll *o = gdb_jit_poll;
+	struct watched *parent = find_watched_process(o, (pid_t)ppid), *p;
 
-	if (!parent || find_watched_process(o, pid))
+	(void)time_ns;
+	if (!parent || find_watched_process(o, (pid_t)pid))
 		return;
-	p = add_watched_process(o, pid);
+	p = add_watched_process(o, (pid_t)pid);
 	if (!p)
 		return;
-	parent = find_watched_process(o, ppid);
 	p->maps_changed = parent->maps_changed;
 	p->program_searched = parent->program_searched;
 	p->has_agent = parent->has_agent;
@@ -690,18 +714,20 @@ void gdb_jit_poll_note_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
 	}
 }
 
-void gdb_jit_poll_note_exec(struct gdb_jit_poll *o, pid_t pid)
+static void note_exec(void *gdb_jit_poll, const struct kernel_comm *c, uint64_t time_ns)
 {
-	struct watched *p;
+	struct gdb_jit_poll *o = gdb_jit_poll;
+	const pid_t pid = (pid_t)c->pid;
+	struct watched *p = find_watched_process(o, pid);
 	bool has_agent, is_found;
 
-	p = find_watched_process(o, pid);
+	(void)time_ns;
 	if (!p)
 		return;
 	has_agent = p->has_agent;
 	is_found = p->is_found;
 	remove_watched_process(o, pid);
-	if (is_found) /* gdb_jit_poll_add_found() adds it again when the new program has memory for code */
+	if (is_found) /* note_mapping() adds it again when the new program has memory for code */
 		return;
 	p = add_watched_process(o, pid);
 	if (!p)
@@ -710,24 +736,24 @@ void gdb_jit_poll_note_exec(struct gdb_jit_poll *o, pid_t pid)
 	p->has_agent = has_agent; /* kept, since the new program's agent may have connected before the record of the exec was read */
 }
 
-void gdb_jit_poll_note_mapping(struct gdb_jit_poll *o, pid_t pid)
+/* Objects that come may have lists, and lists without a symbol are searched for again when there is new memory for code. */
+static void note_mapping(void *gdb_jit_poll, const struct mapping *m, uint64_t time_ns)
 {
-	struct watched *p = find_watched_process(o, pid);
+	const bool code = mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared);
+	struct gdb_jit_poll *o = gdb_jit_poll;
+	struct watched *p = find_watched_process(o, (pid_t)m->pid);
 
-	if (p)
-		p->maps_changed = true;
+	if (p && !m->existed) {
+		p->maps_changed |= mapping_kind(m->path, m->path_bytes) == MAPPING_FILE;
+		p->code_mapped |= code;
+	}
+	if (!p && code && o->recording->options->finds_jit_lists)
+		add_found_process(o, (pid_t)m->pid, time_ns);
 }
 
-void gdb_jit_poll_note_code_mapping(struct gdb_jit_poll *o, pid_t pid)
+static void poll_lists(void *gdb_jit_poll, uint64_t now_ns)
 {
-	struct watched *p = find_watched_process(o, pid);
-
-	if (p)
-		p->code_mapped = true;
-}
-
-void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns)
-{
+	struct gdb_jit_poll *o = gdb_jit_poll;
 	uint64_t before = o->looked_ns ? o->looked_ns : now_ns, begin_ns = clock_now_ns(), took_ns = 0;
 
 	if (now_ns < o->rests_until_ns)
@@ -761,8 +787,28 @@ bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o)
 	return true;
 }
 
-int gdb_jit_poll_wait_ms(const struct gdb_jit_poll *o, uint64_t now_ns)
+static void end(void *gdb_jit_poll, uint64_t now_ns)
 {
+	struct gdb_jit_poll *o = gdb_jit_poll;
+	const struct name_source_recording *r = o->recording;
+	bool finished = gdb_jit_poll_finish_walks(o);
+
+	(void)now_ns;
+	if (o->bad)
+		r->notice(r->recording, NOTICE_LOSS, "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
+			  "freed); `tailor run` records them through the agent", (unsigned long long)o->bad);
+	if (!finished)
+		r->notice(r->recording, NOTICE_LOSS, "code that was registered for debuggers before the recording not read completely: "
+			  "its lists were too long for it; `tailor run` records it through the agent");
+	if (o->cut)
+		r->notice(r->recording, NOTICE_LOSS, "code registered for debuggers not read completely in %llu processes (over 1,000,000 "
+			  "entries, 2 GiB of objects, or 512 MiB of data to search); `tailor run` records it through the agent",
+			  (unsigned long long)o->cut);
+}
+
+static int wait_ms(const void *gdb_jit_poll, uint64_t now_ns)
+{
+	const struct gdb_jit_poll *o = gdb_jit_poll;
 	bool has_lists = false;
 
 	for (size_t i = 0; i < o->nr; i++) {
@@ -794,3 +840,7 @@ uint64_t gdb_jit_poll_nr_entries_read(const struct gdb_jit_poll *o)
 {
 	return o->read;
 }
+
+const struct name_source gdb_jit_poll_source = { .create = create, .destroy = destroy, .note_fork = note_fork, .note_exec = note_exec,
+	.note_exit = note_exit, .note_mapping = note_mapping, .note_agent = note_agent, .watch = watch, .poll = poll_lists,
+	.wait_ms = wait_ms, .end = end };

@@ -65,25 +65,30 @@ struct watched {
 };
 
 struct jit_files {
+	const struct name_source_recording *recording;
 	struct watched **watched;
 	uint32_t nr, capacity;
 	uint32_t last; /* index of the process that find_watched_process() found last */
 	uint64_t missed; /* 1 + PID that find_watched_process() did not find the last time; 0: none */
-	bool past, other_clock; /* jit_files_set_past() */
+	bool past; /* an import */
 	uint32_t left_out;
 	struct {
 		uint32_t nr, pid;
 		uid_t owner, user; /* owner of the first file, and user of its process */
 		char path[128];
 	} of_others;
-	uint64_t end_ns, nr_ambiguous; /* nr_ambiguous: sum of perf_map_ambiguous() of forgotten processes */
-	int64_t end_s;
+	uint64_t nr_ambiguous; /* sum of perf_map_ambiguous() of forgotten processes */
 	struct code_reader *reader; /* NULL: an import, or memory ran out */
 	struct page_reader *pages;  /* NULL: an import, or memory ran out */
 	uint32_t turn;		    /* number of drains, by which the process whose files are read first changes */
 	uint64_t left;		    /* bytes that this drain may still read */
 	uint64_t until_ns;	    /* the thread's processor time (clock_thread_ns()) at which this drain stops reading */
 	char piece[PIECE_BYTES];
+};
+
+struct losses {
+	uint64_t bad;	 /* invalid lines and files */
+	uint64_t unread; /* files that were not read to their end */
 };
 
 struct report {
@@ -94,31 +99,18 @@ struct report {
 	uint64_t mapped_ns;
 };
 
-int jit_files_create(struct jit_files **out)
+static int create(const struct name_source_recording *r, void **source)
 {
-	*out = calloc(1, sizeof(**out));
-	if (!*out)
+	struct jit_files *f = calloc(1, sizeof(*f));
+
+	*source = f;
+	if (!f)
 		return -ENOMEM;
-	(*out)->reader = code_reader_create();
-	(*out)->pages = page_reader_create();
+	f->recording = r;
+	f->past = r->options->past_end_ns;
+	f->reader = f->past ? NULL : code_reader_create();
+	f->pages = f->past ? NULL : page_reader_create();
 	return 0;
-}
-
-void jit_files_set_past(struct jit_files *f, uint64_t end_ns, int64_t end_s, bool other_clock)
-{
-	f->past = true;
-	f->other_clock = other_clock;
-	code_reader_destroy(f->reader);
-	page_reader_destroy(f->pages);
-	f->reader = NULL;
-	f->pages = NULL;
-	f->end_ns = end_ns;
-	f->end_s = end_s;
-}
-
-uint32_t jit_files_left_out(const struct jit_files *f)
-{
-	return f->left_out;
 }
 
 static void forget_watched_process(struct jit_files *f, uint32_t i)
@@ -140,10 +132,10 @@ static void forget_watched_process(struct jit_files *f, uint32_t i)
 	f->watched[i] = f->watched[--f->nr];
 }
 
-void jit_files_destroy(struct jit_files *f)
+static void destroy(void *jit_files)
 {
-	if (!f)
-		return;
+	struct jit_files *f = jit_files;
+
 	while (f->nr)
 		forget_watched_process(f, 0);
 	free(f->watched);
@@ -194,11 +186,15 @@ static struct watched *get_watched_process(struct jit_files *f, uint32_t pid, ui
 	return w;
 }
 
-void jit_files_add_sample(struct jit_files *f, uint32_t pid, uint64_t address)
+static void note_sample(void *jit_files, const struct sample_seen *seen)
 {
-	code_reader_note_sample(f->reader, pid, address);
-	if (find_watched_process(f, pid))
-		page_reader_note_sample(f->pages, pid, address);
+	struct jit_files *f = jit_files;
+
+	if (f->past)
+		return;
+	code_reader_note_sample(f->reader, seen->pid, seen->user_ip);
+	if (find_watched_process(f, seen->pid))
+		page_reader_note_sample(f->pages, seen->pid, seen->user_ip);
 }
 
 void jit_files_add_code(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
@@ -207,12 +203,15 @@ void jit_files_add_code(struct jit_files *f, uint32_t pid, uint64_t address, uin
 	page_reader_note_code(f->pages, pid, address, bytes);
 }
 
-void jit_files_note_code(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes)
+/* Pages of code that an agent has registered need not be read. */
+static void note_code(void *jit_files, uint32_t pid, uint64_t address, uint64_t bytes)
 {
+	const struct jit_files *f = jit_files;
+
 	page_reader_note_code(f->pages, pid, address, bytes);
 }
 
-void jit_files_unloaded(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
+void jit_files_note_unload(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
 {
 	struct watched *w = bytes && bytes <= UINT64_MAX - address ? find_watched_process(f, pid) : NULL;
 
@@ -220,7 +219,8 @@ void jit_files_unloaded(struct jit_files *f, uint32_t pid, uint64_t address, uin
 		unloads_add(&w->unloads, address, address + bytes, time_ns);
 }
 
-void jit_files_end_process(struct jit_files *f, uint32_t pid, uint64_t time_ns)
+/* The program of pid has ended at time_ns, so its files are read for some more drains. */
+static void end_program(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 {
 	struct watched *w = find_watched_process(f, pid);
 
@@ -229,6 +229,17 @@ void jit_files_end_process(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 		page_reader_forget_process(f->pages, pid);
 	}
 	code_reader_forget_process(f->reader, pid);
+}
+
+static void note_exec(void *jit_files, const struct kernel_comm *c, uint64_t time_ns)
+{
+	end_program(jit_files, c->pid, time_ns);
+}
+
+static void note_exit(void *jit_files, uint32_t pid, uint64_t time_ns)
+{
+	(void)time_ns;
+	end_program(jit_files, pid, UINT64_MAX); /* no memory of the process is newer */
 }
 
 /* ------------------------------------------------------------------------------------------------------ jitdump */
@@ -259,7 +270,7 @@ static bool is_file_of_process(const struct watched *w, const struct stat *st)
 	return S_ISREG(st->st_mode) && (w->identity.uid == (uid_t)-1 || st->st_uid == w->identity.uid || st->st_uid == 0);
 }
 
-/* Counts a file of another user, of which nothing is read, and keeps the path of the first for jit_files_of_others(). */
+/* Counts a file of another user, of which nothing is read, and keeps the path of the first for notice_files_of_others(). */
 static void note_file_of_others(struct jit_files *f, const struct watched *w, const char *path, uid_t owner)
 {
 	if (f->of_others.nr++)
@@ -270,15 +281,17 @@ static void note_file_of_others(struct jit_files *f, const struct watched *w, co
 	snprintf(f->of_others.path, sizeof(f->of_others.path), "%s%.120s", *path == '/' ? "" : "/", path);
 }
 
-bool jit_files_of_others(const struct jit_files *f, char *sentence, size_t bytes)
+/* Any user could name the code of others if their files were read. */
+static void notice_files_of_others(const struct jit_files *f)
 {
 	char more[48] = "";
 
 	if (f->of_others.nr > 1)
 		snprintf(more, sizeof(more), " (and %u more)", f->of_others.nr - 1);
-	snprintf(sentence, bytes, TRACE_NAMES_NOT_READ "%s%s belongs to user %u, and process %u, whose code it would name, to user %u",
-		 f->of_others.path, more, f->of_others.owner, f->of_others.pid, f->of_others.user);
-	return f->of_others.nr > 0;
+	if (f->of_others.nr)
+		f->recording->notice(f->recording->recording, NOTICE_REFUSED, TRACE_NAMES_NOT_READ
+				     "%s%s belongs to user %u, and process %u, whose code it would name, to user %u",
+				     f->of_others.path, more, f->of_others.owner, f->of_others.pid, f->of_others.user);
 }
 
 /* Opens a file by the process's descriptor for it, since a writer (V8) may have removed the file already, and has it open while it writes.
@@ -311,8 +324,11 @@ static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t ad
 	struct dump new = { .fd = -1 };
 	char name[PATH_BYTES];
 
-	f->left_out += f->other_clock;
-	if (f->other_clock || w->nr_dumps == DUMPS_MAX || path_bytes + 32 > sizeof(name))
+	if (f->recording->options->past_other_clock) {
+		f->left_out++;
+		return;
+	}
+	if (w->nr_dumps == DUMPS_MAX || path_bytes + 32 > sizeof(name))
 		return;
 	if (ends_with(path, path_bytes, DELETED))
 		path_bytes -= sizeof(DELETED) - 1;
@@ -347,8 +363,9 @@ static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t ad
 		close(new.fd);
 }
 
-void jit_files_add_mapping(struct jit_files *f, const struct mapping *m, uint64_t time_ns)
+static void note_mapping(void *jit_files, const struct mapping *m, uint64_t time_ns)
 {
+	struct jit_files *f = jit_files;
 	bool dump = is_jitdump_path(m->path, m->path_bytes);
 	struct watched *w;
 
@@ -361,10 +378,11 @@ void jit_files_add_mapping(struct jit_files *f, const struct mapping *m, uint64_
 		add_jitdump_file(f, w, m->address, m->bytes, m->path, m->path_bytes, time_ns);
 }
 
-void jit_files_fork(struct jit_files *f, uint32_t ppid, uint32_t pid, uint64_t time_ns)
+/* The child may have generated code and write a perf map if its parent may. */
+static void note_fork(void *jit_files, uint32_t ppid, uint32_t pid, uint64_t time_ns)
 {
-	if (find_watched_process(f, ppid))
-		get_watched_process(f, pid, time_ns);
+	if (find_watched_process(jit_files, ppid))
+		get_watched_process(jit_files, pid, time_ns);
 }
 
 static void write_jitdump_record(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *values, int nr)
@@ -408,7 +426,7 @@ static bool feed_jitdump_piece(void *context, const char *piece, size_t n)
 	struct jitdump_clock now = jitdump_clock_now();
 
 	if (c->files->past)
-		now = (struct jitdump_clock){ 0, c->files->end_ns };
+		now = (struct jitdump_clock){ 0, c->files->recording->options->past_end_ns };
 	c->bad = jitdump_feed(c->dump->reader, piece, n, &now, write_jitdump_record, &c->report) != 0;
 	return !c->bad;
 }
@@ -489,7 +507,7 @@ static void open_perf_map(struct jit_files *f, struct watched *w)
 		return;
 	if (!w->map)
 		w->map = perf_map_create();
-	if (f->past ? st.st_mtime > f->end_s : !proc_mem_may_have_written(&w->identity, &st)) {
+	if (f->past ? st.st_mtime > f->recording->options->past_end_s : !proc_mem_may_have_written(&w->identity, &st)) {
 		note_map_of_others(f, w, path, &st);
 		close(fd);
 		return;
@@ -535,7 +553,9 @@ static void look_at_map(struct jit_files *f, struct watched *w, bool last)
 		w->map_end = (uint64_t)st.st_size;
 }
 
-uint64_t jit_files_ambiguous(const struct jit_files *f)
+/* Returns the number of names in perf maps for addresses that had another name shortly before, where it is unknown which of the two was in
+ * force at a sample. */
+static uint64_t count_ambiguous_names(const struct jit_files *f)
 {
 	uint64_t nr = f->nr_ambiguous;
 
@@ -544,8 +564,10 @@ uint64_t jit_files_ambiguous(const struct jit_files *f)
 	return nr;
 }
 
-void jit_files_look(struct jit_files *f)
+static void begin_drain(void *jit_files)
 {
+	struct jit_files *f = jit_files;
+
 	for (uint32_t i = 0; i < f->nr; i++)
 		look_at_map(f, f->watched[i], false);
 }
@@ -560,20 +582,20 @@ static uint64_t count_unread_files(const struct watched *w)
 	return nr;
 }
 
-static void drain_process(struct jit_files *f, struct watched *p, struct trace_writer *w, bool last, struct jit_files_losses *losses)
+static void drain_process(struct jit_files *f, struct watched *p, struct trace_writer *w, bool last, struct losses *losses)
 {
 	uint64_t limit = last ? UINT64_MAX : DRAIN_BYTES;
 
 	if (!f->past && !p->ended && !p->options_read)
 		host_options_write(w, p->pid, p->mapped_ns);
 	p->options_read = true;
-	if (last || p->until_ns == p->mapped_ns) /* no jit_files_look() has seen the process yet, and its file may be gone by the next */
+	if (last || p->until_ns == p->mapped_ns) /* no begin_drain() has seen the process yet, and its file may be gone by the next */
 		look_at_map(f, p, last);
 	drain_perf_map(f, p, w, limit, &losses->bad);
 	drain_jitdump_files(f, p, w, limit, &losses->bad);
 }
 
-void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, struct jit_files_losses *losses)
+static void drain_files(struct jit_files *f, struct trace_writer *w, bool last, struct losses *losses)
 {
 	f->left = f->past ? PAST_BYTES_ALL : DRAIN_BYTES_ALL;
 	f->until_ns = f->past ? UINT64_MAX : clock_thread_ns() + DRAIN_NS_ALL;
@@ -592,3 +614,38 @@ void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, str
 	code_reader_drain(f->reader, w);
 	page_reader_drain(f->pages, w, last);
 }
+
+static void settle(void *jit_files, uint64_t now_ns, bool last)
+{
+	struct jit_files *f = jit_files;
+	const struct name_source_recording *r = f->recording;
+	struct losses losses = { 0 };
+
+	(void)now_ns;
+	if (f->past && !last) /* in an import the files do not grow, so they are read once */
+		return;
+	drain_files(f, r->writer, last, &losses);
+	r->lost(r->recording, LOSS_FILES_BAD, losses.bad);
+	r->lost(r->recording, LOSS_FILES_UNREAD, losses.unread);
+}
+
+static void end(void *jit_files, uint64_t now_ns)
+{
+	const struct jit_files *f = jit_files;
+	const struct name_source_recording *r = f->recording;
+	uint64_t nr_ambiguous = count_ambiguous_names(f);
+
+	(void)now_ns;
+	if (nr_ambiguous)
+		r->notice(r->recording, NOTICE_LOSS, "%llu names of perf maps came long after their code, for addresses that have another "
+			  "name: a perf map has no times, so their samples have the other name; a jitdump file has times",
+			  (unsigned long long)nr_ambiguous);
+	notice_files_of_others(f);
+	if (f->left_out)
+		r->notice(r->recording, NOTICE_REFUSED, "%u jitdump file%s left out: %s; record with `perf record -k mono`", f->left_out,
+			  f->left_out == 1 ? "" : "s", r->options->past_other_clock);
+}
+
+const struct name_source jit_files_source = { .create = create, .destroy = destroy, .note_fork = note_fork, .note_exec = note_exec,
+	.note_exit = note_exit, .note_mapping = note_mapping, .note_sample = note_sample, .note_code = note_code,
+	.begin_drain = begin_drain, .settle = settle, .end = end };

@@ -8,15 +8,19 @@
 
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/hash_map.h"
+#include "jitreg/base/mapping_kind.h"
 #include "jitreg/jitreg.h"
 #include "jitreg/trace/trace.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define PROCESSES_MAX 64
+#define LOOK_MS 10 /* most time between two looks at traces; one that is freed between them is never seen */
 #define SEARCHED_BYTES (64ull << 20) /* most memory of a process that one look searches */
 #define PIECE_BYTES (256u << 10)
 #define LOOK_NS 200000000ull /* interval of searches after code memory was mapped, which each search that finds no list doubles */
@@ -82,11 +86,45 @@ struct lua_process {
 	uint32_t nr_known;
 };
 
+/* Values of luajit.looked, for processes with memory for code. */
+enum {
+	FOUND = 1, /* it had memory for code, and its mappings were looked through for LuaJIT */
+	TOLD,	   /* it is watched if it has LuaJIT, or has an agent, so its mappings are not looked through */
+	GONE,	   /* it has ended, or was FOUND and runs another program */
+};
+
 struct luajit {
+	const struct name_source_recording *recording;
 	struct lua_process process[PROCESSES_MAX];
 	uint32_t nr;
-	unsigned char piece[PIECE_BYTES];
+	struct hash_map looked; /* (pid, 0) -> the above; only if all processes with memory for code are looked at */
+	unsigned char piece[PIECE_BYTES]; /* not touched before the first process with LuaJIT */
 };
+
+static int create(const struct name_source_recording *r, void **source)
+{
+	struct luajit *l;
+
+	*source = NULL;
+	if (r->options->past_end_ns) /* the processes of an import have ended */
+		return 0;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->recording = r;
+	*source = l;
+	return 0;
+}
+
+static void destroy(void *luajit)
+{
+	struct luajit *l = luajit;
+
+	for (uint32_t i = 0; i < l->nr; i++)
+		free(l->process[i].known);
+	hash_map_fini(&l->looked);
+	free(l);
+}
 
 static int has_luajit(void *context, const struct proc_mapping *m)
 {
@@ -95,47 +133,79 @@ static int has_luajit(void *context, const struct proc_mapping *m)
 
 static struct lua_process *find_lua_process(struct luajit *l, pid_t pid)
 {
-	for (uint32_t i = 0; l && i < l->nr; i++)
+	for (uint32_t i = 0; i < l->nr; i++)
 		if (l->process[i].pid == pid)
 			return &l->process[i];
 	return NULL;
 }
 
-void luajit_watch(struct luajit **l, pid_t pid)
+static void set_looked(struct luajit *l, uint32_t pid, uint32_t what)
 {
-	if (find_lua_process(*l, pid) || (*l && (*l)->nr == PROCESSES_MAX) || proc_each_mapping(pid, has_luajit, &pid) != 1)
-		return;
-	if (!*l)
-		*l = calloc(1, sizeof(**l));
-	if (*l)
-		(*l)->process[(*l)->nr++] = (struct lua_process){ .pid = pid, .look_after_ns = LOOK_NS };
+	if (l->recording->options->finds_jit_lists)
+		hash_map_set(&l->looked, pid, 0, what);
 }
 
-void luajit_note_code(struct luajit *l, pid_t pid)
+static void add_if_luajit(struct luajit *l, pid_t pid)
 {
-	struct lua_process *p = find_lua_process(l, pid);
+	if (!find_lua_process(l, pid) && l->nr < PROCESSES_MAX && proc_each_mapping(pid, has_luajit, &pid) == 1)
+		l->process[l->nr++] = (struct lua_process){ .pid = pid, .look_after_ns = LOOK_NS };
+}
 
+static void watch(void *luajit, uint32_t pid)
+{
+	set_looked(luajit, pid, TOLD);
+	add_if_luajit(luajit, (pid_t)pid);
+}
+
+static void note_agent(void *luajit, uint32_t pid)
+{
+	set_looked(luajit, pid, TOLD);
+}
+
+/* Looks through the mappings of a process with its first memory for code, which takes some ms. */
+static void note_mapping(void *luajit, const struct mapping *m, uint64_t time_ns)
+{
+	struct luajit *l = luajit;
+	struct lua_process *p;
+	uint32_t looked;
+
+	(void)time_ns;
+	if (!mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared))
+		return;
+	p = m->existed ? NULL : find_lua_process(l, (pid_t)m->pid);
 	if (p)
 		p->look_after_ns = LOOK_NS;
+	if (!l->recording->options->finds_jit_lists)
+		return;
+	looked = hash_map_find(&l->looked, m->pid, 0);
+	if (looked && looked != GONE)
+		return;
+	set_looked(l, m->pid, FOUND);
+	add_if_luajit(l, (pid_t)m->pid);
 }
 
 /* The child has the traces of its parent, so those that are known there are not written again for it. */
-void luajit_note_fork(struct luajit *l, pid_t ppid, pid_t pid)
+static void note_fork(void *luajit, uint32_t ppid, uint32_t pid, uint64_t time_ns)
 {
-	struct lua_process *parent = find_lua_process(l, ppid), *p;
+	struct luajit *l = luajit;
+	struct lua_process *parent = find_lua_process(l, (pid_t)ppid), *p;
+	uint32_t looked = hash_map_find(&l->looked, ppid, 0);
 
-	if (!parent || l->nr == PROCESSES_MAX || find_lua_process(l, pid))
+	(void)time_ns;
+	if (looked && looked != GONE)
+		set_looked(l, pid, looked);
+	if (!parent || l->nr == PROCESSES_MAX || find_lua_process(l, (pid_t)pid))
 		return;
 	p = &l->process[l->nr++];
 	*p = *parent;
-	p->pid = pid;
+	p->pid = (pid_t)pid;
 	p->known = parent->nr_known ? malloc(parent->nr_known * sizeof(*p->known)) : NULL;
 	p->nr_known = p->known ? parent->nr_known : 0;
 	if (p->known)
 		memcpy(p->known, parent->known, p->nr_known * sizeof(*p->known));
 }
 
-void luajit_forget(struct luajit *l, pid_t pid)
+static void remove_lua_process(struct luajit *l, pid_t pid)
 {
 	struct lua_process *p = find_lua_process(l, pid);
 
@@ -145,11 +215,24 @@ void luajit_forget(struct luajit *l, pid_t pid)
 	*p = l->process[--l->nr];
 }
 
-void luajit_destroy(struct luajit *l)
+static void note_exec(void *luajit, const struct kernel_comm *c, uint64_t time_ns)
 {
-	for (uint32_t i = 0; l && i < l->nr; i++)
-		free(l->process[i].known);
-	free(l);
+	struct luajit *l = luajit;
+
+	(void)time_ns;
+	remove_lua_process(l, (pid_t)c->pid);
+	if (hash_map_find(&l->looked, c->pid, 0) == FOUND) /* an agent may be the new program's, if its record was read before this one */
+		set_looked(l, c->pid, GONE);
+}
+
+static void note_exit(void *luajit, uint32_t pid, uint64_t time_ns)
+{
+	struct luajit *l = luajit;
+
+	(void)time_ns;
+	remove_lua_process(l, (pid_t)pid);
+	if (hash_map_find(&l->looked, pid, 0))
+		set_looked(l, pid, GONE);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the list */
@@ -327,8 +410,10 @@ static void read_new_traces(struct lua_process *p, struct trace_writer *w, uint6
 	free(now);
 }
 
-void luajit_poll(struct luajit *l, struct trace_writer *w, uint64_t now_ns)
+static void poll_traces(void *luajit, uint64_t now_ns)
 {
+	struct luajit *l = luajit;
+
 	for (uint32_t i = 0; i < l->nr; i++) {
 		struct lua_process *p = &l->process[i];
 		struct searching s = { l, p, SEARCHED_BYTES };
@@ -340,6 +425,18 @@ void luajit_poll(struct luajit *l, struct trace_writer *w, uint64_t now_ns)
 			proc_each_mapping(p->pid, search_lua_mapping, &s);
 		}
 		if (p->list_at)
-			read_new_traces(p, w, is_first ? JITREG_TIME_BEFORE : now_ns);
+			read_new_traces(p, l->recording->writer, is_first ? JITREG_TIME_BEFORE : now_ns);
 	}
 }
+
+static int wait_ms(const void *luajit, uint64_t now_ns)
+{
+	const struct luajit *l = luajit;
+
+	(void)now_ns;
+	return l->nr ? LOOK_MS : 0;
+}
+
+const struct name_source luajit_source = { .create = create, .destroy = destroy, .note_fork = note_fork, .note_exec = note_exec,
+	.note_exit = note_exit, .note_mapping = note_mapping, .note_agent = note_agent, .watch = watch, .poll = poll_traces,
+	.wait_ms = wait_ms };

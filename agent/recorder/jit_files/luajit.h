@@ -7,25 +7,15 @@
 #ifndef TAILOR_LUAJIT_H
 #define TAILOR_LUAJIT_H
 
-#include "jitreg/trace/writer.h"
+#include "agent/recorder/perf/name_source.h"
 
-#include <stdbool.h>
-#include <sys/types.h>
-
-struct luajit;
-
-/* Watches pid if it has LuaJIT, and if fewer than 64 processes are watched.  *l is NULL before the first such process, and is created for
- * it.  The traces that the first luajit_poll() of a process finds have JITREG_TIME_BEFORE. */
-void luajit_watch(struct luajit **l, pid_t pid);
-/* Called when pid has mapped memory for code, when it was forked from ppid, and when it runs another program or has ended.  l may be
- * NULL. */
-void luajit_note_code(struct luajit *l, pid_t pid);
-void luajit_note_fork(struct luajit *l, pid_t ppid, pid_t pid);
-void luajit_forget(struct luajit *l, pid_t pid);
-void luajit_destroy(struct luajit *l);
-/* Writes a LOAD for each trace that was compiled since the last call.  Without new traces, it makes two system calls for each process whose
- * list is known.  As long as a process's list is not found, it is looked for at intervals that double each time, up to 12.8 s, and are
- * short again when memory for code is mapped. */
-void luajit_poll(struct luajit *l, struct trace_writer *w, uint64_t now_ns);
+/*
+ * A process is looked at if it is to be watched (watch()), or, with finds_jit_lists, if it has memory for code and no agent.  At most 64
+ * processes with LuaJIT are watched.  The traces that the first poll() of a process finds have JITREG_TIME_BEFORE.  poll() writes a LOAD
+ * for each trace that was compiled since the last call.  Without new traces, it makes two system calls for each process whose list is
+ * known.  As long as a process's list is not found, it is looked for at intervals that double each time, up to 12.8 s, and are short again
+ * when memory for code is mapped.
+ */
+extern const struct name_source luajit_source;
 
 #endif

@@ -39,7 +39,7 @@ static struct mapping mapping_of_record(const struct perf_event_header *h, size_
 	if (second)
 		memcpy(&r2, (const char *)h + sizeof(r), sizeof(r2));
 	m = (struct mapping){ r.pid, r.tid, r2.prot, r.address, r.bytes, r.offset, (const char *)h + at, 0, NULL, 0, { 0 },
-			      second && r2.flags & MAP_SHARED, false };
+			      second && r2.flags & MAP_SHARED, false, false };
 	m.path_bytes = strnlen(m.path, end - at);
 	if (second && h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && r2.who[0] <= BUILD_ID_BYTES) {
 		m.build_id = (const unsigned char *)h + sizeof(r) + 4;

@@ -22,6 +22,7 @@ struct mapping {
 	struct file_identity file;
 	bool shared; /* the mapping shares its pages with other mappings of the file; false if unknown */
 	bool by_guest; /* registered by an agent, with the path that its loader used, which may have symbolic links in it */
+	bool existed; /* read from /proc, not reported by the kernel, so it may be older than all reports */
 };
 
 struct kernel_comm {

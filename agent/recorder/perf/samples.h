@@ -18,6 +18,7 @@ struct sample_seen {
 	uint64_t counter; /* id of the very counter, which may be inherited (PERF_SAMPLE_STREAM_ID) */
 	uint32_t pid, tid;
 	bool user, kernel;
+	bool leaves; /* taken because the thread leaves its processor; set by the caller of samples_add() */
 	uint64_t user_ip; /* instruction of the user's code, also if the kernel was sampled while it served that; 0: unknown */
 	uint64_t stack_pointer, frame_pointer; /* 0: not recorded */
 	const unsigned char *stack; /* in the record, so as valid as that; not aligned */

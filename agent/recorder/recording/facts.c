@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The functions of a recording's sink (recording_sink()).  They collect samples, write mappings, forks, execs, exits and names into the
- * trace, and pass all of these to the parts that need them (images, JIT files, engines and others).
+ * trace, and pass all of these to the sources of names.
  */
 #include "agent/recorder/recording/internal.h"
 
+#include "agent/recorder/engines/engines.h"
 #include "agent/recorder/process/proc_mem.h"
-#include "jitreg/base/mapping_kind.h"
-
-#include <string.h>
-#include <sys/mman.h>
 
 /* A context switch or a wake-up in the form of a sample of an event of its own, with the parts that recording_add_switches() declares.
  * kind: TRACE_SWITCH_..., or the thread that has woken this one. */
@@ -47,40 +44,16 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 		seen.weight = v->period;
 		samples_set_last_weight(r->samples[event], seen.weight);
 	}
-	engines_add_sample(r->engines, &seen, event < r->switches && event_is_switches(&r->attr[event]));
-	jvms_note_sample(r->jvms, &seen);
-	images_add_sample(r->images, &seen);
-	kernel_names_add_sample(r->kernel_names, &seen);
-	if (!r->options.past_end_ns)
-		jit_files_add_sample(r->jit_files, seen.pid, seen.user_ip);
+	seen.leaves = event < r->switches && event_is_switches(&r->attr[event]);
+	TELL_SOURCES(r, note_sample, &seen);
 	if (r->options.seen)
 		r->options.seen(r->options.context, &seen);
 	return seen.weight;
 }
 
-static void note_mapping_for_jit_lists(struct recording *r, const struct mapping *m)
-{
-	bool code = (m->prot & PROT_EXEC) && mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared);
-
-	if (code)
-		luajit_note_code(r->luajit, (pid_t)m->pid);
-	if (!r->gdb_jit || !(m->prot & PROT_EXEC))
-		return;
-	if (mapping_kind(m->path, m->path_bytes) == MAPPING_FILE)
-		gdb_jit_poll_note_mapping(r->gdb_jit, (pid_t)m->pid);
-	if (code)
-		gdb_jit_poll_note_code_mapping(r->gdb_jit, (pid_t)m->pid);
-}
-
-/* Writes a mapping that the kernel has reported (recording_write_mapping()), and passes it to the engines and to the search for lists of
- * JITs. */
 static void record_mapping(void *recording, const struct mapping *m, uint64_t time_ns)
 {
-	struct recording *r = recording;
-
-	note_mapping_for_jit_lists(r, m);
-	engines_note_mapping(r->engines, m);
-	recording_write_mapping(r, m, time_ns, time_ns);
+	recording_write_mapping(recording, m, time_ns, time_ns);
 }
 
 enum { LIVES = 1, ENDED };
@@ -91,7 +64,7 @@ static bool is_last_exit(struct recording *r, const struct kernel_task *t)
 {
 	bool first = t->pid == t->tid;
 
-	if (r->options.past_end_ns || (!first && hash_map_find(&r->headless, t->pid, 0) != LIVES))
+	if (r->options.sources.past_end_ns || (!first && hash_map_find(&r->headless, t->pid, 0) != LIVES))
 		return first;
 	return proc_mem_living_thread((pid_t)t->pid) == 0 ? first || hash_map_set(&r->headless, t->pid, 0, ENDED) :
 							   !hash_map_set(&r->headless, t->pid, 0, LIVES);
@@ -103,27 +76,15 @@ static void record_fork_or_exit(void *recording, const struct kernel_task *t)
 	struct recording *r = recording;
 
 	if (fork && t->pid != t->ppid) {
-		if (r->gdb_jit)
-			gdb_jit_poll_note_fork(r->gdb_jit, (pid_t)t->ppid, (pid_t)t->pid);
-		luajit_note_fork(r->luajit, (pid_t)t->ppid, (pid_t)t->pid);
-		engines_note_fork(r->engines, (pid_t)t->ppid, (pid_t)t->pid, t->time_ns);
-		images_note_fork(r->images, t->ppid, t->pid, t->time_ns);
-		jit_files_fork(r->jit_files, t->ppid, t->pid, t->time_ns);
+		TELL_SOURCES(r, note_fork, t->ppid, t->pid, t->time_ns);
 		r->nr_processes++;
 		if (r->options.forked)
 			r->options.forked(r->options.context, t->pid);
 	}
 	if (!fork && t->pid == t->tid && r->options.exited)
 		r->options.exited(r->options.context, t->pid);
-	if (!fork && is_last_exit(r, t)) {
-		engines_note_exit(r->engines, (pid_t)t->pid, t->time_ns);
-		jvms_forget(r->jvms, t->pid);
-		luajit_forget(r->luajit, (pid_t)t->pid);
-		if (r->gdb_jit)
-			gdb_jit_poll_forget(r->gdb_jit, (pid_t)t->pid);
-		images_note_exit(r->images, t->pid, t->time_ns);
-		jit_files_end_process(r->jit_files, t->pid, UINT64_MAX);
-	}
+	if (!fork && is_last_exit(r, t))
+		TELL_SOURCES(r, note_exit, t->pid, t->time_ns);
 	if (fork)
 		TRACE_PUT(r->writer, fork, t->time_ns, t->pid, t->tid, .ppid = t->ppid, .ptid = t->ptid);
 	else
@@ -134,14 +95,8 @@ static void record_comm(void *recording, const struct kernel_comm *c, uint64_t t
 {
 	struct recording *r = recording;
 
-	if (c->exec) {
-		if (r->options.executed)
-			r->options.executed(r->options.context, c, time_ns);
-		if (r->gdb_jit)
-			gdb_jit_poll_note_exec(r->gdb_jit, (pid_t)c->pid);
-		luajit_forget(r->luajit, (pid_t)c->pid);
-		engines_note_exec(r->engines, (pid_t)c->pid, c->name, c->bytes, time_ns);
-	}
+	if (c->exec && r->options.executed)
+		r->options.executed(r->options.context, c, time_ns);
 	recording_write_comm(r, c, time_ns);
 }
 
@@ -154,7 +109,8 @@ static void record_context_switch(void *recording, const struct perf_event_heade
 
 	if (h->misc & PERF_RECORD_MISC_SWITCH_OUT)
 		sample.kind = h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
-	engines_note_switch(r->engines, (pid_t)id->pid, (pid_t)id->tid, id->time_ns, sample.kind == TRACE_SWITCH_IN);
+	engines_note_switch(recording_source(r, &engines_source), (pid_t)id->pid, (pid_t)id->tid, id->time_ns,
+			    sample.kind == TRACE_SWITCH_IN);
 	if (r->switches < r->nr_columns)
 		add_sample_to_recording(r, r->switches, &sample.header, NULL);
 }

@@ -3,18 +3,13 @@
 #ifndef TAILOR_RECORDING_INTERNAL_H
 #define TAILOR_RECORDING_INTERNAL_H
 
-#include "agent/recorder/engines/engines.h"
-#include "agent/recorder/hotspot/jvms.h"
-#include "agent/recorder/images/images.h"
-#include "agent/recorder/images/kernel_names.h"
-#include "agent/recorder/jit_files/jit_files.h"
-#include "agent/recorder/jit_files/luajit.h"
-#include "agent/recorder/jit_files/gdb_jit_poll.h"
+#include "agent/recorder/perf/name_source.h"
 #include "agent/recorder/recording/recording.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/hash_map.h"
 
 #define THREAD_LOSSES_MAX 64
+#define SOURCES_MAX 16
 
 /* losses.c: numbers of losses, and the part of these that is in the trace already. */
 struct losses {
@@ -27,6 +22,12 @@ struct losses {
 	int nr_threads;
 };
 
+/* A source of the recording, and its operations. */
+struct created_source {
+	const struct name_source *is;
+	void *state;
+};
+
 struct recording {
 	struct recording_options options;
 	char *output;
@@ -35,13 +36,9 @@ struct recording {
 	uint32_t switches; /* index of the event of context switches; nr_columns: there is none */
 	struct perf_event_attr attr[RECORDING_COLUMNS_MAX]; /* attr of each event */
 	struct samples *samples[RECORDING_COLUMNS_MAX]; /* samples of each event that were not written yet */
-	struct images *images;
-	struct jit_files *jit_files;
-	struct kernel_names *kernel_names;
-	struct engines *engines;      /* NULL: an import */
-	struct jvms *jvms;	      /* NULL: an import */
-	struct gdb_jit_poll *gdb_jit; /* NULL: no process was added yet */
-	struct luajit *luajit;	      /* NULL: no watched process has LuaJIT */
+	struct created_source source[SOURCES_MAX]; /* in the order of the table in sources.c, without those that have nothing to do */
+	uint32_t nr_sources;
+	struct name_source_recording for_sources;
 	struct losses losses;
 	struct hash_map headless; /* PIDs of processes whose first thread has ended before others: LIVES or ENDED (facts.c) */
 	uint64_t tag_registers;	/* registers in which hosts keep their tags, perf's mask */
@@ -58,8 +55,24 @@ struct recording {
 /* Returns the time for the recorder's own records: now, or, in an import, the end of its recording. */
 static inline uint64_t recording_now_ns(const struct recording *r)
 {
-	return r->options.past_end_ns ? r->options.past_end_ns : clock_now_ns();
+	return r->options.sources.past_end_ns ? r->options.sources.past_end_ns : clock_now_ns();
 }
+
+/* ---- sources.c */
+/* Creates the sources, which get r->for_sources.  Returns 0, or -1 if memory runs out, and then recording_destroy_sources() destroys those
+ * that were created. */
+int recording_create_sources(struct recording *r);
+void recording_destroy_sources(struct recording *r);
+/* Returns the source of a kind, for functions that only this kind has, or NULL if the recording has none. */
+void *recording_source(const struct recording *r, const struct name_source *is);
+
+/* Calls an operation of all sources that have it, in the order of the table.  The arguments are evaluated for each of them. */
+#define TELL_SOURCES(r, operation, ...) \
+	do { \
+		for (const struct created_source *of_ = (r)->source; of_ < (r)->source + (r)->nr_sources; of_++) \
+			if (of_->is->operation) \
+				of_->is->operation(of_->state, ##__VA_ARGS__); \
+	} while (0)
 
 /* ---- facts.c */
 void recording_flush_samples(struct recording *r);

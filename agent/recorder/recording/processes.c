@@ -3,6 +3,7 @@
 #include "agent/recorder/recording/internal.h"
 
 #include "agent/recorder/jit_files/host_options.h"
+#include "agent/recorder/jit_files/jit_files.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/mapping_kind.h"
@@ -65,7 +66,8 @@ void recording_add_child(struct recording *r, pid_t pid, char **command)
 
 void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns)
 {
-	jit_files_fork(r->jit_files, (uint32_t)parent, (uint32_t)pid, time_ns);
+	/* other sources read the mappings, lists and memory that the child has by now */
+	jit_files_source.note_fork(recording_source(r, &jit_files_source), (uint32_t)parent, (uint32_t)pid, time_ns);
 	TRACE_PUT(r->writer, fork, time_ns, (uint32_t)pid, (uint32_t)pid, .ppid = (uint32_t)parent, .ptid = (uint32_t)parent);
 	r->nr_processes++;
 }
@@ -124,7 +126,7 @@ static void write_one(const struct of_process *t, const struct proc_mapping *p)
 		recording_write_mapping(t->recording,
 				    &(struct mapping){ (uint32_t)t->pid, (uint32_t)t->pid, p->prot, p->start, p->end - p->start, p->offset,
 						       p->path, strlen(p->path), NULL, 0, { p->inode ? p->device : 0, p->inode, 0 },
-						       p->shared, false },
+						       p->shared, .existed = true },
 				    t->time_ns, t->since_ns);
 }
 

@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/recording/internal.h"
 
+#include "agent/recorder/engines/engines.h"
+#include "agent/recorder/hotspot/jvms.h"
+#include "agent/recorder/images/images.h"
+#include "agent/recorder/jit_files/jit_files.h"
 #include "jitreg/base/clock.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LUAJIT_MS 10 /* most time between two looks at LuaJIT's traces; one that is freed between them is never seen */
 #define EARLY_NS 2000000000ull /* time from which on files of images are read while the host runs; shorter ones are not slowed down */
 
 static void free_recording(struct recording *r)
 {
-	gdb_jit_poll_destroy(r->gdb_jit);
-	luajit_destroy(r->luajit);
-	engines_destroy(r->engines);
-	jvms_destroy(r->jvms);
-	if (r->images)
-		images_destroy(r->images);
-	jit_files_destroy(r->jit_files);
-	kernel_names_destroy(r->kernel_names);
+	recording_destroy_sources(r);
 	for (uint32_t i = 0; i < r->nr_columns; i++)
 		samples_destroy(r->samples[i]);
 	hash_map_fini(&r->headless);
@@ -28,44 +25,38 @@ static void free_recording(struct recording *r)
 	free(r);
 }
 
-static void write_engine_notice(void *recording, const char *sentence)
+static void notice_for_source(void *recording, enum notice_kind kind, const char *format, ...)
 {
-	recording_notice(recording, NOTICE_HOST, "%s", sentence);
+	char text[1024];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	recording_notice(recording, kind, "%s", text);
 }
 
-static void note_engine_lack(void *recording, pid_t pid, const struct host_lack *l)
+static void note_lack_for_source(void *recording, uint32_t pid, const struct host_lack *l)
 {
-	recording_note_lack(recording, pid, l);
+	recording_note_lack(recording, (pid_t)pid, l);
 }
 
-static void note_code_of_jvm(void *recording, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
+static void count_loss_for_source(void *recording, enum loss_reason reason, uint64_t count)
 {
 	struct recording *r = recording;
 
-	jit_files_add_code(r->jit_files, pid, address, bytes, time_ns);
+	r->losses.total[reason] += count;
 }
 
-static int create_recording_parts(struct recording *r)
+static void add_written_code(void *recording, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
 {
-	const struct recording_options *o = &r->options;
-
-	r->output = strdup(o->output);
-	r->kernel_names = kernel_names_create();
-	if (!r->output || !r->kernel_names || images_create(o->stack_bytes > 0, &r->images) ||
-	    images_keep_code(r->images, o->image_code_bytes) || jit_files_create(&r->jit_files))
-		return -ENOMEM;
-	images_fetch(r->images, o->debuginfod);
-	if (o->past_end_ns) {
-		images_set_past(r->images, o->past_same_kernel);
-		jit_files_set_past(r->jit_files, o->past_end_ns, o->past_end_s, o->past_other_clock);
-	}
-	return 0;
+	jit_files_add_code(recording_source(recording, &jit_files_source), pid, address, bytes, time_ns);
 }
 
 static int open_trace(struct recording *r, struct diag *d)
 {
 	const struct trace_writer_options o = { .compression = r->options.uncompressed ? TRACE_PLAIN : TRACE_FAST,
-		.whole = r->options.past_end_ns != 0, .overwrite = r->options.overwrite, .keep_old = r->options.keep_old };
+		.whole = r->options.sources.past_end_ns != 0, .overwrite = r->options.overwrite, .keep_old = r->options.keep_old };
 
 	return trace_writer_create(r->output, &o, &r->writer, d);
 }
@@ -79,13 +70,12 @@ int recording_create(const struct recording_options *o, struct recording **out, 
 		return diag_fail(d, ENOMEM, "out of memory for a recording");
 	r->options = *o;
 	r->begin_ns = clock_now_ns();
-	ret = create_recording_parts(r) ? diag_fail(d, ENOMEM, "out of memory for a recording") : open_trace(r, d);
-	if (ret == 0 && !o->past_end_ns) {
-		r->engines = engines_create(r->writer, &(struct engines_says){ write_engine_notice, note_engine_lack, r }, o->stack_bytes);
-		r->jvms = jvms_create(r->writer, note_code_of_jvm, r);
-		if (!r->engines || !r->jvms)
-			ret = diag_fail(d, ENOMEM, "out of memory for a recording");
-	}
+	r->output = strdup(o->output);
+	ret = r->output ? open_trace(r, d) : diag_fail(d, ENOMEM, "out of memory for a recording");
+	r->for_sources = (struct name_source_recording){ &r->options.sources, r->writer, r, notice_for_source, note_lack_for_source,
+							 count_loss_for_source, add_written_code };
+	if (ret == 0 && recording_create_sources(r))
+		ret = diag_fail(d, ENOMEM, "out of memory for a recording");
 	if (ret) {
 		recording_drop(r);
 		return ret;
@@ -142,63 +132,39 @@ struct trace_writer *recording_writer(struct recording *r)
 
 void recording_add_engine_process(struct recording *r, pid_t pid)
 {
-	engines_add_process(r->engines, pid);
+	engines_add_process(recording_source(r, &engines_source), pid);
 }
 
 bool recording_is_postmaster(const struct recording *r, pid_t pid)
 {
-	return engines_is_postmaster(r->engines, pid);
+	return engines_is_postmaster(recording_source(r, &engines_source), pid);
 }
 
 void recording_watch_jit_lists(struct recording *r, pid_t pid)
 {
-	int ret = r->gdb_jit ? 0 : gdb_jit_poll_create(r->writer, &r->gdb_jit);
-
-	if (ret == 0)
-		ret = gdb_jit_poll_add_process(r->gdb_jit, pid);
-	luajit_watch(&r->luajit, pid);
-	if (ret == -EPERM)
-		recording_notice(r, NOTICE_REFUSED, "GDB JIT interface of process %d unavailable (its memory cannot be read: "
-				 "kernel.yama.ptrace_scope); run as root, or sysctl kernel.yama.ptrace_scope=0", (int)pid);
+	TELL_SOURCES(r, watch, (uint32_t)pid);
 }
 
 bool recording_can_read_jvm(struct recording *r, pid_t pid)
 {
-	return jvms_can_read(r->jvms, (uint32_t)pid, recording_now_ns(r));
+	return jvms_can_read(recording_source(r, &jvms_source), (uint32_t)pid, recording_now_ns(r));
 }
 
 /* -------------------------------------------------------------------------------------------------- as long as it runs */
 
 void recording_begin_drain(struct recording *r)
 {
-	if (!r->options.past_end_ns)
-		jit_files_look(r->jit_files);
+	TELL_SOURCES(r, begin_drain);
 }
 
 void recording_poll_jit_lists(struct recording *r)
 {
-	if (r->gdb_jit)
-		gdb_jit_poll_lists(r->gdb_jit, recording_now_ns(r));
-	if (r->luajit)
-		luajit_poll(r->luajit, r->writer, recording_now_ns(r));
-}
-
-static void settle_recording_parts(struct recording *r, bool last)
-{
-	struct jit_files_losses lost = { 0 };
-
-	engines_poll_backends(r->engines, recording_now_ns(r));
-	jvms_settle(r->jvms, recording_now_ns(r), last);
-	if (last || !r->options.past_end_ns) /* in an import the files do not grow, so they are read once */
-		jit_files_drain(r->jit_files, r->writer, last, &lost);
-	r->losses.total[LOSS_FILES_BAD] += lost.bad;
-	r->losses.total[LOSS_FILES_UNREAD] += lost.unread;
-	images_settle(r->images);
+	TELL_SOURCES(r, poll, recording_now_ns(r));
 }
 
 void recording_settle(struct recording *r)
 {
-	settle_recording_parts(r, false);
+	TELL_SOURCES(r, settle, recording_now_ns(r), false);
 }
 
 static void flush_recording_chunks(struct recording *r)
@@ -213,20 +179,18 @@ void recording_flush(struct recording *r)
 	uint64_t now_ns = recording_now_ns(r);
 
 	flush_recording_chunks(r);
-	if (!r->options.past_end_ns && now_ns - r->begin_ns >= EARLY_NS)
-		images_write_early(r->images, r->writer, now_ns);
+	if (!r->options.sources.past_end_ns && now_ns - r->begin_ns >= EARLY_NS)
+		TELL_SOURCES(r, write_files, now_ns, false);
 }
 
 int recording_wait_ms(const struct recording *r, int most)
 {
-	int engines_ms = engines_poll_interval_ms(r->engines);
-	int lists_ms = r->gdb_jit ? gdb_jit_poll_wait_ms(r->gdb_jit, recording_now_ns(r)) : 0;
+	for (const struct created_source *s = r->source; s < r->source + r->nr_sources; s++) {
+		int ms = s->is->wait_ms ? s->is->wait_ms(s->state, recording_now_ns(r)) : 0;
 
-	if (lists_ms && lists_ms < most)
-		most = lists_ms;
-	if (r->luajit && most > LUAJIT_MS)
-		most = LUAJIT_MS;
-	return engines_ms && engines_ms < most ? engines_ms : most;
+		most = ms && ms < most ? ms : most;
+	}
+	return most;
 }
 
 struct recording_state recording_state(const struct recording *r)
@@ -240,98 +204,19 @@ struct recording_state recording_state(const struct recording *r)
 
 /* ------------------------------------------------------------------------------------------------------------ its end */
 
-static void write_jit_list_losses(struct recording *r)
-{
-	bool finished;
-
-	if (!r->gdb_jit)
-		return;
-	finished = gdb_jit_poll_finish_walks(r->gdb_jit);
-	if (gdb_jit_poll_nr_bad_entries(r->gdb_jit))
-		recording_notice(r, NOTICE_LOSS,
-				 "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
-				 "freed); `tailor run` records them through the agent",
-				 (unsigned long long)gdb_jit_poll_nr_bad_entries(r->gdb_jit));
-	if (!finished)
-		recording_notice(r, NOTICE_LOSS,
-				 "code that was registered for debuggers before the recording not read completely: its lists "
-				 "were too long for it; `tailor run` records it through the agent");
-	if (gdb_jit_poll_nr_processes_cut(r->gdb_jit))
-		recording_notice(r, NOTICE_LOSS,
-				 "code registered for debuggers not read completely in %llu processes (over 1,000,000 "
-				 "entries, 2 GiB of objects, or 512 MiB of data to search); `tailor run` records it through the agent",
-				 (unsigned long long)gdb_jit_poll_nr_processes_cut(r->gdb_jit));
-}
-
-static void write_missing(struct recording *r, const struct images_missing *missing, const char *what)
-{
-	char others[48] = "";
-
-	if (missing->nr > 1)
-		snprintf(others, sizeof(others), " and %u more file%s", missing->nr - 1, missing->nr == 2 ? "" : "s");
-	if (missing->nr)
-		recording_notice(r, NOTICE_LADDER, "%s %s%s; perf's cache (~/.debug) does not have what was sampled; their functions have "
-				 "no names", what, missing->first, others);
-}
-
-/* Writes notices on missing files of an import.  In a live recording, the records of the files have that. */
-static void write_missing_of_the_past(struct recording *r)
-{
-	if (!r->options.past_end_ns)
-		return;
-	write_missing(r, images_gone(r->images), "cannot read");
-	write_missing(r, images_replaced(r->images), "another build than was sampled lies at");
-}
-
-static void write_what_maps_lack(struct recording *r)
-{
-	uint64_t nr = jit_files_ambiguous(r->jit_files);
-
-	if (nr)
-		recording_notice(r, NOTICE_LOSS, "%llu names of perf maps came long after their code, for addresses that have another "
-				 "name: a perf map has no times, so their samples have the other name; a jitdump file has times",
-				 (unsigned long long)nr);
-}
-
 void recording_limit_end(struct recording *r, bool (*is_over)(void *context), void *context)
 {
-	images_set_limit(r->images, is_over, context);
-}
-
-static void write_left_out(struct recording *r)
-{
-	uint32_t nr = images_left_out(r->images);
-
-	if (nr)
-		recording_notice(r, NOTICE_LOSS, "names of %u file%s were left out: the recording had to end before they were read", nr,
-				 nr == 1 ? "" : "s");
+	images_set_limit(recording_source(r, &images_source), is_over, context);
 }
 
 int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d)
 {
-	const char *nameless;
-	char others[512];
 	int error, ret;
 
-	settle_recording_parts(r, true);
-	write_jit_list_losses(r);
-	write_what_maps_lack(r);
-	if (jit_files_of_others(r->jit_files, others, sizeof(others)))
-		recording_notice(r, NOTICE_REFUSED, "%s", others);
-	engines_end_plans(r->engines, recording_now_ns(r));
-	nameless = kernel_names_write(r->kernel_names, r->options.past_names, r->writer, recording_now_ns(r));
-	if (nameless)
-		recording_notice(r, NOTICE_LADDER, "%s", nameless);
-	if (jit_files_left_out(r->jit_files))
-		recording_notice(r, NOTICE_REFUSED, "%u jitdump file%s left out: %s; record with `perf record -k mono`",
-				 jit_files_left_out(r->jit_files), jit_files_left_out(r->jit_files) == 1 ? "" : "s",
-				 r->options.past_other_clock);
-	flush_recording_chunks(r); /* before symbols of images, which are less important if the disk becomes full */
-	images_write(r->images, r->writer, recording_now_ns(r));
-	if (images_fetch_problem(r->images))
-		recording_notice(r, NOTICE_REFUSED, "%s", images_fetch_problem(r->images));
-	write_left_out(r);
-	write_missing_of_the_past(r);
+	TELL_SOURCES(r, settle, recording_now_ns(r), true);
+	TELL_SOURCES(r, end, recording_now_ns(r));
+	flush_recording_chunks(r); /* before parts of files, which are less important if the disk becomes full */
+	TELL_SOURCES(r, write_files, recording_now_ns(r), true);
 	trace_writer_flush_all(r->writer);
 	trace_writer_use_reserve(r->writer);
 	if (trace_writer_error(r->writer))
@@ -345,7 +230,7 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	ret = trace_writer_end(r->writer, d);
 	if (error)
 		ret = diag_fail(d, error, "cannot write the whole trace '%s': %s; %s", r->output, strerror(error),
-				r->options.past_end_ns ? "nothing is left of it" : "the part that was written can be read");
+				r->options.sources.past_end_ns ? "nothing is left of it" : "the part that was written can be read");
 	free_recording(r);
 	return ret;
 }

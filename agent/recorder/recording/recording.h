@@ -9,6 +9,7 @@
 #define TAILOR_RECORDING_H
 
 #include "agent/recorder/perf/event.h"
+#include "agent/recorder/perf/name_source.h"
 #include "agent/recorder/perf/samples.h"
 #include "agent/recorder/perf/sink.h"
 #include "jitreg/base/diag.h"
@@ -19,7 +20,6 @@
 
 #define RECORDING_COLUMNS_MAX 16
 
-struct kernel_names_origin;
 struct recording;
 
 struct recording_options {
@@ -27,11 +27,7 @@ struct recording_options {
 	bool keep_old; /* an older trace of that name is kept as NAME.old */
 	bool overwrite; /* a file of that name is replaced also if it is not a trace */
 	bool uncompressed; /* the trace's chunks are not compressed, for readers without zstd */
-	uint64_t image_code_bytes; /* most bytes of images' machine code to keep; 0: none */
-	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
-	uint32_t stack_bytes; /* most stack bytes that are copied with a sample */
 	uint64_t registers;   /* registers to keep of each sample; 0: those that hold tags, as far as hosts have declared them */
-	bool finds_jit_lists; /* lists of JITs are read in each process with memory for code, without recording_watch_jit_lists() */
 	bool has_tag_words;   /* samples have tags that are in thread-local words */
 	/* Called for each notice by recording_notice() or recording_note_lack(), beside writing it into the trace.  May be NULL. */
 	void (*notice)(void *context, const char *sentence);
@@ -43,13 +39,7 @@ struct recording_options {
 	void (*executed)(void *context, const struct kernel_comm *c, uint64_t time_ns);
 	void (*exited)(void *context, uint32_t pid);
 	void *context;
-	/* For an import: time at which its recording ended (on the recording's clock, and in seconds since 1970).  Perf maps that were
-	 * written later are not of its processes.  0: a live recording. */
-	uint64_t past_end_ns;
-	int64_t past_end_s;
-	const char *past_other_clock; /* reason why the recording's clock is not CLOCK_MONOTONIC; NULL: it is */
-	bool past_same_kernel; /* the running kernel is the one that was recorded */
-	const struct kernel_names_origin *past_names; /* NULL: names are the running kernel's */
+	struct name_source_options sources; /* sources.past_end_ns is 0 for a live recording */
 };
 
 /* Creates a recording and its trace, which may replace an older one.  Returns 0, or -errno with a sentence. */
@@ -96,8 +86,8 @@ void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t t
 void recording_write_process(struct recording *r, pid_t pid);
 /* Reads the name of a process or thread, or "" if it is gone. */
 void recording_read_comm(pid_t pid, char comm[64]);
-/* Notes that pid runs another program since time_ns, so that its earlier mappings are gone. */
-void recording_note_exec(struct recording *r, uint32_t pid, uint64_t time_ns);
+/* Notes that c->pid runs another program since time_ns, so that its earlier mappings are gone. */
+void recording_note_exec(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
 /* Write an exec that the kernel has not reported, the names of threads, and the present executable mappings (with attr.mmap_data, all).
  * since_ns: time of the mappings' records; JITREG_TIME_BEFORE if the program has run since before the recording. */
 void recording_write_exec(struct recording *r, pid_t pid);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/recording/internal.h"
 
+#include "agent/recorder/hotspot/jvms.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/clock.h"
-#include "jitreg/base/mapping_kind.h"
 
 #include "jitreg/hosts/jit_hosts.h"
 
@@ -90,44 +90,30 @@ void recording_note_lack(struct recording *r, pid_t pid, const struct host_lack 
 		r->options.notice(r->options.context, sentence);
 }
 
-/* Looks for lists of JITs in pid, which has memory for code since time_ns. */
-static void find_jit_lists(struct recording *r, pid_t pid, uint64_t time_ns)
-{
-	if ((r->gdb_jit || gdb_jit_poll_create(r->writer, &r->gdb_jit) == 0) && gdb_jit_poll_add_found(r->gdb_jit, pid, time_ns))
-		luajit_watch(&r->luajit, pid);
-}
-
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns, uint64_t since_ns)
 {
 	bool executable = m->prot & PROT_EXEC;
 
-	if (executable) {
-		images_add_mapping(r->images, m, time_ns);
-		jit_files_add_mapping(r->jit_files, m, time_ns);
-		jvms_note_mapping(r->jvms, m->pid, m->path, m->path_bytes, time_ns);
-		if (r->options.finds_jit_lists && mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared))
-			find_jit_lists(r, (pid_t)m->pid, time_ns);
-	}
+	if (executable)
+		TELL_SOURCES(r, note_mapping, m, time_ns);
 	TRACE_PUT(r->writer, mmap, since_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
 		  .prot = m->prot, .path = { m->path, m->path_bytes }, .build_id = { m->build_id, executable ? m->build_id_bytes : 0 },
 		  .device = m->file.device, .inode = m->file.inode, .generation = m->file.generation);
 }
 
-void recording_note_exec(struct recording *r, uint32_t pid, uint64_t time_ns)
+void recording_note_exec(struct recording *r, const struct kernel_comm *c, uint64_t time_ns)
 {
-	images_note_exec(r->images, pid, time_ns);
-	jvms_forget(r->jvms, pid);
-	jit_files_end_process(r->jit_files, pid, time_ns);
+	TELL_SOURCES(r, note_exec, c, time_ns);
 }
 
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns)
 {
 	if (c->exec)
-		recording_note_exec(r, c->pid, time_ns);
+		recording_note_exec(r, c, time_ns);
 	else
-		jvms_note_comm(r->jvms, c->pid, c->tid, time_ns);
+		jvms_note_comm(recording_source(r, &jvms_source), c->pid, c->tid, time_ns);
 	TRACE_PUT(r->writer, comm, time_ns, c->pid, c->tid, .exec = c->exec, .comm = { c->name, c->bytes });
-	if (c->exec && r->engines) { /* not in an import, as its processes have ended */
+	if (c->exec && !r->options.sources.past_end_ns) { /* not in an import, as its processes have ended */
 		proc_mem_wait_for_program((pid_t)c->pid);
 		recording_write_command_line(r, c->pid, time_ns);
 		recording_write_resources(r, c->pid, "start", recording_now_ns(r)); /* not time_ns, since the values are those of now */

@@ -3,6 +3,9 @@
  * control records. */
 #include "agent/recorder/recording/internal.h"
 
+#include "agent/recorder/images/images.h"
+#include "agent/recorder/jit_files/gdb_jit_poll.h"
+#include "agent/recorder/jit_files/jit_files.h"
 #include "jitreg/base/registers.h"
 
 #include <errno.h>
@@ -18,6 +21,7 @@ static void add_image_mappings(struct recording *r, uint32_t pid, uint64_t time_
 {
 	const struct schema_value *segments = &v[F(image, segments)], *path = &v[F(image, path)], *id = &v[F(image, build_id)];
 	bool vdso = v[F(image, flags)].u & JITREG_IMAGE_VDSO;
+	void *images = recording_source(r, &images_source);
 
 	if (v[F(image, flags)].u & JITREG_IMAGE_MEMORY_ELF)
 		return;
@@ -26,23 +30,19 @@ static void add_image_mappings(struct recording *r, uint32_t pid, uint64_t time_
 
 		memcpy(&g, (const char *)segments->p + i * sizeof(g), sizeof(g));
 		if (g.prot & PROT_EXEC)
-			images_add_mapping(
-				r->images,
-				&(struct mapping){
-					pid,
-					pid,
-					(uint32_t)g.prot,
-					g.address,
-					g.bytes,
-					g.file_offset,
-					vdso ? "[vdso]" : path->p,
-					vdso ? 6 : path->bytes,
-					id->p,
-					vdso ? 0 : id->bytes,
-					{ 0 },
-					false,
-					true },
-				time_ns);
+			images_source.note_mapping(images,
+						   &(struct mapping){ .pid = pid,
+								      .tid = pid,
+								      .prot = (uint32_t)g.prot,
+								      .address = g.address,
+								      .bytes = g.bytes,
+								      .offset = g.file_offset,
+								      .path = vdso ? "[vdso]" : path->p,
+								      .path_bytes = vdso ? 6 : path->bytes,
+								      .build_id = id->p,
+								      .build_id_bytes = vdso ? 0 : id->bytes,
+								      .by_guest = true },
+						   time_ns);
 	}
 }
 
@@ -97,24 +97,19 @@ static void note_agent_lack(struct recording *r, uint32_t pid, const struct sche
 /* Polls a list of the GDB JIT interface that an agent cannot hook.  digits: its address, as 16 hexadecimal digits. */
 static void add_jit_list(struct recording *r, uint32_t pid, const struct schema_value *digits)
 {
+	struct gdb_jit_poll *lists = recording_source(r, &gdb_jit_poll_source);
 	char text[17] = "", sentence[128], *end;
 	unsigned long long address;
 
-	if (!r->gdb_jit || digits->bytes != sizeof(text) - 1)
+	if (!lists || digits->bytes != sizeof(text) - 1)
 		return;
 	memcpy(text, digits->p, sizeof(text) - 1);
 	address = strtoull(text, &end, 16);
 	if (*end)
 		return;
-	gdb_jit_poll_add_list(r->gdb_jit, (pid_t)pid, address);
+	gdb_jit_poll_add_list(lists, (pid_t)pid, address);
 	recording_write_notice(r, NOTICE_HOST, sentence, (size_t)snprintf(sentence, sizeof(sentence), "GDB JIT interface of process %u "
 			       "cannot be hooked; its list at 0x%llx is read from outside", pid, address)); /* nothing is lost */
-}
-
-static void note_code_of_agent(struct recording *r, uint32_t pid, uint64_t address, uint64_t bytes)
-{
-	jit_files_note_code(r->jit_files, pid, address, bytes);
-	jvms_note_told(r->jvms, pid);
 }
 
 void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns,
@@ -123,9 +118,10 @@ void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid,
 	if (id == JITREG_IMAGE)
 		add_image_mappings(r, pid, time_ns, values);
 	else if (id == JITREG_LOAD)
-		note_code_of_agent(r, pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
+		TELL_SOURCES(r, note_code, pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
 	else if (id == JITREG_CODE_UNLOAD)
-		jit_files_unloaded(r->jit_files, pid, values[F(code_unload, address)].u, values[F(code_unload, bytes)].u, time_ns);
+		jit_files_note_unload(recording_source(r, &jit_files_source), pid, values[F(code_unload, address)].u,
+				      values[F(code_unload, bytes)].u, time_ns);
 	else if (id == JITREG_TAG)
 		note_tag_location(r, values);
 	if (id == JITREG_CONTROL && values[F(control, action)].u == JIT_CONTROL_LIST)
@@ -150,7 +146,5 @@ void recording_write_counter_values(struct recording *r, uint32_t pid, uint32_t 
 void recording_add_guest(struct recording *r, uint32_t pid, uint32_t tid, const char *version, uint64_t log_bytes)
 {
 	TRACE_PUT(r->writer, guest, recording_now_ns(r), pid, tid, .version = trace_string(version), .log_bytes = log_bytes);
-	engines_note_agent(r->engines, (pid_t)pid);
-	if (r->gdb_jit || gdb_jit_poll_create(r->writer, &r->gdb_jit) == 0)
-		gdb_jit_poll_add_with_agent(r->gdb_jit, (pid_t)pid);
+	TELL_SOURCES(r, note_agent, pid);
 }

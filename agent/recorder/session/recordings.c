@@ -82,11 +82,7 @@ static int create_recording(struct session *s, struct diag *d)
 			.overwrite = o->overwrite,
 			.keep_old = has_default_name(session_output(s)),
 			.uncompressed = o->uncompressed,
-			.image_code_bytes = o->image_code_bytes,
-			.debuginfod = o->debuginfod,
-			.stack_bytes = counting_events(s->counting)->event[0].attr.sample_stack_user,
 			.registers = o->counting.event.registers,
-			.finds_jit_lists = o->all,
 			.has_tag_words = sampler == WIRE_SAMPLER_SIGNAL || sampler == WIRE_SAMPLER_TIMER,
 			.notice = session_print_notice,
 			.told = &s->notices.lacks,
@@ -94,6 +90,12 @@ static int create_recording(struct session *s, struct diag *d)
 			.executed = note_executed_program,
 			.exited = note_exited_process,
 			.context = s,
+			.sources = {
+				.stack_bytes = counting_events(s->counting)->event[0].attr.sample_stack_user,
+				.image_code_bytes = o->image_code_bytes,
+				.debuginfod = o->debuginfod,
+				.finds_jit_lists = o->all,
+			},
 		},
 		&s->recording, d);
 	if (ret)
