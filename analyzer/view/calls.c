@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view calls shows how often each function ran and how long, and each call site with the procedures that were called there. Its numbers
- * come from the host's counters (O. Waddell and J. Ashley, PASTE 1998). This file also has the columns of executions that other views show
- * if the trace has counts.
+ * The view calls shows how often each function ran and how long, and each call site with the procedures that were called there. Counts come
+ * from the host's counters, from --assume, or are computed from these (O. Waddell and J. Ashley, PASTE 1998). Times come from samples. This
+ * file also has the columns of executions that other views show if the trace has counts.
  */
 #include "analyzer/query/frequencies.h"
 #include "analyzer/view/view.h"
@@ -223,8 +223,8 @@ static void show_call_sites(struct report *r, const struct frequencies *f, const
 #define CONTRADICTIONS_MAX 5
 
 /*
- * Writes one sentence for each function whose counts contradict each other, about its equation that is furthest off. After
- * CONTRADICTIONS_MAX sentences, another one has the number of the remaining functions.
+ * Writes one sentence for each function whose counts contradict each other, with the largest difference among its violated equations if
+ * there are any. After CONTRADICTIONS_MAX sentences, another one has the number of the remaining functions.
  */
 static void say_contradictions(const struct report *r, const struct frequencies *f, struct page *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view components shows one table per level of the Tagging Dictionary (or of --level). The view pipelines shows each pipeline with its
- * operators.
+ * The view components shows one table per level of the Tagging Dictionary, or only that of --level. The view pipelines shows each pipeline
+ * with its operators.
  */
 #include "analyzer/view/view.h"
 
@@ -15,7 +15,10 @@ static bool level_is_wanted(const struct report *r, uint32_t level)
 	return !r->level || strcmp(report_level_name(r, level), r->level) == 0;
 }
 
-/* Asks for the sums of level i in v->group[i], and for its totals in v->group[LEVELS_MAX + i]. */
+/*
+ * Asks for the sums of each level i that is shown, in v->group[i], and if the trace has call stacks, for its totals in v->group[LEVELS_MAX
+ * + i].
+ */
 static void prepare_components(struct report *r, struct view_instance *v)
 {
 	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
@@ -47,8 +50,8 @@ static void write_parent_names(const struct report *r, uint32_t component, char 
 }
 
 /*
- * Is the label that distinguishes a component from others of its name the name of its parent? The parent is shown behind it anyway, so the
- * label is left out then.
+ * Does the label distinguish a component from others of its name by the name of its first parent? The parent is shown behind the name
+ * anyway, so the label is left out then.
  */
 static bool label_is_of_parent(const struct report *r, uint32_t component)
 {
@@ -198,7 +201,7 @@ static void prepare_pipelines(struct report *r, struct view_instance *v)
 		v->group[1] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_LEVEL_0 + (int)plan, -1);
 }
 
-/* Shows each pipeline, and below it its components at the plan's level. */
+/* Shows each pipeline (or component of --level), and below it, if the trace has a plan, the operators of its samples. */
 static void show_pipelines(struct report *r, const struct view_instance *v, struct page *p)
 {
 	char spare[32], phase[PHASE_TEXT];
@@ -227,7 +230,7 @@ static void show_pipelines(struct report *r, const struct view_instance *v, stru
 			grid_set(g, samples, sum->samples);
 			grid_set_text(g, pipeline, report_component_name(r, s.order[i], spare));
 			grid_set_text(g, name, report_component_name(r, s.order[i], spare));
-			if (order) /* programs get only the operators of a pipeline, or its own row if there are no operators */
+			if (order) /* programs get only the rows of operators, or the pipeline's own row if the trace has no plan */
 				grid_mark_row_text(g);
 			for (uint32_t n = 0; order && n < v->group[1]->g.nr; n++) {
 				const struct group_sum *part = &v->group[1]->g.sum[order[n]];

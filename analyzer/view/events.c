@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view events shows several events of one recording side by side: the counts of each component per count of the first event, and how
- * events correlate over time.
+ * The view events shows several events of one recording side by side: the counts of each component per count of the report's event
+ * (r->event, here called the first), and how events correlate over time.
  */
 #include "analyzer/query/lane.h"
 #include "analyzer/view/view.h"
@@ -32,8 +32,8 @@ static const char *event_name(const struct report *r, uint32_t e)
 }
 
 /*
- * Returns a power of 1000, at least 1000 and at most 1e12: so many counts of the first event that, if possible, there is at least one count
- * of each other event per them.
+ * Returns the number of counts of the first event that rates of the other events refer to. It is the least power of 1000, from 1e3 to 1e12,
+ * for which all these rates are at least 1 in total, or 1e12 if there is none.
  */
 static double scale_of_first_event(const struct report *r, const struct split *s)
 {
@@ -94,7 +94,10 @@ static void show_counts_by_component(const struct report *r, const struct split 
 	grid_show(g, p);
 }
 
-/* Returns Pearson's correlation of two rows of cells, which is not a number if all cells of a row are equal. */
+/*
+ * Returns Pearson's correlation of two rows of cells. If all cells of a row are equal, it is not finite, and the callers leave the cell
+ * empty.
+ */
 static double correlation(const double *a, const double *b, int nr)
 {
 	double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, n = nr;
@@ -112,8 +115,8 @@ static double correlation(const double *a, const double *b, int nr)
 }
 
 /*
- * Shows the activity of each event over time. drawn: like l, but with fewer cells if the terminal is narrow. The correlation is computed
- * from l, so that it does not depend on the terminal.
+ * Shows the activity of each event that has any over time. drawn: like l, but with fewer cells if the terminal is narrow. The correlation
+ * is computed from l, so that it does not depend on the terminal.
  */
 static void show_over_time(const struct report *r, const struct lanes *l, const struct lanes *drawn, struct page *p)
 {
@@ -143,7 +146,7 @@ static void show_over_time(const struct report *r, const struct lanes *l, const 
 	grid_show(g, p);
 }
 
-/* The measure of one component in each cell of time, a row for each event. */
+/* The measure of one component or function in each cell of time, a row for each event. */
 struct component_cells {
 	double height[VIEW_EVENTS_MAX][CELLS];
 };
@@ -162,7 +165,7 @@ static struct component_cells *make_cells(const struct report *r, const struct r
 	return all;
 }
 
-/* Shows, for each component, how the measure of each other event in it correlates over time with that of the first event. */
+/* Shows, for each component or function, how the measure of each other event in it correlates over time with that of the first event. */
 static void show_event_correlations(const struct report *r, const struct split *s, const struct report_group *g, const struct lanes *l,
 				    struct page *p)
 {

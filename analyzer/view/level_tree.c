@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define STEPS 3
-#define SHOWN_FROM 0.005 /* share that a row needs to be shown in text form */
+#define SHOWN_FROM 0.005 /* share that a row needs to be shown in text form, except "(unattributed)" */
 
 static const enum host_level steps[STEPS] = { HOST_LEVEL_MODULE, HOST_LEVEL_FUNCTION, HOST_LEVEL_LINE };
 

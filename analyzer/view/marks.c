@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The view marks shows the host's marks (queries, runs, compilations, iterations, tasks): count, duration, units, components, and the
- * slowest instances. Marks may overlap, so their shares do not add up.
+ * slowest instances. Marks may overlap, so their sums may exceed the total.
  */
 #include "analyzer/query/mark_kinds.h"
 #include "analyzer/query/mark_sums.h"

@@ -16,7 +16,7 @@ struct memory_part {
 };
 
 void memory_show_working_sets(struct report *r, const struct memory_part *part, struct page *p);
-/* Draws pictures of time and address for the largest regions, in text form only. */
+/* Draws pictures of time and address for the largest regions that have at least GRID_SMALL samples, in text form only. */
 void memory_draw(const struct report *r, const struct memory_part *part, struct page *p);
 
 #endif

@@ -14,7 +14,7 @@ static bool has_run_queue(const struct model *m)
 	return m->run_queue < VIEW_EVENTS_MAX;
 }
 
-/* Has the trace context switches, whose events are among the first VIEW_EVENTS_MAX? Struct split has sums for these only. */
+/* Has the trace context switches, with events among the first VIEW_EVENTS_MAX, for which alone struct split has sums? */
 static bool has_switches(const struct model *m)
 {
 	return m->leaving < VIEW_EVENTS_MAX && m->preempted < VIEW_EVENTS_MAX;
@@ -43,7 +43,7 @@ static void prepare_offcpu_view(struct report *r, struct view_instance *v)
 	v->group[2] = report_add_group(r, REPORT_RUN, TABLE_THREAD, TABLE_EVENT, -1);
 }
 
-/* The sums by which rows are sorted: the times in which threads did not run are added up, and the longest comes first. */
+/* The sums by which rows are sorted. The times in which threads did not run are added up, and the row with the longest comes first. */
 struct order {
 	const struct group_sum *of[3];
 	int nr;

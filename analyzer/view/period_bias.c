@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES_MANY 1000 /* a process with fewer samples gets no sentence: they would not cover a whole loop with varied periods either */
+#define SAMPLES_MANY 1000 /* a process with fewer gets no sentence about equal periods, because varied ones would not cover a loop either */
 /* Periods are equal if the variance of the weights is at most this part of the square of their mean. Varied ones have 20 times as much. */
 #define SAME 1e-4
 #define MISSING 0.1	  /* part of the expected samples that must be missing for a sentence about a program */

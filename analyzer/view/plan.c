@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The view plan shows the operator tree with self and total shares, and then, per operator, estimated and actual rows, cost per row, and
- * the times of its first and last sample.
+ * the times of its first and last sample. If no level is a plan, it shows modules, functions and lines, if the trace has them
+ * (level_tree.h).
  */
 #include "analyzer/query/executions.h"
 #include "analyzer/query/plan_queries.h"
@@ -30,8 +31,8 @@ static void prepare_plan_view(struct report *r, struct view_instance *v)
 }
 
 /*
- * The plan of a process, with its samples in the run phase, or the plan of a query, with the samples of all processes. Child processes that
- * worked for a process's plan count as that process.
+ * The plan of a process, with its samples in the run phase, or the plan of a query, with the samples of all processes. Samples that child
+ * processes have on the operators of a process's plan count for that plan.
  */
 struct plan {
 	const struct process *process; /* the process of a process's plan; NULL in a query's */
@@ -73,8 +74,8 @@ static void settle_plan_rest(const struct report *r, const struct report_group *
 }
 
 /*
- * Calls show() for the plan of each process that has one, and returns how many have one. group: the groups that prepare_plan_view() asks
- * for.
+ * Calls show() for the plan of each process that has one, and returns how many have one. group: those that prepare_plan_view() asks for, of
+ * which [0], [1] and [3] are used.
  */
 static uint32_t call_for_each_plan(struct report *r, struct report_group *const *group, uint32_t level, struct page *to,
 				   uint32_t *lines_left, void (*show)(struct report *r, const struct plan *p, struct page *to))
@@ -99,7 +100,9 @@ static uint32_t call_for_each_plan(struct report *r, struct report_group *const 
 	return shown;
 }
 
-/* Returns what the share of a query is a share of, for sentences: "the time", or "the run phase". */
+/*
+ * Writes and returns what a query's share is a share of, for sentences, which is "the time", or "the run phase" with the name of the mark.
+ */
 static const char *whole_of(const struct report *r, char text[PHASE_TEXT])
 {
 	snprintf(text, PHASE_TEXT, "the time");
@@ -154,8 +157,8 @@ static void call_for_each_query(struct report *r, const struct plan_queries *q, 
 }
 
 /*
- * Returns the label of an operator if it fits into the column. A longer label of an operator that shares its name contains the detail that
- * makes it unique, which would be cut. The name with the component's number is returned in its place. text: room for the result.
+ * Returns the label of an operator, or, if it does not fit into the column and other operators have the same name, the name with the
+ * component's number. The detail at the end of the label, which makes it unique, would be cut. text: room for the result.
  */
 static const char *label_that_fits(const struct report *r, const struct page *p, const struct plan_line *line, int columns,
 				   const char *label, char text[256])
@@ -193,7 +196,7 @@ static void set_operator_name(const struct report *r, const struct page *p, stru
 		grid_set_detail(g, name, detail);
 }
 
-#define DETAIL_FROM 0.01 /* share of an operator whose detail is shown below it */
+#define DETAIL_FROM 0.01 /* least share of an operator whose detail is shown below it */
 #define QUERY_LABEL 10
 #define QUERY_CHARACTERS 700 /* most characters of a query's text in the view; the report without --view shows fewer */
 #define QUERIES_BRIEF 3
@@ -203,7 +206,7 @@ static void set_operator_name(const struct report *r, const struct page *p, stru
 #define QUERY_BRIEF_CHARACTERS 135
 #define SOURCES_A_STEP 8
 
-/* Copies a text with each run of white space as one blank, and without it at the beginning and the end. */
+/* Copies a text, cut at so many bytes, with each run of white space as one blank, and without white space at the beginning and the end. */
 static void collapse_whitespace(const char *text, char *to, size_t bytes)
 {
 	size_t at = 0;
@@ -227,8 +230,8 @@ static bool has_line_components(const struct model *m, const char *text)
 }
 
 /*
- * Shows the text of each query among the roots of a plan, as the user wrote it. In text form, at most `most` of them are shown, as a
- * paragraph each.
+ * Shows the text of each query among the roots of a plan, whole in a table for programs. In text form, at most `most` of them are shown,
+ * each as a paragraph of at most so many characters.
  */
 static void show_queries(const struct report *r, const struct plan *plan, uint32_t most, int characters, struct page *p)
 {
@@ -517,7 +520,7 @@ static void say_wrong_estimates(const struct report *r, const struct plan_tree *
 	}
 }
 
-/* Shows the text of a plan's query, and how often it ran. Only in text form, because a query's plan has it as a column otherwise. */
+/* Shows the text of a plan's query, and how often it ran, in text form. In other forms, the table of the plan has the query as a column. */
 static void show_query(const struct report *r, const struct plan *plan, int characters, struct page *p)
 {
 	char words[4 * QUERY_CHARACTERS], cut[4 * QUERY_CHARACTERS], ms[16], spare[32];
@@ -637,7 +640,7 @@ static void brief_columns(struct brief *b, const struct report *r, const struct 
 	grid_show_all_rows(b->g);
 }
 
-/* Adds a row that belongs to no operator. */
+/* Adds a row for the operators that are left out together, or for the samples on no operator. */
 static void brief_row(const struct brief *b, double measure, double samples, const char *name)
 {
 	grid_row(b->g);

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* ---------------------------------------------------------------------------------------------------------- functions */
-/* The view functions shows functions by share, and in a column the running sum of the shares. */
+/* The view functions shows functions by share, with the running sum of the shares in a column, which text has only without totals. */
 
 static void functions_prepare(struct report *r, struct view_instance *v)
 {
@@ -22,8 +22,8 @@ static void functions_prepare(struct report *r, struct view_instance *v)
 }
 
 /*
- * Returns the text shown for a function beside its image: the symbol, the name of a region, the offset of code without a symbol
- * ("+0x1234"), or "(no symbol)".
+ * Returns the text shown for a function beside its image. It is the name of a symbol, of generated code or of a region, the offset of code
+ * without a symbol ("+0x1234"), or "(no symbol)".
  */
 static const char *function_name_beside_image(const struct function *f)
 {
@@ -48,8 +48,8 @@ static void functions_write_brief(const struct report *r, const struct page *p, 
 }
 
 /*
- * Is a function one that begins threads, or a frame without a name? Such functions are on nearly all stacks, so that their totals are
- * large, and say nothing.
+ * Does a function, by the beginning of its name, start programs or threads, or is it a frame without a symbol? Such functions are on nearly
+ * all stacks, so their totals are large, and say nothing.
  */
 static bool function_is_dull(const struct report *r, uint32_t i)
 {
@@ -419,8 +419,8 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
 }
 
 /*
- * Sums of samples that have a component, but at a level that the host declared none (NO_LINK), or one that the host never announced
- * (NOT_ANNOUNCED).
+ * Sums of attributed samples whose component has no link to the level that is shown (NO_LINK), or whose component at that level was never
+ * announced (NOT_ANNOUNCED).
  */
 enum { NO_LINK, NOT_ANNOUNCED, NR_BESIDES };
 struct besides {
@@ -548,8 +548,8 @@ static void warnings_prepare(struct report *r, struct view_instance *v)
 }
 
 /*
- * Writes at most `most` warnings as text, whose sentences are not cut. brief: leaves out the warnings that the report shows elsewhere, and
- * the one with the sentence `without`.
+ * Writes at most `most` warnings as text, and the number of the others. Sentences are not cut. brief: leaves out the warnings that the
+ * report shows elsewhere, and the one with the sentence `without`.
  */
 static void put_warnings(const struct warnings *w, uint32_t most, bool brief, const char *without, struct page *p)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The view timeline shows when each operator (or component of --level) was active: its activity, and its share per time slice. With
- * --thread, it shows the same of one thread. Above is the time in which the host's marks of phases were open. Time is divided into bins,
- * whose values are shown as they are and never smoothed.
+ * --thread, it shows the same of one thread. In text form, it begins with the time in which the host's marks of phases were open. Time is
+ * divided into bins, whose values are not smoothed.
  */
 #include "analyzer/query/lane.h"
 #include "analyzer/query/period.h"
@@ -148,7 +148,10 @@ static void show_bins(const struct report *r, const struct report_group *by, con
 	grid_show(g, p);
 }
 
-/* Shows components with periodic activity. A period is an iteration, whether the host marked it or not (EuroSys 2021, section 4.2.6). */
+/*
+ * Shows which of the PERIODS_OF largest components have periodic activity. A period is most often an iteration, which the host need not
+ * have marked (EuroSys 2021, section 4.2.6).
+ */
 static void show_periods(const struct report *r, const struct report_group *by, const struct split *s, struct page *p)
 {
 	uint32_t level = report_find_level(r, r->level);

@@ -216,7 +216,7 @@ static int compare_pair_keys(const void *a, const void *b)
 }
 
 struct callee {
-	uint32_t key, call; /* call: a call of this callee, by which the row is named */
+	uint32_t key, call; /* call: a call of this callee, which names the row; 0: there is none */
 	double total, own, samples;
 	uint32_t first, nr; /* pairs in which it is the caller: pair[first] to pair[first + nr - 1] */
 };

@@ -356,7 +356,10 @@ static double covered_part(const struct model_event *e)
 
 #define UNSAMPLED_WORTH 0.005 /* part of an event that is in no sample, from which on a sentence says so */
 
-/* Writes, in one sentence, which events' weights are scaled up, and why. Then writes which part of each event is in no sample. */
+/*
+ * Writes, in one sentence, which events' weights are scaled up, and why. Then writes which part of each event is in no sample, if it is
+ * larger than UNSAMPLED_WORTH.
+ */
 static void print_event_scales(const struct model *m, struct page *p)
 {
 	char line[1024];
@@ -375,7 +378,10 @@ static void print_event_scales(const struct model *m, struct page *p)
 				      100 * m->event[i].unsampled, m->event[i].name);
 }
 
-/* Writes how many call stacks are complete, and why callers are missing in the others. Writes nothing if at least 99.5 % are complete. */
+/*
+ * Writes how many call stacks are complete, and why callers are missing in the others. Writes nothing if at least 99.5 % are complete, or
+ * if no view needs call stacks.
+ */
 static void put_stack_ends(const struct report *r, struct page *p)
 {
 	const uint64_t *n = r->a->stack_ends;

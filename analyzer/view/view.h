@@ -37,7 +37,7 @@ struct view_brief {
 	uint32_t first; /* smaller values have no line (1: leaves out value 0, which stands for none) */
 	unsigned flags; /* GRID_WRAP for the line's text, or 0 */
 	void (*put)(const struct report *r, const struct page *p, uint32_t value, char *text, size_t bytes);
-	/* If it returns true, the value has a line only if its own samples are BRIEF_OWN of all. NULL: this is asked of no value. */
+	/* If it returns true, the value has a line only if its own samples have at least the share BRIEF_OWN. NULL: no value is dull. */
 	bool (*is_dull)(const struct report *r, uint32_t value);
 	const unsigned char *part; /* by value: only those that have `wanted` here have a line; NULL: all have */
 	unsigned char wanted;
@@ -101,7 +101,7 @@ struct split {
 	uint32_t nr;
 	struct group_sum *sum[VIEW_EVENTS_MAX];
 	struct group_sum total[VIEW_EVENTS_MAX];
-	uint32_t *order; /* values with samples, the largest first */
+	uint32_t *order; /* values with samples, or with totals, the largest first */
 	uint32_t nr_order;
 	struct totals totals; /* nr is 0 if they were not asked for, or without call stacks */
 	bool totals_differ; /* some value has more samples in its total than in its own sum */
@@ -130,7 +130,7 @@ double view_effective_samples(const struct group_sum *part, const struct group_s
 
 /*
  * The columns of a sum. With totals that differ from the values' own sums (struct split), they begin with total and self, else with share.
- * Samples, the kernel's part, the weight (for programs), and a share for each other event follow.
+ * A share for each other event that has samples, the number of samples, the kernel's part, and the weight (for programs) follow.
  */
 struct sum_columns {
 	int total, share, samples, total_samples, kernel, weight; /* total and total_samples are -1 without totals */
@@ -180,7 +180,7 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 void components_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
 			   struct page *p);
 /*
- * Shows functions of a host's language, with the files and lines where they begin. Of *brief, the column, the first value and put() are
+ * Shows functions of a host's language, with the files and lines where they begin. The column, the first value and put() of *brief are
  * replaced.
  */
 void places_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
@@ -206,15 +206,15 @@ uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct
 			 const struct report_group *by_query, uint32_t level, struct page *p);
 
 /*
- * Shows how many samples have a component, but none at this level, because their component has no link to it, or one that was never
- * announced. Returns false if there are none.
+ * Shows how many attributed samples have no link to this level from their component, and how many have a component of this level that was
+ * never announced. Returns false if there are none.
  */
 bool unlinked_show_brief(struct report *r, const struct report_group *by_reason, const struct report_group *by_level, uint32_t level,
 			 struct page *p);
 
 /*
- * view_in_phase() writes ", in the run phase", or with the name of another mark: it names the phase of sums with REPORT_RUN, for headings.
- * It writes "" if the host did not mark the phase.
+ * view_in_phase() writes the phase of sums with REPORT_RUN, for headings, such as ", in the run phase" with the name of the mark. It writes
+ * "" if the host did not mark the phase. PHASE_CHARACTERS are the most characters of the mark's name.
  */
 #define PHASE_CHARACTERS 32
 #define PHASE_TEXT (PHASE_CHARACTERS + 20)
@@ -226,7 +226,7 @@ bool unlinked_show_brief(struct report *r, const struct report_group *by_reason,
 const char *view_truncated(const struct report *r, const struct report_group *totals, char text[TRUNCATED_TEXT]);
 const char *view_in_phase(const struct report *r, char text[PHASE_TEXT]);
 
-/* Writes the first lines of every view in text form, which say which samples it shows. */
+/* Writes the facts about all views (page_fact()), and in text form the lines in front of them, which say which samples they show. */
 void view_header(const struct report *r, struct page *p);
 
 #endif
