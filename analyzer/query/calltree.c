@@ -21,7 +21,8 @@ struct making {
 	bool failed;
 };
 
-/* Returns the function or component that a frame is of.  0: it has no component, and counts for its caller's. */
+/* Returns the function or component that a frame is of. Returns 0 if it has no component of the level. The frame then counts for the call
+ * that is above it in the tree. */
 static uint32_t call_key_of_node(struct making *m, uint32_t node)
 {
 	if (m->t->level == LEVELS_MAX)
@@ -182,8 +183,8 @@ static bool settle_call_totals(struct calltree *t)
 
 #define ANY_CALLER UINT64_MAX
 
-/* Counts the calls of key by a caller on the way from the root: one more if a call is entered, one less if it is left.  caller:
- * ANY_CALLER counts all.  Returns how many there were before. */
+/* Counts the calls of key by a caller (ANY_CALLER: by all) on the way from the root. enter: a call is added, else one is removed. Returns
+ * how many there were before. Sets *failed if memory runs out. */
 static uint32_t count_on_way(struct hash_map *way, uint64_t caller, uint32_t key, bool enter, bool *failed)
 {
 	uint32_t nr = hash_map_find(way, caller, key); /* 0: never yet; else 1 + how many */
@@ -194,7 +195,7 @@ static uint32_t count_on_way(struct hash_map *way, uint64_t caller, uint32_t key
 }
 
 /* Walks down the tree and up again, and marks the calls that have a call of the same key, or of the same caller and key, above them.
- * false: out of memory. */
+ * Returns false if memory ran out. */
 static bool mark_recursive_calls(struct calltree *t)
 {
 	uint32_t *next = calloc((size_t)t->nr + 1, sizeof(*next));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes a call tree from the sums by TABLE_STACK.  Its calls are of functions, or of components of a level.
+ * Makes a call tree from the sums by TABLE_STACK. Its calls are of functions, or of components of a level.
  *
- * A function that calls itself is one call.  A function that is called again by way of others is a call of its own, below theirs.  If
- * calls of a function are added up, such a call must be left out (call.again), because the sum above contains it.  A component is on each
- * way from the root only once: if it is called again by way of others, the earlier call counts for this one, too.
+ * A function that calls itself is one call. A function that is called again by way of others is a call of its own, below theirs. If calls
+ * of a function are added up, such a call must be left out (call.again), because the sum above contains it. A component is on each way from
+ * the root only once. If it is called again by way of others, that counts for its earlier call.
  *
  * Context: thread.
  */
@@ -35,8 +35,8 @@ struct calltree {
 	uint32_t *children;
 };
 
-/* Makes the tree from a group whose only key is TABLE_STACK.  level: LEVELS_MAX for functions.  inverted: the tree leads from each
- * sample's own function outwards to its callers.  false: out of memory.  calltree_fini() must follow in any case. */
+/* Makes the tree from a group whose only key is TABLE_STACK. level: LEVELS_MAX for functions. inverted: the tree leads from each sample's
+ * own function outwards to its callers. Returns false if memory ran out. calltree_fini() must follow in any case. */
 bool calltree_make(const struct report *r, const struct report_group *g, uint32_t level, bool inverted, struct calltree *t);
 void calltree_fini(struct calltree *t);
 /* Returns the name of a call's function or component.  spare: room for 32 bytes. */
@@ -51,15 +51,15 @@ struct totals {
 	uint32_t nr;
 };
 
-/* Asks for the sums that totals need, before samples are read.  column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level.  NULL: the
- * trace has no call stacks. */
+/* Asks for the sums that totals need, before samples are read. column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level. Returns NULL if
+ * the trace has no call stacks. */
 struct report_group *totals_ask(struct report *r, unsigned flags, enum table_column column);
-/* Makes the totals.  g: from totals_ask(); NULL: there are none.  If the trace's budget is spent, they are incomplete.  false: out of
- * memory.  totals_fini() must follow in any case. */
+/* Makes the totals. g: from totals_ask(), or NULL, for which there are none. If the trace's budget is spent, they are incomplete. Returns
+ * false if memory ran out. totals_fini() must follow in any case. */
 bool totals_make(const struct report *r, const struct report_group *g, struct totals *t);
 void totals_fini(struct totals *t);
-/* Returns the share (0..1) of a group's samples whose call stack was truncated, so that the totals of their outer callers lack them.  g: a
- * group from totals_ask(), or NULL. */
+/* Returns the share (0..1) of a group's samples whose call stack was truncated, so that the totals of their outer callers lack them. It is
+ * too small if the trace's budget is spent. g: a group from totals_ask(), or NULL, for which 0 is returned. */
 double totals_truncated_share(const struct report *r, const struct report_group *g);
 
 #endif

@@ -34,7 +34,8 @@ static void copy_bytes_from_image(struct code_bytes *w)
 		copy_bytes_from_elf(w, f->elf);
 }
 
-/* Reads the code of the LOAD or CODE_BYTES at a place.  Valid until the next record is read.  NULL: the trace cannot be read there. */
+/* Returns the code of the LOAD or CODE_BYTES at a place, *nr bytes. It is valid until the next record is read. Returns NULL if the trace
+ * cannot be read there, or if it has another record there. */
 static const char *read_code_at_place(const struct report *r, struct trace_place place, size_t *nr)
 {
 	struct trace_record record;

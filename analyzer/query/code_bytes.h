@@ -17,11 +17,11 @@ struct code_bytes {
 	uint64_t read_ns;     /* when the bytes were read from memory; 0: they came with the code */
 };
 
-/* Fills in bytes and read_ns of nr ranges. */
+/* Sets bytes of nr ranges, and read_ns of those whose bytes were read from memory. The caller sets both to 0 before. */
 void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t nr);
 
 /* Calls take() for each function that a JIT registered (CODE_LOAD) and of which the trace has the bytes, in the order of these in the
- * trace.  read_ns: when the bytes were read from memory; 0: they came with the code. */
+ * trace. read_ns: when the bytes were read from memory; 0: they came with the code. If memory runs out, take() is not called. */
 void code_bytes_each(const struct report *r,
 		     void (*take)(void *context, const struct code *c, const void *bytes, uint64_t read_ns), void *context);
 

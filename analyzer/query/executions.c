@@ -7,7 +7,7 @@
 
 #define TEXTS_MAX 256 /* limit of different texts of marks; further ones are counted with the last */
 
-/* The executions of plans, each of which is named by its root.  Roots are numbered from 1 on; 0: no root. */
+/* The executions of plans, each of which is identified by its root. Roots are numbered from 1 on, and 0 is no root. */
 struct counting {
 	const struct report *r;
 	uint32_t process, nr_roots;
@@ -74,8 +74,8 @@ struct same_text {
 	double *of;	  /* number of marks with a plan, by root */
 };
 
-/* Counts executions.  Marks without a plan are counted for the plans of marks with the same text, in proportion to these.  false: out
- * of memory. */
+/* Counts executions. Marks without a plan are counted for the plans of marks with the same text, in proportion to these. Returns false if
+ * memory ran out. */
 static bool assign_marks_by_text(struct counting *c)
 {
 	struct same_text *list = calloc(TEXTS_MAX, sizeof(*list));

@@ -126,8 +126,8 @@ static bool component_passes_filter(const struct filter *f, const struct attribu
 	return v && c->level == f->component_level[set] && labels_match(f->labels, &a->model->dictionary, v, f->component_name[set]);
 }
 
-/* Checks the stack that ends with node v.  It passes if its caller's does, which was tested before, because callers have smaller
- * numbers. */
+/* Checks the stack that ends with node v. It passes if its last frame has the name, or if its caller's stack passes, which was tested
+ * before, because callers have smaller numbers. */
 static bool stack_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	const char *name = f->component_name[set];
@@ -186,7 +186,7 @@ const char *filter_parse_mark(struct filter *f, const struct filter_arguments *a
 	return f->mark_name;
 }
 
-/* Finds the level of LEVEL:NAME.  LEVELS_MAX: there is no such level. */
+/* Returns the level of LEVEL:NAME, or LEVELS_MAX if there is no such level. */
 static uint32_t find_wanted_level(const struct dictionary *dictionary, const char *wanted)
 {
 	size_t bytes = strcspn(wanted, ":");
@@ -210,7 +210,7 @@ int filter_fail_without_level(const struct model *m, const char *level, size_t b
 			 suggest(wanted, names, m->dictionary.nr_levels, text, sizeof(text)));
 }
 
-/* Checks for NAME instead of LEVEL:NAME.  NAME may have "::", as C++ names do. */
+/* Checks whether the user gave NAME and not LEVEL:NAME. NAME may have "::", as C++ names do. */
 static bool has_no_level(const char *wanted)
 {
 	const char *colon = strchr(wanted, ':');
@@ -218,8 +218,8 @@ static bool has_no_level(const char *wanted)
 	return !colon || colon[1] == ':';
 }
 
-/* Finds the first level with a component of that name, else the level "function", because more functions may be found while samples are
- * read, else level 0.  LEVELS_MAX: there is no level. */
+/* Returns the first level with a component of that name, else the level "function", because more functions may be found while samples are
+ * read, else level 0. Returns LEVELS_MAX if there is no level. */
 static uint32_t find_level_of_name(const struct filter *f, const struct dictionary *dictionary, const char *name)
 {
 	uint32_t found = LEVELS_MAX;
@@ -247,8 +247,8 @@ static int add_component_filter(struct filter *f, const struct model *m, const c
 	return 0;
 }
 
-/* Returns the column that --below matches frames by.  Frames have functions, lines and images, whatever levels the host has.  0: none of
- * these. */
+/* Returns the column that --below matches frames by, or 0 if wanted names another level. Frames have functions, lines and images, whatever
+ * levels the host has. */
 static enum table_column column_of_frames(const char *wanted)
 {
 	static const struct {
@@ -382,7 +382,7 @@ int filter_update_sets(struct filter *f, const struct attribution *a)
 	return 0;
 }
 
-/* Writes a text that suggests similar names of functions (level LEVELS_MAX) or of components of a level.  It is "" without any. */
+/* Writes a text that suggests similar names of functions (level LEVELS_MAX) or of components of a level. It is "" if there are none. */
 static const char *suggest_name(const struct filter *f, const struct attribution *a, const char *wanted, uint32_t level, char *text,
 				size_t bytes)
 {
@@ -451,7 +451,7 @@ static const char *suggest_event(const struct model *m, const char *wanted, char
 
 #define MARK_NAMES_MAX 64u
 
-/* Checks that the mark exists.  false: it does not, and text suggests others. */
+/* Checks whether the mark exists. If no mark has its name, text suggests others. It is "" if only the instance does not exist. */
 static bool mark_is_there(const struct filter *f, const struct model *m, char *text, size_t bytes)
 {
 	const char *names[MARK_NAMES_MAX];

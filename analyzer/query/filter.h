@@ -39,7 +39,7 @@ struct filter {
 		unsigned char *allowed;
 		uint32_t nr, capacity;
 		bool (*passes)(const struct filter *f, const struct attribution *a, uint32_t value, uint32_t set);
-		bool any; /* some value passes; if none does, filter_check_matches() fails */
+		bool any; /* some value passes; if none does, filter_check_matches() fails, except for idle processors */
 	/* or_set: values of table_condition.or_column; passes is NULL if the condition has none */
 	} set[FILTER_SETS_MAX], or_set[FILTER_SETS_MAX];
 	uint32_t component_level[FILTER_SETS_MAX]; /* LEVELS_MAX: none */
@@ -60,14 +60,14 @@ static inline const char *filter_phase(const struct filter *f)
 	return *f->mark_name ? f->mark_name : "run";
 }
 
-/* Begins the filter, and returns the mark's name for attribute_options.run_mark: that of --mark, or "run" without it and with "all".  No
- * model is needed yet. */
+/* Begins the filter, and returns the mark's name for attribute_options.run_mark. It is that of --mark, or "run" without it and with "all".
+ * No model is needed yet. arguments must outlive the filter. */
 const char *filter_parse_mark(struct filter *f, const struct filter_arguments *arguments);
 /* Makes the conditions.  first_ns: time of the first sample, from which from_s and to_s count.  labels must outlive the filter.
  * filter_parse_mark() must have been called.  Returns 0, or -EINVAL with a sentence in d if the trace has no level of a wanted
  * component. */
 int filter_init(struct filter *f, const struct model *m, const struct labels *labels, uint64_t first_ns, struct diag *d);
-/* Returns -EINVAL with a sentence in d: the trace has no level of that name (bytes: its length), and which ones it has. */
+/* Returns -EINVAL with a sentence in d, which says that the trace has no level of that name (bytes: its length), and suggests others. */
 int filter_fail_without_level(const struct model *m, const char *level, size_t bytes, struct diag *d);
 /* Checks whether any of the arguments was given. */
 bool filter_is_given(const struct filter_arguments *a);

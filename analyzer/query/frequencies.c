@@ -155,8 +155,8 @@ static bool parse_number(const char *text, const char *end, uint64_t *v)
 	return stop == end && !errno;
 }
 
-/* Parses an assumption (frequencies_is_assumption()).  A function's name may have dots, colons and arrows of its own, so the last ones
- * count.  false: text is none. */
+/* Parses an assumption (frequencies_is_assumption()). A function's name may have dots, colons and arrows of its own, so the last ones
+ * count. Returns false if text is no assumption. */
 static bool parse_assumption(const char *text, struct assumption *a)
 {
 	const char *equals = strrchr(text, '='), *arrow = NULL, *mark;
@@ -206,7 +206,7 @@ static bool assumption_names_block(const struct assumption *a, uint32_t block)
 	return parse_number(a->to, a->to + a->to_bytes, &number) && number == block;
 }
 
-/* Applies an assumption to the arcs or calls that it names.  false: there are none, or all have another count already. */
+/* Applies an assumption to the arcs or calls that it names. Returns false if there are none, or if all have another count already. */
 static bool apply_assumption(const struct report *r, struct frequencies *f, const struct assumption *a)
 {
 	bool found = false;

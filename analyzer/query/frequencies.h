@@ -24,28 +24,28 @@ struct frequencies {
 	uint32_t nr_contradictions; /* functions whose counts contradict each other */
 };
 
-/* Returns the frequencies of the report's trace, which are computed by the first call.  report.assumed are counts that the user assumes,
- * and is_assumed is set here.  NULL: the trace has no counters or flows, or memory ran out. */
+/* Returns the frequencies of the report's trace, which are computed by the first call. report.assumed are counts that the user assumes, and
+ * is_assumed is set here. Returns NULL if the trace has no counters or flows, or if memory ran out. */
 const struct frequencies *frequencies_of_report(struct report *r);
 
 #define FLOW_NO_VARIABLE UINT32_MAX
-/* Calls each() for everything that the executions of components are sums of: a variable of the program, or, with FLOW_NO_VARIABLE, a
- * count.  Stops if each() returns false.  Returns whether it never did.  If the trace's budget is spent, blocks are left out. */
+/* Calls each() for everything that the executions of components are sums of: a variable of the program, or, with FLOW_NO_VARIABLE, a count.
+ * Stops and returns false if each() returns false. If the trace's budget is spent, blocks are left out. */
 bool frequencies_walk_executions(struct report *r, const struct frequencies *f,
 				 bool (*each)(void *context, uint32_t component, uint32_t variable, uint64_t count), void *context);
-/* Returns a component's executions.  NULL: they are unknown, or f is NULL. */
+/* Returns a component's executions, or NULL if they are unknown, or if f is NULL. */
 const struct frequency *frequency_of_component(const struct frequencies *f, uint32_t component);
 /* Returns the component of a function with that name, or COMPONENT_NONE.  f may be NULL. */
 uint32_t frequencies_find_component(const struct report *r, const struct frequencies *f, const char *name);
-/* Returns the executions of the instruction at an address, if the host counts them.  NULL: it does not. */
+/* Returns the executions of the instruction at an address, or NULL if the host does not count them. */
 const uint64_t *frequencies_count_at_address(const struct frequencies *f, uint32_t process, uint64_t address);
 /* Returns the name of a state in views and in output for programs: "", "counted", "solved" and so on. */
 const char *frequency_state_name(enum flow_state state);
 
 /* Checks whether text has the form of an assumption: CALLER.SITE->CALLEE=N or FUNCTION:FROM->TO=N. */
 bool frequencies_is_assumption(const char *text);
-/* Returns the n-th (from 0) of the report's assumptions that had no effect, because they name no arc or call in the trace, or one that is
- * counted.  NULL: there are no more. */
+/* Returns the n-th (from 0) of the report's assumptions that had no effect, because they name no arc or call in the trace, or one that has
+ * another count. Returns NULL if there are no more. frequencies_of_report() must have been called. */
 const char *frequencies_unused_assumption(const struct report *r, int n);
 
 #endif

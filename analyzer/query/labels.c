@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DETAIL_MAX 120 /* limit in bytes: of longer details, such as a query's text, a number is easier to read */
+#define DETAIL_MAX 120 /* bytes; a number is easier to read than a longer detail, such as a query's text */
 
 static const char *text_of(const char *text)
 {
@@ -71,7 +71,8 @@ static int compare_details(const void *a, const void *b, void *context)
 	return strcmp(detail_of(t->m, *(const uint32_t *)a, t->part_of), detail_of(t->m, *(const uint32_t *)b, t->part_of));
 }
 
-/* Labels those of nr components of one name by their detail whose detail no other of them has.  by: room for nr.  false: out of memory. */
+/* Labels by its detail each of nr components of one name whose detail no other of them has, unless it is longer than DETAIL_MAX. by: room
+ * for nr. Returns false if memory ran out. */
 static bool label_by_detail(struct labels *l, const struct model *m, const uint32_t *of, uint32_t *by, uint32_t nr, bool part_of)
 {
 	struct telling t = { m, part_of };
@@ -115,7 +116,7 @@ static void find_places(const struct model *m, uint32_t *place)
 	}
 }
 
-/* Labels nr components that have one name, and numbers them in their order in of.  false: out of memory. */
+/* Labels nr components that have one name, and numbers them in the order of the list of. Returns false if memory ran out. */
 static bool label_one_name(struct labels *l, const struct model *m, const uint32_t *of, uint32_t nr)
 {
 	uint32_t *by = malloc(nr * sizeof(*by));
@@ -158,7 +159,7 @@ static int compare_labels_then_places(const void *a, const void *b, void *contex
 	return differ ? differ : i < j ? -1 : i > j;
 }
 
-/* Fills in labels.same, if components are of several processes.  order: room for all components.  false: out of memory. */
+/* Fills in labels.same, if components are of several processes. order: room for all components. Returns false if memory ran out. */
 static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *order)
 {
 	struct calling s = { d, l };
@@ -182,8 +183,8 @@ static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *or
 	return l->same != NULL;
 }
 
-/* Stores in order the components whose names other components of their level and process have, too, and returns how many.  They are few
- * of a host's hundred thousand functions and lines, so only these need be sorted. */
+/* Stores in order the components whose names other components of their level and process have, too, and returns how many there are, or 0 if
+ * memory runs out. A host may have a hundred thousand functions and lines, but only these few need be sorted. */
 static uint32_t find_ambiguous(const struct dictionary *d, uint32_t *order)
 {
 	unsigned char *ambiguous = calloc((size_t)d->nr_components + 1, 1);

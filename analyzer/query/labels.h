@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Labels tell components of one name apart.  A component that is the only one of its level, process and name is called by its name.  Of
- * several, one whose detail no other has is `hash join (o_orderkey = l_orderkey)`.  The others are `hash join#2`, numbered among all of the
- * name in the plan's order, or without a plan in the order in which they were announced.  At levels that the analyzer makes
- * (host_levels.h), the module or function that a component is a part of may stand for the detail.  Context: thread.
+ * Labels tell components of one name apart. A component that is the only one of its level, process and name is called by its name. Of
+ * several, one with a short detail that no other has is `hash join (o_orderkey = l_orderkey)`. The others are `hash join#2`, numbered among
+ * all of the name in the plan's order, or without a plan in the order in which they were announced. At levels that the analyzer makes
+ * (host_levels.h), the module or function that a component is a part of may stand for the detail. Context: thread.
  */
 #ifndef TAILOR_LABELS_H
 #define TAILOR_LABELS_H
@@ -18,7 +18,7 @@ struct labels {
 	uint32_t nr;
 };
 
-/* Makes the labels of all components that are known now.  false: out of memory.  labels_fini() must follow in any case. */
+/* Makes the labels of all components that are known now. Returns false if memory ran out. labels_fini() must follow in any case. */
 bool labels_make(const struct model *m, struct labels *l);
 void labels_fini(struct labels *l);
 /* Checks whether a text names a component: by its name, which others may have, too, or by its name with its number, or with its detail (or

@@ -19,13 +19,15 @@ struct lanes {
 	double most;	/* the highest cell of any lane */
 };
 
-/* Returns how many cells fit into a number of columns, if cells of them do into 80: fewer below 80 columns, but at least 8. */
+/* Returns how many cells fit into a page of so many columns, if `cells` fit into one of 80. It is one less for each column below 80, and at
+ * least 8. */
 int lanes_cells(int cells, int columns);
-/* Makes lanes from a group with keys (column, GROUP_BIN): one for each value of the column, with at most so many cells from the first to
- * the last sample that passes the filter.  false: out of memory.  lanes_fini() must follow in any case. */
+/* Makes lanes from a group with keys (column, GROUP_BIN): one for each value of the column, with at most so many cells (and LANE_CELLS_MAX)
+ * from the first to the last sample that passes the filter. Returns false if memory ran out. lanes_fini() must follow in any case. */
 bool lanes_make(const struct report *r, const struct report_group *g, int cells, struct lanes *l);
 void lanes_fini(struct lanes *l);
-/* Writes lane i as text, without blanks at its end.  The highest character stands for of.  of 0: for the sum of all lanes in each cell. */
+/* Writes lane i as text, without blanks at its end. The highest character stands for of, or, if that is 0, for the sum of all lanes in the
+ * cell. Any height above 0 has at least the lowest one. */
 void lanes_text(const struct lanes *l, uint32_t i, double of, bool utf8, char text[4 * LANE_CELLS_MAX]);
 
 #endif

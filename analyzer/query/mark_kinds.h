@@ -9,7 +9,7 @@ struct mark_kind {
 	const char *name;
 	uint32_t process, component, nr, unended;
 	uint32_t end;  /* end of the kind's marks, which are list[end - nr] to list[end - 1] */
-	uint32_t same; /* 1 + index of another kind whose name has the same hash */
+	uint32_t same; /* 1 + index of another kind whose name has the same hash; 0: none */
 	double time_ns, units;
 	double longest_ns;
 };
@@ -22,7 +22,7 @@ struct mark_kinds {
 	const struct mark **list;
 };
 
-/* Makes the kinds.  false: out of memory.  mark_kinds_fini() must follow in any case. */
+/* Makes the kinds. Returns false if memory ran out. mark_kinds_fini() must follow in any case. */
 bool mark_kinds_make(const struct report *r, struct mark_kinds *k);
 void mark_kinds_fini(struct mark_kinds *k);
 

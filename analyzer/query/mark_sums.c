@@ -7,7 +7,7 @@
 
 #define CELLS_A_STEP 8
 
-/* The sums of a group whose keys are a thread, a bin and a component. */
+/* One sum of a group whose keys are a thread, a bin and a component. */
 struct mark_cell {
 	uint32_t thread, bin, component;
 	double measure, samples;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the duration of iterations that a host marked by nothing: a series of sums over time that repeats itself is like itself moved by
- * its period.  Context: any. */
+/* Finds the duration of iterations that a host did not mark. A series of sums over time that repeats itself is like itself moved by its
+ * period. Context: any. */
 #ifndef TAILOR_PERIOD_H
 #define TAILOR_PERIOD_H
 
@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Finds the period of a series v of nr sums, in steps (which may have a fraction), and how alike the series is to itself moved by that
- * much (autocorrelation, 1: the same).  samples: number of samples in the series.  false: the series repeats fewer than three times, or no
- * better than by chance, or has too few samples to tell, or memory ran out.
+ * Finds the period of a series v of nr sums, in steps (which may have a fraction), and how alike the series is to itself moved by that much
+ * (autocorrelation, 1: the same). samples: number of samples in the series. Returns false if the series repeats fewer than three times, or
+ * no better than by chance, or has too few samples to tell, or memory ran out.
  */
 bool period_find(const double *v, size_t nr, double samples, double *steps, double *alike);
 

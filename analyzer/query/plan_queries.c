@@ -67,7 +67,7 @@ static int compare_queries(const void *a, const void *b, void *context)
 	return x->query < y->query ? -1 : x->query > y->query;
 }
 
-/* Lists all queries once: samples without a query first, then queries with plans, then those that only have samples.
+/* Lists each query once. Samples without a query come first, then queries with plans, then those that only have samples.
  * with_query[component] becomes 1 + the query's index. */
 static void list_queries(struct plan_queries *q, const uint32_t *order, uint32_t nr_roots, uint32_t *with_query)
 {
@@ -177,8 +177,8 @@ static void copy_trees(const struct plan_queries *q, const struct plan_query *of
 		for (uint32_t n = 0; n < q->roots[i].nr_lines; n++) {
 			struct plan_line *line = &t->line[t->nr];
 
-			/* Without a query, a tree of one line is work of a class (jitreg_object()), which is shown only if it has
-			 * samples. */
+			/* Without a query, a tree of one line is most often work of a class (jitreg_object()), which is shown only if it
+			 * has samples. */
 			if (q->roots[i].nr_lines == 1 && !of->query && q->scratch[q->all.line[q->roots[i].line].component].samples <= 0)
 				continue;
 			*line = q->all.line[q->roots[i].line + n];
@@ -191,7 +191,7 @@ static void copy_trees(const struct plan_queries *q, const struct plan_query *of
 
 #define DEPTH_NARROW 5 /* deeper trees have branches of one column a level, so that names have room */
 
-/* Shortens branches to a column a level: "|  |- " becomes "||".  In UTF-8 a line character has three bytes. */
+/* Shortens branches to a column a level. "|  |- " becomes "||". In UTF-8 a line character has three bytes. */
 static void narrow_branches(char *prefix)
 {
 	char *to = prefix;

@@ -22,6 +22,7 @@ struct plan_query {
 
 struct plan_queries {
 	struct plan_query *query; /* queries with samples first, the most expensive one first; samples of no query last */
+	/* nr_sampled: number of queries with samples, without the samples of no query */
 	uint32_t nr, nr_sampled;
 	struct group_sum total;
 	/* The rest is for plan_queries.c alone. */
@@ -36,14 +37,15 @@ struct plan_queries {
 
 /* Checks whether the mark's process has no agent.  Then the recorder made the mark from what it saw of the process from outside. */
 bool mark_is_seen(const struct model *m, const struct mark *k);
-/* Asks for the sums by query and node, before samples are read.  level: of the nodes.  NULL: the level has no component that is common to
- * all processes. */
+/* Asks for the sums by query and node, before samples are read. level: of the nodes. Returns NULL if the level has no component that is
+ * common to all processes. */
 struct report_group *plan_queries_ask(struct report *r, uint32_t level, unsigned flags);
-/* Makes the queries from these sums, which must outlive them.  false: out of memory.  plan_queries_fini() must follow in any case. */
+/* Makes the queries from these sums, which must outlive them. Returns false if memory ran out. plan_queries_fini() must follow in any
+ * case. */
 bool plan_queries_make(const struct report *r, const struct report_group *by, uint32_t level, bool utf8, struct plan_queries *q);
 void plan_queries_fini(struct plan_queries *q);
-/* Makes a tree of the plans of query[i], with a sum for each line.  false: out of memory.  plan_tree_fini(t) and free(*sum) must follow in
- * any case. */
+/* Makes a tree of the plans of query[i], with a sum for each line. Returns false if memory ran out. plan_tree_fini(t) and free(*sum) must
+ * follow in any case. */
 bool plan_queries_tree(const struct plan_queries *q, uint32_t i, struct plan_tree *t, struct group_sum **sum);
 
 #endif

@@ -82,7 +82,8 @@ bool plan_tree_make(const struct dictionary *d, uint32_t level, uint32_t process
 	if (m.seen && consumed && t->line && level < LEVELS_MAX && index_edges(&m)) {
 		for (uint32_t e = 0; e < d->nr_edges; e++)
 			consumed[d->edges[e].from] = 1;
-		/* Roots (without a consumer) come first, then components that no root leads to, because they are in a cycle. */
+		/* Roots (without a consumer) come first, then components that were not reached from a root, because they are in a cycle or
+		 * too deep. */
 		for (int round = 0; round < 2; round++)
 			for (uint32_t i = 1; i < d->nr_components; i++)
 				if (component_is_in_plan(&d->component[i], level, process) && (round || !consumed[i]))

@@ -21,17 +21,18 @@ struct plan_tree {
 	uint32_t nr;
 };
 
-/* Makes a tree of the components of the level that the process announced.  A component with several consumers is at its first place
- * only, and what is deeper than PLAN_DEPTH_MAX is left out.  If memory runs out, the tree is empty, and the result may be false.
+/* Makes a tree of the components of the level that the process announced. A component with several consumers is at its first place only.
+ * One that is too deep (PLAN_DEPTH_MAX) begins another tree. If memory runs out, the tree is empty, and the result may be false.
  * plan_tree_fini() must follow in any case. */
 bool plan_tree_make(const struct dictionary *d, uint32_t level, uint32_t process, bool utf8, struct plan_tree *t);
 void plan_tree_fini(struct plan_tree *t);
 
-/* Lists the processes that declared components of the level, by index, and PLAN_COMMON if there are common ones.  The caller frees *list.
- * Returns how many. */
+/* Lists the processes that announced components of the level, by index, and last PLAN_COMMON if there are common ones. The caller frees
+ * *list. Returns how many there are, or 0 if memory runs out. */
 uint32_t plan_tree_owners(const struct dictionary *d, uint32_t level, uint32_t nr_processes, uint32_t **list);
 
-/* Returns the level of queries: the lowest one that common components of the level are linked to.  LEVELS_MAX: there is none. */
+/* Returns the level of queries, which is the lowest one that common components of the level are linked to. Returns LEVELS_MAX if there is
+ * none. */
 uint32_t plan_query_level(const struct dictionary *d, uint32_t level);
 /* Returns the first component of the level of queries that a component is linked to, or COMPONENT_NONE. */
 uint32_t plan_query_of(const struct dictionary *d, uint32_t component, uint32_t query_level);

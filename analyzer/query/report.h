@@ -37,7 +37,7 @@ struct report_each {
 };
 #define REPORT_EACH_MAX 16
 
-/* A view's own data; the report frees it. */
+/* A view's own data, which the report frees. */
 struct report_state {
 	void *state;
 	void (*fini)(void *state);
@@ -81,20 +81,20 @@ struct report {
 	int error;
 };
 
-/* Asks for sums by keys (table columns, GROUP_BIN), which end with -1, before samples are read.  The report frees them.  Never NULL: if
- * memory runs out, or there are too many, report.error is set and the result is a group without memory. */
+/* Asks for sums by keys (table columns, GROUP_BIN), which end with -1, before samples are read. The report frees them. The result is never
+ * NULL. If memory runs out, or there are too many, report.error is set, and the result is a group without memory. */
 struct report_group *report_add_group(struct report *r, unsigned flags, ...);
 /* Adds all sums of from, which has the same keys, to those of to.  Returns 0 or -ENOMEM. */
 int report_group_add(struct report_group *to, const struct report_group *from);
-/* Returns zeroed memory that the report frees.  fini(state), unless it is NULL, is called before that.  NULL: out of memory, or there are
- * REPORT_EACH_MAX already, and report.error is set. */
+/* Returns zeroed memory that the report frees. fini(state), unless it is NULL, is called before that. If memory runs out, or there are
+ * REPORT_EACH_MAX already, report.error is set, and NULL is returned. */
 void *report_add_state(struct report *r, size_t bytes, void (*fini)(void *state));
-/* Has the rows of all events that pass the filter passed to rows(), block by block.  context must not be NULL.  If there are
- * REPORT_EACH_MAX already, report.error is set. */
+/* Has the rows of all events that pass the filter passed to rows(), block by block. If there are REPORT_EACH_MAX already, or context is
+ * NULL (because memory ran out), report.error is set. */
 void report_add_callback(struct report *r,
 			 int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr),
 			 void *context);
-/* Returns the columns that all groups and filters need, for attribute_options.sums_by.  0: single samples are needed. */
+/* Returns the columns that all groups and filters need, for attribute_options.sums_by. Returns 0 if single samples are needed. */
 uint64_t report_sums_by(const struct report *r);
 
 /* Checks whether groups, filters or callbacks need the lines of code, whose look-up takes time. */
@@ -102,23 +102,25 @@ bool report_asks_lines(const struct report *r);
 /* Filters rows, and adds them to all groups, as attribute_options.rows.  context is the report.  Returns 0, -ENOMEM, or the error of a
  * callback. */
 int report_add_rows(void *context, const struct attribution *a, const struct table *t);
-/* Returns the words for the part of samples that is shown: "pass the filter", or without a filter what is left out. */
+/* Returns the words for the part of the samples that is shown. They are "without idle processors" if only these are left out, else "pass
+ * the filter". */
 const char *report_what_passes(const struct report *r);
 /* Adds to report.idle the idle time that has no samples (model_event.idle_ns), if the filter leaves out idle processors and nothing else.
  * Called after all rows. */
 void report_add_unsampled_idle_time(struct report *r);
 /* Checks whether one of the rows from first on passes the filter, as attribute_options.shows.  context is the report. */
 bool report_shows_sample(void *context, const struct attribution *a, const struct table *t, uint32_t first);
-/* Spends steps of the budget for reading the trace.  false: it is exceeded.  Then the caller ends its work early and shows what it has,
- * and the command fails with a sentence at its end. */
+/* Spends steps of the budget for reading the trace. Returns false if it is exceeded. Then the caller ends its work early and shows what it
+ * has, and the command fails with a sentence at its end. */
 bool report_spend(const struct report *r, uint64_t steps);
 void report_fini(struct report *r);
 
-/* Returns the number that shares are computed from: the weight of samples if they have any, else their number. */
+/* Returns the number that shares are computed from, which is the weight of the samples if they have any, else their number. */
 double report_measure(const struct report *r, const struct group_sum *s);
+/* Returns the unit of the weights of the report's event, or "samples" if it has none. */
 const char *report_unit(const struct report *r);
-/* Returns the level called name.  name NULL: the level that the host calls its plan, else the topmost one that has edges.  LEVELS_MAX:
- * none. */
+/* Returns the level called name. If name is NULL, returns the level that the host calls its plan, else the topmost one that has edges.
+ * Returns LEVELS_MAX if there is none. */
 uint32_t report_find_level(const struct report *r, const char *name);
 const char *report_level_name(const struct report *r, uint32_t level);
 /* Returns a component's label, which tells it from others of its level (labels.h), "component 17" without a name, or "(unattributed)" for
@@ -132,15 +134,15 @@ uint32_t report_same_value(const struct report *r, enum table_column column, uin
 const char *report_component_own_name(const struct report *r, uint32_t component, char *spare);
 
 /*
- * Writes the names of the components that a component leads to at a level, the largest share first: "hash join + group by".  At its own
+ * Writes the names of the components that a component leads to at a level, the largest share first: "hash join + group by". At its own
  * level it is the component itself.
  *
- * was_seen: the component has samples.  Then links count that were ended.  Without, those at the end of the trace count, and "" is written
- * if there were only earlier ones, as of code that an optimizer removed.  "(none)": it never led to any.
+ * was_seen: the component has samples, and links that were ended count, too. Otherwise only links at the last sample's time count, and ""
+ * is written if there were only other ones, as of code that an optimizer removed. "(none)" is written if it never led to any.
  */
 void report_owners(const struct report *r, uint32_t component, uint32_t level, bool was_seen, char *text, size_t bytes);
 
-/* Returns the groups of g, the largest first, as indexes into g->g.sum.  The caller frees the array.  NULL: out of memory. */
+/* Returns the groups of g, the largest first, as indexes into g->g.sum. The caller frees the array. Returns NULL if memory ran out. */
 uint32_t *report_order(const struct report *r, const struct report_group *g);
 /* Returns the sum of a value in a group by one key.  It is empty if no row had that value, or g is NULL. */
 const struct group_sum *report_find_sum(const struct report_group *g, uint32_t value);

@@ -44,7 +44,7 @@ enum warning_place warning_place(const struct notice *n)
 	return n->kind == NOTICE_TAG ? WARNING_OF_TAGS : WARNING_BEHIND;
 }
 
-/* Writes how much time is in no share, because idle processors run no program. */
+/* Writes a sentence about how much time is in no share, because idle processors run no program. */
 static const char *say_idle(const struct report *r, char *text, size_t bytes)
 {
 	double percent = 100 * r->idle / (r->idle + r->not_idle);

@@ -31,8 +31,8 @@ void warnings_fini(struct warnings *w);
 /* Returns the nth (from 0) of the warnings that a report begins with, in the order of their places, or NULL. */
 const struct warning *warnings_first(const struct warnings *w, uint32_t nth);
 
-/* Returns the option that records as many bytes of the stack as can be, because it is unknown how much of the truncated stacks is missing.
- * bytes: how many were recorded.  way: that of the trace's HEADER.  "": no more can be recorded. */
+/* Writes and returns the option that records as many bytes of the stack as possible, because it is unknown how much of the truncated stacks
+ * is missing. It is "" if no more can be recorded. bytes: how many were recorded. way: that of the trace's HEADER. */
 #define STACK_REMEDY_TEXT 64
 const char *stack_remedy(uint32_t bytes, const char *way, char text[STACK_REMEDY_TEXT]);
 

@@ -33,8 +33,8 @@ static void find_packages(const struct model *m, bool lines, struct without_debu
 			dpkg_debug_package(file[i].package, l->image[i].package);
 }
 
-/* Lists images that lack symbols or lines, and have a share and number of samples that is worth a sentence.  share: of each image, or
- * NULL.  It is freed here. */
+/* Lists the WITHOUT_DEBUG_MAX largest images that lack symbols or lines, and have a share and number of samples that is worth a sentence.
+ * share: of each image, or NULL. It is freed here. */
 static void find(const struct report *r, double *share, double samples, bool lines, struct without_debug_list *out)
 {
 	*out = (struct without_debug_list){ .nr = 0 };
@@ -90,8 +90,8 @@ const char *without_debug_cause(const struct without_debug *w, bool lines, char 
 	return text;
 }
 
-/* Checks whether a file is of a package of PyPI or npm, which have no debug files.  The packages of a distribution are in none of these
- * folders. */
+/* Checks whether a file is of a package of PyPI or npm, which have no debug files. The Python packages of a distribution are in
+ * /usr/lib/python3, which is left out. */
 static bool is_of_package_manager(const char *path)
 {
 	return strstr(path, "/site-packages/") || strstr(path, "/node_modules/") ||

@@ -31,7 +31,7 @@ struct without_debug_list {
 void without_names_find(const struct report *r, const struct report_group *by, struct without_debug_list *out);
 /* Finds images without lines that have many samples.  by: a group by TABLE_IMAGE. */
 void without_lines_find(const struct report *r, const struct report_group *by, struct without_debug_list *out);
-/* Write and return texts without the image's name: why it has no names or no lines, and what to do about that. */
+/* Write and return a text without the image's name, which says why it has no names (lines: no lines), or what to do about that. */
 const char *without_debug_cause(const struct without_debug *w, bool lines, char text[WITHOUT_DEBUG_TEXT]);
 const char *without_debug_remedy(const struct without_debug *w, bool lines, char text[WITHOUT_DEBUG_TEXT]);
 
