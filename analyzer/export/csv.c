@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the formats csv and json. csv has one line per sample (or share of one), with all columns of the sample table, which is written
+/* Writes the formats csv and json. csv has one line per sample (or share of one), with the columns of the sample table, and is written
  * while the trace is read. json is the report without --view, whose keys are stable. */
 #include "analyzer/export/export.h"
 

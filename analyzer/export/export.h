@@ -28,7 +28,7 @@ struct export {
 	struct export_sample *sample; /* rows of samples of the report's event, after export_ask_samples() */
 	size_t nr, capacity;
 	void *state; /* the format's own data, from report_add_state(), or NULL */
-	FILE *each; /* file to which a format writes rows while samples are read; NULL in prepare() of formats that do not */
+	FILE *each; /* the output file, to which csv writes its rows while samples are read */
 };
 
 struct exporter {
@@ -60,8 +60,10 @@ EXPORTS(EXPORT_EXTERN_)
 /* Return the format of a name, or the n-th format in the order of EXPORTS. Return NULL if there is none. */
 const struct exporter *export_find(const char *name);
 const struct exporter *export_at(int n);
-/* Return the format whose ending a file's name has, before .gz. If several fit, the longest ending decides. Return NULL if none fits. */
+/* Return the format whose ending a file's name has, before .gz. If several endings fit, the longest one decides. Return NULL if none
+ * fits. */
 const struct exporter *export_find_by_ending(const char *file);
+/* Does the file's name end in .gz? */
 bool export_is_gzip(const char *file);
 
 /* ------------------------------------------------------------------------------------- shared by several formats */
@@ -81,8 +83,8 @@ void export_fini(struct export *e);
 uint32_t export_frame_component(const struct export *e, uint32_t node);
 /* Return the name of the function, or of the component at e->level, of a stack's frame. spare has room for 32 bytes. */
 const char *export_frame_name(const struct export *e, uint32_t node, char *spare);
-/* List the frames of a stack, outermost first. Frames that have no component at e->level are left out, and so are repetitions of a
- * component. nodes has room for export_stack_depth() frames. Return how many there are. */
+/* List the frames of a stack, outermost first. Frames that have no component at e->level are left out, and so is a frame that has the same
+ * component as the next inner frame that has any. nodes has room for export_stack_depth() frames. Return how many there are. */
 uint32_t export_list_frames(const struct export *e, uint32_t stack, uint32_t *nodes);
 /* Return a number that is not below the number of frames of any stack. */
 uint32_t export_stack_depth(const struct export *e);
@@ -97,8 +99,8 @@ struct export_whole {
 };
 uint64_t export_next_whole(struct export_whole *w, double value);
 
-/* The stacks, threads, processes and events of a trace in the tables of another program's format (analyzer/wire). Begin with a struct of
- * zeros with e set. */
+/* The stacks, threads, processes and events of a trace in the tables of another program's format (analyzer/wire). The caller begins with a
+ * struct of zeros in which only e is set. */
 struct export_wire {
 	const struct export *e;
 	struct wire_profiles p;

@@ -48,7 +48,8 @@ static const char *cpu_unit(const struct export *e)
 	return strcmp(unit, "ns") == 0 ? "ns" : strcmp(unit, "cycles") == 0 ? "variable CPU cycles" : NULL;
 }
 
-/* The tables of frames (a function or component at a line of a category) and of functions, each of which is there only once. */
+/* The tables of frames (a function or component at a line, with a category) and of functions. Each frame and each function is there only
+ * once. */
 struct tables {
 	uint32_t *frame; /* by node of the tree of stacks: its frame */
 	uint32_t *first, nr_frames; /* by frame: a node that has it */
@@ -69,8 +70,8 @@ static int category_of_frame(const struct stack_node *n)
 	return n->flags & STACK_KERNEL ? CATEGORY_KERNEL : n->flags & STACK_JIT ? CATEGORY_JIT : CATEGORY_OTHER;
 }
 
-/* Get the number of a pair (a, b). Pairs are numbered from 0 on, in the order of their first use, and *nr is how many there are. Return 0
- * or -ENOMEM. */
+/* Set *number to the number of a pair (a, b). Pairs are numbered from 0 on, in the order of their first use, and *nr is how many there are.
+ * Return 0 or -ENOMEM. */
 static int number_of_pair(struct hash_map *seen, uint64_t a, uint64_t b, uint32_t *nr, uint32_t *number)
 {
 	uint32_t before = hash_map_find(seen, a, b);

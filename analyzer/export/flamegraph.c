@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the format flamegraph: one SVG file that needs no other files, with a box per call, as wide as its share, with zoom and search. It
- * follows B. Gregg's flame graphs (The Flame Graph, CACM 59, 2016). */
+/* Writes the format flamegraph, which is one SVG file that needs no other files. It has a box for each call that is not too narrow, as wide
+ * as its share, zoom and search. It follows B. Gregg's flame graphs (The Flame Graph, CACM 59, 2016). */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/output/svg.h"
@@ -14,7 +14,7 @@
 #define ROW 17
 #define MARGIN 10
 #define HEAD 56
-#define LEAST 0.1 /* width of a box below which it is not drawn */
+#define LEAST 0.1 /* pixels; a narrower box is not drawn */
 #define LETTER 6.6
 
 /* The script flamegraph.js becomes a part of the program here, and of each file. */
@@ -32,8 +32,8 @@ static void prepare_flamegraph(struct export *e)
 	export_ask_stacks(e);
 }
 
-/* Write the colour of a box: grey where the stack is truncated, blue for the kernel, green for generated code, and warm for the rest. It
- * depends on the name, so that one name has the same colour in all files. */
+/* Write the colour of a box: grey where the stack is truncated, blue for the kernel, green for generated code, and warm for the rest. The
+ * shade depends on the name, except for grey, so that one name has the same colour in all files. */
 static void write_box_colour(FILE *to, const char *name, unsigned flags)
 {
 	unsigned h = 2166136261u;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the format folded: one line per call stack, "outer;inner;innermost weight", as the scripts of B. Gregg's FlameGraph read it. */
+/* Writes the format folded, which is one line per call stack, "outer;inner;innermost weight", as the scripts of B. Gregg's FlameGraph read
+ * it. */
 #include "analyzer/export/export.h"
 #include "analyzer/query/calltree.h"
 
@@ -13,7 +14,7 @@ static void prepare_folded(struct export *e)
 
 static void write_folded_name(FILE *to, const char *name)
 {
-	for (; *name; name++) /* ';' and ends of lines separate things in the format */
+	for (; *name; name++) /* the format gives a meaning to ';' and to ends of lines */
 		fputc(*name == ';' ? ':' : (unsigned char)*name < 0x20 ? '?' : *name, to);
 }
 

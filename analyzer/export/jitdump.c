@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the format jitdump: the generated code of one process of a trace as perf's jitdump file
- * (linux/tools/perf/Documentation/jitdump-specification.txt). Each function of which the trace has the bytes has a LOAD, with its lines
- * (DEBUG_INFO) before it.
+ * Writes the format jitdump, which is the generated code of one process of a trace as perf's jitdump file
+ * (linux/tools/perf/Documentation/jitdump-specification.txt). Each function of which the trace has the bytes has a LOAD, with its lines, if
+ * they are known, before it (DEBUG_INFO).
  */
 #include "analyzer/export/export.h"
 #include "analyzer/query/code_bytes.h"
@@ -50,7 +50,7 @@ struct line_row {
 	const char *file;
 };
 
-/* List the lines of a function, with a row where the line changes. The caller frees *out. Return how many rows there are; if memory runs
+/* List the lines of a function, with a row where the line changes. The caller frees *out. Return how many rows there are. If memory runs
  * out, the last ones are missing. */
 static size_t list_line_rows(const struct code *c, uint64_t start, uint64_t end, struct line_row **out)
 {
