@@ -254,7 +254,7 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	return page_finish(&page, CMD_DONE);
 }
 
-/* Without a view, prints one notice about the given options that have an effect on views only. */
+/* Without a view and --samples, prints one notice about the given options that have an effect on views only. */
 static void say_unheeded_options(const struct arguments *a)
 {
 	const char *const option[] = { a->nr_assumed ? "--assume" : NULL, a->intervals ? "--intervals" : NULL,

@@ -78,7 +78,7 @@ static const char *base_name_in(struct word w, size_t *bytes)
 
 #define LONG_LINE 60 /* bytes; a longer command line is abbreviated also if the program has only one process */
 
-/* Does the word look like the name of a file, such as "big.cc" or "src/a.c"? */
+/* Does the word have an ending, as the name of a file does, such as "big.cc" or "src/a.c"? */
 static bool is_file_name(struct word w)
 {
 	const char *dot = memrchr(w.text, '.', w.bytes);

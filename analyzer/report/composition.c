@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATTERNS "PCRE2" /* a host whose generated code is regular expressions of any program, so it tells no language */
+#define PATTERNS "PCRE2" /* the host whose generated code is regular expressions, of programs in any language */
 /* share of the programs' own code from which one program gives that part its name, and share of generated code from which one language
  * does */
 #define MAINLY 0.99
 
-/* The languages that the hosts of jit_hosts.h run, and what the report calls their compilers; "" if it has no name of its own. */
+/* The languages that the hosts of jit_hosts.h run, and what the report calls the work of their compilers, or "" for the common name. */
 static const struct language {
 	const char *host, *language, *compiler;
 } languages[] = {
@@ -93,8 +93,8 @@ static void split_cpython(const struct attribution *a, const double *by_image, c
 	snprintf(c->name[COMPOSITION_PROGRAM], COMPOSITION_NAME, "%s", c->language);
 }
 
-/* Return the language of the hosts that generated the code, if nearly all of that code is of one language. Without generated code, it is
- * that of the first program, or else of the first sampled image, that has one. Return NULL if there is no language, or no single one. */
+/* Return the language of the host that generated the code, if nearly all of that code is of one host. Without generated code, it is that of
+ * the first program, or else of the first sampled image, that has one. Return NULL if there is no language, or no single host. */
 static const struct language *find_language(const struct report *r, const struct report_group *functions, const double *by_image)
 {
 	const size_t none = sizeof(languages) / sizeof(languages[0]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Splits the time of a program that has no plan into parts: code of its language, compiler, collector, the program itself, libraries,
- * kernel. Context: thread. */
+/* Splits the time of a program that has no plan into parts (code of its language, compiler, collector, the program itself, libraries,
+ * kernel). Context: thread. */
 #ifndef TAILOR_COMPOSITION_H
 #define TAILOR_COMPOSITION_H
 
@@ -23,7 +23,7 @@ enum composition_part {
 
 struct composition {
 	char name[NR_COMPOSITION_PARTS][COMPOSITION_NAME];
-	double share[NR_COMPOSITION_PARTS]; /* shares of the report's samples, which add up to 1 */
+	double share[NR_COMPOSITION_PARTS]; /* shares of the report's samples, which add up to 1; or all are 0 */
 	/* the language of the host that generated the code, "Python" for CPython, or "" if there is none or several */
 	const char *language;
 };

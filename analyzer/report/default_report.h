@@ -20,7 +20,8 @@ struct report_sums {
 struct default_report {
 	struct report_group *event, *function, *line, *image;
 	struct report_group *function_total, *line_total; /* sums of totals_ask(), or NULL; for people only if no level is a plan */
-	/* sums of totals_ask() by a host's functions and modules, in the run phase; NULL for programs, and if there are none */
+	/* sums of totals_ask() by a host's functions and modules, in the run phase; NULL for programs, with a plan, and if there are
+	 * none */
 	struct report_group *own_total, *module_total;
 	struct report_group *mode, *run_function; /* in the run phase; NULL for programs */
 	struct report_group *by_query; /* sums of plan_queries_ask() in the run phase; NULL for programs, and without a plan */
@@ -28,7 +29,7 @@ struct default_report {
 	/* in_run is the same as all if there are no marks of a run, and, for programs, also if no sample is in one */
 	struct report_sums all, in_run;
 	uint32_t plan_level; /* the level of the plan; LEVELS_MAX: there is none */
-	uint32_t nr_runs; /* for programs: number of marks that have samples */
+	uint32_t nr_runs; /* for programs: number of marks of the run phase that have samples */
 	bool has_run;
 };
 
@@ -39,7 +40,7 @@ int default_report_settle(struct default_report *d);
 /* Do all samples of the trace pass the filter? */
 bool default_report_has_all(const struct default_report *d, const struct attribution *a);
 
-/* Write the report for people. If p->top is below 0, it is set to the number of rows for which there is room. */
+/* Write the report for people. If p->top is below 0, and there are samples, it is set to the number of rows for which there is room. */
 void default_report_text(const struct default_report *d, struct report *r, struct page *p);
 /* Write the report for programs. Return 0, or -EIO if it could not be written. */
 int default_report_json(const struct default_report *d, const struct report *r, FILE *to);

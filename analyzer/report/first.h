@@ -18,8 +18,12 @@
 /* Write what shares are of: "all samples", or "the run phase" with the name of the mark. Return text. */
 const char *first_whole(const struct verdict *v, struct page *p, char text[VERDICT_TEXT / 3]);
 void first_print(const struct verdict *v, struct page *p);
+/* Does first_print() print the sentence about truncated call stacks, so that others need not have its remedy? */
 bool first_says_truncated(const struct verdict *v);
-/* Print the sentence about code without names if its share is worth one, but too small for a first sentence. */
+/*
+ * Print the sentences about code without names, and about Python functions too deep for names, if their share is worth one, but too small
+ * for a first sentence.
+ */
 void first_print_unnamed(const struct verdict *v, struct page *p);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the report for programs, by jansson. Keys are stable: a report may get new keys, and "schema" is raised when one is renamed. */
+/* Writes the report for programs, by jansson. Keys are stable. A report may get new ones, and "schema" is raised when one is renamed or
+ * removed. */
 #include "analyzer/check/check.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/query/without_debug.h"
@@ -27,7 +28,7 @@ static json_t *json_of_share(double part, double total)
 	return json_real(total > 0 ? part / total : 0);
 }
 
-/* Add the sum of the samples that have the value (a function or line) anywhere in their call stack. */
+/* Add the sum of the samples that have the value (a function or line) anywhere in their call stack, if the trace has call stacks. */
 static void put_total(json_t *o, const struct report *r, const struct totals *t, uint32_t value, const struct group_sum *all)
 {
 	if (value >= t->nr)
@@ -53,7 +54,7 @@ static json_t *json_of_components(const struct report *r, const struct report_su
 		const struct scope *query;
 
 		if (!c->announced && sum->samples == 0)
-			continue; /* a line of a text, without samples */
+			continue; /* it was never announced, such as a line of a text, and has no samples */
 		o = json_object();
 		parents = json_array();
 		counters = json_object();
@@ -103,7 +104,7 @@ static json_t *json_of_named_sums(const struct report_group *sums, const char *c
 }
 
 /* Return the samples with a component that has no link to this level. Together with the samples of all reasons, these are the samples that
- * are unattributed at the level. */
+ * are unattributed at the level. Less than half a sample comes from rounding, and counts as 0. */
 static double unlinked_samples_at_level(const struct default_report *d, uint32_t level)
 {
 	double rest = report_find_sum(d->all.level[level], COMPONENT_NONE)->samples - report_find_sum(d->all.method, METHOD_NONE)->samples;

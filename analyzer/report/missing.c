@@ -95,8 +95,8 @@ static void say_counters_saw_less(const struct verdict *v, char text[MISSING_TEX
 		 v->no_samples_of ? v->no_samples_of : "the reason is unknown");
 }
 
-/* Return the processor time (ns) that was used during the recording by the counters, or else by the kernel's count when the command ended.
- * Return a number below 0 if neither is known. */
+/* Return the processor time (ns) that was used during the recording. It is what the counters say, or else what the kernel counted until the
+ * command ended. Return a number below 0 if neither is known. */
 static double cpu_ns(const struct verdict *v)
 {
 	return v->has_count ? v->counters_ns : v->command_cpu_ns > 0 ? v->command_cpu_ns : -1;
@@ -242,7 +242,8 @@ const char *missing_attribution_remedy(const struct verdict *v, enum reason why,
 		break;
 	case REASON_NO_FRAME_POINTERS:
 	case REASON_CHAIN_CUT:
-		/* with stack bytes, there was a copy of the stack, which was removed from the trace later, so recording it helps nothing */
+		/* with stack bytes, the stack was copied, and the copy was removed from the trace later, so recording it again does not
+		 * help */
 		if (!v->stack_bytes)
 			snprintf(text, MISSING_TEXT, "Record stack bytes (%s) in place of frame pointers.", stack_remedy(0, way, how));
 		break;
@@ -254,7 +255,7 @@ const char *missing_attribution_remedy(const struct verdict *v, enum reason why,
 
 /* -------------------------------------------------------------------------------------------------------------- losses */
 
-/* Is it the text of an error that a write to another disk would not have? */
+/* Is it the text of an error of a full disk, which a write to another disk would not have? */
 static bool disk_was_full(const char *error)
 {
 	return error && (strcmp(error, strerror(ENOSPC)) == 0 || strcmp(error, strerror(EDQUOT)) == 0);

@@ -54,7 +54,8 @@ bool own_code_is_go_library(const char *function)
 	return strncmp(function, "type:", 5) == 0 || strncmp(function, "golang.org/x/", 13) == 0;
 }
 
-/* Is the function of a standard library of C++ or Rust? Their templates and generics are compiled into the programs that use them. */
+/* Is the function of a standard library of C++ or Rust, or of Boost? Their templates and generics are compiled into the programs that use
+ * them. */
 static bool is_standard_library(const char *function)
 {
 	static const char *const prefixes[] = { "std::", "__gnu_cxx::", "boost::", "core::", "alloc::", "<core::", "<alloc::", "<std::",
@@ -127,7 +128,7 @@ const char *own_java_package(const char *command, char text[OWN_PACKAGE_BYTES])
 	}
 	end = word ? strcspn(word, " ") : 0;
 	if (!word || memchr(word, '/', end) || (end > 5 && strncmp(word + end - 5, ".java", 5) == 0))
-		return NULL; /* the program is started from a source file, which does not tell the package */
+		return NULL; /* there is no class, or the program is started from a source file, which does not show the package */
 	/* Two parts of the package are taken, which is "com.example." of com.example.shop.Main. */
 	for (size_t i = 0, dots = 0; i < end && i + 1 < OWN_PACKAGE_BYTES && dots < 2; i++)
 		if (word[i] == '.' && ++dots)

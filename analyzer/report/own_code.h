@@ -9,8 +9,8 @@
 
 #include "analyzer/query/report.h"
 
-/* Return a flag for each number of TABLE_FUNCTION. It is 1 for generated code and for functions in the files of recorded programs, except
- * for those of standard libraries that are compiled into them. The caller frees it. Return NULL if memory runs out. */
+/* Return a flag for each number of TABLE_FUNCTION. It is 1 for generated code and for functions in files for which own_code_is_program() is
+ * true, except for those of standard libraries that are compiled into them. The caller frees it. Return NULL if memory runs out. */
 unsigned char *own_functions_find(const struct report *r);
 /* Return a flag for each component. It is 1 for those of HOST_LEVEL_FUNCTION whose path or package is not a library's. language: as in
  * composition.h. The caller frees it. Return NULL if memory runs out. */
@@ -20,8 +20,8 @@ unsigned char *own_components_find(const struct report *r, const char *language)
 bool own_code_is_program(const struct model *m, const char *path);
 
 /* The functions below are declared for tests. own_java_package() finds how the names of the program's own classes begin, from a Java
- * command line: it returns text with the first two parts of the package of the main class, or "" for a class without a package. It returns
- * NULL if the command line does not tell. */
+ * command line. It returns text with the first two parts of the package of the main class, or "" for a class without a package. It returns
+ * NULL if the command line does not show the class. */
 #define OWN_PACKAGE_BYTES 128
 const char *own_java_package(const char *command, char text[OWN_PACKAGE_BYTES]);
 bool own_code_is_library_path(const char *path);

@@ -9,7 +9,7 @@
 uint32_t programs_count(const struct report *r, const struct report_group *by_process);
 /* Show each program that has samples, with the sum of its processes. */
 void programs_show_brief(struct report *r, const struct report_group *by_process, struct page *p);
-/* Show command lines by their samples, those with one label as one row. Show nothing if there are less than two. */
+/* Show command lines by their samples, those with the same label as one row. Show nothing if there are fewer than two. */
 void command_lines_show_brief(struct report *r, const struct report_group *by_process, struct page *p);
 
 #endif

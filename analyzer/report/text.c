@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the report for people, on a screen and a half: the verdict, what was recorded, the plan, the five most useful tables of this
- * trace, recorder warnings, and which views have more. */
+/* Writes the report for people, on about a screen and a half. It has the verdict, what was recorded, the plan, the most useful tables of
+ * this trace, recorder warnings, and where to find more. */
 #include "analyzer/check/check.h"
 #include "analyzer/query/warnings.h"
 #include "analyzer/report/composition.h"
@@ -131,8 +131,8 @@ static double share_with_component(const struct report *r, const struct report_g
 	return all > 0 ? 1 - report_measure(r, report_find_sum(g, COMPONENT_NONE)) / all : 0;
 }
 
-/* Show the levels beside the plan, from above: pipelines, tasks, and lines of the host's text if their share of the time is worth it. Show
- * at most `most`, and return how many. *has_lines is set if lines are shown. */
+/* Show the levels beside the plan that have samples, from the topmost one on, such as pipelines and tasks, and lines of the host's text if
+ * their share of the time is worth it. Show at most `most`, and return how many. *has_lines is set if lines are shown. */
 static int show_levels_below_plan(const struct default_report *d, struct report *r, int most, bool *has_lines, struct page *p)
 {
 	const struct dictionary *dictionary = &r->model->dictionary;
@@ -151,7 +151,7 @@ static int show_levels_below_plan(const struct default_report *d, struct report 
 	return shown;
 }
 
-/* Do the rows whose value is at least `first` have a hundredth of all samples? */
+/* Do the rows whose value is at least `first` have a hundredth of all samples or more? */
 static bool group_has_samples(const struct report_group *g, uint32_t first)
 {
 	double n = 0;
@@ -292,8 +292,8 @@ static void show_functions(const struct default_report *d, struct report *r, str
 	free(own);
 }
 
-/* Show what was recorded, and what the numbers lack. Without a plan this comes after the first table, which answers the reader's
- * question. */
+/* Show what was recorded, and what the numbers lack. In a report with a composition (verdict.composition) this comes after the first table,
+ * which answers the reader's question. */
 static void show_recording(const struct default_report *d, const struct report *r, const struct verdict *v, struct page *p)
 {
 	struct page notes = *p;
@@ -311,7 +311,7 @@ static void show_recording(const struct default_report *d, const struct report *
 	show_header(d, r, p);
 }
 
-/* Is it a build or the like, with several programs and no functions of a host's language? */
+/* Is it a build or the like, with at least PROGRAMS_FROM processes, several programs and no functions of a host's language? */
 static bool is_of_programs(const struct default_report *d, const struct report *r)
 {
 	const uint32_t function = r->model->host_level[HOST_LEVEL_FUNCTION];

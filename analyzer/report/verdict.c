@@ -18,10 +18,10 @@
 
 #define NAME_COLUMNS 32
 #define DETAIL_COLUMNS 24
-#define FEW 100	     /* samples; with fewer, shares are only known within ten per cent */
+#define FEW 100	     /* samples; with fewer, the 95 % interval of a share may reach more than ten points to either side */
 #define FEW_REMEDY "Few samples: record longer, or raise the rate (-r)."
 #define LANGUAGE_FROM 0.5 /* share of samples with a function of the host's language from which these functions are the parts */
-#define PART_FROM 0.0015 /* share from which an operator is named; it is printed as more than 0.1 % then */
+#define PART_FROM 0.0015 /* share from which an operator is named, because it is printed as more than 0.1 % */
 #define QUERY_FROM 0.5 /* share of the largest query from which queries are the parts, if no operator is large enough */
 #define WORTH 0.005  /* share from which unattributed or unsampled time is worth a sentence */
 #define MAKERS_MAX 16
@@ -125,7 +125,7 @@ static double largest_share(const struct default_report *d, const struct report 
 	return largest;
 }
 
-/* Return the level of the plan, or that of queries if operators have next to no samples and one query has most of them. */
+/* Return the level of the plan, or that of queries if no operator has the share PART_FROM and one query has the share QUERY_FROM. */
 static uint32_t level_of_parts(const struct default_report *d, const struct report *r)
 {
 	const uint32_t query = plan_query_level(&r->model->dictionary, d->plan_level);
@@ -135,8 +135,8 @@ static uint32_t level_of_parts(const struct default_report *d, const struct repo
 	return by_query ? query : d->plan_level;
 }
 
-/* Gather the largest operators if there is a plan, or else functions of the host's language if most samples have one, or else all
- * functions. */
+/* Gather the largest operators if there is a plan with samples in its phase, or else functions of the host's language if there is no plan
+ * and most samples have one, or else functions of any code. */
 static void gather_largest_parts(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v)
 {
 	const uint32_t level = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
@@ -151,7 +151,7 @@ static void gather_largest_parts(const struct default_report *d, const struct re
 		gather_parts(r, d->function, 0, false, name_function, p, v);
 }
 
-/* Sum up the samples in code without names, and find the JIT that has most of them. */
+/* Sum up the shares of samples in code without names, and find the JIT that has most of them, among the first MAKERS_MAX. */
 static void gather_unnamed(const struct report *r, const struct report_group *by, struct verdict *v)
 {
 	struct {
@@ -295,7 +295,7 @@ static void gather_time_split(const struct default_report *d, const struct repor
 	}
 }
 
-/* Return the recorder's sentence about an event that it could not record, and in whose place it recorded e, or NULL. */
+/* Return the recorder's sentence about an event in whose place it recorded e, or NULL if there is none. */
 static const char *find_fallback(const struct model *m, const struct model_event *e)
 {
 	for (uint32_t i = 0; i < m->notices.nr && e->name && *e->name; i++)
@@ -461,8 +461,8 @@ static int compare_part_shares(const void *a, const void *b)
 #define PARTS_MAX (NR_METHODS + NR_REASONS)
 
 /* Append a list such as ": 62.3 % kernel, 36.4 % host", the largest first. Shares are rounded so that all nr parts add up, of which only
- * the first nr_named are listed, without those that round to zero. if_one: the text to write in place of a share if one part is everything,
- * or NULL. */
+ * the first nr_named are listed, without those that round to zero. if_one: the text to write in place of a share if one part has all of the
+ * named ones, or NULL. */
 static void append_parts(struct sentence *l, const char *if_one, struct part_of_all *part, size_t nr_named, size_t nr)
 {
 	double share[PARTS_MAX], named = 0, all = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints the first sentences of a report: where the time went, how sure that is, what was missed, and what would help. verdict_gather()
- * takes the facts from a report's sums, and the sentences depend on these facts alone. Context: thread.
+ * Prints the first sentences of a report, which say where the time went, how sure that is, what was missed, and what would help.
+ * verdict_gather() takes the facts from a report's sums, and the sentences depend on these facts alone. Context: thread.
  */
 #ifndef TAILOR_VERDICT_H
 #define TAILOR_VERDICT_H
@@ -21,7 +21,7 @@ struct verdict_part {
 };
 
 struct verdict {
-	bool unfiltered; /* no filter was given */
+	bool unfiltered; /* no filter was given, and no sample of an idle processor was left out */
 	bool of_components; /* the filter names components */
 	uint64_t recorded; /* samples in the trace */
 	uint64_t bad_blocks; /* blocks of samples that could not be decoded */
@@ -41,7 +41,7 @@ struct verdict {
 	 * report is filtered */
 	double compile_ns, run_ns, nr_runs;
 	double unnamed; /* share (0..1) of samples in code without names, which a JIT generated or did not register */
-	/* share of what is reported (0..1) that ran in code without names of one JIT: the one that has most of all such code (maker) */
+	/* share of what is reported (0..1) that ran in code without names of the JIT that has most of such code (maker) */
 	double maker_share;
 	const char *maker; /* path of the file of that JIT (executable or library); "": not known */
 	char in_force[64]; /* the option by which that JIT names its code, if the program was started with it; "": none */
@@ -78,6 +78,7 @@ struct verdict {
 	const char *no_samples_of, *names_not_read, *write_error; /* texts of the recorder's notices without their beginnings, or NULL */
 };
 
+/* Take the facts from the sums. The caller sets composition and warnings afterwards, which are NULL. */
 void verdict_gather(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v);
 /* Print where the time went, after the sentences without which that would be misread. */
 void verdict_print(const struct verdict *v, struct page *p);
