@@ -3,9 +3,9 @@
  * Finds host data that cannot be right: records that a host gave through jitreg and that contradict each other, or the samples.
  *
  * A check reports only what is wrong for sure. Something may have been announced before the recording, in a record that was lost, or after
- * the trace's end. So missing announcements are only reported in a complete trace, and those of code only for a process that was recorded
- * from its start. Most checks are made only for processes with a dictionary (levels, components, tags), because the data of other JITs come
- * from tailor's own shim. Context: thread.
+ * the trace's end. So missing announcements are only reported in a complete trace, and unregistered code, and unloads and moves of code
+ * that is unknown, only in a process that was recorded from its start. Most checks are made only for processes with a dictionary (levels,
+ * components, tags), because the data of other JITs come from tailor's own shim. Context: thread.
  */
 #ifndef TAILOR_CHECK_H
 #define TAILOR_CHECK_H
@@ -135,15 +135,15 @@ struct findings {
 
 extern const char *const finding_ids[], *const finding_sentences[], *const finding_remedies[];
 
-/* Sums of the samples of one event by component, a group for each level. All pointers to it may be NULL, if sums are not known. */
+/* Sums of the samples of one event by component, a group for each level. Pointers to this struct may be NULL, if sums are not known. */
 struct check_sums {
 	const struct report_group *const *level;
 };
 
 /* Run the checks that need only the model and the sums, and add what they find to f. Return 0 or -ENOMEM. */
 int check_model(struct findings *f, const struct model *m, const struct check_sums *sums);
-/* Run the checks that take longer: overlaps of code, bytes of code, and single samples. Add what they find to f. Return 0, or -errno of
- * reading the trace. */
+/* Run the checks that take longer (overlaps of code, bytes of code, and single samples), and add what they find to f. Return 0, -ENOMEM, or
+ * -errno of reading the trace. */
 int check_code_and_samples(struct findings *f, const struct report *r);
 /* Write the kinds that were found to order: those with the most samples first, and those with equally many in the order of FINDINGS. Return
  * how many there are. */
@@ -152,7 +152,7 @@ uint32_t check_sort_findings(const struct findings *f, enum finding_kind order[N
 /* Show the findings of check_model() in a few lines of the report without --view, or nothing if there are none. by_level: samples by
  * component, a group for each level. */
 void check_show_brief(struct report *r, const struct report_group *const *by_level, struct page *p);
-/* Return how many kinds of findings view_check has shown. */
+/* Return how many kinds of findings view_check has shown, which is 0 if the checks failed. */
 uint32_t check_view_nr_kinds(const struct view_instance *v);
 
 #endif

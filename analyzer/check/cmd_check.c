@@ -106,7 +106,7 @@ static volatile pid_t recorder;
 
 /*
  * Passes a signal to the recorder (`tailor run`), which passes it to the command, and ends when the command has ended. The records up to
- * then are checked.
+ * then are checked. Context: signal.
  */
 static void pass_signal_to_recorder(int signal_number)
 {

@@ -74,8 +74,8 @@ static bool component_is_known(const struct model *m, const struct lines *lines,
 	return false;
 }
 
-/* Fill in c->known and c->names. All components of a level without any announced one count as known, because its host announces none there.
- * Return 0 or -ENOMEM. */
+/* Fill in c->known and c->names. All components of a level that has neither an announced one nor a line of a text count as known, because
+ * its host announces none there. Return 0 or -ENOMEM. */
 static int find_known_components(struct check *c)
 {
 	const struct dictionary *d = &c->m->dictionary;
@@ -288,8 +288,8 @@ static double samples_of_component(const struct check *c, uint32_t component)
 	return c->sums ? report_find_sum(c->sums->level[level], component)->samples : 0;
 }
 
-/* Report announced components without links, of levels whose components should have some. Shared code and the engine's runtime need none.
- * The example is the component with the most samples. */
+/* Report announced components without links, of levels whose components should have some. Shared code, the engine's runtime and classes of
+ * objects need none. The example is the component with the most samples. */
 static void check_unlinked_components(struct check *c, const struct ups *u)
 {
 	const struct dictionary *d = &c->m->dictionary;

@@ -91,7 +91,8 @@ bool check_saw_process_start(const struct process *p)
 {
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
 		if (p->exec_seen)
-			/* the program was recorded from its first instruction, and exec() left nothing of what the process had before */
+			/* the program was recorded from its first instruction on, and exec() removed everything that the process had
+			 * before */
 			return true;
 	return false;
 }

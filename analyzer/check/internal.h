@@ -12,12 +12,13 @@ struct check {
 	bool complete; /* the trace has its end, and no record of the host was lost, so what is not there was not announced */
 	bool heard_all; /* the same, but records that were refused as malformed may be missing */
 	/* by component: it was announced, or is a line of a text, in its process or in one that this was forked from; also true if its
-	 * level has no announced components; NULL: not computed */
+	 * level has neither announced components nor lines of texts; NULL: not computed */
 	unsigned char *known;
-	bool names[LEVELS_MAX]; /* by level: some components of it are announced, so one that is not is a mistake */
+	bool names[LEVELS_MAX]; /* by level: some of its components are announced or lines of a text, so one that is neither is a mistake */
 };
 
-/* Count a finding `count` times, which may be 0. Return true if it is the first of its kind, for which the caller sets an example. */
+/* Count a finding `count` times, which may be 0. samples: how many samples the finding concerns, in all. Return true if it is the first of
+ * its kind, for which the caller sets an example. */
 bool check_count_finding(struct check *c, enum finding_kind kind, uint64_t count, double samples);
 void check_set_example(struct check *c, enum finding_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define FOUND(c, kind, samples, ...) \
@@ -32,8 +33,8 @@ const char *check_component_name(const struct check *c, uint32_t component, char
 const char *check_level_name(const struct check *c, uint32_t level);
 bool check_is_text(const char *text); /* Is the text not NULL, not empty and UTF-8? */
 bool check_is_utf8(const char *text);
-/* Has the process, or one that it was forked from, a dictionary or a tag (check_has_host_data())? Was it recorded from its start
- * (check_saw_process_start())? */
+/* check_has_host_data() tells whether the process, or one that it was forked from, has a dictionary or a tag. check_saw_process_start()
+ * tells whether the exec of one of these was recorded, so that all registrations of the program were. */
 bool check_has_host_data(const struct process *p);
 bool check_saw_process_start(const struct process *p);
 static inline uint32_t check_pid(const struct check *c, uint32_t process)
@@ -41,8 +42,8 @@ static inline uint32_t check_pid(const struct check *c, uint32_t process)
 	return c->m->numbered.at[process]->pid;
 }
 
-/* Each function below makes one check or several. Those that return a number return 0 or -ENOMEM, check_samples() also another -errno of
- * reading the trace. */
+/* Each function below makes one check or several. Those that return a number return 0 or -ENOMEM. check_samples() may also return another
+ * -errno of reading the trace. */
 int check_dictionary(struct check *c);
 int check_plans(struct check *c);
 int check_code(struct check *c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks marks that do not match, and reports faults of records as such: refused, dropped, of another clock. */
+/* Checks marks that do not match, and reports faults that the model noted when it read the records, such as records that were refused or
+ * dropped. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/hash_map.h"
@@ -21,7 +22,7 @@ static bool process_ended_well(const struct check *c, const struct process *p)
 	return p->number == 0 && check_saw_process_start(p) && status != ~0u && WIFEXITED((int)status) && WEXITSTATUS((int)status) == 0;
 }
 
-/* The marks of one name and thread: how many began, and whether any ended. */
+/* How many marks of one name and thread began, and whether any of them ended. */
 struct name {
 	uint32_t begun;
 	bool ended;

@@ -5,8 +5,8 @@
 #define MARKS_BACK 64u
 enum { MISSING, OTHER };
 
-/* Return the component of the innermost mark around a time that has one, of the innermost MARKS_BACK. Only marks that cover threads or
- * tasks count. Return COMPONENT_NONE if there is none. */
+/* Return the component of the innermost mark around a time that has a component, among the innermost MARKS_BACK marks. Only marks that
+ * cover threads or tasks count. Return COMPONENT_NONE if there is none. */
 static uint32_t marked_component(const struct sample_tags *t, const struct process *p, uint32_t tid, uint64_t time_ns)
 {
 	const struct model *m = t->check->m;
@@ -63,7 +63,7 @@ static bool component_is_announced(const struct sample_tags *t, const struct pro
 	return false;
 }
 
-/* Count the ids in a tag, whose check bits are right, that name no component. Return true if there is one. */
+/* Count the ids in a tag that name no component. Its check bits must be right. Return true if there is such an id. */
 static bool count_unknown_tag_ids(struct sample_tags *t, const struct tag *tag, const struct process *p, uint64_t value)
 {
 	bool unknown = false;

@@ -230,7 +230,8 @@ static void report_lines_of_texts(struct samples *all, double each)
 
 #define COST_SAMPLES 100u
 #define COST_SHARE 20u /* share of a process's samples in the agent from which it is reported, as 1 / COST_SHARE */
-/* least number of records; fewer take only a millisecond, and in a short run the agent's samples are those of its own start */
+/* least number of records of all processes; fewer take only a millisecond, and in a short run the agent's samples are those of its own
+ * start */
 #define COST_RECORDS 1000u
 
 /* Report the processes that spend much of their time in the agent, with the most frequent kind of record. */

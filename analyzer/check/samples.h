@@ -7,7 +7,7 @@
 #include "analyzer/check/internal.h"
 #include "analyzer/check/pair_sums.h"
 
-#define SITE_SAMPLES 10u /* least number of samples of a place from which something is reported, because a late record may concern a few */
+#define SITE_SAMPLES 10u /* least number of samples of a place from which something is reported, because a late record may concern fewer */
 
 struct sample_tags {
 	struct check *check;
