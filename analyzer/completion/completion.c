@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The constant part of each script, verbatim. */
+/* The files completion.bash and completion.zsh, which are the constant part of each script. */
 __asm__(".pushsection .rodata\n"
 	"completion_bash: .incbin \"analyzer/completion/completion.bash\"\n.byte 0\n"
 	"completion_zsh: .incbin \"analyzer/completion/completion.zsh\"\n.byte 0\n"
@@ -27,7 +27,10 @@ __asm__(".pushsection .rodata\n"
 extern const char completion_bash[] __attribute__((visibility("hidden")));
 extern const char completion_zsh[] __attribute__((visibility("hidden")));
 
-/* The i-th value of an option with a fixed list of values that its argument does not name (a|b); NULL after the last. */
+/*
+ * Returns the i-th value of an option, or NULL after the last. Only options with a fixed list of values that their argument in the help
+ * does not name (a|b) have any here.
+ */
 static const char *listed_value(const struct argp_option *o, int i)
 {
 #define LEVEL_NAME_(NAME, text) text,
@@ -45,7 +48,7 @@ static const char *listed_value(const struct argp_option *o, int i)
 	return NULL;
 }
 
-/* "plan|pipelines|...", or the name of the argument in the help: FILE, PID, auto|stack. */
+/* Prints the values of an option as "plan|pipelines|...", or, if there are none, its argument in the help, such as FILE or auto|stack. */
 static void print_argument_values(FILE *to, const struct argp_option *o)
 {
 	if (!listed_value(o, 0))
@@ -54,7 +57,7 @@ static void print_argument_values(FILE *to, const struct argp_option *o)
 		fprintf(to, "%s%s", i ? "|" : "", listed_value(o, i));
 }
 
-/* The kind of the operands of a command, from the words of its usage; completion.bash and completion.zsh complete each kind. */
+/* Returns the kind of the operands of a command, from the words of its usage. completion.bash and completion.zsh complete each kind. */
 static const char *operand_kind_of_usage(const char *usage)
 {
 	if (!usage)
@@ -71,7 +74,7 @@ static bool option_has_short_name(const struct argp_option *o)
 	return o->key > 0 && o->key < 0x80 && isalpha(o->key);
 }
 
-/* Each option that `help` lists, of a table and of its children. */
+/* Calls put() for each option that `help` lists, of a table and of its children. */
 static void call_for_each_option(const struct argp *argp, void (*put)(const struct argp_option *o))
 {
 	for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc || o->group); o++)
@@ -121,7 +124,7 @@ static void print_bash_table(FILE *to, struct argp_state *state)
 
 /* ---------------------------------------------------------------------------------------------------------------- zsh */
 
-/* Inside single quotes, in the explanation of an option for _arguments. */
+/* Prints a text as it must stand inside single quotes, in the explanation of an option for _arguments. */
 static void print_zsh_quoted(const char *text)
 {
 	for (; *text; text++) {
@@ -194,7 +197,7 @@ static void print_command_table(const struct cmd *cmd, completion_run *run)
 	fflush(stdout);
 	child = fork();
 	if (child == 0)
-		_exit(run(cmd, 2, version)); /* argp exits before that */
+		_exit(run(cmd, 2, version)); /* argp has ended the child in run() before that */
 	if (child > 0)
 		waitpid(child, NULL, 0);
 	fputs("}\n", stdout);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `tailor help --completion bash|zsh`: a completion script for the shell, generated from the option tables of all commands.
- * Context: thread.
+ * Prints the completion script of `tailor help --completion bash|zsh`, which is generated from the option tables of all commands. Context:
+ * thread.
  */
 #ifndef TAILOR_COMPLETION_H
 #define TAILOR_COMPLETION_H
 
 #include "jitreg/base/command.h"
 
-/* Runs a command; argv[0] will be its name. */
+/* A function that runs a command, and sets argv[0] to its name. */
 typedef int completion_run(const struct cmd *cmd, int argc, char **argv);
-/* Write the script for a shell to stdout.  Returns the exit status. */
+/* Writes the script for a shell ("bash" or "zsh") to stdout. Returns CMD_DONE, or CMD_MISUSED or CMD_FAILED after a message on stderr. */
 int completion_print(const char *shell, const struct cmd *const *commands, int nr, completion_run *run);
 
 #endif

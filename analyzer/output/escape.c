@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Return the number of bytes of the next character, and whether they are valid UTF-8. Most text is ASCII, for which this is fast. */
+/* Return the number of bytes of the next character, and set *valid to whether they are valid UTF-8. Most text is ASCII, which takes the
+ * short way. */
 static int next_character_bytes(const char *text, bool *valid)
 {
 	struct utf8_character c;
@@ -73,7 +74,7 @@ void escape_json(FILE *to, const char *text)
 
 	for (int n; text && *text; text += n) {
 		n = next_character_bytes(text, &valid);
-		if (*text == '\n' || *text == '\r' || *text == '\t') /* as in the text of a query, which stays readable with blanks */
+		if (*text == '\n' || *text == '\r' || *text == '\t') /* a text of several lines, such as a query, stays readable */
 			fputc(' ', to);
 		else if (!valid || is_control(text))
 			put_question_marks(to, n);

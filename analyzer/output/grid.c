@@ -234,8 +234,8 @@ struct sorting {
 	enum cell_kind kind;
 };
 
-/* Compare rows by the column that they are sorted by: numbers from the largest, texts and addresses from the first. Rows without a value
- * come behind the others, and rows that only text shows (sums, remarks) last. */
+/* Compare rows by the column that they are sorted by. Numbers are sorted from the largest, texts and addresses from the smallest. Rows
+ * without a value come behind the others, and rows that only text shows (sums, remarks) last. */
 static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct row *x = a, *y = b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shows a grid to programs: all rows but those that only text has, and all columns but those, as JSON or CSV. */
+/* Writes a grid for programs, as JSON or CSV. It has all rows and columns, except those that only text shows. */
 #include "analyzer/output/escape.h"
 #include "analyzer/output/grid_internal.h"
 #include "analyzer/output/page_json.h"

@@ -58,11 +58,13 @@ struct grid {
 	char rest_text[32];
 };
 
-/* Does an interval stand beside the shares of this column? It does if the page has intervals and the grid has a column of samples. */
+/* Does an interval stand beside the shares of this column? It does if the column is of kind CELL_SHARE, the page has intervals, and the
+ * grid has a column of samples. */
 bool grid_has_interval(const struct grid *g, const struct page *p, int column);
-/* Compute the 95 % interval of a share, for the cells of one row. n: samples of all rows. */
+/* Compute the 95 % interval of the share in a column of one row, whose cells are `row`. n: samples of all rows. */
 void grid_cell_interval(const struct grid *g, const struct cell *row, int column, double n, double *low, double *high);
-/* Return the samples of all rows, shown or not: the total of the column of samples, or else its sum. The grid must have that column. */
+/* Return the samples of all rows, shown or not. It is the total of the column of samples, or else its sum over the rows that programs get,
+ * too. The grid must have that column. */
 double grid_all_samples(const struct grid *g);
 
 void grid_show_text(struct grid *g, struct page *p);

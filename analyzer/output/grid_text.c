@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shows a grid to people: as wide as the terminal, no line ends in a blank, and names lose their middle rather than break the table. */
+/* Writes a grid for people, as wide as the terminal. Names that do not fit lose their middle, and a table that does not fit is written in
+ * blocks. */
 #include "analyzer/output/grid_internal.h"
 #include "jitreg/base/utf8.h"
 
@@ -91,8 +92,8 @@ static int tenths_of_row(const struct column *c, size_t row)
 	return c->tenths ? c->tenths[row] : 0;
 }
 
-/* Choose how many rows are shown, and fill in the line for the others: sums for shares, for counts of samples and for columns with
- * GRID_REST, "(N more)" for the first text, and nothing for the rest. */
+/* Choose how many rows are shown, and fill in the line for the others. It has sums for shares that do not overlap, for counts of samples
+ * and for columns with GRID_REST, "(N more)" for the first text, and nothing for the rest. */
 static void choose_rows(struct grid *g, const struct page *p)
 {
 	size_t most = p->top > 0 && !g->all_rows ? (size_t)p->top : g->nr_rows;
@@ -313,7 +314,8 @@ static void put_wrapped_cell(const struct page *p, const char *text, int at)
 	free(words);
 }
 
-/* Write the line of a row in one block. Blanks are held back until something follows them, so that no line ends in one. */
+/* Write the line of a row in one block. Blanks are held back until something follows them, so that no line ends in one, except behind a
+ * bar. */
 static void put_row_line(const struct grid *g, const struct page *p, size_t row, int block)
 {
 	char text[32];

@@ -11,13 +11,15 @@
 struct gzip;
 
 /* Begin a stream. put() gets the compressed bytes in pieces of GZIP_PIECE_BYTES, and the rest at the end. It returns 0, or another number
- * if it failed. Return NULL if memory runs out. */
+ * if it failed, which gzip_end() reports. Return NULL if memory runs out. */
 struct gzip *gzip_begin(int (*put)(void *context, const unsigned char *bytes, size_t nr), void *context);
+/* Compress bytes. Errors are reported by gzip_end(). */
 void gzip_add(struct gzip *z, const void *bytes, size_t nr);
 /* Write the rest, and free the stream. Return 0, -ENOMEM, or -EIO if put() has ever failed. */
 int gzip_end(struct gzip *z);
 
-/* Return a stream that compresses to `to`, and closes `to` when it is closed. Return NULL if memory runs out; `to` is still open then. */
+/* Return a stream that compresses to `to`, and closes `to` when it is closed. Return NULL if memory runs out, and then `to` is still
+ * open. */
 FILE *gzip_stream(FILE *to);
 
 #endif

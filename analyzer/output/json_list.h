@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Write "key":[...] of nr values. The last argument is code that prints a value to `to`; i is the index of the value there. */
+/* Write "key":[...] of nr values. The last argument is code that prints a value to `to`, in which i is the index of the value. */
 #define JSON_LIST(to, key, nr, ...) \
 	do { \
 		fprintf(to, "\"%s\":[", key); \

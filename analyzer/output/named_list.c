@@ -21,7 +21,7 @@ const char *named_list_suggest(const char *wanted, bool (*entry)(int i, const ch
 	return suggest(wanted, names, nr, text, bytes);
 }
 
-#define HELP_COLUMNS 78 /* argp breaks longer lines itself */
+#define HELP_COLUMNS 78 /* argp breaks longer lines itself, without the indent */
 
 char *named_list_help(int key, const char *text, const char *heading,
 		      bool (*entry)(int i, const char **name, const char **summary), const char *example)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of an option's values by name, such as views and formats: in help, and in suggestions after a wrong value. Context: thread. */
+/* Lists an option's values by name, such as views and formats, in the help, and in suggestions after a wrong value. Context: thread. */
 #ifndef TAILOR_NAMED_LIST_H
 #define TAILOR_NAMED_LIST_H
 

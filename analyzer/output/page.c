@@ -26,7 +26,7 @@ static bool is_pipe(int fd)
 }
 
 /* Return the width of the terminal: $COLUMNS, or else that of the terminal fd. If fd is a pipe, as to a pager, it is that of the terminal
- * of stderr. */
+ * of stderr. A width below COLUMNS_MIN does not count. Return COLUMNS_DEFAULT if no width is known. */
 static int terminal_columns(int fd)
 {
 	const char *said = getenv("COLUMNS");

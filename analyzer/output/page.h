@@ -26,7 +26,7 @@ struct page {
 	FILE *to;
 	enum page_form form;
 	bool colour, utf8, intervals;
-	int columns; /* width of the terminal, 80 if there is none */
+	int columns; /* width of the terminal; 80 if there is none, or if it is below 40 */
 	int top;     /* most rows of each table in text; 0: all; < 0: the report chooses */
 	bool begun;  /* set when something has been written, so that an empty line stands before the next table */
 	const char *sort; /* the column that rows are sorted by: its key or its heading; NULL: rows stay in the order of the view */
@@ -57,8 +57,8 @@ void page_reason(struct page *p, const char *text);
  * indent. Do nothing in other forms. */
 void page_heading(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void page_text(struct page *p, const char *before, int indent, const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Draw a picture of two by four dots a cell (bits as in Unicode's braille patterns) below a heading. The caller calls this only in text
- * form. Without UTF-8 a cell is one character, chosen by how many of its dots are set. */
+/* Draw a picture of two by four dots a cell (bits as in Unicode's braille patterns) below a heading. Callers do this in text form only.
+ * Without UTF-8 a cell is one character, chosen by how many of its dots are set. */
 void page_dots(struct page *p, const unsigned char *cells, int columns, int rows, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 /* Add a name, which is copied. Return false if it was there already. Names beyond PAGE_NAMES_MAX are not stored. */
@@ -71,7 +71,8 @@ int page_end(struct page *p);
 /* Write at most so many columns of foreign text. Characters that cannot be shown become '?', and ends of lines and tabs become blanks. A
  * text that is cut ends with a mark. Return how many columns were written. text may be NULL. */
 int page_put(const struct page *p, const char *text, int columns);
-/* Write a name in the same way. If it does not fit, it loses its parameters (of C++), and then its middle. A path loses its beginning. */
+/* Write a name in the same way. If it does not fit, it loses its parameters (of C++), and then its middle. A path from / loses its
+ * beginning. In fewer than 5 columns it loses its end. */
 int page_put_name(const struct page *p, const char *text, int columns);
 /* Write what page_put_name(), or page_put(), would print to the buffer to, cut at its end. Return to. */
 const char *page_cut_name(const struct page *p, const char *text, int columns, char *to, size_t bytes);
@@ -81,7 +82,7 @@ void page_put_words(const struct page *p, char *text, int used, int indent);
 /* Write a text as lines of its own, which break at blanks and are indented from the second one on. The text is changed. */
 void page_put_wrapped(struct page *p, char *text);
 #define PAGE_NAME_LEAST 8 /* columns that a tree's branches leave to the name behind them, if they are shown as a whole */
-/* Write a tree's branches in front of a name; both together have so many columns. If these do not suffice, only the branches next to the
+/* Write a tree's branches in front of a name. Both together have so many columns. If these do not suffice, only the branches next to the
  * name are written, or none. Return how many columns were written. page_branches_width() returns that number without writing. */
 int page_put_branches(const struct page *p, const char *branches, int columns);
 int page_branches_width(const struct page *p, const char *branches, int columns);
@@ -109,7 +110,7 @@ enum cell_kind {
 #define GRID_BAR 1u	  /* with a share: it is also drawn as a bar */
 #define GRID_HIDDEN 2u	  /* the column is only for programs */
 #define GRID_TEXT_ONLY 4u /* the column is only for people */
-#define GRID_SAMPLES 8u	  /* with a count: these are the samples of the row, which intervals need, and rows with few of which are dim */
+#define GRID_SAMPLES 8u	  /* with a count: the samples of the row, for intervals; a row with few (GRID_SMALL) is dim */
 #define GRID_REST 16u	  /* with a number: the line "(N more)" shows the sum of the rows that are left out */
 
 #define GRID_FIXED 32u	  /* with a text: it is never cut to make room for other columns */
@@ -127,11 +128,12 @@ enum cell_kind {
 struct grid;
 
 /* Create a grid. name: the name of the table for programs, which must stay valid. format: the heading for people. Return NULL if memory
- * runs out, which all functions here accept; grid_show() then says that a table is missing. */
+ * runs out. All functions here accept that, and grid_show() then says that a part of the table is missing. */
 struct grid *grid_create(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Add a column. key and heading are copied. width: the most columns of the page that a text takes (0: as many as are left). Return the
  * column's index, or 0 if there are too many. */
 int grid_column(struct grid *g, const char *key, const char *heading, enum cell_kind kind, unsigned flags, int width);
+/* Set the total that the shares of a column are of, or the number of all samples of a column with GRID_SAMPLES. */
 void grid_set_total(struct grid *g, int column, double total);
 /* Show all rows in text, too, whatever p->top is. */
 void grid_show_all_rows(struct grid *g);
@@ -143,6 +145,7 @@ void grid_hide(struct grid *g, int column);
 void grid_set_bar(struct grid *g, int cells);
 /* Let the shares of this column be rounded each by itself, because a row may contain the samples of another. */
 void grid_mark_tree_column(struct grid *g, int column);
+/* Add a row, whose cells are set next. */
 void grid_row(struct grid *g);
 /* Set a cell of the row that was added last. A cell that is never set is "-" in text and null in JSON. */
 void grid_set(struct grid *g, int column, double value);
@@ -164,7 +167,7 @@ void grid_mark_row_rest(struct grid *g);
 /* Free a grid without showing it. */
 void grid_discard(struct grid *g);
 /* Show the grid as the page wants, and free it. If the page has a column to sort by and the grid has it, numbers are sorted from the
- * largest and texts from the first. Trees lose their branches then. */
+ * largest, and texts and addresses from the smallest. Trees lose their branches then. */
 void grid_show(struct grid *g, struct page *p);
 
 /* Compute Wilson's 95 % interval of the share k of n samples, which is 0 to 1 if n is 0. */
@@ -173,6 +176,7 @@ void grid_interval(double k, double n, double *low, double *high);
 double grid_percent(double share);
 /* Write a number in few characters: 1234 as "1234", 6001215 as "6.00M". Return text. */
 const char *grid_short_number(double v, char text[16]);
+/* Write a duration (ns) with its unit, such as "12.3 ms". Return text. */
 const char *grid_duration(double ns, char text[16]);
 
 /* Round each value to tenths of per cent of total, by largest remainder, so that the tenths add up to 1000 if the values add up to

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of commands that print tables: --json, --csv, --table, --top, --color. Context: thread. */
+/*
+ * Parses the options of commands that print tables (--json, --csv, --table, --top, --color), and begins and ends their pages. Context:
+ * thread.
+ */
 #ifndef TAILOR_PAGE_ARGUMENTS_H
 #define TAILOR_PAGE_ARGUMENTS_H
 
@@ -19,8 +22,8 @@ extern const struct argp page_argp;
 /* Begins a page on standard output as the options say. The command sets top of the page. Returns 0, or -errno after a message on stderr. */
 int page_start(struct page *p, const struct page_arguments *a);
 /*
- * Ends the page. Returns status, or another exit status after a message on stderr if the output failed, or --table names a table that the
- * page does not have.
+ * Ends the page. Returns status, or another exit status if the output failed, or if --table names a table that the page does not have. A
+ * message on stderr says so, except for a failed write to standard output.
  */
 int page_finish(struct page *p, int status);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes the JSON of a page. The objects are jansson's, behind void pointers, so that only the files that write JSON include its headers. If
- * memory runs out, parts of the page are missing. Context: thread. */
+ * memory runs out, page_json_create() returns NULL, and the others leave out parts of the page. Context: thread. */
 #ifndef TAILOR_PAGE_JSON_H
 #define TAILOR_PAGE_JSON_H
 

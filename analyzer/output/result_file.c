@@ -60,7 +60,7 @@ void result_file_prepare(bool open)
 	if (!open || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return;
 	viewers = ends[0];
-	if (fork()) { /* if fork() failed, result_file_tell() gets no answer, and says that nothing was shown */
+	if (fork()) { /* if fork() failed, ask_for_viewer() gets no answer, and the file is reported as not shown */
 		close(ends[1]);
 		return;
 	}

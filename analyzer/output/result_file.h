@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The results of commands. Names a file that a command writes for a person, reports it, opens the desktop's viewer for it, and flushes
- * standard output. Context: thread.
+ * Handles the results of commands. It names a file that a command writes for a person, reports it, opens the desktop's viewer for it, and
+ * flushes standard output. Context: thread.
  */
 #ifndef TAILOR_RESULT_FILE_H
 #define TAILOR_RESULT_FILE_H
@@ -13,7 +13,7 @@
 void result_file_name(const char *input, const char *ending, char *name, size_t bytes);
 /* result_file_prepare(), if open is true, forks a child that can still start the viewer, before the command gives up the right to execute
  * programs. result_file_tell() prints the path and size of the file to stderr unless quiet, and, if open, asks that child to show the file
- * with xdg-open, for which nothing waits. It does nothing for other than regular files. */
+ * with xdg-open. It waits until the viewer was started, and not for its end. It does nothing if the file is not a regular one. */
 void result_file_prepare(bool open);
 void result_file_tell(const char *path, bool quiet, bool open);
 

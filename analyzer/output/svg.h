@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes the common parts of all pictures. A picture is one SVG file that needs no other files, is light or dark as its reader prefers, and
- * has one style and one palette. The classes are page, title, small, middle, end and axis; cN draws lines and fN fills areas in colour N.
- * Text in titles and labels is escaped. Context: thread.
+ * has one style and one palette. The classes are page, title, small, middle, end and axis, and for each colour N, cN for lines and fN for
+ * areas. Text in titles and labels is escaped. Context: thread.
  */
 #ifndef TAILOR_SVG_H
 #define TAILOR_SVG_H
@@ -24,6 +24,7 @@ void svg_end(FILE *to);
 /* Return the distance between the lines of an axis over a range above 0. It is 1, 2 or 5 times a power of ten, such that there are at most
  * eight distances. */
 double svg_step(double range);
+/* Write a text at a place. classes: as above, separated by blanks, or "". svg_textf() writes nothing if memory runs out. */
 void svg_text(FILE *to, double x, double y, const char *classes, const char *text);
 void svg_textf(FILE *to, double x, double y, const char *classes, const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define POLL_MS 200    /* how often *stop is looked at, since a signal may arrive just before poll() */
+#define POLL_MS 200    /* time after which *stop is looked at again, because a signal may arrive just before poll() */
 #define END_TIMEOUT_MS 2000 /* time between SIGTERM and SIGKILL */
 #define WORDS_MAX 16
 
@@ -57,8 +57,8 @@ static int wait_until_readable(const struct measurement *m, int fd)
 	return -EINTR;
 }
 
-/* Start a program.  Its output goes to standard error, or to m->messages (errors) and /dev/null.  tell: a descriptor that it inherits, or
- * -1.  Returns its pid, or -errno. */
+/* Start a program. With o->show_output, its output goes to standard error. Otherwise its errors go to m->messages, and its standard output
+ * to /dev/null. tell: a descriptor that it inherits, or -1. Returns its pid, or -errno. */
 static pid_t spawn_program(const struct measurement *m, const char *path, char **argv, int tell)
 {
 	int out = m->o->show_output ? STDERR_FILENO : -1, ret;
@@ -87,8 +87,8 @@ static pid_t spawn_program(const struct measurement *m, const char *path, char *
 	return ret ? -ret : pid;
 }
 
-/* End the processes of a run after Ctrl-C or a failure.  child: the program or its recorder.  host: the program if child is its recorder,
- * or 0. */
+/* End the processes of a run after Ctrl-C or a failure. They get END_TIMEOUT_MS to end after SIGTERM. child: the program or its recorder.
+ * host: the program if child is its recorder, or 0. */
 static void end_processes(pid_t child, pid_t host)
 {
 	int status;
@@ -110,7 +110,7 @@ static int wait_for_end(const struct measurement *m, pid_t pid, double begin_s, 
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), ret;
 
-	if (fd < 0) /* with ESRCH, the recorder has reaped its command already, so it has ended */
+	if (fd < 0) /* with ESRCH, the recorder has already reaped the program, so that has ended */
 		ret = errno == ESRCH ? 0 : -errno;
 	else
 		ret = wait_until_readable(m, fd);
@@ -139,8 +139,8 @@ static int run_bare(struct measurement *m, struct overhead_run *r, int *status)
 	return 0;
 }
 
-/* Make the command line of `tailor run` in argv.  options and number: memory for its words, to which argv points.  Returns 0, or -E2BIG if
- * argv has less room than words_max words. */
+/* Make the command line of `tailor run` in argv. options and number: memory for its words, to which argv points. Returns 0, or -E2BIG if
+ * the words and a NULL are more than words_max, for which argv has room. */
 static int make_command(const struct measurement *m, unsigned rate, enum capture c, int tell, char **argv, size_t words_max,
 			char *options, size_t options_bytes, char number[2][24])
 {
@@ -179,8 +179,9 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 	return 0;
 }
 
-/* Append what the recorder writes to its --usage-fd to text: first a line with the program's pid, the time of its exec and the recorder's
- * own CPU time (us), and at the end the CPU times of the program and of the recorder (us).  first_line: stop behind the first line. */
+/* Append what the recorder writes to its --usage-fd to text: a first line with the program's pid, the time of its exec (ns) and the
+ * recorder's own CPU time (us), and at the end the CPU times of the program and of the recorder (us). first_line: stop behind the first
+ * line. Reading also stops if *m->stop is set. */
 static void read_usage_report(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)
 {
 	size_t nr = strlen(text);

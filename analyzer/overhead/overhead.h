@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measures the overhead of sampling a program: its run time without recording (the baseline), and with several configurations of sampling.
+ * Measures the overhead of sampling a program. Its run time is measured without recording (the baseline), and with several configurations
+ * of sampling.
  *
- * A round runs every configuration, and the baseline, once for each rate, in random order.  A configuration is compared with the baseline
- * of its round and rate, so that slow changes of the machine's speed cancel out.  Context: thread.
+ * A round runs every configuration, and the baseline, once for each rate, in random order. A configuration is compared with the baseline of
+ * its round and rate, so that slow changes of the machine's speed cancel out. Context: thread.
  */
 #ifndef TAILOR_OVERHEAD_H
 #define TAILOR_OVERHEAD_H
@@ -18,12 +19,14 @@
 #define OVERHEAD_NOTICES_MAX 8
 
 #define CAPTURE_NO_OPTIONS "(none)" /* the options of a configuration that has none, as shown in the help */
-/* The configurations that are measured.  The table, the JSON, the picture and the help are made from this list.
+/*
+ * The configurations that are measured. The table, the JSON, the picture and the help are made from this list.
  * DORMANT loads the agent without counters, and writes no trace.
- * AGENT has the agent and counters, but at a rate of 1 hardly a sample.  Its cost is the fixed one, to which samples add theirs in the
- * other configurations.
- * RUN and ATTACH have the defaults of the commands (at the rate of 4,000).  Attach loads no agent.
- * Columns: constant, name, key in JSON, options of `tailor run`, whether attribution is by call stack alone. */
+ * AGENT has the agent and counters, but hardly a sample, because its rate is 1. Its cost is the fixed one, to which samples add theirs in
+ * the other configurations.
+ * RUN and ATTACH have the defaults of the commands, except for the rate. ATTACH loads no agent.
+ * Columns: constant, name, key in JSON, options of `tailor run`, whether attribution is by call stack alone.
+ */
 #define CAPTURES(X) \
 	X(BARE, "baseline", "bare", CAPTURE_NO_OPTIONS, false) \
 	X(DORMANT, "dormant agent", "dormant", "--dormant", false) \
@@ -53,9 +56,9 @@ struct overhead_run {
 	double wall_s;	    /* run time of the program, from its exec to its end */
 	double cpu_s;	    /* user and system time of the program and of the children it waited for */
 	double recorder_s;  /* CPU time of the recorder during the run */
-	double outside_s;   /* CPU time of the recorder before and after the run: start, symbols of the sampled code */
+	double outside_s;   /* CPU time of the recorder before and after the run, for its start and the symbols of the sampled code */
 	double samples, lost;
-	double sample_bytes; /* size of the trace's chunks of samples; most of the rest is symbols and unwind tables */
+	double sample_bytes; /* size of the trace's chunks of samples with their heads; most of the rest is symbols and unwind tables */
 	double trace_bytes;
 	double attributed;  /* share of the samples that have a component, of those in the run phase if the program marks one */
 };
@@ -70,7 +73,7 @@ struct overhead {
 	/* overhead_read() sets the members below from the traces. */
 	char event_name[128], unit[16];
 	double period[OVERHEAD_RATES_MAX]; /* sampling period at each rate, in unit; 0: the kernel varies it */
-	bool has_run;	     /* samples were in marks named "run" */
+	bool has_run;	     /* samples were in marks named "run", in some trace */
 	bool has_components; /* the program announced components; otherwise nothing can be attributed */
 	char notice[OVERHEAD_NOTICES_MAX][512];
 	/* notice_of: bit C is set if a trace of capture C has the notice; read: if one was read */
@@ -106,17 +109,25 @@ struct overhead_row {
 struct overhead_run *overhead_run_of(const struct overhead *o, unsigned round, unsigned rate, enum capture c);
 /* Returns the spread of the run time (wall) or the CPU time, in seconds, over all runs of the baseline. */
 struct spread overhead_bare_spread(const struct overhead *o, bool wall);
+/*
+ * Returns the figures of a configuration at a rate (an index of o->rate), each with its spread over the rounds. Figures that the
+ * configuration does not have have no values (spread.nr is 0).
+ */
 struct overhead_row overhead_make_row(const struct overhead *o, unsigned rate, enum capture c);
 
 /* ---- measure.c */
 
-/* A function that is called before each run.  done: number of runs done; total: that of all; rate, c: the next run. */
+/*
+ * A function that is called before each run, except those to warm up. done: number of runs done. total: number of all runs. rate, c: the
+ * next run.
+ */
 typedef void (*overhead_progress)(void *context, unsigned done, unsigned total, unsigned rate, enum capture c);
 
 /*
- * Run all rounds, after two runs to warm up.  directory: where traces and messages are written and removed again.  *stop: a signal handler
- * sets it to end the measurement.  progress may be NULL.  Returns 0, with the runs in o->run, which the caller has allocated, or -errno
- * with a sentence: -ECHILD if the program failed, -EINTR if the measurement was stopped.
+ * Run all rounds, after two runs to warm up. directory: where traces and messages are written and removed again. *stop: a signal handler
+ * sets it to end the measurement. progress may be NULL. Returns 0, with the runs in o->run, which the caller has allocated, or -errno with
+ * a sentence: -ECHILD if the program or its recording failed, -EINVAL if the options of the recording are wrong, -EINTR if the measurement
+ * was stopped.
  */
 int overhead_measure(struct overhead *o, const char *directory, volatile int *stop, overhead_progress progress, void *context,
 		     struct diag *d);

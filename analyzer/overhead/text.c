@@ -22,7 +22,7 @@ char *overhead_command(const struct overhead *o, size_t max)
 			text[at++] = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
 	}
 	text[at] = 0;
-	for (char *c = text; *c; c++) /* max counts characters, of which bytes 0x80 to 0xbf are continuations */
+	for (char *c = text; *c; c++) /* max counts characters; bytes 0x80 to 0xbf continue one */
 		if ((*c & 0xc0) != 0x80 && nr++ == max - 1 && strlen(c) > 1) {
 			strcpy(c, "…"); /* the sign takes 3 bytes and a NUL, for which text has 4 bytes more than the words need */
 			break;
@@ -59,7 +59,8 @@ static void print_interval(FILE *to, int width, const struct spread *s)
 	fprintf(to, "%*s", width, text);
 }
 
-/* Print a median of nanoseconds, with "?" behind it if the confidence interval reaches down to 0, so that the value is not significant. */
+/* Print a median of nanoseconds, with "?" behind it if the confidence interval reaches down to 0, and the value is not significant, or "-"
+ * if there are no measurements. */
 static void print_nanoseconds(FILE *to, int width, const struct spread *s)
 {
 	char text[32];

@@ -9,7 +9,7 @@
 
 /* Write the table, in at most 80 columns except for the line with the command. */
 void overhead_text(const struct overhead *o, FILE *to);
-/* Write the JSON.  Its keys are stable: later versions may add some, but remove none.  Returns 0, or -ENOMEM, also if writing fails. */
+/* Write the JSON. Its keys are stable. Later versions may add some, but remove none. Returns 0, or -ENOMEM, also if writing fails. */
 int overhead_json(const struct overhead *o, FILE *to);
 
 /* Returns the measured command as one line, with blanks between words and '?' for control characters.  If it has more than max characters,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws shares of which only bounds are known, as bars.  Context: thread. */
+/* Draws bars for shares of which only bounds are known. Context: thread. */
 #ifndef TAILOR_PICTURES_BOUNDS_H
 #define TAILOR_PICTURES_BOUNDS_H
 

@@ -8,8 +8,9 @@
 
 #include <stdio.h>
 
-/* Write a self-contained SVG with dots for samples with an address: time is to the right, and the address upwards.  Each of the (at most 6)
- * regions with most samples has a panel, and each of the components (or functions) with most has a colour; the others are grey. */
+/* Write a self-contained SVG with dots for samples with an address. Time is to the right, and the address upwards. Each of the (at most 6)
+ * regions with the most samples has a panel. Each of the components (or functions) with the most samples has a colour, and the others are
+ * grey. */
 void memory_svg(const struct report *r, const struct accesses *s, FILE *to);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Draws two plots of the added run time by sampling rate, one below the other.  The first has all configurations.  The second has, on a
- * scale of its own, those that attribute samples in shared code only by a tag register, or only by call stacks (as in figure 13 of Beischl
- * et al., EuroSys 2021).  The rates are on the logarithmic lower axis, and the resulting periods above.  Whiskers are the 95 % intervals of
- * the medians. Lines differ in dashes and marks as well as in colour, so that they can be told apart without colours.
+ * Draws two plots of the added run time by sampling rate, one below the other. The first has all configurations. The second has, on a scale
+ * of its own, those that attribute samples in shared code only by a tag register, or only by call stacks (as in figure 13 of Beischl et
+ * al., EuroSys 2021). The rates are on the logarithmic lower axis, and the resulting periods above. Whiskers are the 95 % confidence
+ * intervals of the medians. Lines differ in dashes and marks as well as in colour, so that they can be told apart without colours.
  */
 #include "analyzer/pictures/overhead.h"
 
@@ -32,7 +32,7 @@ static const char dark[] = ".grid{stroke:#34373d}.mark{stroke:#16181c}";
 static const enum svg_colour colour_of[NR_CAPTURES] = { SVG_GREY, SVG_BROWN, SVG_GREY, SVG_GREEN, SVG_AMBER, SVG_PINK, SVG_ORANGE,
 							SVG_BLUE, SVG_VIOLET, SVG_BROWN };
 
-/* A plot: what it shows, its axes, and the stream that it is written to. */
+/* A plot has the data that it shows, its axes, and the stream that it is written to. */
 struct plot {
 	const struct overhead *o;
 	unsigned captures; /* bit C: capture C is drawn */
@@ -60,8 +60,8 @@ static double y_of_share(const struct plot *p, double share)
 	return fmin(fmax(y, TOP), BOTTOM);
 }
 
-/* Scale the axes so that all medians fit.  On a very noisy machine an interval may be far larger than the medians; its whisker is cut at
- * the border of the plot. */
+/* Scale the axes so that all medians fit. On a very noisy machine an interval may be far larger than the medians, and then its whisker is
+ * cut at the border of the plot. */
 static void set_axis_scales(struct plot *p)
 {
 	double low = 0, high = 0.01, highest = 0.01;

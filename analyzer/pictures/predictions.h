@@ -11,6 +11,7 @@ struct predictions_row {
 	double completion, low, high; /* ns */
 };
 
+/* Write a self-contained SVG with a line for each of the nr rows. now_ns: the completion time that was recorded. */
 void predictions_svg(double now_ns, const struct predictions_row *row, uint32_t nr, FILE *to);
 
 #endif

@@ -9,7 +9,8 @@
 #define FILES_MAX 256u
 #define LINES_A_STEP 8
 
-/* How many lines are kept before and after each hot line.  All hot lines get the first number, then, while there is room, the next one. */
+/* Numbers of lines that are kept before and after each hot line. All hot lines get the first number, then, while there is room, the next
+ * one. */
 static const uint32_t around[] = { 0, 3, 12 };
 
 struct choosing {
@@ -32,7 +33,8 @@ const char *excerpt_text(struct report *r, const struct excerpt *e, uint32_t n, 
 	return text ? text : "";
 }
 
-/* Finds or adds the file of a line.  Returns its index in the excerpts, or UINT32_MAX if it has no text or there is no room. */
+/* Finds or adds the file of a line. Returns its index in the excerpts, or UINT32_MAX if the line has no text of a file, or if room, memory
+ * or the budget is used up. */
 static uint32_t find_file(struct choosing *c, uint32_t line)
 {
 	const struct line *l = &c->r->a->line[line];
@@ -94,7 +96,7 @@ static void choose_lines(struct choosing *c, const uint32_t *hot, uint32_t nr)
 		}
 }
 
-/* Turns the bits of the chosen lines into line numbers.  If memory runs out, the file has none. */
+/* Turns the bits of the chosen lines into line numbers, and frees the bits. If memory runs out, the file has no lines. */
 static void settle_file(struct choosing *c, uint32_t file)
 {
 	struct excerpt *e = &c->to->file[file];

@@ -6,7 +6,7 @@
 
 #include "analyzer/source/source_text.h"
 
-#define EXCERPT_LINE_BYTES 1000u /* most bytes of a line; the rest is left out */
+#define EXCERPT_LINE_BYTES 1000u /* most bytes of a line, the rest of which is left out */
 #define EXCERPTS_BYTES 32768u /* default size of all excerpts */
 #define EXCERPTS_BYTES_MAX (16u << 20)
 

@@ -44,7 +44,7 @@ static char *read_text(int fd, size_t *bytes)
 	return text;
 }
 
-/* Finds where lines begin.  The last line may lack its newline. */
+/* Finds where lines begin. The last line may lack its newline. Returns false if memory ran out. */
 static bool find_lines(struct source_file *f)
 {
 	uint32_t nr = 1;

@@ -20,7 +20,7 @@ struct source_file {
 	size_t bytes;
 	uint32_t *line_start; /* offsets in text of the lines' begins, and of the end: nr_lines + 1 numbers */
 	uint32_t nr_lines;
-	int64_t changed_ns; /* time of the last change, CLOCK_REALTIME */
+	int64_t changed_ns; /* time of the last change (ns, CLOCK_REALTIME) */
 };
 
 /* Do the file's name or its first two bytes (#!) show that it is source text? */

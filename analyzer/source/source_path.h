@@ -15,9 +15,9 @@
  */
 bool source_path_add(const char *argument);
 /*
- * Sets `at` to candidate n (from 0 on) for a file that a line table or a host names.  Candidates by --source-path come first.  The last one
- * is the path itself, in the recording's working folder (NULL: not known) if it is relative. *at is "" if there is no path with this
- * number, but there may be later ones.  Returns false if no candidates are left.
+ * Sets `at` to candidate n (from 0 on) for a file that a line table or a host names. Candidates by --source-path come first. The last one
+ * is the path itself, in the recording's working folder (NULL: not known) if it is relative. at is "" if there is no path with this number,
+ * or if it is too long, but there may be later ones. Returns false if no candidates are left.
  */
 bool source_path_get(const char *file, const char *working_folder, unsigned n, char at[PATH_MAX]);
 

@@ -94,8 +94,8 @@ static struct file_text *get_file(struct report *r, struct source_texts *t, cons
 	return f;
 }
 
-/* Returns when the program was built, by its file if that is on this machine.  Else returns the begin of the recording, since the
- * program was built before, or INT64_MAX if that is not known. */
+/* Returns when the program was built (ns, CLOCK_REALTIME), which is when its file was changed last, if that is on this machine. Else
+ * returns the beginning of the recording, because the program was built before, or INT64_MAX if that is not known. */
 static int64_t recorded_ns(const struct model *m, const struct code *code)
 {
 	struct stat st;
@@ -121,7 +121,7 @@ static bool is_kept_line(const char *kept, const char *text, size_t bytes)
 	return !kept[i];
 }
 
-/* Does the file still have the lines that the trace keeps?  Otherwise it has changed and is not used. */
+/* Does the file still have the lines that the trace keeps? If not, it has changed, and look_for() does not use it. */
 static bool has_kept_lines(const struct file_text *f)
 {
 	for (uint32_t i = 0; f->kept && i < f->kept->nr; i++) {
@@ -187,7 +187,7 @@ const char *source_text_find(struct report *r, const struct code *code, const ch
 	return note(t, f, s ? source_line(s, n, bytes) : line_of_file(r, t, f, code, n, bytes));
 }
 
-/* Returns line n of the registered texts of this name, or NULL if they differ in this line, or are too many to compare. */
+/* Returns line n of the registered texts of this name, or NULL if they do not have it, differ in it, or are too many to compare. */
 static const char *registered_line(const struct file_text *f, uint32_t n, size_t *bytes)
 {
 	const char *text = source_line(f->registered[0], n, bytes), *other;

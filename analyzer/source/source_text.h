@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the text of source lines: as the host registered it, as the trace keeps it, or in a file of this machine, in this order.  Files
- * are read when they are first asked for, and stay with the report.  Context: thread. */
+/* Finds the text of source lines, which is looked for among the texts that hosts registered, in the trace, and in files of this machine, in
+ * this order. Files are read when they are first asked for, and stay with the report. Context: thread. */
 #ifndef TAILOR_SOURCE_TEXT_H
 #define TAILOR_SOURCE_TEXT_H
 
@@ -9,8 +9,9 @@
 
 #define SOURCE_TEXT_COLUMNS_MAX 400 /* most bytes of a line that a table shows, with the NUL */
 
-/* Returns line n of a file, without its end, or NULL if its text is not known.  It is *bytes long, and the report owns it. code: the
- * code that the line belongs to, which selects among texts that hosts registered; NULL: none of these is used. */
+/* Returns line n of a file, without its end, or NULL if its text is not known. It is *bytes long, has no NUL at its end, and the report
+ * owns it. code: the code that the line belongs to, which selects among texts that hosts registered. If it is NULL, none of these is
+ * used. */
 const char *source_text_find(struct report *r, const struct code *code, const char *file, uint32_t n, size_t *bytes);
 /*
  * Returns the text of a line of the attribution, as source_text_find() does for the line's code.  For generated code, registered texts of
@@ -22,8 +23,8 @@ const char *source_text_cut(const char *text, size_t bytes, char to[SOURCE_TEXT_
 
 /* Returns the number of the last line whose text the trace or a file has, or 0 if no text is known. */
 uint32_t source_text_nr_lines(struct report *r, const struct line *of);
-/* Does a line's text come from a file, maybe by way of the trace, and not from a host, so that excerpts may keep it? *newer: the file is
- * newer than the program. */
+/* Does a line's text come from a file, maybe by way of the trace, and not from a host, so that excerpts may keep it? If so, sets *newer to
+ * whether the file is newer than the program. */
 bool source_text_is_of_file(struct report *r, uint32_t line, bool *newer);
 
 /* Returns sentences to be shown below a view's tables, one per call and each once per report.  They name files that are newer than the
