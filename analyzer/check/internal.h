@@ -11,10 +11,10 @@ struct check {
 	const struct check_sums *sums;
 	bool complete; /* the trace has its end, and no record of the host was lost, so what is not there was not announced */
 	bool heard_all; /* the same, but records that were refused as malformed may be missing */
-	/* by component: it was announced, or is a line of a text, in its process or in one that this was forked from; also true if its
-	 * level has neither announced components nor lines of texts; NULL: not computed */
+	/* for each component: it was announced, or is a line of a text, in its process or in one that this was forked from; also true if
+	 * its level has neither announced components nor lines of texts; NULL: not computed */
 	unsigned char *known;
-	bool names[LEVELS_MAX]; /* by level: some of its components are announced or lines of a text, so one that is neither is a mistake */
+	bool names[LEVELS_MAX]; /* levels with components that are announced or lines of a text, where one that is neither is a mistake */
 };
 
 /* Count a finding `count` times, which may be 0. samples: how many samples the finding concerns, in all. Return true if it is the first of

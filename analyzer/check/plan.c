@@ -6,11 +6,12 @@
 #include <stdlib.h>
 
 struct graph {
-	/* by component: another component of its plan; plan_piece_of() follows these to the one that stands for all that edges connect */
+	/* for each component: another component of its plan; plan_piece_of() follows these to the representative of all that edges
+	 * connect */
 	uint32_t *piece;
-	uint32_t *nr_in;     /* by component: edges that lead to it and were not removed */
+	uint32_t *nr_in;     /* number of edges that lead to each component and were not removed */
 	uint32_t *first_out, *next_out; /* lists of edges by producer, as 1 + index of the edge; 0: the end */
-	uint32_t *root;      /* by representative: a root of the plan; 0: none yet; UINT32_MAX: the plan was reported */
+	uint32_t *root;      /* for each representative: a root of the plan; 0: none yet; UINT32_MAX: reported */
 	uint32_t *left;	     /* components to which no edge leads any more, in the order in which they are removed */
 };
 

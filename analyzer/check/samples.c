@@ -19,11 +19,11 @@ struct samples {
 	struct locator locator;
 	struct sample_world world;
 	struct sample_tags tags;
-	struct pair_sums pages; /* by (page, process): wrong[0]: samples in unregistered code; wrong[1]: samples in code after its unload */
-	/* by (line, process): its samples; wrong[0]: the line is behind the end of its text; wrong[1]: it has no text */
+	struct pair_sums pages; /* sums by (page, process); wrong[0]: samples in unregistered code; wrong[1]: in code after its unload */
+	/* samples by (line, process); wrong[0] is 1 if the line is behind the end of its text, wrong[1] is 1 if it has no text */
 	struct pair_sums lines;
-	struct pair_sums late;  /* by (component, 0): samples from before the component was linked */
-	struct pair_sums costs; /* by (process, 0): its samples; wrong[0]: those in the agent */
+	struct pair_sums late;  /* samples by (component, 0) from before the component was linked */
+	struct pair_sums costs; /* samples by (process, 0); wrong[0]: those in the agent */
 	/* flags of each process, which are computed when they are needed: SPEAKS (has host data), KNOWS_START (was recorded from its
 	 * start), ASKED (the flags are known) */
 	unsigned char *about;
@@ -210,7 +210,7 @@ static void report_lines_of_texts(struct samples *all, double each)
 {
 	struct check *c = all->check;
 	const uint32_t nr = c->m->processes.nr;
-	bool *matches = calloc(nr + 1, sizeof(*matches)); /* by process: some sampled line of it has a text */
+	bool *matches = calloc(nr + 1, sizeof(*matches)); /* for each process: some sampled line of it has a text */
 
 	for (uint32_t i = 0; matches && i < all->lines.nr; i++)
 		matches[all->lines.of[i].b] |= !all->lines.of[i].wrong[1];

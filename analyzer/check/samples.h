@@ -14,9 +14,9 @@ struct sample_tags {
 	struct sample_world with_tags, by_stack;
 	uint32_t plan_level; /* level of the plan, or LEVELS_MAX if there is none */
 	bool has_edges[LEVELS_MAX];
-	struct pair_sums calls; /* by (component that calls or COMPONENT_NONE, function that calls): calls into shared code */
-	struct pair_sums ids;   /* by (id, process and level): samples with an unknown id in their tag */
-	struct pair_sums tasks; /* by (component of the mark, 0): samples in marked tasks */
+	struct pair_sums calls; /* samples in calls into shared code, by (component or COMPONENT_NONE, function) that calls */
+	struct pair_sums ids;   /* samples with an unknown id in their tag, by (id, process and level) */
+	struct pair_sums tasks; /* samples in marked tasks, by (component of the mark, 0) */
 	bool failed;	    /* memory ran out */
 };
 

@@ -51,10 +51,10 @@ static const char *cpu_unit(const struct export *e)
 /* The tables of frames (a function or component at a line, with a category) and of functions. Each frame and each function is there only
  * once. */
 struct tables {
-	uint32_t *frame; /* by node of the tree of stacks: its frame */
-	uint32_t *first, nr_frames; /* by frame: a node that has it */
-	uint32_t *func;	 /* by frame: its function */
-	uint32_t *named, nr_funcs; /* by function: a node that has it */
+	uint32_t *frame; /* frame of each node of the tree of stacks */
+	uint32_t *first, nr_frames; /* for each frame: a node that has it */
+	uint32_t *func;	 /* function of each frame */
+	uint32_t *named, nr_funcs; /* for each function: a node that has it */
 };
 
 static void tables_fini(struct tables *t)

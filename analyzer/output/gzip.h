@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compresses bytes to gzip's format. Only gzip.c uses zlib. Context: thread. */
+/* Compresses bytes to gzip's format. In this folder, only gzip.c uses zlib. Context: thread. */
 #ifndef TAILOR_GZIP_H
 #define TAILOR_GZIP_H
 

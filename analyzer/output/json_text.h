@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes jansson's strings of foreign text, for the files of this folder and the report that write JSON by jansson. Context: thread. */
+/* Makes jansson's strings of foreign text, for all files that write JSON by jansson. Context: thread. */
 #ifndef TAILOR_JSON_TEXT_H
 #define TAILOR_JSON_TEXT_H
 

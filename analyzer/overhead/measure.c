@@ -310,7 +310,7 @@ int overhead_measure(struct overhead *o, const char *directory, volatile int *st
 
 	snprintf(m.trace, sizeof(m.trace), "%s/trace.tlr", directory);
 	snprintf(m.messages, sizeof(m.messages), "%s/messages", directory);
-	/* These first runs do not count.  They fill the page cache, and show whether the program fails or the event is unknown before the
+	/* Two first runs do not count. They fill the page cache, and show whether the program fails or the event is unknown before the
 	 * rounds, which may take an hour. */
 	ret = run_one_capture(&m, 0, CAPTURE_BARE, &warm_up);
 	if (ret == 0)

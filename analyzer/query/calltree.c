@@ -323,7 +323,7 @@ void totals_fini(struct totals *t)
 
 static bool is_truncated(const struct attribution *a, uint32_t node)
 {
-	static const char name[] = "[truncated"; /* also the beginning of "[truncated chain]" */
+	static const char name[] = "[truncated"; /* "[truncated chain]" begins so, too */
 
 	while (node < a->stacks.nr && a->stacks.node[node].caller)
 		node = a->stacks.node[node].caller;

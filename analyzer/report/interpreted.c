@@ -27,7 +27,7 @@ const struct interpreter *interpreted_find(const struct report *r, const struct 
 	const struct attribution *a = r->a;
 	const double all = report_measure(r, &by->g.total);
 	double sum[NR_INTERPRETERS] = { 0 };
-	int *of_image = malloc(((size_t)a->nr_images + 1) * sizeof(*of_image)); /* by image, so that each path is examined once */
+	int *of_image = malloc(((size_t)a->nr_images + 1) * sizeof(*of_image)); /* for each image, so that each path is examined once */
 	size_t most = 0;
 
 	for (uint32_t i = 0; of_image && i < a->nr_images; i++)

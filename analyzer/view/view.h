@@ -39,7 +39,7 @@ struct view_brief {
 	void (*put)(const struct report *r, const struct page *p, uint32_t value, char *text, size_t bytes);
 	/* If it returns true, the value has a line only if its own samples have at least the share BRIEF_OWN. NULL: no value is dull. */
 	bool (*is_dull)(const struct report *r, uint32_t value);
-	const unsigned char *part; /* by value: only those that have `wanted` here have a line; NULL: all have */
+	const unsigned char *part; /* part of each value; only values whose part is `wanted` have a line; NULL: all have */
 	unsigned char wanted;
 };
 extern const struct view_brief brief_functions, brief_images, brief_lines, brief_processes;
