@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds host data that cannot be right: records that a host gave through jitreg and that contradict each other, or the samples.
+ * Finds host data that cannot be right. These are records that a host gave through jitreg and that contradict each other, or the samples.
  *
  * A check reports only what is wrong for sure. Something may have been announced before the recording, in a record that was lost, or after
  * the trace's end. So missing announcements are only reported in a complete trace, and unregistered code, and unloads and moves of code
@@ -145,8 +145,8 @@ int check_model(struct findings *f, const struct model *m, const struct check_su
 /* Run the checks that take longer (overlaps of code, bytes of code, and single samples), and add what they find to f. Return 0, -ENOMEM, or
  * -errno of reading the trace. */
 int check_code_and_samples(struct findings *f, const struct report *r);
-/* Write the kinds that were found to order: those with the most samples first, and those with equally many in the order of FINDINGS. Return
- * how many there are. */
+/* Write the kinds that were found to `order`, those with the most samples first, and those with equally many in the order of FINDINGS.
+ * Return how many there are. */
 uint32_t check_sort_findings(const struct findings *f, enum finding_kind order[NR_FINDINGS]);
 
 /* Show the findings of check_model() in a few lines of the report without --view, or nothing if there are none. by_level: samples by

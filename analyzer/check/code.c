@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks generated code: its code maps and line tables, overlaps with other code, moves and unloads. */
+/* Checks the code maps and line tables of generated code, its overlaps with other code, its bytes, and its moves and unloads. */
 #include "analyzer/check/internal.h"
 
 #include "analyzer/query/code_bytes.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks levels, components, links and counters: names, components that are used and were never announced, and the direction of links. */
+/* Checks the names of levels and components, the direction, number and cycles of links, counters, and whether components that are used were
+ * announced. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/sorted.h"
@@ -12,7 +13,7 @@
 
 /* ------------------------------------------------------------------------------------------------------- what is known */
 
-/* Components that are lines of a text: the ids above first, up to last, of a level of a process. */
+/* The components that are lines of a text. They have the ids above first, up to last, of a level of a process. */
 struct lines {
 	uint32_t process, level;
 	uint64_t first, last;

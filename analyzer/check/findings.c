@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores the findings of the checks: their counts and an example of each kind. */
+/* Stores the findings of the checks, with the count and an example of each kind. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/utf8.h"

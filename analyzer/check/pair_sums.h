@@ -14,7 +14,7 @@ struct pair_sums {
 	struct pair_sum {
 		uint64_t a, b;
 		uint64_t samples, wrong[PAIR_WRONGS];
-		uint64_t example; /* an example of a wrong sample; the caller decides what it is */
+		uint64_t example; /* an example of a wrong sample, whose meaning the caller decides */
 	} *of;
 	uint32_t nr, capacity;
 };

@@ -232,7 +232,7 @@ void sample_tags_check_sample(struct sample_tags *t, const struct sample *s, con
 	sample_decide_components(&t->with_tags, s, p, at, &by_tag);
 	if (by_tag.method == METHOD_TAG)
 		compare_tag_with_mark(t, s, p, &by_tag);
-	/* If the tag's word has no tag, a call from generated code is no mistake: the call stack decides then, as in libc. */
+	/* If the tag's word has no tag, a call from generated code is no mistake, because the call stack decides then, as in libc. */
 	if (by_stack.method == METHOD_STACK && by_stack.deciding.nr && (!in_word || by_tag.method == METHOD_TAG))
 		compare_tag_with_stack(t, s, tag, &by_tag, &by_stack);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks single samples: where each of them was, and whether its tag agrees with its call stack. Context: thread. */
+/* Checks where single samples were, and whether the tag of each agrees with its call stack. Context: thread. */
 #ifndef TAILOR_CHECK_SAMPLES_H
 #define TAILOR_CHECK_SAMPLES_H
 

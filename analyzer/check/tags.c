@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks tags as they are declared: their place, their bits, and the code that preserves them. */
+/* Checks the place and the bits of tags as they are declared, and the code that preserves them. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/registers.h"

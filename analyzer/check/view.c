@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shows the view check: data that the host gave through jitreg and that cannot be right. */
+/* Shows the view check, which has data that the host gave through jitreg and that cannot be right. */
 #include "analyzer/check/check.h"
 
 #include <stdlib.h>

@@ -32,8 +32,8 @@ static void prepare_flamegraph(struct export *e)
 	export_ask_stacks(e);
 }
 
-/* Write the colour of a box: grey where the stack is truncated, blue for the kernel, green for generated code, and warm for the rest. The
- * shade depends on the name, except for grey, so that one name has the same colour in all files. */
+/* Write the colour of a box, which is grey where the stack is truncated, blue for the kernel, green for generated code, and warm for the
+ * rest. The shade depends on the name, except for grey, so that one name has the same colour in all files. */
 static void write_box_colour(FILE *to, const char *name, unsigned flags)
 {
 	unsigned h = 2166136261u;

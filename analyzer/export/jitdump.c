@@ -152,8 +152,8 @@ static void write_elf_functions(struct dump *d, const struct code *c)
 	}
 }
 
-/* Return the pid of the process whose code is written: that of --process, or else of the first process with generated code, or 0 if there
- * is none. */
+/* Return the pid of the process whose code is written. It is that of --process, or else of the first process with generated code, or 0 if
+ * there is none. */
 static uint32_t find_dumped_process(const struct report *r)
 {
 	if (r->arguments->has_pid)

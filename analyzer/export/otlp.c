@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the format otlp: OpenTelemetry's profiles, one for each process and event. Each call stack begins with the frame of the sample's
- * query, if it has one, and that of its component. */
+/* Writes the format otlp, which is OpenTelemetry's profiles, one for each process and event. Each call stack begins with the frame of the
+ * sample's query, if it has one, and that of its component. */
 #include "analyzer/export/export.h"
 
 #include "analyzer/wire/otlp.h"

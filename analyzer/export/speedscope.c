@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the format speedscope: a sampled profile per thread, with its samples in the order of time
+/* Writes the format speedscope, which is a sampled profile per thread, with its samples in the order of time
  * (https://www.speedscope.app/file-format-schema.json). */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"

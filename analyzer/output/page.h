@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the output of a view: text for people (as wide as the terminal, UTF-8 or ASCII, with colour on terminals), or JSON or CSV for
- * programs. A view makes grids (tables) and sentences, without regard to the form, and the page gives them their form.
+ * Writes the output of a view, as text for people (as wide as the terminal, UTF-8 or ASCII, with colour on terminals), or as JSON or CSV
+ * for programs. A view makes grids (tables) and sentences, without regard to the form, and the page gives them their form.
  *
- * JSON: { "schema": PAGE_SCHEMA, "view": ..., facts, "tables": { name: [ { key: value } ] }, "notes": [ sentence ] }. Keys are stable.
- * CSV: each table with a line of keys, an empty line between tables, no sentences.
- * Context: thread.
+ * JSON: { "schema": PAGE_SCHEMA, "view": ..., facts, "tables": { name: [ { key: value } ] }, "notes": [ sentence ] }. Keys are stable. CSV:
+ * each table with a line of keys, an empty line between tables, no sentences. Context: thread.
  */
 #ifndef TAILOR_PAGE_H
 #define TAILOR_PAGE_H

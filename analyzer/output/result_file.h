@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Write a name for a file in the working directory: the file name of the input (a path) without .tlr, and with another ending. */
+/* Write a name for a file in the working directory, which is the file name of the input (a path) without .tlr, and with another ending. */
 void result_file_name(const char *input, const char *ending, char *name, size_t bytes);
 /* result_file_prepare(), if open is true, forks a child that can still start the viewer, before the command gives up the right to execute
  * programs. result_file_tell() prints the path and size of the file to stderr unless quiet, and, if open, asks that child to show the file

@@ -179,7 +179,7 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 	return 0;
 }
 
-/* Append what the recorder writes to its --usage-fd to text: a first line with the program's pid, the time of its exec (ns) and the
+/* Append to text what the recorder writes to its --usage-fd. That is a first line with the program's pid, the time of its exec (ns) and the
  * recorder's own CPU time (us), and at the end the CPU times of the program and of the recorder (us). first_line: stop behind the first
  * line. Reading also stops if *m->stop is set. */
 static void read_usage_report(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)

@@ -20,7 +20,7 @@ struct call {
 	uint16_t flags; /* enum stack_flags of one of its frames */
 	bool again;	 /* a call of the same function or component is above it */
 	bool pair_again; /* a call of the same function or component by the same caller is above it */
-	double own, total; /* sums of report_measure(): of the call itself; with all calls below */
+	double own, total; /* sums of report_measure(), for the call itself, and with all calls below it */
 	double own_samples, total_samples;
 	/* in inverted trees of functions: the line with most of the call's samples, as an index in the attribution; 0: none */
 	uint32_t line;

@@ -29,8 +29,8 @@ struct frequencies {
 const struct frequencies *frequencies_of_report(struct report *r);
 
 #define FLOW_NO_VARIABLE UINT32_MAX
-/* Calls each() for everything that the executions of components are sums of: a variable of the program, or, with FLOW_NO_VARIABLE, a count.
- * Stops and returns false if each() returns false. If the trace's budget is spent, blocks are left out. */
+/* Calls each() for everything that the executions of components are sums of, which is a variable of the program, or, with FLOW_NO_VARIABLE,
+ * a count. Stops and returns false if each() returns false. If the trace's budget is spent, blocks are left out. */
 bool frequencies_walk_executions(struct report *r, const struct frequencies *f,
 				 bool (*each)(void *context, uint32_t component, uint32_t variable, uint64_t count), void *context);
 /* Returns a component's executions, or NULL if they are unknown, or if f is NULL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the duration of iterations that a host did not mark. A series of sums over time that repeats itself is like itself moved by its
- * period. Context: any. */
+ * period. Context: thread. */
 #ifndef TAILOR_PERIOD_H
 #define TAILOR_PERIOD_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sorts the plans that are common to all processes of a server (JITREG_COMPONENT_COMMON) by their queries, with the samples of all
- * processes, the most expensive query first.  Work that is in no plan (sorting, planning: classes of jitreg_object()) has a line of its
- * own in each query that it was done for.  Context: thread.
+ * processes, the most expensive query first. Work that is in no plan (classes of jitreg_object(), such as sorting and planning) has a line
+ * of its own in each query that it was done for. Context: thread.
  */
 #ifndef TAILOR_PLAN_QUERIES_H
 #define TAILOR_PLAN_QUERIES_H

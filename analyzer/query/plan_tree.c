@@ -10,7 +10,7 @@ struct making {
 	struct plan_tree *t;
 	char *seen;
 	bool utf8;
-	/* Edges by consumer: those that lead to component i are edge[first[i]] to edge[first[i + 1] - 1], in their order. */
+	/* Edges by consumer. Those that lead to component i are edge[first[i]] to edge[first[i + 1] - 1]. */
 	const struct edge **edge;
 	uint32_t *first;
 };

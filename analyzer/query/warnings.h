@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists sentences that users of a report should know: the recorder's notices, what it lost, idle processors, and what is missing for
- * Spark.  Each sentence is listed once.  Context: thread. */
+/* Lists sentences that users of a report should know, which are the recorder's notices, what it lost, idle processors, and what is missing
+ * for Spark. Each sentence is listed once. Context: thread. */
 #ifndef TAILOR_WARNINGS_H
 #define TAILOR_WARNINGS_H
 

@@ -71,8 +71,8 @@ static bool view_list_entry(int i, const char **name, const char **summary)
 }
 
 /*
- * Chooses views for --table and --csv=DIR without --view: the view that has the table's name, or, for a folder of files, views that have
- * the tables of the default report.
+ * Chooses views for --table and --csv=DIR without --view. These are the view that has the table's name, or, for a folder of files, views
+ * that have the tables of the default report.
  */
 static void choose_views_of_tables(struct arguments *a)
 {

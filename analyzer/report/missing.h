@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the reasons why a report lacks something, by the evidence in the trace: counters, the command's processor time, the recorder's
- * notices of errors, and the options of the recording. If nothing explains it, the sentence says that the reason is unknown, and what was
- * seen. A remedy is only given if it would help.
+ * Finds the reasons why a report lacks something, by the evidence in the trace, such as counters, the command's processor time, the
+ * recorder's notices of errors, and the options of the recording. If nothing explains it, the sentence says that the reason is unknown, and
+ * what was seen. A remedy is only given if it would help.
  *
  * The reasons why there are no samples are a table, in which each has the evidence that it needs. The first one whose evidence is there is
  * the reason. Context: thread.

@@ -34,7 +34,7 @@ static void append_if_room(const struct page *p, char line[160], const char *mor
 		snprintf(line + at, 160 - at, "%s", more);
 }
 
-/* Show a line about an event: how it was sampled, and how much of its count the samples are. */
+/* Show a line about how an event was sampled, and how much of its count the samples are. */
 static void show_event(const struct report *r, uint32_t i, const char *label, struct page *p)
 {
 	const struct model_event *e = &r->model->event[i];
@@ -326,8 +326,8 @@ static void show_programs(const struct default_report *d, struct report *r, stru
 	command_lines_show_brief(r, d->all.process, p);
 }
 
-/* Show the tables for a host that declared no levels: functions of its language if there are any, what was recorded, modules, functions,
- * lines, programs, and processes or images. */
+/* Show the tables for a host that declared no levels. They have functions of its language if there are any, or else programs in a build, or
+ * else functions. What was recorded, modules, further functions and programs, lines, and processes or images follow. */
 static void show_tables_without_levels(const struct default_report *d, struct report *r, const struct verdict *v, struct page *p)
 {
 	const uint32_t *level = r->model->host_level;

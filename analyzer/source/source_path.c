@@ -27,7 +27,7 @@ static void join(char at[PATH_MAX], const char *folder, size_t bytes, const char
 		*at = 0;
 }
 
-/* Replaces the beginning FROM of a path by TO, if the path begins with this folder. argument: FROM=TO; to: its '='. */
+/* Replaces the beginning FROM of a path by TO, if the path begins with this folder. argument: FROM=TO. to: its '='. */
 static void map_path(const char *argument, const char *to, const char *file, char at[PATH_MAX])
 {
 	size_t from = (size_t)(to - argument);

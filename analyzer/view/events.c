@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view events shows several events of one recording side by side: the counts of each component per count of the report's event
- * (r->event, here called the first), and how events correlate over time.
+ * The view events shows several events of one recording side by side. It has the counts of each component per count of the report's event
+ * (r->event, here called the first), and shows how events correlate over time.
  */
 #include "analyzer/query/lane.h"
 #include "analyzer/view/view.h"

@@ -22,7 +22,7 @@ struct report_group *level_tree_ask(struct report *r)
 struct tree {
 	const struct report *r;
 	const struct report_group *by;
-	struct group_sum *sum; /* sum of all groups that a component is in; by component */
+	struct group_sum *sum; /* for each component: the sum of all groups that it is in */
 	uint32_t nr_sums;
 	uint32_t *order; /* groups, in the order in which the tree shows them: at each step, the largest component first */
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The view memory shows which memory each component touched, and how: sequential, strided or random. It shows the regions (by the host's
- * names, or the kernel's: heap, stack, mappings), strides, pages touched per interval, and a picture of time against address. It uses
- * samples that have an address: those of page-faults, which every machine has, and of precise memory events, where the processor has them.
- * It also uses samples of generated code from whose registers the address can be computed that the instruction is about to touch. Most
- * often, that needs --registers all.
+ * names, or those of the kernel, such as heap and stack), strides, pages touched per interval, and a picture of time against address. It
+ * uses samples that have an address, which are those of page-faults, on every machine, and of precise memory events, where the processor
+ * has them. It also uses samples of generated code from whose registers the address can be computed that the instruction is about to touch.
+ * Most often, that needs --registers all.
  */
 #include "analyzer/accesses/accesses.h"
 #include "analyzer/pictures/memory.h"

@@ -18,8 +18,8 @@ struct page_marks {
 };
 
 /*
- * Counts the pages that samples touched in one interval. region: only those in it; UINT32_MAX: all. The process may have touched more,
- * which no sample shows.
+ * Counts the pages that samples touched in one interval. region: the region whose pages count, or UINT32_MAX for all. The process may have
+ * touched more, which no sample shows.
  */
 static size_t count_pages_in_interval(const struct memory_part *part, uint32_t region, uint64_t from_ns, uint64_t to_ns,
 				      struct page_marks *marks)

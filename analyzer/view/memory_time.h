@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Shows when memory was touched: the number of pages in each interval, and pictures of regions, drawn as text. Context: thread. */
+/* Shows when memory was touched, by the number of pages in each interval, and by pictures of regions, drawn as text. Context: thread. */
 #ifndef TAILOR_MEMORY_TIME_H
 #define TAILOR_MEMORY_TIME_H
 
 #include "analyzer/accesses/accesses.h"
 #include "analyzer/view/view.h"
 
-/* The accesses of one event: list is a part of all->list. */
+/* The accesses of one event, whose list is a part of all->list. */
 struct memory_part {
 	const struct accesses *all;
 	const struct access *list;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view offcpu shows the time in which threads did not run: they waited (for a lock, a file, a sleep), they were woken and waited for a
- * processor, or they were preempted. It is shown by component of the plan's level (or --level), by wait event if the host names them, by
+ * The view offcpu shows the time in which threads did not run, because they waited (for a lock, a file, a sleep), were woken and waited for
+ * a processor, or were preempted. It is shown by component of the plan's level (or --level), by wait event if the host names them, by
  * function and by thread.
  */
 #include "analyzer/view/view.h"
@@ -69,7 +69,7 @@ static int compare_offcpu_times(const void *a, const void *b, void *context)
 	return i < j ? -1 : i > j;
 }
 
-/* A pair of columns of one event: for how long, and how often. */
+/* A pair of columns that show for how long and how often an event occurred. */
 struct time_columns {
 	uint32_t event;
 	int time, times;

@@ -5,7 +5,8 @@
 
 #include "analyzer/view/view.h"
 
-/* by_process: sums by TABLE_PROCESS. threads: the group with the keys (TABLE_THREAD, TABLE_EVENT). */
+/* Writes the sentences to the page, if the periods of the report's event were varied. by_process: sums by TABLE_PROCESS. threads: the group
+ * with the keys (TABLE_THREAD, TABLE_EVENT). */
 void period_bias_show(const struct report *r, const struct split *by_process, const struct report_group *threads, struct page *p);
 
 #endif

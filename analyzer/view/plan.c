@@ -124,8 +124,8 @@ static void say_more_queries(const struct report *r, const struct plan_queries *
 }
 
 /*
- * Calls show() for the plans of the `most` most expensive queries, and for the samples of no query. where: says how to see the other plans,
- * in a sentence about them.
+ * Calls show() for the plans of the `most` most expensive queries, and for the samples of no query. where: words that say how to see the
+ * other plans, for a sentence about them.
  */
 static void call_for_each_query(struct report *r, const struct plan_queries *q, uint32_t most, struct page *to,
 				uint32_t *lines_left, const char *where,

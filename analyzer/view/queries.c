@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view queries shows the queries of a server, the most expensive first: their share of the time, how often they ran and how long that
- * took (by the host's marks of their executions), and the part of the time in which they waited.
+ * The view queries shows the queries of a server, the most expensive first. It has their share of the time, how often they ran and how long
+ * that took (by the host's marks of their executions), and the part of the time in which they waited.
  */
 #include "analyzer/query/plan_queries.h"
 #include "analyzer/view/view.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This file has the views that consist of little more than one table: functions, images, lines, processes, services, methods, reasons,
- * warnings.
+ * This file has the views that consist of little more than one table, which are functions, images, lines, processes, services, methods,
+ * reasons and warnings.
  */
 #include "analyzer/query/frequencies.h"
 #include "analyzer/query/warnings.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view timeline shows when each operator (or component of --level) was active: its activity, and its share per time slice. With
- * --thread, it shows the same of one thread. In text form, it begins with the time in which the host's marks of phases were open. Time is
- * divided into bins, whose values are not smoothed.
+ * The view timeline shows the activity of each operator (or component of --level) over time, and its share per time slice. With --thread,
+ * it shows the same of one thread. In text form, it begins with the time in which the host's marks of phases were open. Time is divided
+ * into bins, whose values are not smoothed.
  */
 #include "analyzer/query/lane.h"
 #include "analyzer/query/period.h"
@@ -42,8 +42,8 @@ static void open_cells(struct phase *phase, const struct lanes *l, const struct 
 }
 
 /*
- * Shows when marks were open that are not of a component: a lane for each name in each process, filled where any mark of that name was
- * open. There are at most PHASES_MAX lanes.
+ * Shows when marks were open that have no component, in a lane for each name in each process, which is filled where any mark of that name
+ * was open. There are at most PHASES_MAX lanes.
  */
 static void show_phases(const struct report *r, const struct lanes *l, struct page *p)
 {

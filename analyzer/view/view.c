@@ -56,8 +56,8 @@ static bool value_has_samples(const struct split *s, uint32_t value)
 }
 
 /*
- * The way in which values are merged to rows: each value by itself, or one row for components of the same name in several processes, or one
- * for values with the same text.
+ * The way in which values are merged to rows. Each value has a row, or components with the same label in several processes have one
+ * (same_value), or values with the same text do.
  */
 struct merging {
 	bool same_value;

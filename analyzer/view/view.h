@@ -30,7 +30,7 @@ struct view_instance {
 
 #define BRIEF_COLUMNS(p) ((p)->columns > 40 ? (p)->columns - 20 : 20) /* columns for the text of a line in the report without --view */
 
-/* A view's part of the report without --view: a table with one line per value. */
+/* A view's part of the report without --view, which is a table with one line per value. */
 struct view_brief {
 	const char *heading;
 	enum table_column column;
@@ -110,7 +110,7 @@ struct split {
 /* Makes the sums, each value by itself. Returns false without memory. The caller calls split_fini() in any case. */
 bool split_make(const struct report *r, const struct report_group *g, struct split *s);
 /*
- * Makes sums in which components of several processes with the same name are one value (report_same_value()). With totals (from
+ * Makes sums in which components of several processes with the same label are one value (report_same_value()). With totals (from
  * totals_ask(), or NULL), values are ordered by their totals, and values without samples of their own are included.
  */
 bool split_make_with_totals(const struct report *r, const struct report_group *g, const struct report_group *totals, struct split *s);
@@ -119,11 +119,11 @@ bool split_make_by_text(const struct report *r, const struct report_group *g, co
 			struct split *s);
 void split_fini(struct split *s);
 
-/* Writes an event's name for the head of a narrow column: at most 8 characters, the last of which is "." if the name is longer. */
+/* Writes an event's name for the head of a narrow column. It is cut to 8 characters, the last of which is "." then. */
 void view_event_heading(const struct report *r, uint32_t event, char text[12]);
 
 /*
- * Returns how many samples of equal weight say as much about part / all as the given ones: p (1 - p) over the variance of a ratio of
+ * Returns how many samples of equal weight say as much about part / all as the given ones. It is p (1 - p) over the variance of a ratio of
  * weighted sums (W. G. Cochran, Sampling Techniques, 1977, 6.4). With equal weights, that is the number of samples.
  */
 double view_effective_samples(const struct group_sum *part, const struct group_sum *all);
@@ -166,13 +166,13 @@ void view_say_without_lines(const struct report *r, const struct report_group *b
  */
 void view_ask_for_hottest_text(struct report *r, const struct report_group *by_line);
 /*
- * Writes the sentences that reading the texts of source lines has left: about files that are newer than the program, and about why the
- * hottest line has no text.
+ * Writes the sentences that reading the texts of source lines has left (source_text_say()). They are about files that are newer than the
+ * program, and about why the line that was asked for first has no text.
  */
 void view_say_source_texts(struct report *r, struct page *p);
 
 /*
- * Shows a part of the report without --view: share, samples and a text of all values of the event shown, or nothing if no value has a line.
+ * Shows a part of the report without --view, with share, samples and a text of each value that has a line, or nothing if no value has one.
  * If totals are not NULL and differ from the values' own sums, total and self take the place of share and samples.
  */
 void view_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, const struct view_brief *b,
