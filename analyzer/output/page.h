@@ -3,8 +3,9 @@
  * Writes the output of a view, as text for people (as wide as the terminal, UTF-8 or ASCII, with colour on terminals), or as JSON or CSV
  * for programs. A view makes grids (tables) and sentences, without regard to the form, and the page gives them their form.
  *
- * JSON: { "schema": PAGE_SCHEMA, "view": ..., facts, "tables": { name: [ { key: value } ] }, "notes": [ sentence ] }. Keys are stable. CSV:
- * each table with a line of keys, an empty line between tables, no sentences. Context: thread.
+ * JSON: { "schema": PAGE_SCHEMA, "view": ..., facts, "tables": { name: [ { key: value } ] }, "notes": [ sentence ] }. Keys are stable.
+ * CSV: each table with a line of keys, an empty line between tables, no sentences.
+ * Context: thread.
  */
 #ifndef TAILOR_PAGE_H
 #define TAILOR_PAGE_H
@@ -136,7 +137,7 @@ int grid_column(struct grid *g, const char *key, const char *heading, enum cell_
 void grid_set_total(struct grid *g, int column, double total);
 /* Show all rows in text, too, whatever p->top is. */
 void grid_show_all_rows(struct grid *g);
-/* Place this column in text: `gap` blanks behind the one before it, and so wide. All other columns must be placed, too. */
+/* Place this column in text: `gap` blanks behind the one before it, and so wide. All other columns that text shows must be placed, too. */
 void grid_place(struct grid *g, int column, int gap, int width);
 /* Show the column only to programs, because the text has no room for it. */
 void grid_hide(struct grid *g, int column);

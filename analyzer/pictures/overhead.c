@@ -135,7 +135,7 @@ static void draw_axes(const struct plot *p)
 	fprintf(to, "<text class=\"middle\" transform=\"translate(20 %.0f) rotate(-90)\">run-time overhead</text>\n", (TOP + BOTTOM) / 2);
 }
 
-/* Draw the mark of a configuration, which is about 9 pixels wide, at a point. */
+/* Draw the mark of a configuration, which is about 10 pixels wide or high, at a point. */
 static void draw_capture_mark(const struct plot *p, int c, double x, double y)
 {
 	static const char *const forms[] = {

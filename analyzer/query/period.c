@@ -44,7 +44,7 @@ bool period_find(const double *v, size_t nr, double samples, double *steps, doub
 		lag++;
 	for (size_t i = lag; i < lags; i++)
 		best = r[i] > best ? r[i] : best;
-	/* At multiples of the period the series is as much like itself, so the first hill counts. */
+	/* The series is as much like itself at multiples of the period, so the first hill counts. */
 	for (size_t i = lag; i < lags && !found; i++)
 		if (r[i] >= 0.7 * best && r[i] >= r[i - 1] && r[i] >= r[i + 1])
 			found = i;

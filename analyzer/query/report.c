@@ -189,8 +189,8 @@ static void count_selected_rows(struct report *r, const struct table *t, uint32_
 	}
 }
 
-/* Selects the rows that a group with these flags sums up from the nr rows in r->selected, and returns how many.  *rows is r->selected
- * itself if the group takes all. */
+/* Selects the rows that a group with these flags sums up from the nr rows in r->selected, and returns how many there are. *rows is
+ * r->selected itself if the group takes all. */
 static uint32_t select_group_rows(struct report *r, unsigned flags, const struct table *t, uint32_t nr, const uint32_t **rows)
 {
 	struct table_condition conditions[2];

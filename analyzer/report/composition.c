@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define PATTERNS "PCRE2" /* the host whose generated code is regular expressions, of programs in any language */
-/* share of the programs' own code from which one program gives that part its name, and share of generated code from which one language
- * does */
+/* share of the programs' own code from which one program gives that part its name, and share of generated code from which the language of
+ * one host does */
 #define MAINLY 0.99
 
 /* The languages that the hosts of jit_hosts.h run, and what the report calls the work of their compilers, or "" for the common name. */

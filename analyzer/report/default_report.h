@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the report that `tailor report` shows without --view. As text, it has the verdict, the plan and the five most useful tables of this
- * trace, on a screen and a half. As JSON, it has all sums. Context: thread.
+ * Makes the report that `tailor report` shows without --view. As text, it has the verdict, the plan and the most useful tables of this
+ * trace, on about a screen and a half. As JSON, it has the sums of all values. Context: thread.
  */
 #ifndef TAILOR_DEFAULT_REPORT_H
 #define TAILOR_DEFAULT_REPORT_H
@@ -23,7 +23,7 @@ struct default_report {
 	/* sums of totals_ask() by a host's functions and modules, in the run phase; NULL for programs, with a plan, and if there are
 	 * none */
 	struct report_group *own_total, *module_total;
-	struct report_group *mode, *run_function; /* in the run phase; NULL for programs */
+	struct report_group *mode, *run_function; /* in the run phase, or of all samples if there is none; NULL for programs */
 	struct report_group *by_query; /* sums of plan_queries_ask() in the run phase; NULL for programs, and without a plan */
 	struct report_group *phase, *thread; /* NULL for people */
 	/* in_run is the same as all if there are no marks of a run, and, for programs, also if no sample is in one */

@@ -28,7 +28,7 @@ struct source_texts {
 	uint32_t nr, capacity;
 	struct hash_map by_name, kept; /* (hash of the name, 0) -> 1 + index, in file and in the model's kept_lines */
 	size_t bytes;
-	uint32_t missing; /* 1 + index of the file of the first line that was asked for, if it has no text; else 0 */
+	uint32_t missing; /* 1 + index of the file of the first line that was asked for, if it is of a file and has no text; else 0 */
 	bool asked, said;
 };
 

@@ -11,7 +11,10 @@
 #include <string.h>
 
 #define SAMPLES_MANY 1000 /* a process with fewer gets no sentence about equal periods, because varied ones would not cover a loop either */
-/* Periods are equal if the variance of the weights is at most this part of the square of their mean. Varied ones have 20 times as much. */
+/*
+ * Periods are equal if the variance of the weights is at most this part of the square of their mean. Varied ones have about 17 times as
+ * much (random_period.c).
+ */
 #define SAME 1e-4
 #define MISSING 0.1	  /* part of the expected samples that must be missing for a sentence about a program */
 #define TASKS_MANY 10

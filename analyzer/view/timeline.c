@@ -15,7 +15,7 @@
 #define CELLS 48
 #define PHASES_MAX 12
 #define SAMPLES_A_BIN 5
-#define PERIODS_OF 12 /* the largest components, whose activity is searched for periods */
+#define PERIODS_OF 12 /* number of the largest components, whose activity is searched for periods */
 
 static void prepare_timeline_view(struct report *r, struct view_instance *v)
 {
