@@ -187,7 +187,8 @@ const char *source_text_find(struct report *r, const struct code *code, const ch
 	return note(t, f, s ? source_line(s, n, bytes) : line_of_file(r, t, f, code, n, bytes));
 }
 
-/* Returns line n of the registered texts of this name, or NULL if they do not have it, differ in it, or are too many to compare. */
+/* Returns line n of the registered texts of this name, which is "" if they have no such line. Returns NULL if they differ in it, or are too
+ * many to compare. */
 static const char *registered_line(const struct file_text *f, uint32_t n, size_t *bytes)
 {
 	const char *text = source_line(f->registered[0], n, bytes), *other;

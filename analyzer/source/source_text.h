@@ -9,9 +9,9 @@
 
 #define SOURCE_TEXT_COLUMNS_MAX 400 /* most bytes of a line that a table shows, with the NUL */
 
-/* Returns line n of a file, without its end, or NULL if its text is not known. It is *bytes long, has no NUL at its end, and the report
- * owns it. code: the code that the line belongs to, which selects among texts that hosts registered. If it is NULL, none of these is
- * used. */
+/* Returns line n of a file, without its end, or NULL if its text is not known. Behind the end of a registered text it is "". It is *bytes
+ * long, has no NUL at its end, and the report owns it. code: the code that the line belongs to, which selects among texts that hosts
+ * registered. If it is NULL, none of these is used. */
 const char *source_text_find(struct report *r, const struct code *code, const char *file, uint32_t n, size_t *bytes);
 /*
  * Returns the text of a line of the attribution, as source_text_find() does for the line's code.  For generated code, registered texts of
