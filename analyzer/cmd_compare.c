@@ -23,7 +23,9 @@ static void ask_profile_groups(void *context, struct report *r)
 	profile_ask(&a->question, r, a->level);
 }
 
-/* Returns the name of a filter that was given and that traces support and stores do not, for an error message, or NULL. */
+/*
+ * Returns the name of a given filter that applies to traces and not to stores, for an error message, or NULL if no such filter was given.
+ */
 static const char *find_filter_of_traces(const struct reading_arguments *a)
 {
 	const struct filter_arguments *f = &a->filter;

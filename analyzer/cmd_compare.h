@@ -7,10 +7,10 @@
 #include "analyzer/reading/reading_arguments.h"
 
 /*
- * Reads the profile of one trace, or of a window of a store if path names one (asked_is_store()), or if `tailor db` has set
- * arguments->asked. level: see profile_ask(). Of a damaged trace, the readable part is read after a message on stderr, and *whole becomes
- * false, so that the command shows that part and fails. Returns CMD_DONE, or another exit status after a message. The caller calls
- * profile_fini() after CMD_DONE.
+ * Reads the profile of one trace, or of a window of a store if path names one (asked_is_store()) or if `tailor db` has set
+ * arguments->asked. level is that of profile_ask(), and is used for traces only. If a trace is damaged or its budget is exceeded, the part
+ * that was read is kept, a message goes to stderr, and *whole becomes false, so that the command shows that part and fails. Returns
+ * CMD_DONE, or another exit status after a message. The caller calls profile_fini() after CMD_DONE.
  */
 int compare_read_profile(const char *path, const struct reading_arguments *arguments, const char *level, struct profile *p, bool *whole);
 

@@ -59,8 +59,9 @@ static void ask_sums(void *context, struct report *r)
 }
 
 /*
- * Adds a trace to the store. Of a damaged one, adds the readable part and returns CMD_FAILED. by_user: prints a message if the store has
- * the trace already, and reads the trace with several threads instead of one.
+ * Adds a trace to the store, and returns the exit status. If the trace is damaged or its budget is exceeded, the part that was read is
+ * added, and the status is CMD_FAILED. by_user: prints a message if the store has the trace already, and reads the trace with several
+ * threads instead of one.
  */
 static int add_trace(struct store *s, const char *path, bool by_user)
 {
@@ -105,7 +106,7 @@ static int run_add(struct arguments *a)
 	struct diag d = { "" };
 	int ret = a->keep >= 0 ? bound_spool(a, &d) : 0, status = CMD_DONE;
 
-	if (a->keep >= 0) /* With --keep, this runs beside a recorder, so that it saves memory rather than time: huge pages are off. */
+	if (a->keep >= 0) /* `tailor watch` runs this with --keep beside its recorder, so huge pages are off to save memory. */
 		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	if (ret == 0)
 		ret = store_open(a->operand[0], STORE_ADD, &s, &d);
@@ -241,8 +242,8 @@ static int run_timeline(struct arguments *a)
 }
 
 /*
- * Returns the window from which changes_find() compares the last two complete hours. It ends before the second one, because changes_find()
- * also reads the hour behind a window.
+ * Returns the hour before the last complete hour. changes_find() requires that a change in it also shows in the hour after it, so the last
+ * two complete hours are compared.
  */
 static struct window last_hours(void)
 {

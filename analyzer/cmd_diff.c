@@ -2,7 +2,7 @@
 /*
  * tailor diff shows what changed between two versions of a program, or two runs of one, operator by operator. A change is significant if
  * neither sampling error nor the run-to-run variation of unchanged lines explains it (95 % confidence for all lines together).
- * compare/README.md has the model, and the output names its sources.
+ * compare/README.md has the model, and the output names the sources of error.
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/cmd_diff.h"
@@ -247,8 +247,9 @@ static struct growth growth_of(const struct comparison *c, struct estimate a, st
 }
 
 /*
- * Shows how the time per execution by the clock grew, if the host marks executions, or else how the total did. Returns true if the cost of
- * an execution, which does not depend on what else ran, grew significantly by more than --fail-above.
+ * Shows how the time per execution by the clock grew if the host marks executions on both sides, or else how the total grew. Returns true
+ * if --fail-above was given, both sides have the same event, and the cost of an execution grew significantly by more than it. That cost
+ * does not depend on what else ran.
  */
 static bool show_total(const struct arguments *args, const struct comparison *c, struct page *page)
 {
@@ -281,7 +282,10 @@ static bool show_total(const struct arguments *args, const struct comparison *c,
 	return args->fail_above >= 0 && c->same_unit && cost.share - cost.chance > args->fail_above;
 }
 
-/* Writes how changes and margins are defined, and the sources of the margins. */
+/*
+ * Writes the confidence and the sources of the margins as facts. If `sentences` is set and any line was tested, also explains the columns
+ * and names the sources of error in sentences.
+ */
 static void show_error_sources(const struct comparison *c, bool sentences, struct page *page)
 {
 	static const struct {
@@ -316,7 +320,10 @@ static void show_error_sources(const struct comparison *c, bool sentences, struc
 		      executions ? ", or variation between executions if larger" : "", between);
 }
 
-/* Writes how many lines are not shown, and, if no change is significant, how large a change of the largest line would have to be. */
+/*
+ * If no change is significant, writes how large a change of the largest tested line would have to be. Without --all, also writes how many
+ * lines are not shown.
+ */
 static void show_omitted(const struct arguments *args, const struct comparison *c, const struct change *x, uint32_t nr, uint32_t shown,
 			 uint32_t small, struct page *page)
 {

@@ -51,7 +51,7 @@ static error_t parse_dump_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Prints all records. Returns false if a block of samples could not be decoded. */
+/* Prints all records, and with --samples also all samples. Returns false if a block of samples could not be decoded. */
 static bool print_all(struct trace_reader *t, const struct arguments *a, const struct dump_options *o)
 {
 	uint64_t offset, before = UINT64_MAX;

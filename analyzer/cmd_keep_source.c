@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor keep-source: at the end of a recording, `run` and `attach` start it to append the text around the hottest source lines to the
- * trace, so that another machine can show that text. It prints no errors, because the trace is good without the text.
+ * `tailor run` and `tailor attach` start this command at the end of a recording. It appends the text around the hottest source lines to the
+ * trace, so that another machine can show that text. It prints no errors of reading or writing, because the trace is good without the text.
  */
 #include "analyzer/fleet/rights.h"
 #include "analyzer/query/report.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-#define PROCESSOR_S 3 /* the kernel ends it then: who waits for a recording waits for it */
+#define PROCESSOR_S 3 /* seconds of CPU time, after which SIGPROF ends this process, because the user waits for it */
 #define PIECES_MAX 4096u
 
 struct arguments {
@@ -63,7 +63,10 @@ static void ask(void *context, struct report *r)
 	a->by_line = report_add_group(r, REPORT_ALL_EVENTS, TABLE_LINE, -1);
 }
 
-/* Neighbouring lines are one piece.  Their text is in *text, the caller's. */
+/*
+ * Makes a piece of each run of consecutive lines, and returns the number of pieces, at most PIECES_MAX. The pieces point into *text, which
+ * the caller frees. Without memory, *text is NULL and there are no pieces.
+ */
 static size_t make_pieces(struct report *r, const struct excerpt *e, struct trace_source_piece *piece, char **text)
 {
 	size_t bytes, nr = 0, all = 0, at = 0;

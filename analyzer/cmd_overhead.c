@@ -126,7 +126,7 @@ static error_t parse_overhead_option(int key, char *arg, struct argp_state *stat
 	return 0;
 }
 
-static volatile int stop; /* 128 + the number of a signal that was caught, which is the exit status; 0: none */
+static volatile int stop; /* 128 + the number of the last signal that was caught, which is the exit status if it ended the runs; 0: none */
 
 static void note_stop_signal(int signal_number)
 {
@@ -134,8 +134,8 @@ static void note_stop_signal(int signal_number)
 }
 
 /*
- * Makes signals set only `stop`, so that the started processes end and the temporary files are removed before the exit. A signal that the
- * caller ignores stays ignored.
+ * Makes the signals below set only `stop`, so that the started processes end and the temporary files are removed before the exit. A signal
+ * that the caller ignores stays ignored.
  */
 static void catch_signals(void)
 {
@@ -227,7 +227,7 @@ static int run_overhead(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	set_default_rates(&a);
-	/* If the picture cannot be written, this fails before the runs, which may take an hour. */
+	/* The picture is created before the runs, which may take an hour, so that a wrong path fails at once. */
 	if (output_file_open_stream(&picture, a.svg, &d)) {
 		message_print("%s", d.text);
 		return CMD_FAILED;

@@ -68,7 +68,7 @@ static int compare_ranges(const void *a, const void *b)
 	return x->sum > y->sum ? -1 : x->sum < y->sum;
 }
 
-/* The profiles that are compared: those of traces (or windows), or, of a single window of a store, those of its epochs. */
+/* The compared profiles are those of traces or windows, or those of the epochs if a single window of a store was given. */
 struct sets {
 	const struct profile *profile;
 	const struct match *match;

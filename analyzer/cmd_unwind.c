@@ -129,8 +129,8 @@ struct comparison {
 		uint32_t tid, depth;
 		uint64_t memo_ip, libunwind_ip;
 	} kind[NR_ENDS][NR_ENDS][NR_DIFFERENCES];
-	uint64_t both, differing; /* stacks complete by both unwinders, and those of them that differ */
-	uint64_t samples, same;	  /* all stacks, however they end */
+	uint64_t both, differing; /* stacks that both unwinders unwound completely, and those of them that differ */
+	uint64_t samples, same;	  /* compared stacks, and those of them with the same frames and the same end */
 };
 
 static enum difference compare_walked_stacks(const struct walked *a, const struct walked *b, uint32_t *at)

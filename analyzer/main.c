@@ -109,7 +109,10 @@ static int refuse_unknown_command(const char *name)
 	return CMD_MISUSED;
 }
 
-/* Prints what a report of a fault needs: the versions of formats, and what doctor says of the build and of the machine. */
+/*
+ * Prints what a bug report needs, which is the versions of formats and doctor's output about the build and the machine. Returns the exit
+ * status of doctor.
+ */
 static int print_version_of_all(void)
 {
 	char *doctor[] = { NULL, (char[]){ "--verbose" }, NULL };

@@ -18,8 +18,8 @@ void one_trace_set(struct argp_state *state, const char **path, const char *arg)
 }
 
 /*
- * Has a file a trace's name? Other users may have put files there, so a name with control characters, which a terminal would obey, is
- * refused.
+ * Returns whether a file has a trace's name. Other users may have put files there, so a name with control characters, which a terminal
+ * would obey, is refused.
  */
 static bool is_trace_name(const struct dirent *e)
 {
@@ -32,8 +32,8 @@ static bool is_trace_name(const struct dirent *e)
 }
 
 /*
- * Returns the name of the trace in the working folder that was written last, which the caller frees. Returns NULL if there is none, or
- * without memory.
+ * Returns the name of the trace in the working folder that was written last, which the caller frees. Links are ignored. Returns NULL if
+ * there is no trace, if the folder cannot be read, or if memory runs out.
  */
 static char *find_newest_trace(void)
 {

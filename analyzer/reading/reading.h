@@ -15,7 +15,7 @@ struct reading {
 	struct model *model;
 	struct attribution *attribution;
 	struct report report;
-	/* The caller may set each, also_by_stack and progress before reading_open(), which sets the other members. */
+	/* The caller may set each, also_by_stack, progress and progress_context before reading_open(), which sets the other members. */
 	struct attribute_options options;
 	bool damaged; /* a part of the trace could not be read, which `damage` describes */
 	char damage[1024];
@@ -23,9 +23,9 @@ struct reading {
 
 /*
  * Opens the trace at path, builds its model, lets ask(context, report) request the sums, and reads all samples. Unless arguments->live is
- * set, waits some seconds for a recorder that is still writing the trace. *r is zero before, except for r->options. Of a damaged trace, the
- * readable part is read, and reading_close() returns the error. Returns 0, or -errno with a sentence, after which *r is zero and needs no
- * reading_close(). -EINVAL: the arguments name something that the trace does not have.
+ * set, waits at most ten seconds for a recorder that is still writing the trace. *r is zero before, except for r->options. Of a damaged
+ * trace, the readable part is read, and reading_close() returns the error. Returns 0, or -errno with a sentence, after which *r is zero and
+ * needs no reading_close(). -EINVAL: the arguments name something that the trace does not have, or the window of a store cannot be parsed.
  */
 int reading_open(struct reading *r, const char *path, const struct reading_arguments *arguments,
 		 void (*ask)(void *context, struct report *r), void *context, struct diag *d);

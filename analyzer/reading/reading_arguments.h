@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of commands that read a trace: which samples are read, and how they are attributed. Context: thread. */
+/* The options of commands that read a trace, which select samples and say how they are attributed. Context: thread. */
 #ifndef TAILOR_READING_ARGUMENTS_H
 #define TAILOR_READING_ARGUMENTS_H
 
@@ -26,7 +26,7 @@ struct reading_arguments {
  */
 extern const struct argp reading_argp;
 
-/* Parses the argument of --unwinder: memo or libunwind. Others are a usage error. */
+/* Parses the argument of --unwinder, memo or libunwind. Any other is a usage error, which ends the process. */
 enum unwind_way reading_parse_unwinder(struct argp_state *state, const char *arg);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a trace for a command: the errors of reading.h become messages and exit statuses. Context: thread. */
+/* Reads a trace for a command, and turns the errors of reading.h into messages and exit statuses. Context: thread. */
 #ifndef TAILOR_READING_COMMAND_H
 #define TAILOR_READING_COMMAND_H
 
 #include "analyzer/reading/reading.h"
 
 /*
- * Calls reading_open(), and shows the progress if stderr is a terminal. Returns CMD_DONE, and then the caller calls
- * reading_command_close(). Otherwise returns CMD_FAILED or CMD_MISUSED after a message on stderr, and *r is closed.
+ * Calls reading_open(). Shows the progress if stderr is a terminal and r->options.each is NULL. Returns CMD_DONE, and then the caller calls
+ * reading_command_close(). Otherwise returns CMD_FAILED or CMD_MISUSED after a message on stderr, and *r needs no closing.
  */
 int reading_command_open(struct reading *r, const char *path, const struct reading_arguments *arguments,
 			 void (*ask)(void *context, struct report *r), void *context);
