@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * Sets the slowdown of *last + 1 to n processors, and *last to n. Larger n than the table has are ignored. Returns false if n is less than
- * *last, or if factor is not in [1, 100).
+ * Sets the slowdown for *last + 1 to n processors, by linear interpolation up to factor, and *last to n. An n that is *last, or that the
+ * table does not have, only marks the table as known. Returns false if n is less than *last, or if factor is not in [1, 100).
  */
 static bool set_slowdown(struct calibration *c, uint32_t *last, unsigned n, double factor)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the calibration of a machine. It is text with a value a line. PROCESSORS FACTOR says how much longer work takes when so many
- * processors work. The fewest processors come first, and between two lines the factor is taken to grow evenly. "spread" and "octave" have
- * the standard errors of interval.h. "copied" has two numbers, the cost of a page that is copied when it is written (copied and
- * copied_others below). Context: thread.
+ * processors work. The fewest processors come first. Between two lines the factor is taken to grow evenly, and behind the last one it stays
+ * the same. "spread" and "octave" have the standard errors of interval.h. "copied" has two numbers, the cost of a page that is copied when
+ * it is written (copied and copied_others below). Context: thread.
  */
 #ifndef TAILOR_CALIBRATION_H
 #define TAILOR_CALIBRATION_H
@@ -13,7 +13,7 @@
 
 struct calibration {
 	double slowdown[SIMULATE_SLOWDOWNS]; /* factor for each number of working processors; [0] is 0: not known */
-	double spread, octave; /* 0: not known */
+	double spread, octave; /* standard errors (interval.h); 0: not known */
 	/*
 	 * The cost of a copy of a page that is written (copy-on-write) while other processors run the same process: the time that is added
 	 * to the copy, and the time that each of those processors loses. Both are multiples of the time of a copy while no other processor
@@ -22,7 +22,10 @@ struct calibration {
 	double copied, copied_others;
 };
 
-/* Reads the file at path into *c. path: NULL: there is no file, and all of *c is 0 (not known). Returns 0, or -errno with a reason in d. */
+/*
+ * Reads the file at path into *c. path: NULL: there is no file, and all of *c is 0 (not known). Returns 0, or -errno with a reason in d
+ * (-EINVAL: a line is malformed, or the file is empty).
+ */
 int calibration_read(const char *path, struct calibration *c, struct diag *d);
 
 #endif

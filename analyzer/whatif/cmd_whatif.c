@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command `tailor whatif`: says what bounds an execution, and predicts how long it would take with other resources or a faster part. */
+/* The command `tailor whatif` says what bounds an execution, and predicts how long it would take with other resources or a faster part. */
 #include "analyzer/fleet/rights.h"
 #include "analyzer/output/page_arguments.h"
 #include "analyzer/output/result_file.h"
@@ -33,7 +33,7 @@ enum {
 	KEY_THREADS, KEY_EXPLAIN, KEY_KEEP, KEY_SVG, KEY_VERIFY, KEY_RESOURCES, KEY_CALIBRATION, KEY_MARK, KEY_LEVEL, KEY_FORCE,
 };
 
-/* A change that an option asks for.  Names in it are looked up after the trace has been read (make_change()). */
+/* A change that an option asks for. Names in it are looked up after the trace has been read (make_change()). */
 struct asked {
 	enum change_kind kind;
 	double value;
@@ -290,7 +290,7 @@ static bool find_function(const struct timeline *t, const char *name, size_t byt
 	return false;
 }
 
-/* Find the next component of this level and name behind component *of, and set *of to it.  Returns false if there is none. */
+/* Finds the next component of this level and name behind component *of, and sets *of to it. Returns false if there is none. */
 static bool find_component(const struct timeline *t, int level, const char *name, uint32_t *of)
 {
 	const struct dictionary *d = &t->report->model->dictionary;
@@ -315,7 +315,7 @@ static bool find_creator(const struct timeline *t, const char *tid, uint32_t *of
 	return false;
 }
 
-/* Look up the part LEVEL:NAME that the option names, and set c->level and c->of.  Returns 0, or -EINVAL with a sentence. */
+/* Looks up the part LEVEL:NAME that the option names, and sets c->level and c->of. Returns 0, or -EINVAL with a sentence. */
 static int find_part(const struct timeline *t, const struct asked *asked, struct change *c, struct diag *d)
 {
 	const char *colon = memchr(asked->name, ':', asked->name_bytes);
@@ -338,8 +338,8 @@ static int find_part(const struct timeline *t, const struct asked *asked, struct
 	return found ? 0 : diag_fail(d, EINVAL, "nothing is called '%.*s' here", (int)asked->name_bytes, asked->name);
 }
 
-/* Look up the threads that --threads names, and set c->name and c->of, their number.  Returns 0, or -EINVAL with a sentence if there are
- * none, or if more threads are asked for than were recorded, whose work is not in the trace. */
+/* Looks up the threads that --threads names, and sets c->name and c->of, their number. Returns 0. Returns -EINVAL with a sentence if there
+ * are none, or if more threads are asked for than were recorded, because the work of further ones is not in the trace. */
 static int find_threads(const struct step_graph *g, const struct asked *asked, struct change *c, struct diag *d)
 {
 	snprintf(c->name, sizeof(c->name), "%.*s", (int)asked->name_bytes, asked->name);
@@ -370,8 +370,8 @@ static int make_change(const struct step_graph *g, const struct asked *asked, st
 
 /* --------------------------------------------------------------------------------------------------------- the command */
 
-/* Read the trace at path, and set *measured_ns to its measured completion time, and *processors, unless that is NULL, to the number of
- * processors, or the quota, that it ran with.  Returns CMD_DONE, or another exit status after a message. */
+/* Reads the trace at path, and sets *measured_ns to its measured completion time, and *processors, unless that is NULL, to its quota, or to
+ * its number of processors if it had none. Returns CMD_DONE, or another exit status after a message. */
 static int measure(const char *path, struct arguments *a, double *measured_ns, double *processors)
 {
 	struct reading s = { 0 };
@@ -395,8 +395,8 @@ static int measure(const char *path, struct arguments *a, double *measured_ns, d
 	return reading_command_close(&s, ret ? CMD_FAILED : CMD_DONE);
 }
 
-/* Measure all traces, and set a->path to the one with the median completion time.  Returns CMD_DONE, or another exit status after a
- * message, also if the traces are of different numbers of processors. */
+/* Measures all traces, and sets a->path to the one with the median completion time (of an even number, the lower median). Returns CMD_DONE,
+ * or another exit status after a message, also if the traces are of different numbers of processors. */
 static int choose_median(struct arguments *a)
 {
 	double sorted[TRACES_MAX], processors[TRACES_MAX];
@@ -475,8 +475,8 @@ static int verify_kept(struct arguments *a, struct kept *k)
 	return page_finish(&page, CMD_DONE);
 }
 
-/* Add the change that an option asks for.  If several components have the name, one is added for each of them.  change: room for
- * CHANGES_MAX, of which *nr are used.  Returns 0, or -EINVAL with a sentence. */
+/* Adds the change that an option asks for. If several components of a level have the name, one change is added for each of them. change:
+ * room for CHANGES_MAX, of which *nr are used. Returns 0, or -EINVAL with a sentence. */
 static int add_change(const struct step_graph *g, const struct asked *asked, struct change *change, uint32_t *nr, struct diag *d)
 {
 	const char *name = asked->name ? memchr(asked->name, ':', asked->name_bytes) : NULL;
@@ -496,8 +496,9 @@ static int add_change(const struct step_graph *g, const struct asked *asked, str
 	return 0;
 }
 
-/* Show what bounds the execution now, and then the table of --cores A..B, what reaches --target, the prediction for all changes together,
- * or, without such options, the table of what would help most.  Returns 0, or -errno with a sentence. */
+/* Shows what bounds the execution now, and then the table of --cores A..B, what reaches --target, the prediction for all changes together,
+ * or, without such options, the table of what would help most. Returns 0, or -errno, with a sentence in d only if a change of the command
+ * line is wrong. */
 static int show_answers(struct arguments *a, struct predictor *p, struct page *page, struct kept *k, struct diag *d)
 {
 	struct change change[CHANGES_MAX];

@@ -15,7 +15,7 @@
 #define LIMITED_SHARE 0.5 /* a disk's limit causes the waits if all bytes take more than this part of the recording at that limit */
 #define TARGET_SHARE 0.97 /* if the first thread exists until this part of the window, its end is the completion */
 
-/* A thread gives a signal: it ends another one's wait, creates a thread, or ends and is joined (find_joins()). */
+/* A thread gives a signal when it ends the wait of another one, creates a thread, or ends and is joined (find_joins()). */
 struct wake {
 	uint64_t time_ns;
 	uint32_t waker, signal, span; /* span: the wait that ends; UINT32_MAX: a thread begins or ends */
@@ -124,8 +124,8 @@ static uint32_t waker_of(const struct timeline *t, const struct span *s)
 }
 
 /*
- * Returns whether a wait is for a lock whose holder had lost its processor. On another machine the holder would mostly have left the lock
- * by then, or would be waited for only as long as it still had to run.
+ * Returns whether a wait is for a lock whose holder (waker) was waiting for a processor when the wait began. On another machine the holder
+ * would mostly have left the lock by then, or would be waited for only as long as it still had to run.
  */
 static bool waits_for_preempted(const struct timeline *t, const struct span *s, uint32_t waker)
 {
@@ -144,8 +144,8 @@ static int add_wake(struct step_graph *g, struct wakes *w, uint64_t time_ns, uin
 
 /*
  * Returns the time at which the creator of h is taken to have joined it. That is the end of the creator's first wait for a child that does
- * not end before h does, or else the end of the creator if both are threads of one process. Returns 0 if it does not join h, or if the
- * creator ends after the window.
+ * not end before h does, or else the end of the creator if both are threads of one process. Returns 0 if neither holds, if h ends before
+ * the window, if h does not end JOINED_LEAST_NS before its creator, or if the creator ends after the window.
  */
 static uint64_t joined_at(const struct step_graph *g, const struct timeline_thread *h)
 {
@@ -163,8 +163,8 @@ static uint64_t joined_at(const struct step_graph *g, const struct timeline_thre
 
 /*
  * Adds joins that the trace does not show. A thread that ends before its creator waits for it leaves no wait, but on a simulated machine
- * the creator may have to wait. So the creator is assumed to join it at its next wait for a child, or at its own end if it has none
- * (joined_at()).
+ * the creator may have to wait. So the creator is assumed to join it at its next wait for a child, or, if it has none and both are of one
+ * process, at its own end (joined_at()). Returns 0 or -ENOMEM.
  */
 static int find_joins(struct step_graph *g, struct wakes *w)
 {
@@ -187,8 +187,9 @@ static int find_joins(struct step_graph *g, struct wakes *w)
 }
 
 /*
- * Finds all signals in the window: ends of waits, creations of threads, and joins. Sets 1 + the number of the signal in end_of_span[], by
- * span, and in signal_of_begin[], by created thread. Returns 0 or -ENOMEM.
+ * Finds all signals in the window, which are ends of waits, creations of threads, and joins. Sets 1 + the number of the signal in
+ * end_of_span[], by span, and in signal_of_begin[], by created thread. A wait for a lock whose holder was preempted gets held_ns instead of
+ * a signal. Returns 0 or -ENOMEM.
  */
 static int find_wakes(struct step_graph *g, struct wakes *w, struct wait_end *end_of_span, uint32_t *signal_of_begin)
 {
@@ -234,9 +235,9 @@ static bool wakes_others(const struct wakes *w, uint32_t thread, uint64_t from_n
 }
 
 /*
- * Finds waits that a thread repeats until another thread ends one of them (enum graph_tick): it wakes by a timeout, runs briefly, and waits
- * again. How often it does so depends only on when the other thread comes, so these waits are not work. (OpenJDK has a thread that ticks
- * until the process's end, and Spark's executors have heartbeats.)
+ * Finds waits that a thread repeats until another thread ends one of them (enum graph_tick). It wakes by an interrupt such as a timeout,
+ * runs briefly, and waits again. How often it does so depends only on when the other thread ends a wait, so these waits are no work.
+ * (OpenJDK has a thread that ticks until the process's end, and Spark's executors have heartbeats.)
  */
 static void find_ticks(const struct timeline *t, const struct wakes *w, struct wait_end *end_of_span)
 {
@@ -269,7 +270,7 @@ static void find_ticks(const struct timeline *t, const struct wakes *w, struct w
 
 /*
  * The service of the disk over time. While k threads wait for it, each is served at a k-th of its speed. sum: the service (in ns alone at
- * the disk) that a thread would have got which waited all the time.
+ * the disk) that a thread which always waits would have got by then.
  */
 struct served {
 	struct served_at {
@@ -328,8 +329,8 @@ static double served_until(const struct served *v, uint64_t time_ns)
 }
 
 /*
- * Sets g->limited_ns, for reading and writing, if a container's limit bounds what the process gets of its disk. Each such wait is then
- * taken to be for the average number of bytes, because a trace does not have the bytes of single waits.
+ * Sets g->limited_ns, for reading and writing, if a container's limit bounds what the process gets of its disk, and to 0 otherwise. Each
+ * such wait is then taken to be for the average number of bytes, because a trace does not have the bytes of single waits.
  */
 static void find_limits(struct step_graph *g)
 {
@@ -428,7 +429,7 @@ static bool add_latency(struct step_graph *g, uint32_t first, const struct span 
 	return add_step(g, first, STEP_AWAY, (double)s->latency_ns, 0, &about);
 }
 
-/* Assigns the samples [*tick, end) up to a time to the last step, which is a run, and advances *tick. */
+/* Assigns the samples [*tick, end) up to and including a time to the last step, which is a run, and advances *tick. */
 static void give_ticks(struct step_graph *g, uint32_t *tick, uint32_t end, uint64_t to_ns)
 {
 	for (; *tick < end && g->t->tick[*tick].time_ns <= to_ns; (*tick)++) {
@@ -527,8 +528,9 @@ static uint32_t find_target(const struct step_graph *g)
 }
 
 /*
- * Sets the window: from the beginning of the first mark of the name to the end of the last one. Returns false if there is no such mark, or
- * if none of it lies within the time line. Without marks "run" and mark NULL, the window is the whole time line.
+ * Sets the window, which reaches from the beginning of the first mark of the name to the end of the last one. It is the whole time line for
+ * "all", and for mark NULL if no mark is called "run". Returns false if a mark is asked for and there is none of its name, or if the marks
+ * lie outside of the time line.
  */
 static bool find_window(struct step_graph *g, const char *mark)
 {

@@ -13,9 +13,9 @@
 enum graph_device { DEVICE_DISK, DEVICE_NETWORK, DEVICE_DISK_WRITES };
 
 /*
- * A wait that is repeated until another thread comes: an interrupt (a timeout) ended it, and the thread then runs only briefly before it
- * waits again. TICK_WAKES: it wakes other threads in between. On another machine there are more or fewer of these waits, so
- * replay_without_ticks() leaves them out if nothing depends on them.
+ * A tick is a wait that is repeated until another thread ends one of these waits. An interrupt (a timeout) ended it, and the thread then
+ * runs only briefly before it waits again. TICK_WAKES: it wakes other threads in between. On another machine there are more or fewer of
+ * these waits, so replay_without_ticks() leaves them out if nothing depends on them.
  */
 enum graph_tick { TICK_NONE, TICK_ALONE, TICK_WAKES };
 
@@ -45,8 +45,8 @@ struct step_graph {
 	double waits_ns; /* sum of the waits of all threads, except for those for a processor */
 	double work_ns; /* sum of all threads' work, for Graham's bounds */
 	/*
-	 * A container's limit of the disk, for reading [0] and writing [1]: the average time that the bytes of a wait take at the limit. 0:
-	 * there is no limit, or it does not bound the waits.
+	 * How long the average wait's bytes take (ns) at a container's limit of the disk, for reading [0] and writing [1]. 0: there is no
+	 * limit, or it does not bound the waits.
 	 */
 	double limited_ns[2];
 	bool of_marks; /* the window is bounded by marks of the host, and not by the trace */
@@ -55,12 +55,12 @@ struct step_graph {
 /*
  * Makes the execution in a window of the time line. mark: "NAME" or "NAME#N" for the window from the first to the last mark of that name
  * (and number), "all" for the whole trace, or NULL for the marks named "run", or the whole trace if it has none. Returns 0, or -errno with
- * the reason in d (-ENOENT: no such mark). The caller calls step_graph_fini() in any case.
+ * the reason in d: -ENOENT if there is no such mark in the time line, or -ENOMEM. The caller calls step_graph_fini() in any case.
  */
 int step_graph_make(const struct timeline *t, const char *mark, struct step_graph *g, struct diag *d);
 /*
- * Returns the recorded time from the beginning of the window to the completion, which is the end of the thread e.target or else of the
- * window.
+ * Returns the recorded time (ns) from the beginning of the window to the completion. The completion is the end of the thread e.target if
+ * that is in the window, or else the end of the window.
  */
 double step_graph_measured_ns(const struct step_graph *g);
 void step_graph_fini(struct step_graph *g);

@@ -27,8 +27,12 @@
 #define INTERVAL_BELIEVED 4  /* the calibration's spread has the weight of this number of recorded runs (interval_learn()) */
 #define INTERVAL_MEMORY 0.30 /* part of a faster clock's gain that may be missing, because memory is not faster */
 
+/*
+ * Sets out->low_ns and out->high_ns from out->completion_ns and the nr changes that were predicted. If completion_ns is not above 0, they
+ * are unchanged.
+ */
 void interval_set(const struct predictor *p, const struct change *changes, uint32_t nr, struct prediction *out);
-/* Sets the spread and the number of runs from the completion times of nr traces of the same program. nr: at least 1. */
+/* Sets the spread and the number of runs from the completion times (ns) of nr traces of the same program. nr: at least 1. */
 void interval_learn(struct predictor *p, const double *measured_ns, uint32_t nr);
 
 #endif

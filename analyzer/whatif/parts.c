@@ -26,8 +26,8 @@ bool part_has_thread(const struct step_graph *g, const struct part *group, uint3
 }
 
 /*
- * Makes a part. The time of a group (PART_THREADS) is that from the beginning of the first thread that the maker made to the end of the
- * last one. Without such a thread, from_ns is behind to_ns.
+ * The time of a group (PART_THREADS) is that from the beginning of the first thread that the maker made in its process to the end of the
+ * last one. Without such a thread, and for other levels, from_ns is behind to_ns.
  */
 struct part part_make(const struct step_graph *g, int level, uint32_t of)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of the recorded work: that of a component, of a function, of the calls that take or leave a lock, or all that a group of threads
- * does, which one thread made (PART_THREADS). The functions find the samples of a part, how much each thread has of it, and whether the
- * threads took it from a queue. Context: thread.
+ * A part of the recorded work is that of a component, of a function, of the calls that take or leave a lock, of interrupts between
+ * processors, of copies of pages, or all work of a group of threads that one thread made (PART_THREADS). The functions find the samples of
+ * a part, how much each thread has of it, and whether the threads took it from a queue. Context: thread.
  */
 #ifndef TAILOR_PARTS_H
 #define TAILOR_PARTS_H
@@ -13,7 +13,7 @@
 #define PART_FUNCTION (-1)
 #define PART_THREADS (-2)
 #define PART_LOCK (-3)
-#define PART_BETWEEN (-4) /* interrupts by other processors (resource_is_between()) */
+#define PART_BETWEEN (-4) /* interrupts between processors, on both sides (resource_is_between()) */
 #define PART_COPIES (-5)  /* copies of pages that are written (resource_is_copy()) */
 #define PART_ALL (-6)
 
@@ -24,7 +24,7 @@ struct part {
 };
 
 struct part part_make(const struct step_graph *g, int level, uint32_t of);
-/* Is the thread in a group (PART_THREADS)? The group has its maker, and the threads that this made in its own process. */
+/* Returns whether a thread is in a group (PART_THREADS), which has its maker and the threads that the maker made in its own process. */
 bool part_has_thread(const struct step_graph *g, const struct part *group, uint32_t thread);
 bool part_has(const struct step_graph *g, const struct tick *k, const struct part *part);
 /*
@@ -38,13 +38,14 @@ void part_sum_threads(const struct step_graph *g, const struct part *of, double 
  */
 double part_share(const struct step_graph *g, int level, uint32_t of, double *samples);
 /*
- * Returns the largest thread's work on a part relative to the mean of all threads that work on it: 1 where they do the same, or where
- * memory runs out. *nr becomes the number of these threads.
+ * Returns the largest thread's work on a part relative to the mean of all threads that work on it. It is 1 if they do the same, if no
+ * thread works on the part, or if memory runs out. *nr becomes the number of these threads.
  */
 double part_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *nr);
 /*
- * Did the threads of a group (PART_THREADS) take their work from a queue? This is concluded where they did different amounts of work, and
- * still ended at nearly the same time and hardly waited for each other. predictor_init() divides such work evenly.
+ * Returns whether the threads of a group (PART_THREADS) took their work from a queue. This is concluded if they did different amounts of
+ * work, and still ended at nearly the same time and hardly waited for each other. A group that is not wholly in the window counts as none.
+ * predictor_init() divides the work of a queue evenly.
  */
 bool part_is_queue(const struct step_graph *g, const struct part *part);
 

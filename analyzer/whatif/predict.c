@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CANDIDATE_SHARE 0.03 /* a candidate must have more than this part of the work */
+#define CANDIDATE_SHARE 0.03 /* a component or function must have more than this part of the work to be a candidate */
 #define LOCK_SHARE 0.005     /* a lock must have more than this part of the threads' waits to be a candidate */
 #define SKEW_LEAST 1.1
 #define FUNCTIONS_MAX 6
@@ -21,8 +21,8 @@
 /* ----------------------------------------------------------------------------------------------------------- changes */
 
 /*
- * Multiplies each run's work by 1 - less[thread] * share. share is the part's share of the step, by the samples in the step, or, if it has
- * none, by those of its thread.
+ * Multiplies each run's work by 1 - less[thread] * share, but at least by 1e-9. share is the part's share of the step, by the samples in
+ * the step, or, if it has none, by those of its thread. Returns 0 or -ENOMEM.
  */
 static int scale_part(struct predictor *p, const struct part *of, const double *less)
 {
@@ -109,9 +109,10 @@ static double share_of(const struct predictor *p, const struct part *of)
 }
 
 /*
- * Sets the number of processors, and removes or adds the cost of copied pages if it changes from several to one or back. A page that is
- * copied when it is written interrupts all other processors that run the process. The copying thread waits for them, and they lose time
- * that no sample shows, because the kernel takes no samples in these interrupts. With one processor there is no other to interrupt.
+ * Sets the number of processors. If it changes from several to one or back, removes or adds the cost of copied pages, as far as the
+ * calibration has it. The copy of a page that is written interrupts all other processors that run the process. The copying thread waits for
+ * them, and they lose time that no sample shows, because the kernel takes no samples in these interrupts. With one processor there is no
+ * other to interrupt.
  */
 static int set_processors(struct predictor *p, double processors, struct machine *m)
 {
@@ -164,7 +165,8 @@ uint32_t predict_count_threads(const struct step_graph *g, const char *name)
 }
 
 /*
- * Lets at most c->value of the named threads run at once. They all keep their work, so it is done as if the program had made fewer threads.
+ * Lets at most c->value of the named threads run at once. They all keep their work, so the fewer threads do the work of all of them.
+ * Returns 0, or -EINVAL if there is a limit already.
  */
 static int limit_threads(struct predictor *p, const struct change *c, struct machine *m)
 {
@@ -303,7 +305,10 @@ void predict_path(const struct predictor *p, struct path *out, double *of_step)
 		at = at > t->first ? at - 1 : SIMULATE_NONE;
 	}
 	out->lock = function;
-	/* The simulation has one kind of work. The samples of the whole window say which parts of it are the kernel's, and page faults. */
+	/*
+	 * The simulation has one kind of work. The samples of the whole window say which part of it is work of the kernel, and which part
+	 * is page faults.
+	 */
 	{
 		double of[NR_RESOURCES] = { 0 }, all = 0;
 
@@ -430,8 +435,8 @@ static int replay(struct predictor *p, struct simulated *now)
 }
 
 /*
- * Replays the recorded execution, and leaves ticks out if it then still takes about as long (TICKS_MOST), because nothing waits for them.
- * First all ticks are tried, then only those that wake no other thread. *now becomes the replay that is kept.
+ * Replays the recorded execution. Leaves ticks out if it then still ends, and takes about as long (TICKS_MOST), because nothing waits for
+ * them. First all ticks are tried, then only those that wake no other thread. *now becomes the replay that is kept. Returns 0 or -ENOMEM.
  */
 static int replay_without_ticks(struct predictor *p, struct simulated *now)
 {
@@ -641,8 +646,8 @@ static uint32_t value_of_tick(const struct tick *k, int level)
 }
 
 /*
- * Adds candidates for the largest components of a level, or for the largest functions (level -1). skew: their work is divided evenly;
- * otherwise it takes 20 % less time.
+ * Adds candidates for the largest components of a level, or for the largest functions (level -1). With skew, their work is divided evenly,
+ * and only those of uneven work are added. Otherwise their work takes 20 % less time.
  */
 static void add_level(const struct predictor *p, struct candidates *c, int level, bool skew)
 {

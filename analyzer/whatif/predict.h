@@ -11,7 +11,7 @@
 #include "analyzer/whatif/calibration.h"
 #include "analyzer/whatif/graph.h"
 
-#define PREDICT_WARN 0.05   /* a larger replay error makes predictions rough (PREDICT_WARN), or refused (PREDICT_REFUSE) */
+#define PREDICT_WARN 0.05   /* a replay error above this makes predictions rough, and above PREDICT_REFUSE there are none without --force */
 #define PREDICT_REFUSE 0.15
 
 enum change_kind {
@@ -76,7 +76,7 @@ int predictor_init(struct predictor *p, const struct step_graph *g, const struct
 void predictor_fini(struct predictor *p);
 /*
  * Predicts the execution under all of nr changes together. Returns 0 or -errno. -EDOM: threads would wait for ever, or for more periods of
- * a quota than simulate() makes. -EINVAL: there are two CHANGE_THREADS.
+ * a quota than simulate() makes. -EINVAL: there are two CHANGE_THREADS. -ENOMEM: memory runs out.
  */
 int predict(struct predictor *p, const struct change *changes, uint32_t nr, struct prediction *out);
 /*
@@ -89,12 +89,13 @@ void predict_path(const struct predictor *p, struct path *out, double *of_step);
  */
 int predict_slack(const struct predictor *p, double *slack);
 /*
- * Returns the changes that are predicted if the user asks for none (at most CANDIDATES_MAX), in no order. The caller frees the list.
- * Returns NULL without memory.
+ * Returns the changes that are predicted if the user asks for none, not sorted by gain. *nr: their number, at most CANDIDATES_MAX. The
+ * caller frees the list. Returns NULL without memory.
  */
 struct change *predict_candidates(const struct predictor *p, uint32_t *nr);
 /* Returns the number of threads whose name matches a pattern with * and ?. */
 uint32_t predict_count_threads(const struct step_graph *g, const char *name);
+/* Returns the name of component `of`, or, for level -1, of function `of`. It may be in spare. */
 const char *predict_component_name(const struct step_graph *g, int level, uint32_t of, char spare[32]);
 
 #endif

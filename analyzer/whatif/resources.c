@@ -19,8 +19,8 @@ const char *const resource_headings[NR_RESOURCES] = { RESOURCES(HEADING_) };
 #define RULES_MAX 10000u
 
 /*
- * These names have been the same in libraries and the kernel for years. Patterns begin with * where glibc's symbols may have a prefix, such
- * as __GI_.
+ * These names have been the same in libraries and the kernel for years. Patterns begin with * where symbols may have a prefix, such as
+ * glibc's __GI_ or the kernel's __x64_.
  */
 static const char built_in[] =
 	"# waits that PostgreSQL names\n"
@@ -234,9 +234,9 @@ static uint32_t rule_of_function(struct resource_table *t, const struct attribut
 }
 
 /*
- * Returns the function that asked for the lock: the first caller of the frame that is in another file than the library that waits. For a
- * frame of the kernel, that is the library from which the thread entered the kernel. If all frames are of one file, returns the caller of
- * the outermost frame that has a rule. 0: not known.
+ * Returns the function that asked for the lock, which is the first caller in another file than the library that waits. For a frame of the
+ * kernel, that library is the one from which the thread entered the kernel. If all frames are of one file, returns the caller of the
+ * outermost frame that has a rule. Returns 0 if it is not known.
  */
 static uint32_t caller_outside(struct resource_table *t, const struct attribution *a, uint32_t frame)
 {

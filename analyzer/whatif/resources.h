@@ -53,7 +53,10 @@ struct resource_table {
  */
 int resource_table_init(struct resource_table *t, const char *path, struct diag *d);
 void resource_table_fini(struct resource_table *t);
-/* Adds the rules of a text at the end of the table. name: what d calls the text. Returns 0, or -EINVAL or -ENOMEM with the reason in d. */
+/*
+ * Adds the rules of a text at the end of the table. name: what d calls the text. Returns 0, or with the reason in d -EINVAL if a line is
+ * malformed, or -ENOMEM if there are too many rules or memory runs out.
+ */
 int resource_table_read(struct resource_table *t, const char *text, const char *name, struct diag *d);
 
 struct resource_wait {
@@ -61,20 +64,20 @@ struct resource_wait {
 	uint32_t caller; /* RESOURCE_LOCK: the function that called the library that waits; 0: not known */
 };
 /*
- * Finds the resource that a thread with this call stack waits for. wait: the host's name of the wait, or NULL. A rule for that name counts
- * alone, and then there is no caller.
+ * Finds the resource that a thread with this call stack waits for, or RESOURCE_UNKNOWN if no rule matches. wait: the host's name of the
+ * wait, or NULL. A rule for that name counts alone, and then there is no caller.
  */
 struct resource_wait resource_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, const char *wait);
-/* Is a sample with this stack of the kernel's handling of a page fault? */
+/* Returns whether a sample with this stack was taken while the kernel handled a page fault. */
 bool resource_is_fault(const struct attribution *a, uint32_t stack);
 /*
- * Is a sample with this stack of the kernel's interrupts between processors, on the side that sends them or on the other? Most of them
- * follow changes of page tables. A machine with one processor has no such work.
+ * Returns whether a sample with this stack was taken while the kernel sent or handled an interrupt from one processor to another. Most of
+ * these interrupts follow changes of page tables. A machine with one processor has no such work.
  */
 bool resource_is_between(const struct attribution *a, uint32_t stack);
 /*
- * Is a sample with this stack of a page fault that makes a page writable, mostly by a copy (copy-on-write)? All processors that run the
- * process must be notified of that.
+ * Returns whether a sample with this stack was taken in a page fault that makes a page writable, mostly by a copy (copy-on-write). All
+ * processors that run the process must be notified of that.
  */
 bool resource_is_copy(const struct attribution *a, uint32_t stack);
 

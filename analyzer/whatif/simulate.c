@@ -49,7 +49,7 @@ static uint32_t heap_pop(struct heap *h)
 	return thread;
 }
 
-/* A resource that serves several threads at once. done: the service that a thread would have got which used the resource all the time. */
+/* A resource that serves several threads at once. done: the service so far of a thread that has always used the resource. */
 struct shared {
 	struct heap heap; /* key: the value of done at which a thread's step is finished */
 	double done;
@@ -227,7 +227,7 @@ static bool take_limited(struct simulation *s, uint32_t device, double amount, u
 	return true;
 }
 
-/* Begins a step. Returns false if it takes time, or the thread has to wait in it. */
+/* Begins a step. Returns true if the step is over at once, or false if it takes time or the thread has to wait in it. */
 static bool do_step(struct simulation *s, uint32_t thread, uint32_t step)
 {
 	const struct step *what = &s->e->step[step];
@@ -292,7 +292,10 @@ static void do_ready(struct simulation *s)
 	}
 }
 
-/* Advances the time, all threads that run, and all devices that are busy. Nothing may end or change in between (next_change()). */
+/*
+ * Advances the time, all threads that run, and all devices that are busy. The caller takes care that nothing ends or changes in between
+ * (next_change()).
+ */
 static void pass(struct simulation *s, double ns)
 {
 	const struct rates r = rates_of(s);

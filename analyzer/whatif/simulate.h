@@ -11,7 +11,9 @@
  *
  * Every step costs O(log threads). Work is measured in the time that a thread alone would take. All threads that run progress at the same
  * speed (those in the pool, and the others), so that a heap, keyed by the progress at which each step ends, has the step that ends next at
- * its top. The simulation calls libc only for memory, and has no clock and no state, so the same input gives the same output. Context: any.
+ * its top. The simulation calls libc only for memory, and has no clock and no state, so the same input gives the same output.
+ *
+ * Context: thread.
  */
 #ifndef TAILOR_SIMULATE_H
 #define TAILOR_SIMULATE_H
@@ -90,12 +92,12 @@ struct simulated {
 	bool stuck;
 };
 
-/* Simulates e on m, until the completion. steps may be NULL. Returns 0 or -ENOMEM. */
+/* Simulates e on m, until the completion. steps may be NULL. Returns 0 or -ENOMEM, after which *out is zero. */
 int simulate(const struct execution *e, const struct machine *m, const struct simulated_steps *steps, struct simulated *out);
 
 /*
  * Computes Graham's bounds of the completion time. They hold for any schedule that lets no processor idle while a thread can run. work: the
- * sum of all work. span: the longest chain of work.
+ * sum of all work. span: the longest chain of work. Both, and the bounds, have one unit of time.
  */
 void simulate_bounds(double work, double span, double processors, double *low, double *high);
 

@@ -411,7 +411,11 @@ static int make_thread_spans(struct timeline *t, uint32_t thread, uint32_t from,
 		now = next;
 	}
 	h->to_ns = now.from_ns;
-	if (!ended && ret == 0) { /* the last span ends with the recording, or, if the thread ran, with its last sample */
+	/*
+	 * The last span of a thread without an end lasts until the end of the recording, or, if the thread runs and has later samples,
+	 * until the last of them.
+	 */
+	if (!ended && ret == 0) {
 		now.to_ns = rows_end > row && now.kind == SPAN_RUN ? t->row[rows_end - 1].time_ns : t->last_ns;
 		ret = add_span(t, &now);
 		h->to_ns = now.to_ns > h->to_ns ? now.to_ns : h->to_ns;

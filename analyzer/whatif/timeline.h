@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time line: what each thread did at each time. Its spans of running, of waiting for a processor and of waiting for something else have
- * no gaps from the thread's beginning to its end. Samples of the event that the report is about (a clock by default) say what the thread
- * did while it ran.
+ * The time line says what each thread did at each time. Its spans of running, of waiting for a processor and of waiting for something else
+ * have no gaps from the thread's beginning to its end. Samples of the event that the report is about (a clock by default) say what the
+ * thread did while it ran.
  *
  * A thread's spans come from its context switches and wake-ups. The call stack of the sample that was taken when a thread left its
  * processor says what it waited for. Context: thread.
@@ -102,9 +102,10 @@ struct timeline {
 struct timeline *timeline_ask(struct report *r);
 /*
  * Makes the time line after the samples were read. resources: a file of rules (resources.h), or NULL. Returns 0, or -errno with the reason
- * in d. -ENODATA: the trace has no context switches, or none that pass the filters.
+ * in d. -ENODATA: the trace has no context switches, or none that pass the filters. -E2BIG: the budget of the trace is exceeded.
  */
 int timeline_make(struct timeline *t, const char *resources, struct diag *d);
+/* Returns the name of a thread, or of its process if that is empty, as of the thread's last sample, or "" if it has no sample. */
 const char *timeline_comm(const struct timeline *t, uint32_t thread);
 /*
  * Sets sum[] to the time (ns) of a thread (TIMELINE_NOBODY: of all) in [from, to), by resource. The samples in this time divide the time

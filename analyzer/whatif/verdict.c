@@ -105,7 +105,7 @@ static double used_processors(const struct predictor *p)
 	return p->measured_ns > 0 ? p->g->work_ns / p->measured_ns : 0;
 }
 
-/* Returns the resource that a change relieves. */
+/* Returns the key of the resource that a change relieves. */
 static const char *resource_of_change(const struct change *c)
 {
 	static const char *const keys[] = { [CHANGE_CORES] = "run-queue", [CHANGE_QUOTA] = "throttled", [CHANGE_DISK] = "disk",
@@ -397,7 +397,7 @@ int verdict_show_change(struct predictor *p, const struct change *changes, uint3
 	return keep(k, &a);
 }
 
-/* Graham's bounds need the longest chain of work, which is taken to be the completion time with 4096 processors. */
+/* Graham's bounds need the longest chain of work, for which the completion time with 4096 processors is taken. */
 int verdict_show_sweep(struct predictor *p, const struct change *changes, uint32_t nr, uint32_t from, uint32_t to, struct page *page,
 		       struct kept *k)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The output of `tailor whatif`: what bounds the recorded run, tables of predictions, and what they assume. Context: thread. */
+/*
+ * Writes the output of `tailor whatif`, which is what bounds the recorded run, tables of predictions, and what they assume. Context:
+ * thread.
+ */
 #ifndef TAILOR_WHATIF_VERDICT_H
 #define TAILOR_WHATIF_VERDICT_H
 
@@ -8,30 +11,37 @@
 #include "analyzer/whatif/predict.h"
 
 /*
- * Shows the run as it was recorded: what bounds it, the replay's error, and what is not known. This and the other functions that return int
- * return 0 or -errno. k, in the functions below: the shown predictions are added to it. NULL: they are not kept.
+ * Shows the run as it was recorded, with what bounds it, the replay's error, and what is not known. This and the other functions that
+ * return int return 0 or -errno. The functions below add the shown predictions to k, unless it is NULL.
  */
 int verdict_show_now(struct predictor *p, struct page *page);
-/* Shows the predictions for all changes that the user may want (predict_candidates()), each alone, the shortest completion time first. */
+/*
+ * Shows the predictions for all changes that the user may want (predict_candidates()), each alone, the shortest completion time first.
+ * Those that cannot be simulated (-EDOM) are left out.
+ */
 int verdict_show_table(struct predictor *p, struct page *page, struct kept *k);
 /* Shows the prediction for all of the nr changes together. */
 int verdict_show_change(struct predictor *p, const struct change *changes, uint32_t nr, struct page *page, struct kept *k);
 /* Shows predictions for each number of processors in [from, to], together with the nr changes, at most 31 (-E2BIG). */
 int verdict_show_sweep(struct predictor *p, const struct change *changes, uint32_t nr, uint32_t from, uint32_t to, struct page *page,
 		       struct kept *k);
-/* Shows the changes that reach a completion time alone. If there are none, shows the pair of changes with the shortest completion time. */
+/*
+ * Shows the changes that reach a completion time (ns) alone. If there are none, shows the pair of changes with the shortest completion
+ * time, whether or not it reaches the time.
+ */
 int verdict_show_target(struct predictor *p, double target_ns, struct page *page, struct kept *k);
 void verdict_explain(const struct predictor *p, struct page *page);
 /* Returns "less" if the replay takes less time than was measured, or else "more", for sentences. */
 const char *verdict_replay_takes(const struct predictor *p);
 /*
- * Returns -ERANGE, and sets d to a sentence that says why this trace is not used for predictions. For a replay error above PREDICT_REFUSE.
+ * Called if the replay error is above PREDICT_REFUSE. Returns -ERANGE, and sets d to a sentence that says why this trace is not used for
+ * predictions.
  */
 int verdict_refuse(const struct predictor *p, struct diag *d);
 
 /*
- * Finds the resource that bounds the run, which is the one whose larger capacity helps most, or else the one with most of the critical
- * path. *resource: a key, for programs. text: its description, with room for 160 bytes. Returns 0 or -errno.
+ * Finds the resource that bounds the run. It is the one whose larger capacity helps most, or else the one with most of the critical path.
+ * *resource: a key, for programs. text: its description, with room for 160 bytes. Returns 0 or -errno.
  */
 int verdict_bottleneck(struct predictor *p, const char **resource, char *text);
 

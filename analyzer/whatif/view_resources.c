@@ -143,7 +143,10 @@ static void show_locks(const struct timeline *t, struct page *p)
 	free(row);
 }
 
-/* Writes what the kernel reports of the process that ran longest (t->says), beside the sums of the time line. */
+/*
+ * Writes what the kernel reports of the process that ran longest (t->says), beside the sums that the time line has for its first thread.
+ * Writes nothing if the kernel reported no values at the end.
+ */
 static void say_kernel(const struct timeline *t, struct page *p)
 {
 	const struct kernel_says *k = &t->says;

@@ -83,7 +83,7 @@ void whole_put_json(struct timeline *t, FILE *to)
 	a.ret = step_graph_make(t, t->report->arguments->mark, &a.g, &a.d);
 	a.ret = a.ret ? a.ret : predictor_init(&a.p, &a.g, NULL, &a.d);
 	fputc('{', to);
-	/* It comes first, because it shows the last simulation, which is still the replay then. */
+	/* The critical path comes first, because it shows the last simulation, which is still the replay then. */
 	put_page("critical", to, show_critical, &a);
 	fputc(',', to);
 	put_page("verdict", to, show_verdict, &a);
