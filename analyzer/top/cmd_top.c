@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command `tailor top`, which shows what runs now, by operator, query, function, line, process and thread.  Every few seconds it
- * reads the last seconds of a trace that a recorder is writing.  It goes through a complete trace interval by interval. */
+/* The command `tailor top` shows what runs now, by operator, query, function, line, caller, process and thread. Every few seconds it reads
+ * the last seconds of a trace that a recorder is writing. It goes through a complete trace interval by interval. */
 #include "analyzer/fleet/rights.h"
 #include "analyzer/reading/reading_arguments.h"
 #include "analyzer/store/store.h"
@@ -196,7 +196,8 @@ static int start_recorder(struct arguments *a, struct follow *f, bool is_hidden,
 	return ret;
 }
 
-/* Finds the trace to be shown: a trace file, the newest epoch of a store, or the trace of a recorder that is started here. */
+/* Finds the trace to be shown, which is a trace file, the newest epoch of a store, or the trace of a recorder that is started here. Returns
+ * 0, or -errno with the reason in d. */
 static int open_source(struct arguments *a, struct follow *f, bool is_hidden, struct diag *d)
 {
 	char *folder;
@@ -226,8 +227,8 @@ static int open_source(struct arguments *a, struct follow *f, bool is_hidden, st
 	return start_recorder(a, f, is_hidden, d);
 }
 
-/* Gives up the rights that showing does not need.  The key w copies a trace into the working folder, so the right to write there is
- * kept. */
+/* Gives up the rights that showing does not need. The right to write into the working folder is kept, because the key w copies a trace
+ * there. */
 static void keep_rights(const struct follow *f, int argc, char **argv)
 {
 	if (f->owns_folder)

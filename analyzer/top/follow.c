@@ -21,14 +21,14 @@
 #include <unistd.h>
 
 #define EPOCHS "60s" /* short, since `tailor top` reads a whole epoch each time; ending one takes 0.2 s */
-#define KEEP_WAITS 100 /* how often the end of an epoch is looked for, every KEEP_POLL_US, since a child at a lower priority writes it */
+#define KEEP_WAITS 100 /* how often the end of an epoch is looked for, every KEEP_POLL_US; a child at a lower priority writes the end */
 #define KEEP_POLL_US 50000
 #define STORE_LOOKS 20 /* how often a trace that is being written is looked for, every KEEP_POLL_US */
 #define END_MOST_MS 5000
 #define END_STEP_MS 10
 
-/* Runs in the child.  PR_SET_PDEATHSIG sends the recorder SIGTERM when `tailor top` ends for whatever reason, so that no recorder is
- * left behind.  It passes the signal on to a command that it runs. */
+/* Runs in the child, and does not return. PR_SET_PDEATHSIG sends the recorder SIGTERM when `tailor top` ends for whatever reason, so that
+ * no recorder is left behind. The recorder passes the signal on to a command that it runs. */
 static void execute_recorder(const struct follow *f, char **words, bool is_hidden, pid_t parent)
 {
 	int nr = 0, nr_words = 0, in = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -89,8 +89,8 @@ static bool is_trace(const char *name)
 	return n > 4 && strcmp(name + n - 4, ".tlr") == 0;
 }
 
-/* Finds the last trace by name.  The names of a recorder's traces sort by epoch, and those of several recorders by their starts.
- * Returns false if there is none, or if it is f->path. */
+/* Finds the last trace in the folder by name. The names of a recorder's traces sort by epoch, and those of several recorders by their
+ * starts. Returns false if there is none, or if it is f->path. */
 static bool find_newer(const struct follow *f, char newest[256])
 {
 	DIR *folder = opendir(f->folder);
@@ -128,8 +128,8 @@ int follow_folder(struct follow *f, const char *folder, struct diag *d)
 	return follow_look(f) ? 0 : diag_fail(d, ENOENT, "%s: no epoch is there: `tailor watch` is to run", folder);
 }
 
-/* Reads when a trace ended. *end_ns: by the wall clock; 0: the trace is being written, or was cut off.  Returns false if it cannot be
- * read yet. */
+/* Reads when a trace ended. *is_written becomes true if a recorder is still writing the trace. *end_ns: the end by the wall clock; 0: the
+ * trace is being written, or was cut off. Returns false if the trace cannot be read yet. */
 static bool read_end(const char *path, bool *is_written, int64_t *end_ns)
 {
 	struct trace_reader *t;
@@ -212,7 +212,7 @@ static int copy_trace(const char *from, const char *to, struct diag *d)
 	return diag_fail(d, error, "%s: %s", from, strerror(error));
 }
 
-/* Is the trace complete?  It is once a child of the recorder has written its END. */
+/* Returns whether the trace is complete, which it is once a child of the recorder has written its END. */
 static bool is_complete(const char *path)
 {
 	struct trace_reader *t;
@@ -260,8 +260,8 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
-/* Waits for the recorder, which waits for its command, and that may ignore SIGTERM.  After END_MOST_MS the recorder is killed, and the
- * command goes on without it. */
+/* Waits for the recorder. It waits for its command, which may ignore SIGTERM. After END_MOST_MS the recorder is killed, and the command
+ * goes on without it. */
 static void wait_for_recorder(struct follow *f)
 {
 	for (int i = 0; waitpid(f->recorder, &f->status, WNOHANG) == 0; i++) {

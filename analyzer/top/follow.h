@@ -30,12 +30,12 @@ int follow_store(struct follow *f, const char *store, struct diag *d);
 /* Looks for a newer trace.  Returns true if f->path has changed; f->before is the former one, and in a temporary folder the one before
  * that is removed. */
 bool follow_look(struct follow *f);
-/* Has the recorder of `tailor top` ended, with its host or because it could not begin? */
+/* Returns whether the recorder of `tailor top` has ended, with its host or because it could not begin. */
 bool follow_has_ended(struct follow *f);
-/* Returns the last line that a hidden recorder printed, in text, or "". */
+/* Returns the last line that a hidden recorder printed, or "". It stands in text, which holds the last bytes - 1 bytes of the output. */
 const char *follow_said(const struct follow *f, char *text, size_t bytes);
-/* Makes the recorder, if there is one, end this epoch, and copies the trace at f->path to a file of the working folder, whose name is
- * then in name. follow_look() finds the next epoch later.  Returns 0, or -errno with the reason in d. */
+/* Makes the recorder, if `tailor top` started one, end this epoch, and copies the trace at f->path to a file of the working folder, whose
+ * name is then in name. follow_look() finds the next epoch later. Returns 0, or -errno with the reason in d. This may take ten seconds. */
 int follow_keep(struct follow *f, char *name, size_t bytes, struct diag *d);
 /* Ends the recorder, and waits for it.  Processes to which it was attached go on, and a command that it runs gets SIGTERM.  Removes a
  * temporary folder. */

@@ -18,9 +18,14 @@ struct lines_head {
 	double from_s, to_s; /* seconds since the first sample of the trace; below 0: in the trace before it */
 };
 
-/* Each fills text[LINES_BYTES] with a line of at most p->columns columns. */
+/*
+ * Each of these functions fills text[LINES_BYTES] with a line of at most p->columns columns, or of 20 columns for a note on a narrower
+ * page.
+ */
 void lines_format_title(const struct page *p, const struct top_rows *rows, const struct lines_head *h, char *text);
-/* Formats the nth line of a note (rows.h), whose first word gets a capital.  Returns false if the note has fewer lines. */
+/*
+ * Formats the nth line of a note (rows.h), from 0 on. The first word of a note gets a capital. Returns false if the note has fewer lines.
+ */
 bool lines_format_note(const struct page *p, const char *note, int nth, char *text);
 void lines_format_path(const struct page *p, const struct lines_head *h, char *text);
 void lines_format_heading(const struct page *p, const struct top_rows *rows, char *text);

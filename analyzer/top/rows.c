@@ -27,7 +27,8 @@ struct asking {
 	bool failed;
 };
 
-/* Returns the column of the level that was asked for.  If the host declared no operators, or no queries, the level becomes functions. */
+/* Returns the column of the level that was asked for, and sets rows->level. If the host declared no operators, or no queries, the level
+ * becomes functions. */
 static enum table_column choose_column(struct asking *a, struct report *r)
 {
 	uint32_t plan = report_find_level(r, a->question->trace.level), level = plan;
@@ -201,8 +202,7 @@ static void add_sums(struct asking *a, struct report *r)
 	split_fini(&s);
 }
 
-/* Adds a row for a call of the tree, and below it rows for its callers, as far as their total is `least` or more and they are not too
- * deep. */
+/* Adds a row for a call of the tree, and below it rows for its callers whose total is `least` or more, down to CALLERS_DEEP levels. */
 #define CALLERS_DEEP 16
 static void add_callers_of(struct asking *a, struct report *r, const struct calltree *t, uint32_t call, double least)
 {

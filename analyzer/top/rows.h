@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the rows of a screen of `tailor top`: sums of the samples in an interval of a trace, by one of the levels below.  The same code
- * makes the same sums for `tailor report --from --to`.  Context: thread. */
+/* Makes the rows of a screen of `tailor top`, which are sums of the samples in an interval of a trace, by one of the levels below. The same
+ * code makes the same sums for `tailor report --from --to`. Context: thread. */
 #ifndef TAILOR_TOP_ROWS_H
 #define TAILOR_TOP_ROWS_H
 
@@ -65,8 +65,8 @@ struct top_question {
  */
 int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows, struct diag *d);
 void top_rows_fini(struct top_rows *rows);
-/* Adds the rows of an earlier interval, for the same question, if they have the same level and are no call tree.  If *rows has no
- * samples, it gets the earlier rows in any case.  Moves rows out of *earlier. */
+/* Adds the rows of an earlier interval, for the same question, if they have the same level, heading and event and are no call tree. If
+ * *rows has no samples and the earlier ones have, it gets the earlier rows in any case. Moves rows out of *earlier. */
 void top_rows_add(struct top_rows *rows, struct top_rows *earlier);
 
 enum top_sort { TOP_BY_SELF, TOP_BY_TOTAL, TOP_BY_NAME, TOP_NR_SORTS };

@@ -64,7 +64,7 @@ void screen_show(void)
 	refresh();
 }
 
-/* Is the other end of the terminal closed?  SIGHUP reports this only for the controlling terminal. */
+/* Returns whether the other end of the terminal is closed. SIGHUP reports this only for the controlling terminal. */
 static bool is_gone(void)
 {
 	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };

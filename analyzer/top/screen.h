@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws lines of text on a terminal, and reads keys.  Only this file uses ncurses.  Context: thread, one screen per process. */
+/* Draws lines of text on a terminal, and reads keys. Only screen.c uses ncurses. Context: thread, one screen per process. */
 #ifndef TAILOR_TOP_SCREEN_H
 #define TAILOR_TOP_SCREEN_H
 
@@ -13,7 +13,7 @@ enum screen_key {
 	SCREEN_GONE, /* the other end of the terminal is closed, so no more keys come */
 };
 
-/* Takes the terminal.  Returns 0, or -ENOTTY with the reason in d if its kind is unknown. screen_close() restores the terminal. */
+/* Takes the terminal. Returns 0, or -ENOTTY with the reason in d if curses does not know its kind. screen_close() restores the terminal. */
 int screen_open(struct diag *d);
 void screen_close(void);
 void screen_size(int *lines, int *columns);

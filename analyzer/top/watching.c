@@ -98,7 +98,7 @@ static bool keeps_messages(const struct watching *w)
 	return w->o->on_screen || !w->o->path;
 }
 
-/* Rounds down to milliseconds, so that --from and --to of a report with the printed times give the same rows. */
+/* Rounds down to milliseconds, so that --from and --to of a report with the printed times give the same rows. Negative times become 0. */
 static double whole_ms(double s)
 {
 	return s > 0 ? floor(s * 1000) / 1000 : 0;
@@ -135,8 +135,8 @@ static void add_epoch_before(struct watching *w, struct top_rows *rows, double e
 	top_rows_fini(&before);
 }
 
-/* Returns the time from which from_s and to_s count: the first sample of this epoch, or of the epoch before while this one has no
- * sample. */
+/* Returns the time from which from_s and to_s count, which is the first sample of this epoch, or of the epoch before while this one has no
+ * sample. Returns 0 if neither is known. */
 static uint64_t zero_ns(const struct watching *w)
 {
 	return w->first_ns ? w->first_ns : w->before_ns;
@@ -164,7 +164,8 @@ static int read_rows(struct watching *w, const char *path, bool live)
 	return status;
 }
 
-/* Sets from_s so that the window ends now, and begins no earlier than the epoch before. */
+/* Sets from_s so that the window ends now, and begins no earlier than the first sample of the epoch before, or of this one if there is none
+ * before. */
 static void set_window(struct watching *w)
 {
 	double now_s = zero_ns(w) ? since_s(clock_now_ns(), zero_ns(w)) : 0;
@@ -173,8 +174,8 @@ static void set_window(struct watching *w)
 	w->from_s = fmax(floor((now_s - w->o->window_s) * 1000) / 1000, least_s);
 }
 
-/* Reads the last seconds of the growing trace.  A new trace may be read twice at first, since the window can be placed only when the
- * trace's first sample is known.  Returns false if there is nothing to read yet. */
+/* Reads the last seconds of the growing trace, and sets *status to the exit status. A new trace may be read twice at first, since the
+ * window can be placed only when the trace's first sample is known. Returns false, without a status, if there is nothing to read yet. */
 static bool look_at_recording(struct watching *w, int *status)
 {
 	struct follow *f = w->follow;
@@ -465,9 +466,9 @@ static bool go_back(struct watching *w)
 }
 
 /*
- * Changes to the next level (by 1) or to the one before (by -1).  If the host has no operators or queries, functions are shown in their
- * place.  So the next level is that after the one that is shown, and the one before is that before the one that was asked for.  Otherwise a
- * key would show functions again.
+ * Changes to the next level (by 1) or to the one before (by -1). If the host has no operators or queries, functions are shown in their
+ * place. So the next level is that after the shown one, and the one before is that before the one that was asked for. Otherwise a key would
+ * show functions again.
  */
 static void change_level(struct watching *w, int by)
 {
@@ -563,7 +564,8 @@ static bool is_over(struct watching *w)
 	return stopped || (w->o->looks && w->looks >= w->o->looks) || (!w->o->path && follow_has_ended(w->follow));
 }
 
-/* Waits until the rows are to be read again, and handles keys. *anew: a key asks for it.  Returns false if the loop ends. */
+/* Waits until the rows are to be read again, and handles keys. *anew becomes true if a key asks for rows at once. Returns false if the loop
+ * ends. */
 static bool wait_for_next(struct watching *w, double seconds, bool *anew)
 {
 	uint64_t until_ns = clock_now_ns() + (uint64_t)(seconds * 1e9), now_ns;
@@ -634,8 +636,8 @@ static int watch_trace(struct watching *w)
 	}
 }
 
-/* Returns CMD_FAILED if the recorder ended before there was a sample, after its last message or an error if it has not printed one
- * itself.  Else returns CMD_DONE. */
+/* Returns CMD_FAILED if the recorder ended before there was a sample, and CMD_DONE otherwise. Before CMD_FAILED, prints the last message of
+ * a hidden recorder, or, if the recorder began a trace, that there was no sample. */
 static int end_of_recorder(struct watching *w)
 {
 	char text[1024];

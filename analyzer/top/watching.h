@@ -19,10 +19,10 @@ struct watching_options {
 	double speed; /* a complete trace is gone through so many times as fast as it was recorded; 0: not given */
 	uint32_t looks, rows; /* looks: how often rows are shown, 0 for no end; rows: 0 for all */
 	bool whole, json, on_screen;
-	bool may_wait; /* the interval becomes longer if reading the trace takes more than 1 % of a processor */
+	bool may_wait; /* the interval becomes longer if reading and showing the trace takes more than 1 % of a processor */
 };
 
-/* Runs until the user, the end of the host or the trace, or a signal ends it.  Returns the exit status. */
+/* Runs until the user, the end of the host or the trace, a signal, or the number of looks ends it. Returns the exit status. */
 int watching_run(const struct watching_options *o);
 
 #endif
