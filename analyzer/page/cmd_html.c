@@ -58,7 +58,7 @@ static error_t parse_html_option(int key, char *arg, struct argp_state *state)
 
 /*
  * Writes a trace into the page (take() of html_input_read()). The first one begins the page, because the page's title is known only then.
- * Returns -EPIPE if writing failed.
+ * Returns 0 or -errno, which is -EPIPE if the output could not be written.
  */
 static int put_trace(void *context, struct html_trace *t, const char *title)
 {
@@ -73,7 +73,7 @@ static int put_trace(void *context, struct html_trace *t, const char *title)
 
 /*
  * Writes a page with the data of the older page at path[0]. Returns -EINVAL if that is not a page, so that it is read as a trace. Otherwise
- * returns 0, and after an error, whose message was printed, sets *status.
+ * returns 0. After an error, whose message was printed, *status is set.
  */
 static int rebuild_old_page(const struct html_input *a, FILE *to, int *status)
 {

@@ -26,7 +26,10 @@ struct causes {
 	bool cycles; /* some event counts cycles, so stalls can be found */
 };
 
-/* Is the place in the code object or file of the function? Its address is one in the file if it is an image's, as that of hits. */
+/*
+ * Returns whether a place is in a function. For a function of an image, the place must be in the same file, and otherwise in the same code
+ * object.
+ */
 static bool place_is_in(const struct causes *c, const struct hot *h, const struct html_place *p)
 {
 	const struct model *m = c->t->report->model;
@@ -37,7 +40,7 @@ static bool place_is_in(const struct causes *c, const struct hot *h, const struc
 	return h->image ? code->kind == CODE_IMAGE && code->file && code->file == h->place.code->file : code == h->place.code;
 }
 
-/* Find the block of each place in the function. Return false if there is none, or if all such work took too long. */
+/* Finds the block of each place in the function. Returns false if no place has one, or if the budget of the trace is exceeded. */
 static bool find_blocks_of_places(struct causes *c, const struct hot *h, const struct graph *f)
 {
 	const struct step *end = &f->step[f->nr_steps - 1];
@@ -99,7 +102,10 @@ static void put_arcs(const struct graph *f, FILE *to)
 	fputc(']', to);
 }
 
-/* Write a function that has blocks with samples. Numbers of blocks begin at 0 in each function, so that they are small. */
+/*
+ * Writes a function if some of its blocks have samples and BLOCKS_MAX is not exceeded. Arcs number the blocks of each function from 0, so
+ * that the numbers are small.
+ */
 static void put_function(struct causes *c, const struct hot *h, const struct hit *hit)
 {
 	int nr_steps;

@@ -14,7 +14,7 @@ static uint32_t bytes_for_number(uint64_t most)
 	return most < 1u << 8 ? 1 : most < 1u << 16 ? 2 : most <= UINT32_MAX ? 4 : 8;
 }
 
-/* Write a column of the p.nr numbers in c->number, or give it to c->keep(). An error is kept in c->error, and nothing more is written
+/* Writes a column of the p.nr numbers in c->number, or gives it to c->keep(). An error is kept in c->error, and nothing more is written
  * then. */
 static void write_column(struct html_columns *c, const char *name, const char *key_name, struct planes p)
 {
@@ -63,8 +63,8 @@ static void write_u32_column(struct html_columns *c, const char *name, const uin
 	write_column(c, name, "", (struct planes){ .kind = kind, .nr = nr });
 }
 
-/* Write the addresses of memory accesses, each as the difference to the last one of its place, because an instruction mostly touches memory
- * near its last access. Write nothing if there are none. */
+/* Writes the addresses of memory accesses, each as the difference to the last one of its place, because an instruction mostly touches
+ * memory near its last access. Writes nothing if there are none. */
 static void write_addresses(struct html_columns *c, const struct html_rows *r)
 {
 	uint64_t *last = malloc(((size_t)r->nr_places + 1) * sizeof(*last));
@@ -82,8 +82,8 @@ static void write_addresses(struct html_columns *c, const struct html_rows *r)
 	free(last);
 }
 
-/* Does any frame have a caller, so that stacks were recorded? Inlined functions, ends of truncated stacks, and the instruction at which the
- * kernel was entered do not count, because samples without a stack have them, too. */
+/* Returns whether any frame has a caller, so that stacks were recorded. Inlined functions, ends of truncated stacks, and the instruction at
+ * which the kernel was entered do not count, because samples without a stack have them, too. */
 static bool any_stack(const struct stacks *s)
 {
 	for (uint32_t i = 1; i < s->nr; i++) {

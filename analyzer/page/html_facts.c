@@ -112,7 +112,7 @@ static void write_code_json(const struct model *m, FILE *to)
 	fputs("},\n", to);
 }
 
-/* Write the sentences without which the rest would be misread, with which reports begin, too. */
+/* Writes the sentences without which the rest would be misread. Reports begin with them, too. */
 static void write_first_json(const struct warnings *w, FILE *to)
 {
 	const struct warning *first;
@@ -181,7 +181,7 @@ static void write_methods_json(FILE *to)
 	fputs(",\n", to);
 }
 
-/* Does the column of weights have the weights themselves? */
+/* Returns whether the column of weights has the weights themselves, and not their numbers in a list. */
 static bool has_weight_numbers(const struct html_columns *c)
 {
 	for (uint32_t i = 0; i < c->nr; i++)

@@ -12,7 +12,7 @@
 
 #define PARTS_MAX (4u << 20) /* most parts of executions; with more of them, the list is cut, and "complete" is false */
 
-/* Write a number if JavaScript's numbers hold it exactly, or else a string. */
+/* Writes a number as such if JavaScript's numbers hold it exactly, or else as a string. */
 static void put_count(uint64_t v, FILE *to)
 {
 	fprintf(to, v < 1ull << 53 ? "%" PRIu64 : "\"%" PRIu64 "\"", v);
@@ -100,8 +100,8 @@ static bool put_part(void *context, uint32_t component, uint32_t variable, uint6
 	return ++s->total < PARTS_MAX;
 }
 
-/* Write the executions of components: "component, variable, ...", and then "component, count, ...". Return false if there are more parts
- * than PARTS_MAX. */
+/* Writes the executions of components: "component, variable, ...", and then "component, count, ...". Returns false if the list was cut at
+ * PARTS_MAX. */
 static bool put_executions(struct report *r, const struct frequencies *f, FILE *to)
 {
 	struct parts s = { .to = to };

@@ -95,7 +95,7 @@ int html_input_read(struct html_input *s, uint32_t number, int (*take)(void *con
 
 		ret = html_pairs_keep(&s->pairs, &session.report, number);
 		ret = ret ? ret : take(context, &t, s->title ? s->title : command && *command ? without_folder(command) : t.path);
-		if (ret && ret != -EPIPE) /* for -EPIPE, run_html() reports the error of the output file */
+		if (ret && ret != -EPIPE) /* run_html() reports the error of the output file (-EPIPE) */
 			message_print("%s: %s", t.path, strerror(-ret));
 		*taken = ret == 0;
 		status = reading_command_close(&session, ret ? CMD_FAILED : CMD_DONE);

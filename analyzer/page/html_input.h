@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The input of `html` and `serve`: one trace or two, and the parts of them that a page has. Context: thread. */
+/* The input of `html` and `serve` is one trace or two, and the parts of them that a page has. Context: thread. */
 #ifndef TAILOR_HTML_INPUT_H
 #define TAILOR_HTML_INPUT_H
 
@@ -24,7 +24,7 @@ extern const struct argp html_input_argp;
  */
 int html_input_read(struct html_input *s, uint32_t number, int (*take)(void *context, struct html_trace *t, const char *title),
 		     void *context, bool *taken);
-/* Does this build of tailor have a page to write? If not, a message on stderr says why. */
+/* Returns whether this build of tailor has a page to write. If it has none, a message on stderr says why. */
 bool html_input_has_page(void);
 
 #endif

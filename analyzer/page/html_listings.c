@@ -17,8 +17,8 @@
 #define ARROWS_MAX 3000
 #define STEPS_AN_ARROW 32
 
-/* Write the source file of each instruction, as an index in the list of files that follows. Instructions of inlined functions come from
- * other files than the function. */
+/* Writes the source file of each instruction, as an index in the list of files that follows, or -1 if it is unknown or beyond FILES_MAX.
+ * Instructions of inlined functions come from other files than the function. */
 static void put_files_of_steps(const struct step *s, int nr, FILE *to)
 {
 	const char *file[FILES_MAX];
@@ -42,8 +42,8 @@ static void put_files_of_steps(const struct step *s, int nr, FILE *to)
 	fputc(']', to);
 }
 
-/* Write how often instructions ran. An instruction has a component, whose frequency html_put_flow() writes, or a count that the host made
- * at the instruction itself. */
+/* Writes what says how often instructions ran. This is the component of each instruction, whose frequency html_put_flow() writes, and the
+ * counts that the host made at instructions themselves. */
 static void write_executions(struct report *r, const struct hot *h, const struct step *s, int nr, FILE *to)
 {
 	const struct frequencies *f = frequencies_of_report(r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the page of `tailor html`: one or two traces as one file that a browser opens, with nothing fetched from elsewhere. The page makes
- * all sums itself, by the sample table compiled to WebAssembly. These files write the columns of that table, and the facts that their
- * numbers refer to. Context: thread.
+ * Writes the page of `tailor html`, which is one or two traces as one file that a browser opens, with nothing fetched from elsewhere. The
+ * page makes all sums itself, by the sample table compiled to WebAssembly. These files write the columns of that table, and the facts that
+ * their numbers refer to. Context: thread.
  */
 #ifndef TAILOR_HTML_PAGE_H
 #define TAILOR_HTML_PAGE_H
@@ -30,25 +30,25 @@ struct html_trace {
 	size_t source_bytes; /* most bytes of texts of source files */
 };
 
-/* Ask for what the page needs, before the samples are read. Return 0 or -ENOMEM. */
+/* Asks for what the page needs, before the samples are read. Returns 0 or -ENOMEM. */
 int html_trace_ask(struct html_trace *t, struct report *r);
-/* Write the trace's data after the samples were read. Return 0 or -errno. */
+/* Writes the trace's data after the samples were read. Returns 0 or -errno. */
 int html_trace_write(struct html_trace *t, FILE *to);
 void html_trace_fini(struct html_trace *t);
 
-/* Does this build have the page? It has none if esbuild or clang was missing when it was made. */
+/* Returns whether this build has the page. It has none if esbuild or clang was missing when it was made. */
 bool html_is_built(void);
 /* The text by which a file is recognized as a page of `tailor html`, so that it may be replaced. */
 extern const struct output_form html_output_form;
 
-/* Write what stands before the data in the page, and after it. title is escaped. served: the number of traces whose data stay with the
- * server that sends the page, which the page asks for them; 0: the data are in the page. */
+/* html_put_head() writes what stands before the data in the page, and html_put_tail() what stands after it. title is escaped. served: the
+ * number of traces whose data stay with the server that sends the page, which the page asks for them; 0: the data are in the page. */
 void html_put_head(FILE *to, const char *title, uint32_t served);
-/* Write the Content-Security-Policy, which limits what scripts of the page may do. served: they may ask the page's server. */
+/* Writes the Content-Security-Policy, which limits what scripts of the page may do. served: they may ask the page's server. */
 void html_put_policy(FILE *to, bool served);
 void html_put_tail(FILE *to);
-/* Read the data of a file of `tailor html`, which are *nr bytes, and its title. The caller frees *data. Return 0, -EINVAL if the file is no
- * HTML page, -EBADMSG if it has no such data, or another -errno. */
+/* Reads the data of a file of `tailor html`, which are *nr bytes, and its title. The caller frees *data. Returns 0, -EINVAL if the file
+ * cannot be opened or is no HTML page, -EBADMSG if it has no such data, or another -errno. */
 int html_read_data(const char *path, char **data, size_t *nr, char title[256]);
 
 /* ------------------------------------------------------------------------------------------- parts of the facts (JSON) */
@@ -74,7 +74,7 @@ struct html_columns {
 	int error;
 };
 
-/* Write all columns of the table and of the tree of stacks as c says, and fill in c->column. Return 0 or -errno. */
+/* Writes all columns of the table and of the tree of stacks as c says, and fills in c->column. Returns 0 or -errno. */
 int html_columns_write(struct html_columns *c, const struct html_trace *t);
 
 void html_put_facts(const struct html_trace *t, const struct html_columns *c, FILE *to);
@@ -84,7 +84,7 @@ void html_put_sources(const struct html_trace *t, FILE *to);
 void html_put_listings(const struct html_trace *t, FILE *to);
 void html_put_causes(const struct html_trace *t, FILE *to); /* Write the basic blocks of functions. */
 void html_put_flow(const struct html_trace *t, FILE *to); /* Write flows and counts, or nothing if the host does not count. */
-/* Write a few tables as HTML, for a browser that cannot run the page. */
+/* Writes a few tables as HTML, for a browser that cannot run the page. */
 void html_put_plain(const struct html_trace *t, FILE *to);
 
 #endif

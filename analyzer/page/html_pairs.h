@@ -27,8 +27,8 @@ void html_pairs_ask(struct html_pairs *p, struct report *r);
 /* Store the entries of trace `number` (0, then 1) after its samples were read. After the second one, the pairs are made. Return 0 or
  * -ENOMEM. */
 int html_pairs_keep(struct html_pairs *p, struct report *r, uint32_t number);
-/* Write the pairs of functions and of the levels that both traces have: "pairs":[{"level":null or its name,"first":[numbers of entries, or
- * -1],"second":[...],"alike":[0 or 1]},...]. alike is 1 if the names of a pair differ. */
+/* Writes the pairs of functions and of the levels that both traces have: "pairs":[{"level":null or its name,"first":[numbers of entries, or
+ * -1],"second":[...],"alike":[0 or 1]},...]. alike is 1 if the names of a pair differ. Called after html_pairs_keep() for both traces. */
 void html_pairs_put(const struct html_pairs *p, FILE *to);
 void html_pairs_fini(struct html_pairs *p);
 

@@ -23,7 +23,10 @@ static void fingerprint(const uint64_t *word, uint32_t nr, uint64_t out[2])
 	}
 }
 
-/* Is the code object generated code? The report's first sentences and `--view code` use the same definition. */
+/*
+ * Returns whether the code object (1 + its number, or 0) is generated code. The report's first sentences and `--view code` use the same
+ * definition.
+ */
 static bool code_is_generated(const struct model *m, uint32_t number)
 {
 	const struct code *c = number && number <= m->codes.nr ? m->codes.at[number - 1] : NULL;
@@ -63,9 +66,9 @@ static uint32_t find_or_add_way(struct html_rows *r, const struct model *m, cons
 #define EXACT_IN_JSON ((1ull << 52) - 1)
 
 /*
- * Return the address by which places are told apart. It is that of the instruction in generated code, and the address in the file if the
- * trace has the file's code there, or if the sample touched memory (touches), because an instruction has an order of accesses. In other
- * code it is 0, unless the sample touched memory.
+ * Returns the address by which places are told apart. In generated code, it is that of the instruction. In a file, it is the address there
+ * if the trace has the code at it, or if the sample touched memory (touches), because the order of accesses is found by instruction. In
+ * unknown code, it is that of the instruction if the sample touched memory. Otherwise it is 0.
  */
 static uint64_t address_of_place(const struct code *code, uint64_t ip, bool touches)
 {

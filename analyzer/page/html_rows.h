@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps the sample table in the form of a page. Values that many rows share are stored once: method, reason, mode, share and components of
- * a row are its way. Function, line, image and code are its place, as well as its instruction where places are told apart by that. Context:
- * thread.
+ * Keeps the sample table in the form of a page. Values that many rows share are stored once. The way of a row is its method, reason, mode,
+ * share and components. Its place is its function, line, image and code, as well as its instruction where places are told apart by that.
+ * Context: thread.
  */
 #ifndef TAILOR_HTML_ROWS_H
 #define TAILOR_HTML_ROWS_H
@@ -50,9 +50,9 @@ struct html_rows {
 	struct hash_map way_of, place_of, weight_of;
 };
 
-/* The callback for report_add_callback(), which adds the rows. Return 0 or -ENOMEM. */
+/* The callback for report_add_callback(), which adds the rows. Returns 0 or -ENOMEM. */
 int html_rows_add(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
-/* Sort rows by time, and renumber ways, places and weights so that those of most rows have the smallest numbers. Return 0 or -ENOMEM. */
+/* Sorts rows by time, and renumbers ways, places and weights so that those of most rows have the smallest numbers. Returns 0 or -ENOMEM. */
 int html_rows_settle(struct html_rows *r);
 void html_rows_fini(struct html_rows *r);
 

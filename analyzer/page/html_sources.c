@@ -56,7 +56,7 @@ static void put_numbers(const char *key, const uint32_t *number, size_t nr, FILE
 	fputc(']', to);
 }
 
-/* Set the number of each line of a text: its component, or its index in the table of lines. Return false if none has one. */
+/* Sets the number of each line of a text, which is its component, or its index in the table of lines. Returns false if none has one. */
 static bool number_lines(const struct report *r, const struct source *s, uint32_t *number)
 {
 	const bool components = s->level < LEVELS_MAX;
