@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps places among a server's connections free for clients that know its token.  A connection that has not shown the token is ended after
- * five seconds, and the oldest such connection at once if they take more than half of the places.  Context: any thread; the functions lock.
+ * Keeps places among a server's connections free for clients that know its token. A connection that has not shown the token within five
+ * seconds is ended, and the oldest such connection at once if they take more than half of the places. Context: any thread; the functions
+ * lock.
  */
 #ifndef TAILOR_CONNECTIONS_H
 #define TAILOR_CONNECTIONS_H
@@ -24,7 +25,7 @@ struct connections {
 	struct connection of[CONNECTIONS_MAX];
 };
 
-/* Adds a connection.  Returns NULL if all places are taken. */
+/* Adds a connection, and ends the oldest one without the token if there are too many of these. Returns NULL if all places are taken. */
 struct connection *connections_add(struct connections *c, int fd);
 /* Notes that a connection has shown the token, so that it is not ended. */
 void connections_know(struct connections *c, struct connection *one);

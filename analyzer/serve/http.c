@@ -150,7 +150,7 @@ static enum MHD_Result answer_questions(const struct server *s, struct MHD_Conne
 
 /* ------------------------------------------------------------------------------------------------------------ requests */
 
-/* Does text begin with the token?  All digits are compared, so that the time does not tell how many agree. */
+/* Returns whether text begins with the token. All digits that text has are compared, so that the time does not tell how many agree. */
 static bool is_token(const char *text, const char *token)
 {
 	unsigned char differ = 0;
@@ -163,8 +163,8 @@ static bool is_token(const char *text, const char *token)
 	return differ == 0;
 }
 
-/* Is the request from a page of this server?  A page of another site can send requests here, also by a host name of its own for this
- * address, but it cannot choose these two headers. */
+/* Returns whether the request is from a page of this server. A page of another site can send requests here, also by a host name of its own
+ * for this address, but it cannot choose the headers Host and Origin. */
 static bool request_is_same_origin(const struct server *s, struct MHD_Connection *c)
 {
 	const char *host = mhd.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host");
@@ -235,7 +235,8 @@ handle_whole_request(const struct server *s, struct MHD_Connection *c, const cha
 	return answer_questions(s, c, t, r);
 }
 
-/* Appends data to the question.  If the question is too long, the rest is still read, but discarded, so that a refusal can be sent. */
+/* Appends data to the question. If the question is too long, the rest is still read, but discarded, so that a refusal can be sent. Returns
+ * MHD_NO, which ends the connection, if memory runs out. */
 static enum MHD_Result take_upload(struct request *r, const char *data, size_t *nr)
 {
 	if (r->nr + *nr > QUESTION_BYTES_MAX)

@@ -189,7 +189,7 @@ static int assign_filter_bit(struct asking *a, uint32_t number, const struct que
 		if (!filter_bit_is_wanted(a, number, i) && (oldest == SERVED_FILTERS || b->used < s->bit[oldest].used))
 			oldest = i;
 	}
-	a->bit[number] = (uint16_t)(1u << oldest); /* a bit is always found, since a question has at most SERVED_FILTERS filters */
+	a->bit[number] = (uint16_t)(1u << oldest); /* a bit is always found, since a request has at most SERVED_FILTERS filters */
 	if (f->kind == QUESTIONS_SETS)
 		walk_sets(threads, s->fails, s->cross.nr, a->bit[number], f->set, f->nr_sets);
 	else
@@ -199,8 +199,8 @@ static int assign_filter_bit(struct asking *a, uint32_t number, const struct que
 	return 0;
 }
 
-/* Reads `except`, and returns the bits of fails[] that do not count, including those of other pages' filters. *first, *end: the rows in
- * the time range, or all rows. */
+/* Reads `except`, and returns the bits of fails[] that do not count, which are also those of other pages' filters. [*first, *end) becomes
+ * the rows in the time range, or all rows. */
 static uint16_t read_excepted_filters(struct asking *a, uint32_t *first, uint32_t *end)
 {
 	const uint32_t except = read_question_word(&a->w);

@@ -65,7 +65,7 @@ const struct served_column *served_find(const struct served *s, const char *name
 	return NULL;
 }
 
-/* Makes the crossfilter over all rows, in the same way as web/table.js does in a page. */
+/* Makes the crossfilter over all rows, in the same way as web/table.js does in a page. Returns 0 or -ENOMEM. */
 static int make_crossfilter(struct served *s, const struct html_rows *r, bool numbered)
 {
 	const struct served_column *way = served_find(s, "way"), *weight = served_find(s, "weight");
