@@ -12,11 +12,17 @@
 
 struct budget; /* bounds the comparisons; once it is exceeded, nothing more is found */
 
-/* Sets the ids of queries, nodes and stages, which are hashes of names and texts, and so are equal in all executions of a plan. */
+/*
+ * Sets the ids of queries, nodes and stages, which are hashes of names and texts, and so are equal in all executions of a plan as long as
+ * the budget is not exceeded.
+ */
 void spark_identify(struct spark_log *l, struct budget *b);
 /* Returns the prefix of the names that a node's variables and methods have in generated code, in out or static; NULL if it has none. */
 const char *spark_prefix_of_node(const struct spark_node *n, char out[64]);
-/* Have the stage's tasks updated that metric of the node? metric "": any metric.  Returns false also if the budget is exceeded. */
+/*
+ * Returns whether the stage's tasks have updated that metric of the node. metric "": any metric. Returns false also if the budget is
+ * exceeded.
+ */
 bool spark_node_is_in_stage(const struct spark_stage *s, const struct spark_node *n, const char *metric, struct budget *b);
 /* Returns 1 + index of the only node of a kind that the stage works on, or 0 if there is none or there are several. */
 uint32_t spark_node_of_kind(const struct spark_query *q, const struct spark_stage *s, enum spark_kind kind, struct budget *b);

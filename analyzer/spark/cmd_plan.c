@@ -71,7 +71,7 @@ static void print_counts(const struct arguments *a, const struct spark_log *l, c
 		       (unsigned long long)l->bad_lines);
 }
 
-/* Adds the plans to the trace.  If this fails, the trace is cut to the size that it had. */
+/* Adds the plans to the trace. If writing fails, the trace is cut to the size that it had. Returns 0, or -errno with the reason in d. */
 static int write_plan(const struct arguments *a, struct trace_reader *t, const struct model *m, const struct spark_log *l,
 		      const struct spark_run *run, uint32_t nr, const struct spark_works *works, struct spark_counts *counts,
 		      struct diag *d)

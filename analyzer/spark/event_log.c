@@ -236,7 +236,7 @@ bool spark_name_is_of_python(const char *name)
 	return strstr(name, "Python") || strstr(name, "Pandas") || strstr(name, "InArrow");
 }
 
-/* Does one of the RDDs run Python functions?  Its name (PythonRDD) says so, or its scope, the node that it was made for
+/* Returns whether one of the RDDs runs Python functions. Its name (PythonRDD) says so, or its scope, which is the node that it was made for
  * (BatchEvalPython). */
 static bool computes_python(const json_t *rdds)
 {

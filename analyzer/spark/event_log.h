@@ -80,13 +80,14 @@ struct spark_log {
 #define SPARK_DEPTH_MAX 1000
 
 /* Reads a log. path: a file, a folder with files events_N_*, or a folder with several logs (folders eventlog_v2_*, else files), of which
- * the last one by name is read.  Returns 0, or -errno with the reason in d.  Call spark_log_fini() in any case. */
+ * the last one by name is read. Returns 0, or -errno with the reason in d: -EBADMSG if it is compressed or has no event of a query, stage
+ * or task, -E2BIG if the budget is exceeded. Call spark_log_fini() in any case. */
 int spark_log_read(struct spark_log *l, const char *path, struct budget *b, struct diag *d);
 void spark_log_fini(struct spark_log *l);
 /* Reads one line.  Returns false if it does not begin like an event and is not empty, or if it is an event that is kept but no JSON.
  * Events of other kinds are ignored without parsing them. */
 bool spark_log_read_line(struct spark_log *l, const char *line, size_t bytes);
-/* Does a node or an RDD of that name run functions in Python workers? */
+/* Returns whether a node or an RDD of that name runs functions in Python workers. */
 bool spark_name_is_of_python(const char *name);
 /* Sets *value to the last value of an accumulator.  Returns false if it is unknown. */
 bool spark_log_value(const struct spark_log *l, uint64_t accumulator, uint64_t *value);

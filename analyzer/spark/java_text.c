@@ -34,7 +34,7 @@ bool spark_text_has_prefixes(const char *text, size_t bytes, const struct spark_
 	return true;
 }
 
-/* Is a word an operator's mark PREFIX_c_NUMBER?  Those of the stage itself and of its inputs do not count. */
+/* Returns whether a word is an operator's mark PREFIX_c_NUMBER. Those of the stage itself and of its inputs do not count. */
 static bool is_operator_mark(const char *word, size_t bytes)
 {
 	const char *mark = memmem(word, bytes, "_c_", 3);
@@ -72,8 +72,8 @@ static uint32_t distance(uint32_t a, uint32_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Has the text marks for all nr operators in the pipeline whose rows it returns?  The largest N of a mark wholestagecodegen_c_N is the
- * number of operators above the source.  The source is an operator, too, unless the text has an input. */
+/* Returns whether the text has marks for all nr operators in the pipeline whose rows it returns. The largest N of a mark
+ * wholestagecodegen_c_N is the number of operators above the source. The source is an operator, too, unless the text has an input. */
 static bool has_whole_pipeline(const char *text, size_t bytes, uint32_t nr)
 {
 	static const char input[] = "inputadapter_c_0", output[] = "wholestagecodegen_c_";
@@ -90,7 +90,7 @@ static bool has_whole_pipeline(const char *text, size_t bytes, uint32_t nr)
 	return above + (memmem(text, bytes, input, strlen(input)) ? 0 : 1) == nr;
 }
 
-/* Prefixes with the same number of marks in both texts do not count. */
+/* In the comparison with the plan, prefixes with the same number of marks in both texts do not count. */
 bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, size_t other_bytes, const struct spark_prefix *prefix,
 			  uint32_t nr, const uint32_t *parentheses)
 {

@@ -20,16 +20,16 @@ struct spark_prefix {
 
 /* Returns the number in the name of the text's iterator class, which is that of the WholeStageCodegen, or 0 if there is none. */
 uint32_t spark_text_codegen(const char *text, size_t bytes);
-/* Has the text names with each of these prefixes? */
+/* Returns whether the text has names with each of these prefixes. */
 bool spark_text_has_prefixes(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr);
-/* Has the text a mark of an operator with another prefix?  A mark is a comment such as filter_c_2, which Spark writes if
+/* Returns whether the text has a mark of an operator with another prefix. A mark is a comment such as filter_c_2, which Spark writes if
  * spark.sql.codegen.comments is set. */
 bool spark_text_has_other_operators(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr);
 /*
- * Is `text` clearly likelier than `other` to be the text of a WholeStageCodegen?  It is if it alone has as many operators in its last
- * pipeline as the plan (nr).  If both or neither has, the numbers of expressions decide: an expression has a mark in the text, and in most
- * cases a "(" in the plan. parentheses: number of "(" in the plan, per prefix; operators with one prefix are counted together, at the first
- * of them.
+ * Returns whether `text` is clearly likelier than `other` to be the text of a WholeStageCodegen. It is if it alone has as many operators in
+ * its last pipeline as the plan (nr). If both or neither has, the numbers of expressions decide: an expression has a mark in the text, and
+ * in most cases a "(" in the plan. parentheses: number of "(" in the plan, per prefix; operators with one prefix are counted together, at
+ * the first of them.
  */
 bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, size_t other_bytes, const struct spark_prefix *prefix,
 			  uint32_t nr, const uint32_t *parentheses);

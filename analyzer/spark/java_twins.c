@@ -67,7 +67,8 @@ static const char *mark_of_line(const char *line, size_t bytes, size_t *word_byt
 	return *number < 0 ? NULL : word;
 }
 
-/* Is this the prefix of a sink, which ends a pipeline?  A sink is the stage, or an operator that collects all rows. */
+/* Returns whether this is the prefix of a sink, which ends a pipeline. A sink is the stage, or an operator that collects all rows and is
+ * not the lowest one. */
 static bool is_sink(const struct spark_twins *t, const char *prefix, size_t bytes)
 {
 	if (bytes == strlen("wholestagecodegen") && memcmp(prefix, "wholestagecodegen", bytes) == 0)
@@ -109,7 +110,8 @@ static const char *find_source(const struct spark_twins *t, const char *text, si
 	return at;
 }
 
-/* Finds the marks.  The first mark of a sink after the source belongs to the lowest operator that consumes rows. */
+/* Finds the marks. The first mark of a sink after the source belongs to the lowest operator that consumes rows. Without a source, there are
+ * no marks. */
 static void find_marks(struct spark_twins *t, const char *text, size_t bytes)
 {
 	size_t n, word_bytes, prefix_bytes;

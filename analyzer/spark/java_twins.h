@@ -24,7 +24,10 @@ struct spark_twins {
 	struct hash_map of_name;
 };
 
-/* Can twins of this prefix be told apart?  Only filters, projections and broadcast hash joins can.  An aggregation ends the chain. */
+/*
+ * Returns whether twins of this prefix can be told apart. Only filters, projections and broadcast hash joins can. An aggregation ends the
+ * chain.
+ */
 bool spark_prefix_has_twins(const char *prefix);
 /* Returns 1 + index of the first operator that has the prefix of prefix[i]. */
 uint32_t spark_first_of_prefix(const struct spark_prefix *prefix, uint32_t i);

@@ -70,7 +70,7 @@ static inline uint32_t take_number(const char *at, const char *end, size_t *digi
 	return number;
 }
 
-/* Does a line begin a method or an inner class of the generated class? */
+/* Returns whether a line begins a method or an inner class of the generated class. */
 static inline bool line_defines(const char *line, size_t bytes)
 {
 	return bytes && line[bytes - 1] == '{' &&

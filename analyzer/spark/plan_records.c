@@ -15,7 +15,8 @@
 #define LEVEL_TASK 0x53500003u
 #define LEVEL_OPERATOR 0x53500004u
 #define LEVEL_JAVA 0x53500005u
-/* all handles of marks begin with this, since the executors of an application share them */
+/* All handles of marks have these bits. TRACE_MARK_OF_NO_HOST makes them valid in all processes, since an application may have several
+ * executors. */
 #define HANDLE (TRACE_MARK_OF_NO_HOST | 0x5350000000000000ull)
 #define HANDLE_TASK (HANDLE | 1ull << 40)
 #define HANDLE_WORK (HANDLE | 1ull << 41)
@@ -201,8 +202,8 @@ static bool are_equal(const struct source *a, const struct source *b)
 	return a->text_bytes == b->text_bytes && memcmp(a->text, b->text, a->text_bytes) == 0;
 }
 
-/* Returns how well source i fits a WholeStageCodegen: 1 + how many of the plan's numbers are in it.  Returns 0 if it has another number,
- * lacks names of an operator, or has marks of other operators, or if the budget is exceeded. */
+/* Returns how well source i fits a WholeStageCodegen, which is 1 + how many of the plan's numbers are in it. Returns 0 if it is of a
+ * WholeStageCodegen with another number, lacks names of an operator, or has marks of other operators, or if the budget is exceeded. */
 static uint32_t fit_of_text(struct output *o, const struct spark_query *q, uint32_t at, const struct generated *g, uint32_t i)
 {
 	const struct source *s = &o->m->sources.at[i];
@@ -282,7 +283,7 @@ static void put_text(struct output *o, const struct spark_query *q, uint32_t at,
 		  .name = trace_string(name), .text = { g->text->text, g->text->text_bytes });
 }
 
-/* Adds an entry for each range of lines that belong to one operator. */
+/* Adds an entry for each range of lines that belong to one component. */
 static void add_lines(const struct generated *g, struct trace_plan_code_entry *entry, uint32_t *nr)
 {
 	for (uint32_t i = 0; i < g->nr_lines; i++) {
@@ -331,8 +332,8 @@ static void put_codegen_stage(struct output *o, const struct spark_query *q, con
 	free(g);
 }
 
-/* Is the number of a WholeStageCodegen unique in its plan?  Then its class name alone identifies it, and the stage need not have updated
- * its accumulators, which Spark omits if their value is 0 ms. */
+/* Returns whether the number of a WholeStageCodegen is unique in its plan. Then its class name alone identifies it, and the stage need not
+ * have updated its accumulators, which Spark omits if their value is 0 ms. */
 static bool codegen_number_is_unique(const struct spark_query *q, uint32_t at)
 {
 	for (uint32_t i = 0; i < q->nr_nodes; i++)

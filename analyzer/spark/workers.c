@@ -49,8 +49,8 @@ struct stretch {
 	uint64_t from_ns;
 };
 
-/* Finds the stage that runs alone at each time.  An interval begins when another stage runs alone, or when a second one begins.  It goes
- * on while no stage runs, since workers have nothing to do then. */
+/* Finds the stage with Python functions that runs alone at each time. An interval begins when another stage runs alone, or when a second
+ * one begins. It goes on while no stage runs, since workers have nothing to do then. */
 static struct stretch *find_stretches(const struct spark_log *l, const struct model *m, uint32_t *nr)
 {
 	uint32_t *running = calloc((size_t)l->nr_stages + 1, sizeof(*running)), nr_steps, nr_running = 0;
