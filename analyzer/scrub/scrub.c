@@ -118,7 +118,7 @@ static enum rule rule_of_field(uint32_t id, int field)
 	return AS_IT_IS;
 }
 
-/* Copy the bytes of a value to s->text, with room for another byte, where they can be changed.  Returns s->text, or NULL with s->error set
+/* Copies the bytes of a value to s->text, where they can be changed, with room for another byte. Returns s->text, or NULL with s->error set
  * if memory runs out. */
 static char *copy_value_to_buffer(struct scrubbing *s, const struct trace_value *v)
 {
@@ -197,8 +197,8 @@ static void put_scrubbed_list(struct scrubbing *s, const struct trace_value *v, 
 }
 
 /*
- * Copy the functions of the kernel, which are [address, bytes, name, module] each.  The kernel's own names are public.  Names in modules
- * and BPF programs, and of these, may be confidential, so the option names drops them.
+ * Copies the functions of the kernel, which are [address, bytes, name, module] each. The kernel's own names are public. Names of modules
+ * and BPF programs, and of functions in them, may be confidential, so the option names drops them.
  */
 static void put_kernel_functions(struct scrubbing *s, const struct trace_value *v)
 {
@@ -369,8 +369,8 @@ static bool add_frame_to_chain(void *context, const struct unwind_frame *f)
 	return true;
 }
 
-/* Set the call chains of a block's samples: those of samples with stack bytes are unwound, and those of others are copied.  Returns false
- * if memory for the lengths runs out.  If it runs out for addresses, chains end early. */
+/* Sets the call chains of a block's samples. Those of samples with stack bytes are unwound, and those of others are copied. Returns false
+ * if memory runs out. */
 static bool unwind_block(struct scrubbing *s, struct sample_block *b, struct chains *c)
 {
 	c->length = calloc((size_t)b->nr + 1, sizeof(*c->length));

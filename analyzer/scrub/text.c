@@ -126,8 +126,8 @@ size_t scrub_name(char *text, size_t bytes)
 	return path + scrub_path(text + path, bytes - path);
 }
 
-/* Do the bytes look like a compressed section?  Such a section begins with an Elf64_Chdr and zlib's header or zstd's magic number, or, in
- * the older form, with "ZLIB". */
+/* Returns whether the bytes look like a compressed section. Such a section begins with an Elf64_Chdr and zlib's header or zstd's magic
+ * number, or, in the older form, with "ZLIB". */
 static bool is_compressed(const char *bytes, size_t nr)
 {
 	Elf64_Chdr h;
@@ -141,7 +141,7 @@ static bool is_compressed(const char *bytes, size_t nr)
 	return ((zlib || zstd) && h.ch_reserved == 0) || memcmp(bytes, "ZLIB", 4) == 0;
 }
 
-/* Is the last part of a path the name of a source file, by its extension, so that it is no directory? */
+/* Returns whether the last part of a path is the name of a source file, by its extension, so that it is no directory. */
 static bool is_source_file(const char *name, size_t bytes)
 {
 	static const char *const ends[] = { "c",  "C",	"cc", "cpp", "cxx", "h",  "hh", "hpp", "hxx", "inc", "ipp", "s", "S",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Serves pages by HTTP on the loopback interface, for `tailor serve`, to requests with the random token of its address.  Only this file
- * uses libmicrohttpd.  The library is loaded when it is needed, since it brings a library for TLS that no other command should wait for.
+ * Serves pages by HTTP on the loopback interface, for `tailor serve`, to requests with the random token of its address. Only http.c
+ * uses libmicrohttpd. The library is loaded when it is needed, since it brings a library for TLS that no other command should wait for.
  *
  *   GET  /TOKEN/                  the page
  *   GET  /TOKEN/facts/TRACE       names for the numbers in columns of trace 0 or 1, as JSON

@@ -5,7 +5,7 @@
 
 #define BLOCK 1024u /* number of rows that are handled at a time, so that their keys stay in the processor's cache */
 
-/* Read the numbers of nr rows from first on.  They are 0 if the column has no data. */
+/* Reads the numbers of nr rows from first on, which are at most 4 bytes wide. They are 0 if the column has no data. */
 static void read_numbers(struct crossfilter_column c, uint32_t first, uint32_t nr, uint32_t *to)
 {
 	if (!c.data) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Filters and sums of rows for an interactive page: views side by side, each of which filters the others.  fails[] has a bit per filter for
- * each row, which is set if the row does not pass the filter.  When a filter changes, only the columns of this filter are read.  The sums
- * of a view over the rows that pass all filters but its own are computed in one pass over the columns that it needs.  (After Crossfilter,
- * M. Bostock and J. Davies, Square, 2012.)
+ * Filters and sums of rows for an interactive page: views side by side, each of which filters the others. fails[] has a bit per filter for
+ * each row, which is set if the row does not pass the filter. When a filter changes, only the columns of this filter are read. The sums of
+ * a view over the rows that pass all filters but its own are computed in one pass over the columns that it needs. (After Crossfilter, M.
+ * Bostock and J. Davies, Square, 2012.)
  *
- * Columns are arrays of numbers of 1, 2 or 4 bytes each, which are small and used from 0 on.  Maps translate the numbers to keys, for
- * instance a number of a place in the code to its component or its function, so one column here can be several of a table.  The caller
- * provides all memory, and no libc is used beyond memset().  Context: any.
+ * Columns are arrays of numbers of 1, 2, 4 or 8 bytes each (struct crossfilter_column). Those of up to 4 bytes are small and used from 0
+ * on. Maps translate the numbers to keys, for instance a number of a place in the code to its component or its function, so one column here
+ * can be several of a table. The caller provides all memory, and no libc is used beyond memset(). Context: any.
  */
 #ifndef TAILOR_CROSSFILTER_H
 #define TAILOR_CROSSFILTER_H

@@ -39,8 +39,8 @@ void group_place(struct group *g, void *memory, uint32_t capacity);
 /* Add the nr rows whose numbers are in selected.  Returns how many were added, which is less than nr if there was no room for a new
  * group. */
 uint32_t group_add_rows(struct group *g, const struct table *t, const uint32_t *selected, uint32_t nr);
-/* Add all groups of from, which has the same keys, to g.  The numbers of bins are shifted right by shift, for wider bins in g.  Returns
- * false if g has no room; some groups may have been added then. */
+/* Adds all groups of from, which has the same keys, to g. The numbers of bins are shifted right by shift, for wider bins in g. Returns
+ * false if g has no room; some groups may have been added then, and the total was not. */
 bool group_merge(struct group *g, const struct group *from, unsigned shift);
 /* Returns the sum of the group with these values of the keys, or NULL if there is none. */
 const struct group_sum *group_find(const struct group *g, const uint32_t *value);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sample table has one row per sample, or several, with shares that add up to 1, if the sample belongs to several components of a
- * level.  Rows come in blocks of a few thousand, so that a trace of any size needs the memory of one block.  All columns but time, ip,
- * address, weight and share are small numbers from 0 on, so rows can be grouped by them without hashing texts.  No libc is used beyond
- * memcpy, and the caller provides the memory, so that the same code can run in a browser.  If single samples are not needed, a row may
+ * level. Rows come in blocks of a few thousand, so that a trace of any size needs the memory of one block. All columns but time, ip,
+ * address, weight and share are small numbers from 0 on, so rows can be grouped by them without hashing texts. No libc is used beyond
+ * memset(), and the caller provides the memory, so that the same code can run in a browser. If single samples are not needed, a row may
  * stand for many samples that are equal in the requested columns (member sum).
  *
  * Context: any; a table belongs to one thread.
@@ -31,7 +31,7 @@ enum table_column {
 	TABLE_IMAGE,
 	TABLE_METHOD,
 	TABLE_REASON,
-	TABLE_PHASE, /* 1 + index of the innermost mark named "run" that the sample is in; 0: none */
+	TABLE_PHASE, /* 1 + index of the innermost mark of the requested name ("run" by default) that the sample is in; 0: none */
 	TABLE_STACK, /* number of the call-tree node of the innermost frame, if stacks were requested; 0: none */
 	TABLE_MEMORY, /* number of the memory that the address is in, if addresses were requested; 0: unknown */
 	TABLE_LEVEL_0, /* component of the sample at level 0; the following columns are those of levels 1, 2, ... */

@@ -197,8 +197,9 @@ static bool is_wait(const char *event)
 	return strcmp(event, "context-switches") == 0 || strcmp(event, "preempted") == 0 || strcmp(event, "run queue") == 0;
 }
 
-/* Write the types of values and the period.  Receivers know the types cpu and off_cpu in nanoseconds, which are used for clocks and for
- * context switches.  Other events and waits have their own names.  Without a fixed period, the mean weight of a sample is written. */
+/* Writes the types of values and the period. Receivers know the types cpu and off_cpu in nanoseconds, which are used for clocks and for
+ * context switches. Other events and waits have their own names. Without a fixed period, the mean weight of a sample, at least 1, is
+ * written. */
 static void put_types(struct writing *w, const struct wire_profile *x, double samples, double weight)
 {
 	const char *event = wire_text_of(w->p, x->event);

@@ -81,6 +81,7 @@ struct wire_profiles {
 	bool failed; /* memory ran out, and the content is unusable */
 };
 
+/* wire_text() returns 0 for NULL and "", and wire_text_of() returns "" for 0. Its result is valid until wire_fini(). */
 uint32_t wire_text(struct wire_profiles *p, const char *text);
 const char *wire_text_of(const struct wire_profiles *p, uint32_t text);
 /* Returns the number of the stack of this frame, which the stack caller (0: none) called. */

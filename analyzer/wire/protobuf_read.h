@@ -22,7 +22,7 @@ struct protobuf_reader {
 	bool bad; /* the bytes are not a message */
 };
 
-/* Read the next field.  Returns false at the end, and, with r->bad set, if the bytes are not a message. */
+/* Reads the next field. Returns false at the end, and also, with r->bad set, if the rest of the bytes is not a field. */
 bool protobuf_next(struct protobuf_reader *r, struct protobuf_field *f);
 
 #endif
