@@ -32,7 +32,7 @@ struct arguments {
 	const struct db_verb *verb;
 	char *operand[OPERANDS_MAX];
 	int nr;
-	const char *format, *output; /* format: of `export`. output: of `export` and `trace`. */
+	const char *format, *output; /* format: option of `export`; output: option of `export` and `trace` */
 	uint64_t cap;
 	bool dry_run;
 	int keep; /* --keep: number of the newest traces of epochs that stay; -1: none are removed */

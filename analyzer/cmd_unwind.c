@@ -63,7 +63,7 @@ static error_t parse_unwind_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* One unwound stack. */
+/* One unwound stack. Its memory is used again for the next sample. */
 struct walked {
 	uint32_t nr, found[UNWIND_BY_FRAME_POINTER + 1];
 	enum unwind_end end;

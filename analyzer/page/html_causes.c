@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the basic blocks of the hottest functions: what is known by their code, the arcs between them, and the block of each place of
- * samples. The page computes executions and causes of stalls itself (web/causes.js), from the samples that pass its filters.
+ * Writes the basic blocks of the hottest functions, with what their code says of them, the arcs between them, and the block of each place
+ * of samples. The page computes executions and causes of stalls itself (web/causes.js), from the samples that pass its filters.
  */
 #include "analyzer/listing/stalls.h"
 #include "analyzer/output/escape.h"
@@ -21,7 +21,7 @@ enum { FLAG_SIMULATED = 1, FLAG_MISPREDICTS = 2, FLAG_FORWARDS = 4, FLAG_FETCHED
 struct causes {
 	const struct html_trace *t;
 	FILE *to;
-	uint32_t *block; /* by place: 1 + number of its block among the blocks of all functions; 0: none */
+	uint32_t *block; /* 1 + number of the block of each place, among the blocks of all functions; 0: none */
 	uint32_t nr_blocks, nr_functions;
 	bool cycles; /* some event counts cycles, so stalls can be found */
 };

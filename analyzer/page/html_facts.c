@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the facts that a page's numbers refer to, as one JSON object. Of a list with many entries, each field is an array. */
+/*
+ * Writes the facts that a page's numbers refer to, as one JSON object. A list with many entries is an object with an array for each field.
+ */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 #include "analyzer/accesses/accesses.h"

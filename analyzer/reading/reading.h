@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a trace, or a window of a store, into a report, as a library: nothing here prints, and errors are sentences in a struct diag.
- * Commands that print them on stderr use reading_command.h. Context: thread.
+ * Reads a trace, or a window of a store, into a report. Nothing here prints, and errors are sentences in a struct diag. Commands that print
+ * them on stderr use reading_command.h. Context: thread.
  */
 #ifndef TAILOR_READING_H
 #define TAILOR_READING_H

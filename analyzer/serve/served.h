@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps a trace in the memory of its server: the page's columns, the names for their numbers as JSON, and a crossfilter over all rows
- * that answers for any number of pages.  Context: one thread at a time. */
+/* Keeps a trace in the memory of its server, which is the page's columns, the names for their numbers as JSON, and a crossfilter over all
+ * rows that answers for any number of pages. Context: one thread at a time. */
 #ifndef TAILOR_SERVED_H
 #define TAILOR_SERVED_H
 

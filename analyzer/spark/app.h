@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Joins a Spark application's event log with its trace: finds the nodes of a plan that a stage works on, and the thread that ran a task.
- * Context: thread.
+ * Joins a Spark application's event log with its trace, by finding the nodes of a plan that a stage works on, and the thread that ran a
+ * task. Context: thread.
  */
 #ifndef TAILOR_SPARK_APP_H
 #define TAILOR_SPARK_APP_H
@@ -17,7 +17,10 @@ struct budget; /* bounds the comparisons; once it is exceeded, nothing more is f
  * the budget is not exceeded.
  */
 void spark_identify(struct spark_log *l, struct budget *b);
-/* Returns the prefix of the names that a node's variables and methods have in generated code, in out or static; NULL if it has none. */
+/*
+ * Returns the prefix of the names that a node's variables and methods have in generated code, or NULL if it has none. The prefix is in out,
+ * or is a constant.
+ */
 const char *spark_prefix_of_node(const struct spark_node *n, char out[64]);
 /*
  * Returns whether the stage's tasks have updated that metric of the node. metric "": any metric. Returns false also if the budget is

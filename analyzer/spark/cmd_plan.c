@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command `tailor plan`, which adds the plans in a system's own log, such as Spark's, to a trace. */
+/* The command `tailor plan` adds the plans in a system's own log, such as Spark's, to a trace. */
 #include "analyzer/spark/plan_records.h"
 #include "jitreg/base/budget.h"
 #include "jitreg/base/command.h"

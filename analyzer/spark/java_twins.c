@@ -133,8 +133,8 @@ static void find_marks(struct spark_twins *t, const char *text, size_t bytes)
 
 struct walk {
 	struct spark_twins *t;
-	/* by 1 + index of the first operator with a prefix: the operator with this prefix whose code is being read, and that of the last
-	 * mark, whose code begins next; 0: unknown */
+	/* Both arrays are indexed by 1 + index of the first operator with a prefix. now: the operator with this prefix whose code is being
+	 * read. next: the operator of the last mark, whose code begins next. 0: unknown. */
 	uint32_t now[SPARK_PREFIXES_MAX + 1], next[SPARK_PREFIXES_MAX + 1];
 	bool methods_only;
 };

@@ -15,7 +15,7 @@
 struct step {
 	uint64_t time_ns;
 	uint32_t stage;
-	int change; /* by how much the number of the stage's running tasks changes */
+	int change; /* change of the number of the stage's running tasks, 1 or -1 */
 };
 
 static int by_time(const void *a, const void *b)

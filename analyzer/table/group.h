@@ -44,6 +44,7 @@ uint32_t group_add_rows(struct group *g, const struct table *t, const uint32_t *
 bool group_merge(struct group *g, const struct group *from, unsigned shift);
 /* Returns the sum of the group with these values of the keys, or NULL if there is none. */
 const struct group_sum *group_find(const struct group *g, const uint32_t *value);
+/* Adds one sum to another. first_ns and last_ns become the earliest and the latest of both. A sum without samples adds nothing. */
 void group_sum_add(struct group_sum *to, const struct group_sum *from);
 
 #endif

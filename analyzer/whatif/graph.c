@@ -11,7 +11,7 @@
 #define GUESS_THREADS 64u
 /* A thread that ends less than this before its creator is taken to end with the process, and not to be joined. */
 #define JOINED_LEAST_NS 1000000u
-#define TICK_SHARE 0.1 /* a thread that runs at most this part of the wait before only checks for work (find_ticks()) */
+#define TICK_SHARE 0.1 /* a thread that runs at most this part of the time that it waited before only checks for work (find_ticks()) */
 #define LIMITED_SHARE 0.5 /* a disk's limit causes the waits if all bytes take more than this part of the recording at that limit */
 #define TARGET_SHARE 0.97 /* if the first thread exists until this part of the window, its end is the completion */
 

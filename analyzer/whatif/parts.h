@@ -26,6 +26,7 @@ struct part {
 struct part part_make(const struct step_graph *g, int level, uint32_t of);
 /* Returns whether a thread is in a group (PART_THREADS), which has its maker and the threads that the maker made in its own process. */
 bool part_has_thread(const struct step_graph *g, const struct part *group, uint32_t thread);
+/* Returns whether a sample is of a part. */
 bool part_has(const struct step_graph *g, const struct tick *k, const struct part *part);
 /*
  * Adds the weight of the part in each thread's samples to part[], and the weight of all its samples to all[]. Both arrays are by thread.

@@ -50,7 +50,7 @@ struct prediction {
 struct predictor {
 	const struct step_graph *g;
 	struct machine now;
-	/* replay_error: the difference of simulated_ns and measured_ns, as a part of measured_ns */
+	/* replay_error: the absolute difference of simulated_ns and measured_ns, as a part of measured_ns */
 	double measured_ns, simulated_ns, replay_error;
 	double *factor;
 	bool *pooled; /* whether CHANGE_THREADS limits a thread, by thread */
@@ -69,8 +69,8 @@ struct predictor {
 };
 
 /*
- * Prepares predictions: replays the recorded execution, without the ticks if nothing depends on them. Returns 0, or -errno with the reason
- * in d (-EDOM: it cannot be replayed). The caller calls predictor_fini() in any case.
+ * Prepares predictions by a replay of the recorded execution, which leaves ticks out if nothing depends on them. Returns 0, or -errno with
+ * the reason in d (-EDOM: it cannot be replayed). The caller calls predictor_fini() in any case.
  */
 int predictor_init(struct predictor *p, const struct step_graph *g, const struct calibration *calibration, struct diag *d);
 void predictor_fini(struct predictor *p);

@@ -57,8 +57,8 @@ struct timeline_thread {
 };
 
 /*
- * Values that the kernel reported of a process when its program began. With has_times, ran_ns and all that follow up to pressure_cpu_us are
- * how much they grew from then to the end. 0: not reported.
+ * Values that the kernel reported of a process when its program began. With has_times, ran_ns and the members behind it up to
+ * pressure_cpu_us are how much they grew from then to the end. 0: not reported.
  */
 struct kernel_says {
 	bool has_machine;
@@ -67,7 +67,7 @@ struct kernel_says {
 	uint64_t ran_ns, queued_ns, throttled, throttled_ns, read_bytes, write_bytes, pressure_io_us, pressure_cpu_us;
 	bool has_times; /* there were values at the end of the process, or of the recording */
 	uint32_t pid;
-	uint64_t from_ns; /* time of the first values; the values contain nothing from before */
+	uint64_t from_ns; /* time of the first values, from which on the growth is counted */
 };
 
 struct timeline {

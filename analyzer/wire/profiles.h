@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Profiles for export to another program: samples with their call stacks, by process and event.  Each text, function, location and stack is
- * in a table once, and samples have its number.  pprof.h and otlp.h write them.  Numbers of table entries begin at 1, and 0 is none.  The
- * functions that return a number add the entry if it is missing, and return 0 and set failed if memory runs out.  Context: thread.
+ * Profiles for export to another program, which are samples with their call stacks, by process and event. Each text, function, location and
+ * stack is in a table once, and samples have its number. pprof.h and otlp.h write them. Numbers of table entries begin at 1, and 0 is none.
+ * The functions that return a number add the entry if it is missing, and return 0 and set failed if memory runs out. Context: thread.
  */
 #ifndef TAILOR_WIRE_PROFILES_H
 #define TAILOR_WIRE_PROFILES_H
