@@ -27,8 +27,8 @@ struct causes {
 };
 
 /*
- * Returns whether a place is in a function. For a function of an image, the place must be in the same file, and otherwise in the same code
- * object.
+ * Returns whether a place is in the file of a function of an image, or in the code object of another function. The caller compares the
+ * addresses.
  */
 static bool place_is_in(const struct causes *c, const struct hot *h, const struct html_place *p)
 {

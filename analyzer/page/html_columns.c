@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the table's columns as data blocks. A block has planes of the bytes of the column's numbers, or, for times and addresses, of their
- * differences, which are smaller (planes.h). */
+ * differences, which are mostly smaller (planes.h). */
 #include "analyzer/page/html_block.h"
 #include "analyzer/page/html_page.h"
 #include "analyzer/table/planes.h"
