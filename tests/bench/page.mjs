@@ -67,7 +67,10 @@ async function measure(browser, name, trace) {
 	const server = name.endsWith(':served') ? await serve(build, trace) : null
 	if (!server)
 		execFileSync(path.join(build, 'tailor'), ['html', trace, '-o', file])
-	const row = { name: name.replace(':', ', '), write: performance.now() - begin, file: server ? 0 : fs.statSync(file).size / 1e6, filters: {}, opened: [] }
+	const row = {
+		name: name.replace(':', ', '), write: performance.now() - begin,
+		file: server ? 0 : fs.statSync(file).size / 1e6, filters: {}, opened: []
+	}
 	for (let i = 0; i < OPENINGS; i++) {
 		const page = await open(browser, server?.address ?? file)
 		row.opened.push(await page.evaluate(() => window.tailor.page.ready))
@@ -76,8 +79,13 @@ async function measure(browser, name, trace) {
 			await client.send('Performance.enable', { timeDomain: 'threadTicks' })
 			const heap = async () => {
 				await client.send('HeapProfiler.collectGarbage')
-				return page.evaluate(() => [performance.memory.usedJSHeapSize / 1e6,
-					window.tailor.state.data.reduce((sum, d) => sum + (d.table.calls?.memory.buffer.byteLength ?? 0), 0) / 1e6])
+				return page.evaluate(() => [
+					performance.memory.usedJSHeapSize / 1e6,
+					window.tailor.state.data.reduce(
+						(sum, d) => sum + (d.table.calls?.memory.buffer.byteLength ?? 0),
+						0
+					) / 1e6
+				])
 			}
 			row.samples = await page.evaluate(() => window.tailor.state.data[0].facts.rows)
 			row.heap = await heap()
@@ -101,10 +109,22 @@ for (const [name, trace] of traces.map((text) => text.split('=')))
 await browser.close()
 console.log('page                 samples      file  written  complete  JS heap   + table  after all views')
 for (const r of rows)
-	console.log(`${r.name.padEnd(19)}${r.samples.toLocaleString('en').padStart(11)}${r.file.toFixed(2).padStart(7)} MB${ms(r.write).padStart(9)}${ms(r.overview).padStart(10)}` +
-		`${r.heap[0].toFixed(1).padStart(6)} MB${r.heap[1].toFixed(1).padStart(7)} MB${(r.after[0] + r.after[1]).toFixed(1).padStart(14)} MB`)
-console.log(`${THEIRS.name.padEnd(19)}${THEIRS.samples.toLocaleString('en').padStart(11)}${''.padStart(19)}${ms(THEIRS.overview).padStart(10)}${THEIRS.heap.toFixed(1).padStart(6)} MB` +
-	`\n\na change of filters in ms: median and 95th percentile of ${FILTERS} until all is drawn, and the 95th percentile of processor time` +
-	'\n(UmbraPerf: 1000 to brush, 600 to 900 to switch events)')
+	console.log(
+		`${r.name.padEnd(19)}${r.samples.toLocaleString('en').padStart(11)}${r.file.toFixed(2).padStart(7)} MB` +
+			`${ms(r.write).padStart(9)}${ms(r.overview).padStart(10)}` +
+			`${r.heap[0].toFixed(1).padStart(6)} MB${r.heap[1].toFixed(1).padStart(7)} MB` +
+			`${(r.after[0] + r.after[1]).toFixed(1).padStart(14)} MB`
+	)
+console.log(
+	`${THEIRS.name.padEnd(19)}${THEIRS.samples.toLocaleString('en').padStart(11)}${''.padStart(19)}` +
+		`${ms(THEIRS.overview).padStart(10)}${THEIRS.heap.toFixed(1).padStart(6)} MB` +
+		`\n\na change of filters in ms: median and 95th percentile of ${FILTERS} until all is drawn, ` +
+		'and the 95th percentile of processor time' +
+		'\n(UmbraPerf: 1000 to brush, 600 to 900 to switch events)'
+)
 for (const r of rows)
-	console.log(`${r.name.padEnd(19)}${Object.entries(r.filters).map(([view, of]) => `${view} ${of.map((v) => v.toFixed(0)).join('/')}`).join('  ')}`)
+	console.log(
+		`${r.name.padEnd(19)}${Object.entries(r.filters)
+			.map(([view, of]) => `${view} ${of.map((v) => v.toFixed(0)).join('/')}`)
+			.join('  ')}`
+	)

@@ -10,9 +10,16 @@ import path from 'node:path'
 
 const [chromium, url, ...expressions] = process.argv.slice(2)
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'browser-'))
-const browser = spawn(chromium, ['--headless', '--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader', '--allow-file-access-from-files',
-	'--window-size=1300,900', `--user-data-dir=${home}`, '--remote-debugging-pipe', 'about:blank'],
-	{ detached: true, stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] }) // with processes of its own: a group
+// A group of processes: all of them end with it.
+const browser = spawn(
+	chromium,
+	[
+		'--headless', '--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader',
+		'--allow-file-access-from-files', '--window-size=1300,900', `--user-data-dir=${home}`,
+		'--remote-debugging-pipe', 'about:blank'
+	],
+	{ detached: true, stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] }
+)
 const waiting = new Map()
 const thrown = []
 let last = 0, rest = '', loaded

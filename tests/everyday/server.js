@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An express server, alone or (WORKERS=n) as the master of a cluster; prints its port.  Its handlers do planted work: 50 : 30 : 20 for equal
-// numbers of requests.
+// An express server, alone or (WORKERS=n) as the master of a cluster, prints its port.  Its handlers do planted work: 50 : 30 : 20 for
+// equal numbers of requests.
 const cluster = require('cluster')
 const workers = Number(process.env.WORKERS || 0)
 

@@ -12,7 +12,8 @@ let groups = 0, bad = 0;
 
 function expect(what, expected, actual) {
 	if (JSON.stringify(expected) === JSON.stringify(actual)) return;
-	if (bad++ < 5) console.log(`${what}: expected ${JSON.stringify(expected).slice(0, 300)}, got ${JSON.stringify(actual).slice(0, 300)}`);
+	if (bad++ < 5)
+		console.log(`${what}: expected ${JSON.stringify(expected).slice(0, 300)}, got ${JSON.stringify(actual).slice(0, 300)}`)
 }
 function taken(pointer) {
 	if (!pointer) throw new Error("no memory");
@@ -26,7 +27,7 @@ function load(file, told) {
 	const data = fs.readFileSync(file + ".bin"), n = told.rows, table = taken(x.table_create(n, told.levels));
 	let at = 0;
 	for (let w = 0; w < 5; w++, at += 8 * n) bytes(taken(x.table_wide(table, w)), 8 * n).set(data.subarray(at, at + 8 * n));
-	for (let c = 0; at < data.length; c++, at += 4 * n) bytes(taken(x.table_column(table, c)), 4 * n).set(data.subarray(at, at + 4 * n));
+	for (let c = 0; at < data.length; c++, at += 4 * n) bytes(taken(x.table_column(table, c)), 4 * n).set(data.subarray(at, at + 4 * n))
 	expect(file + ": bytes", data.length, at);
 	return table;
 }
@@ -54,7 +55,9 @@ for (const file of files) {
 		new Uint32Array(x.memory.buffer, keys, g.keys.length).set(g.keys);
 		const group = taken(x.group_create(keys, g.keys.length, BigInt(told.origin), BigInt(told.bin)));
 		if (!x.group_rows(group, table, ...filters[g.filter])) throw new Error("no memory");
-		const nr = x.group_nr(group) >>> 0, values = words(x.group_values(group), nr * g.keys.length), sums = x.group_sums(group) >>> 0;
+		const nr = x.group_nr(group) >>> 0
+		const values = words(x.group_values(group), nr * g.keys.length)
+		const sums = x.group_sums(group) >>> 0
 		const got = [];
 		for (let i = 0; i < nr; i++) got.push([values.slice(i * g.keys.length, (i + 1) * g.keys.length), ...bits(sums + 48 * i)]);
 		expect(`${file}: groups by ${g.keys} with filter ${g.filter}`, g.groups, got);

@@ -37,7 +37,13 @@ export async function open(browser, file, { size = SIZES.desk, scheme = 'light',
 	page.faults = []
 	page.on('pageerror', (error) => page.faults.push(`thrown: ${error.stack ?? error}`))
 	page.on('console', (message) => message.type() === 'error' && page.faults.push(`printed: ${message.text()}`))
-	page.on('request', (request) => /^(file|data|blob):/.test(request.url()) || served && request.url().startsWith(url) || page.faults.push(`asked for ${request.url()}`))
+	page.on(
+		'request',
+		(request) =>
+			/^(file|data|blob):/.test(request.url()) ||
+			(served && request.url().startsWith(url)) ||
+			page.faults.push(`asked for ${request.url()}`)
+	)
 	if (before)
 		await page.addInitScript(before)
 	await page.goto(url + hash)

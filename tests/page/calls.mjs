@@ -31,7 +31,8 @@ const table_of = (page, view, part) => page.evaluate(({ view, part }) => window.
 	return rows.map((row) => Object.fromEntries(columns.map((c) => [c.key, c.value(row) ?? null])))
 }), { view, part })
 
-const close = (a, b) => a === b || typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b))
+const close = (a, b) =>
+	a === b || (typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b)))
 const LEAST_SAMPLE = 1e-3
 const seen = new Map() // column => how many numbers of it were compared
 
@@ -63,8 +64,18 @@ async function compare_calls(page, what, calls) {
 	const drawn = await page.evaluate(() => window.tailor.answered(() => window.tailor.views.find((v) => v.id === 'calls').drawn()))
 	checks.same(`${what}: procedures`, calls.functions.map((f) => f.name).sort(), drawn.procedures.map((f) => f.name).sort())
 	checks.same(`${what}: calls`, calls.calls.map(call_name).sort(), drawn.calls.map(call_name).sort())
-	compare_rows(`${what}: procedure`, [['executions', 'executions'], ['state', 'executions_state'], ['self', 'share'], ['total', 'total']],
-		calls.functions, drawn.procedures, (f) => f.name)
+	compare_rows(
+		`${what}: procedure`,
+		[
+			['executions', 'executions'],
+			['state', 'executions_state'],
+			['self', 'share'],
+			['total', 'total']
+		],
+		calls.functions,
+		drawn.procedures,
+		(f) => f.name
+	)
 	compare_rows(`${what}: call`, same('calls', 'state', 'most', 'total'), calls.calls, drawn.calls, call_name)
 	return drawn
 }
@@ -74,8 +85,8 @@ async function one(page, trace, facts, all) {
 	await page.evaluate((f) => window.tailor.state.replace(f), filters)
 	const views = ['components', 'functions', ...(facts.plans.length ? ['plan'] : []), ...(facts.sources.length ? ['ir'] : [])]
 	const told = await Promise.all([facts.flow && report(trace, ['calls'], options), report(trace, views, options)]).catch((error) => {
-		if (!/no sample of the trace is in a function|the trace has no component/.test(error.stderr)) // all outside of the range of time
-			throw error
+		// Either sentence says that all samples are outside of the range of time.
+		if (!/no sample of the trace is in a function|the trace has no component/.test(error.stderr)) throw error
 	})
 	if (!told)
 		return one(page, trace, facts, all) // another one
@@ -89,8 +100,13 @@ async function one(page, trace, facts, all) {
 			continue
 		await page.evaluate((id) => window.tailor.state.option('by', id), `level:${i}`)
 		await show(page, 'overview')
-		compare_rows(`${what}: ${name}`, [...COUNTS, ...same('calls_in', 'calls_out')], others[name], await table_of(page, 'overview', 'cost'),
-			(row) => row.name)
+		compare_rows(
+			`${what}: ${name}`,
+			[...COUNTS, ...same('calls_in', 'calls_out')],
+			others[name],
+			await table_of(page, 'overview', 'cost'),
+			(row) => row.name
+		)
 		if (facts.columns.stack)
 			await totals(page, what, name, others[name])
 	}
@@ -103,12 +119,22 @@ async function one(page, trace, facts, all) {
 			await table_of(page, 'overview', 'cost'), (row) => row.name)
 	}
 	if (others.plan && !filters[`level:${facts.plan_level}`])
-		compare_rows(`${what}: plan`, [...COUNTS, ['total', 'total']], others.plan.filter((row) => row.id), await table_of(page, 'overview', 'plan'),
-			(row) => row.name.trim())
+		compare_rows(
+			`${what}: plan`,
+			[...COUNTS, ['total', 'total']],
+			others.plan.filter((row) => row.id),
+			await table_of(page, 'overview', 'plan'),
+			(row) => row.name.trim()
+		)
 	if (others.ir && !Object.keys(filters).some((id) => id.startsWith('level:'))) {
 		await show(page, 'code')
-		compare_rows(`${what}: text`, COUNTS, others.ir.filter((row) => row.source).map((row) => ({ ...row, at: `${path.basename(row.source)}:${row.line}` })),
-			await table_of(page, 'code'), (row) => row.at)
+		compare_rows(
+			`${what}: text`,
+			COUNTS,
+			others.ir.filter((row) => row.source).map((row) => ({ ...row, at: `${path.basename(row.source)}:${row.line}` })),
+			await table_of(page, 'code'),
+			(row) => row.at
+		)
 	}
 	return drawn
 }
@@ -118,14 +144,22 @@ async function cut_stacks(page, trace) {
 	await page.evaluate(() => window.tailor.state.replace({}))
 	await page.evaluate(() => window.tailor.state.option('by', 'function'))
 	await show(page, 'overview')
-	await totals(page, 'short stacks', 'function', (await report(trace, ['functions'], ['--mark', 'all'])).functions, await truncated(trace))
+	await totals(
+		page,
+		'short stacks',
+		'function',
+		(await report(trace, ['functions'], ['--mark', 'all'])).functions,
+		await truncated(trace)
+	)
 }
 
 const TRUNCATED = /[\d.]+ % of the stacks truncated/
 
 // What the heading of a table of totals says of its stacks.
 async function truncated(trace) {
-	const { stdout } = await run(tailor, ['report', '--view', 'functions', '--top', '1', '--mark', 'all', trace], { maxBuffer: 1 << 28 })
+	const { stdout } = await run(tailor, ['report', '--view', 'functions', '--top', '1', '--mark', 'all', trace], {
+		maxBuffer: 1 << 28
+	})
 	return TRUNCATED.exec(stdout.replace(/\s+/g, ' '))?.[0] ?? ''
 }
 
@@ -139,11 +173,23 @@ async function totals(page, what, of, rows, heading) {
 		return page.drawn && (!rows.length || rows.some((r) => r.total !== null))
 	})
 	const image = (row) => row.name === '(no symbol)' ? row.image : row.name?.startsWith('+0x') ? row.image + row.name : row.name
-	compare_rows(`${what}: ${of}s with callees`, [['total', 'total'], ['total_samples', 'total_samples']],
-		rows.filter((row) => row.name !== '(unattributed)').map((row) => ({ ...row, name: image(row) })), (await page.evaluate(() => window.tailor.views.find((v) => v.id === 'overview').parts.cost.table().rows)), (row) => row.name)
+	compare_rows(
+		`${what}: ${of}s with callees`,
+		[
+			['total', 'total'],
+			['total_samples', 'total_samples']
+		],
+		rows.filter((row) => row.name !== '(unattributed)').map((row) => ({ ...row, name: image(row) })),
+		await page.evaluate(() => window.tailor.views.find((v) => v.id === 'overview').parts.cost.table().rows),
+		(row) => row.name
+	)
 	if (heading !== undefined) {
 		checks.that(`${what}: heading`, heading !== '')
-		checks.same(`${what}: heading of ${of}s with callees`, heading, TRUNCATED.exec(await page.locator('section:visible', { has: button }).innerText())?.[0] ?? '')
+		checks.same(
+			`${what}: heading of ${of}s with callees`,
+			heading,
+			TRUNCATED.exec(await page.locator('section:visible', { has: button }).innerText())?.[0] ?? ''
+		)
 		seen.set('headings with truncated stacks', 1)
 	}
 	seen.set(`${of} totals`, (seen.get(`${of} totals`) ?? 0) + rows.length)
@@ -157,11 +203,15 @@ async function both(page) {
 		return rows.map((row) => Object.fromEntries(columns.map((c) => [c.key, c.value(row) ?? null])))
 	}))
 	checks.same('no code of both, where one has no text', 0, await page.locator('h2', { hasText: 'Code of both' }).count())
-	checks.same('executions of both', [3798, 3798, 1], ['executions_a', 'executions_b', 'executions_ratio'].map((k) => rows.find((r) => r.name === 'exists?')?.[k]))
+	checks.same(
+		'executions of both',
+		[3798, 3798, 1],
+		['executions_a', 'executions_b', 'executions_ratio'].map((k) => rows.find((r) => r.name === 'exists?')?.[k])
+	)
 }
 
-// Figure 2: the texts of five queens and of six, side by side, coloured by executions and by a formula out of the menu; pointing at a line marks
-// it in the other.
+// Figure 2: the texts of five queens and of six stand side by side, coloured by executions and by a formula out of the menu.  Pointing at
+// a line marks it in the other text.
 async function both_texts() {
 	const html = path.join(folder, 'texts.html')
 	execFileSync(tailor, ['html', ...[5, 6].map((n) => path.join(folder, `text-${n}.tlr`)), '-o', html])
@@ -170,17 +220,32 @@ async function both_texts() {
 	await page.getByLabel('Compare by').selectOption({ label: 'line' })
 	const parts = () => page.evaluate(() => window.tailor.views.find((v) => v.id === 'compare').parts.code.drawn())
 	const [five, six] = await page.evaluate(() => {
-		const { data: [{ facts }] } = window.tailor.page, { columns, rows } = window.tailor.views.find((v) => v.id === 'compare').table()
-		return ['executions_a', 'executions_b'].map((key) => facts.sources[0].of.map((v) => rows.filter((r) => r.values[0] === v).map(columns.find((c) => c.key === key).value)[0] ?? null))
+		const { data: [{ facts }] } = window.tailor.page
+		const { columns, rows } = window.tailor.views.find((v) => v.id === 'compare').table()
+		return ['executions_a', 'executions_b'].map((key) =>
+			facts.sources[0].of.map(
+				(v) => rows.filter((r) => r.values[0] === v).map(columns.find((c) => c.key === key).value)[0] ?? null
+			)
+		)
 	})
 	await page.getByLabel('Colour of lines').selectOption({ label: 'executions' })
 	const by_count = await parts(), most = Math.max(...five, ...six)
-	checks.that('texts are coloured by executions', [five, six].every((lines, s) => lines.every((n, i) => n === null || Math.abs(by_count[s].parts[i] - n / most) < 1e-9)), [five, six, by_count])
+	checks.that(
+		'texts are coloured by executions',
+		[five, six].every((lines, s) => lines.every((n, i) => n === null || Math.abs(by_count[s].parts[i] - n / most) < 1e-9)),
+		[five, six, by_count]
+	)
 	await page.locator('[role=region][aria-label="differences"]').locator('xpath=..').locator('button', { hasText: 'Formula' }).click()
 	await page.getByLabel('Formulas to choose from').locator('visible=true').selectOption('executions_b - 6/5 * executions_a')
 	await page.getByLabel('Colour of lines').selectOption({ label: 'formula of the table' })
-	const by_formula = await parts(), grown = five.map((n, i) => n === null || six[i] === null ? 0 : Math.max(0, six[i] - 6 / 5 * n)), far = Math.max(...grown)
-	checks.that('... and by the formula', far > 0 && grown.every((n, i) => [0, 1].every((s) => Math.abs(by_formula[s].parts[i] - n / far) < 1e-9)), [grown, by_formula])
+	const by_formula = await parts()
+	const grown = five.map((n, i) => n === null || six[i] === null ? 0 : Math.max(0, six[i] - 6 / 5 * n))
+	const far = Math.max(...grown)
+	checks.that(
+		'... and by the formula',
+		far > 0 && grown.every((n, i) => [0, 1].every((s) => Math.abs(by_formula[s].parts[i] - n / far) < 1e-9)),
+		[grown, by_formula]
+	)
 	const [first, second] = ['Text of the first', 'Text of the second'].map((label) => page.getByLabel(label))
 	await first.locator('.row', { hasText: '(if (null? list)' }).hover()
 	checks.that('the same line is marked in the other', (await second.locator('.row.mark').innerText()).includes('(if (null? list)'))
@@ -193,15 +258,28 @@ async function assume(page, trace) {
 	await page.evaluate(() => window.tailor.state.replace({}))
 	for (let round = 0; round < 6; round++) {
 		await show(page, 'calls')
-		const inputs = page.locator('.dial input[type=number]'), i = random(await inputs.count()), range = page.locator('.dial').nth(i).locator('input[type=range]')
-		const label = (await inputs.nth(i).getAttribute('aria-label')).replace(/^Assumed calls: /, '').replace(' → ', '->'), number = 1 + random(1600)
+		const inputs = page.locator('.dial input[type=number]')
+		const i = random(await inputs.count())
+		const range = page.locator('.dial').nth(i).locator('input[type=range]')
+		const label = (await inputs.nth(i).getAttribute('aria-label')).replace(/^Assumed calls: /, '').replace(' → ', '->')
+		const number = 1 + random(1600)
 		if (round % 2 && await range.count())
 			await range.fill(String(number))
 		else
 			await inputs.nth(i).fill(String(number)), await inputs.nth(i).press('Enter')
-		checks.that(`${label}=${number}: what is assumed stands in a chip`, await page.locator('.chip', { hasText: 'assumed' }).count() === 1)
-		await compare_calls(page, `${trace} --assume ${label}=${number}`, await report(trace, ['calls'], ['--mark', 'all', '--assume', `${label}=${number}`]))
-		checks.that('it stands as a command', (await page.locator('.dial ~ p').innerText()).includes(`--assume '${label}=${number}'`))
+		checks.that(
+			`${label}=${number}: what is assumed stands in a chip`,
+			(await page.locator('.chip', { hasText: 'assumed' }).count()) === 1
+		)
+		await compare_calls(
+			page,
+			`${trace} --assume ${label}=${number}`,
+			await report(trace, ['calls'], ['--mark', 'all', '--assume', `${label}=${number}`])
+		)
+		checks.that(
+			'it stands as a command',
+			(await page.locator('.dial ~ p').innerText()).includes(`--assume '${label}=${number}'`)
+		)
 		await page.locator('.chip button[aria-label^="Assume it no more"]').click()
 		checks.same('it is assumed no more', 0, await page.locator('.chip', { hasText: 'assumed' }).count())
 	}
@@ -212,7 +290,9 @@ async function assume(page, trace) {
 // The cells of a table that is shown, by its headings: all of them texts.
 const cells = (page, label) => page.locator(`[role=region][aria-label="${label}"] table`).evaluate((table) => {
 	const heads = [...table.querySelectorAll('th')].map((th) => th.textContent.replace(/ [▾▴]/, '').trim())
-	return [...table.querySelectorAll('tbody tr.choose')].map((tr) => Object.fromEntries([...tr.children].map((td, i) => [heads[i], td.textContent.trim()])))
+	return [...table.querySelectorAll('tbody tr.choose')].map((tr) =>
+		Object.fromEntries([...tr.children].map((td, i) => [heads[i], td.textContent.trim()]))
+	)
 })
 const row = (page, label, test) => page.locator(`[role=region][aria-label="${label}"] tr.choose`).nth(test)
 const number = (text) => Number(text.replaceAll(',', ''))
@@ -222,9 +302,18 @@ const CALLS = [[2, 1, 2], [3, 2, 3], [4, 2, 4], [10, 2, 2], [5, 3, 5], [7, 4, 7]
 
 // What the program of so many queens counted itself.
 function truth_of(queens) {
-	const said = fs.readFileSync(path.join(folder, `said-${queens}`), 'utf8').split('\n').map((l) => l.split(' ')).filter(([w]) => w === 'call')
-	const truth = CALLS.map(([site, caller, callee], i) => ({ site, caller: NAMES[caller], callee: NAMES[callee], calls: Number(said[i][2]) }))
-	return { truth, entered: (name) => name === 'queens' ? 1 : truth.filter((c) => c.callee === name).reduce((sum, c) => sum + c.calls, 0) }
+	const said = fs
+		.readFileSync(path.join(folder, `said-${queens}`), 'utf8')
+		.split('\n')
+		.map((l) => l.split(' '))
+		.filter(([w]) => w === 'call')
+	const truth = CALLS.map(([site, caller, callee], i) => ({
+		site, caller: NAMES[caller], callee: NAMES[callee], calls: Number(said[i][2])
+	}))
+	return {
+		truth,
+		entered: (name) => (name === 'queens' ? 1 : truth.filter((c) => c.callee === name).reduce((sum, c) => sum + c.calls, 0))
+	}
 }
 
 const sum = (list) => list.reduce((a, b) => a + b, 0)
@@ -241,9 +330,22 @@ async function walk(page) {
 	await row(page, 'functions-by-executions', all.findIndex((r) => r.procedure === 'queens')).click()
 	async function visit(name) {
 		met.add(name)
-		checks.same(`the procedure that was walked to`, `Calls around ${name}`, await page.locator('h2', { hasText: 'Calls around' }).innerText())
+		checks.same(
+			`the procedure that was walked to`,
+			`Calls around ${name}`,
+			await page.locator('h2', { hasText: 'Calls around' }).innerText()
+		)
 		const from = (await cells(page, 'called-from')).map((r) => `${r.caller}.${r.site}: ${number(r.calls)}`).sort()
-		checks.same(`what calls ${name}`, name === 'queens' ? ['(elsewhere).: 1'] : truth.filter((c) => c.callee === name).map((c) => `${c.caller}.${c.site}: ${c.calls}`).sort(), from)
+		checks.same(
+			`what calls ${name}`,
+			name === 'queens'
+				? ['(elsewhere).: 1']
+				: truth
+						.filter((c) => c.callee === name)
+						.map((c) => `${c.caller}.${c.site}: ${c.calls}`)
+						.sort(),
+			from
+		)
 		checks.same(`figure 5: count(${name}) is the sum of arcs into it`, number(all.find((r) => r.procedure === name).executions),
 			sum((await cells(page, 'called-from')).map((r) => number(r.calls))))
 		const made = truth.some((c) => c.caller === name) ? await cells(page, 'calls-made') : []
@@ -251,7 +353,11 @@ async function walk(page) {
 			checks.same(`figure 5: count(${r.site}) is the sum of arcs out of it`, number(r['of the site']),
 				sum(made.filter((o) => o.site === r.site).map((o) => number(o.calls))))
 			checks.same(`call site ${r.site}`, of_site(Number(r.site)), number(r['of the site']))
-			checks.same(`${name}.${r.site} to ${r.callee}`, truth.find((c) => c.site === Number(r.site) && c.callee === r.callee)?.calls, number(r.calls))
+			checks.same(
+				`${name}.${r.site} to ${r.callee}`,
+				truth.find((c) => c.site === Number(r.site) && c.callee === r.callee)?.calls,
+				number(r.calls)
+			)
 			checks.same(`${name}.${r.site}: how it is known`, 'solved', r.by === 'counted' ? 'solved' : r.by)
 			arcs.add(`${r.site} ${r.callee}`)
 		}
@@ -263,7 +369,10 @@ async function walk(page) {
 			// ... and back, by the call site that led there
 			const back = (await cells(page, 'called-from')).findIndex((c) => c.caller === name && c.site === r.site)
 			await row(page, 'called-from', back).click()
-			checks.that(`site ${r.site} of ${name} is chosen`, await page.locator('[aria-label="calls-made"] tr.chosen').count() > 0)
+			checks.that(
+				`site ${r.site} of ${name} is chosen`,
+				(await page.locator('[aria-label="calls-made"] tr.chosen').count()) > 0
+			)
 		}
 	}
 	await visit('queens')
@@ -274,20 +383,42 @@ async function walk(page) {
 // Figure 1: the lines by time, by executions, with the text coloured by either: the hottest row is the darkest, and choosing it shows it.
 async function colours(page) {
 	await page.click('nav button[data-view=code]')
-	const rows = () => page.locator('.listing:visible').first().locator('.row').evaluateAll((list) => list.map((row) => ({ text: row.lastElementChild.textContent,
-		colour: row.querySelector('.share').style.background })))
+	const rows = () =>
+		page
+			.locator('.listing:visible')
+			.first()
+			.locator('.row')
+			.evaluateAll((list) =>
+				list.map((row) => ({
+					text: row.lastElementChild.textContent,
+					colour: row.querySelector('.share').style.background
+				}))
+			)
 	const before = await rows()
 	for (const [by, column] of [['executions', 'executions'], ['time/exec', 'time/exec'], ['task-clock', 'share']]) {
-		const choice = page.getByLabel('Heat by'), label = await choice.locator('option').evaluateAll((list, by) => list.map((o) => o.textContent).find((t) => t === by) ?? list[0].textContent, by)
+		const choice = page.getByLabel('Heat by')
+		const label = await choice
+			.locator('option')
+			.evaluateAll((list, by) => list.map((o) => o.textContent).find((t) => t === by) ?? list[0].textContent, by)
 		await choice.selectOption({ label })
 		const heading = page.locator('[aria-label="hottest-lines"] th button', { hasText: new RegExp(`^${column}`) })
 		for (let i = 0; i < 3 && await heading.locator('xpath=..').getAttribute('aria-sort') !== 'descending'; i++)
 			await heading.click()
-		const first = page.locator('[aria-label="hottest-lines"] tr.choose').first(), text = await first.locator('td').last().innerText()
+		const first = page.locator('[aria-label="hottest-lines"] tr.choose').first()
+		const text = await first.locator('td').last().innerText()
 		await first.click()
 		const now = await rows(), most = now.filter((r) => r.text.trim() === text), coloured = now.filter((r) => r.colour)
-		checks.that(`${by}: '${text}' is scrolled into view, marked`, (await page.locator('.listing:visible').first().locator('.row.mark').innerText()).includes(text))
-		checks.that(`${by}: its colour is that of the hottest`, most.length > 0 && coloured.filter((r) => r.colour === most[0].colour).length < coloured.length && coloured.length > 2, [most, coloured.length])
+		checks.that(
+			`${by}: '${text}' is scrolled into view, marked`,
+			(await page.locator('.listing:visible').first().locator('.row.mark').innerText()).includes(text)
+		)
+		checks.that(
+			`${by}: its colour is that of the hottest`,
+			most.length > 0 &&
+				coloured.filter((r) => r.colour === most[0].colour).length < coloured.length &&
+				coloured.length > 2,
+			[most, coloured.length]
+		)
 		checks.that(`${by}: other colours than by time`, column === 'share' || JSON.stringify(now) !== JSON.stringify(before))
 	}
 }
@@ -303,11 +434,25 @@ async function growth() {
 	await page.getByLabel('Formulas to choose from').locator('visible=true').selectOption('executions_b - 6/5 * executions_a')
 	const found = await page.locator('[role=region][aria-label="differences"] table').locator('visible=true').evaluate((table) => {
 		const heads = [...table.querySelectorAll('th')].map((th) => th.textContent.replace(/ [▾▴]/, '').trim())
-		return [...table.querySelectorAll('tbody tr')].map((tr) => [tr.cells[heads.indexOf('procedure')]?.textContent, tr.cells[heads.findIndex((t) => t.includes('6/5'))]?.textContent])
+		return [...table.querySelectorAll('tbody tr')].map((tr) => [
+			tr.cells[heads.indexOf('procedure')]?.textContent,
+			tr.cells[heads.findIndex((t) => t.includes('6/5'))]?.textContent
+		])
 	})
-	checks.same('procedures that ran are lines of Compare, sampled or not', NAMES.slice(1).sort(), found.map(([name]) => name).filter((name) => NAMES.includes(name)).sort())
+	checks.same(
+		'procedures that ran are lines of Compare, sampled or not',
+		NAMES.slice(1).sort(),
+		found
+			.map(([name]) => name)
+			.filter((name) => NAMES.includes(name))
+			.sort()
+	)
 	for (const [name, grown] of found.filter(([name]) => NAMES.includes(name)))
-		checks.that(`growth of ${name} beyond 6/5`, Math.abs(Number(grown) - (six.entered(name) - 6 / 5 * five.entered(name))) < 1, [grown, six.entered(name), five.entered(name)])
+		checks.that(
+			`growth of ${name} beyond 6/5`,
+			Math.abs(Number(grown) - (six.entered(name) - (6 / 5) * five.entered(name))) < 1,
+			[grown, six.entered(name), five.entered(name)]
+		)
 	checks.same('growth: faults', [], page.faults)
 	await page.context().close()
 }
@@ -316,14 +461,23 @@ async function growth() {
 async function marks(page) {
 	await page.evaluate(() => window.tailor.state.replace({}))
 	await page.click('nav button[data-view=calls]')
-	const names = await cells(page, 'functions-by-executions'), marked = async () => (await page.locator('.listing.short .row.mark').allInnerTexts()).join('\n')
+	const names = await cells(page, 'functions-by-executions')
+	const marked = async () => (await page.locator('.listing.short .row.mark').allInnerTexts()).join('\n')
 	await row(page, 'functions-by-executions', names.findIndex((r) => r.procedure === 'try-column')).click()
 	checks.that('the lines of the procedure are marked', /if \(> row n\)[^]*row-free\?/.test(await marked()), await marked())
 	const site = (await cells(page, 'called-from')).findIndex((r) => r.site === '10')
 	await row(page, 'called-from', site).click()
-	checks.that('the line of the call site is marked, alone', /^[^\n]*152[^\n]*\(try-column \(\+ row 1\)/.test((await marked()).replaceAll(/\s*\n\s*/g, ' ')), await marked())
+	checks.that(
+		'the line of the call site is marked, alone',
+		/^[^\n]*152[^\n]*\(try-column \(\+ row 1\)/.test((await marked()).replaceAll(/\s*\n\s*/g, ' ')),
+		await marked()
+	)
 	await page.locator('.listing.short .row', { hasText: "not (exists? (same-row?" }).click()
-	checks.same('a line leads to its procedure', 'Calls around row-free?', await page.locator('h2', { hasText: 'Calls around' }).innerText())
+	checks.same(
+		'a line leads to its procedure',
+		'Calls around row-free?',
+		await page.locator('h2', { hasText: 'Calls around' }).innerText()
+	)
 	await page.locator('button', { hasText: 'Open in Code' }).click()
 	checks.that('the same text in Code', (await page.locator('.listing:visible').first().innerText()).includes('(define (queens n)'))
 }

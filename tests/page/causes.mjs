@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// causes.mjs BUILD FOLDER COMBINATIONS TRACE...: executions, costs, stalls and the bounds of their causes are those of the command under the
-// same filters; the first trace's are reached by clicks.
+// causes.mjs BUILD FOLDER COMBINATIONS TRACE...: executions, costs, stalls and the bounds of their causes are those of the command under
+// the same filters; the first trace's are reached by clicks.
 import { execFile, execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -16,7 +16,9 @@ const close = (a, b) => a === b || Math.abs(a - b) <= CLOSE * Math.max(1, Math.a
 const same = (what, expected, got) => checks.that(what, close(expected ?? 0, got ?? 0), [expected, got])
 
 async function report(trace, options) {
-	const { stdout } = await run(tailor, ['report', '--json', '--top', '0', '--view', 'cpi', '--view', 'stalls', ...options, trace], { maxBuffer: 1 << 28 })
+	const { stdout } = await run(tailor, ['report', '--json', '--top', '0', '--view', 'cpi', '--view', 'stalls', ...options, trace], {
+		maxBuffer: 1 << 28
+	})
 	return JSON.parse(stdout).tables ?? {}
 }
 
@@ -26,7 +28,12 @@ const drawn = (page) => page.evaluate(() => window.tailor.answered(() => {
 	return data[0].causes.functions.map((_, i) => {
 		Object.assign(state.options, { function: String(i), block: '-1' })
 		view.draw()
-		return { ...view.drawn(), table: view.table().rows.map((row) => Object.fromEntries(view.table().columns.map((c) => [c.key, c.value(row) ?? null]))) }
+		return {
+			...view.drawn(),
+			table: view
+				.table()
+				.rows.map((row) => Object.fromEntries(view.table().columns.map((c) => [c.key, c.value(row) ?? null])))
+		}
 	})
 }))
 
@@ -34,7 +41,11 @@ function compare(what, tables, of) {
 	for (const d of of) {
 		const rows = (tables.cpi ?? []).filter((r) => r.function === d.function)
 		// functions without samples are not in a report
-		checks.that(`${what}: ${d.function} has its blocks`, rows.length === d.blocks.length || !rows.length && d.blocks.every((b) => !(b.share > 0)), [rows.length, d.blocks.length])
+		checks.that(
+			`${what}: ${d.function} has its blocks`,
+			rows.length === d.blocks.length || (!rows.length && d.blocks.every((b) => !(b.share > 0))),
+			[rows.length, d.blocks.length]
+		)
 		for (const [i, r] of rows.entries()) {
 			const b = d.blocks[i], t = d.table[i], at = `${what}: ${d.function}+${r.offset?.toString(16)}`
 			blocks++
@@ -44,7 +55,9 @@ function compare(what, tables, of) {
 			checks.same(`${at}: by`, r.executions_state ?? '', t.executions_state ?? '')
 			for (const key of ['per_execution', 'per_instruction'])
 				same(`${at}: ${key}`, r[key], t[key])
-			const expected = (tables.stalls ?? []).filter((s) => s.function === d.function && s.offset === r.offset && s.culprit !== 'unexplained')
+			const expected = (tables.stalls ?? []).filter(
+				(s) => s.function === d.function && s.offset === r.offset && s.culprit !== 'unexplained'
+			)
 			checks.same(`${at}: causes`, expected.map((s) => s.culprit), b.causes.map((c) => c.cause))
 			expected.forEach((s, n) => {
 				bounds++
@@ -58,7 +71,11 @@ function compare(what, tables, of) {
 	const [{ stalls, summary, functions }] = of
 	if (!stalls)
 		return
-	checks.same(`${what}: rows of the summary`, (tables.summary ?? []).map((r) => `${r.cause_key} by ${r.known_by}`), summary.map((r) => `${r.cause} by ${r.known_by}`))
+	checks.same(
+		`${what}: rows of the summary`,
+		(tables.summary ?? []).map((r) => `${r.cause_key} by ${r.known_by}`),
+		summary.map((r) => `${r.cause} by ${r.known_by}`)
+	)
 	for (const r of tables.summary ?? []) {
 		const s = summary.find((x) => x.cause === r.cause_key)
 		causes++
@@ -78,17 +95,34 @@ async function click(page) {
 	await page.evaluate(() => window.tailor.state.set('event', { values: [0] }))
 	await page.click('nav button[data-view=causes]')
 	await page.selectOption('select[aria-label="Of which operator"]', { label: 'filter' })
-	const first = () => page.evaluate(() => window.tailor.views.find((v) => v.id === 'causes').drawn().summary.filter((r) => r.cause !== 'execution')[0].cause)
+	const first = () =>
+		page.evaluate(
+			() =>
+				window.tailor.views
+					.find((v) => v.id === 'causes')
+					.drawn()
+					.summary.filter((r) => r.cause !== 'execution')[0].cause
+		)
 	checks.same('the operator that divides', 'division', await first())
 	await page.selectOption('select[aria-label="Of which operator"]', { label: 'sum' })
 	checks.same('the operator that misses caches', 'data_cache', await first())
 	await page.locator('.chip button').first().click()
 	await page.locator('[role=region][aria-label="functions-with-blocks"] tr', { hasText: 'loop' }).click()
 	await page.locator('[role=region][aria-label="blocks"] tr', { hasText: '+8' }).click()
-	checks.that('the block says its cause', (await page.locator('[role=region][aria-label="causes-of-the-block"]').innerText()).includes('division'))
-	checks.that('and has its instructions, and no others', /div rcx/.test(await page.locator('.listing.short:visible').innerText()) && await page.locator('.listing.short:visible .row').count() === 3)
+	checks.that(
+		'the block says its cause',
+		(await page.locator('[role=region][aria-label="causes-of-the-block"]').innerText()).includes('division')
+	)
+	checks.that(
+		'and has its instructions, and no others',
+		/div rcx/.test(await page.locator('.listing.short:visible').innerText()) &&
+			(await page.locator('.listing.short:visible .row').count()) === 3
+	)
 	await page.click('nav button[data-view=code]')
-	checks.that('Code says that samples are late', (await page.locator('.note:visible').allInnerTexts()).join(' ').includes('some instructions late'))
+	checks.that(
+		'Code says that samples are late',
+		(await page.locator('.note:visible').allInnerTexts()).join(' ').includes('some instructions late')
+	)
 	await page.locator('button', { hasText: 'Sums of its blocks' }).click()
 	checks.same('and leads to blocks', 'causes', await page.evaluate(() => window.tailor.state.view))
 }

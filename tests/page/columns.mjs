@@ -5,7 +5,8 @@
  */
 import { show } from './browser.mjs'
 
-const FACTS = new Set(['unit', 'every', 'rate', 'counted', 'lost', 'running'].map((key) => `quality events ${key}`)) // of the whole recording
+// These columns are of the whole recording, whatever the filters are.
+const FACTS = new Set(['unit', 'every', 'rate', 'counted', 'lost', 'running'].map((key) => `quality events ${key}`))
 const CLOSE = 1e-6, BINS = 240 // of the lanes of Threads, which first and last are read off
 
 const tables_of = async (page, view) => {
@@ -42,14 +43,19 @@ export class Columns {
 
 	async threads(page, what, facts, filters, options, told, main) {
 		const { threads, skew } = await this.look(page, 'threads'), { components: c } = facts, tids = facts.threads
-		const key = (r) => `${r.pid} ${r.tid} ${r.comm}`, rows = new Map(told.threads.filter((r) => r.samples > 0).map((r) => [key(r), r]))
+		const key = (r) => `${r.pid} ${r.tid} ${r.comm}`
+		const rows = new Map(told.threads.filter((r) => r.samples > 0).map((r) => [key(r), r]))
 		const lines = await this.samples(options), whole = sum(lines, (l) => l.weight) > 0 ? (l) => l.weight : () => 1
-		const name_of = (v) => main < 0 ? facts.functions.name[v] ?? '' : v ? `${c.name[v]}#${c.id?.[v] ? parseInt(c.id[v], 16) : v}` : ''
-		const label = (v) => v ? c.label?.[v] ?? c.name[v] : '(unattributed)', column = main < 0 ? 'function' : facts.levels[main].name
+		const name_of = (v) =>
+			main < 0 ? (facts.functions.name[v] ?? '') : v ? `${c.name[v]}#${c.id?.[v] ? parseInt(c.id[v], 16) : v}` : ''
+		const label = (v) => v ? c.label?.[v] ?? c.name[v] : '(unattributed)'
+		const column = main < 0 ? 'function' : facts.levels[main].name
 		const known = !filters.thread, bin = (facts.last_ns - facts.first_ns + 2 * facts.time_ns) / BINS / 1e9
 		let met = 0
 		for (const row of threads) {
-			const t = row.value, pid = facts.processes.pid[tids.process[t]], comm = tids.comm[t] || facts.processes.comm[tids.process[t]]
+			const t = row.value
+			const pid = facts.processes.pid[tids.process[t]]
+			const comm = tids.comm[t] || facts.processes.comm[tids.process[t]]
 			const of = rows.get(`${pid} ${tids.tid[t]} ${comm}`), w = `${what}: thread ${row.name}`
 			if (!of && !known)
 				continue // the view shows all values of what it filters by itself
@@ -69,8 +75,21 @@ export class Columns {
 			const own = grouped(lines.filter((l) => l.tid === of.tid && l.pid === of.pid), (l) => l[column])
 			const costs = [...own].map(([n, list]) => [n, sum(list, whole)]), most = Math.max(...costs.map(([, v]) => v))
 			if (main >= 0 && !/^\d+ others$/.test(row.busiest))
-				this.same(w, 'threads threads busiest', true, costs.some(([n, v]) => v >= most * (1 - CLOSE) && c.level.some((l, i) =>
-					(!i || l === main) && name_of(i) === n && row.busiest.startsWith(label(i)))))
+				this.same(
+					w,
+					'threads threads busiest',
+					true,
+					costs.some(
+						([n, v]) =>
+							v >= most * (1 - CLOSE) &&
+							c.level.some(
+								(l, i) =>
+									(!i || l === main) &&
+									name_of(i) === n &&
+									row.busiest.startsWith(label(i))
+							)
+					)
+				)
 		}
 		this.checks.same(`${what}: threads`, rows.size, met)
 		if (!known)
@@ -83,7 +102,8 @@ export class Columns {
 			this.same(w, 'threads skew name', `process ${of.comm} ${of.pid}`, row?.name)
 		}
 		for (const row of skew.filter((r) => typeof r.value === 'number' && (main >= 0 || r.value))) {
-			const list = lines.filter((l) => l[column] === name_of(row.value)), busy = [...grouped(list, (l) => `${l.pid} ${l.tid}`).values()].map((l) => sum(l, whole))
+			const list = lines.filter((l) => l[column] === name_of(row.value))
+			const busy = [...grouped(list, (l) => `${l.pid} ${l.tid}`).values()].map((l) => sum(l, whole))
 			if (!busy.length && main < 0)
 				continue // named after its image
 			const all = sum(busy, (v) => v), w = `${what}: skew of ${row.name}`
@@ -94,18 +114,24 @@ export class Columns {
 	}
 
 	async events(page, what, facts, filters, options, main, random) {
-		const used = facts.events.map((e, i) => i).filter((i) => facts.event_rows[i] && facts.events[i].name !== 'switch'), a = filters.event.values[0]
+		const used = facts.events.map((e, i) => i).filter((i) => facts.event_rows[i] && facts.events[i].name !== 'switch')
+		const a = filters.event.values[0]
 		if (used.length < 2)
 			return null
 		const b = used.filter((i) => i !== a)[random(used.length - 1)], view = main < 0 ? 'functions' : 'components'
 		const [A, B] = [a, b].map((i) => facts.events[i].name), level = main < 0 ? [] : ['--level', facts.levels[main].name]
 		const with_b = options.map((o, i) => options[i - 1] === '--event' ? B : o)
-		const [of_a, of_b] = await Promise.all([this.report(view, [...options, ...level]), this.report(view, [...with_b, ...level])])
+		const [of_a, of_b] = await Promise.all([
+			this.report(view, [...options, ...level]),
+			this.report(view, [...with_b, ...level])
+		])
 		await page.evaluate((pair) => Object.assign(window.tailor.state.options, pair), { eventA: String(a), eventB: String(b) })
 		const id = main < 0 ? 'function' : `level:${main}`, { events: all } = await this.look(page, 'events')
 		const name = (r) => r.name === '(no symbol)' ? r.image : r.name.startsWith('+0x') ? r.image + r.name : r.name
-		const table = (t) => grouped(t[main < 0 ? 'functions' : facts.levels[main].name] ?? [], name), sums = [of_a, of_b].map(table)
-		const costs = sums.map((s) => new Map([...s].map(([n, rows]) => [n, sum(rows, measure)]))), totals = costs.map((c) => sum([...c.values()], (v) => v))
+		const table = (t) => grouped(t[main < 0 ? 'functions' : facts.levels[main].name] ?? [], name)
+		const sums = [of_a, of_b].map(table)
+		const costs = sums.map((s) => new Map([...s].map(([n, rows]) => [n, sum(rows, measure)])))
+		const totals = costs.map((c) => sum([...c.values()], (v) => v))
 		const rows = grouped(all.filter((r) => !filters[id] || filters[id].values.includes(r.value)), (r) => r.name)
 		const times = facts.events[a].unit === 'ns' ? 1e6 : 1
 		const names = new Set([...costs[0].keys(), ...costs[1].keys()])
@@ -129,10 +155,13 @@ export class Columns {
 	async memory(page, what, told) {
 		if (!await page.evaluate(() => window.tailor.views.some((v) => v.id === 'memory')))
 			return
-		const { regions = [], strides = [] } = await this.look(page, 'memory'), range = (name) => /^0x([0-9a-f]+) to 0x([0-9a-f]+)$/.exec(name)?.slice(1).map((x) => parseInt(x, 16))
+		const { regions = [], strides = [] } = await this.look(page, 'memory')
+		const range = (name) => /^0x([0-9a-f]+) to 0x([0-9a-f]+)$/.exec(name)?.slice(1).map((x) => parseInt(x, 16))
 		const unnamed = regions.filter((r) => range(r.name))
-		const key = (name) => name.replace(/, 0x[0-9a-f]+$/, ''), home = (r) => unnamed.find((u) => range(u.name)[0] <= r.low && r.low <= range(u.name)[1])
-		const mine = grouped(regions, (r) => key(r.name)), theirs = grouped(told.regions ?? [], (r) => range(r.name) ? home(r)?.name : r.name)
+		const key = (name) => name.replace(/, 0x[0-9a-f]+$/, '')
+		const home = (r) => unnamed.find((u) => range(u.name)[0] <= r.low && r.low <= range(u.name)[1])
+		const mine = grouped(regions, (r) => key(r.name))
+		const theirs = grouped(told.regions ?? [], (r) => range(r.name) ? home(r)?.name : r.name)
 		this.checks.same(`${what}: regions`, [...theirs.keys()].sort(), [...mine.keys()].sort())
 		for (const [name, list] of theirs) {
 			const rows = mine.get(name) ?? [], w = `${what}: region ${name}`
@@ -148,7 +177,9 @@ export class Columns {
 			this.same(w, 'memory regions name', true, range(row.name) !== undefined || key(row.name) === of.name)
 		}
 		for (const of of told.strides ?? []) {
-			const text = !of.stride ? '(constant address, or too few samples)' : of.stride.toLocaleString('en-US') + (of.stride > 4096 ? ' and more' : '')
+			const text = !of.stride
+				? '(constant address, or too few samples)'
+				: of.stride.toLocaleString('en-US') + (of.stride > 4096 ? ' and more' : '')
 			const row = strides.find((r) => r.by === text), w = `${what}: stride ${of.stride}`
 			for (const [column, theirs] of [['share', of.share], ['n', of.samples], ['by', text]])
 				this.same(w, `memory strides ${column}`, theirs, row?.[column])
@@ -158,32 +189,63 @@ export class Columns {
 		const panels = await page.evaluate(() => {
 			const { columns, rows } = window.tailor.views.find((v) => v.id === 'memory').parts.each.table()
 			return rows.map((r) => Object.fromEntries(columns.map((c) => [c.key, c.value(r) ?? null])))
-		}), own = only(told.memory ?? [], (r) => r.name)
+		})
+		const own = only(told.memory ?? [], (r) => r.name)
 		for (const row of panels.filter((r) => own.has(r.name)))
-			for (const [column, theirs] of [['known', 'samples'], ...['sequential', 'strided', 'random', 'stride', 'pages'].map((k) => [k, k])])
-				this.same(`${what}: accesses of ${row.name}`, `memory by component ${column}`, own.get(row.name)[theirs], row[column])
+			for (const [column, theirs] of [
+				['known', 'samples'],
+				...['sequential', 'strided', 'random', 'stride', 'pages'].map((k) => [k, k])
+			])
+				this.same(
+					`${what}: accesses of ${row.name}`,
+					`memory by component ${column}`,
+					own.get(row.name)[theirs],
+					row[column]
+				)
 	}
 
 	async quality(page, what, told, of_events) {
 		const { method = [], reason = [], events } = await this.look(page, 'quality')
-		for (const [name, list, rows] of [['method', told.methods, method], ['reason', told.reasons.filter((r) => r.reason !== '(attributed)'), reason]]) {
+		for (const [name, list, rows] of [
+			['method', told.methods, method],
+			['reason', told.reasons.filter((r) => r.reason !== '(attributed)'), reason]
+		]) {
 			const there = list.filter((r) => r.samples > 0)
 			this.checks.same(`${what}: ${name}s`, there.map((r) => r[name]).sort(), rows.map((r) => r.name).sort())
 			for (const of of there) {
-				const row = rows.find((r) => r.name === of[name]), w = `${what}: ${name} ${of[name]}`
-				for (const [column, theirs] of [['share', 'share'], ['samples', 'samples'], ['name', name], ['sentence', 'meaning']])
-					this.same(w, `quality ${name} ${column}`, of[theirs], row?.[column], column === 'samples' ? 0.5 : undefined)
+				const row = rows.find((r) => r.name === of[name])
+				const w = `${what}: ${name} ${of[name]}`
+				for (const [column, theirs] of [
+					['share', 'share'],
+					['samples', 'samples'],
+					['name', name],
+					['sentence', 'meaning']
+				])
+					this.same(
+						w,
+						`quality ${name} ${column}`,
+						of[theirs],
+						row?.[column],
+						column === 'samples' ? 0.5 : undefined
+					)
 			}
 		}
 		for (const [e, rows] of Object.entries(of_events ?? {})) {
-			this.same(`${what}: event ${e}`, 'quality events samples', sum(rows, (r) => r.samples), events[e].samples, 0.5 + rows.length / 2)
+			this.same(
+				`${what}: event ${e}`,
+				'quality events samples',
+				sum(rows, (r) => r.samples),
+				events[e].samples,
+				0.5 + rows.length / 2
+			)
 			this.same(`${what}: event ${e}`, 'quality events weight', sum(rows, (r) => r.weight ?? 0), events[e].weight)
 			this.same(`${what}: event ${e}`, 'quality events name', true, Boolean(events[e].name))
 		}
 	}
 
 	async compare(page, what, facts, filters, options, random) {
-		const main = await page.evaluate(() => window.tailor.page.dimensions.main), level = main === 'function' ? -1 : Number(main.slice(6))
+		const main = await page.evaluate(() => window.tailor.page.dimensions.main)
+		const level = main === 'function' ? -1 : Number(main.slice(6))
 		const by = level < 0 ? [] : ['--level', facts.levels[level].name]
 		const told = await this.report(['threads', 'memory', 'methods', 'reasons'], [...options, ...by])
 		await page.evaluate((f) => window.tailor.state.replace(f), filters)

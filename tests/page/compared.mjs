@@ -13,7 +13,8 @@ const tailor = path.join(build, 'tailor'), run = promisify(execFile), checks = n
 const random = random_from(88172645)
 
 const numbers = ({ cost_change: change, cost_margin: margin, share_a: a, share_b: b }) => [change ?? null, margin ?? null, a ?? 0, b ?? 0]
-const close = (x, y) => x.every((v, i) => v === y[i] || v !== null && y[i] !== null && Math.abs(v - y[i]) <= CLOSE * Math.max(1, Math.abs(v)))
+const close = (x, y) =>
+	x.every((v, i) => v === y[i] || (v !== null && y[i] !== null && Math.abs(v - y[i]) <= CLOSE * Math.max(1, Math.abs(v))))
 const finite = (v) => Number.isFinite(v) ? v : null
 
 // Lines as texts: name, name in the second, detail; several of one are told apart by their numbers.
@@ -37,8 +38,15 @@ const compare = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.number
 
 // Of the components that both traces have one: by its name, as both sides are filtered.
 function component_of_both(facts, second) {
-	const both = conditions(facts).filter(([dimension, values]) => dimension.startsWith('level:') && second.components.name.some((name, i) =>
-		name === facts.components.name[values[0]] && second.levels[second.components.level[i]]?.name === facts.levels[dimension.slice(6)].name))
+	const both = conditions(facts).filter(
+		([dimension, values]) =>
+			dimension.startsWith('level:') &&
+			second.components.name.some(
+				(name, i) =>
+					name === facts.components.name[values[0]] &&
+					second.levels[second.components.level[i]]?.name === facts.levels[dimension.slice(6)].name
+			)
+	)
 	return both[random(both.length)]
 }
 
@@ -68,8 +76,11 @@ async function one(page, first, second, facts, of_second, level, filtered) {
 	const alone = (name) => name.replace(/( \(.*\)|#\d+)$/s, '')
 	for (const row of said)
 		row.name = alone(row.name)
-	const mine = got.map((r) => ({ name: alone(r.name), significant: r.certain,
-		numbers: r.tested ? [finite(r.change), finite(r.margin), r.first, r.second_share] : [null, null, r.first, r.second_share] }))
+	const mine = got.map((r) => ({
+		name: alone(r.name),
+		significant: r.certain,
+		numbers: r.tested ? [finite(r.change), finite(r.margin), r.first, r.second_share] : [null, null, r.first, r.second_share]
+	}))
 	said.sort(compare)
 	mine.sort(compare)
 	checks.same(`${what}: lines`, said.map((r) => r.name), mine.map((r) => r.name))

@@ -22,8 +22,16 @@ function lines(value, at = '') {
 }
 
 // Without what only says again what stands around it (a row has the text of its cells), and of any version.
-const elements = (snapshot) => snapshot.replace(/"written by tailor [\w.]+"/, '"written by tailor VERSION"').split('\n').filter((line) => !/^ *- (cell|columnheader|rowgroup|table|option)\b/.test(line) &&
-	!/^ *- button "(Table|SVG|PNG|CSV)"$/.test(line)).map((line) => line.replace(/:$/, ''))
+const elements = (snapshot) =>
+	snapshot
+		.replace(/"written by tailor [\w.]+"/, '"written by tailor VERSION"')
+		.split('\n')
+		.filter(
+			(line) =>
+				!/^ *- (cell|columnheader|rowgroup|table|option)\b/.test(line) &&
+				!/^ *- button "(Table|SVG|PNG|CSV)"$/.test(line)
+		)
+		.map((line) => line.replace(/:$/, ''))
 
 const browser = await launch(build)
 for (const [name, file] of files.map((text) => text.split('='))) {
@@ -31,8 +39,8 @@ for (const [name, file] of files.map((text) => text.split('='))) {
 	for (const view of await page.evaluate(() => window.tailor.views.map((v) => v.id))) {
 		await show_addresses(page, view)
 		const drawn = await page.evaluate((id) => window.tailor.views.find((v) => v.id === id).drawn(), view)
-		const text = [...lines(drawn), '', ...elements(await page.locator('#view').ariaSnapshot()), ''].join('\n'),
-			golden = path.join(expected, `${name}-${view}`)
+		const text = [...lines(drawn), '', ...elements(await page.locator('#view').ariaSnapshot()), ''].join('\n')
+		const golden = path.join(expected, `${name}-${view}`)
 		if (accept)
 			fs.writeFileSync(golden, text)
 		const was = fs.existsSync(golden) ? fs.readFileSync(golden, 'utf8').split('\n') : ['(none)'], now = text.split('\n')

@@ -39,8 +39,11 @@ async function walk(page, client, view) {
 async function accessible(page, what, rules = null) {
 	if (!await page.evaluate(() => 'axe' in window))
 		await page.evaluate(axe)
-	const found = await page.evaluate(async (rules) => (await window.axe.run(document, { resultTypes: ['violations'], ...(rules ? { runOnly: rules } : {}) })).violations,
-		rules)
+	const found = await page.evaluate(
+		async (rules) =>
+			(await window.axe.run(document, { resultTypes: ['violations'], ...(rules ? { runOnly: rules } : {}) })).violations,
+		rules
+	)
 	for (const { id, impact, help, nodes } of found.filter(({ impact }) => impact === 'serious' || impact === 'critical'))
 		checks.that(`${what}: ${impact}: ${id}: ${help}`, false,
 			nodes.slice(0, 3).map((node) => `${node.html.slice(0, 140)}: ${node.any[0]?.message ?? ''}`).join('\n   '))
@@ -97,7 +100,8 @@ async function use(page) {
 
 for (const [i, file] of files.entries()) {
 	for (const scheme of ['light', 'dark']) {
-		const page = await open(browser, file, { scheme, size: SIZES.desk, context: { bypassCSP: true } }), client = await page.context().newCDPSession(page)
+		const page = await open(browser, file, { scheme, size: SIZES.desk, context: { bypassCSP: true } })
+		const client = await page.context().newCDPSession(page)
 		for (const view of await page.evaluate(() => window.tailor.views.map((v) => v.id))) {
 			await show(page, view)
 			if (scheme === 'light')

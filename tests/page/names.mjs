@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// names.mjs BUILD FOLDER THIRTY TRACE...: the operators of THIRTY (tests/golden/thirty.py) can be told apart; in the others a search sums what
-// `--below` does.
+// names.mjs BUILD FOLDER THIRTY TRACE...: the operators of THIRTY (tests/golden/thirty.py) can be told apart; in the others a search sums
+// what `--below` does.
 import { execFile, execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -62,19 +62,35 @@ const pictures = () => {
 const seen = (page) => page.evaluate(async () => {
 	window.svgs = []
 	const visible = (el) => el.checkVisibility()
-	const lists = [...document.querySelectorAll('#view table')].filter(visible).map((table) => ({ of: table.closest('[aria-label]')?.ariaLabel ?? 'table',
-		texts: [...table.querySelectorAll('tbody tr')].map((tr) => [...tr.cells].map((td) => {
-			const bdi = td.querySelector('bdi')
-			return bdi ? bdi.dataset.cut ?? bdi.textContent : td.textContent
-		}).join(' | ')) }))
-	for (const button of [...document.querySelectorAll('#view section .tools button')].filter((b) => visible(b) && b.textContent === 'SVG')) {
+	const lists = [...document.querySelectorAll('#view table')].filter(visible).map((table) => ({
+		of: table.closest('[aria-label]')?.ariaLabel ?? 'table',
+		texts: [...table.querySelectorAll('tbody tr')].map((tr) =>
+			[...tr.cells]
+				.map((td) => {
+					const bdi = td.querySelector('bdi')
+					return bdi ? (bdi.dataset.cut ?? bdi.textContent) : td.textContent
+				})
+				.join(' | ')
+		)
+	}))
+	for (const button of [...document.querySelectorAll('#view section .tools button')].filter(
+		(b) => visible(b) && b.textContent === 'SVG'
+	)) {
 		window.svgs = []
 		button.click()
 		const doc = new DOMParser().parseFromString(await window.svgs[0].text(), 'image/svg+xml')
-		const texts = [...doc.querySelectorAll('text')].map((el) => ({ x: Number(el.getAttribute('x')), y: Number(el.getAttribute('y')), text: el.textContent }))
+		const texts = [...doc.querySelectorAll('text')].map((el) => ({
+			x: Number(el.getAttribute('x')),
+			y: Number(el.getAttribute('y')),
+			text: el.textContent
+		}))
 		const below = (a, b) => a.x === b.x && b.y > a.y && b.y - a.y < 20 // the second line of a label
-		lists.push({ of: button.closest('section').querySelector('h2').textContent, texts: texts.filter((b) => !texts.some((a) => below(a, b)))
-			.map((a) => [a, ...texts.filter((b) => below(a, b))].map(({ text }) => text).join(' / ')) })
+		lists.push({
+			of: button.closest('section').querySelector('h2').textContent,
+			texts: texts
+				.filter((b) => !texts.some((a) => below(a, b)))
+				.map((a) => [a, ...texts.filter((b) => below(a, b))].map(({ text }) => text).join(' / '))
+		})
 	}
 	return lists
 })
@@ -84,11 +100,16 @@ async function alike(page, size) {
 	let nr = 0
 	for (const view of await page.evaluate(() => window.tailor.views.map((v) => v.id))) {
 		await show(page, view)
-		await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))) // texts are cut by then
+		// Texts are cut by the second frame.
+		await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
 		for (const { of, texts } of await seen(page)) {
 			const named = texts.filter((text) => OPERATOR.test(text))
 			nr += named.length
-			checks.same(`${size}, ${view}, ${of}: rows that are alike`, [], named.filter((text, i) => named.indexOf(text) !== i))
+			checks.same(
+				`${size}, ${view}, ${of}: rows that are alike`,
+				[],
+				named.filter((text, i) => named.indexOf(text) !== i)
+			)
 		}
 	}
 	checks.that(`${size}: rows were compared`, nr >= 2 * NR, nr)
@@ -110,7 +131,11 @@ for (const [size, viewport] of Object.entries(SIZES).filter(([size]) => size !==
 const MOST = 5
 // Functions and components with most below them, whose names are in no other: [the text, --below].
 const wanted = ({ functions, components, lines, levels }, tables) => {
-	const names = [...functions.name, ...components.name.map((name, i) => components.label?.[i] ?? name), ...lines.file.map(String)].map((n) => n?.toLowerCase() ?? '')
+	const names = [
+		...functions.name,
+		...components.name.map((name, i) => components.label?.[i] ?? name),
+		...lines.file.map(String)
+	].map((n) => n?.toLowerCase() ?? '')
 	const alone = (name) => name.length > 3 && new Set(names.filter((n) => n.includes(name.toLowerCase()))).size === 1
 	return [['function', tables.functions], ...levels.map(({ name }) => [name, tables[name]])].flatMap(([level, rows]) => (rows ?? [])
 		.filter((r) => !/^[[(+]/.test(r.name) && alone(r.name) && r.total_samples > 0)
@@ -124,8 +149,16 @@ for (const trace of traces) {
 		window.tailor.state.set('run', null)
 		return window.tailor.page.facts.events[window.tailor.state.filters.event.values[0]].name
 	})
-	const report = async (...options) => JSON.parse((await run(tailor, ['report', '--json', '--top', '0', '--mark', 'all', '--event', event, ...options, trace],
-		{ maxBuffer: 1 << 28 })).stdout)
+	const report = async (...options) =>
+		JSON.parse(
+			(
+				await run(
+					tailor,
+					['report', '--json', '--top', '0', '--mark', 'all', '--event', event, ...options, trace],
+					{ maxBuffer: 1 << 28 }
+				)
+			).stdout
+		)
 	const facts = await page.evaluate(() => window.tailor.page.facts)
 	const { tables } = await report('--view', 'functions', ...(facts.levels.length ? ['--view', 'components'] : []))
 	for (const [text, below] of wanted(facts, tables)) {
@@ -134,7 +167,11 @@ for (const trace of traces) {
 			return window.tailor.answered(() => window.tailor.sums(null).total[0])
 		}, text), report('--view', 'functions', '--below', below).then((r) => r.samples)])
 		inclusive += said > 0
-		checks.that(`${path.basename(trace)}: search for '${text}' sums what --below '${below}' does`, Math.abs(got - said) < 0.01, [said, got])
+		checks.that(
+			`${path.basename(trace)}: search for '${text}' sums what --below '${below}' does`,
+			Math.abs(got - said) < 0.01,
+			[said, got]
+		)
 	}
 	checks.same(`${trace}: faults`, [], page.faults)
 	await page.context().close()

@@ -15,21 +15,31 @@ const checks = new Checks()
 
 const random = random_from(2463534242)
 async function report(trace, views, filters) {
-	const { stdout } = await run(tailor, ['report', '--json', '--top', '0', ...[views].flat().flatMap((view) => ['--view', view]), ...filters, trace],
-		{ maxBuffer: 1 << 28 })
+	const { stdout } = await run(
+		tailor,
+		['report', '--json', '--top', '0', ...[views].flat().flatMap((view) => ['--view', view]), ...filters, trace],
+		{ maxBuffer: 1 << 28 }
+	)
 	return JSON.parse(stdout)
 }
 
 // The lines of `report --samples`, by their columns.
 async function samples(trace, filters) {
-	const { stdout } = await run(tailor, ['report', '--samples', ...filters, trace], { maxBuffer: 1 << 28 }), [head, ...lines] = stdout.replace(/\n$/, '').split('\n')
+	const { stdout } = await run(tailor, ['report', '--samples', ...filters, trace], { maxBuffer: 1 << 28 })
+	const [head, ...lines] = stdout.replace(/\n$/, '').split('\n')
 	const keys = head.split('\t'), numbers = new Set(['time_ns', 'pid', 'tid', 'event', 'weight'])
-	return lines.map((line) => Object.fromEntries(line.split('\t').map((text, i) => [keys[i], numbers.has(keys[i]) ? Number(text) : text])))
+	return lines.map((line) =>
+		Object.fromEntries(line.split('\t').map((text, i) => [keys[i], numbers.has(keys[i]) ? Number(text) : text]))
+	)
 }
 
 // Columns of views: of one in so many combinations.
 const EVERY = Number(process.env.COLUMNS_EVERY ?? 25)
-const columns = (trace) => new Columns(checks, { report: async (...asked) => (await report(trace, ...asked)).tables, samples: (filters) => samples(trace, filters) })
+const columns = (trace) =>
+	new Columns(checks, {
+		report: async (...asked) => (await report(trace, ...asked)).tables,
+		samples: (filters) => samples(trace, filters)
+	})
 const compared = []
 
 // Where there is no symbol, the page says in which image.
@@ -64,10 +74,18 @@ async function look(page, filters, which) {
 				const sums = state.sums(id, null, [], which), { values } = dimensions.get(id)
 				return sums.order().map((key) => [name(values[key]), sums.samples(key), sums.weight(key)])
 			}
-			const out = { total: state.sums(null, null, [], which).total, threads: rows('thread', (v) => `${facts.threads.tid[v]}`),
-				functions: rows('function', (v) => v ? facts.functions.name[v] : '(none)'), levels: [] }
+			const out = {
+				total: state.sums(null, null, [], which).total,
+				threads: rows('thread', (v) => `${facts.threads.tid[v]}`),
+				functions: rows('function', (v) => (v ? facts.functions.name[v] : '(none)')),
+				levels: []
+			}
 			for (const l of facts.levels.keys())
-				out.levels.push(rows(`level:${l}`, (v) => v ? facts.components.label[v] ?? facts.components.name[v] : '(unattributed)'))
+				out.levels.push(
+					rows(`level:${l}`, (v) =>
+						v ? (facts.components.label[v] ?? facts.components.name[v]) : '(unattributed)'
+					)
+				)
 			return out
 		})
 	}, { f: filters, which })
@@ -131,10 +149,26 @@ if (process.env.SECOND) {
 }
 // Samples that several components share: Memory counts them by shares, for all and for one of them.
 if (process.env.SHARED) {
-	const trace = process.env.SHARED, [page, close] = await open_traces(trace), views = columns(trace), component = ['--component', 'operator:operator 2']
+	const trace = process.env.SHARED
+	const [page, close] = await open_traces(trace)
+	const views = columns(trace)
+	const component = ['--component', 'operator:operator 2']
 	for (const options of [[], component]) {
-		const filters = options.length ? { 'level:0': { values: [2] } } : {}, { tables } = await report(trace, ['memory'], ['--level', 'line', ...options])
-		checks.same(`accesses by line ${options}`, options.length ? [['line 1', 10], ['line 2', 20 / 3]] : [['line 1', 20], ['line 2', 20]], tables.memory.map((r) => [r.name, Math.round(3 * r.samples) / 3]).sort())
+		const filters = options.length ? { 'level:0': { values: [2] } } : {}
+		const { tables } = await report(trace, ['memory'], ['--level', 'line', ...options])
+		checks.same(
+			`accesses by line ${options}`,
+			options.length
+				? [
+						['line 1', 10],
+						['line 2', 20 / 3]
+					]
+				: [
+						['line 1', 20],
+						['line 2', 20]
+					],
+			tables.memory.map((r) => [r.name, Math.round(3 * r.samples) / 3]).sort()
+		)
 		await page.evaluate((f) => window.tailor.state.replace(f), filters)
 		await views.memory(page, `${trace} ${options}`, tables)
 	}

@@ -11,7 +11,8 @@ const browser = await launch(build)
 
 // ------------------------------------------------------------------------------------------------- what both pages draw
 
-const drawn = (page, view) => page.evaluate((id) => window.tailor.answered(() => window.tailor.views.find((v) => v.id === id).drawn()), view)
+const drawn = (page, view) =>
+	page.evaluate((id) => window.tailor.answered(() => window.tailor.views.find((v) => v.id === id).drawn()), view)
 
 // Sums of weights are added up in another order by a page that folds them.
 const rounded = (value) => JSON.parse(JSON.stringify(value, (_, v) => typeof v === 'number' && !Number.isInteger(v) ?
@@ -23,7 +24,11 @@ async function all_views(file, served, filters) {
 	for (const view of await file.evaluate(() => window.tailor.views.map((v) => v.id))) {
 		for (const page of [file, served])
 			await show(page, view)
-		checks.same(`view ${view} under ${JSON.stringify(filters)}`, rounded(await drawn(file, view)), rounded(await drawn(served, view)))
+		checks.same(
+			`view ${view} under ${JSON.stringify(filters)}`,
+			rounded(await drawn(file, view)),
+			rounded(await drawn(served, view))
+		)
 	}
 }
 
@@ -89,8 +94,16 @@ async function last_one_counts() {
 	await settled(page)
 	const figures = (await drawn(page, 'overview')).figures, expected = await page.evaluate(() =>
 		window.tailor.answered(() => window.tailor.sums('mode').total[0]))
-	const report = JSON.parse(execFileSync(tailor, ['report', '--json', '--view', 'threads', '--event', last.event, '--mark', 'all', '--from', '0', '--to',
-		(last.to / 1e6).toFixed(6), traces[1]], { encoding: 'utf8', maxBuffer: 1 << 28 })).samples
+	const report = JSON.parse(
+		execFileSync(
+			tailor,
+			[
+				'report', '--json', '--view', 'threads', '--event', last.event, '--mark', 'all',
+				'--from', '0', '--to', (last.to / 1e6).toFixed(6), traces[1]
+			],
+			{ encoding: 'utf8', maxBuffer: 1 << 28 }
+		)
+	).samples
 	checks.same('samples after a drag', [report, report.toLocaleString('en-US')], [Math.round(expected), figures.samples])
 	checks.same('steps to undo after a drag', 1, await page.evaluate(() => window.tailor.state.done.length))
 	checks.same('faults', [], page.faults)
@@ -113,39 +126,67 @@ const ask = (address, { path: to = address.pathname, method = 'GET', headers = {
 })
 
 async function strangers() {
-	const server = await serve(build, traces[0]), address = new URL(server.address), root = address.pathname, [, token] = root.split('/')
+	const server = await serve(build, traces[0])
+	const address = new URL(server.address)
+	const root = address.pathname
+	const [, token] = root.split('/')
 	const other = (token[0] === '0' ? '1' : '0') + token.slice(1)
 	const good = await ask(address)
 	checks.same('the page', 200, good.status)
 	checks.that('a token of 128 bits', /^[0-9a-f]{32}$/.test(token), token)
-	checks.that('a policy', /default-src 'none'.*connect-src 'self'.*frame-ancestors 'none'/.test(good.headers['content-security-policy']) &&
-		!/unsafe-inline|unsafe-eval'[^;]*'unsafe|\*/.test(good.headers['content-security-policy'].replace('wasm-unsafe-eval', '')),
-		good.headers['content-security-policy'])
-	for (const [name, value] of [['x-content-type-options', 'nosniff'], ['referrer-policy', 'no-referrer'], ['cache-control', 'no-store'],
-		['cross-origin-resource-policy', 'same-origin']])
+	checks.that(
+		'a policy',
+		/default-src 'none'.*connect-src 'self'.*frame-ancestors 'none'/.test(good.headers['content-security-policy']) &&
+			!/unsafe-inline|unsafe-eval'[^;]*'unsafe|\*/.test(
+				good.headers['content-security-policy'].replace('wasm-unsafe-eval', '')
+			),
+		good.headers['content-security-policy']
+	)
+	for (const [name, value] of [
+		['x-content-type-options', 'nosniff'],
+		['referrer-policy', 'no-referrer'],
+		['cache-control', 'no-store'],
+		['cross-origin-resource-policy', 'same-origin']
+	])
 		checks.same(name, value, good.headers[name])
 	const facts = await ask(address, { path: `${root}facts/0` })
 	checks.same('facts', 200, facts.status)
 	const refused = [
-		['no token', { path: '/' }, 403], ['a wrong token', { path: `/${other}/` }, 403], ['half a token', { path: `/${token.slice(0, 16)}/` }, 403],
-		['facts with a wrong token', { path: `/${other}/facts/0` }, 403], ['sums with a wrong token', { path: `/${other}/sums/0`, method: 'POST', body: 'x' }, 403],
-		['no slash', { path: `/${token}` }, 403], ['another host', { headers: { host: `evil.example:${address.port}` } }, 403],
-		['another port', { headers: { host: '127.0.0.1:1' } }, 403], ['a host without port', { headers: { host: '127.0.0.1' } }, 403],
-		['another site', { headers: { origin: 'http://evil.example' } }, 403], ['a sandbox', { headers: { origin: 'null' } }, 403],
-		['another site by POST', { path: `${root}sums/0`, method: 'POST', body: 'x', headers: { origin: 'https://127.0.0.1' } }, 403],
+		['no token', { path: '/' }, 403],
+		['a wrong token', { path: `/${other}/` }, 403],
+		['half a token', { path: `/${token.slice(0, 16)}/` }, 403],
+		['facts with a wrong token', { path: `/${other}/facts/0` }, 403],
+		['sums with a wrong token', { path: `/${other}/sums/0`, method: 'POST', body: 'x' }, 403],
+		['no slash', { path: `/${token}` }, 403],
+		['another host', { headers: { host: `evil.example:${address.port}` } }, 403],
+		['another port', { headers: { host: '127.0.0.1:1' } }, 403],
+		['a host without port', { headers: { host: '127.0.0.1' } }, 403],
+		['another site', { headers: { origin: 'http://evil.example' } }, 403],
+		['a sandbox', { headers: { origin: 'null' } }, 403],
+		[
+			'another site by POST',
+			{ path: `${root}sums/0`, method: 'POST', body: 'x', headers: { origin: 'https://127.0.0.1' } },
+			403
+		],
 		...['PUT', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE', 'PROPFIND'].map((method) => [method, { method }, 405]),
-		['POST to the page', { method: 'POST', body: 'x' }, 405], ['GET of sums', { path: `${root}sums/0` }, 404],
-		['a query', { path: `${root}?a=b` }, 400], ['a hostile query', { path: `${root}?${'%00%ff<script>'.repeat(50)}` }, 400],
+		['POST to the page', { method: 'POST', body: 'x' }, 405],
+		['GET of sums', { path: `${root}sums/0` }, 404],
+		['a query', { path: `${root}?a=b` }, 400],
+		['a hostile query', { path: `${root}?${'%00%ff<script>'.repeat(50)}` }, 400],
 		['a query of facts', { path: `${root}facts/0?x` }, 400],
-		['a file', { path: `${root}../../etc/passwd` }, 404], ['a file, quoted', { path: `${root}%2e%2e%2f%2e%2e%2fetc%2fpasswd` }, 404],
-		['a second trace', { path: `${root}facts/1` }, 404], ['a trace that is no number', { path: `${root}facts/%00` }, 404],
-		['a trace below zero', { path: `${root}facts/-1` }, 404], ['a column of nobody', { path: `${root}column/0/nothing` }, 404],
-		['a column without name', { path: `${root}column/0` }, 404], ['an empty question', { path: `${root}sums/0`, method: 'POST', body: '' }, 400],
+		['a file', { path: `${root}../../etc/passwd` }, 404],
+		['a file, quoted', { path: `${root}%2e%2e%2f%2e%2e%2fetc%2fpasswd` }, 404],
+		['a second trace', { path: `${root}facts/1` }, 404],
+		['a trace that is no number', { path: `${root}facts/%00` }, 404],
+		['a trace below zero', { path: `${root}facts/-1` }, 404],
+		['a column of nobody', { path: `${root}column/0/nothing` }, 404],
+		['a column without name', { path: `${root}column/0` }, 404],
+		['an empty question', { path: `${root}sums/0`, method: 'POST', body: '' }, 400],
 		['a text', { path: `${root}sums/0`, method: 'POST', body: 'select * from samples' }, 400],
 		['zeros', { path: `${root}sums/0`, method: 'POST', body: Buffer.alloc(4096) }, 400],
 		['ones', { path: `${root}sums/0`, method: 'POST', body: Buffer.alloc(4096, 255) }, 400],
 		['too long a question', { path: `${root}sums/0`, method: 'POST', body: Buffer.alloc(65 << 20) }, 413],
-		['a long address', { path: root + 'a'.repeat(10000) }, 404],
+		['a long address', { path: root + 'a'.repeat(10000) }, 404]
 	]
 	for (const [what, request, status] of refused) {
 		const reply = await ask(address, request)
@@ -161,12 +202,22 @@ async function strangers() {
 
 async function misuse() {
 	const busy = await serve(build, traces[0]), { port } = new URL(busy.address)
-	for (const [args, status, words] of [[[], 2, 'no trace given'], [['--port', 'x', traces[0]], 2, 'is no port'], [['--port', '70000', traces[0]], 2, 'is no port'],
-		[['--port', '-1', traces[0]], 2, 'is no port'], [['/nonexistent.tlr'], 1, 'No such file'], [[process.argv[1]], 1, ''],
-		[[traces[0], traces[0], traces[0]], 2, 'more than two traces'], [['--port', port, traces[0]], 1, `port ${port} of 127.0.0.1`]]) {
+	for (const [args, status, words] of [
+		[[], 2, 'no trace given'],
+		[['--port', 'x', traces[0]], 2, 'is no port'],
+		[['--port', '70000', traces[0]], 2, 'is no port'],
+		[['--port', '-1', traces[0]], 2, 'is no port'],
+		[['/nonexistent.tlr'], 1, 'No such file'],
+		[[process.argv[1]], 1, ''],
+		[[traces[0], traces[0], traces[0]], 2, 'more than two traces'],
+		[['--port', port, traces[0]], 1, `port ${port} of 127.0.0.1`]
+	]) {
 		const { status: got, stderr, stdout } = spawnSync(tailor, ['serve', ...args], { encoding: 'utf8', timeout: 600000 })
-		checks.that(`tailor serve ${args.join(' ')}: expected ${status} and "${words}"`, got === status && stderr.includes(words) &&
-			stderr.trim() && !stdout, `${got}: ${stderr}`)
+		checks.that(
+			`tailor serve ${args.join(' ')}: expected ${status} and "${words}"`,
+			got === status && stderr.includes(words) && stderr.trim() && !stdout,
+			`${got}: ${stderr}`
+		)
 	}
 	await busy.end()
 }

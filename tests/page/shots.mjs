@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// shots.mjs BUILD FOLDER FILE.html...: each view of each page as a picture, light and dark, at two sizes and on a phone: FOLDER/PAGE-VIEW-SCHEME-SIZE.png,
-// for eyes.
+// shots.mjs BUILD FOLDER FILE.html...: each view of each page becomes a picture for eyes, light and dark, at two sizes and on a phone:
+// FOLDER/PAGE-VIEW-SCHEME-SIZE.png.
 import fs from 'node:fs'
 import path from 'node:path'
 import { SIZES, launch, open, show_addresses } from './browser.mjs'

@@ -40,8 +40,12 @@ function ways(boxes, whole) {
 	return [...sums].map(([way, nr]) => `${way} ${Math.round(nr)}`).sort()
 }
 
-const view = (trace, name, event) => JSON.parse(execFileSync(tailor, ['report', '--view', name, '--json', '--top', '0', '--mark', 'all', '--event', event,
-	trace], { maxBuffer: 1 << 28 }))
+const view = (trace, name, event) =>
+	JSON.parse(
+		execFileSync(tailor, ['report', '--view', name, '--json', '--top', '0', '--mark', 'all', '--event', event, trace], {
+			maxBuffer: 1 << 28
+		})
+	)
 const sorted = (rows) => [...rows.reduce((sums, [name, nr]) => sums.set(name, (sums.get(name) ?? 0) + nr), new Map())]
 	.map(([name, nr]) => `${name} ${nr.toFixed(2)}`).sort()
 
@@ -57,16 +61,26 @@ async function sides(page, trace, event, end) {
 	await page.evaluate((to) => window.tailor.state.set('time', { from: 0, to }), end)
 	await page.getByLabel('Direction').selectOption('both')
 	for (const { name, samples } of callees.filter((r) => !r.caller && !around(r.name).has(r.name)).slice(0, 6)) {
-		const choice = page.getByLabel('Callers and callees of'), option = choice.locator('option', { hasText: new RegExp(`^${RegExp.escape?.(name) ??
-			name.replace(/[^\w]/g, '\\$&')}$`) })
+		const choice = page.getByLabel('Callers and callees of')
+		const option = choice.locator('option', { hasText: new RegExp(`^${RegExp.escape?.(name) ??
+		name.replace(/[^\w]/g, '\\$&')}$`) })
 		if (await option.count() !== 1)
 			continue
 		await choice.selectOption(await option.getAttribute('value'))
-		const got = await page.evaluate(() => window.tailor.views.find((v) => v.id === 'stacks').drawn()), what = `${path.basename(trace)}: ${name}`
+		const got = await page.evaluate(() => window.tailor.views.find((v) => v.id === 'stacks').drawn())
+		const what = `${path.basename(trace)}: ${name}`
 		checks.same(`${what} in the middle`, name, got.middle)
 		const side = (s) => sorted(got.rows.filter((r) => r.side === s).map((r) => [r.name, r.samples]))
-		checks.same(`${what}: callees`, sorted(called.filter((r) => r.caller === name).map((r) => [r.name, r.samples])), side('callee'))
-		checks.same(`${what}: callers`, sorted(called.filter((r) => r.name === name).map((r) => [r.caller, r.samples])), side('caller'))
+		checks.same(
+			`${what}: callees`,
+			sorted(called.filter((r) => r.caller === name).map((r) => [r.name, r.samples])),
+			side('callee')
+		)
+		checks.same(
+			`${what}: callers`,
+			sorted(called.filter((r) => r.name === name).map((r) => [r.caller, r.samples])),
+			side('caller')
+		)
 		const middle = got.boxes.filter((b) => b.name === name)
 		checks.that(`${what}: total`, middle.length === 1 && Math.abs(middle[0].samples - samples) < 0.01, [middle, samples])
 	}
@@ -80,11 +94,16 @@ async function waits(page, trace) {
 	if (!await button.isVisible())
 		return
 	await button.click()
-	const { boxes } = await page.evaluate(() => window.tailor.views.find((v) => v.id === 'stacks').drawn()), { tables } = view(trace, 'tree', 'context-switches')
-	const wide = (rows, name, nr) => sorted(rows.filter((r) => nr(r) >= 0.002).map((r) => [name(r), nr(r)])) // the others are narrower than a pixel
+	const { boxes } = await page.evaluate(() => window.tailor.views.find((v) => v.id === 'stacks').drawn())
+	const { tables } = view(trace, 'tree', 'context-switches')
+	// Smaller ones are narrower than a pixel.
+	const wide = (rows, name, nr) => sorted(rows.filter((r) => nr(r) >= 0.002).map((r) => [name(r), nr(r)]))
 	checks.same(`${path.basename(trace)}: waits by stack`, wide(tables.tree, (r) => `${r.depth} ${r.name}`, (r) => r.share),
 		wide(boxes.slice(1), (b) => `${b.depth - 1} ${b.name}`, (b) => b.share))
-	checks.that(`${path.basename(trace)}: their time`, await page.locator('#view th', { hasText: 'time' }).locator('visible=true').count() > 0)
+	checks.that(
+		`${path.basename(trace)}: their time`,
+		(await page.locator('#view th', { hasText: 'time' }).locator('visible=true').count()) > 0
+	)
 }
 
 for (const trace of traces) {

@@ -20,13 +20,28 @@ for (const [i, s] of sources.entries()) {
 		return row === 0 || (n === 0 ? before > 0 : before === 0 ? s.number[row - 2] < n - 1 : before === n - 1)
 	}), JSON.stringify(s.number))
 	await page.evaluate((text) => window.tailor.state.option('text', text), String(i))
-	const drawn = await page.locator('.listing').first().evaluate((el) => [...el.querySelectorAll('.row')].map((r) => ({
-		number: r.querySelector('.number').textContent, share: r.querySelector('.share').textContent, text: r.lastChild.textContent })))
+	const drawn = await page
+		.locator('.listing')
+		.first()
+		.evaluate((el) =>
+			[...el.querySelectorAll('.row')].map((r) => ({
+				number: r.querySelector('.number').textContent,
+				share: r.querySelector('.share').textContent,
+				text: r.lastChild.textContent
+			}))
+		)
 	for (const r of drawn) {
 		const of = rows.find((x) => x.file === s.name && String(x.line) === r.number), share = of ? of.share / total : 0
-		checks.that(`${s.name}:${r.number}: share`, share < 0.0005 ? share > 0 === (r.share !== '') : r.share === `${(100 * share).toFixed(1)} %`,
-			`expected ${share}, got '${r.share}'`)
-		checks.that(`${s.name}:${r.number}: text`, r.number === '⋮' ? r.text === '' : r.text.includes(`line ${r.number} of module_${module}.js  <b>&amp;`), r.text)
+		checks.that(
+			`${s.name}:${r.number}: share`,
+			share < 0.0005 ? share > 0 === (r.share !== '') : r.share === `${(100 * share).toFixed(1)} %`,
+			`expected ${share}, got '${r.share}'`
+		)
+		checks.that(
+			`${s.name}:${r.number}: text`,
+			r.number === '⋮' ? r.text === '' : r.text.includes(`line ${r.number} of module_${module}.js  <b>&amp;`),
+			r.text
+		)
 	}
 }
 checks.same('faults', [], page.faults)

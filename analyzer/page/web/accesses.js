@@ -3,8 +3,11 @@
 import wasm from "accesses.wasm";
 
 // As analyzer/accesses/wasm/accesses.c numbers them.
-const COLUMNS = { address: [0, Float64Array], share: [1, Float64Array], sample: [2, Uint32Array], stream: [3, Uint32Array], page: [4, Uint32Array],
-	phase: [5, Uint32Array], region: [6, Uint32Array], part: [7, Uint32Array], list: [8, Uint32Array], granule: [9, Uint8Array] };
+const COLUMNS = {
+	address: [0, Float64Array], share: [1, Float64Array], sample: [2, Uint32Array], stream: [3, Uint32Array],
+	page: [4, Uint32Array], phase: [5, Uint32Array], region: [6, Uint32Array], part: [7, Uint32Array],
+	list: [8, Uint32Array], granule: [9, Uint8Array]
+};
 const SUM = 9;
 let compiled;
 
@@ -59,9 +62,16 @@ class Accesses {
 	sums(column, nr) {
 		const list = this.numbers(this.calls.accesses_sums(this.at, COLUMNS[column][0], nr), SUM * nr), sums = [];
 		for (let key = 0; key < nr; key++) {
-			const [samples, , sequential, strided, random, stride, low, high, pages] = list.subarray(SUM * key, SUM * (key + 1));
+			const [samples, , sequential, strided, random, stride, low, high, pages] = list.subarray(
+				SUM * key,
+				SUM * (key + 1)
+			);
 			const known = sequential + strided + random, part = n => (known > 0 ? n / known : null);
-			if (high >= low) sums.push({ key, samples, sequential: part(sequential), strided: part(strided), random: part(random), stride: stride || null, low, high, pages });
+			if (high >= low)
+				sums.push({
+					key, samples, sequential: part(sequential), strided: part(strided),
+					random: part(random), stride: stride || null, low, high, pages
+				});
 		}
 		return sums;
 	}

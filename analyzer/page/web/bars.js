@@ -10,8 +10,19 @@ const TRUNCATED_WORTH = 0.02; // share of stacks, as in the report's headings
 
 export function bars(page, { title = "Cost by", option = "by", first, ids } = {}) {
 	const { state, dimensions, colours, facts } = page;
-	const choices = (ids ?? [...facts.levels.map((_, i) => `level:${i}`), "function", "line", "image", "thread", "process", "mode", "method", "reason"])
-		.filter(id => dimensions.get(id));
+	const choices = (
+		ids ?? [
+			...facts.levels.map((_, i) => `level:${i}`),
+			"function",
+			"line",
+			"image",
+			"thread",
+			"process",
+			"mode",
+			"method",
+			"reason"
+		]
+	).filter(id => dimensions.get(id));
 	const select = h("select", { "aria-label": "Sum by", onchange: () => state.option(option, select.value) },
 		choices.map(id => h("option", { value: id }, dimensions.get(id).title)));
 	const totals = new Totals(page);
@@ -20,7 +31,11 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 		state.option("total", wanted() === "1" ? "0" : "1");
 	} }, "With callees");
 	const box = h("div"), note = h("p", { class: "note", hidden: true });
-	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, title), select, button, h("span", { class: "spring" })), note, box);
+	const el = h("section", { class: "card" },
+		h("header", {}, h("h2", {}, title), select, button, h("span", { class: "spring" })),
+		note,
+		box
+	);
 	let rows = [], shown;
 
 	const chosen = () => choices.includes(state.option(option)) ? state.option(option) : first ?? dimensions.main;
@@ -29,11 +44,34 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 		const total = withTotals(id) ? totals.of(id, [id]) : null, of = v => total?.get(v);
 		// what only has callees with samples has a line as well
 		const others = total ? [...total.keys()].filter(v => !(sums.samples(dimension.at.get(v) ?? -1) > 0)) : [];
-		return [...sums.order().map(k => {
-			const share = sums.measure(k) / all, [low, high] = interval(share, sums.evidence(k));
-			return { value: dimension.values[k], name: dimension.label(dimension.values[k]), share, samples: sums.samples(k), weight: sums.weight(k), half: (high - low) / 2,
-				total: total ? (of(dimension.values[k])?.[sums.total[1] > 0 ? "weight" : "samples"] ?? 0) / all : null, total_samples: of(dimension.values[k])?.samples ?? null };
-		}), ...others.map(v => ({ value: v, name: dimension.label(v), share: 0, samples: 0, weight: 0, half: null, total: of(v)[sums.total[1] > 0 ? "weight" : "samples"] / all, total_samples: of(v).samples }))];
+		return [
+			...sums.order().map(k => {
+				const share = sums.measure(k) / all;
+				const [low, high] = interval(share, sums.evidence(k));
+				return {
+					value: dimension.values[k],
+					name: dimension.label(dimension.values[k]),
+					share,
+					samples: sums.samples(k),
+					weight: sums.weight(k),
+					half: (high - low) / 2,
+					total: total
+						? (of(dimension.values[k])?.[sums.total[1] > 0 ? "weight" : "samples"] ?? 0) / all
+						: null,
+					total_samples: of(dimension.values[k])?.samples ?? null
+				};
+			}),
+			...others.map(v => ({
+				value: v,
+				name: dimension.label(v),
+				share: 0,
+				samples: 0,
+				weight: 0,
+				half: null,
+				total: of(v)[sums.total[1] > 0 ? "weight" : "samples"] / all,
+				total_samples: of(v).samples
+			}))
+		];
 	}
 	// functions of a language call each other: of these the report, too, has what they called
 	const wanted = () => state.option("total") ?? (chosen() === `level:${facts.lead_level}` && facts.plan_level < 0 ? "1" : "0");
@@ -48,16 +86,36 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 		const truncated = withTotals(id) ? totals.truncated([id]) : 0;
 		note.hidden = !(truncated > TRUNCATED_WORTH);
 		note.textContent = note.hidden ? "" : `${percent(truncated)} of the stacks truncated`;
-		shown = { name: `cost-by-${dimensions.get(id).title}`, tools: true, rows, most: 60, sort: rows.some(r => r.total) ? "total" : "share",
-			chosen: row => state.filters[id]?.values.includes(row.value), click: (row, e) => state.toggle(id, row.value, e.shiftKey),
+		shown = {
+			name: `cost-by-${dimensions.get(id).title}`,
+			tools: true,
+			rows,
+			most: 60,
+			sort: rows.some(r => r.total) ? "total" : "share",
+			chosen: row => state.filters[id]?.values.includes(row.value),
+			click: (row, e) => state.toggle(id, row.value, e.shiftKey),
 			columns: [
-				...(rows.some(r => r.total !== null && r.total !== undefined) ? [{ key: "total", title: "total", type: "share", value: r => r.total, bar: true }] : []),
-				{ key: "share", title: rows.some(r => r.total) ? "self" : "share", type: "share", value: r => r.share, bar: true },
+				...(rows.some(r => r.total !== null && r.total !== undefined)
+					? [{ key: "total", title: "total", type: "share", value: r => r.total, bar: true }]
+					: []),
+				{
+					key: "share", title: rows.some(r => r.total) ? "self" : "share",
+					type: "share", value: r => r.share, bar: true
+				},
 				{ key: "half", title: "± 95 %", type: "share", value: r => r.half },
 				{ key: "samples", title: "samples", type: "count", value: r => r.samples },
-				...countColumns(page, r => countedAs(page, id, r.value), r => r.weight, { calls: true }).filter(c => rows.some(r => ![null, ""].includes(c.value(r)))),
-				{ key: "name", title: dimensions.get(id).title, type: "text", value: r => r.name, colour: r => colours.of(id, r.value) },
-			] };
+				...countColumns(
+					page,
+					r => countedAs(page, id, r.value),
+					r => r.weight,
+					{ calls: true }
+				).filter(c => rows.some(r => ![null, ""].includes(c.value(r)))),
+				{
+					key: "name", title: dimensions.get(id).title, type: "text",
+					value: r => r.name, colour: r => colours.of(id, r.value)
+				}
+			]
+		};
 		box.replaceChildren(tablebox(shown).el);
 	}
 	return { el, draw, table: () => shown, drawn: () => rows.map(({ name, share, samples }) => ({ name, share, samples })) };

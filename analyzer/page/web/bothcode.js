@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The texts of two traces side by side, coloured alike: by share, by executions, or by the formula of the table of differences; pointing at a
-// line marks the same line of the other.
+// The texts of two traces stand side by side and are coloured alike: by share, by executions, or by the formula of the table of
+// differences.  Pointing at a line marks the same line of the other text.
 import { h, shown } from "./dom.js";
 import { listing } from "./listing.js";
 import { percent } from "./format.js";
@@ -29,15 +29,23 @@ function sameLines(first, second) {
 
 // formula(): of the table of differences, {id (its dimension), value(row)}, or null; rows(): its rows.
 export function bothCode(page, { formula, rows }) {
-	const { state, data } = page, lists = [0, 1].map(s => listing(`Text of the ${s ? "second" : "first"}`)), notes = lists.map(() => h("p", { class: "note" }));
+	const { state, data } = page;
+	const lists = [0, 1].map(s => listing(`Text of the ${s ? "second" : "first"}`));
+	const notes = lists.map(() => h("p", { class: "note" }));
 	const text = h("select", { "aria-label": "Text of both", onchange: () => state.option("both", text.value) });
 	const heat = h("select", { "aria-label": "Colour of lines", onchange: () => state.option("bothheat", heat.value) });
-	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, "Code of both"), text, h("label", { class: "note" }, "heat by ", heat)),
-		h("div", { class: "beside" }, lists.map((list, s) => h("div", {}, notes[s], list.el))));
+	const el = h("section", { class: "card" },
+		h("header", {}, h("h2", {}, "Code of both"), text, h("label", { class: "note" }, "heat by ", heat)),
+		h("div", { class: "beside" },
+			lists.map((list, s) => h("div", {}, notes[s], list.el))
+		)
+	);
 	let now = [], before = [];
 
 	function cost(trace, source) {
-		const sums = state.sums(lineId(source), null, [], trace), { at } = data[trace].dimensions.get(lineId(source)), all = sums.totalMeasure || 1;
+		const sums = state.sums(lineId(source), null, [], trace);
+		const { at } = data[trace].dimensions.get(lineId(source));
+		const all = sums.totalMeasure || 1;
 		const share = source.of.map(v => (v && at.get(v) !== undefined ? sums.measure(at.get(v)) / all : 0));
 		return { source, share, all: share.reduce((a, b) => a + b, 0) };
 	}
@@ -46,10 +54,18 @@ export function bothCode(page, { formula, rows }) {
 	// The texts that are shown: of the first the chosen one, of the second that of its name, or the most expensive one of its kind.
 	function choose() {
 		const costs = data.map(({ facts }, trace) => facts.sources.map(source => cost(trace, source)));
-		const order = costs[0].map((c, i) => [c.all, i]).sort((a, b) => b[0] - a[0]).map(([, i]) => i), wanted = Number(state.option("both") ?? -1);
-		const first = costs[0][costs[0][wanted] ? wanted : order[0]], alike = costs[1].filter(c => kind(1, c.source) === kind(0, first.source)).sort((a, b) => b.all - a.all);
+		const order = costs[0].map((c, i) => [c.all, i]).sort((a, b) => b[0] - a[0]).map(([, i]) => i);
+		const wanted = Number(state.option("both") ?? -1);
+		const first = costs[0][costs[0][wanted] ? wanted : order[0]];
+		const alike = costs[1].filter(c => kind(1, c.source) === kind(0, first.source)).sort((a, b) => b.all - a.all);
 		const second = alike.find(c => base(c.source.name) === base(first.source.name)) ?? alike[0] ?? null;
-		text.replaceChildren(...order.map(i => h("option", { value: String(i) }, shown(`${base(costs[0][i].source.name) || "text"} (${percent(costs[0][i].all, 0)})`, 60))));
+		text.replaceChildren(
+			...order.map(i =>
+				h("option", { value: String(i) },
+					shown(`${base(costs[0][i].source.name) || "text"} (${percent(costs[0][i].all, 0)})`, 60)
+				)
+			)
+		);
 		text.value = String(costs[0].indexOf(first));
 		return [first, second];
 	}
@@ -63,21 +79,45 @@ export function bothCode(page, { formula, rows }) {
 	}
 	function draw() {
 		const shownNow = choose(), counts = [0, 1].map(trace => countsOf(page, trace)), f = formula();
-		const choices = ["share", ...(counts.some(Boolean) && shownNow.some(c => c?.source.level >= 0) ? ["executions"] : []), ...(f?.id === lineId(shownNow[0].source) ? ["formula"] : [])];
+		const choices = [
+			"share",
+			...(counts.some(Boolean) && shownNow.some(c => c?.source.level >= 0) ? ["executions"] : []),
+			...(f?.id === lineId(shownNow[0].source) ? ["formula"] : [])
+		];
 		const by = choices.includes(state.option("bothheat")) ? state.option("bothheat") : choices[0];
 		heat.replaceChildren(...choices.map(c => h("option", { value: c }, c === "formula" ? "formula of the table" : c)));
 		heat.value = by;
-		const values = shownNow.map((c, trace) => (c ? valuesOf(by, trace, c, counts) : [])), top = Math.max(1e-12, ...values.flat());
+		const values = shownNow.map((c, trace) => (c ? valuesOf(by, trace, c, counts) : []));
+		const top = Math.max(1e-12, ...values.flat());
 		const texts = shownNow.map(c => c?.source.lines ?? []), same = [sameLines(...texts), sameLines(texts[1], texts[0])];
 		now = shownNow.map((c, trace) => ({ name: base(c?.source.name), by, parts: values[trace].map(v => v / top) }));
 		shownNow.forEach((c, trace) => {
-			notes[trace].textContent = c ? `${trace ? "Second" : "First"}: ${shown(base(c.source.name) || "text", 60)}, ${percent(c.all)} of its samples that pass.` : "The second has no text of this kind.";
+			notes[trace].textContent = c
+				? `${trace ? "Second" : "First"}: ${shown(base(c.source.name) || "text", 60)}, ` +
+					`${percent(c.all)} of its samples that pass.`
+				: "The second has no text of this kind.";
 			const runs = Boolean(c && c.source.level >= 0 && c.source.of.some(v => counts[trace]?.executions(v)));
-			const list = lists[trace], other = lists[1 - trace], hottest = values[trace].reduce((most, v, i) => (v > values[trace][most] ? i : most), 0);
+			const list = lists[trace];
+			const other = lists[1 - trace];
+			const hottest = values[trace].reduce((most, v, i) => (v > values[trace][most] ? i : most), 0);
 			const mark = i => other.mark(new Set(i >= 0 && same[trace][i] >= 0 ? [same[trace][i]] : []));
-			list.set({ nr: texts[trace].length, runs, row: i => ({ runs: runs ? marked(counts[trace].executions(c.source.of[i])) : "", number: lineOf(c.source, i) ? String(lineOf(c.source, i)) : "⋮",
-				text: c.source.lines[i].replaceAll("\t", "    "), share: c.share[i], part: values[trace][i] / top }),
-				hover: mark, choose: i => same[trace][i] >= 0 && (other.see(same[trace][i]), mark(i)) }, before[trace] === c?.source, hottest);
+			list.set(
+				{
+					nr: texts[trace].length,
+					runs,
+					row: i => ({
+						runs: runs ? marked(counts[trace].executions(c.source.of[i])) : "",
+						number: lineOf(c.source, i) ? String(lineOf(c.source, i)) : "⋮",
+						text: c.source.lines[i].replaceAll("\t", "    "),
+						share: c.share[i],
+						part: values[trace][i] / top
+					}),
+					hover: mark,
+					choose: i => same[trace][i] >= 0 && (other.see(same[trace][i]), mark(i))
+				},
+				before[trace] === c?.source,
+				hottest
+			);
 		});
 		before = shownNow.map(c => c?.source);
 	}

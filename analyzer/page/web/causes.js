@@ -15,8 +15,21 @@ export async function createCauses(facts) {
 function read(list, at) {
 	const [cycles, executions, low, high, known, best, floor, simulated, stall, unexplained] = list.subarray(at, at + 10);
 	const rest = list.subarray(at + 10, at + NUMBERS), nr = rest[2 * CULPRITS];
-	return { cycles, executions: executions < 0 ? null : executions, low, high, known, best, floor, simulated: simulated > 0, stall, unexplained,
-		 least: [...rest.subarray(0, CULPRITS)], most: [...rest.subarray(CULPRITS, 2 * CULPRITS)], causes: [...rest.subarray(2 * CULPRITS + 1, 2 * CULPRITS + 1 + nr)] };
+	return {
+		cycles,
+		executions: executions < 0 ? null : executions,
+		low,
+		high,
+		known,
+		best,
+		floor,
+		simulated: simulated > 0,
+		stall,
+		unexplained,
+		least: [...rest.subarray(0, CULPRITS)],
+		most: [...rest.subarray(CULPRITS, 2 * CULPRITS)],
+		causes: [...rest.subarray(2 * CULPRITS + 1, 2 * CULPRITS + 1 + nr)]
+	};
 }
 
 class Causes {
@@ -32,8 +45,13 @@ class Causes {
 		for (const f of this.functions) {
 			f.first = block;
 			f.classes.count.forEach((count, i) => calls.causes_class(this.c, klass + i, count, f.classes.instructions[i]));
-			f.offset.forEach((_, i) => calls.causes_block(this.c, block++, klass + f.class[i], f.flags?.[i] ?? 0, f.best?.[i] ?? 0, f.floor?.[i] ?? 0, f.accesses?.[i] ?? 0,
-				f.loads?.[i] ?? 0, f.divisions?.[i] ?? 0, f.lines?.[i] ?? 0, f.latency?.[i] ?? 0));
+			f.offset.forEach((_, i) =>
+				calls.causes_block(
+					this.c, block++, klass + f.class[i], f.flags?.[i] ?? 0, f.best?.[i] ?? 0,
+					f.floor?.[i] ?? 0, f.accesses?.[i] ?? 0, f.loads?.[i] ?? 0,
+					f.divisions?.[i] ?? 0, f.lines?.[i] ?? 0, f.latency?.[i] ?? 0
+				)
+			);
 			klass += f.classes.count.length;
 		}
 		// rows of the table by block: 0: of none
@@ -44,12 +62,20 @@ class Causes {
 
 	// {of: each block's numbers, samples, all, total, kernel (weights), period, stalls, unit, measured}
 	judge(state) {
-		const { facts, wasm: w, nr, nrEvents } = this, event = state.filters.event?.values[0] ?? 0, sums = state.sums(this.key, "event", ["event"]);
-		const total = state.sums("event", null, ["event"]), modes = state.sums("mode", "event", ["event"]), kernelAt = state.data[0].dimensions.get("mode").at.get(1);
+		const { facts, wasm: w, nr, nrEvents } = this;
+		const event = state.filters.event?.values[0] ?? 0;
+		const sums = state.sums(this.key, "event", ["event"]);
+		const total = state.sums("event", null, ["event"]);
+		const modes = state.sums("mode", "event", ["event"]);
+		const kernelAt = state.data[0].dimensions.get("mode").at.get(1);
 		const unit = facts.events[event].unit, stalls = unit === "cycles" && Boolean(this.functions[0].best);
-		const period = Float64Array.from({ length: nrEvents }, (_, e) => facts.events[e].period || (total.samples(e) > 0 ? total.weight(e) / total.samples(e) : 0));
+		const period = Float64Array.from(
+			{ length: nrEvents },
+			(_, e) => facts.events[e].period || (total.samples(e) > 0 ? total.weight(e) / total.samples(e) : 0)
+		);
 		w.memory_release(this.mark);
-		const periods = w.memory_take(8 * nrEvents + 8) >>> 0, to = new Float64Array(w.memory.buffer, w.causes_sums(this.c) >>> 0, 3 * nr * nrEvents);
+		const periods = w.memory_take(8 * nrEvents + 8) >>> 0;
+		const to = new Float64Array(w.memory.buffer, w.causes_sums(this.c) >>> 0, 3 * nr * nrEvents);
 		for (let b = 0; b < nr; b++) for (let e = 0; e < nrEvents; e++) {
 			const at = 3 * (b * nrEvents + e);
 			to[at] = sums.samples(b + 1, e);
@@ -60,7 +86,11 @@ class Causes {
 		const instructions = facts.events.findIndex((e, i) => i < nrEvents && e.unit === "instructions");
 		const out = w.causes_judge(this.c, event, instructions < 0 ? NONE : instructions, periods, stalls) >>> 0;
 		const list = new Float64Array(w.memory.buffer, out, NUMBERS * nr);
-		const of = Array.from({ length: nr }, (_, b) => ({ ...read(list, b * NUMBERS), samples: sums.samples(b + 1, event), measure: sums.measure(b + 1, event) }));
+		const of = Array.from({ length: nr }, (_, b) => ({
+			...read(list, b * NUMBERS),
+			samples: sums.samples(b + 1, event),
+			measure: sums.measure(b + 1, event)
+		}));
 		const weight = (s, ...at) => s.weight(...at);
 		return { of, event, unit, stalls, period, total, all: weight(total, event), measured: total.measure(event),
 			 kernel: kernelAt === undefined ? 0 : modes.weight(kernelAt, event), measures: modes };
@@ -71,7 +101,14 @@ class Causes {
 		const { facts, wasm: w } = this, fault = facts.causes.kinds.findIndex(k => k === facts.causes.fault);
 		let low = -1, high = -1;
 		if (kernel > 0 && fault >= 0) {
-			const { total } = judged, at = w.causes_count(total.weight(fault), total.samples(fault), total.squares(fault), facts.events[fault].period || 1) >>> 0;
+			const { total } = judged;
+			const at =
+				w.causes_count(
+					total.weight(fault),
+					total.samples(fault),
+					total.squares(fault),
+					facts.events[fault].period || 1
+				) >>> 0;
 			[low, high] = new Float64Array(w.memory.buffer, at, 2);
 		}
 		const at = w.causes_sum(this.c, first, last, kernel, low, high, judged.unit === "ns") >>> 0;
@@ -112,5 +149,8 @@ export function arcFrequencies(f, executions) {
 // Of an event whose samples are some instructions late: the sentence; "": they are precise.
 export function skid(facts, event) {
 	const { causes, events } = facts;
-	return !causes || causes.precise[event] ? "" : `${events[event].name} is not precise: its samples are some instructions late, so what a single instruction has may be of one before it.`;
+	return !causes || causes.precise[event]
+		? ""
+		: `${events[event].name} is not precise: its samples are some instructions late, ` +
+				"so what a single instruction has may be of one before it.";
 }

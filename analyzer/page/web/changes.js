@@ -40,7 +40,9 @@ function sideOf(state, trace, id, dimension, lines) {
 	const inRun = !state.filters.run && !state.filters.phase && state.data[trace].facts.marks.name.includes("run");
 	const sums = state.sums(id, inRun ? "run" : null, [], trace), j = inRun ? 1 : 0;
 	const keys = lines.map(l => (l.values[trace] === undefined ? undefined : dimension.at.get(l.values[trace])));
-	const of = keys.map(k => (k === undefined ? { measure: 0, samples: 0 } : { measure: sums.measure(k, j), samples: sums.samples(k, j) }));
+	const of = keys.map(k =>
+		k === undefined ? { measure: 0, samples: 0 } : { measure: sums.measure(k, j), samples: sums.samples(k, j) }
+	);
 	const all = of.reduce((sum, x) => sum + x.measure, 0), samples = of.reduce((sum, x) => sum + x.samples, 0);
 	for (const x of of) x.share = all > 0 ? x.measure / all : 0;
 	return { trace, id, dimension, inRun, keys, of, all, samples };
@@ -62,8 +64,13 @@ function asked(state, side, tested, lines) {
 		if (samples > 0) phases.push(p);
 	}
 	const samples = [...tested.map(i => side.of[i].samples), side.samples - tested.reduce((sum, i) => sum + side.of[i].samples, 0)];
-	return { runs: Math.max(1, phases.length), squares, measure: (line, run) => (phases.length ? sums.measure(line, phases[run]) : 0),
-		samples: line => samples[line], there: line => line === tested.length || lines[tested[line]].values[side.trace] !== undefined };
+	return {
+		runs: Math.max(1, phases.length),
+		squares,
+		measure: (line, run) => (phases.length ? sums.measure(line, phases[run]) : 0),
+		samples: line => samples[line],
+		there: line => line === tested.length || lines[tested[line]].values[side.trace] !== undefined
+	};
 }
 
 // => {sides, rows}; a row: {name, detail, second (its other name, of a pair that is alike), values, a, b, change, margin, growth, tested,
@@ -81,9 +88,16 @@ export function changes(page, id) {
 	const ran = line => counted && line.values.some((v, s) => v && counts[s].executions(countedAs(page, id, v, s)));
 	const rows = lines.map((line, i) => {
 		const [first, second] = line.values.map((v, s) => label(s, v)), [a, b] = sides.map(s => s.of[i]);
-		return { name: first ?? second, detail: detail(0, line.values[0]) ?? detail(1, line.values[1]) ?? "",
-			second: line.alike ? second : undefined, values: line.values, a, b, ratio: a.measure > 0 ? b.measure / a.measure : NaN,
-			...(verdict.get(i) ?? { change: NaN, margin: NaN, growth: b.share - a.share, tested: false, certain: false }) };
+		return {
+			name: first ?? second,
+			detail: detail(0, line.values[0]) ?? detail(1, line.values[1]) ?? "",
+			second: line.alike ? second : undefined,
+			values: line.values,
+			a,
+			b,
+			ratio: a.measure > 0 ? b.measure / a.measure : NaN,
+			...(verdict.get(i) ?? { change: NaN, margin: NaN, growth: b.share - a.share, tested: false, certain: false })
+		};
 	}).filter(r => r.a.samples + r.b.samples > 0 || ran(r));
 	rows.sort((p, q) => q.certain - p.certain || Math.abs(q.growth) - Math.abs(p.growth) || (p.name < q.name ? -1 : 1));
 	return { sides, rows };

@@ -68,14 +68,21 @@ class CanvasPen {
 // Pixels (RGBA) as a canvas, until the next call.
 let lent = null;
 function bitmap(columns, rows, rgba) {
-	if (lent?.canvas.width !== columns || lent?.canvas.height !== rows) lent = h("canvas", { width: columns, height: rows }).getContext("2d");
+	if (lent?.canvas.width !== columns || lent?.canvas.height !== rows)
+		lent = h("canvas", { width: columns, height: rows }).getContext("2d");
 	lent.putImageData(new ImageData(rgba, columns, rows), 0, 0);
 	return lent.canvas;
 }
 
 class SvgPen {
 	constructor(width, height, t, measure) {
-		this.el = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`, "font-family": t.font });
+		this.el = svg("svg", {
+			xmlns: "http://www.w3.org/2000/svg",
+			width,
+			height,
+			viewBox: `0 0 ${width} ${height}`,
+			"font-family": t.font
+		});
 		this.theme = t;
 		this.measure = measure;
 		this.rect(0, 0, width, height, t.card);
@@ -96,7 +103,12 @@ class SvgPen {
 				   most ? fit(this, text, most, size) : text));
 	}
 	image(x, y, width, height, columns, rows, rgba) {
-		this.el.append(svg("image", { x, y, width, height, href: bitmap(columns, rows, rgba).toDataURL(), preserveAspectRatio: "none", "image-rendering": "pixelated" }));
+		this.el.append(
+			svg("image", {
+				x, y, width, height, href: bitmap(columns, rows, rgba).toDataURL(),
+				preserveAspectRatio: "none", "image-rendering": "pixelated"
+			})
+		);
 	}
 	width(text, size = 12) {
 		return this.measure.width(text, size);
@@ -126,7 +138,9 @@ export function tooltip(lines, event) {
 	tip.hidden = !lines;
 	if (!lines) return;
 	if (!tip.isConnected) document.body.append(tip);
-	tip.replaceChildren(...lines.map((line, i) => h("div", { class: i ? null : "tip-head" }, typeof line === "string" ? shown(line, 160) : line)));
+	tip.replaceChildren(
+		...lines.map((line, i) => h("div", { class: i ? null : "tip-head" }, typeof line === "string" ? shown(line, 160) : line))
+	);
 	const box = tip.getBoundingClientRect(), room = 14;
 	const x = event.clientX + room + box.width > innerWidth ? event.clientX - room - box.width : event.clientX + room;
 	const y = event.clientY + room + box.height > innerHeight ? event.clientY - room - box.height : event.clientY + room;
@@ -163,7 +177,8 @@ export function chart(spec) {
 		if (!behind.hidden) behind.replaceChildren(tablebox({ name: spec.name, ...spec.table() }).el);
 	}
 	function draw() {
-		const width = Math.max(120, canvas.parentElement.clientWidth || 640), height = typeof spec.height === "function" ? spec.height(width) : spec.height;
+		const width = Math.max(120, canvas.parentElement.clientWidth || 640);
+		const height = typeof spec.height === "function" ? spec.height(width) : spec.height;
 		const ratio = Math.min(3, devicePixelRatio || 1);
 		if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
 			canvas.width = Math.round(width * ratio);

@@ -18,16 +18,39 @@ export function chips(state) {
 	const el = h("div", { class: "chips", role: "group", "aria-label": "Filters in force" });
 	function draw() {
 		const ids = Object.keys(state.filters).filter(id => !CONTROLS.includes(id)), assumed = state.assumedChips?.() ?? [];
-		el.replaceChildren(...ids.map(id => {
-			const [title, text] = describe(state, id, state.filters[id]);
-			return h("span", { class: "chip" }, h("span", { class: "chip-title" }, shown(title, 30)), h("bdi", { title: shown(text, 400) }, shown(text, 40)),
-				 h("button", { "aria-label": `Remove the filter ${shown(title, 30)}: ${shown(text, 60)}`, title: "Remove this filter",
-					       onclick: () => state.set(id, null) }, "×"));
-		}), ...assumed.map(({ title, text, remove }) => h("span", { class: "chip" }, h("span", { class: "chip-title" }, title), h("bdi", {}, shown(text, 60)),
-			h("button", { "aria-label": `Assume it no more: ${shown(text, 60)}`, title: "Assume it no more", onclick: remove }, "×"))));
-		if (ids.length) el.append(h("button", { class: "small", onclick: () => state.clear(), title: "Remove all filters (Esc)" }, "Clear"));
-		if (state.done.length) el.append(h("button", { class: "small", onclick: () => state.undo(), title: "Undo (Ctrl+Z)" }, "Undo"));
-		if (!ids.length && !assumed.length && !state.done.length) el.append(h("span", { class: "hint" }, "No filter. Drag over a time line, or click a name or a box."));
+		el.replaceChildren(
+			...ids.map(id => {
+				const [title, text] = describe(state, id, state.filters[id]);
+				return h("span", { class: "chip" },
+					h("span", { class: "chip-title" }, shown(title, 30)),
+					h("bdi", { title: shown(text, 400) }, shown(text, 40)),
+					h("button", {
+						"aria-label": `Remove the filter ${shown(title, 30)}: ${shown(text, 60)}`,
+						title: "Remove this filter",
+						onclick: () => state.set(id, null)
+					}, "×")
+				);
+			}),
+			...assumed.map(({ title, text, remove }) =>
+				h("span", { class: "chip" },
+					h("span", { class: "chip-title" }, title),
+					h("bdi", {}, shown(text, 60)),
+					h("button", {
+						"aria-label": `Assume it no more: ${shown(text, 60)}`,
+						title: "Assume it no more",
+						onclick: remove
+					}, "×")
+				)
+			)
+		);
+		if (ids.length)
+			el.append(
+				h("button", { class: "small", onclick: () => state.clear(), title: "Remove all filters (Esc)" }, "Clear")
+			);
+		if (state.done.length)
+			el.append(h("button", { class: "small", onclick: () => state.undo(), title: "Undo (Ctrl+Z)" }, "Undo"));
+		if (!ids.length && !assumed.length && !state.done.length)
+			el.append(h("span", { class: "hint" }, "No filter. Drag over a time line, or click a name or a box."));
 	}
 	return { el, draw };
 }

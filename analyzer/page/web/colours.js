@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 // One colour per component everywhere, chosen by its place in the dictionary, so that filters do not change it.  The palette keeps apart what
 // eyes with a colour deficiency would mix up (after P. Tol, Colour schemes, 2021, and M. Okabe and K. Ito, 2008); a text stands beside it.
-const LIGHT = ["#4477aa", "#ee8866", "#228833", "#aa3377", "#66ccee", "#ccbb44", "#994455", "#44aa99", "#7766bb", "#997700", "#dd99bb", "#88aa33"];
-const DARK = ["#6699dd", "#ee9977", "#55b86a", "#d466a6", "#77d5f0", "#d9c955", "#cc7788", "#5cc4b2", "#9f91e0", "#c9a336", "#e8b0cc", "#a8cc55"];
+const LIGHT = [
+	"#4477aa", "#ee8866", "#228833", "#aa3377", "#66ccee", "#ccbb44", "#994455", "#44aa99", "#7766bb", "#997700",
+	"#dd99bb", "#88aa33"
+];
+const DARK = [
+	"#6699dd", "#ee9977", "#55b86a", "#d466a6", "#77d5f0", "#d9c955", "#cc7788", "#5cc4b2", "#9f91e0", "#c9a336",
+	"#e8b0cc", "#a8cc55"
+];
 export const NONE_LIGHT = "#b8bcc4", NONE_DARK = "#5c626c";
 
 export const paletteAt = i => (dark() ? DARK : LIGHT)[i % LIGHT.length];
@@ -45,8 +51,11 @@ export class Colours {
 
 export function theme() {
 	const style = getComputedStyle(document.documentElement), get = v => style.getPropertyValue(v).trim();
-	return { ink: get("--ink"), quiet: get("--quiet"), line: get("--line"), paper: get("--paper"), accent: get("--accent"), hot: get("--hot"),
-		 card: get("--card"), font: getComputedStyle(document.body).fontFamily };
+	return {
+		ink: get("--ink"), quiet: get("--quiet"), line: get("--line"), paper: get("--paper"),
+		accent: get("--accent"), hot: get("--hot"), card: get("--card"),
+		font: getComputedStyle(document.body).fontFamily
+	};
 }
 
 // From the paper's colour to hot: how strong a part is.  0 to 1.

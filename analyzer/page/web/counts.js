@@ -28,9 +28,18 @@ export function countColumns(page, componentOf, weightOf, { calls = false } = {}
 		{ key: "executions", title: "executions", type: "count", value: row => of(row)?.count ?? null },
 		{ key: "executions_state", title: "by", type: "text", narrow: true, value: row => of(row)?.state ?? "" },
 		{ key: "per_execution", title: perTitle(page), type: perType(page), value: per },
-		...(calls && page.data[0].flow.has ? [
-			{ key: "calls_in", title: "calls in", type: "count", value: row => now.in[componentOf(row)]?.count ?? null },
-			{ key: "calls_out", title: "calls out", type: "count", value: row => now.out[componentOf(row)]?.count ?? null }] : []),
+		...(calls && page.data[0].flow.has
+			? [
+					{
+						key: "calls_in", title: "calls in", type: "count",
+						value: row => now.in[componentOf(row)]?.count ?? null
+					},
+					{
+						key: "calls_out", title: "calls out", type: "count",
+						value: row => now.out[componentOf(row)]?.count ?? null
+					}
+				]
+			: [])
 	];
 }
 
@@ -39,7 +48,10 @@ export function countLine(page, component, weight) {
 	const f = countsOf(page)?.executions(component);
 	if (!f) return null;
 	const each = f.count > 0 && weight > 0 ? weight / f.count : 0;
-	return `executions: ${count(f.count)} (${f.state})` + (each ? `, ${unitOf(page) === "ns" ? duration(each) : `${short(each)} ${unitOf(page)}`} each` : "");
+	return (
+		`executions: ${count(f.count)} (${f.state})` +
+		(each ? `, ${unitOf(page) === "ns" ? duration(each) : `${short(each)} ${unitOf(page)}`} each` : "")
+	);
 }
 
 // As short as a listing's column is: "≈ 1.65 k".
@@ -48,9 +60,19 @@ export const marked = f => (f ? `${MARKS[f.state]}${MARKS[f.state] ? " " : ""}${
 // What is assumed, as chips: everything that is counted depends on it.
 export function assumedChips(page) {
 	const now = countsOf(page);
-	return !now ? [] : [...now.assumed].filter(([call]) => now.calls[call]).map(([call, number]) =>
-		({ title: "assumed", text: `${callText(page, now, now.calls[call])} = ${count(number)}`, remove: () => assume(page.state, call, null) }));
+	return !now
+		? []
+		: [...now.assumed]
+				.filter(([call]) => now.calls[call])
+				.map(([call, number]) => ({
+					title: "assumed",
+					text: `${callText(page, now, now.calls[call])} = ${count(number)}`,
+					remove: () => assume(page.state, call, null)
+				}));
 }
 
-export const functionName = (page, now, i, none) => (i < 0 || !now.functions[i]?.component ? none : page.dimensions.component(now.functions[i].component));
-export const callText = (page, now, c) => `${functionName(page, now, c.caller, "(elsewhere)")}${c.caller < 0 ? "" : `.${c.site}`} → ${functionName(page, now, c.callee, "(unknown)")}`;
+export const functionName = (page, now, i, none) =>
+	i < 0 || !now.functions[i]?.component ? none : page.dimensions.component(now.functions[i].component);
+export const callText = (page, now, c) =>
+	`${functionName(page, now, c.caller, "(elsewhere)")}${c.caller < 0 ? "" : `.${c.site}`} → ` +
+	functionName(page, now, c.callee, "(unknown)");

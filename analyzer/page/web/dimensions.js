@@ -27,11 +27,22 @@ export class Dimensions {
 		add("method", "method", "way", compact(ways.method), v => facts.methods[v][0]);
 		add("generated", "code", "way", compact(ways.generated), v => v ? "generated code" : "other code");
 		add("reason", "reason", "way", compact(ways.reason), v => v ? facts.reasons[v][0] : "(attributed)");
-		facts.levels.forEach((level, i) => add(`level:${i}`, level.name, "way", compact(ways.level[i]), v => this.component(v) + this.processOf(v), v => this.component(v),
-						     v => (v && components.name[v]) || this.component(v)));
+		facts.levels.forEach((level, i) =>
+			add(
+				`level:${i}`,
+				level.name,
+				"way",
+				compact(ways.level[i]),
+				v => this.component(v) + this.processOf(v),
+				v => this.component(v),
+				v => (v && components.name[v]) || this.component(v)
+			)
+		);
 		add("place", "address", "place", plain(places.ip.length), v => "0x" + places.ip[v].toString(16));
 		add("function", "function", "place", compact(places.function), v => v ? functions.name[v] : "(none)");
-		add("line", "source line", "place", compact(places.line), v => v ? `${base(lines.file[v])}:${lines.number[v]}` : "(no line)");
+		add("line", "source line", "place", compact(places.line), v =>
+			v ? `${base(lines.file[v])}:${lines.number[v]}` : "(no line)"
+		);
 		add("image", "image", "place", compact(places.image), v => v ? images[v] : "(generated)");
 		add("code", "code object", "place", compact(places.code), v => v ? facts.code.name[v - 1] || `code ${v}` : "(none)");
 		add("phase", "run", "phase", plain(marks.name.length + 1),

@@ -31,7 +31,8 @@ export function cut(text, most) {
 const SHORT = 20; // what is longer may be cut where there is little room
 
 // ... as an element that keeps the direction of what is around it.
-export const name = (text, most) => h("bdi", { title: text && text.length > Math.min(SHORT, most ?? 200) ? shown(text, 2000) : null }, shown(text, most));
+export const name = (text, most) =>
+	h("bdi", { title: text && text.length > Math.min(SHORT, most ?? 200) ? shown(text, 2000) : null }, shown(text, most));
 
 export function svg(tag, attributes = {}, ...children) {
 	const el = document.createElementNS("http://www.w3.org/2000/svg", tag);

@@ -18,4 +18,5 @@ const field = v => {
 };
 
 export const csv = ({ columns, rows }) =>
-	[columns.map(c => field(c.title)), ...rows.map(r => columns.map(c => field(c.value(r))))].map(l => l.join(",")).join("\r\n") + "\r\n";
+	[columns.map(c => field(c.title)), ...rows.map(r => columns.map(c => field(c.value(r))))].map(l => l.join(",")).join("\r\n") +
+	"\r\n";

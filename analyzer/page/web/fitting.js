@@ -14,7 +14,8 @@ export function fitTexts(root, selector) {
 			return own.width > 0 && own.right > box.right + 1 ? Math.max(0, box.right - own.left) / own.width : 1;
 		});
 		list.forEach((el, i) => {
-			if (wide[i] < 1) el.dataset.cut = cut(el.textContent, Math.max(3, Math.floor(el.textContent.length * wide[i] * SURE)));
+			if (wide[i] < 1)
+				el.dataset.cut = cut(el.textContent, Math.max(3, Math.floor(el.textContent.length * wide[i] * SURE)));
 		});
 	});
 }

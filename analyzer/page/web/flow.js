@@ -18,7 +18,10 @@ const pairs = list => Array.from({ length: list.length / 2 }, (_, i) => [list[2 
 
 class Flow {
 	constructor(flow, nrComponents, wasmCalls) {
-		Object.assign(this, { flow, nrComponents, wasm: wasmCalls, nr: flow.functions.component.length, named: new Map(pairs(flow.named)) });
+		Object.assign(this, {
+			flow, nrComponents, wasm: wasmCalls, nr: flow.functions.component.length,
+			named: new Map(pairs(flow.named))
+		});
 		this.mark = wasmCalls.memory_mark();
 		this.known = new Map(); // solutions by what they assume; some are kept
 		this.components = new Map(); // variable => what it is the executions of
@@ -41,7 +44,10 @@ class Flow {
 
 	run(id, assumed) {
 		const { wasm: w, flow } = this, { functions, arcs, calls, counted, executions, entries } = flow;
-		const need = ok => { if (!ok) throw new Error("The browser has not enough memory for the counts of this page."); return ok >>> 0; };
+		const need = ok => {
+			if (!ok) throw new Error("The browser has not enough memory for the counts of this page.");
+			return ok >>> 0;
+		};
 		w.memory_release(this.mark);
 		const f = need(w.flow_create(this.nrComponents));
 		let arc = 0, call = 0;
@@ -54,7 +60,11 @@ class Flow {
 		this.nrCalls = w.flow_connect(f) >>> 0;
 		for (const [variable, count] of pairs(counted)) w.flow_know(f, variable, COUNTED, BigInt(count));
 		const at = need(w.flow_calls(f) || !this.nrCalls), view = new DataView(w.memory.buffer);
-		const refused = [...assumed].filter(([c, n]) => c >= this.nrCalls || !w.flow_know(f, view.getUint32(at + 24 * c + 20, true), ASSUMED, BigInt(n))).map(([c]) => c);
+		const refused = [...assumed]
+			.filter(
+				([c, n]) => c >= this.nrCalls || !w.flow_know(f, view.getUint32(at + 24 * c + 20, true), ASSUMED, BigInt(n))
+			)
+			.map(([c]) => c);
 		need(w.flow_solve(f));
 		for (const [component, variable] of pairs(executions)) w.flow_execute(f, component, Number(variable));
 		for (const [component, count] of pairs(entries)) w.flow_enter(f, component, BigInt(count));
@@ -77,11 +87,21 @@ class Solution {
 		this.f = f;
 		this.calls = Array.from({ length: nrCalls }, (_, call) => {
 			const at = list + 24 * call;
-			return { call, caller: none(view.getUint32(at, true)), block: view.getUint32(at + 4, true), site: Number(view.getBigUint64(at + 8, true)),
-				 callee: none(view.getUint32(at + 16, true)), ...variable(view.getUint32(at + 20, true)) };
+			return {
+				call,
+				caller: none(view.getUint32(at, true)),
+				block: view.getUint32(at + 4, true),
+				site: Number(view.getBigUint64(at + 8, true)),
+				callee: none(view.getUint32(at + 16, true)),
+				...variable(view.getUint32(at + 20, true))
+			};
 		});
-		this.functions = Array.from({ length: nr }, (_, i) => ({ function: i, component: flow.functions.component[i], by: w.flow_contradiction(f, i),
-			...variable(w.flow_entries(f, i)) }));
+		this.functions = Array.from({ length: nr }, (_, i) => ({
+			function: i,
+			component: flow.functions.component[i],
+			by: w.flow_contradiction(f, i),
+			...variable(w.flow_entries(f, i))
+		}));
 		[this.executed, this.in, this.out] = [0, 1, 2].map(which => {
 			const at = w.flow_frequencies(f, which) >>> 0;
 			return Array.from({ length: owner.nrComponents }, (_, c) => {

@@ -23,7 +23,13 @@ export function formula(text, columns) {
 		if (t?.number !== undefined) return () => t.number;
 		if (t?.name !== undefined) {
 			const c = columns.find(x => x.key === t.name || x.title.toLowerCase() === t.name.toLowerCase());
-			if (!c || c.type === "text") throw new Error(`there is no column of numbers “${t.name}”: ${columns.filter(x => x.type !== "text").map(x => x.key).join(", ")}`);
+			if (!c || c.type === "text")
+				throw new Error(
+					`there is no column of numbers “${t.name}”: ${columns
+						.filter(x => x.type !== "text")
+						.map(x => x.key)
+						.join(", ")}`
+				);
 			return row => c.value(row) ?? NaN;
 		}
 		if (t?.sign === "-") {

@@ -17,10 +17,16 @@ export function keys(page) {
 		["Tab, Enter", "next control or row; choose it (Shift+Enter: beside the others)", null],
 		["?", "this list", () => help.showModal()],
 	];
-	const help = h("dialog", { class: "help", "aria-labelledby": "help-title" }, h("h2", { id: "help-title" }, "Keyboard"),
-		h("dl", {}, list.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
-		h("p", {}, "Click an operator, row or box: only that. Shift+click: that, beside the others. Drag over a time line: that range."),
-		h("form", { method: "dialog" }, h("button", {}, "Close")));
+	const help = h("dialog", { class: "help", "aria-labelledby": "help-title" },
+		h("h2", { id: "help-title" }, "Keyboard"),
+		h("dl", {},
+			list.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])
+		),
+		h("p", {},
+			"Click an operator, row or box: only that. Shift+click: that, beside the others. Drag over a time line: that range."
+		),
+		h("form", { method: "dialog" }, h("button", {}, "Close"))
+	);
 	addEventListener("keydown", e => {
 		if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "z") {
 			e.preventDefault();

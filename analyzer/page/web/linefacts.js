@@ -42,11 +42,25 @@ export function ownersText(page, list) {
 // Lines of a tooltip: id is the lines' dimension, value the line.
 export function lineTip(page, id, value, text) {
 	const { state, facts, dimensions } = page, dimension = dimensions.get(id), key = dimension.at.get(value);
-	const owners = id.startsWith("level:") ? ownersOf(page, value).map(([level, list]) => `${facts.levels[level].name}: ${ownersText(page, list)}`) : [];
+	const owners = id.startsWith("level:")
+		? ownersOf(page, value).map(([level, list]) => `${facts.levels[level].name}: ${ownersText(page, list)}`)
+		: [];
 	if (key === undefined) return owners.length ? [text, ...owners, "no samples"] : null;
-	const open = ["event", id], all = state.sums("event", null, open), own = state.sums("event", only(dimensions, [[id, key]])[0], open);
-	return [text, ...owners, ...facts.events.map((event, e) => all.samples(e) > 0 &&
-		`${shown(event.name, 40)}: ${percent(own.measure(e) / (all.measure(e) || 1))}, ${count(own.samples(e))} samples`).filter(Boolean)];
+	const open = ["event", id];
+	const all = state.sums("event", null, open);
+	const own = state.sums("event", only(dimensions, [[id, key]])[0], open);
+	return [
+		text,
+		...owners,
+		...facts.events
+			.map(
+				(event, e) =>
+					all.samples(e) > 0 &&
+					`${shown(event.name, 40)}: ${percent(own.measure(e) / (all.measure(e) || 1))}, ` +
+						`${count(own.samples(e))} samples`
+			)
+			.filter(Boolean)
+	];
 }
 
 /*
@@ -70,7 +84,8 @@ export function blocksOf(page, source, id, event) {
 	});
 	for (const [i, parts] of blocks) {
 		const list = [...parts].map(([k, share]) => ({ value: main.values[k], share })).sort((a, b) => b.share - a.share);
-		if (list.reduce((sum, p) => sum + p.share, 0) >= LEAST) blocks.set(i, { share: list.reduce((sum, p) => sum + p.share, 0), parts: list });
+		if (list.reduce((sum, p) => sum + p.share, 0) >= LEAST)
+			blocks.set(i, { share: list.reduce((sum, p) => sum + p.share, 0), parts: list });
 		else blocks.delete(i);
 	}
 	return blocks;

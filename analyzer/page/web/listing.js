@@ -17,19 +17,37 @@ export function listing(label) {
 	let spec = { nr: 0 }, pick = -1, marks = new Set(), rows = [];
 
 	function draw() {
-		const first = Math.max(0, Math.floor(el.scrollTop / ROW) - AROUND), last = Math.min(spec.nr, first + Math.ceil((el.clientHeight || 600) / ROW) + 2 * AROUND);
+		const first = Math.max(0, Math.floor(el.scrollTop / ROW) - AROUND);
+		const last = Math.min(spec.nr, first + Math.ceil((el.clientHeight || 600) / ROW) + 2 * AROUND);
 		all.style.height = `${spec.nr * ROW}px`;
 		rows = [];
 		for (let i = first; i < last; i++) rows.push(make(i));
 		all.replaceChildren(...rows);
 	}
 	function make(i) {
-		const r = spec.row(i), share = h("span", { class: "share" }, r.share > 0 ? r.share < 0.0005 ? "<0.1 %" : percent(r.share) : "");
+		const r = spec.row(i);
+		const share = h("span", { class: "share" }, r.share > 0 ? r.share < 0.0005 ? "<0.1 %" : percent(r.share) : "");
 		if (r.part > 0) share.style.background = heat(r.part);
 		const tag = h("span", { class: "tag" });
 		if (r.tag) tag.style.background = r.tag;
-		const el = h("div", { class: "row" + (marks.has(i) ? " mark" : "") + (i === pick ? " pick" : ""), role: "option", "aria-selected": String(i === pick), "data-i": String(i), title: r.title },
-			share, tag, spec.runs ? h("span", { class: "runs" }, r.runs) : null, r.owners ? r.owners.map(text => h("span", { class: "owner" }, shown(text, 17))) : null, h("span", { class: "number" }, r.number), r.arrows ? h("span", { class: "arrows", "aria-hidden": "true" }, r.arrows) : null, h("span", {}, shown(r.text, 400)), r.note ? h("span", { class: "blocknote" }, r.note) : null);
+		const el = h(
+			"div",
+			{
+				class: "row" + (marks.has(i) ? " mark" : "") + (i === pick ? " pick" : ""),
+				role: "option",
+				"aria-selected": String(i === pick),
+				"data-i": String(i),
+				title: r.title
+			},
+			share,
+			tag,
+			spec.runs ? h("span", { class: "runs" }, r.runs) : null,
+			r.owners ? r.owners.map(text => h("span", { class: "owner" }, shown(text, 17))) : null,
+			h("span", { class: "number" }, r.number),
+			r.arrows ? h("span", { class: "arrows", "aria-hidden": "true" }, r.arrows) : null,
+			h("span", {}, shown(r.text, 400)),
+			r.note ? h("span", { class: "blocknote" }, r.note) : null
+		);
 		el.style.top = `${i * ROW}px`;
 		return el;
 	}
@@ -43,7 +61,8 @@ export function listing(label) {
 	}
 	const about = (i, e) => tooltip(i < 0 ? null : spec.tip?.(i) ?? null, e);
 	function see(i) {
-		if (i * ROW < el.scrollTop || (i + 1) * ROW > el.scrollTop + el.clientHeight) el.scrollTop = Math.max(0, i * ROW - el.clientHeight / 2);
+		if (i * ROW < el.scrollTop || (i + 1) * ROW > el.scrollTop + el.clientHeight)
+			el.scrollTop = Math.max(0, i * ROW - el.clientHeight / 2);
 		draw();
 	}
 	el.addEventListener("scroll", () => draw(), { passive: true });

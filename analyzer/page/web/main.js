@@ -42,9 +42,16 @@ async function load() {
 	for (let trace = 0; trace < 2; trace++) {
 		const f = await (served ? servedFacts : facts)(trace);
 		if (!f) break;
-		if (f.format !== 1) throw new Error("These data are of a newer version of tailor: rebuild the page with its `tailor html`.");
+		if (f.format !== 1)
+			throw new Error("These data are of a newer version of tailor: rebuild the page with its `tailor html`.");
 		useLanguageLines(f);
-		data.push({ facts: f, table: await (served ? ServedTable : Table).create(trace, f), dimensions: new Dimensions(f), flow: await createFlow(f), causes: await createCauses(f) });
+		data.push({
+			facts: f,
+			table: await (served ? ServedTable : Table).create(trace, f),
+			dimensions: new Dimensions(f),
+			flow: await createFlow(f),
+			causes: await createCauses(f)
+		});
 	}
 	if (!data.length) throw new Error("The page has no data.");
 	if (data.length === 1) data[0].dimensions.nameProcesses(); // (of two traces, lines are one by their names)
@@ -55,22 +62,33 @@ function eventSelect(state) {
 	const { events } = state.data[0].facts;
 	const select = h("select", { "aria-label": "Event", onchange: () => state.set("event", { values: [Number(select.value)] }) },
 		events.map((e, i) => h("option", { value: String(i) }, shown(e.name, 40))));
-	return { el: h("label", { hidden: events.length < 2 }, "event ", select), draw: () => select.value = String(state.filters.event?.values[0] ?? 0) };
+	return {
+		el: h("label", { hidden: events.length < 2 }, "event ", select),
+		draw: () => (select.value = String(state.filters.event?.values[0] ?? 0))
+	};
 }
 
 function phaseSelect(state) {
 	const select = h("select", { "aria-label": "Phase", onchange: () =>
 		state.set("run", select.value === "" ? null : { values: [Number(select.value)] }) },
 		[["1", "run phase"], ["", "whole recording"], ["0", "outside of it"]].map(([value, text]) => h("option", { value }, text)));
-	return { el: h("label", { hidden: !state.data[0].facts.marks.name.includes("run") }, "phase ", select), draw: () => select.value = String(state.filters.run?.values[0] ?? "") };
+	return {
+		el: h("label", { hidden: !state.data[0].facts.marks.name.includes("run") }, "phase ", select),
+		draw: () => (select.value = String(state.filters.run?.values[0] ?? ""))
+	};
 }
 
 // Reports are of the phase in which the host runs queries, where it says which that is.
 const hasRuns = state => state.data.every(({ facts }) => facts.marks.name.includes("run"));
 
 function searchBox(state) {
-	const input = h("input", { type: "search", placeholder: "Search names ( / )", "aria-label": "Search in names of functions, lines and components, and in call stacks",
-				   oninput: () => search(false), onchange: () => search(true) });
+	const input = h("input", {
+		type: "search",
+		placeholder: "Search names ( / )",
+		"aria-label": "Search in names of functions, lines and components, and in call stacks",
+		oninput: () => search(false),
+		onchange: () => search(true)
+	});
 	// while it is typed, and the whole of it: one step to undo
 	const search = remember => state.set("search", input.value.trim() ? { text: input.value.trim() } : null, { remember });
 	return { el: input, draw: () => document.activeElement !== input && (input.value = state.filters.search?.text ?? "") };
@@ -78,7 +96,10 @@ function searchBox(state) {
 
 function start({ data, judge }) {
 	const root = document.getElementById("app"), state = new State(data), first = data[0], tables = data.map(d => d.table);
-	const page = { state, data, judge, colours: new Colours(first.dimensions, first.table), facts: first.facts, dimensions: first.dimensions };
+	const page = {
+		state, data, judge, colours: new Colours(first.dimensions, first.table), facts: first.facts,
+		dimensions: first.dimensions
+	};
 	const views = VIEWS.filter(v => !v.when || v.when(page)), mounted = new Map();
 	const main = h("main", { id: "view", tabindex: -1 }), nav = h("nav", { "aria-label": "Views" });
 	const controls = [eventSelect(state), phaseSelect(state), searchBox(state)], chipRow = chips(state);
@@ -96,20 +117,49 @@ function start({ data, judge }) {
 		draw();
 	};
 	const help = keys(page);
-	nav.append(...views.map((v, i) => h("button", { "data-view": v.id, title: `${v.title} (${i + 1})`, onclick: () => state.show(v.id) }, v.title)));
-	root.append(h("div", { class: "top" },
-		h("div", { class: "bar1" }, h("h1", { title: shown(first.facts.command, 1000) }, h("bdi", {}, shown(document.title, 120))), nav,
-		  h("span", { class: "spring" }), h("div", { class: "controls" }, page.search,
-		  h("button", { title: "Light or dark (t)", "aria-label": "Light or dark", onclick: page.switchTheme }, "◐"),
-		  h("button", { title: "Keyboard (?)", "aria-label": "Keyboard shortcuts", onclick: () => help.showModal() }, "?"))),
-		h("div", { class: "bar2" }, h("div", { class: "controls" }, controls.slice(0, 2).map(c => c.el)), chipRow.el)), main, help);
+	nav.append(
+		...views.map((v, i) =>
+			h("button", { "data-view": v.id, title: `${v.title} (${i + 1})`, onclick: () => state.show(v.id) }, v.title)
+		)
+	);
+	root.append(
+		h("div", { class: "top" },
+			h("div", { class: "bar1" },
+				h("h1", { title: shown(first.facts.command, 1000) }, h("bdi", {}, shown(document.title, 120))),
+				nav,
+				h("span", { class: "spring" }),
+				h("div", { class: "controls" },
+					page.search,
+					h(
+						"button",
+						{ title: "Light or dark (t)", "aria-label": "Light or dark", onclick: page.switchTheme },
+						"◐"
+					),
+					h("button", {
+						title: "Keyboard (?)",
+						"aria-label": "Keyboard shortcuts",
+						onclick: () => help.showModal()
+					}, "?")
+				)
+			),
+			h("div", { class: "bar2" },
+				h("div", { class: "controls" },
+					controls.slice(0, 2).map(c => c.el)
+				),
+				chipRow.el
+			)
+		),
+		main,
+		help
+	);
 
 	function draw() {
 		const view = views.find(v => v.id === state.view) ?? views[0];
 		const from = performance.now();
 		for (const c of [...controls, chipRow]) c.draw();
 		fitTexts(root, "h1 > bdi, .chip > bdi");
-		for (const b of nav.children) b.dataset.view === view.id ? b.setAttribute("aria-current", "page") : b.removeAttribute("aria-current");
+		for (const b of nav.children)
+			b.dataset.view === view.id ? b.setAttribute("aria-current", "page") : b.removeAttribute("aria-current");
 		if (!mounted.has(view.id)) {
 			const el = h("div", { class: "view" });
 			el.style.display = "contents";
@@ -164,8 +214,16 @@ function start({ data, judge }) {
 
 // What a view wants beside its draws (to point at something, say) is drawn once the server has answered.
 const later = error => error instanceof Unanswered;
-addEventListener("error", e => later(e.error) ? e.preventDefault() : complain(`The page failed: ${e.message}. The figures of the whole recording follow.`));
-addEventListener("unhandledrejection", e => later(e.reason) ? e.preventDefault() : complain(`The page failed: ${e.reason?.message ?? e.reason}. The figures of the whole recording follow.`));
+addEventListener("error", e =>
+	later(e.error) ? e.preventDefault() : complain(`The page failed: ${e.message}. The figures of the whole recording follow.`)
+);
+addEventListener("unhandledrejection", e =>
+	later(e.reason)
+		? e.preventDefault()
+		: complain(`The page failed: ${e.reason?.message ?? e.reason}. The figures of the whole recording follow.`)
+);
 if (typeof WebAssembly !== "object" || typeof DecompressionStream !== "function")
-	complain("This browser cannot run the page: it lacks WebAssembly or DecompressionStream. The figures of the whole recording follow.");
+	complain(
+		"This browser cannot run the page: it lacks WebAssembly or DecompressionStream. The figures of the whole recording follow."
+	);
 else load().then(start);

@@ -90,7 +90,9 @@ export function answers(reply, list) {
 			at += sums.byteLength;
 			return sums.slice();
 		}
-		const cells = new Uint32Array(reply, at, full), of = new Float64Array(reply, at += up(4 * full), 3 * full), sums = new Float64Array(3 * nr);
+		const cells = new Uint32Array(reply, at, full);
+		const of = new Float64Array(reply, at += up(4 * full), 3 * full);
+		const sums = new Float64Array(3 * nr);
 		cells.forEach((cell, i) => {
 			for (let n = 0; n < 3; n++) sums[3 * cell + n] = of[3 * i + n];
 		});

@@ -12,7 +12,12 @@ export class Points {
 		this.nr = 0;
 		if (room <= this.room) return this;
 		this.room = room;
-		Object.assign(this, { time: new Float64Array(room), at: new Float64Array(room), share: new Float64Array(room), part: new Uint32Array(room) });
+		Object.assign(this, {
+			time: new Float64Array(room),
+			at: new Float64Array(room),
+			share: new Float64Array(room),
+			part: new Uint32Array(room)
+		});
 		return this;
 	}
 }
@@ -26,7 +31,9 @@ export function rasterize({ nr, time, at, share, part: partOf }, { from, to, low
 	let inside = 0, samples = 0, cells = 0;
 	for (let i = 0; i < nr; i++) if (time[i] >= from && time[i] < to && at[i] >= low && at[i] - low < bytes) inside++;
 	const [width, height] = size(inside), perX = width / (to - from), perY = height / bytes;
-	const counts = new Float64Array(width * height), part = new Int32Array(width * height).fill(-1), votes = new Int32Array(width * height);
+	const counts = new Float64Array(width * height);
+	const part = new Int32Array(width * height).fill(-1);
+	const votes = new Int32Array(width * height);
 	for (let i = 0; i < nr; i++) {
 		const y = at[i] - low, x = time[i] - from;
 		if (!(y >= 0 && y < bytes) || x < 0 || time[i] >= to) continue;
@@ -45,7 +52,10 @@ export function rasterize({ nr, time, at, share, part: partOf }, { from, to, low
 
 // The same of each part by itself, at most so many: [{part, counts, samples, width, height}], the ones with most samples first.
 export function rasterizeParts({ nr, time, at, share, part }, { from, to, low, bytes }, width, height, most, nrParts) {
-	const perX = width / (to - from), perY = height / bytes, sums = new Float64Array(nrParts), number = new Int32Array(nrParts).fill(-1);
+	const perX = width / (to - from);
+	const perY = height / bytes;
+	const sums = new Float64Array(nrParts);
+	const number = new Int32Array(nrParts).fill(-1);
 	const inside = i => time[i] >= from && time[i] < to && at[i] >= low && at[i] - low < bytes;
 	for (let i = 0; i < nr; i++) if (inside(i)) sums[part[i]] += share[i];
 	const found = [...sums.keys()].filter(p => sums[p] > 0).sort((a, b) => sums[b] - sums[a] || a - b).slice(0, most);
@@ -53,7 +63,9 @@ export function rasterizeParts({ nr, time, at, share, part }, { from, to, low, b
 	found.forEach((p, i) => { number[p] = i; });
 	for (let i = 0; i < nr; i++) {
 		if (number[part[i]] < 0 || !inside(i)) continue;
-		const cell = Math.min(width - 1, Math.floor((time[i] - from) * perX)) * height + Math.min(height - 1, Math.floor((at[i] - low) * perY));
+		const cell =
+			Math.min(width - 1, Math.floor((time[i] - from) * perX)) * height +
+			Math.min(height - 1, Math.floor((at[i] - low) * perY));
 		panels[number[part[i]]].counts[cell] += share[i];
 	}
 	return panels;

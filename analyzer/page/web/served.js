@@ -53,7 +53,8 @@ export class ServedTable {
 	// ------------------------------------------------------------------------------------------------------ filters
 
 	set(filter, what) {
-		if (!this.filters.has(filter) && this.filters.size === BITS) throw new Error(`At most ${BITS} filters can be in force at once.`);
+		if (!this.filters.has(filter) && this.filters.size === BITS)
+			throw new Error(`At most ${BITS} filters can be in force at once.`);
 		this.filters = new Map(this.filters).set(filter, what); // questions keep those that they were asked under
 	}
 	filterTime(from, to) {
@@ -81,8 +82,9 @@ export class ServedTable {
 		if (this.same.has(array)) return this.same.get(array);
 		let hash = array.length | 0;
 		for (let i = 0; i < array.length; i++) hash = Math.imul(hash ^ array[i], 0x9e3779b1);
-		const alike = this.arrays.get(hash) ?? [], found = alike.find(a => a.constructor === array.constructor && a.length === array.length &&
-			a.every((v, i) => v === array[i]));
+		const alike = this.arrays.get(hash) ?? [];
+		const found = alike.find(a => a.constructor === array.constructor && a.length === array.length &&
+		a.every((v, i) => v === array[i]));
 		if (!found) {
 			alike.push(array);
 			this.arrays.set(hash, alike);
@@ -100,7 +102,11 @@ export class ServedTable {
 
 	idOfQuestion({ rows, a, b, except }) {
 		const filters = [...this.filters].filter(([name]) => !except.includes(name)).map(([name, f]) => `${name}=${f.id}`).sort();
-		return [rows ? "rows" : `${this.idOfKey(a)}|${this.idOfKey(b)}`, except.includes("time") ? "" : this.range, ...filters].join(";");
+		return [
+			rows ? "rows" : `${this.idOfKey(a)}|${this.idOfKey(b)}`,
+			except.includes("time") ? "" : this.range,
+			...filters
+		].join(";");
 	}
 
 	answer(question) {

@@ -14,7 +14,9 @@ export function next(spots, at, key, ordered = false) {
 	const middle = s => [s.x + s.w / 2, s.y + s.h / 2], [x, y] = middle(spots[at]);
 	let found = -1, least = Infinity;
 	spots.forEach((spot, i) => {
-		const [dx, dy] = [middle(spot)[0] - x, middle(spot)[1] - y], ahead = dx * by[0] + dy * by[1], aside = Math.abs(dx * by[1]) + Math.abs(dy * by[0]);
+		const [dx, dy] = [middle(spot)[0] - x, middle(spot)[1] - y];
+		const ahead = dx * by[0] + dy * by[1];
+		const aside = Math.abs(dx * by[1]) + Math.abs(dy * by[0]);
 		const far = ahead + ASIDE * aside * (by[1] ? 0.25 : 1);
 		if (ahead > 1 && far < least) [found, least] = [i, far];
 	});

@@ -110,12 +110,18 @@ export class State {
 	// Values are those of the first trace; in the second one they are what has the same names: as --component means them, the name alone
 	// where all components of that name are chosen, which may have numbers in one of both.
 	filterOf(dimensions, id) {
-		const filter = this.filters[id], first = this.data[0].dimensions, dimension = dimensions.like(first, id), own = first.get(id);
+		const filter = this.filters[id];
+		const first = this.data[0].dimensions;
+		const dimension = dimensions.like(first, id);
+		const own = first.get(id);
 		if (!filter?.values || dimensions === first) return filter;
 		const chosen = new Set(filter.values), wanted = new Set(filter.values.map(v => own.plain(v)));
 		const apart = new Set(own.values.filter(v => !chosen.has(v)).map(v => own.bare(v)));
 		const whole = new Set(filter.values.map(v => own.bare(v)).filter(name => !apart.has(name)));
-		return { ...filter, values: (dimension?.values ?? []).filter(v => wanted.has(dimension.plain(v)) || whole.has(dimension.bare(v))) };
+		return {
+			...filter,
+			values: (dimension?.values ?? []).filter(v => wanted.has(dimension.plain(v)) || whole.has(dimension.bare(v)))
+		};
 	}
 
 	applyTo(table, dimensions, id) {
@@ -187,13 +193,23 @@ export class State {
 
 	// Sums by a dimension or two (or bins: {column, from, to, bins}) under all filters but those of `except`.  trace: 0, or 1 of two.
 	sums(a, b = null, except = [], trace = 0) {
-		const open = except.filter(id => this.filters[id]), key = k => typeof k === "string" ? this.data[trace].dimensions.get(k) : k;
+		const open = except.filter(id => this.filters[id]);
+		const key = k => typeof k === "string" ? this.data[trace].dimensions.get(k) : k;
 		const first = key(a), second = key(b), { table } = this.data[trace];
 		if ([first, second].some(k => k?.once && !k.toJSON)) return new Sums(table.sums(first, second, open), first, second);
 		return this.remember(["sums", a, b, trace], open, () => {
 			// dimensions of the same column are sums of its sums
-			const same = first?.map && !first.once && !first.bins && first.column !== "phase" && (!second || second.map && second.column === first.column);
-			return new Sums(same ? fold(this.columnSums(first.column, open, trace), first, second) : table.sums(first, second, open), first, second);
+			const same =
+				first?.map &&
+				!first.once &&
+				!first.bins &&
+				first.column !== "phase" &&
+				(!second || (second.map && second.column === first.column));
+			return new Sums(
+				same ? fold(this.columnSums(first.column, open, trace), first, second) : table.sums(first, second, open),
+				first,
+				second
+			);
 		});
 	}
 
@@ -214,9 +230,13 @@ export class State {
 
 	// Sums by three.
 	cube(a, b, c, except = [], trace = 0) {
-		const { table, dimensions } = this.data[trace], keys = [a, b, c].map(k => (typeof k === "string" ? dimensions.get(k) : k)), [x, y, z] = keys;
+		const { table, dimensions } = this.data[trace];
+		const keys = [a, b, c].map(k => (typeof k === "string" ? dimensions.get(k) : k));
+		const [x, y, z] = keys;
 		const make = () => new Cube(table.sums([x, y], z, except), x, y, z);
-		return keys.some(k => k.once && !k.toJSON) ? make() : this.remember(["cube", a, b, c, trace], except.filter(id => this.filters[id]), make);
+		return keys.some(k => k.once && !k.toJSON)
+			? make()
+			: this.remember(["cube", a, b, c, trace], except.filter(id => this.filters[id]), make);
 	}
 }
 

@@ -23,9 +23,13 @@ export function sunburst(page, { ask = null, also = () => [], except = [] } = {}
 	const other = byRank.find(id => id !== dimensions.main && dimensions.get(id).nr > 1 && dimensions.get(id).nr <= 60) ?? "mode";
 	const rank = id => facts.levels[Number(id.slice(6))].rank;
 	const above = byRank.includes(other) && (!byRank.includes(dimensions.main) || rank(other) <= rank(dimensions.main));
-	const defaults = above ? [other, dimensions.main] : [dimensions.main, other]; // what is made of what: pipelines of operators, and these of functions
-	const select = which => h("select", { "aria-label": which ? "Outer ring" : "Inner ring", onchange: e => state.option(which ? "outer" : "inner", e.target.value) },
-		ids.map(id => h("option", { value: id }, shown(dimensions.get(id).title, 24))));
+	// The outer ring shows what the inner one is made of: pipelines of operators, and operators of functions.
+	const defaults = above ? [other, dimensions.main] : [dimensions.main, other];
+	const select = which =>
+		h("select", {
+			"aria-label": which ? "Outer ring" : "Inner ring",
+			onchange: e => state.option(which ? "outer" : "inner", e.target.value)
+		}, ids.map(id => h("option", { value: id }, shown(dimensions.get(id).title, 24))));
 	const selects = [select(0), select(1)];
 	const chosen = i => ids.includes(state.option(i ? "outer" : "inner")) ? state.option(i ? "outer" : "inner") : defaults[i];
 	let parts = [], total = 1, centre = [0, 0], radius = 100, sums;
@@ -37,24 +41,47 @@ export function sunburst(page, { ask = null, also = () => [], except = [] } = {}
 		total = sums.totalMeasure || 1;
 		parts = [];
 		let at = 0;
-		const inner = Array.from({ length: sums.nr }, (_, i) => [i, Array.from({ length: sums.nrB }, (_, j) => sums.measure(i, j)).reduce((x, y) => x + y, 0)])
-			.filter(([, v]) => v > 0).sort((x, y) => y[1] - x[1]);
+		const inner = Array.from({ length: sums.nr }, (_, i) => [
+			i,
+			Array.from({ length: sums.nrB }, (_, j) => sums.measure(i, j)).reduce((x, y) => x + y, 0)
+		])
+			.filter(([, v]) => v > 0)
+			.sort((x, y) => y[1] - x[1]);
 		for (const [i, value] of inner) {
 			const from = at, dimension = dimensions.get(a);
-			parts.push({ ring: 0, i, id: a, value: dimension.values[i], name: dimension.label(dimension.values[i]), measure: value,
-				     samples: Array.from({ length: sums.nrB }, (_, j) => sums.samples(i, j)).reduce((x, y) => x + y, 0), from, to: from + value / total * 2 * Math.PI });
+			parts.push({
+				ring: 0,
+				i,
+				id: a,
+				value: dimension.values[i],
+				name: dimension.label(dimension.values[i]),
+				measure: value,
+				samples: Array.from({ length: sums.nrB }, (_, j) => sums.samples(i, j)).reduce((x, y) => x + y, 0),
+				from,
+				to: from + (value / total) * 2 * Math.PI
+			});
 			at = parts[parts.length - 1].to;
 			let outer = from, rest = 0;
-			const kids = Array.from({ length: sums.nrB }, (_, j) => [j, sums.measure(i, j)]).filter(([, v]) => v > 0).sort((x, y) => y[1] - x[1]);
+			const kids = Array.from({ length: sums.nrB }, (_, j) => [j, sums.measure(i, j)])
+				.filter(([, v]) => v > 0)
+				.sort((x, y) => y[1] - x[1]);
 			for (const [j, v] of kids) {
 				if (v / total < LEAST && kids.length > 1) {
 					rest += v;
 					continue;
 				}
 				const d = dimensions.get(b);
-				parts.push({ ring: 1, i, j, id: b, value: d.values[j], name: d.label(d.values[j]), measure: v, samples: sums.samples(i, j), from: outer, to: outer += v / total * 2 * Math.PI });
+				parts.push({
+					ring: 1, i, j, id: b, value: d.values[j], name: d.label(d.values[j]),
+					measure: v, samples: sums.samples(i, j), from: outer,
+					to: (outer += (v / total) * 2 * Math.PI)
+				});
 			}
-			if (rest > 0) parts.push({ ring: 1, i, name: "smaller parts", measure: rest, samples: NaN, from: outer, to: outer + rest / total * 2 * Math.PI });
+			if (rest > 0)
+				parts.push({
+					ring: 1, i, name: "smaller parts", measure: rest, samples: NaN, from: outer,
+					to: outer + (rest / total) * 2 * Math.PI
+				});
 		}
 		centre = [w / 2, w < 360 ? w / 2 : 150];
 		radius = Math.min(centre[1], w / 2) - 6;
@@ -64,15 +91,29 @@ export function sunburst(page, { ask = null, also = () => [], except = [] } = {}
 		place(w);
 		for (const p of parts) {
 			const [r0, r1] = rings(p.ring), filter = p.id && state.filters[p.id]?.values;
-			pen.path(arc(...centre, r0, r1, p.from, p.to), { fill: colours.of(p.id ?? dimensions.main, p.value ?? 0), stroke: pen.theme.card, width: 1,
-									  opacity: filter && !filter.includes(p.value) ? 0.35 : p.ring ? 0.8 : 1 });
+			pen.path(arc(...centre, r0, r1, p.from, p.to), {
+				fill: colours.of(p.id ?? dimensions.main, p.value ?? 0),
+				stroke: pen.theme.card,
+				width: 1,
+				opacity: filter && !filter.includes(p.value) ? 0.35 : p.ring ? 0.8 : 1
+			});
 		}
 		const taken = [];
 		for (const p of [...parts].sort((a, b) => b.measure - a.measure)) {
-			const [r0, r1] = rings(p.ring), middle = (p.from + p.to) / 2, r = (r0 + r1) / 2, long = (p.to - p.from) * r, room = Math.min(long, r1 - r0 + 20) - 4;
+			const [r0, r1] = rings(p.ring);
+			const middle = (p.from + p.to) / 2;
+			const r = (r0 + r1) / 2;
+			const long = (p.to - p.from) * r;
+			const room = Math.min(long, r1 - r0 + 20) - 4;
 			if (room < 26 || long < 15) continue;
-			const size = 11, text = long < 30 ? [shown(p.name, 60)] : inLines(pen, p.name, room, size), high = 12 * text.length, x = centre[0] + r * Math.sin(middle), y = centre[1] - r * Math.cos(middle), wide = Math.min(Math.max(...text.map(t => pen.width(t, size))), room);
-			if (taken.some(t => Math.abs(t.y - y) < (t.high + high) / 2 + 2 && Math.abs(t.x - x) < (t.wide + wide) / 2 + 4)) continue;
+			const size = 11;
+			const text = long < 30 ? [shown(p.name, 60)] : inLines(pen, p.name, room, size);
+			const high = 12 * text.length;
+			const x = centre[0] + r * Math.sin(middle);
+			const y = centre[1] - r * Math.cos(middle);
+			const wide = Math.min(Math.max(...text.map(t => pen.width(t, size))), room);
+			if (taken.some(t => Math.abs(t.y - y) < (t.high + high) / 2 + 2 && Math.abs(t.x - x) < (t.wide + wide) / 2 + 4))
+				continue;
 			taken.push({ x, y, wide, high });
 			pen.rect(x - wide / 2 - 2, y - high / 2 - 1, wide + 4, high + 2, pen.theme.card, { opacity: 0.82 });
 			text.forEach((t, i) => pen.text(x, y + 12 * (i + 0.5) - high / 2, t, { size, align: "center", most: room }));
@@ -81,25 +122,53 @@ export function sunburst(page, { ask = null, also = () => [], except = [] } = {}
 		pen.text(centre[0], centre[1] + 10, "samples", { align: "center", size: 11, fill: pen.theme.quiet });
 	}
 	const hit = (x, y) => {
-		const dx = x - centre[0], dy = y - centre[1], r = Math.hypot(dx, dy), angle = (Math.atan2(dx, -dy) + 2 * Math.PI) % (2 * Math.PI);
+		const dx = x - centre[0];
+		const dy = y - centre[1];
+		const r = Math.hypot(dx, dy);
+		const angle = (Math.atan2(dx, -dy) + 2 * Math.PI) % (2 * Math.PI);
 		return parts.find(p => r >= rings(p.ring)[0] && r < rings(p.ring)[1] && angle >= p.from && angle < p.to);
 	};
 	// Of the part that is pointed at: at the outer ring of what both of its components have.
-	const hottest = p => !p.id ? [] : hottestTip(page, [...also(), [chosen(0), p.i], ...(p.ring ? [[chosen(1), p.j]] : [])], total, { except });
+	const hottest = p =>
+		!p.id ? [] : hottestTip(page, [...also(), [chosen(0), p.i], ...(p.ring ? [[chosen(1), p.j]] : [])], total, { except });
 	function tip(x, y) {
 		const p = hit(x, y);
 		if (!p) return null;
 		const [low, high] = interval(p.measure / total, p.j === undefined ? p.samples : sums.evidence(p.i, p.j));
-		return [p.name, `${percent(p.measure / total)} (95 % interval ${percent(low)} – ${percent(high)})${Number.isFinite(p.samples) ? `, ${count(p.samples)} samples` : ""}`, ...hottest(p)];
+		return [
+			p.name,
+			`${percent(p.measure / total)} (95 % interval ${percent(low)} – ${percent(high)})` +
+				(Number.isFinite(p.samples) ? `, ${count(p.samples)} samples` : ""),
+			...hottest(p)
+		];
 	}
 	// Where the middle of a part is.
 	const spots = () => parts.map(p => {
 		const [r0, r1] = rings(p.ring), r = (r0 + r1) / 2, t = (p.from + p.to) / 2;
 		return { x: centre[0] + r * Math.sin(t) - 5, y: centre[1] - r * Math.cos(t) - 5, w: 10, h: 10 };
 	});
-	const view = chart({ title: "Levels", name: "levels", controls: selects, height: w => w < 360 ? w : 300, draw, tip, spots, ordered: true,
-		click: (x, y, e) => { const p = hit(x, y); if (p?.id) state.toggle(p.id, p.value, e.shiftKey); },
-		table: () => ({ columns: [{ key: "ring", title: "ring", type: "text", value: p => p.ring ? "outer" : "inner" }, { key: "name", title: "name", type: "text", value: p => p.name },
-					  { key: "share", title: "share", type: "share", value: p => p.measure / total }, { key: "samples", title: "samples", type: "count", value: p => p.samples }], rows: parts }) });
+	const view = chart({
+		title: "Levels",
+		name: "levels",
+		controls: selects,
+		height: w => (w < 360 ? w : 300),
+		draw,
+		tip,
+		spots,
+		ordered: true,
+		click: (x, y, e) => {
+			const p = hit(x, y);
+			if (p?.id) state.toggle(p.id, p.value, e.shiftKey);
+		},
+		table: () => ({
+			columns: [
+				{ key: "ring", title: "ring", type: "text", value: p => (p.ring ? "outer" : "inner") },
+				{ key: "name", title: "name", type: "text", value: p => p.name },
+				{ key: "share", title: "share", type: "share", value: p => p.measure / total },
+				{ key: "samples", title: "samples", type: "count", value: p => p.samples }
+			],
+			rows: parts
+		})
+	});
 	return { ...view, drawn: () => parts.map(({ ring, name, samples, measure }) => ({ ring, name, samples, share: measure / total })) };
 }

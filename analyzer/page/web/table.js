@@ -115,7 +115,12 @@ export class Table {
 	filterSets(filter, sets) {
 		const bit = this.bit(filter);
 		this.scratch(() => {
-			const args = sets.flatMap(s => [this.columns[s.column].data, this.columns[s.column].width, this.put(s.allowed), s.allowed.length]);
+			const args = sets.flatMap(s => [
+				this.columns[s.column].data,
+				this.columns[s.column].width,
+				this.put(s.allowed),
+				s.allowed.length
+			]);
 			if (sets.length === 1) this.calls.cross_set(this.fails, this.rows, bit, ...args);
 			else this.calls.cross_sets(this.fails, this.rows, bit, ...args, ...(sets.length === 2 ? [0, 4, 0, 0] : []));
 		});
@@ -146,7 +151,16 @@ export class Table {
 			const width = Number(BigInt(key.to) - BigInt(key.from)) / key.bins;
 			return this.calls.key_create(c.data, c.width, 0, 0, key.bins, BigInt(key.from), 1 / width, key.column === "time");
 		}
-		return this.calls.key_create(c.data, c.width, key.map ? (key.once ? this.put(key.map) : this.map(key.map)) : 0, key.map?.length ?? 0, key.nr, 0n, 0, 0);
+		return this.calls.key_create(
+			c.data,
+			c.width,
+			key.map ? (key.once ? this.put(key.map) : this.map(key.map)) : 0,
+			key.map?.length ?? 0,
+			key.nr,
+			0n,
+			0,
+			0
+		);
 	}
 
 	// For walks over rows: those in [first, end) with no bit of the mask pass all filters but `except`.  Valid until the next call of anything here.

@@ -7,7 +7,15 @@ import { save, csv } from "./files.js";
 import { formula, offered } from "./formula.js";
 import { fitTexts } from "./fitting.js";
 
-const FORMATS = { share: v => percent(v), points: v => percent(v, 2).replace("-", "−"), count, duration, short, bytes, number: v => Number.isFinite(v) ? String(+v.toPrecision(4)) : "–" };
+const FORMATS = {
+	share: v => percent(v),
+	points: v => percent(v, 2).replace("-", "−"),
+	count,
+	duration,
+	short,
+	bytes,
+	number: v => (Number.isFinite(v) ? String(+v.toPrecision(4)) : "–")
+};
 const FIRST_ROWS = 100, NARROW = 700;
 
 /*
@@ -27,8 +35,20 @@ export function formulaOf(name, columns) {
 	}
 }
 
-export function tablebox({ name, columns: given, rows, click, sort, chosen, most = FIRST_ROWS, tools = false, changed = null, formulas = [] }) {
-	const was = kept.get(name) ?? { down: true }, columns = [...given];
+export function tablebox({
+	name,
+	columns: given,
+	rows,
+	click,
+	sort,
+	chosen,
+	most = FIRST_ROWS,
+	tools = false,
+	changed = null,
+	formulas = []
+}) {
+	const was = kept.get(name) ?? { down: true };
+	const columns = [...given];
 	kept.set(name, was);
 	try {
 		if (was.formula) addFormula(was.formula);
@@ -36,41 +56,83 @@ export function tablebox({ name, columns: given, rows, click, sort, chosen, most
 		was.formula = ""; // this table has other columns now
 	}
 	const find = key => columns.find(c => c.key === key);
-	let by = find(was.by ?? sort) ?? null, down = was.down, shownRows = most, coloured = find(was.coloured) ?? null;
-	const body = h("tbody"), head = h("tr"), more = h("button", { class: "small", onclick: () => (shownRows = Infinity, fill()) });
+	let by = find(was.by ?? sort) ?? null;
+	let down = was.down;
+	let shownRows = most;
+	let coloured = find(was.coloured) ?? null;
+	const body = h("tbody");
+	const head = h("tr");
+	const more = h("button", { class: "small", onclick: () => ((shownRows = Infinity), fill()) });
 	const problem = h("span", { class: "hint", role: "status" });
 	const offers = tools ? offered(given, formulas) : [];
-	const menu = h("select", { class: "formula", hidden: !was.formula || !offers.length, "aria-label": "Formulas to choose from", onchange: () => {
-		input.value = menu.value;
-		input.dispatchEvent(new Event("change"));
-		menu.value = "";
-	} }, h("option", { value: "" }, "formulas"), offers.map(([text, meaning]) => h("option", { value: text }, `${text}: ${meaning}`)));
-	const input = h("input", { class: "formula", hidden: !was.formula, value: was.formula ?? "", placeholder: "samples / share", "aria-label": "Formula of a new column, of other columns' names",
-				   onchange: () => {
-		while (columns.length > given.length) columns.pop();
-		was.formula = input.value.trim();
-		problem.textContent = "";
-		try {
-			if (was.formula) addFormula(was.formula);
-			if (was.formula) by = coloured = columns[columns.length - 1], down = true;
-		} catch (error) {
-			was.formula = "";
-			problem.textContent = error.message;
+	const menu = h(
+		"select",
+		{
+			class: "formula",
+			hidden: !was.formula || !offers.length,
+			"aria-label": "Formulas to choose from",
+			onchange: () => {
+				input.value = menu.value;
+				input.dispatchEvent(new Event("change"));
+				menu.value = "";
+			}
+		},
+		h("option", { value: "" }, "formulas"),
+		offers.map(([text, meaning]) => h("option", { value: text }, `${text}: ${meaning}`))
+	);
+	const input = h("input", {
+		class: "formula",
+		hidden: !was.formula,
+		value: was.formula ?? "",
+		placeholder: "samples / share",
+		"aria-label": "Formula of a new column, of other columns' names",
+		onchange: () => {
+			while (columns.length > given.length) columns.pop();
+			was.formula = input.value.trim();
+			problem.textContent = "";
+			try {
+				if (was.formula) addFormula(was.formula);
+				if (was.formula) ((by = coloured = columns[columns.length - 1]), (down = true));
+			} catch (error) {
+				was.formula = "";
+				problem.textContent = error.message;
+			}
+			if (!columns.includes(by)) by = find(sort) ?? null;
+			if (!columns.includes(coloured)) coloured = null;
+			fill();
+			changed?.();
 		}
-		if (!columns.includes(by)) by = find(sort) ?? null;
-		if (!columns.includes(coloured)) coloured = null;
-		fill();
-		changed?.();
-	} });
+	});
 
-	const el = h("div", { class: "tablebox" }, h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name },
-		h("table", {}, h("thead", {}, head), body)),
-		h("footer", {}, more, tools ? [h("button", { class: "small", title: "A column by a formula of others: samples / share", onclick: () => {
-			input.hidden = !input.hidden;
-			menu.hidden = input.hidden || !offers.length;
-			if (!input.hidden) input.focus();
-		} }, "Formula"), input, menu, problem] : null, tools ? h("button", { class: "small", title: "Save this table as CSV",
-							   onclick: () => save(`${name}.csv`, "text/csv", csv({ columns, rows: sorted() })) }, "CSV") : null));
+	const el = h("div", { class: "tablebox" },
+		h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, h("table", {}, h("thead", {}, head), body)),
+		h("footer", {},
+			more,
+			tools
+				? [
+						h("button", {
+							class: "small",
+							title: "A column by a formula of others: samples / share",
+							onclick: () => {
+								input.hidden = !input.hidden;
+								menu.hidden = input.hidden || !offers.length;
+								if (!input.hidden) input.focus();
+							}
+						}, "Formula"),
+						input,
+						menu,
+						problem
+					]
+				: null,
+			tools
+				? h("button", {
+						class: "small",
+						title: "Save this table as CSV",
+						onclick: () => save(`${name}.csv`, "text/csv", csv({ columns, rows: sorted() }))
+					}, "CSV")
+				: null
+		)
+	);
 
 	function addFormula(text) {
 		columns.push({ key: "formula", title: text, type: "number", value: formula(text, given) });
@@ -78,15 +140,19 @@ export function tablebox({ name, columns: given, rows, click, sort, chosen, most
 	// On narrow screens what a row is of comes first: the rest scrolls beside it.
 	const inOrder = () => {
 		const main = find("name") ?? columns.findLast(c => c.type === "text" && !c.narrow);
-		const numbers = columns.filter(c => c.key !== "formula"), added = find("formula");
-		if (added) numbers.splice(Math.max(1, numbers.findIndex(c => c.type === "text")), 0, added);
+		const numbers = columns.filter(c => c.key !== "formula");
+		const added = find("formula");
+		if (added)
+			numbers.splice(Math.max(1, numbers.findIndex(c => c.type === "text")), 0, added);
 		return innerWidth < NARROW && main ? [main, ...numbers.filter(c => c !== main)] : numbers;
 	};
 	function sorted() {
 		if (!by) return rows;
-		const sign = down ? -1 : 1, get = by.value;
+		const sign = down ? -1 : 1;
+		const get = by.value;
 		return [...rows].sort((x, y) => {
-			const a = get(x), b = get(y);
+			const a = get(x);
+			const b = get(y);
 			if (typeof a === "string" || typeof b === "string") return -sign * String(a).localeCompare(String(b));
 			return sign * ((Number.isFinite(a) ? a : -Infinity) - (Number.isFinite(b) ? b : -Infinity));
 		});
@@ -94,47 +160,75 @@ export function tablebox({ name, columns: given, rows, click, sort, chosen, most
 	function heading(c) {
 		const order = by === c ? (down ? "descending" : "ascending") : "none";
 		return h("th", { class: c.type === "text" ? null : "n", "aria-sort": order, scope: "col" },
-			h("button", { title: "Sort by this column; shift: colour by it", onclick: e => {
-				if (e.shiftKey && c.type !== "text") coloured = coloured === c ? null : c;
-				else {
-					down = by === c ? !down : c.type !== "text" || true;
-					by = c;
-				}
-				fill();
-			} }, c.title, h("span", { class: "arrow", "aria-hidden": "true" }, by === c ? (down ? " ▾" : " ▴") : "")));
+			h(
+				"button",
+				{
+					title: "Sort by this column; shift: colour by it",
+					onclick: e => {
+						if (e.shiftKey && c.type !== "text") coloured = coloured === c ? null : c;
+						else {
+							down = by === c ? !down : c.type !== "text" || true;
+							by = c;
+						}
+						fill();
+					}
+				},
+				c.title,
+				h("span", { class: "arrow", "aria-hidden": "true" }, by === c ? (down ? " ▾" : " ▴") : "")
+			)
+		);
 	}
 	function cell(c, row, top) {
 		const value = c.value(row);
 		if (c.type === "text") {
-			const text = h("td", { class: c.narrow ? "s" : "t" }, c.colour ? h("i", { class: "dot", style: { background: c.colour(row) } }) : null,
-				       c.prefix ? h("span", { class: "branch", "aria-hidden": "true" }, c.prefix(row)) : null, nameOf(value, 160));
+			const text = h("td", { class: c.narrow ? "s" : "t" },
+				c.colour ? h("i", { class: "dot", style: { background: c.colour(row) } }) : null,
+				c.prefix ? h("span", { class: "branch", "aria-hidden": "true" }, c.prefix(row)) : null,
+				nameOf(value, 160)
+			);
 			return text;
 		}
 		const td = h("td", { class: "n" }, value === null || value === undefined ? "" : FORMATS[c.type](value));
 		if (c.bar && value > 0) {
 			const bar = h("span", { class: "bar" });
-			bar.style.width = `${Math.min(100, 100 * value / (top || 1))}%`;
+			bar.style.width = `${Math.min(100, (100 * value) / (top || 1))}%`;
 			td.append(bar);
 		}
 		if (c === coloured && value > 0) td.style.background = heat(value / (top || 1));
 		return td;
 	}
 	function fill() {
-		Object.assign(was, { by: by?.key === sort ? undefined : by?.key, // (a table may get another order of its own)
-			 down, coloured: coloured?.key });
-		const list = sorted(), top = new Map(columns.filter(c => c.bar || c === coloured).map(c => [c, Math.max(0, ...list.slice(0, 5000).map(r => +c.value(r) || 0))]));
+		Object.assign(was, {
+			by: by?.key === sort ? undefined : by?.key, // (a table may get another order of its own)
+			down,
+			coloured: coloured?.key
+		});
+		const list = sorted();
+		const top = new Map(
+			columns
+				.filter(c => c.bar || c === coloured)
+				.map(c => [c, Math.max(0, ...list.slice(0, 5000).map(r => +c.value(r) || 0))])
+		);
 		head.replaceChildren(...inOrder().map(heading));
-		body.replaceChildren(...list.slice(0, shownRows).map(row => {
-			const tr = h("tr", { class: [click ? "choose" : "", chosen?.(row) ? "chosen" : ""].join(" ").trim() || null, tabindex: click ? 0 : null,
-					     "aria-selected": click && chosen ? String(Boolean(chosen(row))) : null },
-				     inOrder().map(c => cell(c, row, top.get(c))));
-			if (click) {
-				tr.addEventListener("click", e => click(row, e));
-				tr.addEventListener("keydown", e => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), click(row, e)));
-			}
-			return tr;
-		}));
-		if (!list.length) body.append(h("tr", {}, h("td", { colSpan: columns.length, class: "empty" }, "No samples pass the filters.")));
+		body.replaceChildren(
+			...list.slice(0, shownRows).map(row => {
+				const tr = h("tr", {
+					class: [click ? "choose" : "", chosen?.(row) ? "chosen" : ""].join(" ").trim() || null,
+					tabindex: click ? 0 : null,
+					"aria-selected": click && chosen ? String(Boolean(chosen(row))) : null
+				}, inOrder().map(c => cell(c, row, top.get(c))));
+				if (click) {
+					tr.addEventListener("click", e => click(row, e));
+					tr.addEventListener(
+						"keydown",
+						e => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), click(row, e))
+					);
+				}
+				return tr;
+			})
+		);
+		if (!list.length)
+			body.append(h("tr", {}, h("td", { colSpan: columns.length, class: "empty" }, "No samples pass the filters.")));
 		fitTexts(body, "td.t > bdi");
 		more.hidden = list.length <= shownRows;
 		more.textContent = `Show all ${count(list.length)} rows`;

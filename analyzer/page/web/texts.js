@@ -24,7 +24,9 @@ export function rowOf(source, line) {
 export function useLanguageLines({ lead_level: lead = -1, levels, components, sources }) {
 	const level = lead < 0 ? -1 : levels.findIndex(l => l.name === "line"), known = new Map();
 	if (level < 0) return;
-	components.level.forEach((l, v) => l === level && known.set(components.detail[v] + components.name[v].slice(components.name[v].lastIndexOf(":")), v));
+	components.level.forEach(
+		(l, v) => l === level && known.set(components.detail[v] + components.name[v].slice(components.name[v].lastIndexOf(":")), v)
+	);
 	for (const source of sources.filter(s => s.file)) {
 		const of = source.lines.map((_, i) => known.get(`${source.name}:${lineOf(source, i)}`) ?? 0);
 		if (of.some(Boolean)) Object.assign(source, { of, level });

@@ -27,7 +27,9 @@ export function timeline(page, { title = "Time line", height = 132 } = {}) {
 	function draw(pen, w, hgt) {
 		width = w;
 		sum();
-		const top = Math.max(1e-9, ...Array.from({ length: bins }, (_, b) => column(b))), room = hgt - BOTTOM - TOP, step = (w - 2 * LEFT) / bins;
+		const top = Math.max(1e-9, ...Array.from({ length: bins }, (_, b) => column(b)));
+		const room = hgt - BOTTOM - TOP;
+		const step = (w - 2 * LEFT) / bins;
 		for (let b = 0; b < bins; b++) {
 			let y = hgt - BOTTOM;
 			for (const part of parts) {
@@ -41,7 +43,11 @@ export function timeline(page, { title = "Time line", height = 132 } = {}) {
 		const axis = ticks(0, end, w / 90);
 		for (const t of axis.at) {
 			pen.line(x(t), hgt - BOTTOM, x(t), hgt - BOTTOM + 4, pen.theme.line);
-			pen.text(x(t), hgt - BOTTOM / 2 + 2, seconds(t, axis.step), { size: 11, fill: pen.theme.quiet, align: t < end * 0.03 ? "left" : t > end * 0.97 ? "right" : "center" });
+			pen.text(x(t), hgt - BOTTOM / 2 + 2, seconds(t, axis.step), {
+				size: 11,
+				fill: pen.theme.quiet,
+				align: t < end * 0.03 ? "left" : t > end * 0.97 ? "right" : "center"
+			});
 		}
 		const range = drag ?? state.filters.time;
 		if (range) {
@@ -78,11 +84,27 @@ export function timeline(page, { title = "Time line", height = 132 } = {}) {
 		to = Math.ceil(to);
 		state.set("time", from <= 0 && to >= end ? null : { from, to }, { remember });
 	}
-	const view = chart({ title, name: "time-line", height, draw, tip, key, cursor: () => "crosshair",
+	const view = chart({
+		title,
+		name: "time-line",
+		height,
+		draw,
+		tip,
+		key,
+		cursor: () => "crosshair",
 		table: () => ({
-			columns: [{ key: "from", title: "from (s)", type: "number", value: b => b / bins * end / 1e6 },
-				  ...parts.map((p, i) => ({ key: `p${i}`, title: shown(p.label, 40), type: "count", value: b => samples(p, b) }))],
-			rows: Array.from({ length: bins }, (_, b) => b) }) });
+			columns: [
+				{ key: "from", title: "from (s)", type: "number", value: b => ((b / bins) * end) / 1e6 },
+				...parts.map((p, i) => ({
+					key: `p${i}`,
+					title: shown(p.label, 40),
+					type: "count",
+					value: b => samples(p, b)
+				}))
+			],
+			rows: Array.from({ length: bins }, (_, b) => b)
+		})
+	});
 	view.canvas.addEventListener("pointerdown", e => {
 		if (e.button) return;
 		view.canvas.setPointerCapture(e.pointerId);
@@ -105,5 +127,15 @@ export function timeline(page, { title = "Time line", height = 132 } = {}) {
 	};
 	view.canvas.addEventListener("pointerup", stop);
 	view.canvas.addEventListener("pointercancel", () => drag = null);
-	return { ...view, drawn: () => ({ bins, end, parts: parts.map(p => ({ name: p.label, samples: Array.from({ length: bins }, (_, b) => samples(p, b)).reduce((a, c) => a + c, 0) })) }) };
+	return {
+		...view,
+		drawn: () => ({
+			bins,
+			end,
+			parts: parts.map(p => ({
+				name: p.label,
+				samples: Array.from({ length: bins }, (_, b) => samples(p, b)).reduce((a, c) => a + c, 0)
+			}))
+		})
+	};
 }

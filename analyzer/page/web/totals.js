@@ -28,7 +28,10 @@ export class Totals {
 
 	possible(id) {
 		const { facts, dimensions } = this.page;
-		return Boolean(facts.columns.stack) && (["function", "line", "image"].includes(id) || isLevel(id) && facts.nodes * dimensions.get(id).nr <= CELLS_MAX);
+		return (
+			Boolean(facts.columns.stack) &&
+			(["function", "line", "image"].includes(id) || (isLevel(id) && facts.nodes * dimensions.get(id).nr <= CELLS_MAX))
+		);
 	}
 
 	// Stacks are read when they are needed first; then the page draws anew.
@@ -45,7 +48,12 @@ export class Totals {
 		}
 		this.nodes = nodes;
 		const cut = nodes.flags; // (a stack that is cut at once has no frame)
-		this.none = { column: "stack", map: Uint32Array.from({ length: facts.nodes }, (_, n) => (n && !(cut[n] & CUT) ? 1 : 0)), nr: 2, toJSON: () => "has stack" };
+		this.none = {
+			column: "stack",
+			map: Uint32Array.from({ length: facts.nodes }, (_, n) => (n && !(cut[n] & CUT) ? 1 : 0)),
+			nr: 2,
+			toJSON: () => "has stack"
+		};
 		state.memo.clear();
 		state.changed(false);
 	}
@@ -53,8 +61,11 @@ export class Totals {
 	// {value: of each node its function (line, ...), or 0; first: the same, where no node around it has that value, too}
 	onNodes(id) {
 		if (!this.on.has(id)) {
-			const { facts } = this.page, { caller, flags, ...fields } = this.nodes, up = isLevel(id) ? climb(facts, Number(id.slice(6))) : null;
-			const at = n => (up ? up(fields.component[n]) : id === "image" ? facts.functions.image[fields.function[n]] : fields[id][n]);
+			const { facts } = this.page;
+			const { caller, flags, ...fields } = this.nodes;
+			const up = isLevel(id) ? climb(facts, Number(id.slice(6))) : null;
+			const at = n =>
+				up ? up(fields.component[n]) : id === "image" ? facts.functions.image[fields.function[n]] : fields[id][n];
 			const value = Uint32Array.from(caller, (_, n) => (n && !(flags[n] & CUT) ? at(n) : 0));
 			this.on.set(id, { value, first: value.map((v, n) => (v && this.has(value, caller[n], v) ? 0 : v)) });
 		}
@@ -71,11 +82,17 @@ export class Totals {
 	// (totals_truncated_share() in analyzer/query/calltree.c).
 	truncated(except) {
 		if (!this.nodes) return 0;
-		const { state, facts } = this.page, { caller, flags, function: names } = this.nodes, sums = state.sums("stack", null, except);
+		const { state, facts } = this.page;
+		const { caller, flags, function: names } = this.nodes;
+		const sums = state.sums("stack", null, except);
 		const cut = new Uint8Array(caller.length);
 		let part = 0;
 		for (let n = 1; n < caller.length; n++) {
-			cut[n] = caller[n] ? cut[caller[n]] : flags[n] & CUT && facts.functions.name[names[n]].startsWith("[truncated") ? 1 : 0;
+			cut[n] = caller[n]
+				? cut[caller[n]]
+				: flags[n] & CUT && facts.functions.name[names[n]].startsWith("[truncated")
+					? 1
+					: 0;
 			if (cut[n]) part += sums.measure(n);
 		}
 		return part / (sums.totalMeasure || 1);
@@ -84,7 +101,10 @@ export class Totals {
 	// Under all filters but those: of each value of the dimension, {samples, weight}; null: not read yet.
 	of(id, except) {
 		if (!this.nodes) return null;
-		const { state, dimensions } = this.page, { caller } = this.nodes, { value, first } = this.onNodes(id), dimension = dimensions.get(id);
+		const { state, dimensions } = this.page;
+		const { caller } = this.nodes;
+		const { value, first } = this.onNodes(id);
+		const dimension = dimensions.get(id);
 		const below = Float64Array.from(state.sums("stack", null, except).numbers), totals = new Map();
 		const add = (v, samples, weight) => {
 			const old = totals.get(v) ?? { samples: 0, weight: 0 };
@@ -95,10 +115,16 @@ export class Totals {
 			for (let i = 0; i < 2; i++) below[3 * caller[n] + i] += below[3 * n + i];
 		}
 		// what a sample is of itself, and its stack does not say: of components by a tag, of the others where there is no stack
-		const own = isLevel(id) ? state.sums("stack", id, except) : state.sums(this.none, id, except), nr = isLevel(id) ? caller.length : 1;
+		const own = isLevel(id) ? state.sums("stack", id, except) : state.sums(this.none, id, except);
+		const nr = isLevel(id) ? caller.length : 1;
 		for (let n = 0; n < nr; n++)
-			dimension.values.forEach((v, key) => v && (own.samples(n, key) > 0 || own.weight(n, key) > 0) && !this.has(value, n, v) &&
-				add(v, own.samples(n, key), own.weight(n, key)));
+			dimension.values.forEach(
+				(v, key) =>
+					v &&
+					(own.samples(n, key) > 0 || own.weight(n, key) > 0) &&
+					!this.has(value, n, v) &&
+					add(v, own.samples(n, key), own.weight(n, key))
+			);
 		return totals;
 	}
 }

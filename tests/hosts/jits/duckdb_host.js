@@ -9,7 +9,11 @@ async function main() {
 	const end = Date.now() + 1000 * Number(process.argv[2]);
 	let rows;
 	do {
-		rows = (await connection.runAndReadAll("select h, sum(v), count(*) from t join u using (g) where v % 3 < 2 group by h order by h")).getRows();
+		rows = (
+			await connection.runAndReadAll(
+				'select h, sum(v), count(*) from t join u using (g) where v % 3 < 2 group by h order by h'
+			)
+		).getRows()
 	} while (Date.now() < end);
 	console.log("result " + rows[0]);
 }

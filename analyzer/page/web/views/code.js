@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Code side by side: the text that it was generated from, and the machine code, with heat by any event; pointing at a line shows what it became.
+// The text that code was generated from and the machine code stand side by side, with heat by any event.  Pointing at a line shows what it
+// became.
 import { h, shown } from "../dom.js";
 import { percent } from "../format.js";
 import { listing } from "../listing.js";
@@ -70,42 +71,115 @@ function sourcePane(nr) {
 	const chosen = () => facts.sources[Number(state.option(option) ?? -1)] ?? facts.sources[other()] ?? facts.sources[0];
 	function compute(s) {
 		const id = lineId(s), sums = sumsBy(id), counts = s.level >= 0 ? countsOf(page) : null;
-		const heat = s.of.map(v => { const [measure, , weight] = v ? sums.of(v) : [0, 0, 0]; return v ? heatOf(counts?.executions(v)?.count, measure, weight) : 0; });
+		const heat = s.of.map(v => {
+			const [measure, , weight] = v ? sums.of(v) : [0, 0, 0];
+			return v ? heatOf(counts?.executions(v)?.count, measure, weight) : 0;
+		});
 		const top = Math.max(1e-9, ...heat);
-		return { sums, hottest: Math.max(0, heat.findLastIndex(x => x >= top)), part: i => heat[i] / top, share: i => s.of[i] ? sums.of(s.of[i])[0] / (sums.total || 1) : 0, all: s.of.reduce((a, v) => a + (v ? sums.of(v)[0] : 0), 0) };
+		return {
+			sums,
+			hottest: Math.max(0, heat.findLastIndex(x => x >= top)),
+			part: i => heat[i] / top,
+			share: i => (s.of[i] ? sums.of(s.of[i])[0] / (sums.total || 1) : 0),
+			all: s.of.reduce((a, v) => a + (v ? sums.of(v)[0] : 0), 0)
+		};
 	}
 	function draw() {
-		order.splice(0, order.length, ...facts.sources.map((s, i) => [i, compute(s).all]).sort((a, b) => b[1] - a[1]).map(([i]) => i));
+		order.splice(
+			0,
+			order.length,
+			...facts.sources
+				.map((s, i) => [i, compute(s).all])
+				.sort((a, b) => b[1] - a[1])
+				.map(([i]) => i)
+		);
 		source = chosen();
 		const now = compute(source), id = lineId(source);
 		share = now.all / (now.sums.total || 1);
-		select.replaceChildren(...order.map(i => h("option", { value: String(i) }, shown(`${base(facts.sources[i].name) || "text"} (${percent(compute(facts.sources[i]).all / (now.sums.total || 1), 0)})`, 60))));
+		select.replaceChildren(
+			...order.map(i =>
+				h("option", { value: String(i) },
+					shown(
+						`${base(facts.sources[i].name) || "text"} ` +
+							`(${percent(compute(facts.sources[i]).all / (now.sums.total || 1), 0)})`,
+						60
+					)
+				)
+			)
+		);
 		select.value = String(facts.sources.indexOf(source));
-		note.textContent = `${percent(share)} of the samples that pass are on its lines.` + (source.newer ? " The file is newer than the program: its text may differ." : "") + (source.level >= 0 && !source.file && skid(facts, heatEvent()) ? ` ${skid(facts, heatEvent()).replace("single instruction", "line of few instructions")}` : "");
+		note.textContent =
+			`${percent(share)} of the samples that pass are on its lines.` +
+			(source.newer ? " The file is newer than the program: its text may differ." : "") +
+			(source.level >= 0 && !source.file && skid(facts, heatEvent())
+				? ` ${skid(facts, heatEvent()).replace("single instruction", "line of few instructions")}`
+				: "");
 		blocks = source.level >= 0 && !source.file ? blocksOf(page, source, id, heatEvent()) : new Map();
-		levels = source.level >= 0 && list.el.clientWidth >= 500 ? levelsAbove(page, source.of).slice(0, list.el.clientWidth < 860 ? 1 : 2) : [];
+		levels =
+			source.level >= 0 && list.el.clientWidth >= 500
+				? levelsAbove(page, source.of).slice(0, list.el.clientWidth < 860 ? 1 : 2)
+				: [];
 		const counts = countsOf(page), runs = Boolean(counts && source.level >= 0 && source.of.some(v => counts.executions(v)));
-		list.set({ nr: source.lines.length, runs,
-			row: i => ({ runs: runs ? marked(counts.executions(source.of[i])) : "", number: lineOf(source, i) ? String(lineOf(source, i)) : "⋮", text: textOf(i), share: now.share(i), part: now.part(i),
-				     owners: levels.length ? source.of[i] ? owners(source.of[i]) : levels.map(() => "") : null,
-				     note: blocks.has(i) ? `${percent(blocks.get(i).share)} ${blockText(page, blocks.get(i))}` : null,
-				     tag: source.level >= 0 && owner(source.of[i]) ? colours.of(dimensions.main, owner(source.of[i])) : null,
-			}),
-			tip: i => source.of[i] ? lineTip(page, id, source.of[i], source.lines[i].trim()) :
-				blocks.has(i) ? [textOf(i).trim(), `the block: ${percent(blocks.get(i).share)} ${blockText(page, blocks.get(i))}`] : null,
-			choose: (i, e) => source.of[i] && state.toggle(id, source.of[i], e.shiftKey), hover: i => point(i >= 0 ? { file: source.name, line: lineOf(source, i), source } : {}) }, before === source, now.hottest);
+		list.set(
+			{
+				nr: source.lines.length,
+				runs,
+				row: i => ({
+					runs: runs ? marked(counts.executions(source.of[i])) : "",
+					number: lineOf(source, i) ? String(lineOf(source, i)) : "⋮",
+					text: textOf(i),
+					share: now.share(i),
+					part: now.part(i),
+					owners: levels.length ? (source.of[i] ? owners(source.of[i]) : levels.map(() => "")) : null,
+					note: blocks.has(i) ? `${percent(blocks.get(i).share)} ${blockText(page, blocks.get(i))}` : null,
+					tag:
+						source.level >= 0 && owner(source.of[i])
+							? colours.of(dimensions.main, owner(source.of[i]))
+							: null
+				}),
+				tip: i =>
+					source.of[i]
+						? lineTip(page, id, source.of[i], source.lines[i].trim())
+						: blocks.has(i)
+							? [
+									textOf(i).trim(),
+									`the block: ${percent(blocks.get(i).share)} ` +
+										blockText(page, blocks.get(i))
+								]
+							: null,
+				choose: (i, e) => source.of[i] && state.toggle(id, source.of[i], e.shiftKey),
+				hover: i => point(i >= 0 ? { file: source.name, line: lineOf(source, i), source } : {})
+			},
+			before === source,
+			now.hottest
+		);
 		before = source;
 	}
 	// a file that hardly any sample is in, and that nobody chose
 	const idle = () => Boolean(source.file) && state.option(option) === undefined && share < LEAST;
-	return { el, draw, list, kind: "text", idle, get source() { return source; },
-		 drawn: () => [...blocks].map(([i, { share, parts }]) => ({ line: i + 1, share, parts: parts.map(p => [dimensions.get(dimensions.main).label(p.value), p.share]) })),
-		 mark: at => list.mark(new Set(at.line && (at.source === source || isOf(source, at.file)) ? [rowOf(source, at.line)] : [])) };
+	return {
+		el,
+		draw,
+		list,
+		kind: "text",
+		idle,
+		get source() {
+			return source;
+		},
+		drawn: () =>
+			[...blocks].map(([i, { share, parts }]) => ({
+				line: i + 1,
+				share,
+				parts: parts.map(p => [dimensions.get(dimensions.main).label(p.value), p.share])
+			})),
+		mark: at => list.mark(new Set(at.line && (at.source === source || isOf(source, at.file)) ? [rowOf(source, at.line)] : []))
+	};
 }
 
 function machinePane() {
 	const { facts, state, dimensions } = page, list = listing("Machine code");
-	const select = h("select", { "aria-label": "Function", onchange: () => state.option("machine", select.value) }), note = h("p", { class: "note" });
+	const select = h("select", { "aria-label": "Function", onchange: () => state.option("machine", select.value) });
+	const note = h("p", { class: "note" });
 	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, "Machine code"), select), note, list.el);
 	const places = facts.places.ip.map((ip, place) => ({ ip, place, code: facts.places.code[place] })).filter(p => p.ip);
 	const steps = new Map(); // listing -> [[place, row]]
@@ -130,36 +204,69 @@ function machinePane() {
 		const sums = sumsBy("place"), costs = facts.listings.map(l => rowsOf(l).reduce((a, [place]) => a + sums.of(place)[0], 0));
 		const order = costs.map((c, i) => [c, i]).sort((a, b) => b[0] - a[0]).map(([, i]) => i), total = sums.total || 1;
 		const index = facts.listings[Number(state.option("machine") ?? -1)] ? Number(state.option("machine")) : order[0];
-		const l = shownListing = facts.listings[index], cost = new Float64Array(l.offset.length), weight = new Float64Array(l.offset.length);
+		const l = shownListing = facts.listings[index];
+		const cost = new Float64Array(l.offset.length);
+		const weight = new Float64Array(l.offset.length);
 		for (const [place, row] of rowsOf(l)) {
 			cost[row] += sums.of(place)[0];
 			weight[row] += sums.of(place)[2];
 		}
-		select.replaceChildren(...order.slice(0, 200).map(i => h("option", { value: String(i) }, shown(`${facts.listings[i].name} (${percent(costs[i] / total, 1)})`, 70))));
+		select.replaceChildren(
+			...order
+				.slice(0, 200)
+				.map(i =>
+					h("option", { value: String(i) },
+						shown(`${facts.listings[i].name} (${percent(costs[i] / total, 1)})`, 70)
+					)
+				)
+		);
 		select.value = String(index);
 		const late = skid(facts, heatEvent()), blocks = page.data[0].causes?.find(l) ?? -1;
-		note.textContent = `${percent(costs[index] / total)} of the samples that pass are in this function.` + (l.read_late ? " Its bytes were read from memory after the first sample." : "") + (late ? ` ${late} ` : "");
+		note.textContent =
+			`${percent(costs[index] / total)} of the samples that pass are in this function.` +
+			(l.read_late ? " Its bytes were read from memory after the first sample." : "") +
+			(late ? ` ${late} ` : "");
 		if (late && blocks >= 0) note.append(h("button", { class: "small", onclick: () => {
 			Object.assign(state.options, { function: String(blocks), block: "-1" });
 			state.show("causes");
 		} }, "Sums of its blocks"));
-		const counts = countsOf(page), ran = i => (l.counted?.[i] !== undefined ? { count: l.counted[i], state: "counted" } : counts?.executions(l.runs?.[i]));
+		const counts = countsOf(page);
+		const ran = i =>
+			l.counted?.[i] !== undefined ? { count: l.counted[i], state: "counted" } : counts?.executions(l.runs?.[i]);
 		const runs = Boolean(counts && l.runs && l.offset.some((_, i) => ran(i)));
 		const heat = l.offset.map((_, i) => heatOf(ran(i)?.count, cost[i], weight[i])), top = Math.max(1e-9, ...heat);
-		list.set({ nr: l.offset.length, runs, row: i => ({ runs: runs ? marked(ran(i)) : "", number: "+" + l.offset[i].toString(16), arrows: l.arrows[i], text: l.text[i], share: cost[i] / total, part: heat[i] / top,
-							      title: l.line[i] ? `${base(fileOfStep(l, i))}:${l.line[i]}` : null }),
-			hover: i => point(i >= 0 && l.line[i] ? { file: fileOfStep(l, i), line: l.line[i] } : {}),
-			choose: (i, e) => {
-				if (l.to[i] >= 0) return list.see(l.to[i]);
-				const at = rowsOf(l).filter(([, row]) => row === i).map(([place]) => place);
-				if (at.length) state.set("place", { values: at });
-			} }, before === l, Math.max(0, heat.indexOf(top)));
+		list.set(
+			{
+				nr: l.offset.length,
+				runs,
+				row: i => ({
+					runs: runs ? marked(ran(i)) : "",
+					number: "+" + l.offset[i].toString(16),
+					arrows: l.arrows[i],
+					text: l.text[i],
+					share: cost[i] / total,
+					part: heat[i] / top,
+					title: l.line[i] ? `${base(fileOfStep(l, i))}:${l.line[i]}` : null
+				}),
+				hover: i => point(i >= 0 && l.line[i] ? { file: fileOfStep(l, i), line: l.line[i] } : {}),
+				choose: (i, e) => {
+					if (l.to[i] >= 0) return list.see(l.to[i]);
+					const at = rowsOf(l)
+						.filter(([, row]) => row === i)
+						.map(([place]) => place);
+					if (at.length) state.set("place", { values: at });
+				}
+			},
+			before === l,
+			Math.max(0, heat.indexOf(top))
+		);
 		before = l;
 	}
 	return { el, draw, list, kind: "machine", mark(at) {
 		const set = new Set();
 		const of = file => at.source ? isOf(at.source, file) : file === at.file;
-		if (at.line && shownListing) shownListing.line.forEach((n, i) => n === at.line && of(fileOfStep(shownListing, i)) && set.add(i));
+		if (at.line && shownListing)
+			shownListing.line.forEach((n, i) => n === at.line && of(fileOfStep(shownListing, i)) && set.add(i));
 		list.mark(set);
 	} };
 }
@@ -185,7 +292,12 @@ function hottest() {
 		const sums = sumsBy(lineId(source));
 		source.of.forEach((v, i) => {
 			const [measure, samples, weight] = v ? sums.of(v) : [0, 0, 0];
-			if (measure > 0) list.push({ source, i, share: measure / (sums.total || 1), samples, weight, component: source.level >= 0 ? v : 0, owner: source.level >= 0 ? owner(v) : 0, text: source.lines[i].trim() });
+			if (measure > 0)
+				list.push({
+					source, i, share: measure / (sums.total || 1), samples, weight,
+					component: source.level >= 0 ? v : 0, owner: source.level >= 0 ? owner(v) : 0,
+					text: source.lines[i].trim()
+				});
 		});
 	}
 	if (!list.length || facts.sources.every(s => s.file)) { // without a text: lines and functions by name
@@ -193,7 +305,8 @@ function hottest() {
 		const told = new Set(facts.sources.flatMap(s => s.of.map((v, i) => (v ? `${base(s.name)}:${lineOf(s, i)}` : ""))));
 		for (const v of dimension.values) {
 			const [measure, samples] = sums.of(v);
-			if (v && !told.has(dimension.label(v)) && measure > 0) list.push({ id, v, share: measure / (sums.total || 1), samples, owner: 0, text: dimension.label(v) });
+			if (v && !told.has(dimension.label(v)) && measure > 0)
+				list.push({ id, v, share: measure / (sums.total || 1), samples, owner: 0, text: dimension.label(v) });
 		}
 	}
 	return list.sort((a, b) => b.share - a.share).slice(0, 200);
@@ -223,29 +336,83 @@ export const code = {
 		heat = h("label", { class: "note", hidden: facts.events.length < 2 && !counted }, "heat by ", heatSelect);
 		hottestBox = h("div");
 		missing = h("p", { class: "note" });
-		if (!panes.length) el.append(h("section", { class: "card" }, h("p", { class: "note" }, "The trace has no text of generated code and no code bytes: " +
-			"the host registered none, or no sample is in generated code.")));
-		el.append(...panes.map(x => x.el), h("section", { class: "card" }, h("header", {}, h("h2", {}, "Hottest lines"),
-			panes.length ? null : heat), missing, hottestBox));
+		if (!panes.length)
+			el.append(
+				h("section", { class: "card" },
+					h("p", { class: "note" },
+						"The trace has no text of generated code and no code bytes: " +
+							"the host registered none, or no sample is in generated code."
+					)
+				)
+			);
+		el.append(
+			...panes.map(x => x.el),
+			h("section", { class: "card" },
+				h("header", {}, h("h2", {}, "Hottest lines"), panes.length ? null : heat),
+				missing,
+				hottestBox
+			)
+		);
 	},
 	draw() {
 		const { colours, dimensions } = page;
-		heatSelect.replaceChildren(...page.facts.events.map((e, i) => h("option", { value: String(i) }, shown(e.name, 40))),
-			...(page.data[0].flow?.any ? COUNTS : []).map(key => h("option", { value: key }, key === "executions" ? key : perTitle(page))));
+		heatSelect.replaceChildren(
+			...page.facts.events.map((e, i) => h("option", { value: String(i) }, shown(e.name, 40))),
+			...(page.data[0].flow?.any ? COUNTS : []).map(key =>
+				h("option", { value: key }, key === "executions" ? key : perTitle(page))
+			)
+		);
 		heatSelect.value = COUNTS.includes(heatBy()) ? heatBy() : String(heatEvent());
 		for (const pane of panes) pane.draw();
 		arrange();
 		rows = hottest();
 		missing.hidden = rows[0]?.id !== "line" || rows[0].share < MUCH;
 		missing.textContent = "The text of the hottest was not found: tailor html --source-path says where it is.";
-		hottestLines = { name: "hottest-lines", rows, tools: true, most: 30, sort: "share", click: go, columns: [
-			{ key: "share", title: "share", type: "share", value: r => r.share, bar: true }, { key: "samples", title: "samples", type: "count", value: r => r.samples },
-			...(heatEvent() === (page.state.filters.event?.values[0] ?? 0) && rows.some(r => r.component && countsOf(page)?.executions(r.component)) ?
-				countColumns(page, r => r.component, r => r.weight) : []),
-			...(rows.some(r => r.owner) ? [{ key: "owner", title: dimensions.get(dimensions.main).title, type: "text", value: r => r.owner ? dimensions.component(r.owner) : "", colour: r => colours.of(dimensions.main, r.owner) }] : []),
-			...(rows.some(r => r.source) ? [{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${lineOf(r.source, r.i)}` : "" }] : []), { key: "text", title: "text", type: "text", value: r => r.text }] };
+		hottestLines = {
+			name: "hottest-lines",
+			rows,
+			tools: true,
+			most: 30,
+			sort: "share",
+			click: go,
+			columns: [
+				{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
+				{ key: "samples", title: "samples", type: "count", value: r => r.samples },
+				...(heatEvent() === (page.state.filters.event?.values[0] ?? 0) &&
+				rows.some(r => r.component && countsOf(page)?.executions(r.component))
+					? countColumns(page, r => r.component, r => r.weight)
+					: []),
+				...(rows.some(r => r.owner)
+					? [
+							{
+								key: "owner",
+								title: dimensions.get(dimensions.main).title,
+								type: "text",
+								value: r => (r.owner ? dimensions.component(r.owner) : ""),
+								colour: r => colours.of(dimensions.main, r.owner)
+							}
+						]
+					: []),
+				...(rows.some(r => r.source)
+					? [
+							{
+								key: "at",
+								title: "line",
+								type: "text",
+								value: r =>
+									r.source ? `${base(r.source.name)}:${lineOf(r.source, r.i)}` : ""
+							}
+						]
+					: []),
+				{ key: "text", title: "text", type: "text", value: r => r.text }
+			]
+		};
 		hottestBox.replaceChildren(tablebox(hottestLines).el);
 	},
 	table: () => hottestLines,
-	drawn: () => ({ panes: panes.map(p => p.kind), blocks: panes.find(p => p.kind === "text")?.drawn() ?? [], hottest: rows.slice(0, 20).map(({ text, share, samples }) => ({ text, share, samples })) }),
+	drawn: () => ({
+		panes: panes.map(p => p.kind),
+		blocks: panes.find(p => p.kind === "text")?.drawn() ?? [],
+		hottest: rows.slice(0, 20).map(({ text, share, samples }) => ({ text, share, samples }))
+	})
 };

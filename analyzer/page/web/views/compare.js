@@ -65,21 +65,37 @@ const titleOf = r => (r.detail && rows.some(o => o !== r && o.name === r.name) ?
 const half = r => (Number.isFinite(r.change) && r.change && Number.isFinite(r.margin) ? Math.abs(r.growth / r.change) * r.margin : 0);
 
 function drawBars(pen, w) {
-	const narrow = w < 500, list = rows.slice(0, ROWS), left = Math.min(NAME, w * 0.36), right = narrow ? 66 : 150, middle = left + (w - left - right) / 2,
-		room = (w - left - right) / 2 - 8;
+	const narrow = w < 500;
+	const list = rows.slice(0, ROWS);
+	const left = Math.min(NAME, w * 0.36);
+	const right = narrow ? 66 : 150;
+	const middle = left + (w - left - right) / 2;
+	const room = (w - left - right) / 2 - 8;
 	const most = Math.max(1e-12, ...list.map(r => Math.abs(r.growth) + (r.certain ? half(r) : 0))); // (small lines have wide margins)
 	const x = v => middle + Math.max(-1, Math.min(1, v / most)) * room;
 	pen.line(middle, 0, middle, list.length * ROW, pen.theme.quiet);
 	list.forEach((r, i) => {
-		const y = i * ROW, from = Math.min(x(0), x(r.growth)), wide = Math.abs(x(r.growth) - x(0)), ends = [r.growth - half(r), r.growth + half(r)];
+		const y = i * ROW;
+		const from = Math.min(x(0), x(r.growth));
+		const wide = Math.abs(x(r.growth) - x(0));
+		const ends = [r.growth - half(r), r.growth + half(r)];
 		pen.rect(0, y + 6, 9, 9, colourAs(chosen(), r.name));
-		pen.text(15, y + ROW / 2, shown(titleOf(r), 80), { size: 12, most: left - 22, fill: r.certain ? undefined : pen.theme.quiet });
+		pen.text(15, y + ROW / 2, shown(titleOf(r), 80), {
+			size: 12, most: left - 22, fill: r.certain ? undefined : pen.theme.quiet
+		});
 		pen.rect(from, y + 4, Math.max(1, wide), ROW - 8, r.growth > 0 ? pen.theme.hot : pen.theme.accent,
 			{ opacity: r.certain ? 0.85 : 0.25 });
 		pen.line(x(ends[0]), y + ROW / 2, x(ends[1]), y + ROW / 2, pen.theme.ink, 1.2);
 		for (const v of ends) pen.line(x(v), y + ROW / 2 - 3, x(v), y + ROW / 2 + 3, pen.theme.ink, 1.2);
-		pen.text(w, y + ROW / 2, (narrow ? brief : signed)(r.change) + (narrow || r.change === -1 || r.change === Infinity || !Number.isFinite(r.margin) ? "" : ` ± ${percent(r.margin)}`),
-			{ size: 11.5, align: "right", most: right - 6, bold: r.certain, fill: r.certain ? undefined : pen.theme.quiet });
+		pen.text(
+			w,
+			y + ROW / 2,
+			(narrow ? brief : signed)(r.change) +
+				(narrow || r.change === -1 || r.change === Infinity || !Number.isFinite(r.margin)
+					? ""
+					: ` ± ${percent(r.margin)}`),
+			{ size: 11.5, align: "right", most: right - 6, bold: r.certain, fill: r.certain ? undefined : pen.theme.quiet }
+		);
 	});
 	if (!list.length) pen.text(w / 2, 20, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
 }
@@ -118,16 +134,24 @@ function drawMirror(pen, w) {
 function executionColumns() {
 	const counts = [0, 1].map(trace => countsOf(page, trace));
 	if (!counts.every(c => c?.nrKnown)) return [];
-	const of = (r, s) => (r.values[s] === undefined ? null : counts[s].executions(countedAs(page, chosen(), r.values[s], s))?.count ?? null);
-	return rows.some(r => of(r, 0) !== null || of(r, 1) !== null) ? [
-		{ key: "executions_a", title: "executions", type: "count", value: r => of(r, 0) },
-		{ key: "executions_b", title: "executions, second", type: "count", value: r => of(r, 1) },
-		{ key: "executions_ratio", title: "times as often", type: "number", value: r => (of(r, 0) > 0 && of(r, 1) !== null ? of(r, 1) / of(r, 0) : null) }] : [];
+	const of = (r, s) =>
+		r.values[s] === undefined ? null : (counts[s].executions(countedAs(page, chosen(), r.values[s], s))?.count ?? null);
+	return rows.some(r => of(r, 0) !== null || of(r, 1) !== null)
+		? [
+				{ key: "executions_a", title: "executions", type: "count", value: r => of(r, 0) },
+				{ key: "executions_b", title: "executions, second", type: "count", value: r => of(r, 1) },
+				{
+					key: "executions_ratio", title: "times as often", type: "number",
+					value: r => (of(r, 0) > 0 && of(r, 1) !== null ? of(r, 1) / of(r, 0) : null)
+				}
+			]
+		: [];
 }
 
 // Executions beyond those that more work explains, where the commands differ in one number alone: `queens 5`, `queens 6`.
 function growthFormulas() {
-	const [first, second] = page.data.map(d => d.facts.command.split(/\s+/)), apart = first.map((word, i) => [word, second[i]]).filter(([a, b]) => a !== b);
+	const [first, second] = page.data.map(d => d.facts.command.split(/\s+/));
+	const apart = first.map((word, i) => [word, second[i]]).filter(([a, b]) => a !== b);
 	const [a, b] = apart[0] ?? [], number = text => /^\d+(\.\d+)?$/.test(text ?? "") && Number(text) > 0;
 	return first.length !== second.length || apart.length !== 1 || !number(a) || !number(b) ? [] :
 		[[`executions_b - ${b}/${a} * executions_a`, `executions beyond ${b}/${a} of the first`]];
@@ -144,14 +168,21 @@ const COLUMNS = () => [
 	{ key: "nb", title: "samples", type: "count", value: r => r.b.samples },
 	...executionColumns(),
 	{ key: "ratio", title: "second / first", type: "number", value: r => r.ratio },
-	{ key: "name", title: page.dimensions.get(chosen()).title, type: "text", value: r => r.name, colour: r => colourAs(chosen(), r.name) },
+	{
+		key: "name", title: page.dimensions.get(chosen()).title, type: "text", value: r => r.name,
+		colour: r => colourAs(chosen(), r.name)
+	},
 	...(rows.some(r => r.detail) ? [{ key: "detail", title: "detail", type: "text", value: r => r.detail }] : []),
-	...(rows.some(r => r.second !== undefined) ? [{ key: "second", title: "in the second", type: "text", value: r => r.second ?? "" }] : [])];
+	...(rows.some(r => r.second !== undefined)
+		? [{ key: "second", title: "in the second", type: "text", value: r => r.second ?? "" }]
+		: [])
+];
 
 // What changed of an operator, as short as a box of the plan is wide.
 const beside = trace => (component, narrow) => {
 	const r = inPlan[trace].get(component);
-	return r?.tested ? `${!r.certain ? "≈" : r.growth > 0 ? "▲" : "▼"} ${(narrow ? brief : signed)(r.change, 0)}` : r && "≈ too small";
+	const sign = () => (!r.certain ? "≈" : r.growth > 0 ? "▲" : "▼");
+	return r?.tested ? `${sign()} ${(narrow ? brief : signed)(r.change, 0)}` : r && "≈ too small";
 };
 
 function comparePlans() {
@@ -197,13 +228,17 @@ export const compareView = {
 		plans.forEach((plan, i) => {
 			plan?.el.classList.add("half");
 			plan?.el.querySelector("h2").replaceChildren(i ? "Plan of the second" : "Plan of the first");
-			plan?.el.append(h("p", { class: "note" }, "▲ ▼: the significant change of an operator's cost; ≈: not significant."));
+			plan?.el.append(
+				h("p", { class: "note" }, "▲ ▼: the significant change of an operator's cost; ≈: not significant.")
+			);
 		});
 		el.append(h("section", { class: "card", "aria-label": "Both traces" }, figures, said), bars.el, mirror.el,
 			...plans.filter(Boolean).map(plan => plan.el),
 			h("section", { class: "card" }, h("header", {}, h("h2", {}, "All differences")), table));
 		const value = () => formulaOf("differences", COLUMNS());
-		code = sides.every(s => s.facts.sources.length) ? bothCode(page, { rows: () => rows, formula: () => (value() ? { id: chosen(), value: value() } : null) }) : null;
+		code = sides.every(s => s.facts.sources.length)
+			? bothCode(page, { rows: () => rows, formula: () => (value() ? { id: chosen(), value: value() } : null) })
+			: null;
 		if (code) el.append(code.el);
 		this.parts = { code };
 	},
@@ -212,23 +247,48 @@ export const compareView = {
 		comparePlans();
 		by.value = chosen();
 		const facts = sides.map(s => s.facts), event = page.facts.events[page.state.filters.event?.values[0] ?? 0];
-		figures.replaceChildren(...[["first", base(facts[0].trace)], ["second", base(facts[1].trace)],
-			["time range", pair(...facts.map(f => duration(f.last_ns - f.first_ns)))],
-			["samples", both.map(b => short(b.samples)).join(" → ")],
-			[event?.name ?? "weight", event?.unit === "ns" ? pair(...both.map(b => measure(b.all, "ns"))) : both.map(b => short(b.all)).join(" → ")],
+		figures.replaceChildren(
+			...[
+				["first", base(facts[0].trace)],
+				["second", base(facts[1].trace)],
+				["time range", pair(...facts.map(f => duration(f.last_ns - f.first_ns)))],
+				["samples", both.map(b => short(b.samples)).join(" → ")],
+				[
+					event?.name ?? "weight",
+					event?.unit === "ns"
+						? pair(...both.map(b => measure(b.all, "ns")))
+						: both.map(b => short(b.all)).join(" → ")
+				],
 				["second / first", (both[1].all / both[0].all).toFixed(3)],
-			["significant", `${rows.filter(r => r.certain).length} of ${rows.filter(r => r.tested).length}`]].map(([name, text]) =>
-				h("div", {}, h("dt", {}, shown(name, 30)), h("dd", { title: text }, text))));
-		said.textContent = `The judge is that of tailor diff${both[0].inRun ? ", of samples in the run phase" : ""}: change of cost is that of a line relative to the ` +
-			"lines that did not change, ± its smallest significant change (95 % for all tested lines together; one trace a side).";
+				["significant", `${rows.filter(r => r.certain).length} of ${rows.filter(r => r.tested).length}`]
+			].map(([name, text]) => h("div", {}, h("dt", {}, shown(name, 30)), h("dd", { title: text }, text)))
+		);
+		said.textContent =
+			`The judge is that of tailor diff${both[0].inRun ? ", of samples in the run phase" : ""}: ` +
+			"change of cost is that of a line relative to the lines that did not change, " +
+			"± its smallest significant change (95 % for all tested lines together; one trace a side).";
 		for (const part of [bars, mirror, ...plans]) part?.draw();
-		table.replaceChildren(tablebox({ name: "differences", columns: COLUMNS(), rows, tools: true, formulas: growthFormulas(), changed: () => code?.draw() }).el);
+		table.replaceChildren(
+			tablebox({
+				name: "differences",
+				columns: COLUMNS(),
+				rows,
+				tools: true,
+				formulas: growthFormulas(),
+				changed: () => code?.draw()
+			}).el
+		);
 		code?.draw();
 	},
 	table: () => ({ columns: COLUMNS(), rows }),
 	drawn() {
-		return { by: page.dimensions.get(chosen()).title, inRun: Boolean(both[0]?.inRun),
-			rows: rows.map(({ name, second, a, b, change, margin, growth, tested, certain }) =>
-				({ name, ...(second === undefined ? {} : { second }), first: a.share, second_share: b.share, change, margin, growth, tested, certain })) };
+		return {
+			by: page.dimensions.get(chosen()).title,
+			inRun: Boolean(both[0]?.inRun),
+			rows: rows.map(({ name, second, a, b, change, margin, growth, tested, certain }) => ({
+				name, ...(second === undefined ? {} : { second }), first: a.share,
+				second_share: b.share, change, margin, growth, tested, certain
+			}))
+		};
 	},
 };

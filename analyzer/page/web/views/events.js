@@ -85,9 +85,15 @@ function list() {
 	for (let k = 0; k < level.nr; k++) {
 		if (!(sums.samples(0, k) > 0 || sums.samples(1, k) > 0)) continue;
 		const of = [0, 1].map(i => sums.measure(i, k)), share = of.map((m, i) => (totals[i] > 0 ? m / totals[i] : 0));
-		out.push({ value: level.values[k], name: level.label(level.values[k]), of, share,
+		out.push({
+			value: level.values[k],
+			name: level.label(level.values[k]),
+			of,
+			share,
 			samples: [sums.samples(0, k), sums.samples(1, k)],
-			   ratio: of[0] > 0 ? of[1] / of[0] * (isTime(0) ? 1e6 : 1) : NaN, colour: () => page.colours.of(main, level.values[k]) });
+			ratio: of[0] > 0 ? (of[1] / of[0]) * (isTime(0) ? 1e6 : 1) : NaN,
+			colour: () => page.colours.of(main, level.values[k])
+		});
 	}
 	return out.sort((a, b) => Math.max(...b.share) - Math.max(...a.share));
 }
@@ -108,12 +114,17 @@ function drawScatter(pen, w, hgt) {
 	pen.text(right, hgt - 10, `share of ${eventName(pair[0])} →`, { align: "right", size: 11.5, fill: pen.theme.quiet });
 	pen.text(MARGIN + 6, 14, above, { size: 11.5, fill: pen.theme.quiet });
 	dots = rows.map(r => ({ ...r, x: x(r.share[0]), y: y(r.share[1]) }));
-	const taken = [...dots.map(d => ({ x: d.x - DOT, y: d.y, w: 2 * DOT, of: d })), { x: MARGIN, y: 14, w: pen.width(above, 11.5) + 6 }];
+	const taken = [
+		...dots.map(d => ({ x: d.x - DOT, y: d.y, w: 2 * DOT, of: d })),
+		{ x: MARGIN, y: 14, w: pen.width(above, 11.5) + 6 }
+	];
 	for (const d of dots) {
 		const off = chosen && !chosen.includes(d.value);
 		pen.path(`M${d.x - DOT},${d.y}a${DOT},${DOT} 0 1,0 ${2 * DOT},0a${DOT},${DOT} 0 1,0 ${-2 * DOT},0`,
 			{ fill: d.colour(), stroke: pen.theme.ink, width: 0.7, opacity: off ? 0.3 : 1 });
-		const text = shown(d.name, 40), wide = Math.min(150, pen.width(text, 11.5)), middle = Math.max(MARGIN + 4, Math.min(right - wide, d.x - wide / 2));
+		const text = shown(d.name, 40);
+		const wide = Math.min(150, pen.width(text, 11.5));
+		const middle = Math.max(MARGIN + 4, Math.min(right - wide, d.x - wide / 2));
 		const free = ([lx, ly]) => lx > MARGIN && lx + wide <= right + 8 && ly > 6 &&
 			!taken.some(t => t.of !== d && Math.abs(t.y - ly) < 13 && lx < t.x + t.w + 6 && lx + wide + 6 > t.x);
 		const at = [[d.x + DOT + 4, d.y], [d.x - DOT - 4 - wide, d.y], [middle, d.y - 15]].find(free);
@@ -127,9 +138,18 @@ function drawScatter(pen, w, hgt) {
 const hit = (x, y) => dots.map(d => [Math.hypot(d.x - x, d.y - y), d]).filter(([far]) => far < 3 * DOT).sort((a, b) => a[0] - b[0])[0]?.[1];
 const tipDot = (x, y) => {
 	const d = hit(x, y);
-	return d && [d.name, ...[0, 1].map(i =>
-		`${eventName(pair[i])}: ${percent(d.share[i])}, ${measure(d.of[i], page.facts.events[pair[i]].unit)}, ${count(d.samples[i])} samples`),
-		Number.isFinite(d.ratio) ? `${short(d.ratio)} ${perTitle()}` : null].filter(Boolean);
+	return (
+		d &&
+		[
+			d.name,
+			...[0, 1].map(
+				i =>
+					`${eventName(pair[i])}: ${percent(d.share[i])}, ` +
+					`${measure(d.of[i], page.facts.events[pair[i]].unit)}, ${count(d.samples[i])} samples`
+			),
+			Number.isFinite(d.ratio) ? `${short(d.ratio)} ${perTitle()}` : null
+		].filter(Boolean)
+	);
 };
 
 // Of times not one in a nanosecond, but in a millisecond.
@@ -162,29 +182,63 @@ export const events = {
 		mode = h("select", { "aria-label": "Height of lanes", onchange: () => page.state.option("mirror", mode.value) },
 			h("option", { value: "absolute" }, "absolute"), h("option", { value: "relative" }, "relative"));
 		table = h("div");
-		mirror = chart({ title: "Two events over time", name: "events-over-time",
-			controls: [picks[0], h("span", { class: "hint" }, "above,"), picks[1], h("span", { class: "hint" }, "below;"), mode],
-			height: LEGEND + 2 * LANE + BOTTOM, draw: drawMirror, tip: tipMirror, cursor: () => "crosshair",
-				key: e => timeKey(page.state, end, e),
-			table: () => ({ rows: Array.from({ length: bins }, (_, b) => b),
-				columns: [{ key: "from", title: "from (s)", type: "number", value: b => b / bins * end / 1e6 },
-				...[0, 1].map(i => ({ key: `e${i}`, title: eventName(pair[i]), type: isTime(i) ? "duration" : "short",
-					value: b => lanes[i].all[b] }))] }) });
+		mirror = chart({
+			title: "Two events over time",
+			name: "events-over-time",
+			controls: [
+				picks[0], h("span", { class: "hint" }, "above,"), picks[1],
+				h("span", { class: "hint" }, "below;"), mode
+			],
+			height: LEGEND + 2 * LANE + BOTTOM,
+			draw: drawMirror,
+			tip: tipMirror,
+			cursor: () => "crosshair",
+			key: e => timeKey(page.state, end, e),
+			table: () => ({
+				rows: Array.from({ length: bins }, (_, b) => b),
+				columns: [
+					{ key: "from", title: "from (s)", type: "number", value: b => ((b / bins) * end) / 1e6 },
+					...[0, 1].map(i => ({
+						key: `e${i}`,
+						title: eventName(pair[i]),
+						type: isTime(i) ? "duration" : "short",
+						value: b => lanes[i].all[b]
+					}))
+				]
+			})
+		});
 		brush(mirror, { drag: (from, to, e, done) => chooseTime(page.state, end, time(from[0]), time(to[0]), done),
 			click: () => page.state.set("time", null) });
-		scatter = chart({ title: "Shares of both", name: "events-scatter", height: w => Math.max(240, Math.min(380, w * 0.75)),
-			draw: drawScatter, tip: tipDot, spots: () => dots.map(d => ({ x: d.x - DOT, y: d.y - DOT, w: 2 * DOT, h: 2 * DOT })),
+		scatter = chart({
+			title: "Shares of both",
+			name: "events-scatter",
+			height: w => Math.max(240, Math.min(380, w * 0.75)),
+			draw: drawScatter,
+			tip: tipDot,
+			spots: () => dots.map(d => ({ x: d.x - DOT, y: d.y - DOT, w: 2 * DOT, h: 2 * DOT })),
 			click: (x, y, e) => hit(x, y) && page.state.toggle(page.dimensions.main, hit(x, y).value, e.shiftKey),
-				table: () => ({ columns: columns(), rows }) });
+			table: () => ({ columns: columns(), rows })
+		});
 		scatter.el.classList.add("five");
 		const { facts, dimensions } = page, levels = facts.levels.some((_, i) => dimensions.get(`level:${i}`).nr > 1);
-		plan = facts.plans.length ? planChart(page, { beside: shareBelow, ask: (id, except) => ask(id, null, except), also: above, without: ["event"] }) : null;
+		plan = facts.plans.length
+			? planChart(page, {
+					beside: shareBelow,
+					ask: (id, except) => ask(id, null, except),
+					also: above,
+					without: ["event"]
+				})
+			: null;
 		rings = levels ? sunburst(page, { ask, also: above, except: ["event"] }) : null;
 		this.parts = { plan, levels: rings, scatter };
 		plan?.el.classList.add(rings ? "two-thirds" : "all");
 		rings?.el.classList.add(plan ? "third" : "all");
-		el.append(mirror.el, ...[plan, rings].filter(Boolean).map(part => part.el), scatter.el, h("section", { class: "card seven" },
-			h("header", {}, h("h2", {}, "Both events by component")), table));
+		el.append(
+			mirror.el,
+			...[plan, rings].filter(Boolean).map(part => part.el),
+			scatter.el,
+			h("section", { class: "card seven" }, h("header", {}, h("h2", {}, "Both events by component")), table)
+		);
 	},
 	draw() {
 		const { state, dimensions } = page;
@@ -198,7 +252,13 @@ export const events = {
 				click: (r, e) => state.toggle(dimensions.main, r.value, e.shiftKey) }).el);
 	},
 	drawn() {
-		return { events: pair.map(eventName), relative: relative(), plan: plan?.drawn(), rings: rings?.drawn(), lanes: lanes.map(l => l.all.reduce((a, b) => a + b, 0)),
-			rows: rows.map(({ name, of, share, samples }) => ({ name, of, share, samples })) };
+		return {
+			events: pair.map(eventName),
+			relative: relative(),
+			plan: plan?.drawn(),
+			rings: rings?.drawn(),
+			lanes: lanes.map(l => l.all.reduce((a, b) => a + b, 0)),
+			rows: rows.map(({ name, of, share, samples }) => ({ name, of, share, samples }))
+		};
 	},
 };

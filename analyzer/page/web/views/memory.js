@@ -17,8 +17,24 @@ import { bytes, count, percent, seconds } from "../format.js";
 const HEIGHT = 380, TOP = 6, PAGE = 4096;
 
 let page, note, hint, said, mode, select, out, picture, each, tables, strideTable, box;
-let regions = [], rows = null, accesses = null, orders = null, withAddress = [], grid = null, list = [], end = 1, width = 640, left = 110, cell = 1, rubber = null,
-	colour = new Map(), strideRows = [], far = 0, passed = 0, owners = null, known = null;
+let regions = [];
+let rows = null;
+let accesses = null;
+let orders = null;
+let withAddress = [];
+let grid = null;
+let list = [];
+let end = 1;
+let width = 640;
+let left = 110;
+let cell = 1;
+let rubber = null;
+let colour = new Map();
+let strideRows = [];
+let far = 0;
+let passed = 0;
+let owners = null;
+let known = null;
 const points = new Points(0); // what the pictures show
 
 const low = text => (text === undefined ? 0n : BigInt(text));
@@ -37,8 +53,11 @@ function offer() {
 	const { state, facts } = page, now = state.filters.event?.values[0], best = withAddress.indexOf(Math.max(...withAddress));
 	hint.hidden = now === undefined || best === now || withAddress[now] * 10 > withAddress[best];
 	if (hint.hidden) return;
-	hint.replaceChildren(`${count(withAddress[now])} samples of ${shown(facts.events[now].name, 60)} have an address; ${count(withAddress[best])} of ${shown(facts.events[best].name, 60)} have one. `,
-		h("button", { onclick: () => state.set("event", { values: [best] }) }, `Show ${shown(facts.events[best].name, 60)}`));
+	hint.replaceChildren(
+		`${count(withAddress[now])} samples of ${shown(facts.events[now].name, 60)} have an address; ` +
+			`${count(withAddress[best])} of ${shown(facts.events[best].name, 60)} have one. `,
+		h("button", { onclick: () => state.set("event", { values: [best] }) }, `Show ${shown(facts.events[best].name, 60)}`)
+	);
 }
 
 // How much of what passes the pictures can show at all.
@@ -55,7 +74,10 @@ function say() {
 }
 
 function findRows() {
-	const { table, facts } = page.data[0], address = table.numbers("address"), memory = table.numbers("memory"), event = table.numbers("event");
+	const { table, facts } = page.data[0];
+	const address = table.numbers("address");
+	const memory = table.numbers("memory");
+	const event = table.numbers("event");
 	const halves = address.BYTES_PER_ELEMENT === 8 ? new Uint32Array(address.buffer, address.byteOffset, 2 * address.length) :
 		Uint32Array.from({ length: 2 * address.length }, (_, i) => (i % 2 ? 0 : address[i >> 1]));
 	({ list: regions, rows } = findRegions(halves, table.rows, i => memory?.[i] ?? 0, facts.memory));
@@ -66,10 +88,18 @@ function findRows() {
 // What does not change with filters, of each row with an address.
 async function describe() {
 	const { table, facts } = page.data[0], { row, nr } = rows, { column, map } = page.dimensions.get(page.dimensions.main);
-	const [event, thread, place, phase, way, main] = ["event", "thread", "place", "phase", "way", column].map(name => table.numbers(name)), { share } = facts.ways;
-	const numbers = new Map(), stream = new Uint32Array(nr), shared = share.some(s => s !== 1), from = regions.map(r => Number(r.begin % BigInt(PAGE)));
+	const [event, thread, place, phase, way, main] = ["event", "thread", "place", "phase", "way", column].map(name =>
+		table.numbers(name)
+	);
+	const { share } = facts.ways;
+	const numbers = new Map();
+	const stream = new Uint32Array(nr);
+	const shared = share.some(s => s !== 1);
+	const from = regions.map(r => Number(r.begin % BigInt(PAGE)));
 	// addresses of files are each file's own; code that was made anew is at the same one
-	const instruction = facts.places.ip.map((ip, i) => `${ip} ${facts.places.image[i]}`).map(id => numbers.get(id) ?? numbers.set(id, numbers.size).get(id));
+	const instruction = facts.places.ip
+		.map((ip, i) => `${ip} ${facts.places.image[i]}`)
+		.map(id => numbers.get(id) ?? numbers.set(id, numbers.size).get(id));
 	const nrStreams = numberStreams(nr, [[n => event[row[n]], facts.events.length], [n => thread[row[n]], facts.threads.tid.length],
 		[n => instruction[place[row[n]]], numbers.size], [n => rows.region[n], regions.length]], stream);
 	accesses = await createAccesses({ nr, streams: nrStreams, pages: rows.nrPages, shared });
@@ -124,8 +154,15 @@ const apart = () => page.state.option("memory") === "deltas";
 
 // Those of the region, or of all: points over time and addresses, or over time and distances.
 function findPoints() {
-	const { table } = page.data[0], time = table.numbers("time"), thread = table.numbers("thread"), { row, offset, region: regionOf, base } = rows, all = apart(), k = regions.indexOf(region());
-	const [list, share, part] = ["list", "share", "part"].map(name => accesses.column(name)), who = all ? new Float64Array(passed) : null, to = points.clear(passed);
+	const { table } = page.data[0];
+	const time = table.numbers("time");
+	const thread = table.numbers("thread");
+	const { row, offset, region: regionOf, base } = rows;
+	const all = apart();
+	const k = regions.indexOf(region());
+	const [list, share, part] = ["list", "share", "part"].map(name => accesses.column(name));
+	const who = all ? new Float64Array(passed) : null;
+	const to = points.clear(passed);
 	for (let i = 0; i < passed; i++) {
 		const n = list[i], at = to.nr;
 		if (!all && regionOf[n] !== k) continue;
@@ -161,7 +198,9 @@ function draw(pen, w) {
 		const y = TOP + HEIGHT - at * HEIGHT;
 		pen.line(left - 5, y, left, y, pen.theme.line);
 		if (apart()) pen.line(left, y, w, y, pen.theme.line, 1, [2, 4]);
-		pen.text(left - 8, Math.max(TOP + 6, Math.min(TOP + HEIGHT - 6, y)), text, { size: 11, align: "right", fill: pen.theme.quiet });
+		pen.text(left - 8, Math.max(TOP + 6, Math.min(TOP + HEIGHT - 6, y)), text, {
+			size: 11, align: "right", fill: pen.theme.quiet
+		});
 	}
 	drawTime(pen, { x: left, y: TOP + HEIGHT, width: wide, from: e.from, end: e.to });
 	if (rubber) pen.rect(rubber[0], rubber[1], rubber[2] - rubber[0], rubber[3] - rubber[1], pen.theme.accent,
@@ -242,7 +281,10 @@ function key(e) {
 // Of the rows that were followed last.
 function regionRows() {
 	const sums = accesses.sums("region", regions.length), total = sums.reduce((sum, r) => sum + r.samples, 0);
-	return sums.map(sum => ({ k: sum.key, name: regions[sum.key].name, kind: regions[sum.key].kind || "unnamed", ...sum, share: sum.samples / total, span: sum.high - sum.low + 1 }));
+	return sums.map(sum => ({
+		k: sum.key, name: regions[sum.key].name, kind: regions[sum.key].kind || "unnamed", ...sum,
+		share: sum.samples / total, span: sum.high - sum.low + 1
+	}));
 }
 
 // Of each part of the main dimension, made when it is looked at.
@@ -275,7 +317,10 @@ const STRIDE = [
 
 async function load() {
 	const { table } = page.data[0];
-	for (const name of ["time", "event", "way", "place", "thread", "phase", page.dimensions.get(page.dimensions.main).column, "memory", "address"])
+	for (const name of [
+		"time", "event", "way", "place", "thread", "phase", page.dimensions.get(page.dimensions.main).column,
+		"memory", "address"
+	])
 		await table.load(name);
 	findRows();
 	await describe();
@@ -300,7 +345,9 @@ export const memory = {
 		out = h("button", { class: "small", onclick: () => zoom(0, end, region().begin, Number(region().end - region().begin)) },
 			"Whole region");
 		mode = h("select", { "aria-label": "What is shown over time", onchange: () => page.state.option("memory", mode.value) },
-			h("option", { value: "addresses" }, "addresses"), h("option", { value: "deltas" }, "distances from the access before"));
+			h("option", { value: "addresses" }, "addresses"),
+			h("option", { value: "deltas" }, "distances from the access before")
+		);
 		said = h("p", { class: "note" });
 		hint = h("p", { class: "note", hidden: true });
 		note = h("p", { class: "note" }, "Reading the addresses…");
@@ -309,8 +356,16 @@ export const memory = {
 		picture = chart({ title: "Memory over time", name: "memory", controls: [mode, select, out], height: TOP + HEIGHT + BOTTOM,
 			draw, tip, key, cursor: x => (x < left ? "default" : "crosshair"),
 			table: () => ({ columns: REGIONS, rows: list, sort: "share" }) });
-		each = multiples(page, { points: () => ({ points, extent: shownExtent() }), colour: colourOf, columns: [...ORDERS(panel => ordersOf(panel.part)),
-			{ key: "pages", title: "pages", type: "count", value: panel => ordersOf(panel.part)?.pages ?? null }], all: part => owners.samples(part), known: part => known[part] });
+		each = multiples(page, {
+			points: () => ({ points, extent: shownExtent() }),
+			colour: colourOf,
+			columns: [
+				...ORDERS(panel => ordersOf(panel.part)),
+				{ key: "pages", title: "pages", type: "count", value: panel => ordersOf(panel.part)?.pages ?? null }
+			],
+			all: part => owners.samples(part),
+			known: part => known[part]
+		});
 		this.parts = { each };
 		brush(picture, { starts: x => x >= left, drag });
 		el.append(note);
@@ -320,9 +375,12 @@ export const memory = {
 		if (!rows) return;
 		if (!regions.length) return void (note.textContent = "No sample of this trace has an address.");
 		if (!picture.el.isConnected) {
-			box.replaceChildren(picture.el, each.el, h("section", { class: "card two-thirds" }, h("header", {}, h("h2", {}, "Regions")),
-				tables),
-				h("section", { class: "card third" }, h("header", {}, h("h2", {}, "Strides")), strideTable));
+			box.replaceChildren(
+				picture.el,
+				each.el,
+				h("section", { class: "card two-thirds" }, h("header", {}, h("h2", {}, "Regions")), tables),
+				h("section", { class: "card third" }, h("header", {}, h("h2", {}, "Strides")), strideTable)
+			);
 			picture.el.querySelector("header").after(hint, said);
 			picture.el.append(note);
 		}
@@ -347,18 +405,36 @@ export const memory = {
 				select.value = String(r.k);
 				select.dispatchEvent(new Event("change"));
 			} }).el);
-		strideTable.replaceChildren(h("p", { class: "note" }, "What all distances between the accesses of one instruction in one thread and region are multiples of."),
-			tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el);
+		strideTable.replaceChildren(
+			h("p", { class: "note" },
+				"What all distances between the accesses of one instruction in one thread and region are multiples of."
+			),
+			tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el
+		);
 		// what has to be laid out is there: pictures ask how wide they are
 		picture.draw();
 		each.draw();
 		const e = extent();
-		note.textContent = apart() ? `${count(grid.samples)} samples. In the middle: accesses of one component in one thread that follow each other at most a cache line apart; far out: random ones.` :
-			`${count(grid.samples)} samples in ${bytes(e.bytes)}; a row is ${bytes(Math.max(1, Math.round(e.bytes / grid.height)))}. Drag to zoom; arrow keys move, + and − zoom.`;
+		note.textContent = apart()
+			? `${count(grid.samples)} samples. In the middle: accesses of one component in one thread that follow each other ` +
+				"at most a cache line apart; far out: random ones."
+			: `${count(grid.samples)} samples in ${bytes(e.bytes)}; ` +
+				`a row is ${bytes(Math.max(1, Math.round(e.bytes / grid.height)))}. ` +
+				"Drag to zoom; arrow keys move, + and − zoom.";
 	},
 	drawn() {
-		return { mode: apart() ? "deltas" : "addresses", said: said.textContent, each: each.drawn(), region: region()?.name, samples: grid?.samples ?? 0, cells: grid?.cells ?? 0, cell,
-			regions: list.map(({ name, samples, span, pages, sequential, strided, random, stride }) => ({ name, samples, span, pages, sequential, strided, random, stride })),
-			strides: strideRows.slice(0, 10).map(({ by, n }) => [by, n]) };
+		return {
+			mode: apart() ? "deltas" : "addresses",
+			said: said.textContent,
+			each: each.drawn(),
+			region: region()?.name,
+			samples: grid?.samples ?? 0,
+			cells: grid?.cells ?? 0,
+			cell,
+			regions: list.map(({ name, samples, span, pages, sequential, strided, random, stride }) => ({
+				name, samples, span, pages, sequential, strided, random, stride
+			})),
+			strides: strideRows.slice(0, 10).map(({ by, n }) => [by, n])
+		};
 	},
 };

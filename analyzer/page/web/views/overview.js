@@ -13,7 +13,8 @@ const note = h("p", { class: "note" }), first = h("ul", { class: "first" });
 
 function keyFigures() {
 	const { state, facts } = page, sums = state.sums("mode"), methods = state.sums("method"), { dimensions } = page;
-	const [samples, weight] = sums.total, at = (id, s, v) => dimensions.get(id).at.get(v) === undefined ? 0 : s.measure(dimensions.get(id).at.get(v));
+	const [samples, weight] = sums.total;
+	const at = (id, s, v) => dimensions.get(id).at.get(v) === undefined ? 0 : s.measure(dimensions.get(id).at.get(v));
 	const event = facts.events[state.filters.event?.values[0] ?? 0], range = state.filters.time;
 	const all = sums.totalMeasure || 1, wide = range ? (range.to - range.from) * facts.time_ns : facts.last_ns - facts.first_ns;
 	return [
@@ -48,12 +49,22 @@ export const overview = {
 	draw() {
 		first.replaceChildren(...page.facts.first.map(sentence => h("li", {}, shown(sentence, 700))));
 		first.hidden = !page.facts.first.length;
-		note.textContent = page.facts.rows ? "" : "The trace has no samples: nothing was recorded, or the filters that the page was written with pass nothing.";
+		note.textContent = page.facts.rows
+			? ""
+			: "The trace has no samples: nothing was recorded, or the filters that the page was written with pass nothing.";
 		note.hidden = Boolean(page.facts.rows);
 		figures.replaceChildren(...keyFigures().map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 		for (const part of parts) part.draw();
 	},
 	drawn() {
-		return { first: page.facts.first, figures: Object.fromEntries(keyFigures()), ...Object.fromEntries(Object.entries(this.parts).filter(([, p]) => p).map(([k, p]) => [k, p.drawn()])) };
+		return {
+			first: page.facts.first,
+			figures: Object.fromEntries(keyFigures()),
+			...Object.fromEntries(
+				Object.entries(this.parts)
+					.filter(([, p]) => p)
+					.map(([k, p]) => [k, p.drawn()])
+			)
+		};
 	},
 };

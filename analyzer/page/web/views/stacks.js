@@ -26,7 +26,8 @@ const fromStacksNow = () => Boolean(sources.stacks) && (page.state.option("from"
 // Levels that can be frames, from above.
 const levelsNow = () => (fromStacksNow() ? sources.stacks.levels : sources.levels.levels);
 function frames() {
-	const can = [...levelsNow().map(String), FUNCTIONS], wanted = String(page.state.option("frames") ?? "").split(".").filter(id => can.includes(id));
+	const can = [...levelsNow().map(String), FUNCTIONS];
+	const wanted = String(page.state.option("frames") ?? "").split(".").filter(id => can.includes(id));
 	if (wanted.length) return can.filter(id => wanted.includes(id));
 	const { mainLevel } = page.dimensions;
 	return fromStacksNow() ? can.filter(id => id === FUNCTIONS || Number(id) === mainLevel) : can;
@@ -45,11 +46,18 @@ async function fromStacks(table_, facts) {
 	const deep = new Uint8Array(nodes.caller.length);
 	for (let i = 1; i < deep.length; i++) deep[i] = Math.min(2, deep[nodes.caller[i]] + (nodes.flags[i] & CUT ? 0 : 1));
 	return {
-		keys: ["stack"], flags: f => flags.get(f) ?? 0, deep, levels: inOrder(facts).filter(l => nodes.component.some(climb(facts, l))),
+		keys: ["stack"],
+		flags: f => flags.get(f) ?? 0,
+		deep,
+		levels: inOrder(facts).filter(l => nodes.component.some(climb(facts, l))),
 		frames: chosen => {
-			const { frames, of } = framesOf(nodes, chosen.filter(id => id !== FUNCTIONS).map(id => climb(facts, Number(id))), chosen.includes(FUNCTIONS));
+			const { frames, of } = framesOf(
+				nodes,
+				chosen.filter(id => id !== FUNCTIONS).map(id => climb(facts, Number(id))),
+				chosen.includes(FUNCTIONS)
+			);
 			return { frames, stacks: of };
-		},
+		}
 	};
 }
 
@@ -110,15 +118,35 @@ const levelName = level => (page.facts.levels[level].name === "function" ? "func
 function drawKinds() {
 	const { state, facts } = page, now = frames(), can = [...levelsNow().map(String), FUNCTIONS];
 	const flip = id => {
-		const next = now.includes(id) ? now.filter(other => other !== id) : can.filter(other => other === id || now.includes(other));
+		const next = now.includes(id)
+			? now.filter(other => other !== id)
+			: can.filter(other => other === id || now.includes(other));
 		if (next.length) state.option("frames", next.join("."));
 	};
-	kinds.replaceChildren("frames:", ...can.map(id => toggle(id === FUNCTIONS ? "function" : shown(levelName(Number(id)), 24),
-		"Whether these are frames", now.includes(id), () => flip(id))),
-		...(sources.stacks && facts.levels.length ? [toggle("call stacks", "Frames of call stacks, or each sample's levels and function alone", fromStacksNow(), () => {
-			delete state.options.frames;
-			state.option("from", fromStacksNow() ? "levels" : "stacks");
-		})] : []));
+	kinds.replaceChildren(
+		"frames:",
+		...can.map(id =>
+			toggle(
+				id === FUNCTIONS ? "function" : shown(levelName(Number(id)), 24),
+				"Whether these are frames",
+				now.includes(id),
+				() => flip(id)
+			)
+		),
+		...(sources.stacks && facts.levels.length
+			? [
+					toggle(
+						"call stacks",
+						"Frames of call stacks, or each sample's levels and function alone",
+						fromStacksNow(),
+						() => {
+							delete state.options.frames;
+							state.option("from", fromStacksNow() ? "levels" : "stacks");
+						}
+					)
+				]
+			: [])
+	);
 	kinds.hidden = can.length < 2 && kinds.childElementCount < 2;
 }
 
@@ -147,7 +175,8 @@ function middle() {
 	if (tree.key.some((k, call) => call && k === key && tree.kind[call] === kind)) return [key, kind];
 	const { self } = fill(tree, per(sumsOf([]), 0)), by = new Map();
 	for (let call = 1; call < tree.nr; call++)
-		if (tree.kind[call] === FUNCTION || !frames().includes(FUNCTIONS)) by.set(tree.key[call], (by.get(tree.key[call]) ?? 0) + self[call]);
+		if (tree.kind[call] === FUNCTION || !frames().includes(FUNCTIONS))
+			by.set(tree.key[call], (by.get(tree.key[call]) ?? 0) + self[call]);
 	const [found = 0] = [...by].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0] ?? [];
 	return [found, frames().includes(FUNCTIONS) ? FUNCTION : COMPONENT];
 }
@@ -155,7 +184,9 @@ function middle() {
 function label(call, of = tree) {
 	if (of.key[call] < 0) return "all";
 	const { facts, dimensions } = page, key = of.key[call];
-	return of.kind[call] === COMPONENT ? dimensions.component(key) + dimensions.processOf(key) : facts.functions.name[key] || "(no name)";
+	return of.kind[call] === COMPONENT
+		? dimensions.component(key) + dimensions.processOf(key)
+		: facts.functions.name[key] || "(no name)";
 }
 
 const levelOf = call => `level:${page.facts.components.level[tree.key[call]]}`;
@@ -176,13 +207,16 @@ function colour(call, of = tree) {
 
 // Boxes of both sides, callers above the middle and callees below it.
 function layoutBoth(width) {
-	const side = (of, sums, down) => layout(of, sums.measure.total, 0, width, LEAST).map(b => ({ ...b, of, sums, depth: down ? b.depth : -b.depth }))
-		.filter(b => b.depth >= -CALLERS_SHOWN);
+	const side = (of, sums, down) =>
+		layout(of, sums.measure.total, 0, width, LEAST)
+			.map(b => ({ ...b, of, sums, depth: down ? b.depth : -b.depth }))
+			.filter(b => b.depth >= -CALLERS_SHOWN);
 	const above = side(both.callers, filled.callers, false).filter(b => b.depth), below = side(both.callees, filled.callees, true);
 	bar = -above.reduce((least, b) => Math.min(least, b.depth), 0);
 	return [...above, ...below].map(b => ({ ...b, depth: b.depth + bar }));
 }
-const layoutNow = width => (both ? layoutBoth(width) : layout(tree, filled.measure.total, top, width, LEAST).map(b => ({ ...b, of: tree, sums: filled })));
+const layoutNow = width =>
+	both ? layoutBoth(width) : layout(tree, filled.measure.total, top, width, LEAST).map(b => ({ ...b, of: tree, sums: filled }));
 
 function draw(pen, width) {
 	boxes = layoutNow(width);
@@ -194,16 +228,22 @@ function draw(pen, width) {
 		if (b.width > 24) pen.text(b.x + (component ? 8 : 4), y + ROW / 2, shown(label(b.call, b.of), 120),
 			{ size: 11.5, most: b.width - 10, bold: component });
 	}
-	if (!boxes.length || !both && boxes.length < 2) pen.text(width / 2, ROW * 2, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
+	if (!boxes.length || (!both && boxes.length < 2))
+		pen.text(width / 2, ROW * 2, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
 }
 
-const weighs = measure => (isTime() ? [`${duration(measure)} ${page.state.filters.event?.values[0] === waitEvent() ? "of waiting" : ""}`.trim()] : []);
+const weighs = measure =>
+	isTime() ? [`${duration(measure)} ${page.state.filters.event?.values[0] === waitEvent() ? "of waiting" : ""}`.trim()] : [];
 
 function about(call, of = tree, sums = filled) {
 	const share = sums.measure.total[call] / all, self = sums.measure.self[call] / all,
 		[low, high] = interval(share, filled.samples.total[0]);
-	return [label(call, of), `${percent(share)} (95 % interval ${percent(low)} – ${percent(high)}), ${count(sums.samples.total[call])} samples`,
-		...weighs(sums.measure.total[call]), inverted() || both && of === both.callers ? null : `self: ${percent(self)}`].filter(Boolean);
+	return [
+		label(call, of),
+		`${percent(share)} (95 % interval ${percent(low)} – ${percent(high)}), ${count(sums.samples.total[call])} samples`,
+		...weighs(sums.measure.total[call]),
+		inverted() || (both && of === both.callers) ? null : `self: ${percent(self)}`
+	].filter(Boolean);
 }
 
 const hit = (x, y) => boxes.find(b => y >= b.depth * ROW && y < (b.depth + 1) * ROW && x >= b.x && x < b.x + b.width);
@@ -235,7 +275,8 @@ function move(key) {
 
 function key(e) {
 	if (both) return false;
-	if (e.key === "b" && focus) return page.state.options.of = `${tree.kind[focus]}:${tree.key[focus]}`, page.state.option("stacks", "both"), true;
+	if (e.key === "b" && focus)
+		return ((page.state.options.of = `${tree.kind[focus]}:${tree.key[focus]}`), page.state.option("stacks", "both"), true);
 	if (/^Arrow/.test(e.key)) move(e.key);
 	else if (e.key === "Enter") return zoom(focus), true;
 	else if (e.key === "Backspace") return zoom(top ? Math.max(0, tree.parent[top]) : 0), true;
@@ -279,12 +320,19 @@ const columns = () => [
 	{ key: "total", title: inverted() ? "share" : "total", type: "share", value: r => r.total / all, bar: true },
 	...(inverted() ? [] : [{ key: "self", title: "self", type: "share", value: r => r.self / all }]),
 	...(isTime() ? [{ key: "time", title: "time", type: "duration", value: r => r.total }] : []),
-	{ key: "samples", title: page.state.filters.event?.values[0] === waitEvent() ? "waits" : "samples", type: "count", value: r => r.samples },
+	{
+		key: "samples",
+		title: page.state.filters.event?.values[0] === waitEvent() ? "waits" : "samples",
+		type: "count", value: r => r.samples
+	},
 	...(both ? [{ key: "side", title: "it is", type: "text", narrow: true, value: r => r.side }] : []),
 	{ key: "kind", title: "of", type: "text", narrow: true, value: r => what(r.call, r.of) },
-	{ key: "name", title: "name", type: "text", value: r => label(r.call, r.of), colour: r => colour(r.call, r.of) }];
+	{ key: "name", title: "name", type: "text", value: r => label(r.call, r.of), colour: r => colour(r.call, r.of) }
+];
 
-const HINT = "Click a box to see it as wide as the page; Shift+click, or f, to keep only its samples; b for its callers and callees. Arrow keys go from box to box.";
+const HINT =
+	"Click a box to see it as wide as the page; Shift+click, or f, to keep only its samples; b for its callers and callees. " +
+	"Arrow keys go from box to box.";
 const HINT_BOTH = "Callers above, callees below, of all calls of the one in the middle. Click a box, or a row, to put it there.";
 
 function show() {
@@ -303,7 +351,8 @@ function drawMiddles() {
 		const id = `${tree.kind[call]}:${tree.key[call]}`;
 		names.set(id, { call, most: Math.max(total[call], names.get(id)?.most ?? 0) });
 	}
-	const now = `${both.callees.kind[0]}:${both.callees.key[0]}`, sorted = [...names].sort((a, b) => b[1].most - a[1].most).slice(0, NAMES_MAX);
+	const now = `${both.callees.kind[0]}:${both.callees.key[0]}`;
+	const sorted = [...names].sort((a, b) => b[1].most - a[1].most).slice(0, NAMES_MAX);
 	if (!sorted.some(([id]) => id === now) && names.has(now)) sorted.push([now, names.get(now)]);
 	middles.replaceChildren(...sorted.map(([id, { call }]) => h("option", { value: id }, shown(label(call), 60))));
 	middles.value = now;
@@ -335,24 +384,40 @@ export const stacks = {
 		kinds = h("span", { class: "hint", role: "group", "aria-label": "Frames" });
 		ways = select("Direction", "stacks", { down: "top-down", up: "bottom-up", both: "callers and callees" });
 		middles = select("Callers and callees of", "of", {});
-		waits = h("button", { class: "small", hidden: waitEvent() < 0, title: "Stacks of threads that wait, by the time that they waited",
-			onclick: () => page.state.set("event", { values: [page.state.filters.event?.values[0] === waitEvent() ? page.facts.event : waitEvent()] }) }, "waits");
+		waits = h("button", {
+			class: "small",
+			hidden: waitEvent() < 0,
+			title: "Stacks of threads that wait, by the time that they waited",
+			onclick: () =>
+				page.state.set("event", {
+					values: [
+						page.state.filters.event?.values[0] === waitEvent() ? page.facts.event : waitEvent()
+					]
+				})
+		}, "waits");
 		out = h("button", { class: "small", hidden: true, onclick: () => zoom(0) }, "Zoom out");
 		note = h("p", { class: "note", "aria-live": "polite" }, "Reading the stacks…");
 		table = h("div");
 		heading = h("h2");
-		picture = chart({ title: "Flame graph", name: "flame-graph",
-			controls: [ways, middles, kinds, waits, out], key,
+		picture = chart({
+			title: "Flame graph",
+			name: "flame-graph",
+			controls: [ways, middles, kinds, waits, out],
+			key,
 			height: width => ROW * (1 + layoutNow(width).reduce((most, b) => Math.max(most, b.depth + 1), 2)),
-			draw, tip: (x, y) => (hit(x, y) ? about(hit(x, y).call, hit(x, y).of, hit(x, y).sums) : null),
+			draw,
+			tip: (x, y) => (hit(x, y) ? about(hit(x, y).call, hit(x, y).of, hit(x, y).sums) : null),
 			click: (x, y, e) => {
 				const b = hit(x, y);
 				if (b && both) turnTo(b.of, b.call);
 				else if (b) e.shiftKey ? filter(b.call, true) : zoom(b.call);
 			},
 			// one after the other beside each other, and up and down: of one tree the keys are its own
-			get spots() { return both ? () => boxes.map(b => ({ x: b.x, y: b.depth * ROW, w: b.width, h: ROW - 1 })) : undefined; },
-			table: () => ({ columns: columns(), rows: rows(), sort: "total" }) });
+			get spots() {
+				return both ? () => boxes.map(b => ({ x: b.x, y: b.depth * ROW, w: b.width, h: ROW - 1 })) : undefined;
+			},
+			table: () => ({ columns: columns(), rows: rows(), sort: "total" })
+		});
 		el.append(note);
 		this.ready = load();
 	},
@@ -385,10 +450,28 @@ export const stacks = {
 			click: (r, e) => (both ? turnTo(r.of, r.call) : filter(r.call, e.shiftKey)) }).el);
 	},
 	drawn() {
-		return { direction: direction(), frames: frames().map(id => (id === FUNCTIONS ? "function" : page.facts.levels[Number(id)].name)),
-			stacks: fromStacksNow(), samples: filled?.samples.total[0] ?? 0,
-			...(both ? { middle: label(0, both.callees), rows: bothRows().map(r => ({ side: r.side, name: label(r.call, r.of), total: r.total, samples: r.samples })) } : {}),
-			boxes: boxes.map(b => ({ name: label(b.call, b.of), depth: b.depth, share: b.sums.measure.total[b.call] / all,
-				samples: b.sums.samples.total[b.call] })) };
+		return {
+			direction: direction(),
+			frames: frames().map(id => (id === FUNCTIONS ? "function" : page.facts.levels[Number(id)].name)),
+			stacks: fromStacksNow(),
+			samples: filled?.samples.total[0] ?? 0,
+			...(both
+				? {
+						middle: label(0, both.callees),
+						rows: bothRows().map(r => ({
+							side: r.side,
+							name: label(r.call, r.of),
+							total: r.total,
+							samples: r.samples
+						}))
+					}
+				: {}),
+			boxes: boxes.map(b => ({
+				name: label(b.call, b.of),
+				depth: b.depth,
+				share: b.sums.measure.total[b.call] / all,
+				samples: b.sums.samples.total[b.call]
+			}))
+		};
 	},
 };

@@ -61,8 +61,8 @@ function draw(pen, w) {
 function tip(x, y) {
 	const lane = lanes[Math.floor((y - LEGEND) / (laneHeight + GAP))];
 	if (!lane || y < LEGEND) return null;
-	const b = Math.min(bins - 1, Math.floor(time(x) / end * bins)),
-		lines = [name(lane.key), `${count(all.samples(lane.key))} samples, ${percent(all.measure(lane.key) / all.totalMeasure)}`];
+	const b = Math.min(bins - 1, Math.floor(time(x) / end * bins));
+	const lines = [name(lane.key), `${count(all.samples(lane.key))} samples, ${percent(all.measure(lane.key) / all.totalMeasure)}`];
 	if (x < left) return lines;
 	lines.push(`${seconds(b / bins * end, end / bins)} – ${seconds((b + 1) / bins * end, end / bins)}`);
 	parts.map((part, p) => [part, lane.of[p][b]]).filter(([, v]) => v > 0).sort((p, q) => q[1] - p[1]).slice(0, 5)
@@ -152,9 +152,18 @@ export const threads = {
 			chooseTime(page.state, end, time(from[0]), time(to[0]), done) });
 		picture.el.append(note);
 		const several = page.facts.threads.tid.length > 1; // one alone is even with itself
-		el.append(picture.el, h("section", { class: several ? "card seven" : "card" }, h("header", {}, h("h2", {}, "Threads")), table),
-			h("section", { class: "card five", hidden: !several }, h("header", {}, h("h2", {}, "Skew")),
-			  h("p", { class: "note" }, "The busiest thread against the mean of all that took part: 1 is even, the number of threads is one thread alone."), skews));
+		el.append(
+			picture.el,
+			h("section", { class: several ? "card seven" : "card" }, h("header", {}, h("h2", {}, "Threads")), table),
+			h("section", { class: "card five", hidden: !several },
+				h("header", {}, h("h2", {}, "Skew")),
+				h("p", { class: "note" },
+					"The busiest thread against the mean of all that took part: " +
+						"1 is even, the number of threads is one thread alone."
+				),
+				skews
+			)
+		);
 	},
 	draw() {
 		const { state } = page;
