@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
-// All filters, in one place: what changes them, what undoes it, and how they stand in the page's address.
+// The state has all filters of a page.  They change here, are undone, and are applied to the sample tables, and sums under them are kept.
 // A filter is {values: [...], not?: true} of a dimension, {from, to} of a range (time in microseconds, addresses as texts), or {text}.
+import { addressOf, readAddress } from "./address.js";
 import { CONTROLS } from "./chips.js";
+import { allowed, inOther, matching } from "./passing.js";
+import { Cube, Sums, fold } from "./sums.js";
 
 export class State {
 	constructor(data) {
-		this.data = data; // {table, dimensions}, or a list of both traces'
+		this.data = data; // {table, dimensions, ...} of each trace
 		this.filters = {};
 		this.view = "overview";
-		this.options = {}; // of views: which event a chart shows, which level is in front
+		this.options = {}; // choices of views, such as the event of a chart
 		this.undone = [];
 		this.done = [];
 		this.listeners = new Set();
-		this.memo = new Map(); // sums, by what they depend on; those that the last drawing had no use for go
+		this.memo = new Map(); // sums by what they depend on, without those that the last draw did not use
 		this.round = 0;
 		addEventListener("hashchange", () => location.hash !== this.hash && this.read(location.hash));
 	}
@@ -31,7 +34,7 @@ export class State {
 		const before = this.snapshot;
 		if (filter) this.filters[dimension] = filter;
 		else delete this.filters[dimension];
-		if (this.snapshot === before && !(remember && this.pending)) return; // the end of a drag is what it was last
+		if (this.snapshot === before && !(remember && this.pending)) return; // A drag ends where it was last.
 		if (remember) {
 			this.done.push(this.pending ?? before);
 			this.pending = undefined;
@@ -43,7 +46,7 @@ export class State {
 		this.changed(remember);
 	}
 
-	// Only this value; the same one again: no filter.  more: beside those that there are.
+	// Filters by this value only, or by none if it is the only one already.  If more, it is added to the others, or taken from them.
 	toggle(dimension, value, more = false) {
 		const old = this.filters[dimension]?.values ?? [];
 		const values = more ? old.includes(value) ? old.filter(v => v !== value) : [...old, value] :
@@ -56,7 +59,7 @@ export class State {
 	}
 
 	undo() {
-		if (this.pending !== undefined) this.done.push(this.pending); // a change that goes on still
+		if (this.pending !== undefined) this.done.push(this.pending); // a change that still goes on
 		this.pending = undefined;
 		if (!this.done.length) return;
 		this.undone.push(this.snapshot);
@@ -107,21 +110,11 @@ export class State {
 		for (const { table, dimensions } of this.data) this.applyTo(table, dimensions, id);
 	}
 
-	// Values are those of the first trace; in the second one they are what has the same names: as --component means them, the name alone
-	// where all components of that name are chosen, which may have numbers in one of both.
+	// Values of a filter are those of the first trace.
 	filterOf(dimensions, id) {
-		const filter = this.filters[id];
-		const first = this.data[0].dimensions;
-		const dimension = dimensions.like(first, id);
-		const own = first.get(id);
+		const filter = this.filters[id], first = this.data[0].dimensions;
 		if (!filter?.values || dimensions === first) return filter;
-		const chosen = new Set(filter.values), wanted = new Set(filter.values.map(v => own.plain(v)));
-		const apart = new Set(own.values.filter(v => !chosen.has(v)).map(v => own.bare(v)));
-		const whole = new Set(filter.values.map(v => own.bare(v)).filter(name => !apart.has(name)));
-		return {
-			...filter,
-			values: (dimension?.values ?? []).filter(v => wanted.has(dimension.plain(v)) || whole.has(dimension.bare(v)))
-		};
+		return inOther(filter, first.get(id), dimensions.like(first, id));
 	}
 
 	applyTo(table, dimensions, id) {
@@ -133,20 +126,20 @@ export class State {
 		else if (id === "address") table.columns.address && table.filterRange(id, "address", filter.from, filter.to);
 		else if (id === "search") {
 			if (table.facts.columns.stack && !table.frames) this.reading = this.readFrames(table, dimensions);
-			table.filterSets(id, search(dimensions, filter.text, table.frames));
+			table.filterSets(id, matching(dimensions, filter.text, table.frames));
 		}
 		else if (dimension && table.columns[dimension.column]) table.filterSets(id, [allowed(dimension, filter, table)]);
 	}
 
-	// Addresses and stacks are read when they are needed first: by a filter out of the page's address, too.
+	// Addresses and stacks are read when they are needed first, which may be by a filter of the page's address.
 	async applyLater(table, dimensions, id, column) {
 		await table.load(column);
 		this.applyTo(table, dimensions, id);
-		this.memo.clear(); // sums of the time before
+		this.memo.clear(); // Sums were made without this filter.
 		this.changed(false);
 	}
 
-	// Likewise the frames of call stacks, which a search is in, too.
+	// The frames of call stacks, which a search looks through as well, are read when they are needed first.
 	async readFrames(table, dimensions) {
 		const frames = {}, { nodes } = table.facts;
 		await table.need("stack");
@@ -163,11 +156,7 @@ export class State {
 	// -------------------------------------------------------------------------------------------------- the page's address
 
 	get hash() {
-		const parts = new URLSearchParams({ view: this.view });
-		for (const [id, f] of Object.entries(this.filters))
-			parts.set(id, f.values ? (f.not ? "!" : "") + f.values.join(".") : f.text ?? `${f.from}-${f.to}`);
-		for (const [key, value] of Object.entries(this.options)) parts.set("_" + key, value);
-		return "#" + parts;
+		return addressOf(this);
 	}
 
 	write() {
@@ -175,30 +164,23 @@ export class State {
 	}
 
 	read(hash) {
-		const filters = {}, dimensions = this.data[0].dimensions;
-		for (const [id, text] of new URLSearchParams(hash.replace(/^#/, ""))) {
-			const range = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text), set = /^(!?)(\d+(?:\.\d+)*)$/.exec(text);
-			if (id === "view") this.view = text;
-			else if (id.startsWith("_")) this.options[id.slice(1)] = text;
-			else if (id === "search" && text) filters.search = { text };
-			else if (id === "time" && range) filters.time = { from: Number(range[1]), to: Number(range[2]) };
-			else if (id === "address" && range) filters.address = { from: range[1], to: range[2] };
-			else if (dimensions.get(id) && set)
-				filters[id] = { values: set[2].split(".").map(Number), ...(set[1] ? { not: true } : {}) };
-		}
+		const { view, options, filters } = readAddress(hash, id => Boolean(this.data[0].dimensions.get(id)));
+		this.view = view ?? this.view;
+		Object.assign(this.options, options);
 		this.replace(filters);
 	}
 
 	// ------------------------------------------------------------------------------------------------------------- sums
 
-	// Sums by a dimension or two (or bins: {column, from, to, bins}) under all filters but those of `except`.  trace: 0, or 1 of two.
+	// Sums by a dimension or two (or bins: {column, from, to, bins}) under all filters but those of `except`.  trace is 0, or 1 for
+	// the second.
 	sums(a, b = null, except = [], trace = 0) {
 		const open = except.filter(id => this.filters[id]);
 		const key = k => typeof k === "string" ? this.data[trace].dimensions.get(k) : k;
 		const first = key(a), second = key(b), { table } = this.data[trace];
 		if ([first, second].some(k => k?.once && !k.toJSON)) return new Sums(table.sums(first, second, open), first, second);
 		return this.remember(["sums", a, b, trace], open, () => {
-			// dimensions of the same column are sums of its sums
+			// Sums by dimensions of the same column are made of sums by its numbers.
 			const same =
 				first?.map &&
 				!first.once &&
@@ -228,7 +210,7 @@ export class State {
 		return entry.value;
 	}
 
-	// Sums by three.
+	// Sums by three dimensions.
 	cube(a, b, c, except = [], trace = 0) {
 		const { table, dimensions } = this.data[trace];
 		const keys = [a, b, c].map(k => (typeof k === "string" ? dimensions.get(k) : k));
@@ -238,105 +220,4 @@ export class State {
 			? make()
 			: this.remember(["cube", a, b, c, trace], except.filter(id => this.filters[id]), make);
 	}
-}
-
-function fold(numbers, a, b) {
-	const to = new Float64Array(3 * a.nr * (b?.nr ?? 1));
-	for (let i = 0; i < a.map.length; i++) {
-		const at = 3 * (b ? a.map[i] * b.nr + b.map[i] : a.map[i]);
-		for (let n = 0; n < 3; n++) to[at + n] += numbers[3 * i + n];
-	}
-	return to;
-}
-
-// Three numbers per pair of keys.
-export class Sums {
-	constructor(numbers, a, b) {
-		Object.assign(this, { numbers, a, b, nr: a ? a.bins ?? a.nr : 1, nrB: b ? b.bins ?? b.nr : 1 });
-	}
-	samples(i, j = 0) {
-		return this.numbers[3 * (i * this.nrB + j)];
-	}
-	weight(i, j = 0) {
-		return this.numbers[3 * (i * this.nrB + j) + 1];
-	}
-	squares(i, j = 0) {
-		return this.numbers[3 * (i * this.nrB + j) + 2];
-	}
-	// What shares are made of: periods where samples have them, else their number.
-	measure(i, j = 0) {
-		return this.weight(i, j) > 0 ? this.weight(i, j) : this.samples(i, j);
-	}
-	get total() {
-		return this.all ??= this.numbers.reduce((all, n, i) => (all[i % 3] += n, all), [0, 0, 0]);
-	}
-	get totalMeasure() {
-		return this.total[1] > 0 ? this.total[1] : this.total[0];
-	}
-	// Keys of the first dimension with samples, the largest first.
-	order() {
-		const keys = [];
-		for (let i = 0; i < this.nr; i++) if (this.samples(i) > 0) keys.push(i);
-		return keys.sort((x, y) => this.measure(y) - this.measure(x) || x - y);
-	}
-	// As many samples of equal weight would say as much of the share.  (W. G. Cochran, Sampling Techniques, 1977, 6.4)
-	evidence(i, j = 0) {
-		const [, w, q] = this.total, part = this.weight(i, j), squares = this.squares(i, j), p = part / w;
-		if (!(w > 0) || !(part > 0) || p >= 1) return this.total[0];
-		const variance = (squares * (1 - 2 * p) + p * p * q) / (w * w);
-		return variance > 0 ? p * (1 - p) / variance : this.total[0];
-	}
-}
-
-const sizeOf = key => key.bins ?? key.nr;
-
-class Cube {
-	constructor(numbers, a, b, c) {
-		Object.assign(this, { sums: new Sums(numbers, { nr: sizeOf(a) * sizeOf(b) }, c), nrB: sizeOf(b) });
-	}
-	samples(i, j, k) {
-		return this.sums.samples(i * this.nrB + j, k);
-	}
-	measure(i, j, k) {
-		return this.sums.measure(i * this.nrB + j, k);
-	}
-}
-
-function allowed(dimension, filter, table) {
-	const wanted = new Set(filter.values), keys = new Uint8Array(dimension.nr);
-	dimension.values.forEach((v, key) => keys[key] = wanted.has(v) !== Boolean(filter.not) ? 1 : 0);
-	return { column: dimension.column, allowed: dimension.map ? Uint8Array.from(dimension.map, key => keys[key]) : keys, table };
-}
-
-// Samples with the text in the name of their function, source line, or of a component, or of those in their call stack.
-function search(dimensions, text, frames) {
-	const wanted = text.toLowerCase(), hit = label => String(label).toLowerCase().includes(wanted);
-	const { facts } = dimensions, names = id => dimensions.get(id).values.map(v => v && hit(dimensions.get(id).plain(v)));
-	const marked = (column, nr, ids) => {
-		const out = new Uint8Array(nr);
-		for (const id of ids) {
-			const found = names(id), { map } = dimensions.get(id);
-			for (let i = 0; i < nr; i++) out[i] |= found[map[i]] ? 1 : 0;
-		}
-		return { column, allowed: out };
-	};
-	const sets = [marked("place", facts.places.ip.length, ["function", "line"]),
-		      marked("way", facts.ways.mode.length, facts.levels.map((_, i) => `level:${i}`))];
-	return frames ? [...sets, { column: "stack", allowed: below(dimensions, hit, frames) }] : sets;
-}
-
-// Which stacks contain a function, or a component of any level, that is a hit: callers have smaller numbers.
-function below(dimensions, hit, frames) {
-	const { functions, components } = dimensions.facts, on = new Uint8Array(frames.caller.length), known = [false];
-	const named = functions.name.map(name => hit(name));
-	const leads = c => {
-		if (known[c] === undefined) {
-			known[c] = hit(dimensions.component(c)); // links that lead in a circle
-			known[c] ||= (components.links?.[c] ?? []).some(leads);
-		}
-		return known[c];
-	};
-	for (let i = 1; i < on.length; i++)
-		on[i] = on[frames.caller[i]] || named[frames.function[i]] || leads(frames.component[i]) ? 1 : 0;
-	return on;
 }

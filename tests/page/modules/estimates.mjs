@@ -12,7 +12,8 @@ run('estimates', {
 			[[100, 10], [5, 10], [20, 0], [0, 20]].map(([rows, estimate]) => estimateError(counters(rows, estimate))))
 	},
 	'a number that is not known leaves no error'() {
-		same('errors', [null, null, null], [[], [1], [undefined, 1]].map(([rows, estimate]) => estimateError(counters(rows, estimate))))
+		same('errors', [null, null, null],
+			[[], [1], [undefined, 1]].map(([rows, estimate]) => estimateError(counters(rows, estimate))))
 	},
 	'rows are shown with their estimate, or either alone'() {
 		same('texts', ['', '12', 'est. 7', '12 (est. 7)'],

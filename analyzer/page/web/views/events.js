@@ -9,7 +9,7 @@ import { count, measure, percent, seconds, short } from "../format.js";
 import { planChart } from "../plan.js";
 import { sunburst } from "../sunburst.js";
 import { only } from "../hottest.js";
-import { Sums } from "../state.js";
+import { Sums } from "../sums.js";
 
 const LEGEND = 20, LANE = 110, MARGIN = 46, DOT = 5;
 
