@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Comments are sentences: one of more than six words does not begin with "of", "what", "its", "who", "where" or "likewise", and of all
-# comments at most 6 % begin with a pronoun or a particle, as in the code of libbpf, zstd and WireGuard.
+# Comments of the C files and of the page's scripts are sentences: one of more than six words does not begin with "of", "what", "its",
+# "who", "where" or "likewise", and of all comments at most 6 % begin with a pronoun or a particle, as in the code of libbpf, zstd and
+# WireGuard.
 # comments.sh BUILD [--list] [FILE]...: of some files; --list names all comments that begin so.
 set -u
 git() { command git -c safe.directory='*' "$@"; } # also in a checkout of another user's
@@ -10,11 +11,14 @@ shift
 list=0
 [ "${1:-}" != --list ] || { list=1; shift; }
 [ $# -gt 0 ] && whole=0 || whole=1
-[ $# -gt 0 ] || mapfile -t files < <(git ls-files {agent,shim,analyzer,jitreg}/'*.[ch]')
+[ $# -gt 0 ] || mapfile -t files < <(git ls-files {agent,shim,analyzer,jitreg}/'*.[ch]' analyzer/'*.js' analyzer/'*.css')
 exec /usr/bin/python3 - $list $whole "$@" "${files[@]}" <<'END'
 import re, sys
 
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
+# In a script, lines of // are one comment, and neither a template nor a regular expression has one.
+SCRIPT = re.compile(r'(?<=[(,=!&|?:])\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\[\\\n])+/|`(?:\\.|[^`\\])*`|'
+                    r'//[^\n]*(?:\n\s*//[^\n]*)*|' + TOKEN.pattern, re.S)
 REFUSED = set('of what its who where likewise'.split())
 PARTICLES = REFUSED | set('whose whom which it they them those that these such ones others as but and or nor so too also than behind by '
                           'from'.split())
@@ -24,10 +28,11 @@ WORDS, SHARE = 6, 0.06
 def comments_of(path):
     with open(path, encoding='utf-8', errors='replace') as f:
         source = f.read()
-    for m in TOKEN.finditer(source):
-        if m.group()[0] == '/':
-            text = re.sub(r'^/[/*]+|\*/$', '', re.sub(r'(?m)^\s*\*(?!/)', ' ', m.group()))
-            if 'SPDX-' not in text:
+    for m in (SCRIPT if path.endswith('.js') else TOKEN).finditer(source):
+        if m.group()[:2] in ('//', '/*'):
+            text = re.sub(r'(?m)^\s*//|^/[/*]+|\*/$', '', re.sub(r'(?m)^\s*\*(?!/)', ' ', m.group()))
+            text = re.sub(r'^ SPDX-[^\n]*', '', text)
+            if text.strip(' -/\n'):
                 yield source.count('\n', 0, m.start()) + 1, text
 
 

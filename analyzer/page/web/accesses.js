@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How accesses follow each other: the code of `tailor report --view memory`, as WebAssembly (analyzer/accesses/wasm), of the rows that pass.
+// Orders and strides of the accesses that pass the filters, by the code of `tailor report --view memory` as WebAssembly
+// (analyzer/accesses/wasm).
 import wasm from "accesses.wasm";
 
-// As analyzer/accesses/wasm/accesses.c numbers them.
+// The numbers of columns are those of analyzer/accesses/wasm/accesses.c.
 const COLUMNS = {
 	address: [0, Float64Array], share: [1, Float64Array], sample: [2, Uint32Array], stream: [3, Uint32Array],
 	page: [4, Uint32Array], phase: [5, Uint32Array], region: [6, Uint32Array], part: [7, Uint32Array],
@@ -12,8 +13,8 @@ const SUM = 9;
 let compiled;
 
 /*
- * nr: rows with an address; shared: some are parts of samples.  Then each column is filled (share and sample where some are shared), and
- * ready() said.
+ * nr is the number of rows with an address, and shared says whether some of them are parts of samples.  The caller fills each column (share
+ * and sample only if some are shared), and then calls ready().
  */
 export async function createAccesses({ nr, streams, pages, shared }) {
 	compiled ??= await WebAssembly.compile(wasm);
@@ -31,7 +32,7 @@ class Accesses {
 		return ok >>> 0;
 	}
 
-	// The numbers as they lie in memory, by rows with an address: valid until the next call of anything here.
+	// A column's numbers in WebAssembly's memory, one for each row with an address.  Valid until the next call of anything here.
 	column(name) {
 		const [number, type] = COLUMNS[name], at = this.calls.accesses_column(this.at, number) >>> 0;
 		return at ? new type(this.calls.memory.buffer, at, name === "granule" ? this.streams : this.nr) : null;
@@ -42,7 +43,7 @@ class Accesses {
 		this.mark = this.calls.memory_mark();
 	}
 
-	// How the first nr rows in the column "list" follow each other; what was followed before is gone.
+	// Follows the first nr rows in the column "list".  The results of the call before are gone.
 	follow(nr) {
 		this.calls.memory_release(this.mark);
 		this.need(this.calls.accesses_follow(this.at, nr));
@@ -56,8 +57,8 @@ class Accesses {
 	}
 
 	/*
-	 * Of what was followed, by the numbers of column "region" or "part": [{key, samples; sequential, strided, random: parts of those whose
-	 * order is known; stride: the most frequent one, or null; low, high: addresses; pages}].
+	 * The results of follow() by the numbers of the column "region" or "part": a list of {key, samples, sequential, strided, random
+	 * (parts of the samples whose order is known), stride (the most frequent one, or null), low, high (addresses), pages}.
 	 */
 	sums(column, nr) {
 		const list = this.numbers(this.calls.accesses_sums(this.at, COLUMNS[column][0], nr), SUM * nr), sums = [];
@@ -76,14 +77,14 @@ class Accesses {
 		return sums;
 	}
 
-	// Samples by stride, the widest ones by powers of two: [[stride (0: not known), samples]], upwards.
+	// Samples by stride, upwards: [[stride (0: not known), samples]].  Wide strides are summed by powers of two.
 	strides() {
 		const at = this.calls.accesses_strides(this.at), [nr] = this.numbers(at, 1), list = this.numbers(at, 1 + 2 * nr);
 		return Array.from({ length: nr }, (_, i) => [list[1 + 2 * i], list[2 + 2 * i]]);
 	}
 }
 
-// The number of the stream of each of nr rows: those with the same numbers in all columns ([number(row), how many there are at most]).
+// Numbers the streams of nr rows.  Rows with the same numbers in all columns ([number(row), how many there are at most]) are one stream.
 export function numberStreams(nr, columns, to) {
 	const known = new Map();
 	for (let n = 0; n < nr; n++) {
@@ -96,7 +97,7 @@ export function numberStreams(nr, columns, to) {
 	return known.size;
 }
 
-// The number of the sample that each row is a part of: parts follow each other, and their shares add up to 1.
+// Numbers the samples that rows are parts of.  Parts of one sample follow each other, and their shares add up to 1.
 export function numberSamples(nr, share) {
 	const of = new Uint32Array(nr);
 	let sample = 0, sum = 0;

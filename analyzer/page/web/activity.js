@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Stacked activity over time, for lanes: of threads, of two events, of two traces.
+// Stacked activity over time for lanes, which are threads, two events or two traces.
 import { seconds, ticks } from "./format.js";
 
 export const BOTTOM = 20, PARTS = 11;
 
-// All of a trace's time, in the unit of its column.
+// A trace's whole duration, in the unit of its time column.
 export const endOf = facts => Math.max(1, Math.ceil((facts.last_ns - facts.first_ns) / facts.time_ns) + 1);
 
-// Keys of the main dimension by their sums under all filters but time: the largest ones each for itself, the others together.
+// Parts of the main dimension by their sums under all filters but time.  The largest keys are parts of their own, the others are one part.
 export function partsOf(page, trace = 0, except = ["time"]) {
 	const { dimensions } = page.data[trace], order = page.state.sums(dimensions.main, null, except, trace).order();
-	const alone = order.length > PARTS + 1 ? PARTS : order.length; // one other has a name
+	const alone = order.length > PARTS + 1 ? PARTS : order.length; // A single remaining key is shown by its name.
 	const parts = order.slice(0, alone).map(key => ({ keys: [key], value: dimensions.get(dimensions.main).values[key] }));
 	if (order.length > alone) parts.push({ keys: order.slice(alone), value: null });
 	for (const part of parts) {
@@ -20,13 +20,14 @@ export function partsOf(page, trace = 0, except = ["time"]) {
 	return parts;
 }
 
-// What sums take for a key: the number of the part.
+// A key for sums: it is the number of the part.
 export function partKey(page, parts, trace = 0) {
 	const { main } = page.data[trace].dimensions;
 	return groupKey(page.data[trace].dimensions.get(main), parts.map(part => part.keys), [main, trace]);
 }
 
-// ... of lists of a dimension's keys; those of no list have none.  name: says with the filters which ones these are.
+// A key for sums by lists of a dimension's keys: a list is one number, and keys of no list have none.  Under the same
+// filters, the same name must mean the same lists.
 export function groupKey(dimension, lists, name) {
 	const group = new Uint32Array(dimension.nr).fill(lists.length);
 	lists.forEach((keys, g) => keys.forEach(key => { group[key] = g; }));
@@ -34,14 +35,14 @@ export function groupKey(dimension, lists, name) {
 		toJSON: () => [...name, ...lists.map(keys => keys[0])] };
 }
 
-// The bins of each part of one lane: value(part, bin).
+// The bins of one lane for each part, from value(part, bin).
 export function stack(parts, bins, value) {
 	const of = parts.map((_, p) => Float64Array.from({ length: bins }, (_, b) => value(p, b)));
 	const all = Float64Array.from({ length: bins }, (_, b) => of.reduce((sum, list) => sum + list[b], 0));
 	return { of, all, most: all.reduce((a, b) => Math.max(a, b), 0) };
 }
 
-// From the base line upwards, or downwards; relative: each bin as high as the lane.
+// Draws a lane from its base line upwards or downwards.  If relative, each bin is as high as the lane.
 export function drawLane(pen, lane, parts, { x, y, width, height, most, down = false, relative = false, opacity = 1 }) {
 	const bins = lane.all.length, step = width / bins;
 	for (let b = 0; b < bins; b++) {
@@ -66,7 +67,7 @@ export function drawTime(pen, { x, y, width, from = 0, end }) {
 	}
 }
 
-// What lies outside of the range of time that is chosen, paler.
+// Makes everything outside of the chosen range of time paler.
 export function drawRange(pen, range, { x, y, width, height, end }) {
 	if (!range) return;
 	const at = t => x + t / end * width, a = at(Math.min(range.from, range.to)), z = at(Math.max(range.from, range.to));
@@ -75,7 +76,7 @@ export function drawRange(pen, range, { x, y, width, height, end }) {
 	for (const edge of [a, z]) pen.line(edge, y, edge, y + height, pen.theme.accent, 1.5);
 }
 
-// Colours and what they stand for, in one line as far as there is room.
+// Writes colours and their meanings in one line, as far as there is room.
 export function drawLegend(pen, parts, { x, y, width }) {
 	let at = x;
 	for (const part of parts) {
@@ -87,14 +88,14 @@ export function drawLegend(pen, parts, { x, y, width }) {
 	}
 }
 
-// A range of time from a drag, as a filter; done: to remember.
+// Sets a filter from a dragged range of time.  If done, undo goes back to before it.
 export function chooseTime(state, end, from, to, done) {
 	const low = Math.max(0, Math.floor(Math.min(from, to))), high = Math.min(end, Math.ceil(Math.max(from, to)));
 	state.set("time", low <= 0 && high >= end ? null : { from: low, to: Math.max(high, low + 1) }, { remember: done });
 	if (done) state.changed();
 }
 
-// The keys by which the time line moves its range; true if it was one of them.
+// Handles the keys that move a time line's range.  Returns true if the key is one of them.
 export function timeKey(state, end, e) {
 	const range = state.filters.time ?? { from: 0, to: end }, wide = range.to - range.from;
 	const by = { ArrowLeft: [-wide / 10, -wide / 10], ArrowRight: [wide / 10, wide / 10], "+": [wide / 8, -wide / 8],

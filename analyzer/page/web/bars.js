@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Sums by any dimension, the largest first: a table with bars, each row a filter.
+// A table of sums by any dimension with bars, the largest first.  A click on a row is a filter.
 import { h } from "./dom.js";
 import { tablebox } from "./tablebox.js";
 import { interval, percent } from "./format.js";
 import { Totals } from "./totals.js";
 import { countColumns, countedAs } from "./counts.js";
 
-const TRUNCATED_WORTH = 0.02; // share of stacks, as in the report's headings
+const TRUNCATED_WORTH = 0.02; // share of truncated stacks that headings mention, as in the report
 
 export function bars(page, { title = "Cost by", option = "by", first, ids } = {}) {
 	const { state, dimensions, colours, facts } = page;
@@ -42,7 +42,7 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 	function list() {
 		const id = chosen(), dimension = dimensions.get(id), sums = state.sums(id, null, [id]), all = sums.totalMeasure || 1;
 		const total = withTotals(id) ? totals.of(id, [id]) : null, of = v => total?.get(v);
-		// what only has callees with samples has a line as well
+		// A value whose callees alone have samples has a row as well.
 		const others = total ? [...total.keys()].filter(v => !(sums.samples(dimension.at.get(v) ?? -1) > 0)) : [];
 		return [
 			...sums.order().map(k => {
@@ -73,7 +73,7 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 			}))
 		];
 	}
-	// functions of a language call each other: of these the report, too, has what they called
+	// Functions of a language call each other, so their totals are shown at first, as in the report.
 	const wanted = () => state.option("total") ?? (chosen() === `level:${facts.lead_level}` && facts.plan_level < 0 ? "1" : "0");
 	const withTotals = id => totals.possible(id) && wanted() === "1";
 	function draw() {

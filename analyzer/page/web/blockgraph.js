@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The basic blocks of a function: boxes by their heat, arcs by how often they ran.
+// The basic blocks of a function as a graph: boxes show heat, and arcs show how often they ran.
 import { chart } from "./chart.js";
 import { arcFrequencies } from "./causes.js";
 import { heat } from "./colours.js";
 import { short } from "./format.js";
 
-const NODE_H = 52, GAP = 16, ROW = 88, MARGIN = 28, SHOWN = 80, LEAST_W = 116; // a box has room for its name and its instructions
+// The least width has room for a block's name and its number of instructions.
+const NODE_H = 52, GAP = 16, ROW = 88, MARGIN = 28, SHOWN = 80, LEAST_W = 116;
 
-/*
- * now(): {f (facts of a function), blocks (numbers of each), share(b), lines(b): texts of a box, chosen (a block, or -1)}; choose(b).
- */
+// now() returns {f (facts of a function), blocks (numbers of each), share(b), lines(b) (a box's texts), chosen (a block, or -1)}.
+// A click calls choose(b).
 export function blockGraph(page, { now, choose }) {
 	let boxes = [], arcs = [], height = 100, left = 0;
 
-	// Rows by the longest way from the entry that goes on in the code; jumps backwards do not count.
+	// A block's row is the longest way to it from the entry.  Jumps backwards do not count.
 	function place(w) {
 		const { f, blocks } = now();
 		boxes = [];
@@ -35,7 +35,7 @@ export function blockGraph(page, { now, choose }) {
 				)
 			);
 		for (const b of kept) (rows[depth.get(b)] ??= []).push(b);
-		// as many beside each other as can be read
+		// A row has as many boxes as can be read.
 		const side = Math.min(70, w * 0.1), fits = Math.max(1, Math.floor((w - 2 * side + GAP) / (LEAST_W + GAP)));
 		const used = rows
 			.filter(Boolean)
@@ -69,7 +69,7 @@ export function blockGraph(page, { now, choose }) {
 			const side = back ? 1 : a.to.row > a.from.row + 1 ? -1 : 0;
 			const x1 = a.from.x + side * a.from.w * 0.3;
 			const x2 = a.to.x + side * a.to.w * 0.3;
-			// jumps backwards go round on the right, those over other blocks on the left
+			// Jumps backwards go round on the right, and jumps over other blocks on the left.
 			const [first, last] = [a.from.row, a.to.row].sort((p, q) => p - q);
 			const between = boxes.filter(x => x.row >= first && x.row <= last);
 			const edge = side * Math.max(...between.map(x => side * x.x + x.w / 2));

@@ -7,7 +7,7 @@ import { percent } from "./format.js";
 import { countsOf, marked } from "./counts.js";
 import { lineOf } from "./texts.js";
 
-const AHEAD = 400; // lines that may be between a line and the same one of the other text
+const AHEAD = 400; // lines to search for the same line in the other text
 
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
 const lineId = source => (source.level >= 0 ? `level:${source.level}` : "line");
@@ -15,7 +15,7 @@ const lineId = source => (source.level >= 0 ? `level:${source.level}` : "line");
 // Addresses differ from run to run.
 const plain = text => text.trim().replace(/0x[0-9a-f]+|\d{6,}/g, "#");
 
-// Of each line of one text the same line of another, in order; -1: it has none.
+// Finds for each line of one text the same line of the other, in order.  Lines without one get -1.
 function sameLines(first, second) {
 	const of = new Int32Array(first.length).fill(-1), at = new Map();
 	second.map(plain).forEach((text, j) => (at.has(text) ? at.get(text).push(j) : at.set(text, [j])));
@@ -27,7 +27,7 @@ function sameLines(first, second) {
 	return of;
 }
 
-// formula(): of the table of differences, {id (its dimension), value(row)}, or null; rows(): its rows.
+// formula() returns the formula of the table of differences, {id (its dimension), value(row)}, or null.  rows() returns the table's rows.
 export function bothCode(page, { formula, rows }) {
 	const { state, data } = page;
 	const lists = [0, 1].map(s => listing(`Text of the ${s ? "second" : "first"}`));
@@ -51,7 +51,8 @@ export function bothCode(page, { formula, rows }) {
 	}
 	const kind = (trace, source) => `${source.level >= 0 ? data[trace].facts.levels[source.level].name : "line"}`;
 
-	// The texts that are shown: of the first the chosen one, of the second that of its name, or the most expensive one of its kind.
+	// The chosen text of the first trace is shown, and of the second trace that of the same name, or the
+	// most expensive one of its kind.
 	function choose() {
 		const costs = data.map(({ facts }, trace) => facts.sources.map(source => cost(trace, source)));
 		const order = costs[0].map((c, i) => [c.all, i]).sort((a, b) => b[0] - a[0]).map(([, i]) => i);
@@ -69,7 +70,7 @@ export function bothCode(page, { formula, rows }) {
 		text.value = String(costs[0].indexOf(first));
 		return [first, second];
 	}
-	// What lines are coloured by: of a trace's line.
+	// The numbers that a trace's lines are coloured by.
 	function valuesOf(by, trace, { source, share }, counts) {
 		if (by === "executions") return source.of.map(v => counts[trace]?.executions(v)?.count ?? 0);
 		const f = by === "formula" ? formula() : null;

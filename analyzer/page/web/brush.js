@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Drags over a picture: from where to where, while it goes on and at its end; a press without a drag is a click.
-const LEAST = 4; // pixels
+// Drags over a picture are reported while they go on and at their end.  A press without a drag is a click.
+const LEAST = 4; // pixels that are a drag
 
-// drag(from, to, event, done): points [x, y]; click(x, y, event); starts(x, y): false where drags mean nothing.
+// A drag calls drag(from, to, event, done) with points [x, y], a click click(x, y, event).  starts(x, y) is false where drags mean nothing.
 export function brush(view, { drag, click, starts = () => true }) {
 	let from = null, moving = false;
 	const { canvas, at } = view, far = to => Math.abs(to[0] - from[0]) >= LEAST || Math.abs(to[1] - from[1]) >= LEAST;

@@ -11,7 +11,7 @@ const ROW = 46, NODE = 36, SITE = 66, BOX = 176, MARGIN = 8, SHOWN = 9, NARROW =
 
 const CERTAINTY = ["counted", "assumed", "solved", "estimated"];
 
-// The calls of each site in the order of the sites' counts.
+// The call sites of these calls, the most frequent site first.
 export function sitesOf(calls) {
 	const sites = new Map();
 	for (const c of calls) {
@@ -90,14 +90,14 @@ export function callGraph(page, { now, walk, choose }) {
 			});
 		}
 		for (const a of arcs.filter(x => x.call)) {
-			// Where arcs come together, numbers stand apart at their beginnings.
+			// Arcs come together at one end, so their numbers stand at the other.
 			const x1 = a.from.x + a.from.w / 2;
 			const x2 = a.to.x - a.to.w / 2;
 			const text = a.label + (marked(a.call) || "–");
 			const wide = pen.width(text, 11);
 			const [t, bend] = a.to.own ? [0.297, 0.156] : [0.703, 0.844];
 			const x = x1 + (x2 - x1) * t;
-			const y = a.from.y + (a.to.y - a.from.y) * bend; // (of the curve, a quarter from its end)
+			const y = a.from.y + (a.to.y - a.from.y) * bend; // a point of the curve, a quarter from its end
 			if (wide + 8 > (x2 - x1) * 0.59) continue;
 			pen.rect(x - wide / 2 - 3, y - 8, wide + 6, 16, pen.theme.card, { opacity: 0.92 });
 			pen.text(x, y, text, { size: 11, align: "center" });

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls as a tree whose shape filters do not change: made once for a way of looking at the stacks, then filled with sums.
+ * A tree of calls whose shape filters do not change.  It is made once for a way of looking at the stacks, and then filled with sums.
  *
- * Frames come as a tree, too: caller (0: none; frame 0 is no frame, and callers have smaller numbers), key (what the frame is of: a small
- * number) and kind.  A stack is its innermost frame.  A frame with the key of the one around it is part of that one.  Inverted, the root's
- * children are innermost frames, and callers are below.
+ * Frames are a tree as well: arrays of caller (0: none; frame 0 is no frame, and callers have smaller numbers), key (a small number of what
+ * the frame is of) and kind.  A stack is its innermost frame.  A frame with the key of the one around it is part of that one.  In an
+ * inverted tree, the root's children are innermost frames, and callers are below.
  */
 export const FUNCTION = 0, COMPONENT = 1, LINE = 2;
 
 class Shape {
-	constructor(key = -1, kind = -1) { // of the root
+	constructor(key = -1, kind = -1) { // The root has neither.
 		this.parent = [-1];
 		this.key = [key];
 		this.kind = [kind];
 		this.depth = [0];
 		this.known = new Map();
 	}
-	// Children of a call by their key; kinds are fewer than 8.
+	// Returns the call itself if it has that key and kind, else its child with them, which is made if there is
+	// none.  There are fewer than 8 kinds.
 	go(call, key, kind) {
 		if (this.key[call] === key && this.kind[call] === kind)
 			return call;
@@ -33,7 +34,7 @@ class Shape {
 	}
 }
 
-// stacks: the innermost frame of each (0: it has none).
+// stacks has the innermost frame of each stack (0: it has none).
 export function shape(frames, stacks, inverted) {
 	const made = new Shape(), end = new Int32Array(stacks.length);
 	if (inverted) {
@@ -57,7 +58,8 @@ function finish(made, end) {
 	return { nr: children.length, parent: made.parent, key: made.key, kind: made.kind, depth: made.depth, end, children };
 }
 
-// sums: of each stack.  self: of stacks that end in the call; total: with all below.  Stacks that end at -1 are in none.
+// Adds up the sums of stacks: self is that of stacks that end in the call, total also that of all below.  Stacks
+// that end at -1 are in no call.
 export function fill(tree, sums) {
 	const self = new Float64Array(tree.nr);
 	for (let stack = 0; stack < tree.end.length; stack++)
@@ -68,13 +70,13 @@ export function fill(tree, sums) {
 	return { self, total };
 }
 
-// The largest come first, by these totals: those of everything, so that boxes keep their order under all filters.
+// Sorts children by these totals, the largest first.  Totals of everything keep boxes in their order under all filters.
 export function order(tree, total) {
 	for (const list of tree.children)
 		list.sort((a, b) => total[b] - total[a] || a - b);
 }
 
-// Boxes of at least that width: of a call that is as wide as everything, of those around it, and of those in it.
+// Boxes of at least that width: the call `top`, which is as wide as the picture, the calls around it, and those in it.
 export function layout(tree, total, top, width, least) {
 	const boxes = [];
 	for (let call = tree.parent[top]; call >= 0; call = tree.parent[call])
@@ -95,9 +97,10 @@ export function layout(tree, total, top, width, least) {
 }
 
 /*
- * Frames of a trace's tree of calls (node => caller, function, component): functions, and where a function is the first of another component
- * than the one around it, that component as a frame of its own.  levels: of each that is shown, from above, what makes a component one of it
- * (0: it has none there).  of: each node's innermost frame.
+ * Makes frames of a trace's tree of calls (node => caller, function, component).  Functions are frames, and where a function is the first
+ * of another component than that of its caller, this component is a frame of its own.  levels has a function for each level that is
+ * shown, from above, which returns a component's number in that level (0: it has none there).  The result's `of` has each node's
+ * innermost frame.
  */
 export function framesOf(nodes, levels, functions) {
 	const nr = nodes.caller.length, frames = { caller: [0], key: [0], kind: [0] }, of = new Int32Array(nr),
@@ -109,7 +112,7 @@ export function framesOf(nodes, levels, functions) {
 	}
 	for (let node = 1; node < nr; node++) {
 		const caller = nodes.caller[node];
-		let other = false; // what is below another component begins anew
+		let other = false; // Levels below one whose component changed begin anew.
 		of[node] = of[caller];
 		levels.forEach((at, l) => {
 			const component = at(nodes.component[node]), before = other ? 0 : around[l][caller];
@@ -125,8 +128,8 @@ export function framesOf(nodes, levels, functions) {
 }
 
 /*
- * Both sides of what is called key: its calls from the outermost one of each stack inwards, and those around it from there outwards; each a
- * tree whose root is it.  Stacks without it end nowhere (-1).
+ * Two trees around what has this key, each with it as the root: the calls from its outermost call of each stack inwards, and the callers
+ * from there outwards.  Stacks without it end nowhere (-1).
  */
 export function sandwich(frames, stacks, key, kind) {
 	const nr = frames.caller.length, top = new Int32Array(nr), below = new Shape(key, kind), above = new Shape(key, kind);

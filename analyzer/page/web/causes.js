@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Blocks of functions: executions, stalls and their causes, by the judge of `tailor report --view cpi` and `stalls`, as WebAssembly
-// (analyzer/listing/wasm), of what passes the filters.
+// Executions, stalls and causes of basic blocks for the samples that pass the filters, by the judge of `tailor report --view cpi` and
+// `--view stalls` as WebAssembly (analyzer/listing/wasm).
 import wasm from "causes.wasm";
 
-const NUMBERS = 38, CULPRITS = 9, NONE = 0xffffffff; // of a block, as analyzer/listing/wasm/causes.c has them
+const NUMBERS = 38, CULPRITS = 9, NONE = 0xffffffff; // The layout of a block's numbers is that of analyzer/listing/wasm/causes.c.
 
-// null: the trace has no code bytes of functions with samples.
+// Returns null if the trace has no code bytes of functions with samples.
 export async function createCauses(facts) {
 	const { causes } = facts;
 	if (!causes?.functions.length) return null;
@@ -54,13 +54,13 @@ class Causes {
 			);
 			klass += f.classes.count.length;
 		}
-		// rows of the table by block: 0: of none
+		// The number of the block of each place (0: none).
 		const map = Uint32Array.from(facts.causes.place);
 		this.key = { column: "place", map, nr: this.nr + 1, toJSON: () => "block" };
 		this.mark = calls.memory_mark();
 	}
 
-	// {of: each block's numbers, samples, all, total, kernel (weights), period, stalls, unit, measured}
+	// Returns {of: each block's numbers, samples, all, total, kernel (weights), period, stalls, unit, measured}.
 	judge(state) {
 		const { facts, wasm: w, nr, nrEvents } = this;
 		const event = state.filters.event?.values[0] ?? 0;
@@ -96,7 +96,7 @@ class Causes {
 			 kernel: kernelAt === undefined ? 0 : modes.weight(kernelAt, event), measures: modes };
 	}
 
-	// Behind judge(): of the blocks from first to last - 1; with the kernel's part, which is of all.
+	// Sums of the blocks from first to last - 1, after judge().  kernel is the kernel's part, which belongs to no block.
 	sum(judged, first = 0, last = this.nr, kernel = 0) {
 		const { facts, wasm: w } = this, fault = facts.causes.kinds.findIndex(k => k === facts.causes.fault);
 		let low = -1, high = -1;
@@ -115,21 +115,21 @@ class Causes {
 		return read(new Float64Array(w.memory.buffer, at, NUMBERS), 0);
 	}
 
-	// The event that bounds a cause; "code" where none does.
+	// Returns the event that bounds a cause, or "code" where none does.
 	evidence(judged, cause) {
 		const { culprits } = this.facts.causes, e = culprits[cause].events.find(i => judged.period[i] > 0);
 		return e !== undefined ? this.facts.events[e].name : culprits[cause].key === "kernel" ? "samples" : "code";
 	}
 
-	// Which function a piece of machine code is; -1: none with blocks.
+	// Returns the number of the function that a listing is of, or -1 if that has no blocks.
 	find(listing) {
 		return this.functions.findIndex(f => f.code === listing.code && f.start === listing.start);
 	}
 }
 
 /*
- * How often each arc ran, where that follows from the blocks' executions: a block is left as often as it is entered.  null: it does not.
- * executions: of each block, or null.
+ * Returns how often each arc ran, or null where that does not follow from the blocks' executions.  A block is left as often as it is
+ * entered.  executions has a number for each block, or null.
  */
 export function arcFrequencies(f, executions) {
 	const arcs = Array.from({ length: f.arcs.length / 2 }, (_, i) => ({ from: f.arcs[2 * i], to: f.arcs[2 * i + 1], count: null }));
@@ -146,7 +146,7 @@ export function arcFrequencies(f, executions) {
 	return arcs;
 }
 
-// Of an event whose samples are some instructions late: the sentence; "": they are precise.
+// The sentence for an event whose samples are some instructions late, or "" for a precise one.
 export function skid(facts, event) {
 	const { causes, events } = facts;
 	return !causes || causes.precise[event]

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What changed between a page's two traces: its lines are those that `tailor diff` pairs (facts.pairs) or of equal names, its verdicts those
-// of `tailor diff` on the samples that pass the filters; of the run phase where there is one, unless a filter says otherwise.
+// Changes between a page's two traces.  Lines of both are one if `tailor diff` pairs them (facts.pairs), or if they have equal
+// names.  Verdicts are those of `tailor diff` on the samples that pass the filters, and of the run phase where there is one, unless a
+// filter says otherwise.
 import { groupKey } from "./activity.js";
 import { countedAs, countsOf } from "./counts.js";
 
-const LEAST = 0.005; // smaller lines are not tested (CHANGE_SHARE_MIN), so nobody asks how their executions differ
+const LEAST = 0.005; // Smaller lines are not tested (CHANGE_SHARE_MIN), so differences of their executions do not matter.
 
-// Levels of both go by their names; null: the second trace has none such.
+// Returns the second trace's level of the same name, or null if it has none.
 export function inSecond(sides, id) {
 	const [first, second] = sides;
 	if (!id.startsWith("level:")) return second.dimensions.get(id) ? id : null;
@@ -19,7 +20,7 @@ function pairsOf(sides, id) {
 	return id === "function" || level !== null ? sides[1].facts.pairs?.find(p => p.level === level) : undefined;
 }
 
-// {values: [of the first, of the second] (undefined: it has none), alike}
+// Returns lines {values: [value in the first trace, value in the second] (undefined: it has none), alike}.
 function linesOf(sides, id, dimensions) {
 	const lines = [], pairs = pairsOf(sides, id), taken = [new Set(), new Set()], named = new Map();
 	const valid = v => (v >= 0 ? v : undefined);
@@ -35,7 +36,7 @@ function linesOf(sides, id, dimensions) {
 	return lines;
 }
 
-// One side's sums of each line, and what the judge asks of it.
+// One trace's sums of each line, and the numbers that the judge takes.
 function sideOf(state, trace, id, dimension, lines) {
 	const inRun = !state.filters.run && !state.filters.phase && state.data[trace].facts.marks.name.includes("run");
 	const sums = state.sums(id, inRun ? "run" : null, [], trace), j = inRun ? 1 : 0;
@@ -48,7 +49,7 @@ function sideOf(state, trace, id, dimension, lines) {
 	return { trace, id, dimension, inRun, keys, of, all, samples };
 }
 
-// For the judge: the executions of the lines that it tests, and of all others together as the last.
+// The judge's view of one trace: the lines that it tests, and all others together as the last line.
 function asked(state, side, tested, lines) {
 	const chosen = new Set(tested), rest = side.keys.filter((k, i) => k !== undefined && !chosen.has(i));
 	const lists = [...tested.map(i => (side.keys[i] === undefined ? [] : [side.keys[i]])), rest];
@@ -73,8 +74,8 @@ function asked(state, side, tested, lines) {
 	};
 }
 
-// => {sides, rows}; a row: {name, detail, second (its other name, of a pair that is alike), values, a, b, change, margin, growth, tested,
-// certain}.
+// Returns {sides, rows}.  A row is {name, detail, second (the other name of a pair that is alike), values, a, b, change, margin, growth,
+// tested, certain}.
 export function changes(page, id) {
 	const { state, data, judge } = page, ids = [id, inSecond(data, id)], dimensions = data.map((d, s) => d.dimensions.get(ids[s]));
 	const lines = linesOf(data, id, dimensions), sides = ids.map((own, s) => sideOf(state, s, own, dimensions[s], lines));
@@ -83,7 +84,7 @@ export function changes(page, id) {
 	const verdict = new Map(tested.map((i, n) => [i, verdicts[n]]));
 	const label = (s, v) => (v === undefined ? undefined : String(dimensions[s].label(v)));
 	const detail = (s, v) => (v === undefined || !id.startsWith("level:") ? undefined : data[s].facts.components.detail[v]);
-	// what ran without being sampled has executions to compare, where both hosts count
+	// Lines that ran without being sampled have executions to compare, where both hosts count.
 	const counts = data.map((_, s) => countsOf(page, s)), counted = counts.every(c => c?.nrKnown);
 	const ran = line => counted && line.values.some((v, s) => v && counts[s].executions(countedAs(page, id, v, s)));
 	const rows = lines.map((line, i) => {

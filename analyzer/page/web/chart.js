@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A picture: drawn once with a pen, on a canvas for the screen or as SVG for a file, with a tooltip, and the table that it shows.
+// A picture is drawn by a pen, on a canvas for the screen or as SVG for a file.  It has a tooltip, and a table of what it shows.
 import { cut, h, svg, shown } from "./dom.js";
 import { theme } from "./colours.js";
 import { tablebox } from "./tablebox.js";
@@ -65,7 +65,7 @@ class CanvasPen {
 	}
 }
 
-// Pixels (RGBA) as a canvas, until the next call.
+// Pixels (RGBA) as a canvas, which is valid until the next call.
 let lent = null;
 function bitmap(columns, rows, rgba) {
 	if (lent?.canvas.width !== columns || lent?.canvas.height !== rows)
@@ -115,7 +115,7 @@ class SvgPen {
 	}
 }
 
-// As much of a text as there is room for, from both ends.
+// Cuts a text in its middle to as much as there is room for.
 export function fit(pen, text, most, size = 12) {
 	if (pen.width(text, size) <= most) return text;
 	let low = 0, high = text.length;
@@ -127,7 +127,7 @@ export function fit(pen, text, most, size = 12) {
 	return low > 1 ? cut(text, low) : "";
 }
 
-// A component's name; in two lines where it is too wide, and a detail tells it from others of the name: "hash join (a = b)".
+// A component's name, in two lines if it is too wide and has a detail that tells it from others of the name, as in "hash join (a = b)".
 export function inLines(pen, name, most, size = 12) {
 	const whole = shown(name, 60), at = whole.indexOf(" (");
 	return at < 1 || !whole.endsWith(")") || pen.width(whole, size) <= most ? [whole] : [whole.slice(0, at), whole.slice(at + 2, -1)];
@@ -148,9 +148,14 @@ export function tooltip(lines, event) {
 }
 
 /*
- * spec: {title, name (of files), height | height(width), draw(pen, width, height), tip(x, y) -> lines or null, click(x, y, event), table() ->
- * {columns, rows} (see tablebox), key(event) -> true if it was one of the chart's, controls: elements beside the title, spots() -> what the
- * keyboard goes to (see spots.js), ordered: arrow keys go through these one after the other}.
+ * spec has:
+ *   title, name (of files), height or height(width), controls (elements beside the title)
+ *   draw(pen, width, height)
+ *   tip(x, y), which returns lines or null
+ *   click(x, y, event)
+ *   table(), which returns {columns, rows} (see tablebox.js)
+ *   key(event), which returns true if the key is one of the chart's
+ *   spots(), which returns the places that the keyboard goes to (see spots.js); if ordered, arrow keys go from each to the next one
  * Returns {el, draw(), canvas, at(event), table, spots()}.
  */
 export function chart(spec) {
@@ -197,7 +202,7 @@ export function chart(spec) {
 			pen.rect(spot.x - 2, spot.y - 2, spot.w + 4, spot.h + 4, null, { stroke: pen.theme.accent });
 		}
 		fill();
-		if (pointed) point(); // its figures are others now
+		if (pointed) point(); // The tooltip's figures have changed.
 	}
 	function asSvg() {
 		const pen = new SvgPen(...size, theme(), new CanvasPen(context, theme()));
@@ -208,7 +213,7 @@ export function chart(spec) {
 		const box = canvas.getBoundingClientRect();
 		return [e.clientX - box.left, e.clientY - box.top];
 	};
-	// What the pointer is at, or the keyboard.
+	// Shows the tooltip of the place that the pointer, or the keyboard, is at.
 	function point(e = pointed) {
 		pointed = e;
 		const lines = spec.tip?.(...at(e), e);

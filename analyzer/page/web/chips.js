@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The filters in force, each with a button that removes it.
+// Chips show the filters in force, each with a button that removes it.
 import { h, shown } from "./dom.js";
 import { seconds } from "./format.js";
 
-export const CONTROLS = ["event", "run"]; // they have a control of their own, and stay when filters are removed
+export const CONTROLS = ["event", "run"]; // These filters have a control of their own, and stay when filters are removed.
 
 export function describe(state, id, filter) {
 	const { dimensions } = state.data[0], dimension = dimensions.get(id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One colour per component everywhere, chosen by its place in the dictionary, so that filters do not change it.  The palette keeps apart what
-// eyes with a colour deficiency would mix up (after P. Tol, Colour schemes, 2021, and M. Okabe and K. Ito, 2008); a text stands beside it.
+// A component has one colour everywhere, chosen by its place in the dictionary, so that filters do not change it.  Eyes with a
+// colour deficiency can tell the palette's colours apart (after P.  Tol, Colour schemes, 2021, and M.  Okabe and K.  Ito, 2008),
+// and a text stands beside each.
 const LIGHT = [
 	"#4477aa", "#ee8866", "#228833", "#aa3377", "#66ccee", "#ccbb44", "#994455", "#44aa99", "#7766bb", "#997700",
 	"#dd99bb", "#88aa33"
@@ -13,7 +14,7 @@ export const NONE_LIGHT = "#b8bcc4", NONE_DARK = "#5c626c";
 
 export const paletteAt = i => (dark() ? DARK : LIGHT)[i % LIGHT.length];
 
-// Asked for each bar of a picture: the browser's answer is kept, and renewed before the page draws anew.
+// Colours are asked for with each bar of a picture, so the browser's answer is kept, and renewed before the page draws anew.
 const preference = matchMedia("(prefers-color-scheme: dark)");
 let preferred = preference.matches;
 preference.addEventListener("change", () => (preferred = preference.matches));
@@ -30,7 +31,7 @@ export class Colours {
 		this.table = table;
 	}
 
-	// Of a value of a dimension; components by their order within their level.
+	// The colour of a dimension's value.  Components get theirs by their order within their level.
 	of(id, value) {
 		const palette = dark() ? DARK : LIGHT;
 		if (!value && id !== "thread" && id !== "event" && id !== "process") return dark() ? NONE_DARK : NONE_LIGHT;
@@ -42,7 +43,7 @@ export class Colours {
 		return palette[(this.order.get(id).get(value) ?? value) % palette.length];
 	}
 
-	// Of many, the most expensive ones of the whole recording differ in colour.
+	// Among many values, the most expensive ones of the whole recording get different colours.
 	byCost(dimension, keys) {
 		const sums = this.table.sums(dimension, null, [...this.table.filterNames, "time"]);
 		keys.sort((x, y) => sums[3 * y] - sums[3 * x] || x - y);
@@ -58,7 +59,7 @@ export function theme() {
 	};
 }
 
-// From the paper's colour to hot: how strong a part is.  0 to 1.
+// A colour between the paper's (0) and hot (1).
 export function heat(part) {
 	const strength = part <= 0 ? 0 : 0.08 + 0.92 * Math.sqrt(Math.min(1, part));
 	return dark() ? `hsla(14, 85%, 58%, ${(0.6 * strength).toFixed(3)})` : `hsla(14, 90%, 55%, ${(0.75 * strength).toFixed(3)})`;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Columns of execution counts in tables of other views, as the command's reports have them (analyzer/view/calls.c); none where the host does
-// not count.
+// Columns of execution counts in tables of other views, as the command's reports have them (analyzer/view/calls.c).  There are none where
+// the host does not count.
 import { MARKS, assume, assumptions } from "./flow.js";
 import { count, duration, short } from "./format.js";
 
-// The counts as they are with what the reader assumes, or null.  trace: 0, or 1 of two: assumptions are of the first.
+// Returns the counts under the reader's assumptions, or null.  trace is 0, or 1 for the second of two, to which assumptions do not apply.
 export function countsOf(page, trace = 0) {
 	const { flow } = page.data[trace];
 	return flow?.any ? flow.solve(trace ? new Map() : assumptions(page.state)) : null;
@@ -14,12 +14,12 @@ export const unitOf = page => page.facts.events[page.state.filters.event?.values
 export const perTitle = page => `${unitOf(page) === "ns" ? "time" : unitOf(page)}/exec`;
 export const perType = page => (unitOf(page) === "ns" ? "duration" : "number");
 
-// Of a value of a dimension: the component whose executions it has, or 0.
+// Returns the component whose executions a dimension's value has, or 0.
 export function countedAs(page, id, value, trace = 0) {
 	return id.startsWith("level:") ? value : id === "function" ? page.data[trace].flow?.named.get(value) ?? 0 : 0;
 }
 
-// componentOf(row), weightOf(row): what passes the filters, whereas executions are those of the whole recording.
+// componentOf(row) is the row's component.  weightOf(row) is of the samples that pass the filters, executions are of the whole recording.
 export function countColumns(page, componentOf, weightOf, { calls = false } = {}) {
 	const now = countsOf(page), of = row => now.executions(componentOf(row));
 	if (!now?.nrKnown) return [];
@@ -43,7 +43,7 @@ export function countColumns(page, componentOf, weightOf, { calls = false } = {}
 	];
 }
 
-// A line of a tooltip: "executions: 3,798 (solved), 79.0 µs each"; null: not counted.
+// A line of a tooltip, such as "executions: 3,798 (solved), 79.0 µs each", or null where nothing is counted.
 export function countLine(page, component, weight) {
 	const f = countsOf(page)?.executions(component);
 	if (!f) return null;
@@ -54,10 +54,10 @@ export function countLine(page, component, weight) {
 	);
 }
 
-// As short as a listing's column is: "≈ 1.65 k".
+// A count as short as a listing's column is wide, such as "≈ 1.65 k".
 export const marked = f => (f ? `${MARKS[f.state]}${MARKS[f.state] ? " " : ""}${short(f.count)}` : "");
 
-// What is assumed, as chips: everything that is counted depends on it.
+// Chips of the assumptions, which all counts depend on.
 export function assumedChips(page) {
 	const now = countsOf(page);
 	return !now

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page's data blocks: base64 of gzip, read by the browser's own decompressor.
+// The page's data blocks are gzip in base64, which the browser's own decompressor reads.
 const digits = new Uint8Array(128);
 for (let i = 0; i < 64; i++) digits["ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".charCodeAt(i)] = i;
 
@@ -17,7 +17,8 @@ function fromBase64(text) {
 	return padding ? out.subarray(0, nr - padding) : out;
 }
 
-// The bytes of a block, or null where the page has none of that name.  Its text is dropped: a page's data are in memory once.
+// Returns the bytes of a block, or null where the page has none of that name.  The block's text is dropped,
+// so that data are in memory once.
 export async function block(trace, name) {
 	const el = document.getElementById(`tailor-${trace}-${name}`);
 	if (!el) return null;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Distances between an access and the one before of the same component in the same thread, on a scale that is linear up to a cache line and
-// logarithmic from there on, in both directions: runs lie in the middle, random accesses far out.
+// Distances between an access and the one before of the same component in the same thread.  Their scale is linear up to a cache line and
+// logarithmic from there on, in both directions, so that runs lie in the middle and random accesses far out.
 import { bytes } from "./format.js";
 
 const LINE = 64;
@@ -11,8 +11,8 @@ export const unscale = at => Math.sign(at) * (2 ** Math.abs(at) - 1) * LINE;
 export const signed = by => `${by > 0 ? "+" : by < 0 ? "−" : ""}${bytes(Math.round(Math.abs(by)))}`;
 
 /*
- * points: addresses in the order of time, who(i): whose access point i is.  They become the distances from the access before of the same one,
- * without the first ones.  Returns how far they go: the scale's ends are 0 and twice that.
+ * Turns points, which are addresses in the order of time, into distances from the access before.  who(i) is the number that tells whose
+ * access point i is.  First accesses have no distance and are left out.  Returns the middle of the scale, which begins at 0.
  */
 export function becomeDistances(points, who) {
 	const { time, at, share, part } = points, last = new Map();
@@ -33,6 +33,6 @@ export function becomeDistances(points, who) {
 	return most;
 }
 
-// Marks of the axis: [place from below, as a part of the whole; text].
+// Marks of the axis are pairs of a place from below, as a part of the whole, and a text.
 export const ticks = most => [0, ...TICKS.flatMap(t => [t, -t])].filter(t => Math.abs(scale(t)) <= most)
 	.map(t => [(scale(t) + most) / (2 * most), t ? signed(t) : "0"]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What samples can be grouped and filtered by: a dimension is a column's numbers, or what they stand for.  Values that no sample has are left
-// out: a dimension's keys are 0, 1, 2, ..., and values[key] is what the trace calls it.
+// Samples are grouped and filtered by dimensions.  A dimension has the numbers of a column, or what these stand for.  Values that no
+// sample has are left out, so that a dimension's keys are 0, 1, 2, ..., and values[key] is the trace's number.
 function compact(map) {
 	const values = [...new Set(map)].sort((x, y) => x - y), at = new Map(values.map((v, i) => [v, i]));
 	return { values, at, map: Uint32Array.from(map, v => at.get(v)) };
@@ -14,7 +14,7 @@ export class Dimensions {
 		this.facts = facts;
 		this.list = new Map();
 		const { ways, places, threads, processes, components, functions, lines, images, marks } = facts;
-		// plain: as the trace calls it, for what is compared with names; bare: without what tells components of one name apart
+		// A plain name is the trace's, for comparisons.  A bare one lacks the number that tells components of one name apart.
 		const add = (id, title, column, keys, label, plain = label, bare = plain) =>
 			this.list.set(id, { id, title, column, ...keys, nr: keys.values.length, label, plain, bare });
 
@@ -55,10 +55,10 @@ export class Dimensions {
 		if (facts.columns.stack) add("stack", "stack", "stack", plain(facts.nodes), v => `node ${v}`);
 		this.functionNames = functions.name;
 		this.componentNames = components.name;
-		this.alike = new Set(); // components that others of another process are called like
+		this.alike = new Set(); // components with the name of a component of another process
 	}
 
-	// From now on components that several processes have say which one's they are.
+	// Components whose names several processes have are shown with their process from now on.
 	nameProcesses() {
 		const { level, process } = this.facts.components, known = new Map();
 		for (let v = 1; v < level.length; v++) {
@@ -78,7 +78,7 @@ export class Dimensions {
 		return this.list.get(id);
 	}
 
-	// What another trace calls by that id: levels go by their names.
+	// Returns the dimension that another trace calls by that id.  Levels go by their names.
 	like(other, id) {
 		if (other === this || !id.startsWith("level:")) return this.get(id);
 		const name = other.facts.levels[Number(id.slice(6))]?.name;
@@ -90,19 +90,19 @@ export class Dimensions {
 		return v ? c.label?.[v] || c.name[v] || `component ${c.id[v] ?? v}` : "(unattributed)";
 	}
 
-	// The plan's level, or the topmost one there is; -1: the trace has no levels.
+	// The plan's level, or the topmost one, or -1 if the trace has no levels.
 	get mainLevel() {
 		const { plan_level: plan, levels } = this.facts;
 		return plan >= 0 ? plan : levels.length ? levels.findIndex(l => l.rank === Math.min(...levels.map(x => x.rank))) : -1;
 	}
 
-	// Of what a line is said to be a part.
+	// The level whose component a line is said to be a part of.
 	get ownerLevel() {
 		return this.main.startsWith("level:") ? Number(this.main.slice(6)) : this.mainLevel;
 	}
 
-	// What charts are coloured by: the plan's level; functions where the host declared no levels of its own, and those of its language where
-	// they have most of the samples.
+	// Charts are coloured by the plan's level.  Functions take its place where the host declared no levels of its own, and functions
+	// of its language where they have most of the samples.
 	get main() {
 		const { plan_level: plan, host_levels: host, lead_level: lead = -1 } = this.facts;
 		if (plan < 0 && lead >= 0) return `level:${lead}`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elements from names, attributes and children.  Text stays text: nothing here parses HTML.
+// Elements are made of names, attributes and children.  Text stays text, since nothing here parses HTML.
 export function h(tag, attributes = {}, ...children) {
 	const el = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes ?? {})) {
@@ -13,7 +13,7 @@ export function h(tag, attributes = {}, ...children) {
 	return el;
 }
 
-// Foreign names: direction marks must not turn what stands around them, and what is not to be seen is shown.
+// Direction marks of foreign names must not turn the text around them, so invisible characters are shown.
 const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 export function shown(text, most = 200) {
 	let s = String(text ?? "");
@@ -21,16 +21,16 @@ export function shown(text, most = 200) {
 	return cut(s.replace(hidden, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")), most);
 }
 
-// At most that many characters: names of a kind differ in how they begin, or in how they end, so the middle is left out.
+// Leaves out a text's middle, to at most that many characters.  Names of a kind differ in how they begin or in how they end.
 export function cut(text, most) {
 	if (text.length <= most) return text;
 	const tail = Math.floor((most - 1) * 0.4), half = /[\ud800-\udbff]$/, other = /^[\udc00-\udfff]/;
 	return `${text.slice(0, most - 1 - tail).replace(half, "")}…${tail > 0 ? text.slice(-tail).replace(other, "") : ""}`;
 }
 
-const SHORT = 20; // what is longer may be cut where there is little room
+const SHORT = 20; // Longer names may be cut where there is little room, so the whole name is their title.
 
-// ... as an element that keeps the direction of what is around it.
+// A foreign name as an element that keeps the direction of the text around it.
 export const name = (text, most) =>
 	h("bdi", { title: text && text.length > Math.min(SHORT, most ?? 200) ? shown(text, 2000) : null }, shown(text, most));
 

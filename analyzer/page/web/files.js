@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files that the user saves from the page.
+// The user saves files from the page.
 import { h } from "./dom.js";
 
 export function save(name, type, content) {
@@ -11,7 +11,7 @@ export function save(name, type, content) {
 	setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-// RFC 4180; what a spreadsheet would take for a formula gets a quote in front.
+// Fields are quoted by RFC 4180.  A text that a spreadsheet would take for a formula gets a quote in front.
 const field = v => {
 	const s = typeof v === "number" ? String(v) : (/^[=+\-@]/.test(String(v ?? "")) ? "'" : "") + String(v ?? "");
 	return /[",\r\n]/.test(s) ? `"${s.replaceAll('"', '""')}"` : s;

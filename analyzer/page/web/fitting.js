@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Texts that are wider than their cell are cut in the middle: the element keeps the whole text, and shows what fits (page.css: data-cut).
+// Texts that are wider than their cell are cut in the middle.  The element keeps the whole text, and page.css shows its data-cut.
 import { cut } from "./dom.js";
 
-const SURE = 0.9; // letters differ in width
+const SURE = 0.9; // A part of the room is kept free, because letters differ in width.
 
-// Of elements whose parent hides what overflows; once they are in the page.
+// Cuts the texts of elements whose parent hides what overflows.  The elements must be in the page, since their widths are measured.
 export function fitTexts(root, selector) {
 	requestAnimationFrame(() => {
 		const list = [...root.querySelectorAll(selector)];

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Execution counts: the solver of `tailor report --view calls`, as WebAssembly (analyzer/flow/wasm), on the flows and counters of a trace.
+// Execution counts come from the solver of `tailor report --view calls` as WebAssembly (analyzer/flow/wasm),
+// on a trace's flows and counters.
 import wasm from "flow.wasm";
 
 const STATES = ["", "counted", "assumed", "solved", "estimated"], COUNTED = 1, ASSUMED = 2, ESTIMATED = 4, NONE = 0xffffffff;
-// A word in tables, a mark where there is no room for one.
+// Marks stand where there is no room for the words that tables have.
 export const MARKS = { counted: "", assumed: "!", solved: "=", estimated: "≈" };
 let compiled;
 
-// null: the host does not count.
+// Returns null if the host does not count.
 export async function createFlow(facts) {
 	if (!facts.flow?.complete) return null;
 	compiled ??= await WebAssembly.compile(wasm);
@@ -23,16 +24,16 @@ class Flow {
 			named: new Map(pairs(flow.named))
 		});
 		this.mark = wasmCalls.memory_mark();
-		this.known = new Map(); // solutions by what they assume; some are kept
-		this.components = new Map(); // variable => what it is the executions of
+		this.known = new Map(); // some solutions, by what they assume
+		this.components = new Map(); // variable => the components whose executions it is
 		for (const [component, variable] of pairs(flow.executions))
 			this.components.set(Number(variable), [...this.components.get(Number(variable)) ?? [], component]);
 		const free = this.solve(new Map());
-		this.has = flow.calls.block.length > 0; // call sites: who has none has no such columns
+		this.has = flow.calls.block.length > 0; // Tables have columns of call sites only where there are any.
 		this.any = free.nrKnown > 0 || flow.functions.component.length > 0;
 	}
 
-	// assumed: call => number.  Memory has the last one only.
+	// assumed maps calls to numbers.  WebAssembly's memory has the last solution only.
 	solve(assumed) {
 		const id = [...assumed].sort(([a], [b]) => a - b).map(([call, n]) => `${call}:${n}`).join();
 		if (!this.known.has(id)) {
@@ -113,18 +114,19 @@ class Solution {
 		this.nrKnown = this.executed.filter(Boolean).length;
 	}
 
-	// In memory again, where another one was solved since.
+	// Solves this again if another one was solved since, so that it is in memory.
 	live() {
 		if (this.owner.last !== this.id) this.f = this.owner.run(this.id, this.assumed).f;
 		return this.f;
 	}
 
-	// How often a component was executed: {count, state}, or null.
+	// A component's executions, {count, state}, or null.
 	executions(component) {
 		return this.executed[component] ?? null;
 	}
 
-	// own: time of each function => {total: with callees, of each function; ofCall: what each call's callee took for it}
+	// Takes each function's own time.  Returns {total: each function's time with callees, ofCall: the time that
+	// each call's callee took for it}.
 	times(own) {
 		const { wasm: w, nr, nrCalls } = this.owner, f = this.live(), mark = w.memory_mark();
 		const at = w.memory_take(8 * nr + 8) >>> 0;
@@ -137,7 +139,7 @@ class Solution {
 	}
 }
 
-// What the reader assumes, as it stands in the page's address: "8:1000,9:20".
+// The reader's assumptions, which the page's address has as "8:1000,9:20".
 export function assumptions(state) {
 	const found = new Map();
 	for (const part of String(state.option("assume") ?? "").split(",")) {

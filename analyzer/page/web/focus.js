@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Views are drawn anew when a filter changes: the keyboard stays where it was, on the row or button that is called the same.
+// When a filter changes, views are drawn anew.  The keyboard stays where it was, on the row or button with the same name.
 const called = el => {
 	const around = el.closest("[role=region]")?.getAttribute("aria-label") ?? el.closest(".card")?.querySelector("h2")?.textContent ??
 		"";

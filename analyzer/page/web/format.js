@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers as people read them.
+// Numbers are written as people read them.
 const group = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
 export const percent = (part, digits = 1) => Number.isFinite(part) ? (100 * part).toFixed(digits) + " %" : "–";
@@ -25,13 +25,13 @@ export function duration(ns) {
 	return ns.toFixed(0) + " ns";
 }
 
-// Seconds with as many digits as an axis of such steps needs.
+// Seconds have as many digits as an axis of such steps needs.
 export function seconds(us, step) {
 	const digits = step ? Math.max(0, Math.min(6, 6 - Math.floor(Math.log10(step)))) : 3;
 	return (us / 1e6).toFixed(digits) + " s";
 }
 
-// Steps of an axis: 1, 2 or 5 times a power of ten.
+// The steps of an axis are 1, 2 or 5 times a power of ten.
 export function ticks(from, to, most) {
 	const raw = (to - from) / Math.max(1, most);
 	if (!(raw > 0)) return { step: 1, at: [from] };
@@ -50,7 +50,7 @@ export const bytes = n => {
 	return n + " B";
 };
 
-// The 95 % interval of a share, by as many samples as the sum is worth (Wilson, JASA 22, 1927).
+// The 95 % interval of a share, for a sum that is worth so many samples (E. B. Wilson, JASA 22, 1927).
 export function interval(share, evidence) {
 	if (!(evidence > 0)) return [0, 1];
 	const z = 1.96, n = evidence, middle = (share + z * z / (2 * n)) / (1 + z * z / n);

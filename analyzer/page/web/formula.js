@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Columns by formula: numbers, other columns by key or by "title", + - * / and parentheses.  Read here, not by eval: the page allows none.
+// Columns by formula: a formula has numbers, other columns by key or by "title", + - * / and parentheses.  The page forbids eval, so
+// formulas are parsed here.
 const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:e[+-]?\d+)?)|"([^"]*)"|([A-Za-z_]\w*)|([-+*/()]))/y;
 
 function tokens(text) {
@@ -13,7 +14,7 @@ function tokens(text) {
 	return list;
 }
 
-// A function from a row to its number; throws a sentence.
+// Returns a function from a row to its number, or throws a sentence.
 export function formula(text, columns) {
 	const list = tokens(text);
 	let at = 0;
@@ -66,7 +67,7 @@ export function formula(text, columns) {
 	return made;
 }
 
-// What tables offer, where they have these columns, and what it says.  (`tailor diff --expr` has those of two traces.)
+// Formulas that tables with these columns offer, and their meanings.  (`tailor diff --expr` has those of two traces.)
 const OFFERED = [
 	["total - share", "in what it called"],
 	["calls_out / executions", "calls of one execution"],
@@ -79,7 +80,7 @@ const OFFERED = [
 	["b - 2 * a", "more than twice the share"],
 	["b / a", "second by first"]];
 
-// [[formula, meaning]] of those that can be made of the columns; more: of the table's own, first.
+// Returns [[formula, meaning]] of the formulas that the columns allow, the table's own (more) first.
 export function offered(columns, more = []) {
 	return [...more, ...OFFERED].filter(([text]) => {
 		try {

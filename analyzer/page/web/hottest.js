@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The hottest lines of what is pointed at: of the text that code was generated from, else source lines, else functions.
+// The hottest lines of what is pointed at.  They are lines of the text that code was generated from, else source lines, else functions.
 import { shown } from "./dom.js";
 import { percent } from "./format.js";
 
@@ -11,7 +11,7 @@ export function lineDimension({ facts, dimensions }) {
 	return dimensions.get(level !== undefined ? `level:${level}` : facts.lines.file.length > 1 ? "line" : "function");
 }
 
-// Keys that keep the samples which have all of [[dimension's id, key], ...]: one for each column that these are of.
+// Keys for sums that keep the samples with all of [[dimension's id, key], ...].  Each column of these dimensions has one key.
 export function only(dimensions, parts) {
 	const columns = new Map();
 	for (const [id, key] of parts) {
@@ -25,8 +25,8 @@ export function only(dimensions, parts) {
 }
 
 /*
- * Of the samples that have all the parts, which are of at most two columns: [{value, label, measure, samples}], the hottest line first.
- * Lines themselves have none.  except: filters that are left aside.
+ * Returns lines of the samples that have all parts, the hottest first: [{value, label, measure, samples}].  The parts are of at most two
+ * columns.  Lines themselves have no hottest lines.  The filters in `except` are left aside.
  */
 export function hottestLines(page, parts, { except = [], most = LINES } = {}) {
 	const { state, dimensions } = page, lines = lineDimension(page);
@@ -40,7 +40,7 @@ export function hottestLines(page, parts, { except = [], most = LINES } = {}) {
 	return found.sort((x, y) => y.measure - x.measure || x.value - y.value).slice(0, most);
 }
 
-// Those as lines of a tooltip, with their shares of a whole.
+// The hottest lines as lines of a tooltip, with their shares of a whole.
 export function hottestTip(page, parts, whole, options) {
 	return hottestLines(page, parts, options).map(({ label, measure }) => `${percent(measure / (whole || 1))}  ${shown(label, 70)}`);
 }

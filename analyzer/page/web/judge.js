@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The judge of `tailor diff`, as WebAssembly (analyzer/compare/wasm): which lines of two traces differ significantly, and by how much.
+// The judge of `tailor diff` as WebAssembly (analyzer/compare/wasm) says which lines of two traces differ significantly, and by how much.
 import wasm from "judge.wasm";
 
-// Lanczos' approximation with g = 7 and nine terms, to 15 digits.  (W. H. Press et al., Numerical Recipes, 3rd edition, 6.1)
+// Lanczos' approximation with g = 7 and nine terms has 15 digits.  (W. H. Press et al., Numerical Recipes, 3rd edition, 6.1)
 const LANCZOS = [676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905, -0.13857109526572012,
 	9.9843695780195716e-6, 1.5056327351493116e-7];
 
@@ -19,8 +19,9 @@ export async function createJudge() {
 	const noMemory = () => new Error("The browser has not enough memory for this comparison.");
 
 	/*
-	 * nr lines of two sides, and line nr for what is in none of them; a side: {runs, measure(line, run), samples(line), there(line), squares}, squares: the sum of squared weights, or 0.
-	 * => a list of {change, margin, growth, tested, certain}: as in analyzer/compare/change.h.
+	 * Judges nr lines of two sides.  Line nr is everything that is in none of them.  A side is {runs, measure(line, run),
+	 * samples(line), there(line), squares}, where squares is the sum of squared weights, or 0.
+	 * Returns a list of {change, margin, growth, tested, certain} as in analyzer/compare/change.h.
 	 */
 	return (nr, sides) => {
 		const mark = calls.memory_mark();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The keyboard: one list, which `?` shows.
+// One list has all keys, and `?` shows it.
 import { h } from "./dom.js";
 
 export function keys(page) {

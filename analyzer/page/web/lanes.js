@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A lane of activity over time per value of a dimension: each as high as its own cost, or as its share of what ran at that time.
+// Each value of a dimension has a lane of activity over time, as high as its cost, or as its share of what ran at that time.
 import { h } from "./dom.js";
 import { chart, inLines } from "./chart.js";
 import { groupKey } from "./activity.js";

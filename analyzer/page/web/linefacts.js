@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a line of a text is of: its operator, its pipeline, its cost by every event; and what a basic block costs, operator by operator.
+// Facts of a line of a text: its operator, its pipeline, and its cost by every event.  A basic block has costs operator by operator.
 // (A. Beischl et al., EuroSys 2021, figure 6b.)
 import { shown } from "./dom.js";
 import { count, percent } from "./format.js";
@@ -7,9 +7,9 @@ import { only } from "./hottest.js";
 
 const CELLS_MAX = 4e6, OWNERS_SHOWN = 3, BLOCK = /^(define |[\w.$-]+:)/, LEAST = 0.0005;
 
-const known = new WeakMap(); // of facts: component => its owners
+const known = new WeakMap(); // the owners of components, for each trace's facts
 
-// Components of other levels that a component's links lead to: [[level, [component, ...]], ...], the plan's level first.
+// Returns the components of other levels that a component's links lead to: [[level, [component, ...]], ...], the plan's level first.
 export function ownersOf({ facts, dimensions }, component) {
 	if (!known.has(facts)) known.set(facts, new Map());
 	const of = known.get(facts);
@@ -26,20 +26,20 @@ function findOwners(facts, dimensions, component) {
 }
 const place = (facts, dimensions, level) => (level === dimensions.ownerLevel ? -1 : facts.levels[level].rank);
 
-// The levels that lines of a text lead to, in the same order.
+// Returns the levels that a text's lines lead to, in the same order.
 export function levelsAbove(page, lines) {
 	const found = new Set();
 	for (const v of lines) if (v) for (const [level] of ownersOf(page, v)) found.add(level);
 	return [...found].sort((a, b) => place(page.facts, page.dimensions, a) - place(page.facts, page.dimensions, b) || a - b);
 }
 
-// Those as texts: "join1", "scan a, join1 and 2 more".
+// Owners as a text, such as "join1" or "scan a, join1 and 2 more".
 export function ownersText(page, list) {
 	const names = list.slice(0, OWNERS_SHOWN).map(v => shown(page.dimensions.component(v), 60));
 	return names.join(", ") + (list.length > names.length ? ` and ${list.length - names.length} more` : "");
 }
 
-// Lines of a tooltip: id is the lines' dimension, value the line.
+// Lines of a tooltip for a line, which is a value of the dimension id.
 export function lineTip(page, id, value, text) {
 	const { state, facts, dimensions } = page, dimension = dimensions.get(id), key = dimension.at.get(value);
 	const owners = id.startsWith("level:")
@@ -64,8 +64,8 @@ export function lineTip(page, id, value, text) {
 }
 
 /*
- * Basic blocks of a text: line's number => {share, parts: [{value, share}]} of those that have samples, parts by the main dimension.  source:
- * {lines, of} as the facts have it; id: the lines' dimension; event: which one.  LLVM's labels, and heads of functions, begin blocks.
+ * Basic blocks of a text that have samples: line's number => {share, parts: [{value, share}]}, with parts by the main dimension.  source is
+ * {lines, of} of the facts, and id is the lines' dimension.  LLVM's labels, and heads of functions, begin blocks.
  */
 export function blocksOf(page, source, id, event) {
 	const { state, dimensions } = page, lines = dimensions.get(id), main = dimensions.get(dimensions.main), blocks = new Map();
@@ -91,6 +91,6 @@ export function blocksOf(page, source, id, event) {
 	return blocks;
 }
 
-// "(tablescan 2.4 %, hash join 45.7 %)"
+// A block's parts as a text, such as "(tablescan 2.4 %, hash join 45.7 %)".
 export const blockText = (page, { parts }) => `(${parts.filter(p => p.share >= LEAST).slice(0, 4).map(({ value, share }) =>
 	`${shown(page.dimensions.get(page.dimensions.main).label(value), 40)} ${percent(share)}`).join(", ")})`;

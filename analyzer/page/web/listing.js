@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Lines of text with a share each: as many rows as there are on the screen, whatever the text's length.
+// Lines of text with a share each.  Only the rows on the screen are elements, whatever the text's length.
 import { h, shown } from "./dom.js";
 import { percent } from "./format.js";
 import { heat } from "./colours.js";
 import { tooltip } from "./chart.js";
 
-const ROW = 19, AROUND = 20, MOST_EMPTY = 4; // a listing is as high as its rows, and at least so many
+const ROW = 19, AROUND = 20, MOST_EMPTY = 4; // A listing is as high as its rows, but at least this many.
 
 /*
- * spec: {label, nr, row(i) -> {number, text, arrows?, share, part (of the hottest: for its colour), tag? (a colour), title?, owners? (texts),
- * note?, runs (how often it ran: a text)}, runs: whether rows have that, choose(i, event), hover(i or -1), tip?(i) -> lines of a tooltip}.
- * set(spec) shows another text; marks: a Set of rows that are pointed at.
+ * set(spec) shows a text.  spec has:
+ *   nr (rows), runs (whether rows have theirs)
+ *   row(i), which returns {number, text, arrows?, share, part (of the hottest row, for its colour), tag? (a colour), title?,
+ *   owners? (texts), note?, runs (a text of how often it ran)}
+ *   choose(i, event), hover(i or -1), and tip?(i), which returns lines of a tooltip
+ * Rows that are pointed at are marked.
  */
 export function listing(label) {
 	const all = h("div", { class: "all" }), el = h("div", { class: "listing", tabindex: 0, role: "listbox", "aria-label": label }, all);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page: reads its data, shows a view, draws anew when a filter changes.  Whatever goes wrong becomes a sentence above the plain tables.
+// The page reads its data, shows a view, and draws anew when a filter changes.  An error becomes a sentence above the plain tables.
 import { h, shown } from "./dom.js";
 import { facts } from "./data.js";
 import { Table } from "./table.js";
@@ -54,7 +54,7 @@ async function load() {
 		});
 	}
 	if (!data.length) throw new Error("The page has no data.");
-	if (data.length === 1) data[0].dimensions.nameProcesses(); // (of two traces, lines are one by their names)
+	if (data.length === 1) data[0].dimensions.nameProcesses(); // Lines of two traces are one by their names, so these stay as they are.
 	return { data, judge: data.length > 1 ? await createJudge() : null };
 }
 
@@ -78,7 +78,7 @@ function phaseSelect(state) {
 	};
 }
 
-// Reports are of the phase in which the host runs queries, where it says which that is.
+// Reports are of the phase in which the host runs queries, if the host marks it, and so is the page.
 const hasRuns = state => state.data.every(({ facts }) => facts.marks.name.includes("run"));
 
 function searchBox(state) {
@@ -89,7 +89,7 @@ function searchBox(state) {
 		oninput: () => search(false),
 		onchange: () => search(true)
 	});
-	// while it is typed, and the whole of it: one step to undo
+	// The filter follows what is typed, and the whole text is one step to undo.
 	const search = remember => state.set("search", input.value.trim() ? { text: input.value.trim() } : null, { remember });
 	return { el: input, draw: () => document.activeElement !== input && (input.value = state.filters.search?.text ?? "") };
 }
@@ -197,7 +197,7 @@ function start({ data, judge }) {
 	if (location.hash.length <= 1 && hasRuns(state)) {
 		state.filters.run = { values: [1] };
 		state.apply("run");
-		if (!served && !(state.sums(null).total[0] > 0)) state.set("run", null); // no sample is in it
+		if (!served && !(state.sums(null).total[0] > 0)) state.set("run", null); // The run phase has no sample.
 	}
 	state.done = [];
 	state.onChange(draw);
@@ -212,7 +212,7 @@ function start({ data, judge }) {
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 }
 
-// What a view wants beside its draws (to point at something, say) is drawn once the server has answered.
+// A view may ask for sums outside of its draws, to point at something, say.  It is drawn once the server has answered.
 const later = error => error instanceof Unanswered;
 addEventListener("error", e =>
 	later(e.error) ? e.preventDefault() : complain(`The page failed: ${e.message}. The figures of the whole recording follow.`)

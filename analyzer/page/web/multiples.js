@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same picture for each of the busiest components by itself, on the same axes: who touches what, and in which manner.
+// The busiest components have a picture each, on the same axes, which shows what they touch and how.
 import { chart } from "./chart.js";
 import { drawTime, BOTTOM } from "./activity.js";
 import { pixels } from "./shade.js";
@@ -10,8 +10,8 @@ import { shown } from "./dom.js";
 const MOST = 9, TITLE = 18, HEIGHT = 96, GAP = 12, CELL = 2;
 
 /*
- * points(): {points, extent} as the large picture has them (see raster.js); all(part), known(part): how many samples the part has, and
- * how many of these have an address; colour(part): [r, g, b]; columns: more of the table, whose rows have a part.
+ * points() returns {points, extent} of the large picture (see raster.js).  all(part) and known(part) are the number of the part's
+ * samples, and of those with an address.  colour(part) is [r, g, b].  columns are further ones of the table, whose rows have a part.
  */
 export function multiples(page, { points, all, known, colour, columns: more }) {
 	const { state, dimensions } = page, dimension = dimensions.get(dimensions.main);

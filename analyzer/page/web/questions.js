@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What is asked of a server, and its answers, as words: see analyzer/serve/questions.h.
+// Questions to a server and its answers are encoded as words, as analyzer/serve/questions.h says.
 const MAGIC = 0x31514c54, NO_TIME = 1 << 16, NO_MAP = 0xffffffff, DENSE = 0xffffffff, TIME_END = 2n ** 64n - 1n;
 const SETS = 0, RANGE = 1, SUMS = 0, ROWS = 1, ALL = 0, BY = 1, BINS = 2;
 
 class Writer {
 	constructor() {
 		this.words = [];
-		this.arrays = new Map(); // array => its number
+		this.arrays = new Map(); // the number of each array
 	}
 	put(...words) {
 		this.words.push(...words);
@@ -30,7 +30,7 @@ function putKey(to, names, key) {
 	if (key.bins) {
 		to.put(BINS, column);
 		to.put64(key.from);
-		to.putDouble(1 / (Number(BigInt(key.to) - BigInt(key.from)) / key.bins)); // as table.js has it
+		to.putDouble(1 / (Number(BigInt(key.to) - BigInt(key.from)) / key.bins)); // table.js computes the same.
 		return to.put(key.bins);
 	}
 	return to.put(BY, column, key.map ? to.array(key.map) : NO_MAP, key.nr);
@@ -43,7 +43,8 @@ function putFilter(to, names, { sets, range }) {
 	return to.put64(range.to);
 }
 
-// names: of the columns; filters: [name, {sets} or {range}]; range: of time, or null; list: {a, b, except} or {rows, except}.
+// names are those of the columns, filters are [name, {sets} or {range}], range is that of time, or null, and list has {a, b, except} or
+// {rows, except}.
 export function questions(names, filters, range, list) {
 	const head = new Writer(), body = new Writer();
 	for (const [, filter] of filters) putFilter(body, names, filter);
@@ -73,7 +74,8 @@ export function questions(names, filters, range, list) {
 
 const up = at => Math.ceil(at / 8) * 8;
 
-// Of each question: three numbers per cell, as table.js's sums() has them; of rows: 0 for each that passes, else 1.
+// The answer to a question has three numbers for each cell, as sums() of table.js.  That to a question for rows has 0 for each row that
+// passes, else 1.
 export function answers(reply, list) {
 	let at = 0;
 	return list.map(({ rows }) => {

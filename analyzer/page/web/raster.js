@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Samples as cells of a grid over time and addresses: how many are in each, and which part most of them belong to.
+// Samples are counted in the cells of a grid over time and addresses.  Each cell has their number, and the
+// part that most of them belong to.
 
-// Points in columns: {nr, time, at, share, part}, nr of them in each; room for more at first.
+// Points are columns: {nr, time, at, share, part}.  A column has nr numbers, and may have room for more.
 export class Points {
 	constructor(room) {
 		Object.assign(this, { nr: 0, room: 0 });
@@ -23,9 +24,10 @@ export class Points {
 }
 
 /*
- * points: at are offsets; extent: {from, to} of time, {low, bytes} of offsets; size(nr): [width, height], by how many of them are in it.  Cell
- * x * height + y is the one at y from below.
- * part: the one with the majority in its cell, if one has it.  (R. S. Boyer and J. S. Moore, MJRTY: A Fast Majority Vote Algorithm, 1981)
+ * The points' `at` are offsets.  The extent is {from, to} of time and {low, bytes} of offsets.  size(nr) returns [width, height] of the
+ * grid for nr points in it.  Cell x * height + y is the one at y from below.
+ * A cell's part is the one with the majority in it, if one has that.  (R. S. Boyer and J. S. Moore, MJRTY: A Fast Majority Vote
+ * Algorithm, 1981)
  */
 export function rasterize({ nr, time, at, share, part: partOf }, { from, to, low, bytes }, size) {
 	let inside = 0, samples = 0, cells = 0;
@@ -50,7 +52,7 @@ export function rasterize({ nr, time, at, share, part: partOf }, { from, to, low
 	return { counts, part, samples, cells, width, height };
 }
 
-// The same of each part by itself, at most so many: [{part, counts, samples, width, height}], the ones with most samples first.
+// Grids of at most so many parts by themselves: [{part, counts, samples, width, height}], those with the most samples first.
 export function rasterizeParts({ nr, time, at, share, part }, { from, to, low, bytes }, width, height, most, nrParts) {
 	const perX = width / (to - from);
 	const perY = height / bytes;

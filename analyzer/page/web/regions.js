@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Memory that samples touched, as regions: what the host named, and of the rest runs of addresses no further apart than 64 MiB.  Addresses
-// are
-// pairs of 32-bit halves (low, high), as they lie in a column of 64-bit numbers.
-const RUN_BITS = 20; // of an address that tell runs apart
-const GAP = 64; // runs of 1 MiB
+// Memory that samples touched, as regions.  A region is memory that the host named, or a run of other addresses that are no further apart
+// than 64 MiB.  Addresses are pairs of 32-bit halves (low, high), as in a column of 64-bit numbers.
+const RUN_BITS = 20; // low bits of an address that do not tell runs apart
+const GAP = 64; // MiB between two runs
 const PAGE = 4096;
 const HALF = 4294967296;
 
@@ -12,7 +11,7 @@ const offset = (low, high, base) => (high - base.high) * HALF + (low - base.low)
 export const hex = address => `0x${address.toString(16)}`;
 
 function findRuns(halves, nr, memory, named) {
-	const runs = new Map(), list = []; // which memory => megabyte => samples
+	const runs = new Map(), list = []; // samples by megabyte, for each named memory
 	for (let i = 0; i < nr; i++) {
 		const low = halves[2 * i], high = halves[2 * i + 1];
 		if (!low && !high) continue;
@@ -34,9 +33,10 @@ function findRuns(halves, nr, memory, named) {
 }
 
 /*
- * halves: Uint32Array of 2 * nr; memory(i): number of the named memory that row i touched (0: none); named: [{name, kind} or null].
- * Returns the regions, the busiest first, and the rows with an address: their numbers, the region of each, its offset in it, and the page
- * (dense numbers).
+ * halves is a Uint32Array of 2 * nr numbers.  memory(i) is the number of the named memory that row i touched (0: none), and named is a
+ * list of {name, kind} or null.
+ * Returns the regions, the busiest first, and the rows with an address: their numbers, and the region, the offset in it and the page
+ * (numbers without gaps) of each.
  */
 export function regions(halves, nr, memory, named) {
 	const list = findRuns(halves, nr, memory, named), nrRows = list.reduce((sum, r) => sum + r.samples, 0);

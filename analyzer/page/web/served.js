@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The sample table of a server (`tailor serve`), in place of the one in table.js.  A draw that wants sums which the server has not been asked
-// for is given up (Unanswered is thrown); the sums are fetched, with those that the view's last draw had, and the page draws anew.
+// The sample table of a server (`tailor serve`), in place of the one in table.js.  A draw that wants sums which the server has not been
+// asked for is given up by throwing Unanswered.  The sums are fetched, with those that the view's last draw had, and the page draws anew.
 import { get, post } from "./server.js";
 import { questions, answers } from "./questions.js";
 
-const BITS = 16, KEPT = 4; // rounds for which an answer is kept that no draw had a use for
+const BITS = 16, KEPT = 4; // An answer that no draw uses is kept for this many rounds.
 
 export class Unanswered extends Error {
 	constructor() {
@@ -19,12 +19,12 @@ export class ServedTable {
 
 	constructor(trace, facts) {
 		Object.assign(this, { trace, facts, rows: facts.rows, columns: facts.columns, names: Object.keys(facts.columns) });
-		this.filters = new Map(); // name => what it lets pass
-		this.range = null; // of time
+		this.filters = new Map(); // the sets or the range of each filter, by name
+		this.range = null; // the range of time
 		this.loaded = new Map();
-		this.known = new Map(); // answers, by their questions
+		this.known = new Map(); // answers by their questions
 		this.wanted = new Map();
-		this.lists = new Map(); // view => what its last draw asked for
+		this.lists = new Map(); // the questions of each view's last draw
 		this.asked = [];
 		this.round = 0;
 		this.busy = null;
@@ -44,7 +44,7 @@ export class ServedTable {
 		return about;
 	}
 
-	async need() {} // the server has it
+	async need() {} // The server has all columns.
 
 	numbers(name) {
 		return this.loaded.get(name) ?? null;
@@ -55,7 +55,7 @@ export class ServedTable {
 	set(filter, what) {
 		if (!this.filters.has(filter) && this.filters.size === BITS)
 			throw new Error(`At most ${BITS} filters can be in force at once.`);
-		this.filters = new Map(this.filters).set(filter, what); // questions keep those that they were asked under
+		this.filters = new Map(this.filters).set(filter, what); // Questions keep the filters that they were asked under.
 	}
 	filterTime(from, to) {
 		this.range = [from, to];
@@ -77,7 +77,7 @@ export class ServedTable {
 
 	// --------------------------------------------------------------------------------------------------------- sums
 
-	// A number for what is in an array: maps are made anew for each draw.
+	// The number of an array's content.  Maps are made anew for each draw.
 	idOf(array) {
 		if (this.same.has(array)) return this.same.get(array);
 		let hash = array.length | 0;
@@ -131,7 +131,7 @@ export class ServedTable {
 
 	// -------------------------------------------------------------------------------------------------------- draws
 
-	// A draw of a view begins: what earlier ones wanted is wanted no more.
+	// Begins a draw of a view.  The sums that earlier draws wanted are no longer wanted.
 	begin(view) {
 		this.view = view;
 		this.asked = [];
@@ -141,7 +141,7 @@ export class ServedTable {
 		this.lists.set(this.view, [...this.asked]);
 	}
 
-	// One request at a time; what is wanted when it is answered goes with the next one.
+	// Sends one request at a time.  The next one asks for everything that is wanted when the answer arrives.
 	ask() {
 		this.busy ??= Promise.resolve().then(() => this.fetch()).finally(() => {
 			this.busy = null;
@@ -166,7 +166,7 @@ export class ServedTable {
 	}
 }
 
-// What fn returns, as soon as the server has answered all that it asks; of tables: those of the page.
+// Returns fn's result as soon as the server has answered everything that it asks for.  tables are those of the page.
 export async function answered(tables, fn) {
 	for (;;) {
 		try {

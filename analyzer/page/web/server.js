@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The server of a page that `tailor serve` shows: it has the data, and the page asks it for them.
-export const served = Number(document.querySelector('meta[name="tailor-server"]')?.content ?? 0); // of how many traces
+// A page of `tailor serve` asks its server for the data.
+export const served = Number(document.querySelector('meta[name="tailor-server"]')?.content ?? 0); // number of traces
 
-// A request may meet the end of a connection that was idle for long: then another one has its own.
+// A request may meet the end of a connection that was idle for long.  It is repeated on another connection.
 async function reply(path, options, more = 1) {
 	let answer;
 	try {
@@ -17,7 +17,7 @@ async function reply(path, options, more = 1) {
 
 export const get = path => reply(path);
 export const post = (path, body) => reply(path, { method: "POST", body, headers: { "Content-Type": "application/octet-stream" } });
-// The facts of a trace; null: the page has no such one.
+// Returns the facts of a trace, or null if the page has no such trace.
 export async function servedFacts(trace) {
 	return trace < served ? JSON.parse(new TextDecoder().decode(await get(`facts/${trace}`))) : null;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Many points as a picture: counts per pixel become shades by their rank among all counts, so that single points and the densest places are
- * told apart whatever lies between them (histogram equalization, as datashader does).
+ * Shades of a picture of many points.  Counts per pixel become shades by their rank among all counts, so that single points and the densest
+ * places can be told apart whatever lies between them (histogram equalization, as in datashader).
  */
 
-const SMALL = 256; // counts that most cells have
+const SMALL = 256; // Most cells have counts below this, which are counted in an array.
 
-// The shade of each count, from 0 (exclusive) to 1; shades[0] is 0.
+// Returns the shade of each count that is more than 0, which is above 0 and at most 1.
 export function ranks(counts) {
 	const seen = new Map(), small = new Uint32Array(SMALL);
 	let nr = 0;
@@ -27,10 +27,10 @@ export function ranks(counts) {
 	return shades;
 }
 
-// Pixels (RGBA) of colours given per column-major cell: colour_of(cell) => [r, g, b], shade by counts; least: the faintest opacity.
+// Pixels (RGBA) of column-major cells, with colour_of(cell) as [r, g, b] and the shade by counts.  least is the faintest opacity.
 export function pixels(counts, width, height, colour_of, least = 0.35) {
 	const data = new Uint8ClampedArray(4 * width * height), shades = ranks(counts);
-	let count = 0, opacity = 0; // of the cell before, which most are like
+	let count = 0, opacity = 0; // those of the cell before, which most cells are like
 	for (let x = 0, cell = 0; x < width; x++)
 		for (let y = 0; y < height; y++, cell++) {
 			if (!(counts[cell] > 0))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Where the keyboard goes in a picture: places {x, y, w, h}, from one to the nearest in the direction of an arrow key.
-const ASIDE = 4; // what is beside the direction counts as so many times as far
+// The keyboard goes through the places {x, y, w, h} of a picture, from one to the nearest in the direction of an arrow key.
+const ASIDE = 4; // Distance beside the direction counts this many times.
 
 /*
- * The number of the next one; -1: the key is no arrow, or nothing lies there.  ordered: through all of them, one after the other.
- * at: where it is now (-1: nowhere yet).
+ * Returns the number of the next place, or -1 if the key is no arrow, or no place lies there.  If ordered, keys go through all places,
+ * one after the other.  at is the present place (-1: none yet).
  */
 export function next(spots, at, key, ordered = false) {
 	const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];

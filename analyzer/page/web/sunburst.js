@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Two levels as rings: the inner one's parts, and what each of them is made of at the outer one.  Hovering shows a part's hottest lines.
+// Two levels as rings: the inner one has parts, and the outer one shows what each of them is made
+// of.  Hovering shows a part's hottest lines.
 import { h, shown } from "./dom.js";
 import { chart, inLines } from "./chart.js";
 import { count, percent, interval } from "./format.js";
 import { hottestTip } from "./hottest.js";
 
-const LEAST = 0.002; // of the circle: smaller parts are one
+const LEAST = 0.002; // Parts below this share of the circle are one part.
 
-// In two halves: an arc that ends where it begins would be none.
+// A ring's part is drawn in two halves, since an arc that ends where it begins would be none.
 const arc = (x, y, r0, r1, from, to) => {
 	const middle = (from + to) / 2, p = (r, t) => `${(x + r * Math.sin(t)).toFixed(2)},${(y - r * Math.cos(t)).toFixed(2)}`;
 	const along = (r, turn, ends) => ends.map(t => `A${r},${r} 0 0 ${turn} ${p(r, t)}`).join("");
 	return `M${p(r1, from)}${along(r1, 1, [middle, to])}L${p(r0, to)}${along(r0, 0, [middle, from])}Z`;
 };
 
-// ask(a, b): sums by two dimensions instead of the page's; also(): what else the lines of a tooltip are of; except: filters that they leave
-// aside (see hottest.js).
+// ask(a, b) returns sums by two dimensions that are shown instead of the page's.  The lines of a tooltip are also of also(), and leave
+// the filters in `except` aside (see hottest.js).
 export function sunburst(page, { ask = null, also = () => [], except = [] } = {}) {
 	const { state, dimensions, colours, facts } = page, levels = facts.levels.map((_, i) => `level:${i}`);
 	const ids = [...levels, ...(levels.includes(dimensions.main) ? [] : [dimensions.main]), "mode", "method"];
@@ -128,7 +129,7 @@ export function sunburst(page, { ask = null, also = () => [], except = [] } = {}
 		const angle = (Math.atan2(dx, -dy) + 2 * Math.PI) % (2 * Math.PI);
 		return parts.find(p => r >= rings(p.ring)[0] && r < rings(p.ring)[1] && angle >= p.from && angle < p.to);
 	};
-	// Of the part that is pointed at: at the outer ring of what both of its components have.
+	// The hottest lines of a part.  At the outer ring, they are of samples that have both of its components.
 	const hottest = p =>
 		!p.id ? [] : hottestTip(page, [...also(), [chosen(0), p.i], ...(p.ring ? [[chosen(1), p.j]] : [])], total, { except });
 	function tip(x, y) {
@@ -142,7 +143,7 @@ export function sunburst(page, { ask = null, also = () => [], except = [] } = {}
 			...hottest(p)
 		];
 	}
-	// Where the middle of a part is.
+	// The keyboard goes to the middles of parts.
 	const spots = () => parts.map(p => {
 		const [r0, r1] = rings(p.ring), r = (r0 + r1) / 2, t = (p.from + p.to) / 2;
 		return { x: centre[0] + r * Math.sin(t) - 5, y: centre[1] - r * Math.cos(t) - 5, w: 10, h: 10 };

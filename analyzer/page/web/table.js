@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sample table: columns in WebAssembly's memory, filters as a bit per row, sums in one walk.  (analyzer/table/crossfilter.h)
+// The sample table has columns in WebAssembly's memory and a bit for each filter and row, and makes sums in one walk.
+// (analyzer/table/crossfilter.h)
 import wasm from "table.wasm";
 import { block } from "./data.js";
 
@@ -27,7 +28,7 @@ export class Table {
 		return at >>> 0;
 	}
 
-	// Memory for as long as fn runs.
+	// The memory that fn takes is released when it returns.
 	scratch(fn) {
 		const mark = this.calls.memory_mark();
 		try {
@@ -43,7 +44,7 @@ export class Table {
 		return at;
 	}
 
-	// A column of the table, or of the tree of stacks (nr numbers).  Columns that are 0 everywhere have no block.
+	// Reads a column of the table, or of the tree of stacks (nr numbers).  Columns that are 0 everywhere have no block.
 	async load(name, nr = this.rows) {
 		const about = this.facts.columns[name];
 		if (this.columns[name] || !about) return this.columns[name] ?? null;
@@ -60,12 +61,12 @@ export class Table {
 		return this.columns[name] = { data, width: about.width, nr };
 	}
 
-	// A column to sum by, whose numbers nobody else reads.
+	// Reads a column that is only summed by, and whose numbers are not looked at.
 	need(name) {
 		return this.load(name);
 	}
 
-	// The numbers of a column as they lie in memory: valid until the next call of anything here.
+	// A column's numbers in WebAssembly's memory.  Valid until the next call of any method.
 	numbers(name) {
 		const c = this.columns[name];
 		if (!c) return null;
@@ -111,7 +112,7 @@ export class Table {
 		this.bits.delete(filter);
 	}
 
-	// allowed: a byte per number of the column; a row passes if one of at most three sets has its number.
+	// A row passes if one of at most three sets has its number.  A set's `allowed` has a byte for each number of the column.
 	filterSets(filter, sets) {
 		const bit = this.bit(filter);
 		this.scratch(() => {
@@ -142,7 +143,8 @@ export class Table {
 		return this.maps.get(array);
 	}
 
-	// key: {column, map?, nr} or {column, from, to, bins}; null: all rows are one; [outer, inner]: both of these.  once: a map of this call alone.
+	// A key is {column, map?, nr} or {column, from, to, bins}, null (all rows are one), or [outer, inner] of two such.  If once, the
+	// map is of this call alone.
 	key(key) {
 		if (Array.isArray(key)) return this.calls.key_pair(this.key(key[0]), this.key(key[1]));
 		if (!key) return this.calls.key_create(0, 4, 0, 0, 1, 0n, 0, 0);
@@ -163,14 +165,15 @@ export class Table {
 		);
 	}
 
-	// For walks over rows: those in [first, end) with no bit of the mask pass all filters but `except`.  Valid until the next call of anything here.
+	// Walks over rows need this: rows in [first, end) without any bit of the mask pass all filters but `except`.  Valid until the
+	// next call of any method.
 	passing(except = []) {
 		const [first, end] = except.includes("time") ? [0, this.rows] : this.range;
 		const open = except.reduce((bits, f) => bits | (this.bits.get(f) ?? 0), 0);
 		return { fails: new Uint16Array(this.calls.memory.buffer, this.fails, this.rows), mask: ~open & 0xffff, first, end };
 	}
 
-	// Samples, weight and squared weights of the rows that pass all filters but those named: three numbers for each pair of keys.
+	// Samples, weight and squared weights of the rows that pass all filters but those of `except`: three numbers for each pair of keys.
 	sums(a, b, except = []) {
 		const keys = [a, b].flat(), nr = keys.reduce((all, k) => all * (k ? k.bins ?? k.nr : 1), 1);
 		const open = except.reduce((bits, f) => bits | (this.bits.get(f) ?? 0), 0);

@@ -19,13 +19,16 @@ const FORMATS = {
 const FIRST_ROWS = 100, NARROW = 700;
 
 /*
- * columns: [{key, title, type: "text" | "share" | "points" | "count" | "duration" | "short" | "bytes" | "number", value(row), bar?: true, colour?(row),
- * narrow?: true of a text that is short}]
- * rows: any; click(row, event): what choosing a row does; changed(): it has another formula; formulas: [[formula, meaning]] that it offers before the usual ones; sort: key of the column that it is sorted by at first, largest first.
+ * A table's spec has:
+ *   columns: [{key, title, type: "text" | "share" | "points" | "count" | "duration" | "short" | "bytes" | "number", value(row), bar?: true,
+ *   colour?(row), narrow?: true (a text that is short)}]
+ *   rows, of any kind, and click(row, event), which choosing a row calls
+ *   sort, the key of the column that it is sorted by at first, the largest first
+ *   formulas, [[formula, meaning]] that it offers before the usual ones, and changed(), which another formula calls
  */
-const kept = new Map(); // of tables by name: how they were sorted and coloured, and their formulas
+const kept = new Map(); // how tables were sorted and coloured, and their formulas, by name
 
-// The formula that a table has, as a function of its rows; null: none, or none of these columns.
+// A table's formula as a function of its rows, or null if it has none, or none of these columns.
 export function formulaOf(name, columns) {
 	const text = kept.get(name)?.formula;
 	try {
@@ -53,7 +56,7 @@ export function tablebox({
 	try {
 		if (was.formula) addFormula(was.formula);
 	} catch {
-		was.formula = ""; // this table has other columns now
+		was.formula = ""; // The table has other columns now.
 	}
 	const find = key => columns.find(c => c.key === key);
 	let by = find(was.by ?? sort) ?? null;
@@ -137,7 +140,7 @@ export function tablebox({
 	function addFormula(text) {
 		columns.push({ key: "formula", title: text, type: "number", value: formula(text, given) });
 	}
-	// On narrow screens what a row is of comes first: the rest scrolls beside it.
+	// On narrow screens the texts of a row come first, and the numbers scroll beside them.
 	const inOrder = () => {
 		const main = find("name") ?? columns.findLast(c => c.type === "text" && !c.narrow);
 		const numbers = columns.filter(c => c.key !== "formula");
@@ -199,7 +202,7 @@ export function tablebox({
 	}
 	function fill() {
 		Object.assign(was, {
-			by: by?.key === sort ? undefined : by?.key, // (a table may get another order of its own)
+			by: by?.key === sort ? undefined : by?.key, // A table without a choice may get another order of its own.
 			down,
 			coloured: coloured?.key
 		});
@@ -234,6 +237,6 @@ export function tablebox({
 		more.textContent = `Show all ${count(list.length)} rows`;
 	}
 	fill();
-	el.table = { name, columns, rows }; // for tests
+	el.table = { name, columns, rows }; // Tests read it.
 	return { el, fill };
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Texts of a page: those that hosts registered, whole, and those of source files, around hot lines; and which lines instructions are of.
+// The texts of a page are those that hosts registered, which are whole, and those of source files around hot
+// lines.  Instructions are of their lines.
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
 
-// Is a line of that file (as line tables name it) in this text?  Hosts name their texts without folders, or with others.
+// Returns whether lines of that file (as line tables name it) are in this text.  Hosts name their texts without folders, or with others.
 export const isOf = (source, file) => !!source && !!file && (source.file ? source.name === file : base(source.name) === base(file));
 
-// The line of row i; 0: lines are left out there.  (Older pages have whole texts only.)
+// The line of row i, or 0 where lines are left out.  (Older pages have whole texts only.)
 export const lineOf = (source, i) => source.number ? source.number[i] : i + 1;
 
 const rows = new WeakMap();
 
-// The row of a line; -1: it is not there.
+// The row of a line, or -1 if the text lacks it.
 export function rowOf(source, line) {
 	if (!source.number) return line >= 1 && line <= source.lines.length ? line - 1 : -1;
 	if (!rows.has(source)) rows.set(source, new Map(source.number.map((n, i) => [n, i])));
@@ -18,8 +19,8 @@ export function rowOf(source, line) {
 }
 
 /*
- * Functions of a language that lead (facts.lead_level) have lines of its own, which are components: of Python, say, whose time is the
- * interpreter's.  These are the lines of its files then, instead of those of the code that was sampled.
+ * If the functions of a language lead (facts.lead_level), its lines are components, such as those of Python, whose time is the
+ * interpreter's.  These components become the lines of its files, instead of lines of the code that was sampled.
  */
 export function useLanguageLines({ lead_level: lead = -1, levels, components, sources }) {
 	const level = lead < 0 ? -1 : levels.findIndex(l => l.name === "line"), known = new Map();
@@ -33,10 +34,10 @@ export function useLanguageLines({ lead_level: lead = -1, levels, components, so
 	}
 }
 
-// The file of a listing's instruction, or null.  (Older pages have one a function.)
+// The file of a listing's instruction, or null.  (Older pages have one file for each function.)
 export const fileOfStep = (listing, i) => listing.files ? listing.files[listing.of[i]] ?? null : listing.file;
 
-// Is a place in the function of a listing?  code: facts.code.
+// Returns whether a place is in the function of a listing.  code is facts.code.
 export function isIn(listing, place, code) {
 	const same = listing.image ? code.file?.[place.code - 1] === listing.image : place.code === listing.code;
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Samples that have a function, line, image or component anywhere on their call stack, as `total` of `report` has them (totals_make() in
-// analyzer/query/calltree.c): what is its own, and what it called.
-const CUT = 8; // a flag of nodes: callers are unknown from there on
+// Totals count samples that have a function, line, image or component anywhere on their call stack, as `total` of `report` (totals_make()
+// in analyzer/query/calltree.c): its own samples, and those of its callees.
+const CUT = 8; // a node's flag: its callers are unknown
 const CELLS_MAX = 4e6;
 
-// A component of any level as one of that level, by the first of its links that lead there.
+// Returns a function from a component of any level to one of that level, by the first of its links that lead there.
 export function climb(facts, level) {
 	const { level: levels, links = {} } = facts.components, known = new Map();
 	return function at(component) {
 		if (!component) return 0;
 		if (levels[component] === level) return component;
 		if (!known.has(component)) {
-			known.set(component, 0); // links that lead in a circle
+			known.set(component, 0); // The answer for now ends a circle of links.
 			known.set(component, (links[component] ?? []).map(at).find(Boolean) ?? 0);
 		}
 		return known.get(component);
@@ -23,7 +23,7 @@ const isLevel = id => id.startsWith("level:");
 export class Totals {
 	constructor(page) {
 		this.page = page;
-		this.on = new Map(); // by dimension: see onNodes()
+		this.on = new Map(); // results of onNodes() by dimension
 	}
 
 	possible(id) {
@@ -34,7 +34,7 @@ export class Totals {
 		);
 	}
 
-	// Stacks are read when they are needed first; then the page draws anew.
+	// Stacks are read when they are needed first.  The page draws anew after that.
 	load() {
 		this.loading ??= this.read();
 	}
@@ -47,7 +47,7 @@ export class Totals {
 			nodes[field] = table.numbers(`node-${field}`)?.slice() ?? new Uint8Array(facts.nodes);
 		}
 		this.nodes = nodes;
-		const cut = nodes.flags; // (a stack that is cut at once has no frame)
+		const cut = nodes.flags; // A stack that is cut at once has no frame.
 		this.none = {
 			column: "stack",
 			map: Uint32Array.from({ length: facts.nodes }, (_, n) => (n && !(cut[n] & CUT) ? 1 : 0)),
@@ -58,7 +58,7 @@ export class Totals {
 		state.changed(false);
 	}
 
-	// {value: of each node its function (line, ...), or 0; first: the same, where no node around it has that value, too}
+	// Returns {value: each node's function (line, ...), or 0; first: the same, but 0 where a node around it has that value as well}.
 	onNodes(id) {
 		if (!this.on.has(id)) {
 			const { facts } = this.page;
@@ -72,13 +72,13 @@ export class Totals {
 		return this.on.get(id);
 	}
 
-	// Is the value of that node, or of one around it?
+	// Returns whether that node, or one around it, has the value.
 	has(value, node, v) {
 		while (node && value[node] !== v) node = this.nodes.caller[node];
 		return Boolean(node);
 	}
 
-	// The share of what a table of totals shows, under all filters but those, whose call stacks were truncated: totals of outer callers lack it
+	// The share of samples with truncated call stacks, under all filters but those of `except`.  Totals of outer callers lack them
 	// (totals_truncated_share() in analyzer/query/calltree.c).
 	truncated(except) {
 		if (!this.nodes) return 0;
@@ -98,7 +98,8 @@ export class Totals {
 		return part / (sums.totalMeasure || 1);
 	}
 
-	// Under all filters but those: of each value of the dimension, {samples, weight}; null: not read yet.
+	// Totals of each value of a dimension, {samples, weight}, under all filters but those of `except`, or
+	// null while stacks are being read.
 	of(id, except) {
 		if (!this.nodes) return null;
 		const { state, dimensions } = this.page;
@@ -114,7 +115,8 @@ export class Totals {
 			if (first[n] && (below[3 * n] > 0 || below[3 * n + 1] > 0)) add(first[n], below[3 * n], below[3 * n + 1]);
 			for (let i = 0; i < 2; i++) below[3 * caller[n] + i] += below[3 * n + i];
 		}
-		// what a sample is of itself, and its stack does not say: of components by a tag, of the others where there is no stack
+		// The values that samples have and their stacks do not say: components by a tag, and other
+		// values of samples without a stack.
 		const own = isLevel(id) ? state.sums("stack", id, except) : state.sums(this.none, id, except);
 		const nr = isLevel(id) ? caller.length : 1;
 		for (let n = 0; n < nr; n++)

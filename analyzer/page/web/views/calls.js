@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which procedures ran how often, and each call site with the procedures that were called there: what the host's counters say.
+// Executions of procedures, and call sites with the procedures that were called there, from the host's counters.
 import { h, name, shown } from "../dom.js";
 import { tablebox } from "../tablebox.js";
 import { listing } from "../listing.js";
@@ -13,7 +13,7 @@ const DIALS = 12, CONTRADICTIONS = 5;
 let page, procedureBox, siteTitle, siteBox, allButton, intoBox, madeBox, graph, dialCard, dialBox, codeCard, code, said, codeNote;
 let counts, times, rows = [], siteRows = { all: [], into: [], made: [] }, where = null, shownCode = null;
 
-const chosen = () => { // (addresses of pages are foreign text)
+const chosen = () => { // The page's address is foreign text, so the number may be of no function.
 	const i = Number(page.state.option("procedure") ?? -1);
 	return counts.functions[i] ? i : -1;
 };
@@ -26,7 +26,7 @@ function walk(i, at = "") {
 	page.state.changed();
 }
 
-// Time of each function's component under the filters; with callees, by the numbers of calls.
+// The time of each function's component under the filters, and that with callees, which numbers of calls divide.
 function timesNow() {
 	const { facts, state, dimensions } = page, of = new Map();
 	let all = 0;
@@ -124,7 +124,7 @@ function siteTables() {
 		);
 		return;
 	}
-	// a caller's row leads to the call site, a callee's row to the procedure
+	// A caller's row leads to the call site, and a callee's row to the procedure.
 	const sites = new Map(sitesOf(siteRows.made).map(s => [s.id, s]));
 	siteBox.replaceChildren(
 		...table(
@@ -159,7 +159,7 @@ function siteTables() {
 
 // ------------------------------------------------------------------------------------------------------------------- dials
 
-// Calls that the counts leave open, or that the reader has assumed: those of the chosen procedure first.
+// The calls that the counts leave open, or that the reader has assumed, with those of the chosen procedure first.
 function openCalls() {
 	const i = chosen(), near = c => (c.caller === i || c.callee === i ? 1 : 0);
 	return counts.calls.filter(c => c.state === "estimated" || counts.assumed.has(c.call))
@@ -213,7 +213,7 @@ function dials() {
 	const list = openCalls(), focus = document.activeElement?.getAttribute?.("aria-label");
 	dialCard.hidden = !list.length;
 	dialBox.replaceChildren(...list.map(dial));
-	// a dial that is being turned stays in the hand
+	// A dial that is being turned keeps the focus.
 	if (focus)
 		[...dialBox.querySelectorAll("input")].find(el => el.getAttribute("aria-label") === focus)?.focus({ preventScroll: true });
 	const said = [...counts.assumed]
@@ -258,7 +258,7 @@ function sentences() {
 
 // -------------------------------------------------------------------------------------------------------------------- code
 
-// The lines of texts that components are, and which function's block that is: made once.
+// The components that are lines of texts, and their functions' blocks.  This is made once.
 function whereLines() {
 	const { facts } = page, of = new Map(), blocks = new Map();
 	facts.sources.forEach((source, s) => source.level >= 0 && source.of.forEach((c, line) => c && of.set(c, { source, s, line })));
@@ -274,7 +274,7 @@ function linesOf(i, block) {
 	return blocks.flatMap(b => counts.blocks(i, b)).map(c => where.of.get(c)).filter(Boolean);
 }
 
-// The listing of the machine code of a function, or -1.
+// Returns the number of the listing with a function's machine code, or -1.
 function machineOf(i) {
 	const { facts } = page, { named } = page.data[0].flow, { component } = counts.functions[i];
 	return component

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the cycles went: blocks of functions with their executions, best and actual cases, and the causes of stalls within bounds.
+// The view of where the cycles went has blocks of functions with their executions, best and actual cases, and the
+// causes of stalls within bounds.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
 import { tablebox } from "../tablebox.js";
@@ -37,7 +38,7 @@ function choose(i, block = -1) {
 	page.state.changed();
 }
 
-// The rows of DCPI's summary: what is certain, then causes, the likeliest first.  (J. Anderson et al., SOSP 1997, figure 4)
+// The rows of DCPI's summary: the certain ones, then causes, the likeliest first.  (J. Anderson et al., SOSP 1997, figure 4)
 function summary() {
 	const { all, kernel } = judged, list = [], known = sum.cycles, user = all - kernel;
 	const add = (key, name, low, high, by) => list.push({ key, name, low: low / all, high: high / all, by });
@@ -212,7 +213,7 @@ function blockTable() {
 	};
 }
 
-// A block's box: where it is, its heat, why.
+// The lines of a block's box: its offset, its heat, and the causes.
 function linesOf(b, w) {
 	const x = blockRows[b];
 	const share = percent(x.measure / (judged.measured || 1));
@@ -326,7 +327,7 @@ function sentences() {
 	return list;
 }
 
-// The operator that all views are of, or all.
+// Chooses the operator that all views are of, or all operators.
 function operatorSelect() {
 	const { state, dimensions } = page, id = dimensions.main, dimension = dimensions.get(id), sums = state.sums(id, null, [id]);
 	const keys = sums.order().slice(0, 100), value = state.filters[id]?.values.length === 1 ? String(state.filters[id].values[0]) : "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The text that code was generated from and the machine code stand side by side, with heat by any event.  Pointing at a line shows what it
-// became.
+// The text that code was generated from and the machine code stand side by side, with heat by any event.  Pointing
+// at a line shows what it became.
 import { h, shown } from "../dom.js";
 import { percent } from "../format.js";
 import { listing } from "../listing.js";
@@ -10,24 +10,25 @@ import { fileOfStep, isIn, isOf, lineOf, rowOf } from "../texts.js";
 import { skid } from "../causes.js";
 import { countColumns, countsOf, marked, perTitle } from "../counts.js";
 
-const LEAST = 0.005, MUCH = 0.05; // of the samples: what less has is not worth a pane; what has more should not lack its text
+// A text with a smaller share of the samples is not worth a pane, and code with a larger one should not lack its text.
+const LEAST = 0.005, MUCH = 0.05;
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
 let page, panes = [], heatSelect, heat, hottestBox, missing, rows = [], hottestLines;
 
 // ---------------------------------------------------------------------------------------------------------------- sums
 
-const COUNTS = ["executions", "per_execution"]; // what lines can be coloured by beside events, where the host counts
+const COUNTS = ["executions", "per_execution"]; // Lines are coloured by these as well as by events, where the host counts.
 const heatBy = () => page.state.option("heat") ?? "";
 const heatEvent = () => Number((COUNTS.includes(heatBy()) ? null : page.state.option("heat")) ?? page.state.filters.event?.values[0] ?? 0);
 
-// What a line's colour is of: its executions, its cost an execution, or its cost.
+// The number behind a line's colour: its executions, its cost an execution, or its cost.
 function heatOf(ran, measure, weight) {
 	if (heatBy() === "executions") return ran ?? 0;
 	return heatBy() === "per_execution" ? (ran > 0 ? weight / ran : 0) : measure;
 }
 const lineId = source => source.level >= 0 ? `level:${source.level}` : "line";
 
-// Of a dimension's values under all filters but its own: [measure, samples], and the total.
+// Sums of a dimension's values under all filters but its own: of(value) is [measure, samples, ...], and total is that of all.
 function sumsBy(id, except = [id]) {
 	const { state } = page, sums = state.sums("event", id, ["event", ...except]), e = heatEvent(), dimension = page.dimensions.get(id);
 	let total = 0;
@@ -38,7 +39,7 @@ function sumsBy(id, except = [id]) {
 	} };
 }
 
-// The component of the plan that a line's component leads to: by its links upwards.
+// Returns the plan's component that a line's component leads to by its links upwards.
 const owners = new Map();
 function owner(component) {
 	if (owners.has(component)) return owners.get(component);
@@ -60,13 +61,13 @@ function sourcePane(nr) {
 	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, nr ? "Source" : "Text"), select), note, list.el);
 	let source, before, blocks = new Map(), levels = [], share = 0;
 
-	// Of each line, its components of the levels above, in columns.
+	// A line's components of the levels above, in columns.
 	const owners = value => levels.map(level => ownersText(page, ownersOf(page, value).find(([l]) => l === level)?.[1] ?? []));
 
-	// Without the comment behind a label: what the block costs stands there.
+	// A label's line is shown without its comment, whose place the block's cost takes.
 	const textOf = i => blocks.has(i) ? source.lines[i].replace(/:\s+;.*$/, ":") : source.lines[i].replaceAll("\t", "    ");
 
-	// the second pane has what the first has not: IR beside a script, a source file beside IR
+	// The second pane has another level than the first: IR beside a script, or a source file beside IR.
 	const other = () => nr ? order.find(i => facts.sources[i].level !== panes[0].source.level) ?? order[nr] : order[0];
 	const chosen = () => facts.sources[Number(state.option(option) ?? -1)] ?? facts.sources[other()] ?? facts.sources[0];
 	function compute(s) {
@@ -155,7 +156,7 @@ function sourcePane(nr) {
 		);
 		before = source;
 	}
-	// a file that hardly any sample is in, and that nobody chose
+	// A file is idle if hardly any sample is in it, and the reader did not choose it.
 	const idle = () => Boolean(source.file) && state.option(option) === undefined && share < LEAST;
 	return {
 		el,
@@ -182,10 +183,10 @@ function machinePane() {
 	const note = h("p", { class: "note" });
 	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, "Machine code"), select), note, list.el);
 	const places = facts.places.ip.map((ip, place) => ({ ip, place, code: facts.places.code[place] })).filter(p => p.ip);
-	const steps = new Map(); // listing -> [[place, row]]
+	const steps = new Map(); // [[place, row]] of each listing
 	let shownListing, before;
 
-	// The rows that places are in.
+	// Places and their rows in a listing.
 	function rowsOf(l) {
 		if (!steps.has(l)) {
 			steps.set(l, places.filter(p => isIn(l, p, facts.code)).map(p => {
@@ -271,12 +272,12 @@ function machinePane() {
 	} };
 }
 
-// What the pointer is at, in the other panes.
+// Marks the lines that the pointer is at in the other panes.
 function point(at) {
 	for (const p of panes) p.mark(at);
 }
 
-// A text beside machine code that says nothing gives its place away.
+// An idle text leaves its place to the machine code beside it.
 function arrange() {
 	if (panes.length) panes[0].el.hidden = panes.length === 2 && panes[0].kind === "text" && panes[0].idle();
 	const seen = panes.filter(p => !p.el.hidden);
@@ -300,7 +301,7 @@ function hottest() {
 				});
 		});
 	}
-	if (!list.length || facts.sources.every(s => s.file)) { // without a text: lines and functions by name
+	if (!list.length || facts.sources.every(s => s.file)) { // Without a text, lines and functions are shown by name.
 		const id = facts.lines.file.length > 1 ? "line" : "function", sums = sumsBy(id), dimension = dimensions.get(id);
 		const told = new Set(facts.sources.flatMap(s => s.of.map((v, i) => (v ? `${base(s.name)}:${lineOf(s, i)}` : ""))));
 		for (const v of dimension.values) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two traces: what changed, with the interval in which each difference is; lanes and plans of both.
+// The view of two traces has changes with the intervals that their differences are in, and lanes and plans of both traces.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
 import { changes, inSecond } from "../changes.js";
@@ -19,7 +19,7 @@ const unit = () => page.facts.events[page.state.filters.event?.values[0] ?? 0]?.
 const base = path => shown(path.slice(path.lastIndexOf("/") + 1), 40);
 const signed = (v, digits = 1) => (v === Infinity ? "only in the second" : v === -1 ? "only in the first" : !Number.isFinite(v) ? "–" :
 	`${v > 0 ? "+" : v < 0 ? "−" : "±"}${percent(Math.abs(v), digits)}`);
-const brief = (v, digits) => (v === Infinity ? "new" : v === -1 ? "gone" : signed(v, digits)); // where there is no room for more
+const brief = (v, digits) => (v === Infinity ? "new" : v === -1 ? "gone" : signed(v, digits)); // the short form, for narrow places
 const verdict = r => (r.certain ? "yes" : r.tested ? "no" : "too small");
 const choices = () => [...page.facts.levels.map((_, i) => `level:${i}`), "function", "line",
 	"image"].filter(id => inSecond(sides, id));
@@ -31,26 +31,26 @@ function compare() {
 	({ sides: both, rows } = changes(page, chosen()));
 }
 
-// "159 ms" and "160 ms" as "159 → 160 ms".
+// Joins "159 ms" and "160 ms" to "159 → 160 ms".
 function pair(a, b) {
 	const [number, unit] = a.split(" ");
 	return unit && b.endsWith(` ${unit}`) ? `${number} → ${b}` : `${a} → ${b}`;
 }
 
-// What a dimension has a colour for: of a level all components, also those without samples.
+// The values of a dimension that have a colour.  Components of a level have one also without samples.
 function valuesOf({ dimensions, facts }, id) {
 	if (!id?.startsWith("level:")) return dimensions.get(id)?.values ?? [];
 	return [0, ...[...facts.components.level.keys()].filter(c => c && facts.components.level[c] === Number(id.slice(6)))];
 }
 
-// Colours of the first trace, by name; what only the second has gets those that follow.
+// Colours go by names and are those of the first trace.  Names of the second trace alone get the colours that follow.
 function colourAs(id, label) {
 	const { dimensions, colours } = page, first = dimensions.get(id), other = sides[1].dimensions.get(inSecond(sides, id));
 	if (!named.has(id)) {
 		const of = new Map([...valuesOf(page, id), ...first.values].map(v => [String(first.label(v)), v]));
 		let next = first.values.filter(v => v).length;
 		for (const v of valuesOf(sides[1], inSecond(sides, id))) {
-			while (first.at.get(next) !== undefined) next += PALETTE; // a number that is none of the first trace's
+			while (first.at.get(next) !== undefined) next += PALETTE; // The number is none of the first trace.
 			if (!of.has(String(other.label(v)))) of.set(String(other.label(v)), next++);
 		}
 		named.set(id, of);
@@ -58,10 +58,10 @@ function colourAs(id, label) {
 	return colours.of(id, named.get(id).get(label) ?? 0);
 }
 
-// Of several lines of one name, what tells them apart.
+// A row's title.  Rows of one name have the detail that tells them apart.
 const titleOf = r => (r.detail && rows.some(o => o !== r && o.name === r.name) ? `${r.name} (${r.detail})` : r.name);
 
-// How far the end of a row's bar, its growth as a part of the first trace's total, may be off: by the margin of its change.
+// A row's bar ends at its growth as a part of the first trace's total.  The margin of its change is the error of that end.
 const half = r => (Number.isFinite(r.change) && r.change && Number.isFinite(r.margin) ? Math.abs(r.growth / r.change) * r.margin : 0);
 
 function drawBars(pen, w) {
@@ -71,7 +71,8 @@ function drawBars(pen, w) {
 	const right = narrow ? 66 : 150;
 	const middle = left + (w - left - right) / 2;
 	const room = (w - left - right) / 2 - 8;
-	const most = Math.max(1e-12, ...list.map(r => Math.abs(r.growth) + (r.certain ? half(r) : 0))); // (small lines have wide margins)
+	// Small lines have wide margins, so those of uncertain changes do not count.
+	const most = Math.max(1e-12, ...list.map(r => Math.abs(r.growth) + (r.certain ? half(r) : 0)));
 	const x = v => middle + Math.max(-1, Math.min(1, v / most)) * room;
 	pen.line(middle, 0, middle, list.length * ROW, pen.theme.quiet);
 	list.forEach((r, i) => {
@@ -113,7 +114,7 @@ function drawMirror(pen, w) {
 	bins = Math.max(10, Math.min(400, Math.floor(w / 3)));
 	parts = [0, 1].map(trace => partsOf(page, trace));
 	for (const part of parts.flat()) if (part.value !== null) part.colour = () =>
-		colourAs(page.dimensions.main, String(part.label)); // named alike: coloured alike
+		colourAs(page.dimensions.main, String(part.label)); // Parts of equal names have equal colours.
 	lanes = parts.map((list, trace) => {
 		const cube = page.state.sums(partKey(page, list, trace), { column: "time", from: 0, to: end, bins }, ["time"], trace);
 		return stack(list, bins, (p, b) => cube.measure(p, b));
@@ -130,7 +131,7 @@ function drawMirror(pen, w) {
 	drawTime(pen, { x: 0, y: LEGEND + LANE, width: w, end });
 }
 
-// Where both hosts count: how often each line ran, for formulas of growth ("executions_b - 2 * executions_a").
+// Columns of executions, where both hosts count, for formulas of growth such as "executions_b - 2 * executions_a".
 function executionColumns() {
 	const counts = [0, 1].map(trace => countsOf(page, trace));
 	if (!counts.every(c => c?.nrKnown)) return [];
@@ -148,7 +149,7 @@ function executionColumns() {
 		: [];
 }
 
-// Executions beyond those that more work explains, where the commands differ in one number alone: `queens 5`, `queens 6`.
+// Formulas of executions beyond those that more work explains, where commands differ in one number alone, as `queens 5` and `queens 6`.
 function growthFormulas() {
 	const [first, second] = page.data.map(d => d.facts.command.split(/\s+/));
 	const apart = first.map((word, i) => [word, second[i]]).filter(([a, b]) => a !== b);
@@ -178,7 +179,7 @@ const COLUMNS = () => [
 		: [])
 ];
 
-// What changed of an operator, as short as a box of the plan is wide.
+// An operator's change as a text that is as short as a box of the plan is wide.
 const beside = trace => (component, narrow) => {
 	const r = inPlan[trace].get(component);
 	const sign = () => (!r.certain ? "≈" : r.growth > 0 ? "▲" : "▼");
@@ -190,7 +191,8 @@ function comparePlans() {
 	inPlan = [0, 1].map(s => new Map(list.filter(r => r.values[s] !== undefined).map(r => [r.values[s], r])));
 }
 
-// planChart() of one of the traces: in colours that go by name, as those of the other do; of the second a page in which that one is the first.
+// planChart() takes a page of one trace.  Colours go by names, so that both plans have the same ones.  The second trace gets a page whose
+// first trace it is.
 const coloured = side => ({ of: (id, v) => colourAs(page.dimensions.main, String(side.dimensions.get(id)?.label(v))) });
 const first = () => ({ ...page, colours: coloured(sides[0]) });
 function second() {

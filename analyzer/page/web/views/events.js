@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two events beside each other: over time, one upwards and one downwards, and per component.
+// Two events are shown beside each other: over time, one upwards and one downwards, and for each component.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
 import { brush } from "../brush.js";
@@ -27,13 +27,13 @@ function choose() {
 	pair = [a, option("eventB", with_.find(i => i !== a) ?? list.find(i => i !== a) ?? a)];
 }
 
-// Sums of both events alone: they take the place of the event that other views show.
+// A key for sums by both events alone, which take the place of the event that other views show.
 const both = once => ({ column: "event", map: Uint32Array.from({ length: page.facts.events.length },
 	(_, e) => (pair[0] === e ? 0 : pair[1] === e ? 1 : 2)), nr: 2, once });
 
 const relative = () => page.state.option("mirror") === "relative";
 
-// Plan and rings are of the event above, whichever event other views show.
+// Plan and rings are of the upper event, whichever event other views show.
 const above = () => [["event", page.dimensions.get("event").at.get(pair[0])]];
 function ask(a, b, except = []) {
 	const { state, dimensions } = page, [key] = only(dimensions, above()), open = ["event", ...except];
@@ -98,7 +98,7 @@ function list() {
 	return out.sort((a, b) => Math.max(...b.share) - Math.max(...a.share));
 }
 
-// Shares of both events on axes of the same length, as square roots: small ones stay apart.
+// Both axes are as long, and show square roots of the events' shares, which keep small shares apart.
 function drawScatter(pen, w, hgt) {
 	const most = Math.max(0.01, ...rows.flatMap(r => r.share)), top = Math.min(1, most * 1.1), right = w - 22, low = hgt - MARGIN;
 	const x = v => MARGIN + Math.sqrt(v / top) * (right - MARGIN), y = v => low - Math.sqrt(v / top) * (low - 8);
@@ -152,7 +152,7 @@ const tipDot = (x, y) => {
 	);
 };
 
-// Of times not one in a nanosecond, but in a millisecond.
+// Rates are by millisecond where the event counts nanoseconds.
 const isTime = i => page.facts.events[pair[i]]?.unit === "ns";
 const perTitle = () => `${eventName(pair[1])}${isTime(1) ? " (ns)" : ""} per ${isTime(0) ? "ms" : eventName(pair[0])}`;
 

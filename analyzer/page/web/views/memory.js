@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Addresses over time: a raster of one region at the resolution of the screen, down to single bytes; or how far each access is from the one
-// before.  Each component by itself; the regions, and strides.
+// The view of memory has addresses over time: a raster of one region at the resolution of the screen, down to single bytes, or the
+// distance of each access from the one before.  It shows each component by itself, the regions, and strides.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
 import { brush } from "../brush.js";
@@ -35,11 +35,11 @@ let far = 0;
 let passed = 0;
 let owners = null;
 let known = null;
-const points = new Points(0); // what the pictures show
+const points = new Points(0); // the points that the pictures show
 
 const low = text => (text === undefined ? 0n : BigInt(text));
 
-// Follows the rows with an address that pass all filters, or all but those, in the order of time; returns how many there are.
+// Follows the rows with an address that pass all filters but those of `except`, in the order of time.  Returns their number.
 function follow(...except) {
 	const { fails, mask, first, end: last } = page.data[0].table.passing(except), list = accesses.column("list"), { row } = rows;
 	let nr = 0;
@@ -48,7 +48,7 @@ function follow(...except) {
 	return nr;
 }
 
-// Events differ in whether they have addresses: which has the most, and how many samples of each have one.
+// Not all events have addresses.  Where another event than the chosen one has the most, the view offers it.
 function offer() {
 	const { state, facts } = page, now = state.filters.event?.values[0], best = withAddress.indexOf(Math.max(...withAddress));
 	hint.hidden = now === undefined || best === now || withAddress[now] * 10 > withAddress[best];
@@ -60,7 +60,7 @@ function offer() {
 	);
 }
 
-// How much of what passes the pictures can show at all.
+// Says how many of the samples that pass have an address, and can be shown.
 function say() {
 	const all = owners.total[0];
 	const list = accesses.column("list"), share = accesses.column("share"), part = accesses.column("part");
@@ -85,7 +85,7 @@ function findRows() {
 	for (let n = 0; n < rows.nr; n++) withAddress[event[rows.row[n]]]++;
 }
 
-// What does not change with filters, of each row with an address.
+// Describes each row with an address by numbers that filters do not change.
 async function describe() {
 	const { table, facts } = page.data[0], { row, nr } = rows, { column, map } = page.dimensions.get(page.dimensions.main);
 	const [event, thread, place, phase, way, main] = ["event", "thread", "place", "phase", "way", column].map(name =>
@@ -96,7 +96,7 @@ async function describe() {
 	const stream = new Uint32Array(nr);
 	const shared = share.some(s => s !== 1);
 	const from = regions.map(r => Number(r.begin % BigInt(PAGE)));
-	// addresses of files are each file's own; code that was made anew is at the same one
+	// Addresses of files are those within each file, and code that was generated again may be at the same address.
 	const instruction = facts.places.ip
 		.map((ip, i) => `${ip} ${facts.places.image[i]}`)
 		.map(id => numbers.get(id) ?? numbers.set(id, numbers.size).get(id));
@@ -124,7 +124,7 @@ async function describe() {
 	delete rows.page;
 }
 
-// The one that is chosen; else that in which the chosen addresses lie; else the one with the most samples.
+// The region that is chosen, else the one that the chosen addresses are in, else the one with the most samples.
 function region() {
 	const { state } = page, filter = state.filters.address, chosen = regions[Number(state.option("region"))];
 	const inside = r => !filter || low(filter.from) < r.end && low(filter.to) > r.begin;
@@ -152,7 +152,7 @@ function colourOf(part) {
 
 const apart = () => page.state.option("memory") === "deltas";
 
-// Those of the region, or of all: points over time and addresses, or over time and distances.
+// Finds the points of the region over time and addresses, or those of all regions over time and distances.
 function findPoints() {
 	const { table } = page.data[0];
 	const time = table.numbers("time");
@@ -176,7 +176,7 @@ function findPoints() {
 	far = all ? becomeDistances(points, i => who[i]) : 0;
 }
 
-// What the pictures show of them.
+// The extent that the pictures show.
 function shownExtent() {
 	const e = extent();
 	return apart() ? { from: e.from, to: e.to, low: 0, bytes: 2 * far } : e;
@@ -188,7 +188,7 @@ function draw(pen, w) {
 	const wide = Math.max(10, Math.floor(w - left)), e = shownExtent();
 	colour = new Map();
 	grid = rasterize(points, e, nr => {
-		cell = nr < 2000 ? 3 : nr < 20000 ? 2 : 1; // few: larger points
+		cell = nr < 2000 ? 3 : nr < 20000 ? 2 : 1; // Few points are drawn larger.
 		return [Math.max(1, Math.floor(wide / cell)), Math.floor(HEIGHT / cell)];
 	});
 	pen.image(left, TOP, grid.width * cell, grid.height * cell, grid.width, grid.height,
@@ -212,7 +212,7 @@ function draw(pen, w) {
 const addressTicks = (e, w) => [0, 1, 2, 3, 4].map(i => {
 	const address = e.begin + BigInt(Math.floor(e.bytes * i / 4));
 	return [i / 4, w < 600 ? `+${bytes(Number(address - region().begin))}` : hex(address)];
-}).filter(([, text], i, all) => !i || text !== all[i - 1][1]); // (a range of a few bytes)
+}).filter(([, text], i, all) => !i || text !== all[i - 1][1]); // Marks of a range of a few bytes may have the same text.
 const timeAt = (x, e) => e.from + Math.max(0, Math.min(1, (x - left) / (width - left))) * (e.to - e.from);
 const byteAt = (y, e) => Math.max(0, Math.min(1, (TOP + HEIGHT - y) / HEIGHT)) * e.bytes;
 
@@ -230,7 +230,7 @@ function tip(x, y) {
 		grid.counts[at] > 0 ? `mostly ${shown(dimension.label(dimension.values[grid.part[at]]), 60)}` : null].filter(Boolean);
 }
 
-// Both ranges at once, so that one step back undoes both.
+// Changes the ranges of time and addresses at once, so that one step back undoes both.
 function zoom(from, to, begin, size) {
 	const { state } = page, r = region(), filters = { ...state.filters };
 	from = Math.max(0, Math.floor(from));
@@ -245,7 +245,7 @@ function zoom(from, to, begin, size) {
 	state.replace(filters);
 }
 
-// Distances have no range of addresses.
+// Changes the range of time alone, since distances have no range of addresses.
 function zoomTime(from, to) {
 	const low = Math.max(0, Math.floor(from)), high = Math.min(end, Math.ceil(to));
 	page.state.set("time", low <= 0 && high >= end ? null : { from: low, to: Math.max(low + 1, high) });
@@ -278,7 +278,7 @@ function key(e) {
 	return false;
 }
 
-// Of the rows that were followed last.
+// The regions of the rows that were followed last, as rows of the table.
 function regionRows() {
 	const sums = accesses.sums("region", regions.length), total = sums.reduce((sum, r) => sum + r.samples, 0);
 	return sums.map(sum => ({
@@ -287,7 +287,7 @@ function regionRows() {
 	}));
 }
 
-// Of each part of the main dimension, made when it is looked at.
+// The orders of a part of the main dimension, which are made when the part is looked at.
 function ordersOf(part) {
 	orders ??= new Map(accesses.sums("part", page.dimensions.get(page.dimensions.main).nr).map(sum => [sum.key, sum]));
 	return orders.get(part);
@@ -332,7 +332,7 @@ async function load() {
 export const memory = {
 	id: "memory",
 	title: "Memory",
-	when: p => p.facts.columns.address?.planes > 0, // some sample has one
+	when: p => p.facts.columns.address?.planes > 0, // Some sample has an address.
 	mount(el, p) {
 		page = p;
 		box = el;
@@ -411,7 +411,7 @@ export const memory = {
 			),
 			tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el
 		);
-		// what has to be laid out is there: pictures ask how wide they are
+		// Pictures ask how wide they are, so all elements must be in the page before they are drawn.
 		picture.draw();
 		each.draw();
 		const e = extent();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the time goes: figures, time line, plan, and costs by any dimension.
+// The view of where the time goes has figures, the time line, the plan, and costs by any dimension.
 import { h, shown } from "../dom.js";
 import { count, duration, percent, measure } from "../format.js";
 import { timeline } from "../timeline.js";
@@ -35,7 +35,7 @@ export const overview = {
 		page = p;
 		figures = h("dl", { class: "figures" });
 		const time = timeline(page), plan = page.facts.plans.length ? planChart(page) : null, cost = bars(page);
-		// what would be one lane, or one ring all round, says nothing
+		// A single lane, or a ring of one part, would say nothing.
 		const { dimensions } = page, lane = dimensions.get(dimensions.main).nr > 1 ? lanes(page) : null;
 		const levels = page.facts.levels.some((_, i) => dimensions.get(`level:${i}`).nr > 1) ? sunburst(page) : null;
 		this.parts = { time, plan, cost, lanes: lane, levels };

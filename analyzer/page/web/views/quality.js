@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How far the figures can be trusted: attribution, losses, events, the machine.
+// The view of how far the figures can be trusted has attribution, losses, events and the machine.
 import { h, name } from "../dom.js";
 import { count, duration, percent } from "../format.js";
 import { tablebox } from "../tablebox.js";
 
 let page, tables = [], methodBox, reasonBox, data = {};
 
-// As wait() says it; of processes that were attached to, nobody knows.
+// The text of a status of wait().  That of an attached process is not known.
 function exitText(status) {
 	if (status === 0xffffffff) return "";
 	return status & 0x7f ? `killed by signal ${status & 0x7f}` : String(status >> 8 & 0xff);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Call stacks as a flame graph, from the outermost frame or from the innermost one, or the callers and callees of one function; functions and
-// components of the levels that are chosen are frames.  Without stacks: levels and functions.
+// Call stacks are a flame graph, from the outermost frame or from the innermost one, or the callers and callees of one
+// function.  Functions and components of the chosen levels are frames.  Without stacks, each sample's levels and function are its frames.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
 import { tablebox } from "../tablebox.js";
@@ -10,20 +10,20 @@ import { count, duration, interval, percent } from "../format.js";
 import { dark } from "../colours.js";
 
 const ROW = 18, LEAST = 1, PAIRS_MAX = 1 << 20, NAMES_MAX = 300, CALLERS_SHOWN = 24;
-const JIT = 1, KERNEL = 2, CUT = 8; // flags of nodes
-const ENOUGH = 0.1; // of samples with a stack of two frames: fewer, and levels say more
-const FUNCTIONS = "f"; // among the chosen frames; the others are numbers of levels
+const JIT = 1, KERNEL = 2, CUT = 8; // a node's flags
+const ENOUGH = 0.1; // least share of samples with a stack of two frames; below it, levels say more
+const FUNCTIONS = "f"; // This stands for functions among the chosen frames, which are otherwise numbers of levels.
 
 let page, box, note, heading, picture, table, out, ways, kinds, middles, waits, main;
 let sources = null, source = null, tree = null, filled = null, made = "", top = 0, focus = 0, boxes = [], all = 1, failed = "";
-let list = null, both = null, bar = 0; // of callers and callees: the frames, both trees, and the row of the middle
+let list = null, both = null, bar = 0; // the frames, both trees, and the middle's row, for callers and callees
 
 const direction = () => page.state.option("stacks") ?? "down";
 const inverted = () => direction() === "up";
 const isBoth = () => direction() === "both";
 const fromStacksNow = () => Boolean(sources.stacks) && (page.state.option("from") ?? sources.best) !== "levels";
 
-// Levels that can be frames, from above.
+// The levels that can be frames, from above.
 const levelsNow = () => (fromStacksNow() ? sources.stacks.levels : sources.levels.levels);
 function frames() {
 	const can = [...levelsNow().map(String), FUNCTIONS];
@@ -42,7 +42,7 @@ async function fromStacks(table_, facts) {
 	for (const field of Object.keys(nodes)) nodes[field] = Array.from(table_.numbers(`node-${field}`) ?? new Uint8Array(facts.nodes));
 	const flags = new Map();
 	nodes.function.forEach((f, i) => flags.set(f, (flags.get(f) ?? 0) | nodes.flags[i]));
-	// Frames of each stack, but for what stands where callers are unknown.
+	// The number of frames of each stack, up to 2, without the mark of unknown callers.
 	const deep = new Uint8Array(nodes.caller.length);
 	for (let i = 1; i < deep.length; i++) deep[i] = Math.min(2, deep[nodes.caller[i]] + (nodes.flags[i] & CUT ? 0 : 1));
 	return {
@@ -61,7 +61,7 @@ async function fromStacks(table_, facts) {
 	};
 }
 
-// Each way (its components, level by level from above) and the function that samples were in.
+// Frames without stacks: a sample's components level by level from above, and its function.
 function fromLevels(facts) {
 	const { dimensions } = page, functions = dimensions.get("function"), nrWays = facts.ways.mode.length;
 	const levels = inOrder(facts).filter(l => dimensions.get(`level:${l}`).nr > 1);
@@ -89,7 +89,7 @@ function fromLevels(facts) {
 					stacks.push(deep && chosen.includes(FUNCTIONS) &&
 						functions.values[key] ? [at, functions.values[key]] : [at, 0]);
 			}
-			// Pairs that no sample has get no frame.
+			// Pairs without samples get no frame.
 			const any = page.state.sums(...(deep ? ["way", "function"] : ["way", null]), Object.keys(page.state.filters));
 			return { frames: made, stacks: stacks.map(([at, f], i) => (f &&
 				any.numbers[3 * i] > 0 ? add(at, f, FUNCTION) : at)) };
@@ -111,10 +111,10 @@ function choose() {
 
 const toggle = (text, title, pressed, fn) => h("button", { class: "small", title, "aria-pressed": String(pressed), onclick: fn }, text);
 
-// A level of the host's may be called as functions are.
+// A host may call one of its levels "function".
 const levelName = level => (page.facts.levels[level].name === "function" ? "function (level)" : page.facts.levels[level].name);
 
-// A button for each level, for functions, and for whether stacks count at all.
+// Makes a button for each level, one for functions, and one for whether stacks count at all.
 function drawKinds() {
 	const { state, facts } = page, now = frames(), can = [...levelsNow().map(String), FUNCTIONS];
 	const flip = id => {
@@ -150,7 +150,7 @@ function drawKinds() {
 	kinds.hidden = can.length < 2 && kinds.childElementCount < 2;
 }
 
-// The off-CPU event: its samples are waits, its weights their time.
+// The off-CPU event has waits as samples, whose weights are their time.
 const waitEvent = () => page.facts.events.findIndex(e => e.unit === "ns waiting");
 const eventNow = () => page.facts.events[page.state.filters.event?.values[0] ?? 0];
 const isTime = () => /^ns\b/.test(eventNow()?.unit ?? "");
@@ -169,7 +169,7 @@ function make() {
 	top = focus = 0;
 }
 
-// What callers and callees are of: [key, kind]; at first the function with most samples of its own.
+// The middle of callers and callees, [key, kind], which at first is the function with the most samples of its own.
 function middle() {
 	const [kind, key] = String(page.state.option("of") ?? "").split(":").map(Number);
 	if (tree.key.some((k, call) => call && k === key && tree.kind[call] === kind)) return [key, kind];
@@ -205,7 +205,7 @@ function colour(call, of = tree) {
 	return dark() ? "#7d5a3c" : "#f1cda6";
 }
 
-// Boxes of both sides, callers above the middle and callees below it.
+// Lays out both sides, with callers above the middle and callees below it.
 function layoutBoth(width) {
 	const side = (of, sums, down) =>
 		layout(of, sums.measure.total, 0, width, LEAST)
@@ -248,7 +248,7 @@ function about(call, of = tree, sums = filled) {
 
 const hit = (x, y) => boxes.find(b => y >= b.depth * ROW && y < (b.depth + 1) * ROW && x >= b.x && x < b.x + b.width);
 
-// Callers and callees of what is in a box.
+// Turns to the callers and callees of a box's function or component.
 function turnTo(of, call) {
 	if (of.key[call] >= 0) page.state.option("of", `${of.kind[call]}:${of.key[call]}`);
 }
@@ -265,7 +265,7 @@ function filter(call, more) {
 	page.state.toggle(id, tree.key[call], more);
 }
 
-// To the box around this one, the first in it, or the one beside it.
+// Moves the keyboard to the box around this one, the first in it, or the one beside it.
 function move(key) {
 	const parent = tree.parent[focus], beside = focus ? tree.children[parent].filter(c => boxes.some(b => b.call === c)) : [];
 	const to = { ArrowUp: parent, ArrowDown: tree.children[focus].find(c => boxes.some(b => b.call === c)),
@@ -286,7 +286,7 @@ function key(e) {
 	return true;
 }
 
-// One row for what is called by several ways; a call below one of the same is in that one's total already.
+// A function that is called in several ways has one row.  A call below another of the same is in the outer one's total already.
 function rows() {
 	if (both) return bothRows();
 	const by = new Map(), on = (call, of) => {
@@ -307,7 +307,7 @@ function rows() {
 	return [...by.values()];
 }
 
-// Who calls the middle, and whom it calls: directly.
+// The direct callers and callees of the middle.
 function bothRows() {
 	return [["caller", both.callers, filled.callers], ["callee", both.callees, filled.callees]].flatMap(([side, of, sums]) =>
 		of.children[0].filter(call => sums.measure.total[call] > 0).map(call => ({ side, of, call, total: sums.measure.total[call],
@@ -342,7 +342,7 @@ function show() {
 	out.hidden = !top;
 }
 
-// All that can stand in the middle, the largest first.
+// Lists everything that can stand in the middle, the largest first.
 function drawMiddles() {
 	middles.hidden = !both;
 	if (!both) return;
@@ -412,7 +412,7 @@ export const stacks = {
 				if (b && both) turnTo(b.of, b.call);
 				else if (b) e.shiftKey ? filter(b.call, true) : zoom(b.call);
 			},
-			// one after the other beside each other, and up and down: of one tree the keys are its own
+			// With callers and callees, the keyboard goes through spots.  A single tree has keys of its own.
 			get spots() {
 				return both ? () => boxes.map(b => ({ x: b.x, y: b.depth * ROW, w: b.width, h: ROW - 1 })) : undefined;
 			},

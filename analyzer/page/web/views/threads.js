@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threads beside each other over time, and how evenly work is spread over them.
+// Threads are shown beside each other over time, with a table of how evenly work is spread over them.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
 import { brush } from "../brush.js";
@@ -15,7 +15,7 @@ let lanes = [], parts = [], all, end = 1, left = 120, width = 640, laneHeight = 
 const relative = () => page.state.option("lanes") === "relative";
 const name = key => page.dimensions.get("thread").label(page.dimensions.get("thread").values[key]);
 
-// Threads, parts and spans of time in one walk: of everything that passes the other filters, and of the range of time that is chosen.
+// Sums by threads, parts and spans of time come from one walk, under all filters but those of `without`.
 function cubeOf(without) {
 	const { state, dimensions } = page, thread = dimensions.get("thread");
 	const known = state.sums("thread", null, without).order(), place = new Uint32Array(thread.nr).fill(known.length);
@@ -75,13 +75,13 @@ function click(x, y, e) {
 	if (lane && y >= LEGEND) page.state.toggle("thread", page.dimensions.get("thread").values[lane.key], e.shiftKey);
 }
 
-// The busiest thread against the mean of those that did any of it: 1 is even.
+// The busiest thread's part by the mean of the threads that did any of it.  1 is even.
 function skewOf(measures) {
 	const busy = measures.filter(m => m > 0), sum = busy.reduce((a, b) => a + b, 0);
 	return { threads: busy.length, skew: busy.length ? Math.max(...busy) * busy.length / sum : NaN };
 }
 
-// Several processes are told apart by more than their numbers.
+// Several processes are told apart by their names as well as by their numbers.
 const processName = p => [page.facts.processes.comm[p], page.facts.processes.pid[p]].filter(v => v !== "").join(" ");
 
 function threadRows() {
@@ -151,7 +151,7 @@ export const threads = {
 		brush(picture, { click, starts: x => x >= left, drag: (from, to, e, done) =>
 			chooseTime(page.state, end, time(from[0]), time(to[0]), done) });
 		picture.el.append(note);
-		const several = page.facts.threads.tid.length > 1; // one alone is even with itself
+		const several = page.facts.threads.tid.length > 1; // A single thread is always even.
 		el.append(
 			picture.el,
 			h("section", { class: several ? "card seven" : "card" }, h("header", {}, h("h2", {}, "Threads")), table),

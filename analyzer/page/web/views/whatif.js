@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What bounds the run, what would help, and where the threads' time went: predictions and vectors as `tailor whatif`, `--view resources` and
-// `--view critical` have them, of the whole trace.
+// The view of predictions shows what bounds the run, what would help, and where the threads' time went.  Predictions and vectors are
+// those of `tailor whatif`, `--view resources` and `--view critical`, of the whole trace.
 import { h, name, shown } from "../dom.js";
 import { chart, fit } from "../chart.js";
 import { drawLegend } from "../activity.js";
@@ -154,7 +154,7 @@ const group = () => (groups().includes(page.state.option("resourcesBy")) ? page.
 const threads = () => rowsOf("resources", group()).slice(0, MOST_ROWS);
 const used = rows => parts.filter(part => rows.some(r => r[part.key] > 0));
 
-// Bars of parts, each as long as its row's time; rows: as `--view resources` has them.
+// Draws a bar of parts for each row of `--view resources`, as long as the row's time.
 function drawVectors(pen, width, height) {
 	const rows = threads(), x = left(width), wide = width - x - 12, most = Math.max(1, ...rows.map(r => r.wall_ns));
 	drawLegend(pen, used(rows), { x: 0, y: LEGEND / 2, width });
