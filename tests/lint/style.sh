@@ -8,7 +8,7 @@ say() { echo "$1"; bad=1; }
 git() { command git -c safe.directory='*' "$@"; } # also in a checkout of another user's
 git ls-files --error-unmatch Makefile >/dev/null 2>&1 || { echo "skipped, because this is not git's checkout, or git is missing"; exit 77; }
 git ls-files -- '-*' | grep . && say "a file is called as an option is"
-kinds=('*.[ch]' '*.[ch]pp' '*.cc' '*.sh' '*.bash' '*.zsh' '*.py' '*.md' '*.js' '*.mjs' '*.css' '*.rs' '*.go' '*.java' '*.map')
+kinds=('*.[ch]' '*.[ch]pp' '*.cc' '*.sh' '*.bash' '*.zsh' '*.py' '*.md' '*.js' '*.mjs' '*.css' '*.html' '*.rs' '*.go' '*.java' '*.map')
 git ls-files -z "${kinds[@]}" Makefile .ci/run | xargs -0 /usr/bin/python3 -c '
 import re, sys
 bad = 0
@@ -16,11 +16,11 @@ for path in sys.argv[1:]:
     with open(path, encoding="utf-8", newline="\n") as f:
         lines = f.read().split("\n")
     found = []
-    if not path.endswith(".md"):
+    if not path.endswith((".md", ".html")): # a page has the fragments as they are
         found += ["no SPDX line"] * (not any("SPDX-License-Identifier: MIT" in l for l in lines[:3]))
     if path != ".ci/run":
         found += [f"{n}: trailing blanks: {l}" for n, l in enumerate(lines, 1) if l.endswith((" ", "\t"))]
-    if path.endswith((".c", ".h", ".sh", ".bash")):
+    if path.endswith((".c", ".h", ".sh", ".bash", ".js", ".mjs", ".css", ".html")):
         found += [f"{n}: more than 140 columns: {l}" for n, l in enumerate(lines, 1) if len(l.expandtabs(8)) > 140]
     found += [f"{n}: mark of a merge: {l}" for n, l in enumerate(lines, 1) if l.startswith(("<" * 7 + " ", ">" * 7 + " "))]
     for what in found[:3]:
