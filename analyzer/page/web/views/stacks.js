@@ -4,15 +4,14 @@
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
 import { tablebox } from "../tablebox.js";
+import { CUT, FUNCTIONS, JIT, KERNEL, framesFromLevels, framesFromStacks } from "../stackframes.js";
 import { climb } from "../totals.js";
-import { COMPONENT, FUNCTION, fill, framesOf, layout, order, sandwich, shape } from "../calltree.js";
+import { COMPONENT, FUNCTION, fill, layout, order, sandwich, shape } from "../calltree.js";
 import { count, duration, interval, percent } from "../format.js";
 import { dark } from "../colours.js";
 
-const ROW = 18, LEAST = 1, PAIRS_MAX = 1 << 20, NAMES_MAX = 300, CALLERS_SHOWN = 24;
-const JIT = 1, KERNEL = 2, CUT = 8; // a node's flags
+const ROW = 18, LEAST = 1, NAMES_MAX = 300, CALLERS_SHOWN = 24;
 const ENOUGH = 0.1; // least share of samples with a stack of two frames; below it, levels say more
-const FUNCTIONS = "f"; // This stands for functions among the chosen frames, which are otherwise numbers of levels.
 
 let page, box, note, heading, picture, table, out, ways, kinds, middles, waits, main;
 let sources = null, source = null, tree = null, filled = null, made = "", top = 0, focus = 0, boxes = [], all = 1, failed = "";
@@ -31,70 +30,6 @@ function frames() {
 	if (wanted.length) return can.filter(id => wanted.includes(id));
 	const { mainLevel } = page.dimensions;
 	return fromStacksNow() ? can.filter(id => id === FUNCTIONS || Number(id) === mainLevel) : can;
-}
-
-const inOrder = facts => facts.levels.map((l, i) => [l.rank, i]).sort((a, b) => a[0] - b[0]).map(([, i]) => i);
-
-async function fromStacks(table_, facts) {
-	const nodes = { component: null, function: null, caller: null, flags: null };
-	await table_.need("stack");
-	for (const field of Object.keys(nodes)) await table_.load(`node-${field}`, facts.nodes);
-	for (const field of Object.keys(nodes)) nodes[field] = Array.from(table_.numbers(`node-${field}`) ?? new Uint8Array(facts.nodes));
-	const flags = new Map();
-	nodes.function.forEach((f, i) => flags.set(f, (flags.get(f) ?? 0) | nodes.flags[i]));
-	// The number of frames of each stack, up to 2, without the mark of unknown callers.
-	const deep = new Uint8Array(nodes.caller.length);
-	for (let i = 1; i < deep.length; i++) deep[i] = Math.min(2, deep[nodes.caller[i]] + (nodes.flags[i] & CUT ? 0 : 1));
-	return {
-		keys: ["stack"],
-		flags: f => flags.get(f) ?? 0,
-		deep,
-		levels: inOrder(facts).filter(l => nodes.component.some(climb(facts, l))),
-		frames: chosen => {
-			const { frames, of } = framesOf(
-				nodes,
-				chosen.filter(id => id !== FUNCTIONS).map(id => climb(facts, Number(id))),
-				chosen.includes(FUNCTIONS)
-			);
-			return { frames, stacks: of };
-		}
-	};
-}
-
-// Frames without stacks: a sample's components level by level from above, and its function.
-function fromLevels(facts) {
-	const { dimensions } = page, functions = dimensions.get("function"), nrWays = facts.ways.mode.length;
-	const levels = inOrder(facts).filter(l => dimensions.get(`level:${l}`).nr > 1);
-	const deep = nrWays * functions.nr <= PAIRS_MAX;
-	return {
-		keys: deep ? ["way", "function"] : ["way"], flags: f => (facts.functions.generated[f] ? JIT : 0), levels,
-		frames: chosen => {
-			const made = { caller: [0], key: [0], kind: [0] }, stacks = [], known = new Map();
-			const add = (caller, key, kind) => {
-				const id = `${caller} ${key} ${kind}`;
-				if (!known.has(id)) {
-					made.key.push(key);
-					made.kind.push(kind);
-					known.set(id, made.caller.push(caller) - 1);
-				}
-				return known.get(id);
-			};
-			for (let way = 0; way < nrWays; way++) {
-				let at = 0;
-				for (const level of levels.filter(l => chosen.includes(String(l)))) {
-					const component = facts.ways.level[level][way];
-					if (component) at = add(at, component, COMPONENT);
-				}
-				for (let key = 0; key < (deep ? functions.nr : 1); key++)
-					stacks.push(deep && chosen.includes(FUNCTIONS) &&
-						functions.values[key] ? [at, functions.values[key]] : [at, 0]);
-			}
-			// Pairs without samples get no frame.
-			const any = page.state.sums(...(deep ? ["way", "function"] : ["way", null]), Object.keys(page.state.filters));
-			return { frames: made, stacks: stacks.map(([at, f], i) => (f &&
-				any.numbers[3 * i] > 0 ? add(at, f, FUNCTION) : at)) };
-		},
-	};
 }
 
 const sumsOf = except => page.state.sums(source.keys[0], source.keys[1] ?? null, except);
@@ -368,7 +303,10 @@ async function load() {
 	const { table: samples, facts } = page.data[0];
 	main = climb(facts, page.dimensions.mainLevel);
 	try {
-		sources = { stacks: facts.columns.stack ? await fromStacks(samples, facts) : null, levels: fromLevels(facts) };
+		sources = {
+			stacks: facts.columns.stack ? await framesFromStacks(samples, facts) : null,
+			levels: framesFromLevels(page)
+		};
 	} catch (error) {
 		failed = error.message;
 	}
