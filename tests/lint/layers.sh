@@ -9,6 +9,14 @@ say() { echo "$1"; bad=1; }
 git() { command git -c safe.directory='*' "$@"; } # also in a checkout of another user's
 git ls-files --error-unmatch Makefile >/dev/null 2>&1 || { echo "skipped, because this is not git's checkout, or git is missing"; exit 77; }
 FILES_MAX=16
+# The analyzer's rooms have fewer, but for these, each with the reason.
+declare -A one_more=(
+	[analyzer/view]="a view is a file, and there is nothing to share beyond view.c"
+	[analyzer/symbols]="a form of debug information is a file, and all of them stand behind elf_object.h"
+	[analyzer/store]="a table of the store is a file, and SQLite has one door"
+	[analyzer/model]="a kind of record is a file, and all fill one struct model"
+	[analyzer/attribute]="a step of a sample's way is a file, and the way is not divided between rooms"
+)
 
 # A room may use rooms that stand above it in the list, so there are no circles.  height: of what it uses, and one.
 declare -A may height
@@ -59,7 +67,10 @@ done < <(git grep -E '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' -- 'agent/
 for f in $(git ls-files 'agent/*.c' 'shim/*.c' 'jitreg/*.c' 'analyzer/*.c'); do files[${f%/*}]=$((${files[${f%/*}]:-0} + 1)); done
 for room in "${rooms[@]}"; do
 	for to in ${may[$room]}; do [ -n "${used[$room $to]:-}" ] || say "tests/lint/rooms: no file needs $room -> $to"; done
-	[ "${files[$room]:-0}" -le $FILES_MAX ] || say "$room has ${files[$room]} C files: more than $FILES_MAX"
+	most=$FILES_MAX
+	[[ $room != analyzer* || -n "${one_more[$room]:-}" ]] || most=$((FILES_MAX - 1))
+	[ "${files[$room]:-0}" -le $most ] || say "$room has ${files[$room]} C files: more than $most"
+	[ -z "${one_more[$room]:-}" ] || [ "${files[$room]:-0}" = $most ] || say "tests/lint/layers.sh: $room needs no file more any longer"
 done
 diff <(picture) <(sed -n '/^```rooms$/,/^```$/{/^```/d;p}' docs/architecture.md) >/dev/null ||
 	say "docs/architecture.md's picture of the rooms is not what tests/lint/layers.sh --picture prints"

@@ -8,7 +8,7 @@
 #include "agent/recorder/import/import.h"
 
 #include "jitreg/trace/reader.h"
-#include "tests/unit/perf_data_file.h"
+#include "tests/unit/perf_data_of_process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +17,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#define MISC_BUILD_ID (1u << 14)
-#define PID 4193999u /* no process's, where numbers end before 4194304 */
-#define WHO(pid, tid) ((uint64_t)(pid) | (uint64_t)(tid) << 32)
-#define BASE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
-#define CODE 0x7f0000001000ull
 
 static char folder[64], input[96], output[96], with[96], said[4096];
 static struct diag d;
@@ -47,90 +41,6 @@ static int teardown(void **state)
 	unlink(output);
 	unlink(with);
 	return rmdir(folder);
-}
-
-static struct made *make(void)
-{
-	static struct made m;
-
-	memset(&m, 0, sizeof(m));
-	m.nr_events = 1;
-	m.name[0] = "cycles";
-	m.attr[0] = (struct perf_event_attr){ .sample_type = BASE, .sample_id_all = 1, .sample_freq = 4000, .freq = 1,
-					      .use_clockid = 1, .clockid = CLOCK_MONOTONIC };
-	put_text(made_feature(&m, FEATURE_HOST), "host");
-	put_text(made_feature(&m, FEATURE_RELEASE), "0.0.1");
-	put_text(made_feature(&m, FEATURE_VERSION), "6.1");
-	return &m;
-}
-
-/* What stands behind each record but samples: who, when, processor, event. */
-static void put_id(struct bytes *b, uint32_t pid, uint32_t tid, uint64_t time_ns)
-{
-	put_u64(b, WHO(pid, tid));
-	put_u64(b, time_ns);
-	put_u64(b, 1);
-	put_u64(b, made_id(0, 0));
-}
-
-static void add_mmap2(struct made *m, uint32_t pid, uint64_t address, const char *path, uint32_t prot, int build_id, uint64_t time_ns)
-{
-	struct bytes *b = calloc(1, sizeof(*b));
-
-	put_u64(b, WHO(pid, pid));
-	put_u64(b, address);
-	put_u64(b, 0x3000);
-	put_u64(b, 0x1000);
-	put_u32(b, build_id ? 20 : 8);
-	for (int i = 0; i < 20; i++)
-		put(b, &(char){ (char)build_id }, 1);
-	put_u32(b, prot);
-	put_u32(b, MAP_PRIVATE);
-	put_room(b, path, 0);
-	put_id(b, pid, pid, time_ns);
-	made_record(m, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (build_id ? MISC_BUILD_ID : 0), b);
-	free(b);
-}
-
-static void add_comm(struct made *m, uint32_t pid, const char *comm, bool exec, uint64_t time_ns)
-{
-	struct bytes *b = calloc(1, sizeof(*b));
-
-	put_u64(b, WHO(pid, pid));
-	put_room(b, comm, 0);
-	put_id(b, pid, pid, time_ns);
-	made_record(m, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, b);
-	free(b);
-}
-
-static void add_task(struct made *m, uint32_t type, uint16_t misc, uint32_t pid, uint32_t ppid, uint32_t tid, uint64_t time_ns)
-{
-	MADE_WORDS(m, type, misc, WHO(pid, ppid), WHO(tid, ppid), time_ns, WHO(ppid, ppid), time_ns, 1, made_id(0, 0));
-}
-
-static void add_sample(struct made *m, uint32_t pid, uint64_t ip, uint64_t time_ns)
-{
-	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(0, 0), ip, WHO(pid, pid), time_ns, 1, 700);
-}
-
-/* The kernel's code, as perf tells of it; id_bytes 0: without its build id. */
-static void add_kernel(struct made *m, uint64_t text, const unsigned char *id, uint32_t id_bytes)
-{
-	struct bytes *b = calloc(1, sizeof(*b));
-
-	put_u64(b, WHO(UINT32_MAX, 0));
-	put_u64(b, text);
-	put_u64(b, 0x1000000);
-	put_u64(b, text);
-	put_u32(b, id_bytes);
-	put(b, id, 20);
-	put_u32(b, PROT_EXEC);
-	put_u32(b, MAP_PRIVATE);
-	put_room(b, "[kernel.kallsyms]_text", 0);
-	put_id(b, UINT32_MAX, 0, 0);
-	made_record(m, PERF_RECORD_MMAP2, PERF_RECORD_MISC_KERNEL | (id_bytes ? MISC_BUILD_ID : 0), b);
-	free(b);
-	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, made_id(0, 0), text + 1, WHO(PID, PID), 1000, 1, 700);
 }
 
 static void hear(void *context, const char *sentence)
