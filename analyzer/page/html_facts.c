@@ -161,8 +161,8 @@ static void write_recording_json(const struct html_trace *t, FILE *to)
 		m->nr_cpus, m->exit_status, (double)(int64_t)m->real_ns / 1e6, (unsigned long long)m->begin_ns,
 		(unsigned long long)m->end_ns,
 		(unsigned long long)a->first_ns, (unsigned long long)a->last_ns);
-	fprintf(to, "\"rows\":%zu,\"time_ns\":%u,\"samples\":%llu,\"event\":%u,\"nodes\":%u,\n", t->rows.nr, HTML_TIME_NS,
-		(unsigned long long)a->nr_samples, r->event, a->stacks.nr);
+	fprintf(to, "\"rows\":%zu,\"time_ns\":%u,\"samples\":%llu,\"event\":%u,\"nodes\":%u,\"run_phase\":%s,\n", t->rows.nr,
+		HTML_TIME_NS, (unsigned long long)a->nr_samples, r->event, a->stacks.nr, r->has_run ? "true" : "false");
 	fprintf(to, "\"jit\":{\"samples\":%llu,\"named\":%llu,\"lines\":%llu,\"line_0\":%llu},\n", (unsigned long long)a->jit_samples,
 		(unsigned long long)a->jit_named, (unsigned long long)a->jit_lines, (unsigned long long)a->line0_samples);
 	JSON_LIST(to, "stack_ends", NR_REASONS, fprintf(to, "%llu", (unsigned long long)a->stack_ends[i]));

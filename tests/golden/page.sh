@@ -18,6 +18,7 @@ fi
 "$B/tailor" html -o "$out/new.html" "$out/two.html" || bad=1
 cmp "$out/two.html" "$out/new.html" || { echo "tailor html OLD -o NEW: expected the same page from the same viewer"; bad=1; }
 "$B/tailor" html -o "$out/filtered.html" --from 0.05 --component operator:'hash join' tests/golden/v2.tlr || bad=1
+"$B/tailor" html -o "$out/all.html" --mark all tests/golden/v2.tlr || bad=1
 "$B/tailor" html -o "$out/nothing.html" --from 100 tests/golden/v2.tlr || bad=1
 "$B/tailor" html -o "$out/whatif.html" tests/golden/views/whatif.tlr || bad=1
 "$B/tailor" html -t '</title><script>x()</script>' --no-stacks --no-addresses -o "$out/title.html" tests/golden/v2.tlr || bad=1
@@ -193,6 +194,7 @@ compare(two, 0, "tests/golden/v1.tlr")
 compare(two, 1, "tests/golden/v2.tlr")
 compare(Page(f"{out}/filtered.html"), 0, "--from", "0.05", "--component", "operator:hash join", "tests/golden/v2.tlr")
 # predictions and vectors are those of the commands, where a trace has context switches
+check("a page is of the run phase where its report is", [f["run_phase"], Page(f"{out}/all.html").facts()["run_phase"]] == [True, False])
 whatif, trace = Page(f"{out}/whatif.html").facts()["whatif"], "tests/golden/views/whatif.tlr"
 def tables(*arguments):
     return json.loads(subprocess.run([tailor, *arguments, "--json", trace], capture_output=True, check=True).stdout)["tables"]

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """See postgres-plan-nodes.sh.  postgres_plan_nodes.py BUILD"""
+import base64
 import collections
 import csv
+import gzip
 import json
 import os
 import re
@@ -54,6 +56,18 @@ def check_names(b):
     for line in lines:
         if line not in named:
             fail(f"EXPLAIN has the node `{line}`, the trace has not: {sorted(n for n in named if not n.startswith('('))}")
+
+
+def check_html(b):
+    """A page opens with the samples of its report: parallel workers run parts of a query outside of its leader's marks."""
+    page = b.traces + "/agent-off-0.html"
+    done = subprocess.run([b.tailor, "html", "-o", page, b.traces + "/agent-off-0.tlr"], stderr=subprocess.PIPE, text=True)
+    if "this build has no page" in done.stderr:
+        return
+    with open(page, encoding="utf-8") as f:
+        block = re.search(r'id="tailor-0-facts"[^>]*>([^<]*)<', f.read()).group(1)
+    if json.loads(gzip.decompress(base64.b64decode(block)))["run_phase"]:
+        fail("the page opens with the run phase, and the report is of the whole recording")
 
 
 def check(b, way, jit):
@@ -246,6 +260,7 @@ def main():
         for way, jit in (("agent", "off"), ("attach", "off"), ("attach", "on")):
             check(b, way, jit)
         check_names(b)
+        check_html(b)
         check_errors(b)
         check_measured(b)
         check_rows(b)

@@ -4,6 +4,7 @@
 // filter says otherwise.
 import { groupKey } from "./activity.js";
 import { countedAs, countsOf } from "./counts.js";
+import { hasRunPhase } from "./phase.js";
 
 const LEAST = 0.005; // Smaller lines are not tested (CHANGE_SHARE_MIN), so differences of their executions do not matter.
 
@@ -38,7 +39,7 @@ function linesOf(sides, id, dimensions) {
 
 // One trace's sums of each line, and the numbers that the judge takes.
 function sideOf(state, trace, id, dimension, lines) {
-	const inRun = !state.filters.run && !state.filters.phase && state.data[trace].facts.marks.name.includes("run");
+	const inRun = !state.filters.run && !state.filters.phase && hasRunPhase(state.data[trace].facts);
 	const sums = state.sums(id, inRun ? "run" : null, [], trace), j = inRun ? 1 : 0;
 	const keys = lines.map(l => (l.values[trace] === undefined ? undefined : dimension.at.get(l.values[trace])));
 	const of = keys.map(k =>

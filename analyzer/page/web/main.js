@@ -10,6 +10,7 @@ import { createFlow } from "./flow.js";
 import { assumedChips } from "./counts.js";
 import { createCauses } from "./causes.js";
 import { Dimensions } from "./dimensions.js";
+import { hasRunPhase } from "./phase.js";
 import { State } from "./state.js";
 import { Colours } from "./colours.js";
 import { keepingFocus } from "./focus.js";
@@ -73,13 +74,12 @@ function phaseSelect(state) {
 		state.set("run", select.value === "" ? null : { values: [Number(select.value)] }) },
 		[["1", "run phase"], ["", "whole recording"], ["0", "outside of it"]].map(([value, text]) => h("option", { value }, text)));
 	return {
-		el: h("label", { hidden: !state.data[0].facts.marks.name.includes("run") }, "phase ", select),
+		el: h("label", { hidden: !hasRunPhase(state.data[0].facts) }, "phase ", select),
 		draw: () => (select.value = String(state.filters.run?.values[0] ?? ""))
 	};
 }
 
-// Reports are of the phase in which the host runs queries, if the host marks it, and so is the page.
-const hasRuns = state => state.data.every(({ facts }) => facts.marks.name.includes("run"));
+const hasRuns = state => state.data.every(({ facts }) => hasRunPhase(facts));
 
 function searchBox(state) {
 	const input = h("input", {
