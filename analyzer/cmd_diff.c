@@ -14,6 +14,7 @@
 #include "analyzer/reading/reading_arguments.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
+#include "jitreg/base/weight_unit.h"
 
 #include <locale.h>
 #include <math.h>
@@ -128,7 +129,7 @@ struct diff_columns {
 
 static struct diff_columns add_diff_columns(struct grid *g, const struct arguments *args, const struct comparison *c, bool formula)
 {
-	bool is_time = strcmp(c->profile[0].unit, "ns") == 0;
+	bool is_time = weight_unit_parse(c->profile[0].unit) == WEIGHT_NS;
 	enum cell_kind kind = is_time ? CELL_DURATION : CELL_NUMBER;
 	struct diff_columns k = { .result = -1 };
 
@@ -264,7 +265,7 @@ static bool show_total(const struct arguments *args, const struct comparison *c,
 	if (!(a.mean > 0) || !(b.mean > 0)) {
 		a = cost_a;
 		b = cost_b;
-		is_time = strcmp(c->profile[0].unit, "ns") == 0;
+		is_time = weight_unit_parse(c->profile[0].unit) == WEIGHT_NS;
 		what = "Total";
 	}
 	g = growth_of(c, a, b);

@@ -31,7 +31,7 @@ static double milliseconds(const struct export *e, uint64_t time_ns)
 /* Is the weight of samples a time? The viewer shows times in ms, and everything else as numbers of samples. */
 static bool is_time(const struct export *e)
 {
-	return strcmp(report_unit(e->report), "ns") == 0;
+	return report_weighs(e->report) == WEIGHT_NS;
 }
 
 static double shown_weight(const struct export *e, const struct export_sample *s)
@@ -43,9 +43,9 @@ static double shown_weight(const struct export *e, const struct export_sample *s
  * unit. */
 static const char *cpu_unit(const struct export *e)
 {
-	const char *unit = report_unit(e->report);
+	const enum weight_unit unit = report_weighs(e->report);
 
-	return strcmp(unit, "ns") == 0 ? "ns" : strcmp(unit, "cycles") == 0 ? "variable CPU cycles" : NULL;
+	return unit == WEIGHT_NS ? "ns" : unit == WEIGHT_CYCLES ? "variable CPU cycles" : NULL;
 }
 
 /* The tables of frames (a function or component at a line, with a category) and of functions. Each frame and each function is there only

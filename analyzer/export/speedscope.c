@@ -15,7 +15,7 @@ static void prepare_speedscope(struct export *e)
 
 static const char *speedscope_unit(const struct export *e)
 {
-	return strcmp(report_unit(e->report), "ns") == 0 ? "nanoseconds" : "none";
+	return report_weighs(e->report) == WEIGHT_NS ? "nanoseconds" : "none";
 }
 
 /*

@@ -100,17 +100,17 @@ static void count_block_executions(const struct report *r, const struct frequenc
 	}
 }
 
-uint32_t event_of_unit(const struct report *r, const char *unit)
+uint32_t event_of_unit(const struct report *r, enum weight_unit unit)
 {
 	for (uint32_t e = 0; e < r->model->nr_events && e < VIEW_EVENTS_MAX; e++)
-		if (r->model->event[e].name && strcmp(r->model->event[e].unit, unit) == 0)
+		if (r->model->event[e].name && r->model->event[e].weighs == unit)
 			return e;
 	return VIEW_EVENTS_MAX;
 }
 
 static void count_class_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, struct graph *f)
 {
-	const uint32_t retired = event_of_unit(r, "instructions");
+	const uint32_t retired = event_of_unit(r, WEIGHT_INSTRUCTIONS);
 
 	for (uint32_t i = 0; i < f->nr_blocks; i++) {
 		struct block *b = &f->block[i];

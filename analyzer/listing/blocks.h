@@ -45,6 +45,6 @@ void graph_fini(struct graph *f);
 /* Get how often a block runs, with 95 % bounds if samples estimate it. Return false if it is not known. */
 bool block_executions(const struct graph *f, const struct block *b, struct block_frequency *out);
 /* Return the number of the first event with this unit, or VIEW_EVENTS_MAX if the trace has none. */
-uint32_t event_of_unit(const struct report *r, const char *unit);
+uint32_t event_of_unit(const struct report *r, enum weight_unit unit);
 
 #endif

@@ -23,7 +23,7 @@ struct cpi_columns {
 
 static void add_cpi_columns(struct grid *g, struct cpi_columns *c, const struct report *r, const struct group_sum total[VIEW_EVENTS_MAX])
 {
-	bool is_time = strcmp(report_unit(r), "ns") == 0;
+	bool is_time = report_weighs(r) == WEIGHT_NS;
 	char heading[48];
 
 	c->events = event_columns_add(g, r, total, 0);
@@ -38,7 +38,7 @@ static void add_cpi_columns(struct grid *g, struct cpi_columns *c, const struct 
 	snprintf(heading, sizeof(heading), "%.16s/exec", is_time ? "time" : report_unit(r));
 	c->per = grid_column(g, "per_execution", heading, is_time ? CELL_DURATION : CELL_NUMBER, 0, 0);
 	snprintf(heading, sizeof(heading), "%.16s/insn", is_time ? "time" : report_unit(r));
-	c->cpi = grid_column(g, "per_instruction", strcmp(report_unit(r), "cycles") == 0 ? "CPI" : heading,
+	c->cpi = grid_column(g, "per_instruction", report_weighs(r) == WEIGHT_CYCLES ? "CPI" : heading,
 			     is_time ? CELL_DURATION : CELL_NUMBER, 0, 0);
 }
 
@@ -119,7 +119,7 @@ static void print_missing_cpi_data(struct report *r, struct page *p)
 	if (host_counts_lines(r, counts))
 		page_sentence(p, "(executions are those of the lines that a block is of; where the code generator split a line's "
 			      "condition, some of its blocks run less often)");
-	if ((!counts || !counts->nr_known) && event_of_unit(r, "instructions") == VIEW_EVENTS_MAX)
+	if ((!counts || !counts->nr_known) && event_of_unit(r, WEIGHT_INSTRUCTIONS) == VIEW_EVENTS_MAX)
 		page_sentence(p, "(no executions: the host does not count, and the trace has no event 'instructions'; run -e "
 			      "cycles,instructions)");
 }

@@ -14,7 +14,7 @@
 
 bool stalls_are_measured(const struct report *r)
 {
-	return strcmp(report_unit(r), "cycles") == 0;
+	return report_weighs(r) == WEIGHT_CYCLES;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- best case */

@@ -62,7 +62,7 @@ static void add_kernel_bounds(const struct report *r, struct summary *s)
 		if (stall_event_of(e->name) == STALL_FAULT)
 			faults = stall_count_bounds(t->weight, t->samples, t->weight_squares, e->period ? (double)e->period : 1);
 	}
-	culprits_bound_kernel(s->kernel, faults.recorded ? &faults : NULL, strcmp(report_unit(r), "ns") == 0, &s->bounds);
+	culprits_bound_kernel(s->kernel, faults.recorded ? &faults : NULL, report_weighs(r) == WEIGHT_NS, &s->bounds);
 }
 
 struct row_columns {
@@ -85,7 +85,7 @@ static void add_cause_row(struct grid *g, const struct row_columns *c, double lo
 
 static void show_stalls_summary(struct report *r, const struct summary *s, FILE *svg, struct page *p)
 {
-	struct grid *g = grid_create("summary", "Where the %s went", strcmp(report_unit(r), "ns") == 0 ? "time" : report_unit(r));
+	struct grid *g = grid_create("summary", "Where the %s went", report_weighs(r) == WEIGHT_NS ? "time" : report_unit(r));
 	struct row_columns c = { grid_column(g, "at_least", "at least", CELL_PERCENT, 0, 0),
 				 grid_column(g, "at_most", "at most", CELL_PERCENT, 0, 0),
 				 grid_column(g, "cause_key", "", CELL_TEXT, GRID_HIDDEN, 0),
@@ -117,7 +117,7 @@ static void show_stalls_summary(struct report *r, const struct summary *s, FILE 
 		add_cause_row(g, &c, s->user - s->known, s->user - s->known, s->all, "not_analyzed", "not analyzed", "", picture, &nr);
 	grid_show(g, p);
 	if (svg)
-		bounds_svg(strcmp(report_unit(r), "ns") == 0 ? "Where the time went" : "Where the cycles went", picture, nr, svg);
+		bounds_svg(report_weighs(r) == WEIGHT_NS ? "Where the time went" : "Where the cycles went", picture, nr, svg);
 }
 
 /* A function or a component, which is a row of a table. */

@@ -29,6 +29,7 @@
 #include "jitreg/base/file_identity.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
+#include "jitreg/base/weight_unit.h"
 #include "jitreg/trace/reader.h"
 
 #include <stdbool.h>
@@ -280,6 +281,7 @@ struct event_count { /* values of the counters of one processor, or of those of 
 
 struct model_event {
 	char *name, *unit, *scope; /* "" for a number that no EVENT record has */
+	enum weight_unit weighs;   /* unit, parsed */
 	uint64_t period, rate, registers, period_spread;
 	uint32_t stack_bytes, precise, exclude_kernel;
 	bool is_clock;	/* counts the time that it runs: task-clock, cpu-clock */

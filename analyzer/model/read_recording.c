@@ -80,6 +80,12 @@ void model_read_source_lines(struct model *m, struct process *p, const struct tr
 	}
 }
 
+static void set_unit(struct model_event *e, char *text)
+{
+	model_set_text(&e->unit, text);
+	e->weighs = weight_unit_parse(e->unit);
+}
+
 void model_read_event(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t i = trace_u64(r, F(event, event)), config;
@@ -90,7 +96,7 @@ void model_read_event(struct model *m, struct process *p, const struct trace_rec
 		return;
 	e = &m->event[i];
 	model_set_text(&e->name, trace_text(r, F(event, name)));
-	model_set_text(&e->unit, trace_text(r, F(event, unit)));
+	set_unit(e, trace_text(r, F(event, unit)));
 	model_set_text(&e->scope, trace_text(r, F(event, scope)));
 	config = trace_u64(r, F(event, config));
 	e->is_clock = trace_u64(r, F(event, type)) == PERF_TYPE_SOFTWARE &&
@@ -169,15 +175,15 @@ static void settle_switches(struct model *m)
 	m->leaving = m->preempted = m->run_queue = MODEL_NO_EVENT;
 	if (woken != MODEL_NO_EVENT) {
 		model_set_text(&m->event[woken].name, strdup("run queue"));
-		model_set_text(&m->event[woken].unit, strdup("ns in the run queue"));
+		set_unit(&m->event[woken], strdup(weight_units[WEIGHT_NS_IN_RUN_QUEUE]));
 	}
 	if (preempted == MODEL_NO_EVENT)
 		return;
 	model_set_text(&m->event[preempted].name, strdup("preempted"));
-	model_set_text(&m->event[preempted].unit, strdup("ns preempted"));
+	set_unit(&m->event[preempted], strdup(weight_units[WEIGHT_NS_PREEMPTED]));
 	if (leaving == MODEL_NO_EVENT)
 		return;
-	model_set_text(&m->event[leaving].unit, strdup("ns waiting"));
+	set_unit(&m->event[leaving], strdup(weight_units[WEIGHT_NS_WAITING]));
 	m->event[leaving].counted = 0; /* the counter counted switches, and the weights are ns now */
 	m->leaving = leaving;
 	m->run_queue = woken;
@@ -193,7 +199,7 @@ int model_settle_events(struct model *m)
 		if (!e->name)
 			e->name = strdup("");
 		if (!e->unit)
-			e->unit = strdup("");
+			set_unit(e, strdup(""));
 		if (!e->scope)
 			e->scope = strdup("");
 		if (!e->name || !e->unit || !e->scope)

@@ -164,7 +164,7 @@ void html_put_causes(const struct html_trace *t, FILE *to)
 	bool known;
 
 	for (uint32_t i = 0; i < r->model->nr_events; i++)
-		c.cycles |= strcmp(r->model->event[i].unit, "cycles") == 0;
+		c.cycles |= r->model->event[i].weighs == WEIGHT_CYCLES;
 	nr = c.block && hit && nr_hits ? hot_find(r, hit, nr_hits, &hot) : 0;
 	nr = nr < DISASSEMBLY_FUNCTIONS_MAX ? nr : DISASSEMBLY_FUNCTIONS_MAX;
 	hot_read_code_bytes(r, hot, nr);

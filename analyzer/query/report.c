@@ -338,6 +338,11 @@ const char *report_unit(const struct report *r)
 	return e && e->unit && *e->unit ? e->unit : "samples";
 }
 
+enum weight_unit report_weighs(const struct report *r)
+{
+	return r->event < r->model->nr_events ? r->model->event[r->event].weighs : NR_WEIGHT_UNITS;
+}
+
 static uint32_t find_plan_level(const struct dictionary *d)
 {
 	uint32_t best = LEVELS_MAX;

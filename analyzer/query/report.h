@@ -119,6 +119,8 @@ void report_fini(struct report *r);
 double report_measure(const struct report *r, const struct group_sum *s);
 /* Returns the unit of the weights of the report's event, or "samples" if it has none. */
 const char *report_unit(const struct report *r);
+/* Returns that unit, or NR_WEIGHT_UNITS if it is none that this version knows. */
+enum weight_unit report_weighs(const struct report *r);
 /* Returns the level called name. If name is NULL, returns the level that the host calls its plan, else the topmost one that has edges.
  * Returns LEVELS_MAX if there is none. */
 uint32_t report_find_level(const struct report *r, const char *name);

@@ -91,7 +91,7 @@ static void show_programs(const struct report *r, const struct report_group *by_
 			  const char *heading, struct page *p)
 {
 	struct grid *g = grid_create(NULL, "%s", heading);
-	const bool is_time = strcmp(report_unit(r), "ns") == 0;
+	const bool is_time = report_weighs(r) == WEIGHT_NS;
 	int share = grid_column(g, "share", "", CELL_SHARE, 0, 0);
 	int time = grid_column(g, "time", "", is_time ? CELL_DURATION : CELL_COUNT, GRID_REST, 0);
 	int name = grid_column(g, "name", "", CELL_TEXT, 0, 0);

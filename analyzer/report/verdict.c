@@ -356,7 +356,7 @@ static void gather_lost_samples(const struct report *r, struct verdict *v)
 	v->stack_bytes = e->stack_bytes;
 	gather_evidence(m, e, v);
 	v->fallback = find_fallback(m, e);
-	if (e->name && strcmp(e->unit ? e->unit : "", "ns") != 0 && !strstr(e->name, "cycles"))
+	if (e->name && e->weighs != WEIGHT_NS && !strstr(e->name, "cycles"))
 		v->event = e->name;
 }
 

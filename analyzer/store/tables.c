@@ -2,6 +2,7 @@
 #include "analyzer/store/tables.h"
 
 #include "analyzer/store/internal.h"
+#include "jitreg/base/weight_unit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -82,11 +83,10 @@ static bool are_per_service(const struct sums *s)
 int tables_lines(struct page *p, struct store *store, enum sums_by by, const struct sums *s, struct diag *d)
 {
 	struct grid *g = grid_create(of[by].table, "%s", of[by].heading);
-	bool components = by == SUMS_COMPONENT;
+	bool components = by == SUMS_COMPONENT, is_time = weight_unit_parse(s->unit) == WEIGHT_NS;
 	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES | GRID_HIDDEN, 0);
-	int weight = grid_column(g, "weight", s->unit && strcmp(s->unit, "ns") == 0 ? "time" : "weight",
-				 s->unit && strcmp(s->unit, "ns") == 0 ? CELL_DURATION : CELL_NUMBER, 0, 0);
+	int weight = grid_column(g, "weight", is_time ? "time" : "weight", is_time ? CELL_DURATION : CELL_NUMBER, 0, 0);
 	int name = grid_column(g, "name", "name", CELL_TEXT, 0, 0);
 	int where = grid_column(g,
 				by == SUMS_FUNCTION ? "image" :

@@ -13,7 +13,7 @@
 struct frequency_columns frequency_columns_add(struct grid *g, struct report *r, bool calls)
 {
 	struct frequency_columns c = { frequencies_of_report(r), -1, -1, -1, -1, -1 };
-	bool is_time = strcmp(report_unit(r), "ns") == 0;
+	bool is_time = report_weighs(r) == WEIGHT_NS;
 	char heading[48];
 
 	if (!c.of || !c.of->nr_known)
@@ -150,7 +150,7 @@ static void
 show_functions_by_executions(struct report *r, const struct state *s, const struct frequencies *f, const struct times *t, struct page *p)
 {
 	struct grid *g = grid_create("functions", "Functions by executions");
-	bool is_time = strcmp(report_unit(r), "ns") == 0;
+	bool is_time = report_weighs(r) == WEIGHT_NS;
 	int executions = grid_column(g, "executions", "executions", CELL_NUMBER, 0, 0);
 	int state = grid_column(g, "executions_state", "by", CELL_TEXT, 0, 9);
 	int out = grid_column(g, "calls_out", "calls out", CELL_NUMBER, 0, 0);

@@ -448,7 +448,7 @@ static void show_plan_rows(struct report *r, const struct plan *plan, struct pag
 	const struct dictionary *d = &r->model->dictionary;
 	const struct plan_tree *t = &plan->tree;
 	char heading[48];
-	bool is_time = strcmp(report_unit(r), "ns") == 0;
+	bool is_time = report_weighs(r) == WEIGHT_NS;
 	int estimate = grid_column(g, "estimated_rows", "estimated", CELL_NUMBER, 0, 0);
 	int rows = grid_column(g, "actual_rows", "actual", CELL_NUMBER, actual, 0);
 	int error = counted ? grid_column(g, "error", "error", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, 7) : -1;

@@ -112,7 +112,7 @@ static void add_query_row(struct report *r, struct grid *g, const struct query_c
 		grid_set(g, c->p95, p95_of(&runs[query], durations));
 	}
 	if (r->model->leaving < VIEW_EVENTS_MAX) {
-		double waited = s->sum[r->model->leaving][query].weight, ran = strcmp(report_unit(r), "ns") == 0 ? sum->weight : 0;
+		double waited = s->sum[r->model->leaving][query].weight, ran = report_weighs(r) == WEIGHT_NS ? sum->weight : 0;
 
 		if (ran > 0)
 			grid_set(g, c->waiting, waited / (waited + ran));

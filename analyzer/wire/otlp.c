@@ -9,6 +9,7 @@
 #include "analyzer/wire/otlp.h"
 
 #include "analyzer/wire/otlp_fields.h"
+#include "jitreg/base/weight_unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -203,7 +204,7 @@ static bool is_wait(const char *event)
 static void put_types(struct writing *w, const struct wire_profile *x, double samples, double weight)
 {
 	const char *event = wire_text_of(w->p, x->event);
-	bool is_time = strcmp(wire_text_of(w->p, x->unit), "ns") == 0;
+	bool is_time = weight_unit_parse(wire_text_of(w->p, x->unit)) == WEIGHT_NS;
 	uint32_t type = !is_time ? x->event : strcmp(event, "context-switches") == 0 ? w->off_cpu : is_wait(event) ? x->event : w->cpu;
 	uint64_t period = x->period ? x->period : samples > 0 && weight > samples ? (uint64_t)(weight / samples + 0.5) : 1;
 

@@ -2,6 +2,7 @@
 #include "analyzer/wire/pprof.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/weight_unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +115,7 @@ void pprof_write(const struct wire_profiles *p, struct protobuf *to)
 		begin_ns = p->profile[i].begin_ns < begin_ns ? p->profile[i].begin_ns : begin_ns;
 		end_ns = p->profile[i].end_ns > end_ns ? p->profile[i].end_ns : end_ns;
 	}
-	unit = add_text(&w, strcmp(event_unit, "ns") == 0 ? "nanoseconds" : event_unit);
+	unit = add_text(&w, weight_unit_parse(event_unit) == WEIGHT_NS ? "nanoseconds" : event_unit);
 	put_value_type(&w, 1, add_text(&w, "samples"), add_text(&w, "count"));
 	put_value_type(&w, 1, event, unit);
 	put_samples(&w);

@@ -32,7 +32,7 @@ struct wire_thread {
 
 struct wire_profile {
 	uint32_t process; /* number in the table of processes */
-	uint32_t event, unit; /* numbers of texts; the unit of nanoseconds is "ns" */
+	uint32_t event, unit; /* numbers of texts; weight_unit_parse() reads the unit */
 	uint64_t period;
 	uint64_t begin_ns, end_ns; /* ns since 1970, UTC */
 	/* id of the recording, from which otlp.c makes the identifier of the profile, together with number and part, process, event and

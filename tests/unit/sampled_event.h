@@ -6,7 +6,7 @@
 #include "agent/recorder/recording/recording.h"
 #include "tests/unit/unit.h"
 
-static const struct event sampled_event = { .name = "task-clock", .unit = "ns", .attr = {
+static const struct event sampled_event = { .name = "task-clock", .unit = WEIGHT_NS, .attr = {
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_TASK_CLOCK,
 	.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,

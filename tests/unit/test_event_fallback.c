@@ -380,7 +380,7 @@ static void a_list_is_had_as_a_whole_or_not_at_all(void **state)
 	assert_int_equal(had.event[1].attr.sample_period, 1);
 	assert_int_equal(had.event[3].attr.exclude_kernel, 1);
 	assert_string_equal(had.event[3].name, "task-clock:u");
-	assert_string_equal(had.event[3].unit, "ns");
+	assert_int_equal(had.event[3].unit, WEIGHT_NS);
 	kernel.refused_config = 0x20d1;
 	assert_int_equal(choose(&skx, "cycles,MEM_LOAD_RETIRED:L3_MISS,task-clock"), -EOPNOTSUPP);
 	assert_int_equal(had.nr, 0);

@@ -51,7 +51,7 @@ static void set_timer_event(struct counting *c)
 	memset(&c->events, 0, sizeof(c->events));
 	c->events.nr = 1;
 	snprintf(c->events.event[0].name, sizeof(c->events.event[0].name), "cpu-timer");
-	snprintf(c->events.event[0].unit, sizeof(c->events.event[0].unit), "ns");
+	c->events.event[0].unit = WEIGHT_NS;
 	a->size = sizeof(*a);
 	a->type = PERF_TYPE_SOFTWARE;
 	a->config = PERF_COUNT_SW_TASK_CLOCK;

@@ -109,7 +109,7 @@ static void fill_event_description(const struct perf_data_event *e, struct event
 		snprintf(out->name, sizeof(out->name), "%.*s", (int)(e->name.bytes < 128 ? e->name.bytes : 128), e->name.p);
 	else
 		snprintf(out->name, sizeof(out->name), "event %u:0x%llx", e->attr.type, (unsigned long long)e->attr.config);
-	snprintf(out->unit, sizeof(out->unit), "%s", event_unit(&e->attr, out->name));
+	out->unit = event_unit(&e->attr, out->name);
 }
 
 static int import_events(struct import *m, struct diag *d)

@@ -285,7 +285,7 @@ static int choose_event(struct selection *l, const struct event_spec *wanted, bo
 	if (ret) /* the name is known, and -EINVAL would mean a misuse (events_choose()), so it becomes -EOPNOTSUPP */
 		return diag_fail(l->d, ret == -EINVAL ? EOPNOTSUPP : -ret, "cannot sample %s: %s; %s", out->name,
 				 text_of_open_error(&l->pmu, -ret), remedy_of(&out->attr, -ret));
-	paced = automatic || strcmp(out->unit, "cycles") == 0;
+	paced = automatic || out->unit == WEIGHT_CYCLES;
 	per_second = paced && !event_is_clock(&out->attr) ? measure_events_per_second(&out->attr) : 0;
 	if (per_second && out->attr.freq)
 		replace_rate_by_period(out, &l->pmu, per_second);

@@ -17,6 +17,7 @@
 #define TAILOR_EVENT_H
 
 #include "jitreg/base/diag.h"
+#include "jitreg/base/weight_unit.h"
 #include "jitreg/trace/trace.h"
 
 #include <linux/perf_event.h>
@@ -75,7 +76,7 @@ struct event_pmu {
 
 struct event {
 	char name[136]; /* name as it was written, without its modifiers, but with :u or :k if only that is counted */
-	char unit[16];	/* unit of a sample's weight */
+	enum weight_unit unit; /* unit of a sample's weight */
 	uint64_t rate;	/* samples per second, as requested or as a limit permits; 0: the period was requested, or is a default */
 	struct perf_event_attr attr; /* sampling, not inherited, disabled */
 };

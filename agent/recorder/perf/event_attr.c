@@ -160,7 +160,7 @@ int event_make_attr(const struct event_spec *s, const struct event_options *o, c
 	a->clockid = CLOCK_MONOTONIC;
 	snprintf(e.name, sizeof(e.name), "%s%s", s->name, s->exclude_kernel && !s->exclude_user ? ":u" :
 		 s->exclude_user && !s->exclude_kernel ? ":k" : "");
-	snprintf(e.unit, sizeof(e.unit), "%s", event_unit(a, s->name));
+	e.unit = event_unit(a, s->name);
 	e.rate = a->freq ? a->sample_freq : !event_is_clock(a) || s->period || o->period ? 0 : s->rate ? s->rate : o->rate;
 	*out = e;
 	return 0;

@@ -243,13 +243,13 @@ static void each_event_name(const struct event_pmu *known, void (*each)(void *co
 
 /* ------------------------------------------------------------------------------------------------------- all of them */
 
-const char *event_unit(const struct perf_event_attr *a, const char *name)
+enum weight_unit event_unit(const struct perf_event_attr *a, const char *name)
 {
 	if (event_is_clock(a))
-		return "ns";
+		return WEIGHT_NS;
 	if (a->type == PERF_TYPE_HARDWARE && (uint32_t)a->config == PERF_COUNT_HW_CPU_CYCLES)
-		return "cycles";
-	return strcasestr(name, "cycles") || strcasestr(name, "CPU_CLK_UNHALTED") ? "cycles" : "events";
+		return WEIGHT_CYCLES;
+	return strcasestr(name, "cycles") || strcasestr(name, "CPU_CLK_UNHALTED") ? WEIGHT_CYCLES : WEIGHT_EVENTS;
 }
 
 static const char *text_of_libpfm_error(int error)

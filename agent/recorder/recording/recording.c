@@ -109,8 +109,8 @@ int recording_add_event(struct recording *r, const struct event *e, const struct
 
 int recording_add_switches(struct recording *r, const char *scope, bool woken)
 {
-	static const struct event of[] = { { .name = TRACE_EVENT_SWITCH, .unit = "switches" },
-					   { .name = TRACE_EVENT_WOKEN, .unit = "times" } };
+	static const struct event of[] = { { .name = TRACE_EVENT_SWITCH, .unit = WEIGHT_SWITCHES },
+					   { .name = TRACE_EVENT_WOKEN, .unit = WEIGHT_TIMES } };
 	/* parts of a switch's sample, struct switch_sample: thread, time, processor and kind, which is in the place of the period */
 	static const struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD, .sample_period = 1 };

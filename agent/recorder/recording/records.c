@@ -48,9 +48,10 @@ void recording_write_event(struct recording *r, uint32_t number, const struct ev
 	const struct perf_event_attr *a = &e->attr;
 
 	TRACE_PUT(r->writer, event, recording_now_ns(r), 0, 0, .event = number, .name = trace_string(e->name),
-		  .unit = trace_string(e->unit), .type = a->type, .config = a->config, .period = a->freq ? 0 : a->sample_period,
-		  .rate = e->rate, .precise = a->precise_ip, .exclude_kernel = a->exclude_kernel, .registers = a->sample_regs_user,
-		  .stack_bytes = a->sample_stack_user, .scope = trace_string(how->scope), .period_spread = how->period_spread);
+		  .unit = trace_string(weight_units[e->unit]), .type = a->type, .config = a->config,
+		  .period = a->freq ? 0 : a->sample_period, .rate = e->rate, .precise = a->precise_ip,
+		  .exclude_kernel = a->exclude_kernel, .registers = a->sample_regs_user, .stack_bytes = a->sample_stack_user,
+		  .scope = trace_string(how->scope), .period_spread = how->period_spread);
 }
 
 void recording_notice(struct recording *r, enum notice_kind kind, const char *format, ...)
