@@ -99,6 +99,8 @@ void model_read_event(struct model *m, struct process *p, const struct trace_rec
 	set_unit(e, trace_text(r, F(event, unit)));
 	model_set_text(&e->scope, trace_text(r, F(event, scope)));
 	config = trace_u64(r, F(event, config));
+	if (trace_u64(r, F(event, type)) == PERF_TYPE_HARDWARE && (uint32_t)config == PERF_COUNT_HW_INSTRUCTIONS)
+		set_unit(e, strdup(weight_units[WEIGHT_INSTRUCTIONS])); /* traces of 1.0.0 and before say "events" */
 	e->is_clock = trace_u64(r, F(event, type)) == PERF_TYPE_SOFTWARE &&
 		      (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
 	e->is_switch = strcmp(e->name, TRACE_EVENT_SWITCH) == 0 || strcmp(e->name, TRACE_EVENT_WOKEN) == 0;

@@ -193,23 +193,23 @@ static void put_profile_id(struct writing *w, const struct wire_profile *x)
 	protobuf_put_bytes(&w->profile, FIELD(Profile, profile_id), halves, sizeof(halves));
 }
 
-static bool is_wait(const char *event)
+static bool is_wait(enum weight_unit unit)
 {
-	return strcmp(event, "context-switches") == 0 || strcmp(event, "preempted") == 0 || strcmp(event, "run queue") == 0;
+	return unit == WEIGHT_NS_WAITING || unit == WEIGHT_NS_PREEMPTED || unit == WEIGHT_NS_IN_RUN_QUEUE;
 }
 
 /* Writes the types of values and the period. Receivers know the types cpu and off_cpu in nanoseconds, which are used for clocks and for
- * context switches. Other events and waits have their own names. Without a fixed period, the mean weight of a sample, at least 1, is
- * written. */
+ * the time that threads waited. Other events and waits have their own names. Without a fixed period, the mean weight of a sample, at least
+ * 1, is written. */
 static void put_types(struct writing *w, const struct wire_profile *x, double samples, double weight)
 {
-	const char *event = wire_text_of(w->p, x->event);
-	bool is_time = weight_unit_parse(wire_text_of(w->p, x->unit)) == WEIGHT_NS;
-	uint32_t type = !is_time ? x->event : strcmp(event, "context-switches") == 0 ? w->off_cpu : is_wait(event) ? x->event : w->cpu;
+	const enum weight_unit unit = weight_unit_parse(wire_text_of(w->p, x->unit));
+	bool is_time = unit == WEIGHT_NS || is_wait(unit);
+	uint32_t type = unit == WEIGHT_NS ? w->cpu : unit == WEIGHT_NS_WAITING ? w->off_cpu : x->event;
 	uint64_t period = x->period ? x->period : samples > 0 && weight > samples ? (uint64_t)(weight / samples + 0.5) : 1;
 
 	put_value_type(w, FIELD(Profile, sample_type), type, is_time ? w->nanoseconds : w->count);
-	if (is_wait(event))
+	if (is_wait(unit))
 		return; /* waits have no period, since each one is measured */
 	put_value_type(w, FIELD(Profile, period_type), type, is_time ? w->nanoseconds : w->count);
 	protobuf_put_number(&w->profile, FIELD(Profile, period), period);

@@ -18,7 +18,8 @@ BLOCKS = [(0x00, bytes.fromhex("31c0 31c9"), 2, 2, 1),                          
 code = b"".join(b for _, b, *_ in BLOCKS)
 HEADER = record("HEADER", 0, 2, "test", 0, "host", "x86_64", "6.1", 1, "/", [["host"]])
 for number, (name, config) in enumerate((("cycles", 0), ("instructions", 1), ("cache-misses", 3), ("dTLB-load-misses", 0x10003), ("branch-misses", 5))):
-    HEADER += record("EVENT", 0, number, name, name, 0, config, PERIOD // (10 if number > 1 else 1), 0, 0, 0, 0, 0, "cpu", 0)
+    unit = "events" if name == "instructions" else name # as recorders up to 1.0.0 said; its type and config say what it counts
+    HEADER += record("EVENT", 0, number, name, unit, 0, config, PERIOD // (10 if number > 1 else 1), 0, 0, 0, 0, 0, "cpu", 0)
 body = record("PROCESS", PID, 1, "/usr/bin/host", "host") + record("LEVEL", PID, 1, 0, "line", [])
 body += record("SOURCE", PID, 1, 0, 0, "plain.txt", b"one line\n")
 body += record("COMPONENT", PID, 1, 0, 1, "line 1", "") + record("LEVEL", PID, 2, 1, "operator", [])

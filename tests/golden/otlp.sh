@@ -35,12 +35,13 @@ expect(len(fields) > 40, f"otlp_fields.h has {len(fields)} fields")
 expect(all(proto.get(k) == n for k, n in fields.items()), f"other numbers: {[k for k, n in fields.items() if proto.get(k) != n]}")
 
 NAMES = {"task-clock": "cpu", "cpu-clock": "cpu", "context-switches": "off_cpu"}
-for trace in ("tests/golden/v1.tlr", "tests/golden/v2.tlr"):
+for trace in ("tests/golden/v1.tlr", "tests/golden/v2.tlr", "tests/golden/views/whatif.tlr"):
     p = Profiles(run("export", "--format", "otlp", trace))
     expect(not p.bad, f"{trace}: {p.bad[:5]}")
     report = json.loads(run("report", "--json", trace))
     wanted = {NAMES.get(e["name"], e["name"]): round(e["weight"]) for e in report["events"] if e["weight"]}
     expect({k[0]: n for k, n in p.sums().items()} == wanted, f"{trace}: expected {wanted}, got {p.sums()}")
+    expect({k[1] for k in p.sums() if k[0] in ("cpu", "off_cpu")} <= {"nanoseconds"}, f"{trace}: times in {set(p.sums())}")
     again = Profiles(run("export", "--format", "otlp", trace))
     expect(again.ids == p.ids, f"{trace}: the same profile has another id in the next export")
 joins = sum(n for name, n in Profiles(run("export", "--format", "otlp", "tests/golden/v1.tlr")).sums(lambda s: s[3][-2]).items()

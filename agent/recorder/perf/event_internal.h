@@ -8,7 +8,7 @@
 /* Clears *attr, and sets its type, config, config1 and config2 (and exclude_user and exclude_kernel, if the name has libpfm4's modifiers
  * for these).  Returns 0, or -EINVAL with a sentence.  Defined in event_name.c, as is event_unit(). */
 int event_find(const struct event_spec *spec, const struct event_pmu *pmu, struct perf_event_attr *attr, struct diag *d);
-/* Returns the unit of the event's weights: ns, cycles or events. */
+/* Returns the unit of the event's weights: ns, cycles, instructions or events. */
 enum weight_unit event_unit(const struct perf_event_attr *attr, const char *name);
 
 /* Is this an event of the kernel that is so rare that each occurrence is sampled, such as a context switch, a migration or a major page

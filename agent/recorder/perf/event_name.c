@@ -249,6 +249,8 @@ enum weight_unit event_unit(const struct perf_event_attr *a, const char *name)
 		return WEIGHT_NS;
 	if (a->type == PERF_TYPE_HARDWARE && (uint32_t)a->config == PERF_COUNT_HW_CPU_CYCLES)
 		return WEIGHT_CYCLES;
+	if (a->type == PERF_TYPE_HARDWARE && (uint32_t)a->config == PERF_COUNT_HW_INSTRUCTIONS)
+		return WEIGHT_INSTRUCTIONS;
 	return strcasestr(name, "cycles") || strcasestr(name, "CPU_CLK_UNHALTED") ? WEIGHT_CYCLES : WEIGHT_EVENTS;
 }
 
