@@ -220,12 +220,13 @@ static void note_jit_source(void *context, const struct jit_source *c)
 	k->memory |= strcmp(c->name, "executable memory") == 0;
 }
 
-static void add_unheard_notice(struct attach *a, const struct jit_host *host, const char *what, const struct jit_recording *how)
+static void add_unheard_notice(struct attach *a, enum notice_kind kind, const struct jit_host *host, const char *what,
+			       const struct jit_recording *how)
 {
 	char advice[JIT_ADVICE_BYTES];
 
 	jit_host_advise(host, how, advice);
-	session_notice(a->session, NOTICE_HOST, "%s unavailable by `tailor %s`. %s", what, jit_way_text(how->way), advice);
+	session_notice(a->session, kind, "%s unavailable by `tailor %s`. %s", what, jit_way_text(how->way), advice);
 }
 
 /* Writes a notice that names of CPython's functions are unavailable, once, unless this way of recording gets them.  With -X perf, Python
@@ -237,7 +238,7 @@ static void add_unheard_python_notice(struct attach *a, const struct sources *k,
 	if (!k->python || k->files || a->said_python || (k->python->heard & 1u << how->way && !how->no_adapt))
 		return;
 	a->said_python = true;
-	add_unheard_notice(a, k->python, JIT_NAMES_OF_PYTHON, how);
+	add_unheard_notice(a, NOTICE_NAMES, k->python, JIT_NAMES_OF_PYTHON, how);
 }
 
 /* Writes a notice if fewer CPythons have answered than were asked.  CPython runs the request in its main thread alone, between two
@@ -251,8 +252,8 @@ static void add_unanswered_python_notice(struct attach *a)
 	if (a->options->epoch_ns || a->not_injected || a->said_python || session_python_answers(a->session) >= a->nr_pythons)
 		return;
 	jit_host_advise(a->python, &how, advice);
-	session_notice(a->session, NOTICE_HOST, JIT_NAMES_OF_PYTHON " unavailable: the main thread, which is asked for them, ran no Python "
-		       "code. %s", advice);
+	session_notice(a->session, NOTICE_NAMES, JIT_NAMES_OF_PYTHON " unavailable: the main thread, which is asked for them, ran no "
+		       "Python code. %s", advice);
 }
 
 /* Notes what this process's hosts lack because of their version, which no way of recording supports.  Hosts without generated code
@@ -285,7 +286,7 @@ static void add_unheard_jit_notice(struct attach *a, pid_t pid, const struct hos
 		return;
 	a->unheard = host;
 	snprintf(what, sizeof(what), "%s: names of generated code", host->name);
-	add_unheard_notice(a, host, what, &how);
+	add_unheard_notice(a, NOTICE_HOST, host, what, &how);
 }
 
 /* May the recording begin although no process was found (ret is -ESRCH)?  It may if it waits for processes that start later (--follow), and
@@ -432,7 +433,8 @@ static int load_agent(struct attach *a, const struct attach_target *t, const str
 		return ret;
 	a->said_python |= d->text[0] && !ret; /* the sentence is that no thread could be borrowed, so V8 or CPython will not answer */
 	if (d->text[0] && !(ret && a->not_injected))
-		session_notice(a->session, NOTICE_HOST, "%s%s", d->text, ret ? " (further ones without the agent are not reported)" : "");
+		session_notice(a->session, ret ? NOTICE_HOST : NOTICE_NAMES, "%s%s", d->text,
+			       ret ? " (further ones without the agent are not reported)" : "");
 	a->not_injected |= ret != 0;
 	d->text[0] = 0;
 	return 0;

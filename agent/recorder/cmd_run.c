@@ -275,7 +275,7 @@ int cmd_run_recorded(struct run_request *a)
 		session_notice(s, NOTICE_HOST, "agent unavailable in %s (%s); sampling without registrations of its JIT%s", a->command[0],
 			       no_agent, fell_back ? ", and per CPU instead of per thread" : "");
 	if (program.why_uncounted)
-		session_notice(s, NOTICE_REFUSED, PROGRAM_UNCOUNTED, a->command[0], program.why_uncounted,
+		session_notice(s, NOTICE_NO_SAMPLES, PROGRAM_UNCOUNTED, a->command[0], program.why_uncounted,
 			       program_uncounted_remedy());
 	snprintf(go.socket, sizeof(go.socket), "%s", session_socket_name(s));
 	if (write(child.go, &go, sizeof(go)) != sizeof(go))

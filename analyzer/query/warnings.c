@@ -37,11 +37,16 @@ static bool has_spark_without_plan(const struct model *m)
 
 enum warning_place warning_place(const struct notice *n)
 {
-	if (n->kind == NOTICE_VERSION)
+	switch (n->kind) {
+	case NOTICE_VERSION:
 		return WARNING_OF_VERSION;
-	if (strncmp(n->sentence, JIT_NAMES_OF_PYTHON " unavailable", strlen(JIT_NAMES_OF_PYTHON " unavailable")) == 0)
+	case NOTICE_NAMES:
 		return WARNING_OF_NAMES;
-	return n->kind == NOTICE_TAG ? WARNING_OF_TAGS : WARNING_BEHIND;
+	case NOTICE_TAG:
+		return WARNING_OF_TAGS;
+	default:
+		return WARNING_BEHIND;
+	}
 }
 
 /* Writes a sentence about how much time is in no share, because idle processors run no program. */

@@ -3,7 +3,6 @@
 
 #include "analyzer/query/warnings.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -255,12 +254,6 @@ const char *missing_attribution_remedy(const struct verdict *v, enum reason why,
 
 /* -------------------------------------------------------------------------------------------------------------- losses */
 
-/* Is it the text of an error of a full disk, which a write to another disk would not have? */
-static bool disk_was_full(const char *error)
-{
-	return error && (strcmp(error, strerror(ENOSPC)) == 0 || strcmp(error, strerror(EDQUOT)) == 0);
-}
-
 const char *missing_loss_remedy(const struct verdict *v, enum loss_reason why)
 {
 	switch (why) {
@@ -269,7 +262,7 @@ const char *missing_loss_remedy(const struct verdict *v, enum loss_reason why)
 	case LOSS_SAMPLE_LOG_FULL:
 		return "Lower the rate (-r).";
 	case LOSS_WRITE:
-		return disk_was_full(v->write_error) ? "Write the trace to a disk with more room (-o)." : "";
+		return v->disk_full ? "Write the trace to a disk with more room (-o)." : "";
 	default:
 		return "";
 	}

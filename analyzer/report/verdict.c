@@ -304,12 +304,16 @@ static const char *find_fallback(const struct model *m, const struct model_event
 	return NULL;
 }
 
-/* Return the text of the first of the recorder's notices with this beginning, without the beginning, or NULL if there is none. */
-static const char *find_notice(const struct model *m, const char *beginning)
+/* Return the sentence of the recorder's first notice of a kind, without the beginning of that kind's sentences, or NULL if there is
+ * none. */
+static const char *find_notice(const struct model *m, enum notice_kind kind, const char *beginning)
 {
-	for (uint32_t i = 0; i < m->notices.nr; i++)
-		if (strncmp(m->notices.at[i].sentence, beginning, strlen(beginning)) == 0)
-			return m->notices.at[i].sentence + strlen(beginning);
+	for (uint32_t i = 0; i < m->notices.nr; i++) {
+		const char *sentence = m->notices.at[i].sentence;
+
+		if (m->notices.at[i].kind == kind)
+			return sentence + (strncmp(sentence, beginning, strlen(beginning)) == 0 ? strlen(beginning) : 0);
+	}
 	return NULL;
 }
 
@@ -324,9 +328,9 @@ static void gather_evidence(const struct model *m, const struct model_event *e, 
 	v->period = (double)e->period;
 	v->user_only = e->exclude_kernel;
 	v->has_registers = e->registers != 0;
-	v->no_samples_of = find_notice(m, TRACE_NO_SAMPLES_OF);
-	v->names_not_read = find_notice(m, TRACE_NAMES_NOT_READ);
-	v->write_error = find_notice(m, TRACE_WRITE_FAILED);
+	v->no_samples_of = find_notice(m, NOTICE_NO_SAMPLES, TRACE_NO_SAMPLES_OF);
+	v->names_not_read = find_notice(m, NOTICE_NAMES_NOT_READ, TRACE_NAMES_NOT_READ);
+	v->disk_full = find_notice(m, NOTICE_DISK_FULL, "") != NULL;
 }
 
 static void gather_lost_samples(const struct report *r, struct verdict *v)

@@ -75,7 +75,8 @@ struct verdict {
 	double counters_ns, counted; /* counters_ns: time for which counters ran (ns); counted: what they counted */
 	double period_ns, period; /* between two samples: processor time (ns), and number of events; 0: not known */
 	const char *event_name;
-	const char *no_samples_of, *names_not_read, *write_error; /* texts of the recorder's notices without their beginnings, or NULL */
+	const char *no_samples_of, *names_not_read; /* texts of the recorder's notices without their beginnings, or NULL */
+	bool disk_full; /* the trace could not be written for this reason */
 };
 
 /* Take the facts from the sums. The caller sets composition and warnings afterwards, which are NULL. */

@@ -15,16 +15,11 @@
  * runs have no names. */
 #define JIT_HOST_OF_PYTHON "CPython"
 #define JIT_HOST_PYTHON "frame evaluation (PEP 523)"
-/* a notice that begins so says that they are unavailable, and reports show it first */
 #define JIT_NAMES_OF_PYTHON "names of Python functions"
 
 /* The name and the source file of the one row for all Python functions that are too deep in the stack to have a row each. */
 #define JIT_PYTHON_DEEP "calls too deep for names"
 #define JIT_PYTHON_DEEP_WHERE "<deep stack>"
-
-/* The beginning of a note of the agent.  After it was injected into a running CPython, it sends one when it has tried to register
- * functions, whether that failed or not. */
-#define JIT_NOTE_OF_PYTHON "Python: functions "
 
 /* Actions of CONTROL records that only agents send, besides those of jitreg.h.  LIST: name is the address, in 16 hexadecimal digits, of a
  * struct jit_descriptor of the GDB JIT interface whose changes the agent cannot see.  The recorder reads its list of code. */
@@ -33,6 +28,8 @@
 #define JIT_CONTROL_THREAD_NAME 0x101u
 /* LACK: information of the host is missing.  host_lack_parse() (jitreg/hosts/host_versions.h) parses name. */
 #define JIT_CONTROL_LACK 0x102u
+/* PYTHON: the agent reports on CPython's functions.  python_note_parse() (jitreg/hosts/python_notes.h) parses name. */
+#define JIT_CONTROL_PYTHON 0x103u
 
 /* The ways to make a recording.  The HEADER record of a trace has the text of its way. */
 #define JIT_WAYS(X) \

@@ -126,7 +126,7 @@ bool trace_text_is(const struct trace_record *r, int index, const char *text);
 /* Returns a NUL-terminated copy of a text, which the caller frees.  It is "" if the field is absent, and NULL if memory runs out. */
 char *trace_text(const struct trace_record *r, int index);
 /* Return the kind of a NOTICE record, or the reason of a LOSS record.  They are NR_NOTICES or NR_LOSSES if this version does not know the
- * text. */
+ * text.  Notices of traces of 1.0.0 and before have the kinds that came later, by their sentences. */
 enum notice_kind trace_notice_kind(const struct trace_record *r);
 enum loss_reason trace_loss_reason(const struct trace_record *r);
 /* Return element e of a LIST, or member m of its element e, which is a list itself.  Return a value of kind OTHER if there is none. */

@@ -305,17 +305,21 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(LOSS, "loss") /* a loss without a count */ \
 	X(HOST, "host") /* something that happened in the host and that users should know */ \
 	X(VERSION, "version") /* information of a host is missing (HOST_LACK); reports show it first */ \
-	X(TAG, "tag") /* samples cannot have the host's tag, which attribution needs; reports show it first */
+	X(TAG, "tag") /* samples cannot have the host's tag, which attribution needs; reports show it first */ \
+	X(NAMES, "names") /* functions of an interpreter or a JIT have no names here; reports show it first */ \
+	X(NO_SAMPLES, "no samples") /* the kernel did not count a command or a process, and why */ \
+	X(NAMES_NOT_READ, "names not read") /* names of generated code are in a file that was not read, and why */ \
+	X(DISK_FULL, "disk full") /* a loss without a count: the disk of the trace, or the user's part of it, was full */
 
 #define NOTICE_INDEX_(NAME, text) NOTICE_##NAME,
 enum notice_kind { NOTICE_KINDS(NOTICE_INDEX_) NR_NOTICES }; /* NR_NOTICES: kind of a later version */
 #undef NOTICE_INDEX_
 extern const char *const trace_notices[NR_NOTICES + 1]; /* texts of the kinds */
 
-/* The beginnings of some notices, by which reports recognise them.  A notice goes on as the comment says. */
-#define TRACE_NO_SAMPLES_OF "no samples of " /* REFUSED: name of the command or process, and why */
-#define TRACE_NAMES_NOT_READ "names of generated code not read: " /* REFUSED: name of the file, and why */
-#define TRACE_WRITE_FAILED "writing the trace failed: " /* LOSS: the error */
+/* The beginnings of the sentences of two kinds.  A sentence goes on as the comment says, and reports show that part alone. */
+#define TRACE_NO_SAMPLES_OF "no samples of " /* NO_SAMPLES: name of the command or process, and why */
+#define TRACE_NAMES_NOT_READ "names of generated code not read: " /* NAMES_NOT_READ: name of the file, and why */
+#define TRACE_WRITE_FAILED "writing the trace failed: " /* DISK_FULL, and some of kind LOSS: the error */
 
 /* Reasons of losses.  Columns: constant, text in a LOSS record, what is missing (enum loss_class), sentence in reports. */
 #define LOSS_REASONS(X) \

@@ -7,6 +7,7 @@
 #define TAILOR_ANNOUNCE_H
 
 #include "jitreg/hosts/host_versions.h"
+#include "jitreg/hosts/python_notes.h"
 #include "jitreg/jitreg.h"
 
 #include <stdbool.h>
@@ -27,6 +28,9 @@
  * 0 or -errno.
  */
 int announce_lack(enum host_version host, const char *version, const char *why);
+
+/* Reports on CPython's functions.  Returns 0 or -errno. */
+int announce_python(enum python_note note);
 
 /* Sends a LOAD record that is stamped ago_ns before now, for hosts that report code which runs already.  code: its bytes, or NULL.  Returns
  * 0 or -errno. */

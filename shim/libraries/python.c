@@ -144,8 +144,7 @@ static bool is_jit_enabled(void)
 void python_note_jit(void)
 {
 	if (python.minor == MINOR_JIT_WITHOUT_FRAMES && is_jit_enabled())
-		jitreg_control(JITREG_CONTROL_NOTE, JIT_NAMES_OF_PYTHON " unavailable where its JIT runs: the code of 3.14's has no unwind "
-			       "information, and call stacks end in it; PYTHON_JIT=0 in its environment gives names");
+		announce_python(PYTHON_NOTE_JIT_WITHOUT_FRAMES);
 }
 
 /* Called for each registered function.  The JIT is noted at the first one that does not belong to the interpreter's start.  A running
@@ -382,9 +381,11 @@ bool python_adapt_interpreter(void)
  * their own (-X perf), which end the process if they find another evaluation function. */
 static int on_fileno(FILE *file)
 {
-	if (guest_is_on() && (python.minor < 12 || file == stdin) && python_adapt_interpreter())
-		ANNOUNCE_ONCE("Python: functions registered through its frame evaluation function (PEP 523); a call takes about 15 ns "
-			      "longer");
+	static int said;
+
+	if (guest_is_on() && (python.minor < 12 || file == stdin) && python_adapt_interpreter() &&
+	    !__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+		announce_python(PYTHON_NOTE_REGISTERED);
 	return real_fileno(file);
 }
 

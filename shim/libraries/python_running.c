@@ -59,12 +59,10 @@ static int on_pending_call(void *unused)
 		return 0;
 	python_trampolines_forget_registrations();
 	if (!python_adapt_interpreter()) {
-		jitreg_control(JITREG_CONTROL_NOTE, "Python: functions have no names (another evaluation function is set, or an extension "
-			       "keeps data with code objects)");
+		announce_python(PYTHON_NOTE_REFUSED);
 		return 0;
 	}
-	jitreg_control(JITREG_CONTROL_NOTE, "Python: functions registered through its frame evaluation function (PEP 523), but for those "
-		       "that were entered before; a call takes about 15 ns longer");
+	announce_python(PYTHON_NOTE_REGISTERED_LATE);
 	python_note_jit();
 	if (running.minor == MINOR_SPECIALIZED)
 		forget_specialized_calls();

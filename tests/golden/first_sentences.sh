@@ -18,7 +18,8 @@ VERSION = (record("HOST_LACK", PID, "V8", "99", "names of JavaScript functions",
                   "Run node with --x", "Node deno") + record("NOTICE", 0, "version", SENTENCE))
 OF_1_0 = record("NOTICE", 0, "version", "V8 99 is newer than tailor knows: its code has no names here")
 REGION = record("REGION", PID, UNNAMED, 4096, "/usr/bin/node", 0)
-PYTHON = record("NOTICE", 0, "host", "names of Python functions unavailable by `tailor attach`. Record with `tailor attach --inject PID`")
+PYTHON, PYTHON_OF_1_0 = (record("NOTICE", 0, kind, "names of Python functions unavailable by `tailor attach`. Record with `tailor run`")
+                         for kind in ("names", "host"))
 TAGS = record("NOTICE", 0, "tag", "not in these samples: a thread-local word needs --sampler signal or timer")
 
 
@@ -65,6 +66,8 @@ TRUNCATED = r"^[0-9.]+ % of the call stacks are truncated at 0.0156 KiB, so that
 CODE_OF = "% of all samples ran in code that node"
 begins("a version", report(VERSION), "^" + re.escape(SENTENCE) + r"\.$", "^(?!.*V8)")
 begins("a version, 1.0.0", report(OF_1_0), r"^V8 99 is newer than tailor knows: its code has no names here\.$")
+for which, records in ("", PYTHON), (", 1.0.0", PYTHON_OF_1_0):
+    begins("names of Python" + which, report(TAGS + records), "^Names of Python functions unavailable by `tailor attach`", "^Tags")
 begins("truncated stacks", report(b"", 300), TRUNCATED)
 begins("unnamed code", report(REGION, 0, 300), CODE_OF + ".* generated and did not name. Run node with --perf-basic-prof.$")
 def interpreter(path):

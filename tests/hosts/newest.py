@@ -242,7 +242,7 @@ class NewestBench(Bench):
     @staticmethod
     def said(row, r):
         """What tailor says is unavailable, the engine's operators or the code's names: the report's first sentence, or a notice of the host."""
-        said = [*r.lacks, r.said, *(n["sentence"] for n in r.notices if n["kind"] in ("host", "tag") and "unavailable" in n["sentence"])]
+        said = [*r.lacks, r.said, *(n["sentence"] for n in r.notices if n["kind"] in ("host", "names", "tag") and "unavailable" in n["sentence"])]
         said += re.findall(r"\w+: [^.]*? unavailable[^.]*\.", r.first)
         if row.library: # as the report says of the functions of one library
             said += [text for image, text in r.nameless.items() if row.library in os.path.basename(image)]

@@ -141,9 +141,9 @@ static void losses_have_the_remedy_of_their_error(void **state)
 	assert_string_equal(missing_loss_remedy(&v, LOSS_RING_FULL), "Lower the rate (-r).");
 	assert_string_equal(missing_loss_remedy(&v, LOSS_SAMPLE_LOG_FULL), "Lower the rate (-r).");
 	assert_string_equal(missing_loss_remedy(&v, LOSS_WRITE), "");
-	v.write_error = strerror(EFBIG); /* another disk has the same limit */
+	v.disk_full = false; /* another disk has the same limit of a file's size */
 	assert_string_equal(missing_loss_remedy(&v, LOSS_WRITE), "");
-	v.write_error = strerror(ENOSPC);
+	v.disk_full = true;
 	assert_non_null(strstr(missing_loss_remedy(&v, LOSS_WRITE), "more room"));
 }
 

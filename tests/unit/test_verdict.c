@@ -225,7 +225,7 @@ static void without_samples_it_says_why(void **state)
 	v.lost_by = LOSS_WRITE;
 	assert_string_equal(said(&v), "No samples: all were lost.\n"
 				      "Lost: 7 samples (100.0 %), trace write failed.\n");
-	v.write_error = "No space left on device";
+	v.disk_full = true;
 	assert_true(says(&v, "trace write failed. Write the trace to a disk with more room (-o).\n"));
 	v.lost = 0;
 	v.recording_s = 0;

@@ -289,7 +289,7 @@ static void notice_files_of_others(const struct jit_files *f)
 	if (f->of_others.nr > 1)
 		snprintf(more, sizeof(more), " (and %u more)", f->of_others.nr - 1);
 	if (f->of_others.nr)
-		f->recording->notice(f->recording->recording, NOTICE_REFUSED, TRACE_NAMES_NOT_READ
+		f->recording->notice(f->recording->recording, NOTICE_NAMES_NOT_READ, TRACE_NAMES_NOT_READ
 				     "%s%s belongs to user %u, and process %u, whose code it would name, to user %u",
 				     f->of_others.path, more, f->of_others.owner, f->of_others.pid, f->of_others.user);
 }

@@ -204,6 +204,13 @@ struct recording_state recording_state(const struct recording *r)
 
 /* ------------------------------------------------------------------------------------------------------------ its end */
 
+static void write_writer_failure(struct recording *r, int error)
+{
+	const bool disk_full = error == ENOSPC || error == EDQUOT;
+
+	recording_notice(r, disk_full ? NOTICE_DISK_FULL : NOTICE_LOSS, TRACE_WRITE_FAILED "%s", strerror(error));
+}
+
 void recording_limit_end(struct recording *r, bool (*is_over)(void *context), void *context)
 {
 	images_set_limit(recording_source(r, &images_source), is_over, context);
@@ -220,7 +227,7 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	trace_writer_flush_all(r->writer);
 	trace_writer_use_reserve(r->writer);
 	if (trace_writer_error(r->writer))
-		recording_notice(r, NOTICE_LOSS, TRACE_WRITE_FAILED "%s", strerror(trace_writer_error(r->writer)));
+		write_writer_failure(r, trace_writer_error(r->writer));
 	recording_write_losses(r);
 	trace_writer_flush_all(r->writer);
 	recording_write_end(r, wait_status);

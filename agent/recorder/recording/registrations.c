@@ -7,6 +7,7 @@
 #include "agent/recorder/jit_files/gdb_jit_poll.h"
 #include "agent/recorder/jit_files/jit_files.h"
 #include "jitreg/base/registers.h"
+#include "jitreg/hosts/python_notes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -74,12 +75,14 @@ uint32_t recording_python_answers(const struct recording *r)
 	return r->nr_python_answers;
 }
 
-static void write_agent_note(struct recording *r, const struct schema_value *text)
+static void write_python_note(struct recording *r, const struct schema_value *key)
 {
-	const size_t bytes = strlen(JIT_NOTE_OF_PYTHON);
+	const struct python_note_meaning *note = python_note_parse(key->p, key->bytes);
 
-	r->nr_python_answers += text->bytes >= bytes && memcmp(text->p, JIT_NOTE_OF_PYTHON, bytes) == 0;
-	recording_write_notice(r, NOTICE_HOST, text->p, text->bytes);
+	if (!note)
+		return;
+	r->nr_python_answers += note->is == PYTHON_NOTE_IS_ANSWER;
+	recording_write_notice(r, note->is == PYTHON_NOTE_IS_MISSING ? NOTICE_NAMES : NOTICE_HOST, note->sentence, strlen(note->sentence));
 }
 
 /* Notes something that the agent cannot get because of its host's version.  If the host is CPython, this is also the answer that
@@ -132,7 +135,9 @@ void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid,
 	else if (id == JITREG_CONTROL && values[F(control, action)].u == JIT_CONTROL_LACK)
 		note_agent_lack(r, pid, &values[F(control, name)]);
 	else if (id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
-		write_agent_note(r, &values[F(control, name)]);
+		recording_write_notice(r, NOTICE_HOST, values[F(control, name)].p, values[F(control, name)].bytes);
+	else if (id == JITREG_CONTROL && values[F(control, action)].u == JIT_CONTROL_PYTHON)
+		write_python_note(r, &values[F(control, name)]);
 	else if (trace_record_values(r->writer, id, time_ns, pid, tid, values, nr) == -E2BIG)
 		recording_count_loss(r, LOSS_LOG_BAD, 0, 0, 1);
 }

@@ -248,7 +248,7 @@ void session_unheard_write_notices(struct session *s)
 			count_unheard_program(u, &u->program[i]);
 	u->nr = 0;
 	if (u->uncounted)
-		session_notice(s, NOTICE_REFUSED,
+		session_notice(s, NOTICE_NO_SAMPLES,
 			       TRACE_NO_SAMPLES_OF "%llu process%s (%s): the kernel ended their counters when they were executed, and "
 			       "they ran on (setuid, with file capabilities, or not readable by this user); %s",
 			       (unsigned long long)u->uncounted, u->uncounted > 1 ? "es" : "", u->uncounted_names,
