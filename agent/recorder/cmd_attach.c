@@ -203,21 +203,16 @@ struct sources {
 static void note_jit_source(void *context, const struct jit_source *c)
 {
 	struct sources *k = context;
+	const struct jit_host *h = c->host;
 
-	for (size_t i = 0; i < nr_jit_hosts; i++) {
-		const struct jit_host *h = &jit_hosts[i];
-
-		if (!h->interface || strcmp(c->name, h->interface) != 0)
-			continue;
-		if (strcmp(h->interface, JIT_HOST_PYTHON) == 0)
-			k->python = h;
-		else if (c->in_use)
-			k->named = jit_host_serves_others(h) ? jit_host_of_object(c->object) : h;
-		else if (!k->unheard && !(h->heard & 1u << k->way) && !jit_host_serves_others(h))
-			k->unheard = h;
-	}
-	k->files |= strcmp(c->name, "perf map") == 0 || strcmp(c->name, "jitdump") == 0;
-	k->memory |= strcmp(c->name, "executable memory") == 0;
+	if (h && jit_host_is_python(h))
+		k->python = h;
+	else if (h && c->in_use)
+		k->named = jit_host_serves_others(h) ? jit_host_of_object(c->object) : h;
+	else if (h && !k->unheard && !(h->heard & 1u << k->way) && !jit_host_serves_others(h))
+		k->unheard = h;
+	k->files |= c->kind == JIT_SOURCE_FILE;
+	k->memory |= c->kind == JIT_SOURCE_MEMORY;
 }
 
 static void add_unheard_notice(struct attach *a, enum notice_kind kind, const struct jit_host *host, const char *what,

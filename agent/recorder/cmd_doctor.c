@@ -67,11 +67,10 @@ static void add_jit_source(void *context, const struct jit_source *c)
 						      c->says, c->object, c->in_use ? ", in use" : "");
 	char ways[JIT_ADVICE_BYTES];
 
-	for (size_t i = 0; i < nr_jit_hosts && !c->in_use; i++)
-		if (jit_hosts[i].interface && strcmp(jit_hosts[i].interface, c->name) == 0 && strcmp(jit_hosts[i].says, c->says) == 0) {
-			jit_host_list_ways(&jit_hosts[i], ways);
-			doctor_set_remedy(f, "%s", ways);
-		}
+	if (c->host && !c->in_use && c->says == c->host->says) { /* the ways are not those of an object that is described otherwise */
+		jit_host_list_ways(c->host, ways);
+		doctor_set_remedy(f, "%s", ways);
+	}
 }
 
 #define COMMANDS_MAX 32

@@ -32,9 +32,9 @@ const struct jit_host jit_hosts[] = {
 	{ "Mono's profiler events", "mono_profiler_set_jit_done_callback", "libmonosgen",
 	  "names, and lines with --debug", "Mono", "libmonosgen libmono mono",
 	  JIT_BY_AGENT, "run mono with --jitmap", "--jitmap", NULL },
-	{ JIT_HOST_PYTHON, "_PyEval_EvalFrameDefault", "libpython3.",
+	{ "frame evaluation (PEP 523)", "_PyEval_EvalFrameDefault", "libpython3.",
 	  "functions of " CPYTHON_VERSIONS " with its global lock, by file and first line (3.14: without its JIT)",
-	  JIT_HOST_OF_PYTHON, "", JIT_BY_AGENT | JIT_BY(INJECT),
+	  JIT_HOST_OF_PYTHON, "", JIT_BY_AGENT | JIT_BY(INJECT) | JIT_IS_PYTHON,
 	  "run python 3.12 or later with -X perf", "-Xperf", NULL },
 	{ "opcache.jit_debug", "php_module_startup", "libphp",
 	  "names", "PHP", "opcache php libphp", JIT_BY_AGENT,
@@ -248,4 +248,9 @@ const struct jit_host *jit_host_of_library(const char *path)
 bool jit_host_serves_others(const struct jit_host *host)
 {
 	return host->heard & JIT_SERVES_OTHERS;
+}
+
+bool jit_host_is_python(const struct jit_host *host)
+{
+	return host->heard & JIT_IS_PYTHON;
 }

@@ -11,10 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name of CPython and of its interface.  CPython mostly generates no code.  Without the interface, the functions that its interpreter
- * runs have no names. */
+/* The name of CPython.  It mostly generates no code.  Without its JIT interface, the functions that its interpreter runs have no names. */
 #define JIT_HOST_OF_PYTHON "CPython"
-#define JIT_HOST_PYTHON "frame evaluation (PEP 523)"
 #define JIT_NAMES_OF_PYTHON "names of Python functions"
 
 /* The name and the source file of the one row for all Python functions that are too deep in the stack to have a row each. */
@@ -54,6 +52,8 @@ enum jit_way jit_way_of_text(const char *text);
 #define JIT_BY_ALL (JIT_BY_AGENT | JIT_BY(ATTACH) | JIT_BY(INJECT))
 /* A flag in the same word: the host is a library that programs of all kinds use, also other hosts. */
 #define JIT_SERVES_OTHERS (1u << 31)
+/* Another flag in that word: the host is CPython. */
+#define JIT_IS_PYTHON (1u << 30)
 
 struct jit_host {
 	/* name of its JIT interface, which stays the same for scripts; NULL: it has none by which it could be recognised */
@@ -115,5 +115,6 @@ const struct jit_host *jit_host_of_library(const char *path);
 /* Is the host a library that other hosts and ordinary programs load (LLVM, PCRE2)?  A program that has it may have another host too, whose
  * code is without names. */
 bool jit_host_serves_others(const struct jit_host *host);
+bool jit_host_is_python(const struct jit_host *host);
 
 #endif

@@ -60,12 +60,15 @@ struct look {
 };
 _Static_assert(HOSTS_MAX <= 64, "struct look's options");
 
-static void report_jit_source(struct look *l, const char *name, const char *object, bool in_use, const char *says)
+static void report_jit_source(struct look *l, struct jit_source c)
 {
-	struct jit_source c = { name, object, in_use, says };
-
 	l->each(l->context, &c);
 	l->nr++;
+}
+
+static void report_jit_host(struct look *l, const struct jit_host *h, const char *object, bool in_use, const char *says)
+{
+	report_jit_source(l, (struct jit_source){ JIT_SOURCE_INTERFACE, h, h->interface, object, in_use, says });
 }
 
 static void note_option(void *look, const char *option)
@@ -209,7 +212,8 @@ static void report_plan_node_support(struct look *l, const char *object, const c
 	for (found += sizeof(POSTGRES_VERSION_TEXT) - 1; found < text + bytes && *found >= '0' && *found <= '9' && major < 1000; found++)
 		major = major * 10 + (unsigned)(*found - '0');
 	if (postgres_layout_of(major))
-		report_jit_source(l, "plan nodes", object, false, "of each query, under `tailor run` and by `tailor attach`");
+		report_jit_source(l, (struct jit_source){ JIT_SOURCE_ENGINE, NULL, "plan nodes", object, false,
+							  "of each query, under `tailor run` and by `tailor attach`" });
 }
 
 /* Reports a database engine that is a library, by the beginning of the library's file name.  Engines are no JITs, so l->nr does not count
@@ -226,7 +230,8 @@ static void report_engine_library(struct look *l, const char *name)
 	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
 		if (strncmp(name, engines[i].library, strlen(engines[i].library)) == 0) {
 			l->each(l->context,
-				&(struct jit_source){ engines[i].interface, engines[i].library, false, engines[i].says });
+				&(struct jit_source){ JIT_SOURCE_ENGINE, NULL, engines[i].interface, engines[i].library, false,
+						      engines[i].says });
 			l->nr_engines++;
 			return;
 		}
@@ -278,14 +283,15 @@ static int report_jit_sources_of_file(struct look *l, const char *path)
 			continue;
 		/* names that a library defines are in the program, too */
 		if (strstr(libraries, h->word))
-			report_jit_source(l, h->interface, h->word, has_option(l, i), description_of_jit_host(h, h->word, NULL, 0));
+			report_jit_host(l, h, h->word, has_option(l, i), description_of_jit_host(h, h->word, NULL, 0));
 		else if (own || (i < HOSTS_MAX && words.word[i].found))
-			report_jit_source(l, h->interface, base_name(path), has_option(l, i),
-					  description_of_jit_host(h, own ? base_name(path) : h->word, p, bytes));
+			report_jit_host(l, h, base_name(path), has_option(l, i),
+					description_of_jit_host(h, own ? base_name(path) : h->word, p, bytes));
 	}
 	report_plan_node_support(l, base_name(path), p, bytes);
 	if (!l->nr && words.hidden_v8.found)
-		report_jit_source(l, hidden_v8.interface, base_name(path), false, hidden_v8.says);
+		report_jit_source(l, (struct jit_source){ JIT_SOURCE_INTERFACE, NULL, hidden_v8.interface, base_name(path), false,
+							  hidden_v8.says });
 	report_engine_libraries(l, libraries);
 	free(p);
 	return 0;
@@ -302,7 +308,8 @@ static int report_jit_sources_of_mapping(void *context, const struct proc_mappin
 	if (m->path[0] != '/')
 		return 0;
 	if ((m->prot & PROT_EXEC) && is_jitdump_name(base_name(m->path)))
-		report_jit_source(l, "jitdump", m->path, true, "names, and lines where the host writes them");
+		report_jit_source(l, (struct jit_source){ JIT_SOURCE_FILE, NULL, "jitdump", m->path, true,
+							  "names, and lines where the host writes them" });
 	if (m->offset != 0 || l->nr_bases == OBJECTS_MAX)
 		return 0;
 	l->bases[l->nr_bases++] = m->start;
@@ -314,8 +321,8 @@ static int report_jit_sources_of_mapping(void *context, const struct proc_mappin
 		if (l->symbol[i]) {
 			bool in_use = i == 0 ? has_gdb_jit_entry(l->pid, m->start) : has_option(l, i);
 
-			report_jit_source(l, jit_hosts[i].interface, base_name(m->path), in_use,
-					  in_use ? jit_hosts[i].says : description_of_jit_host(&jit_hosts[i], base_name(m->path), NULL, 0));
+			report_jit_host(l, &jit_hosts[i], base_name(m->path), in_use,
+					in_use ? jit_hosts[i].says : description_of_jit_host(&jit_hosts[i], base_name(m->path), NULL, 0));
 		}
 	return 0;
 }
@@ -338,15 +345,15 @@ int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct j
 	identity = proc_mem_identify(pid);
 	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)l.pid, (int)identity.own_pid);
 	if (lstat(path, &st) == 0 && proc_mem_may_have_written(&identity, &st))
-		report_jit_source(&l, "perf map", path, true, "names");
+		report_jit_source(&l, (struct jit_source){ JIT_SOURCE_FILE, NULL, "perf map", path, true, "names" });
 	if (l.executable_bytes && !l.nr) { /* a program without symbols may still contain the words */
 		snprintf(path, sizeof(path), "/proc/%d/exe", (int)l.pid);
 		report_jit_sources_of_file(&l, path);
 	}
 	if (l.executable_bytes) {
 		snprintf(text, sizeof(text), "%llu KiB", (unsigned long long)l.executable_bytes >> 10);
-		report_jit_source(&l, "executable memory", text, true,
-				  "unregistered code is named after the caller that mapped the region");
+		report_jit_source(&l, (struct jit_source){ JIT_SOURCE_MEMORY, NULL, "executable memory", text, true,
+							   "unregistered code is named after the caller that mapped the region" });
 	}
 	return l.nr + l.nr_engines;
 }

@@ -10,7 +10,18 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct jit_host;
+
+enum jit_source_kind {
+	JIT_SOURCE_INTERFACE, /* a JIT interface of a host */
+	JIT_SOURCE_FILE,      /* a perf map or a jitdump file of the process */
+	JIT_SOURCE_MEMORY,    /* executable memory of the process that is of no file */
+	JIT_SOURCE_ENGINE,    /* a database engine */
+};
+
 struct jit_source {
+	enum jit_source_kind kind;
+	const struct jit_host *host; /* row of jit_hosts that has the interface, or NULL */
 	const char *name;   /* "GDB JIT interface", "perf map", ...; stable, for scripts */
 	const char *object; /* object that offers it, or the file; valid until the callback returns */
 	/* code has been registered through it, the host was started with its option, or ("executable memory") the process has such
