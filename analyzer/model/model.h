@@ -30,6 +30,7 @@
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 #include "jitreg/base/weight_unit.h"
+#include "jitreg/hosts/jit_hosts.h"
 #include "jitreg/trace/reader.h"
 
 #include <stdbool.h>
@@ -397,7 +398,8 @@ struct model {
 	uint32_t host_level[NR_HOST_LEVELS];
 	bool has_host_levels;
 	/* HEADER and END */
-	char *tool, *host_name, *kernel, *working_folder, *command, *way;
+	enum jit_way way;
+	char *tool, *host_name, *kernel, *working_folder, *command;
 	bool no_adapt;
 	uint32_t epoch; /* number of this trace, from 1, in a recording that was cut into several; 0: it was not */
 	uint64_t cut_recording; /* number that all traces of a recording that was cut have in common */

@@ -14,6 +14,7 @@ void model_read_header(struct model *m, struct process *p, const struct trace_re
 {
 	const struct trace_value *command = F(header, command) < r->nr_values ? &r->values[F(header, command)] : NULL;
 	size_t bytes = 1;
+	char *way;
 
 	(void)p;
 	model_set_text(&m->tool, trace_text(r, F(header, tool)));
@@ -23,7 +24,9 @@ void model_read_header(struct model *m, struct process *p, const struct trace_re
 	m->real_ns = trace_u64(r, F(header, real_ns));
 	m->begin_ns = r->time_ns;
 	m->nr_cpus = (uint32_t)trace_u64(r, F(header, nr_cpus));
-	model_set_text(&m->way, trace_text(r, F(header, way)));
+	way = trace_text(r, F(header, way));
+	m->way = way ? jit_way_of_text(way) : JIT_WAY_UNKNOWN;
+	free(way);
 	m->no_adapt = trace_u64(r, F(header, no_adapt)) != 0;
 	m->epoch = (uint32_t)trace_u64(r, F(header, epoch));
 	m->cut_recording = trace_u64(r, F(header, cut_recording));
@@ -238,5 +241,4 @@ void recording_fini(struct model *m)
 	free(m->kernel);
 	free(m->working_folder);
 	free(m->command);
-	free(m->way);
 }

@@ -107,9 +107,9 @@ const struct warning *warnings_first(const struct warnings *w, uint32_t nth)
 
 #define STACK_MAX 65528u /* the most that --stack takes */
 
-const char *stack_remedy(uint32_t bytes, const char *way, char text[STACK_REMEDY_TEXT])
+const char *stack_remedy(uint32_t bytes, enum jit_way way, char text[STACK_REMEDY_TEXT])
 {
-	const char *option = way && strcmp(way, "import") == 0 ? "perf record --call-graph dwarf," : "--stack ";
+	const char *option = way == JIT_WAY_IMPORT ? "perf record --call-graph dwarf," : "--stack ";
 
 	*text = 0;
 	if (bytes < STACK_MAX)

@@ -32,8 +32,8 @@ void warnings_fini(struct warnings *w);
 const struct warning *warnings_first(const struct warnings *w, uint32_t nth);
 
 /* Writes and returns the option that records as many bytes of the stack as possible, because it is unknown how much of the truncated stacks
- * is missing. It is "" if no more can be recorded. bytes: how many were recorded. way: that of the trace's HEADER. */
+ * is missing. It is "" if no more can be recorded. bytes: how many were recorded. */
 #define STACK_REMEDY_TEXT 64
-const char *stack_remedy(uint32_t bytes, const char *way, char text[STACK_REMEDY_TEXT]);
+const char *stack_remedy(uint32_t bytes, enum jit_way way, char text[STACK_REMEDY_TEXT]);
 
 #endif

@@ -214,7 +214,7 @@ const char *missing_attribution(const struct verdict *v, enum reason why, char t
 
 const char *missing_attribution_remedy(const struct verdict *v, enum reason why, char text[MISSING_TEXT])
 {
-	const char *way = jit_way_text(v->recording.way);
+	const enum jit_way way = v->recording.way;
 	char how[STACK_REMEDY_TEXT];
 
 	*text = 0;

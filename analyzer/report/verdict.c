@@ -382,7 +382,7 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 	v->event = "";
 	v->maker = v->event_name = "";
 	v->command_cpu_ns = (double)m->command_cpu_ns;
-	v->recording = (struct jit_recording){ jit_way_of_text(m->way), m->no_adapt, NULL };
+	v->recording = (struct jit_recording){ m->way, m->no_adapt, NULL };
 	v->has_components = m->dictionary.nr_components > 1;
 	if (m->has_end && m->end_ns > m->begin_ns)
 		v->recording_s = (double)(m->end_ns - m->begin_ns) / 1e9;

@@ -163,7 +163,7 @@ static void show_offcpu_view(struct report *r, const struct view_instance *v, st
 	if (!has_run_queue(r->model))
 		page_sentence(p, "(waiting is until the thread ran again: when it was woken is recorded by root alone, "
 			      "as tracepoints are)");
-	if ((r->model->way && strncmp(r->model->way, "attach", 6) == 0) || r->model->epoch > 1)
+	if (r->model->way == JIT_WAY_ATTACH || r->model->way == JIT_WAY_INJECT || r->model->epoch > 1)
 		page_sentence(p, "(waits that began before the recording are missing, and with them threads that waited all the time)");
 	if (v->group[0]) {
 		const char *level = report_level_name(r, report_find_level(r, r->level));
