@@ -21,10 +21,11 @@ const char *argp_program_version = "tailor " TAILOR_VERSION;
 
 enum shown { hidden, listed };
 
-#define COMMAND_ENTRY(name, shown) { &cmd_##name, shown },
+#define COMMAND_ENTRY(name, shown, OPERANDS) { &cmd_##name, shown, CMD_TAKES_##OPERANDS },
 static const struct {
 	const struct cmd *cmd;
 	enum shown shown;
+	enum cmd_operands operands;
 } commands[] = { COMMANDS(COMMAND_ENTRY) };
 
 enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -87,12 +88,12 @@ static int run_command(const struct cmd *cmd, int argc, char **argv)
 
 static int print_completion(const char *shell)
 {
-	const struct cmd *shown[NR_COMMANDS];
+	struct completion_command shown[NR_COMMANDS];
 	int nr = 0;
 
 	for (int i = 0; i < NR_COMMANDS; i++)
 		if (commands[i].shown == listed)
-			shown[nr++] = commands[i].cmd;
+			shown[nr++] = (struct completion_command){ commands[i].cmd, commands[i].operands };
 	return completion_print(shell, shown, nr, run_command);
 }
 

@@ -10,7 +10,12 @@
 
 /* A function that runs a command, and sets argv[0] to its name. */
 typedef int completion_run(const struct cmd *cmd, int argc, char **argv);
+struct completion_command {
+	const struct cmd *cmd;
+	enum cmd_operands operands;
+};
+
 /* Writes the script for a shell ("bash" or "zsh") to stdout. Returns CMD_DONE, or CMD_MISUSED or CMD_FAILED after a message on stderr. */
-int completion_print(const char *shell, const struct cmd *const *commands, int nr, completion_run *run);
+int completion_print(const char *shell, const struct completion_command *commands, int nr, completion_run *run);
 
 #endif

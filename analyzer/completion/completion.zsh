@@ -5,6 +5,7 @@ _tailor_FILE() { _files "$@" }
 _tailor_TRACE() { _files "$@" -g '*.tlr' }
 _tailor_TRACE_LIST() { _sequence _files "$@" -g '*.tlr' }
 _tailor_PID() { compadd "$@" - /proc/<->(:t) }
+_tailor_COMMAND() { _command_names -e "$@" }
 _tailor_PID_OR_COMMAND() { _alternative 'processes:process:_tailor_PID' 'commands:command:_command_names -e' }
 
 _tailor() {

@@ -19,37 +19,45 @@ struct cmd {
 
 enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 
-/* listed: `tailor help` shows the command.  hidden: it does not, because tailor itself runs the command, or another one calls it. */
-#define COMMANDS(X) \
-	X(run, listed) \
-	X(attach, listed) \
-	X(record, listed) \
-	X(watch, listed) \
-	X(top, listed) \
-	X(start, listed) \
-	X(stop, listed) \
-	X(status, listed) \
-	X(doctor, listed) \
-	X(report, listed) \
-	X(diff, listed) \
-	X(stat, listed) \
-	X(whatif, listed) \
-	X(db, listed) \
-	X(html, listed) \
-	X(serve, listed) \
-	X(flamegraph, listed) \
-	X(plan, listed) \
-	X(export, listed) \
-	X(import, listed) \
-	X(scrub, listed) \
-	X(overhead, listed) \
-	X(check, listed) \
-	X(dump, listed) \
-	X(unwind, listed) \
-	X(recorder, hidden) \
-	X(keep_source, hidden)
+/* The kinds of operands, which shells complete (analyzer/completion).  TRACE_LIST: traces, and lists of them with commas between. */
+#define COMMAND_OPERANDS(X) X(NOTHING) X(FILE) X(TRACE) X(TRACE_LIST) X(PID) X(COMMAND) X(PID_OR_COMMAND)
 
-#define COMMAND_EXTERN_(name, shown) extern const struct cmd cmd_##name;
+#define COMMAND_OPERAND_(NAME) CMD_TAKES_##NAME,
+enum cmd_operands { COMMAND_OPERANDS(COMMAND_OPERAND_) NR_CMD_OPERANDS };
+#undef COMMAND_OPERAND_
+
+/* Columns: name, whether help shows it, its operands.  listed: `tailor help` shows the command.  hidden: it does not, because tailor itself
+ * runs the command, or another one calls it. */
+#define COMMANDS(X) \
+	X(run, listed, COMMAND) \
+	X(attach, listed, PID) \
+	X(record, listed, PID_OR_COMMAND) \
+	X(watch, listed, PID_OR_COMMAND) \
+	X(top, listed, PID_OR_COMMAND) \
+	X(start, listed, PID) \
+	X(stop, listed, PID) \
+	X(status, listed, PID) \
+	X(doctor, listed, PID_OR_COMMAND) \
+	X(report, listed, TRACE) \
+	X(diff, listed, TRACE_LIST) \
+	X(stat, listed, TRACE) \
+	X(whatif, listed, TRACE) \
+	X(db, listed, FILE) \
+	X(html, listed, TRACE) \
+	X(serve, listed, TRACE) \
+	X(flamegraph, listed, TRACE) \
+	X(plan, listed, TRACE) \
+	X(export, listed, TRACE) \
+	X(import, listed, FILE) \
+	X(scrub, listed, TRACE) \
+	X(overhead, listed, COMMAND) \
+	X(check, listed, COMMAND) \
+	X(dump, listed, TRACE) \
+	X(unwind, listed, TRACE) \
+	X(recorder, hidden, NOTHING) \
+	X(keep_source, hidden, TRACE)
+
+#define COMMAND_EXTERN_(name, ...) extern const struct cmd cmd_##name;
 COMMANDS(COMMAND_EXTERN_)
 #undef COMMAND_EXTERN_
 
