@@ -34,16 +34,13 @@ void doctor_set_remedy(struct doctor_finding *f, const char *remedy, ...)
 	va_end(list);
 }
 
+#define TEXT_(NAME, text) text,
+const char *const doctor_containers[NR_DOCTOR_CONTAINERS] = { DOCTOR_CONTAINERS(TEXT_) };
+#undef TEXT_
+
 bool doctor_can_record(const struct doctor *d)
 {
-	static const char *const methods[] = { "cycles", "task-clock", "signal at overflow", "timer per thread" };
-
-	for (int i = 0; i < d->nr; i++)
-		for (size_t n = 0; n < sizeof(methods) / sizeof(methods[0]); n++)
-			if (d->finding[i].state < DOCTOR_NO && strcmp(d->finding[i].section, "sampling") == 0 &&
-			    strcmp(d->finding[i].name, methods[n]) == 0)
-				return true;
-	return false;
+	return d->can_sample;
 }
 
 static const char *const states[] = { "yes", "less", "no", "fact" }; /* words in JSON, which are stable */

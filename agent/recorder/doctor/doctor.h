@@ -29,6 +29,14 @@ struct doctor_finding {
 	char remedy[256]; /* a command, or an instruction; "": none is known, or none is needed */
 };
 
+/* DOCTOR_NO_CONTAINER is 0. */
+#define DOCTOR_CONTAINERS(X) X(NO_CONTAINER, "") X(DOCKER, "docker") X(PODMAN, "podman") X(KUBERNETES, "kubernetes")
+
+#define DOCTOR_CONTAINER_(NAME, text) DOCTOR_##NAME,
+enum doctor_container { DOCTOR_CONTAINERS(DOCTOR_CONTAINER_) NR_DOCTOR_CONTAINERS };
+#undef DOCTOR_CONTAINER_
+extern const char *const doctor_containers[NR_DOCTOR_CONTAINERS]; /* texts */
+
 struct doctor {
 	struct doctor_finding finding[DOCTOR_FINDINGS_MAX];
 	int nr;
@@ -38,8 +46,9 @@ struct doctor {
 	bool perfmon;	/* CAP_PERFMON or CAP_SYS_ADMIN, effective */
 	bool lock;	/* CAP_IPC_LOCK: locked memory has no limit */
 	bool seccomp;	/* a filter restricts this process */
-	bool container, virtual_machine;
-	char container_kind[32];
+	bool virtual_machine;
+	enum doctor_container container;
+	bool can_sample; /* a method to take samples works */
 };
 
 /* Adds a finding, and returns it for doctor_set_remedy().  The texts but section are copied.  Findings beyond DOCTOR_FINDINGS_MAX are not

@@ -89,14 +89,13 @@ static void add_kernel_findings(struct doctor *d)
 			   d->virtual_machine ? ", in a virtual machine" : "",
 			   pmu.counters ? "with hardware counters" : "no hardware counters (PMU)");
 	if (access("/.dockerenv", F_OK) == 0)
-		snprintf(d->container_kind, sizeof(d->container_kind), "docker");
+		d->container = DOCTOR_DOCKER;
 	else if (access("/run/.containerenv", F_OK) == 0)
-		snprintf(d->container_kind, sizeof(d->container_kind), "podman");
+		d->container = DOCTOR_PODMAN;
 	else if (getenv("KUBERNETES_SERVICE_HOST"))
-		snprintf(d->container_kind, sizeof(d->container_kind), "kubernetes");
-	d->container = d->container_kind[0];
+		d->container = DOCTOR_KUBERNETES;
 	if (d->container)
-		doctor_add_finding(d, "machine", "container", DOCTOR_FACT, "%s", d->container_kind);
+		doctor_add_finding(d, "machine", "container", DOCTOR_FACT, "%s", doctor_containers[d->container]);
 	d->paranoid = proc_read_number(KERNEL "perf_event_paranoid", &value) ? (int)value : -2;
 	snprintf(text, sizeof(text), "%d", d->paranoid);
 	doctor_add_finding(d, "machine", "kernel.perf_event_paranoid", DOCTOR_FACT, "%s", d->paranoid == -2 ? "unreadable" : text);

@@ -73,11 +73,11 @@ static void add_open_failure_finding(struct doctor *d, const char *name, int err
 				       "perf_event_open (%s)",
 				       strerror(error));
 		doctor_set_remedy(f,
-				  strcmp(d->container_kind, "kubernetes") == 0 ?
+				  d->container == DOCTOR_KUBERNETES ?
 					  "securityContext: capabilities: add: [PERFMON, SYS_PTRACE]; seccompProfile: type: Unconfined" :
 					  "%s run --cap-add PERFMON --cap-add SYS_PTRACE --security-opt seccomp=unconfined "
 					  "...",
-				  d->container_kind);
+				  doctor_containers[d->container]);
 	} else if (error == EACCES || error == EPERM || (error == ENOSYS && d->seccomp)) {
 		f = doctor_add_finding(
 			d, "sampling", name, DOCTOR_NO,
@@ -167,12 +167,14 @@ static void try_counter(struct doctor *d, const char *name, uint32_t type, uint6
 				       "the counter opens but does not count (a virtual machine without a PMU)");
 		doctor_set_remedy(f, "%s", remedy_for_no_counter(d));
 	} else if (a.exclude_kernel) {
+		d->can_sample = true;
 		f = doctor_add_finding(d, "sampling", name, DOCTOR_LESS,
 				       "user code only (kernel.perf_event_paranoid is %d): time in "
 				       "system calls and page faults is missing",
 				       d->paranoid);
 		doctor_set_remedy(f, "sudo sysctl kernel.perf_event_paranoid=1");
 	} else {
+		d->can_sample = true;
 		doctor_add_finding(d, "sampling", name, DOCTOR_YES, "%s", good);
 	}
 	if (fd >= 0)
@@ -183,6 +185,7 @@ static void try_counter(struct doctor *d, const char *name, uint32_t type, uint6
 static void try_overflow_signals(struct doctor *d)
 {
 	struct perf_event_attr a = perf_attr_of_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	bool can_sample;
 	int fd;
 
 	a.exclude_kernel = 1;
@@ -191,7 +194,9 @@ static void try_overflow_signals(struct doctor *d)
 		add_open_failure_finding(d, "signal at overflow", errno, reason_for_no_counter(d), "");
 		return;
 	}
-	if (fcntl(fd, F_SETSIG, SIGSTKFLT) || fcntl(fd, F_SETOWN, getpid()) || fcntl(fd, F_SETFL, O_ASYNC))
+	can_sample = fcntl(fd, F_SETSIG, SIGSTKFLT) == 0 && fcntl(fd, F_SETOWN, getpid()) == 0 && fcntl(fd, F_SETFL, O_ASYNC) == 0;
+	d->can_sample |= can_sample;
+	if (!can_sample)
 		doctor_add_finding(d, "sampling", "signal at overflow", DOCTOR_NO, "%s", strerror(errno));
 	else
 		doctor_add_finding(d, "sampling", "signal at overflow", DOCTOR_YES,
@@ -210,6 +215,7 @@ static void try_thread_timer(struct doctor *d)
 		return;
 	}
 	timer_delete(timer);
+	d->can_sample = true;
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
 	doctor_add_finding(d, "sampling", "timer per thread", DOCTOR_YES,
 			   "--sampler timer; needs no perf events; at most %ld samples per "

@@ -194,27 +194,43 @@ static void lower_rate_to_limit(struct selection *l, const struct event *e, stru
 #define SETTING "kernel.perf_event_paranoid"
 #define PARANOID_ALL 2 /* with a higher value of the setting (Debian's kernels have it), users without privileges can open no event */
 
-const char *event_why_not_permitted(void)
+enum refusal { REFUSAL_NO_SETTING, REFUSAL_SETTING, REFUSAL_SECCOMP, REFUSAL_UNKNOWN };
+
+/* Finds why the kernel has probably refused perf events.  *paranoid: the setting. */
+static enum refusal find_refusal(long long *paranoid)
 {
-	static char text[160];
 	char seccomp[16] = "", capabilities[32] = "";
-	long long paranoid = 0;
 	bool privileged;
 
+	*paranoid = 0;
 	proc_read_value("/proc/self/status", "CapEff", capabilities, sizeof(capabilities));
 	privileged = strtoull(capabilities, NULL, 16) & (1ull << CAP_PERFMON | 1ull << CAP_SYS_ADMIN);
 	proc_read_value("/proc/self/status", "Seccomp", seccomp, sizeof(seccomp));
-	if (!proc_read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid))
-		snprintf(text, sizeof(text), "not permitted; there is no " SETTING ", so this kernel may have no perf events");
-	else if (!privileged && paranoid > PARANOID_ALL)
+	if (!proc_read_number("/proc/sys/kernel/perf_event_paranoid", paranoid))
+		return REFUSAL_NO_SETTING;
+	if (!privileged && *paranoid > PARANOID_ALL)
+		return REFUSAL_SETTING;
+	if (strcmp(seccomp, "2") == 0)
+		return REFUSAL_SECCOMP;
+	return privileged ? REFUSAL_UNKNOWN : REFUSAL_SETTING;
+}
+
+const char *event_why_not_permitted(void)
+{
+	static char text[160];
+	long long paranoid;
+
+	switch (find_refusal(&paranoid)) {
+	case REFUSAL_NO_SETTING:
+		return "not permitted; there is no " SETTING ", so this kernel may have no perf events";
+	case REFUSAL_SETTING:
 		snprintf(text, sizeof(text), "not permitted: " SETTING " is %lld", paranoid);
-	else if (strcmp(seccomp, "2") == 0)
-		snprintf(text, sizeof(text), "not permitted: a seccomp filter is in force (a container's profile)");
-	else if (!privileged)
-		snprintf(text, sizeof(text), "not permitted: " SETTING " is %lld", paranoid);
-	else
-		snprintf(text, sizeof(text), "not permitted, for an unknown reason: there is the capability, and no seccomp filter");
-	return text;
+		return text;
+	case REFUSAL_SECCOMP:
+		return "not permitted: a seccomp filter is in force (a container's profile)";
+	default:
+		return "not permitted, for an unknown reason: there is the capability, and no seccomp filter";
+	}
 }
 
 static const char *text_of_open_error(const struct event_pmu *pmu, int error)
@@ -243,10 +259,15 @@ static const char *text_of_open_error(const struct event_pmu *pmu, int error)
 /* Returns what a user can do about an event that cannot be opened.  `auto` is no remedy for one that happens in the kernel only. */
 static const char *remedy_of(const struct perf_event_attr *a, int error)
 {
+	enum refusal refusal;
+	long long paranoid;
+
 	if ((error != EACCES && error != EPERM) || !event_needs_kernel(a))
 		return "use `auto` for the best available event";
-	return strstr(event_why_not_permitted(), "seccomp") ? "allow perf_event_open in that profile" :
-							      "run as root, or with " SETTING " at most 1";
+	refusal = find_refusal(&paranoid);
+	return refusal == REFUSAL_SECCOMP ? "allow perf_event_open in that profile" :
+	       refusal == REFUSAL_UNKNOWN ? "allow perf_event for this domain (SELinux, AppArmor: see the audit log)" :
+					    "run as root, or with " SETTING " at most 1";
 }
 
 /*
