@@ -84,7 +84,7 @@ static int ask_recorder(pid_t pid, const char *request, char **options, int nr, 
 	if (status < 0)
 		return print_control_failure(text);
 	if (status)
-		return print_control_failure(status == CMD_FAILED && strncmp(answer, "is ", 3) != 0 ? answer : text);
+		return print_control_failure(status == CMD_FAILED ? answer : text);
 	if (to)
 		message_put(to, "%s", strcmp(request, "stop") == 0 ? answer : text);
 	return CMD_DONE;

@@ -18,6 +18,9 @@
 
 #define CONTROL_BYTES 8192
 #define CONTROL_WORDS 128
+/* The status of an answer that is a failure, and whose sentence lacks its subject, which is the process that was asked about ("is not being
+ * recorded"). */
+#define CONTROL_PROCESS_IS 100
 #define CONTROL_HAS "has" /* request with a PID: is it being recorded?  The status is CMD_DONE if so, else CMD_FAILED. */
 
 struct control_request {
@@ -32,8 +35,8 @@ int control_listen(const char *socket);
 /* Takes one request, whose connection r->fd is then open.  Connections that have sent nothing yet are kept in `silent` for later calls.
  * Returns 0.  -EAGAIN: there is no request now.  -EPERM: the peer is another user's or has sent nothing, and was closed.  Never waits. */
 int control_accept_request(int listener, struct visitors *silent, struct control_request *r);
-/* Sends the answer, and closes fd.  status: CMD_*, with which the command that asked exits.  Notices may follow the sentence, one per
- * line. */
+/* Sends the answer, and closes fd.  status: CMD_*, with which the command that asked exits, or CONTROL_PROCESS_IS.  Notices may follow the
+ * sentence, one per line. */
 void control_answer(int fd, int status, const char *sentence);
 
 /*

@@ -77,7 +77,7 @@ static void answer_start_request(struct session *s, struct control_request *r, b
 		snprintf(sentence, sizeof(sentence), "is already being recorded into %s; %s", s->options.output,
 			 our_child && !s->options.dormant ? "that recording ends with its command" :
 			 "end that recording with `tailor stop`");
-		control_answer(r->fd, CMD_FAILED, sentence);
+		control_answer(r->fd, CONTROL_PROCESS_IS, sentence);
 		return;
 	}
 	s->dormant.words = *r; /* argp_parse() makes the options point into the text, so they need a copy that stays */
@@ -106,13 +106,13 @@ static void answer_stop_request(struct session *s, struct control_request *r, bo
 	struct diag d = { "" };
 
 	if (!s->recording) {
-		control_answer(r->fd, CMD_FAILED, "is not being recorded");
+		control_answer(r->fd, CONTROL_PROCESS_IS, "is not being recorded");
 	} else if (s->options.dormant) {
 		int ret = session_end_recording(s, -1, &d);
 
 		control_answer(r->fd, ret ? CMD_FAILED : CMD_DONE, ret ? d.text : s->result);
 	} else if (our_child || s->asking.fd >= 0) {
-		control_answer(r->fd, CMD_FAILED, "is being recorded by `tailor run`; that recording ends with its command");
+		control_answer(r->fd, CONTROL_PROCESS_IS, "is being recorded by `tailor run`; that recording ends with its command");
 	} else {
 		s->asking.fd = r->fd; /* session_answer_stop_request() answers it when the trace is complete */
 		s->waiting.stop = true;
