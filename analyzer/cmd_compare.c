@@ -65,7 +65,7 @@ static int check_question(const char *text, const struct reading_arguments *a, c
 static bool is_unattributed(const struct profile *p)
 {
 	for (uint32_t i = 0; i < p->nr; i++)
-		if (strcmp(p->entry[i].name, "(unattributed)") != 0)
+		if (!p->entry[i].is_none)
 			return false;
 	return p->nr > 0;
 }

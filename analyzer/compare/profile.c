@@ -88,6 +88,7 @@ static int fill_profile_entry(const struct profile_question *q, struct report *r
 		e->executions = executions_of_entry(r, value, NULL);
 	}
 	e->number = value;
+	e->is_none = q->level != LEVELS_MAX && value == COMPONENT_NONE;
 	e->run = calloc((size_t)p->nr_runs + 1, sizeof(*e->run));
 	return e->name && e->label && e->path && e->detail && e->run ? 0 : -ENOMEM;
 }

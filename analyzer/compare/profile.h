@@ -21,6 +21,7 @@ struct profile_entry {
 	char *group;  /* service of the entry if services are told apart, and else NULL */
 	double samples, measure;
 	double *run; /* by execution: measure of the entry, nr_runs numbers */
+	bool is_none; /* it stands for what belongs to no component, function or whatever entries are */
 	bool has_rows;
 	double rows; /* rows of one execution */
 	double executions; /* executions in the whole recording if the host counts them, and else 0 */

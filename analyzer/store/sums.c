@@ -494,6 +494,7 @@ static int fill_entry(struct store *s, const struct sums_question *q, struct sum
 	int ret = sums_names(s, q->by, &sums->line[line], &n, d);
 
 	e->number = line;
+	e->is_none = !sums->line[line].id;
 	e->name = n.name;
 	e->label = n.label;
 	if (n.service && *n.service) {
