@@ -201,6 +201,7 @@ static void register_object_changes(void)
 		if (table[i].generation && table[i].generation != generation) {
 			jitreg_image_unload(table[i].bias, "");
 			gdb_jit_forget_object(table[i].bias);
+			object_forget_hook(table[i].bias);
 			table[i].generation = 0;
 		}
 }
@@ -238,6 +239,7 @@ void images_register_all(void)
 void images_reset_in_child(void)
 {
 	__atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
+	object_hooks_reset_in_child();
 }
 
 /* ------------------------------------------------------------------------------------------------ the loader's signal */

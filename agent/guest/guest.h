@@ -196,8 +196,8 @@ int patch_write_memory(void *to, const void *from, size_t bytes);
 
 /* ---- slots.c: returns the slot in which o keeps the address of a function that it imports, or NULL.  Context: any. */
 void **object_find_slot(const struct object *o, const char *name);
-/* Makes calls from o to the function `name` go to `to`. *before (a function pointer) gets the previous target. Relocation changes the slot,
- * so o has to be relocated (object_is_bound()). Returns 0, -ENOENT (no such slot or function), or -errno. Context: any. */
+/* Makes calls from o to the function `name` go to `to`. *before (a function pointer) gets the previous target. Returns 0, -ENOENT (no such
+ * slot or function), -EAGAIN (relocation would change the slot, so o has to be waited for), or -errno. Context: any. */
 int slot_replace(const struct object *o, const char *name, void *to, void *before);
 
 /*
@@ -214,10 +214,21 @@ static inline bool object_is_bound(const struct object *o, void *const *slot)
 {
 	return !o->bias || (*slot && !object_contains(o, (const char *)*slot + o->bias, 1));
 }
+/* Is o still to be relocated?  Of an object that imports nothing the answer is no.  Context: any. */
+bool object_awaits_relocation(const struct object *o);
 /* Makes the loader call init after o was relocated and before its constructors run.  init must call *before, the replaced function.
  * Returns 0, or -errno (-ENOENT: o has no such function).  Context: while the loader announces o, before it relocates it. */
 typedef void object_init_function(int argc, char **argv, char **env);
 int object_replace_init(const struct object *o, object_init_function *init, object_init_function **before);
+
+/* ---- relocation.c: returns false if o is relocated. Otherwise hook(o) is called when it is, before its constructors run. Its own init
+ * function is called first. The hook is lost if no object that waits has an init function. Context: while the loader announces o. */
+typedef void object_hook(const struct object *o);
+bool object_hook_when_relocated(const struct object *o, object_hook *hook);
+/* Called when the object with this load bias was unloaded, perhaps before it was relocated.  Context: any. */
+void object_forget_hook(uintptr_t bias);
+/* Releases the lock, which another thread of the parent may have held.  Context: in a child, before fork returns. */
+void object_hooks_reset_in_child(void);
 
 /* Does libc precede the agent in the order of lookup?  Context: init. */
 bool objects_agent_loaded_late(void);

@@ -34,46 +34,83 @@ static void **find_slot_in_relocations(const struct object *o, const struct relo
 	return NULL;
 }
 
-/* Finds both slots through which calls may go.  One is used by the PLT, and the other directly by code compiled without a PLT. */
-static void find_both_slots(const struct object *o, const char *name, void **slot[2])
+/* The relocations of an object that fill slots, and what their symbols are read by. */
+struct imports {
+	const Elf64_Sym *symbols;
+	const char *strings;
+	struct relocations jumps, others;
+};
+
+static bool read_imports(const struct object *o, struct imports *im)
 {
 	const Elf64_Phdr *ph = o->headers;
 	const Elf64_Dyn *dyn = NULL;
-	const Elf64_Sym *symbols = NULL;
-	const char *strings = NULL;
-	struct relocations jumps = { NULL, 0 }, others = { NULL, 0 };
 
-	slot[0] = slot[1] = NULL;
+	memset(im, 0, sizeof(*im));
 	for (int i = 0; i < o->nr_headers; i++)
 		if (ph[i].p_type == PT_DYNAMIC)
 			dyn = (const Elf64_Dyn *)(o->bias + ph[i].p_vaddr);
 	for (; dyn && dyn->d_tag != DT_NULL; dyn++)
 		switch (dyn->d_tag) {
 		case DT_SYMTAB:
-			symbols = relocated_pointer(o, dyn->d_un.d_ptr);
+			im->symbols = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		case DT_STRTAB:
-			strings = relocated_pointer(o, dyn->d_un.d_ptr);
+			im->strings = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		case DT_JMPREL:
-			jumps.first = relocated_pointer(o, dyn->d_un.d_ptr);
+			im->jumps.first = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		case DT_PLTRELSZ:
-			jumps.nr = dyn->d_un.d_val / sizeof(Elf64_Rela);
+			im->jumps.nr = dyn->d_un.d_val / sizeof(Elf64_Rela);
 			break;
 		case DT_RELA:
-			others.first = relocated_pointer(o, dyn->d_un.d_ptr);
+			im->others.first = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		case DT_RELASZ:
-			others.nr = dyn->d_un.d_val / sizeof(Elf64_Rela);
+			im->others.nr = dyn->d_un.d_val / sizeof(Elf64_Rela);
 			break;
 		}
-	if (!symbols || !strings)
+	im->jumps.nr = im->jumps.first ? im->jumps.nr : 0;
+	im->others.nr = im->others.first ? im->others.nr : 0;
+	return im->symbols && im->strings;
+}
+
+/* Finds both slots through which calls may go.  One is used by the PLT, and the other directly by code compiled without a PLT. */
+static void find_both_slots(const struct object *o, const char *name, void **slot[2])
+{
+	struct imports im;
+
+	slot[0] = slot[1] = NULL;
+	if (!read_imports(o, &im))
 		return;
-	if (jumps.first)
-		slot[0] = find_slot_in_relocations(o, &jumps, symbols, strings, name);
-	if (others.first)
-		slot[1] = find_slot_in_relocations(o, &others, symbols, strings, name);
+	slot[0] = find_slot_in_relocations(o, &im.jumps, im.symbols, im.strings, name);
+	slot[1] = find_slot_in_relocations(o, &im.others, im.symbols, im.strings, name);
+}
+
+/* Finds a slot that relocation always fills.  The slot of a weak symbol may stay empty. */
+static void **find_any_slot(const struct object *o, const struct relocations *r, const Elf64_Sym *symbols)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		unsigned type = ELF64_R_TYPE(r->first[i].r_info);
+		const Elf64_Sym *s = &symbols[ELF64_R_SYM(r->first[i].r_info)];
+
+		if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) && ELF64_ST_BIND(s->st_info) == STB_GLOBAL)
+			return (void **)(o->bias + r->first[i].r_offset);
+	}
+	return NULL;
+}
+
+bool object_awaits_relocation(const struct object *o)
+{
+	struct imports im;
+	void **slot;
+
+	if (!read_imports(o, &im))
+		return false;
+	slot = find_any_slot(o, &im.jumps, im.symbols);
+	slot = slot ? slot : find_any_slot(o, &im.others, im.symbols);
+	return slot && !object_is_bound(o, slot);
 }
 
 void **object_find_slot(const struct object *o, const char *name)
@@ -90,6 +127,9 @@ int slot_replace(const struct object *o, const char *name, void *to, void *befor
 	int ret = -ENOENT;
 
 	find_both_slots(o, name, slot);
+	for (int i = 0; i < 2; i++)
+		if (slot[i] && !object_is_bound(o, slot[i]))
+			return -EAGAIN;
 	for (int i = 1; i >= 0; i--) {
 		if (!slot[i])
 			continue;

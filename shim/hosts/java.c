@@ -443,17 +443,19 @@ static void *on_launcher_dlsym(void *library, const char *name)
 
 void java_hook_object(const struct object *o)
 {
+	bool is_launcher = object_find_symbol(o, "JLI_Launch"); /* o is libjli, or a program that contains it */
 	long p;
 
-	if (real_dlsym || real_create)
+	/* an object that calls JNI_CreateJavaVM embeds a machine */
+	if (real_dlsym || real_create || (!is_launcher && !object_find_slot(o, "JNI_CreateJavaVM")) ||
+	    object_hook_when_relocated(o, java_hook_object))
 		return;
-	if (object_find_symbol(o, "JLI_Launch")) { /* o is libjli, or a program that contains it */
+	if (is_launcher) {
 		if (slot_replace(o, "dlsym", (void *)on_launcher_dlsym, &real_dlsym)) {
 			guest_debug("OpenJDK: adapter unavailable (the launcher's call of JNI_CreateJavaVM was not found)");
 			return;
 		}
-	} else if (!object_find_slot(o, "JNI_CreateJavaVM") ||
-		   slot_replace(o, "JNI_CreateJavaVM", (void *)create_java_vm, &real_create)) { /* o is a program that embeds a machine */
+	} else if (slot_replace(o, "JNI_CreateJavaVM", (void *)create_java_vm, &real_create)) {
 		return;
 	}
 	p = sys_mmap(NULL, LINES_BYTES + INLINES_BYTES + NAMES * sizeof(struct method_text), PROT_READ | PROT_WRITE,

@@ -65,7 +65,7 @@ void php_hook_object(const struct object *o)
 {
 	long p;
 
-	if (sapi_module || !object_find_symbol(o, "php_module_startup"))
+	if (sapi_module || !object_find_symbol(o, "php_module_startup") || object_hook_when_relocated(o, php_hook_object))
 		return;
 	sapi_module = object_find_symbol(o, "sapi_module");
 	if (!sapi_module || !object_contains(o, sapi_module, SAPI_BYTES))

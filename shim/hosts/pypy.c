@@ -51,7 +51,7 @@ void pypy_note_mapping(const void *address, size_t bytes)
 
 void pypy_hook_object(const struct object *o)
 {
-	if (real_getenv || !object_find_symbol(o, "pypy_main_startup"))
+	if (real_getenv || !object_find_symbol(o, "pypy_main_startup") || object_hook_when_relocated(o, pypy_hook_object))
 		return;
 	if (slot_replace(o, "fopen", (void *)on_log_fopen, &real_fopen) ||
 	    slot_replace(o, "getenv", (void *)on_pypylog_getenv, &real_getenv))

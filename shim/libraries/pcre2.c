@@ -109,7 +109,7 @@ void pcre2_hook_object(const struct object *o)
 
 	if (info)
 		*(void **)&get_info = info;
-	else if (object_needs_library(o, "libpcre2-8.so") &&
+	else if (object_needs_library(o, "libpcre2-8.so") && !object_hook_when_relocated(o, pcre2_hook_object) &&
 		 slot_replace(o, "pcre2_jit_compile_8", (void *)on_pcre2_jit_compile, &real_jit_compile) == 0)
 		slot_replace(o, "pcre2_compile_8", (void *)on_pcre2_compile, &real_compile);
 }

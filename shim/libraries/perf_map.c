@@ -153,10 +153,15 @@ static int hook_if_qt_core_library(void *context, const struct object *o)
 
 void perf_map_hook_object(const struct object *o)
 {
-	if (!moarvm_getenv && object_find_symbol(o, "MVM_vm_create_instance") &&
+	bool is_moarvm = !moarvm_getenv && object_find_symbol(o, "MVM_vm_create_instance");
+	bool is_qt = object_find_symbol(o, "_ZN9QJSEngineC1Ev");
+
+	if ((!is_moarvm && !is_qt) || object_hook_when_relocated(o, perf_map_hook_object))
+		return;
+	if (is_moarvm &&
 	    (slot_replace(o, "fopen64", (void *)on_moarvm_fopen, &moarvm_fopen) ||
 	     slot_replace(o, "getenv", (void *)on_moarvm_getenv, &moarvm_getenv)))
 		guest_debug("MoarVM: adapter unavailable (the call that opens a perf map was not found)");
-	if (object_find_symbol(o, "_ZN9QJSEngineC1Ev"))
+	if (is_qt) /* the core library is relocated before this one */
 		objects_each_in_all_namespaces(hook_if_qt_core_library, NULL);
 }

@@ -149,7 +149,7 @@ void yjit_hook_object(const struct object *o)
 	const char *version = yjit.parse_option ? NULL : object_find_symbol(o, "ruby_version");
 	void *parse = version && strncmp(version, "3.1.", 4) != 0 ? object_find_symbol(o, "rb_yjit_parse_option") : NULL;
 
-	if (!parse)
+	if (!parse || object_hook_when_relocated(o, yjit_hook_object))
 		return;
 	yjit.is_enabled = object_find_symbol(o, "rb_yjit_enabled_p");
 	if (!yjit.is_enabled || slot_replace(o, "open64", (void *)on_perf_map_open, &real_open) ||

@@ -11,7 +11,9 @@ flock 8
 newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ] || [ "$here/../../jitreg/jitreg.h" -nt "$2" ]; }
 for c in "$here"/*.c; do
 	name=$(basename "$c" .c)
-	case $name in wraps | fakejit | hidden_jit | many_jit_lists | jit_in_sight | witness | registers | *_of_tomorrow) continue ;; esac
+	case $name in
+	wraps | fakejit | hidden_jit | many_jit_lists | jit_in_sight | witness | registers | opened | *_of_tomorrow) continue ;;
+	esac
 	newer "$c" "$out/$name" || continue
 	gcc -O1 -g -Ijitreg -o "$out/$name" "$c" -ldl -lpthread || exit 1
 done
@@ -62,6 +64,17 @@ newer "$c" "$out/sqlite_of_tomorrow" && { # a library; and a program that has on
 newer "$c" "$out/openjdk_of_tomorrow" && {
 	gcc -O1 -DOPENJDK -DLIBRARY -shared -fPIC -Wl,-soname,libjvm.so -o "$out/libjvm.so" "$c" &&
 		gcc -O1 -DPROGRAM -o "$out/openjdk_of_tomorrow" "$c" -L"$out" -Wl,--no-as-needed -ljvm -Wl,-rpath,'$ORIGIN' || exit 1
+}
+c=$here/opened.c
+newer "$c" "$out/opened" && {
+	gcc -O1 -DPCRE2 -shared -fPIC -Wl,-soname,libpcre2-8.so.0 -o "$out/libpcre2-8.so.0" "$c" || exit 1
+	for library in missing:-DUSER,-DMISSING user:-DUSER mono:-DMONO moarvm:-DMOARVM,-D_FILE_OFFSET_BITS=64; do
+		# slots are bound at their first call only if neither the linker nor the compiler says otherwise
+		read -ra flags <<<"$(tr , ' ' <<<"${library#*:}")"
+		gcc -O1 "${flags[@]}" -fplt -Wl,-z,lazy -shared -fPIC -o "$out/libopened-${library%:*}.so" "$c" \
+			-L"$out" -l:libpcre2-8.so.0 -Wl,-rpath,'$ORIGIN' || exit 1
+	done
+	gcc -O1 -o "$out/opened" "$c" -ldl || exit 1
 }
 c=$here/jit_in_sight.c
 newer "$c" "$out/jit_in_sight" && { gcc -O2 -fno-toplevel-reorder -rdynamic -o "$out/jit_in_sight" "$c" || exit 1; }
