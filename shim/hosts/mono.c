@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Mono's profiler interface calls back for each method that was compiled (mono/metadata/profiler.h). The callback is set when the object
- * with Mono is first seen, and needs no option. With --debug a method's lines are known, too.
+ * with Mono is first seen, or relocated if that is later, and needs no option. With --debug a method's lines are known, too.
  *
  * Mono's methods keep a frame pointer only where they need one, and no unwind information describes the other frames. So Mono is made to
  * keep it always, as MONO_DEBUG=disable_omit_fp does, if it exports the function that reads this option.
@@ -93,7 +93,7 @@ void mono_hook_object(const struct object *o)
 	};
 	void *profiler;
 
-	if (mono.profiler_create || !object_find_symbol(o, wanted[0].name))
+	if (mono.profiler_create || !object_find_symbol(o, wanted[0].name) || object_hook_when_relocated(o, mono_hook_object))
 		return;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		void *symbol = object_find_symbol(o, wanted[i].name);

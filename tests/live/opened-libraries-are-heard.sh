@@ -16,5 +16,7 @@ heard() { # LAZY-OR-NOW NAME-OF-CODE LIBRARY...
 for how in lazy now; do
 	heard $how "/opened late/" missing user
 	heard $how "late frame" moarvm
+	heard $how "Late:Main ()" mono
+	heard $how "late frame" missing user mono moarvm
 done
 finish
