@@ -15,6 +15,8 @@ static bool is_page_readable(uintptr_t address)
 {
 	uintptr_t page = address / SYS_PAGE_BYTES, *known = &pg.page[page % POSTGRES_PAGES];
 
+	if (page == 0) /* a cleared entry of the cache equals this page, which has no memory */
+		return false;
 	if (*known == page || (address >= pg.heap_begin && address < pg.heap_end) ||
 	    (address >= pg.image_begin && address < pg.image_end))
 		return true;
