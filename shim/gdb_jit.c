@@ -16,6 +16,7 @@
 #include "shim/beam.h"
 #include "shim/hosts/hosts.h"
 
+#include <cpuid.h>
 #include <elf.h>
 #include <string.h>
 
@@ -112,9 +113,34 @@ void gdb_jit_handle_register_call(int slot)
 }
 
 /*
+ * The registers that xsave saves (as in XCR0), and the bytes that they take. Those of AMX and APX are left out, because neither libc nor
+ * the agent uses them. If the mask is 0, the processor or the kernel has no xsave, and fxsave saves all registers that there are.
+ */
+#define WIDE_REGISTERS 0xe7u /* x87, SSE, AVX and AVX-512 */
+#define FXSAVE_BYTES 512u
+#define XSAVE_HEADER_BYTES 64u
+uint32_t gdb_jit_saved_registers __attribute__((visibility("hidden")));
+uint32_t gdb_jit_saved_bytes __attribute__((visibility("hidden"))) = FXSAVE_BYTES;
+
+static void find_saved_registers(void)
+{
+	uint32_t a, b, c, d, mask, bytes = FXSAVE_BYTES + XSAVE_HEADER_BYTES;
+
+	if (gdb_jit_saved_registers || !__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+		return;
+	__asm__ volatile("xgetbv" : "=a"(mask), "=d"(d) : "c"(0));
+	mask &= WIDE_REGISTERS;
+	for (uint32_t i = 2; i < 8; i++) /* subleaf i has the size of these registers (eax), and their place (ebx) */
+		if ((mask >> i & 1) && __get_cpuid_count(0xd, i, &a, &b, &c, &d) && a + b > bytes)
+			bytes = a + b;
+	gdb_jit_saved_bytes = bytes;
+	gdb_jit_saved_registers = mask;
+}
+
+/*
  * One function per slot identifies the descriptor to read.  A compiler that sees the empty function where it is called need not keep to the
  * ABI, because it knows that the function clobbers no register and works with any stack alignment (GCC: -fipa-ra, -fipa-stack-alignment).
- * So the general registers and those of fxsave are saved here, and the stack is aligned.
+ * So all registers that a compiler uses are saved here, and the stack is aligned.  xrstor needs a header that was zeros before xsave.
  */
 #define SLOT_FUNCTION(n) \
 	void gdb_jit_slot_##n(void) __attribute__((visibility("hidden"))); \
@@ -131,13 +157,28 @@ void gdb_jit_handle_register_call(int slot)
 		"	.cfi_def_cfa_register rbp\n" \
 		"	pushq %rax; pushq %rcx; pushq %rdx; pushq %rsi; pushq %rdi\n" \
 		"	pushq %r8; pushq %r9; pushq %r10; pushq %r11\n" \
-		"	subq $512, %rsp\n" \
-		"	andq $-16, %rsp\n" \
-		"	fxsave64 (%rsp)\n" \
-		"	movl $" #n ", %edi\n" \
+		"	movl gdb_jit_saved_bytes(%rip), %eax\n" \
+		"	subq %rax, %rsp\n" \
+		"	andq $-64, %rsp\n" \
+		"	xorl %edx, %edx\n" \
+		"	movl gdb_jit_saved_registers(%rip), %eax\n" \
+		"	testl %eax, %eax\n" \
+		"	jz 1f\n" \
+		"	movq %rdx, 512(%rsp); movq %rdx, 520(%rsp); movq %rdx, 528(%rsp); movq %rdx, 536(%rsp)\n" \
+		"	movq %rdx, 544(%rsp); movq %rdx, 552(%rsp); movq %rdx, 560(%rsp); movq %rdx, 568(%rsp)\n" \
+		"	xsave64 (%rsp)\n" \
+		"	jmp 2f\n" \
+		"1:	fxsave64 (%rsp)\n" \
+		"2:	movl $" #n ", %edi\n" \
 		"	call gdb_jit_handle_register_call\n" \
-		"	fxrstor64 (%rsp)\n" \
-		"	leaq -72(%rbp), %rsp\n" \
+		"	xorl %edx, %edx\n" \
+		"	movl gdb_jit_saved_registers(%rip), %eax\n" \
+		"	testl %eax, %eax\n" \
+		"	jz 3f\n" \
+		"	xrstor64 (%rsp)\n" \
+		"	jmp 4f\n" \
+		"3:	fxrstor64 (%rsp)\n" \
+		"4:	leaq -72(%rbp), %rsp\n" \
 		"	popq %r11; popq %r10; popq %r9; popq %r8\n" \
 		"	popq %rdi; popq %rsi; popq %rdx; popq %rcx; popq %rax\n" \
 		"	popq %rbp\n" \
@@ -192,6 +233,7 @@ void gdb_jit_hook_object(const struct object *o)
 		log_count_full();
 		return;
 	}
+	find_saved_registers();
 	ret = patch_empty_function(function, (void *)slot_functions[s - slots]);
 	guest_debug("%s: GDB JIT interface %s", o->name, ret ? "unavailable (function cannot be patched)" : "hooked");
 	if (ret) /* the slot is used all the same, because another object's function may be called for this descriptor */
