@@ -12,16 +12,23 @@ extern char **environ;
 static const char *values[ENVIRON_NR];
 static char socket_entry[128];
 
+static const char *read_variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
 void environ_read(void)
 {
-#define READ_(NAME, text, help) values[ENVIRON_##NAME] = getenv(text);
+#define READ_(NAME, text, help) values[ENVIRON_##NAME] = read_variable(text);
 	TAILOR_ENVIRONMENT(READ_)
 #undef READ_
 }
 
 const char *environ_get(enum environ_variable v)
 {
-	return values[v] && *values[v] ? values[v] : NULL;
+	return values[v];
 }
 
 /* The new array is never freed, because it is the environment from then on. Before setenv() adds to an array that is not libc's own, it
