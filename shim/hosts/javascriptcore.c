@@ -16,7 +16,7 @@
 #define FOLDER "/tmp"
 
 static char use[] = "JSC_useJITDump=1", folder[] = "JSC_jitDumpDirectory=" FOLDER;
-static int is_set;
+static int is_set, is_in_environment;
 
 static int has_user_options(void)
 {
@@ -32,6 +32,7 @@ void javascriptcore_hook_object(const struct object *o)
 		return;
 	if (environ_add_entry(use) || environ_add_entry(folder))
 		return;
+	__atomic_store_n(&is_in_environment, 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&is_set, 1, __ATOMIC_RELEASE);
 	ANNOUNCE_ONCE("JavaScriptCore: JSC_useJITDump set until it was read; its jitdump file is removed");
 }
@@ -43,8 +44,10 @@ void javascriptcore_note_mapping(int fd)
 
 	if (!__atomic_load_n(&is_set, __ATOMIC_ACQUIRE))
 		return;
-	environ_remove_entry(use);
-	environ_remove_entry(folder);
+	if (__atomic_exchange_n(&is_in_environment, 0, __ATOMIC_ACQ_REL)) {
+		environ_remove_entry(use);
+		environ_remove_entry(folder);
+	}
 	if (fd < 0)
 		return;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
