@@ -72,6 +72,15 @@ void exec_memory_reset_in_child(void)
 	unlock_ranges();
 }
 
+/* A range for which there is no room is counted: it may be registered again, and its end is not noticed. */
+static void append_range(uintptr_t start, uintptr_t end)
+{
+	if (nr_ranges < RANGES_MAX)
+		ranges[nr_ranges++] = (struct range){ start, end };
+	else
+		log_count_full();
+}
+
 static void remove_range_at(int i)
 {
 	ranges[i] = ranges[--nr_ranges];
@@ -89,8 +98,7 @@ static bool add_executable_range(uintptr_t start, uintptr_t end)
 			end = ranges[i].end > end ? ranges[i].end : end;
 			remove_range_at(i);
 		}
-	if (nr_ranges < RANGES_MAX)
-		ranges[nr_ranges++] = (struct range){ start, end };
+	append_range(start, end);
 	if (start < lowest)
 		__atomic_store_n(&lowest, start, __ATOMIC_RELAXED);
 	if (end > highest)
@@ -108,9 +116,9 @@ static void unregister_range(uintptr_t start, uintptr_t end)
 			continue;
 		remove_range_at(i);
 		if (old.start < start)
-			ranges[nr_ranges++] = (struct range){ old.start, start };
-		if (end < old.end && nr_ranges < RANGES_MAX)
-			ranges[nr_ranges++] = (struct range){ end, old.end };
+			append_range(old.start, start);
+		if (end < old.end)
+			append_range(end, old.end);
 		old.start = old.start > start ? old.start : start;
 		old.end = old.end < end ? old.end : end;
 		jitreg_code_unload(old.start, old.end - old.start);

@@ -4,6 +4,7 @@
  * a name of its own, f_N, while r12 says N.  reuse map ROUNDS names them in a perf map, and unmaps the memory of
  * each.  reuse many NR announces NR functions and prints what that cost.  reuse anonymous TIMES
  * runs code that nobody announces, at an address that is mapped twice.  reuse before TIMES announces code as if it had been found.
+ * reuse apart NR maps NR ranges of code of three pages, with gaps between them, and unmaps the middle page of each.
  * TIMES: of 300 million cycles or so.
  */
 #include "jitreg.h"
@@ -186,8 +187,22 @@ static int before(int times)
 	return 0;
 }
 
+static int apart(size_t nr)
+{
+	unsigned char *all = mmap(NULL, nr * 16384, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (size_t i = 0; i < nr; i++)
+		if (all == MAP_FAILED || mprotect(all + 16384 * i, 12288, PROT_READ | PROT_EXEC))
+			return 1;
+	for (size_t i = 0; i < nr; i++)
+		munmap(all + 16384 * i + 4096, 4096);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && strcmp(argv[1], "apart") == 0)
+		return apart((size_t)atol(argv[2]));
 	if (argc == 3 && strcmp(argv[1], "before") == 0)
 		return before(atoi(argv[2]));
 	if (argc == 3 && strcmp(argv[1], "many") == 0)

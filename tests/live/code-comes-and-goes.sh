@@ -77,6 +77,19 @@ if total >= 500 and n < 200:
 }
 gather 500 before
 
+# The agent knows 256 ranges of executable memory at a time, and each range or part of one that it does not know is counted.
+apart() { # RANGES EXPECTED
+	local full
+	record "$h" apart "$1" && report || return
+	full=$(/usr/bin/python3 -c '
+import json, sys
+print(sum(l["count"] for l in json.load(open(sys.argv[1]))["losses"] if l["reason"] == "guest table full"))' "$dir/json")
+	[ "$full" = "$2" ] || fail "$1 ranges of executable memory: expected $2 that the agent does not know, got $full"
+}
+apart 100 0
+apart 200 $((2 * 200 - 256))
+apart 300 $((300 - 256 + 256))
+
 if record "$h" many 200000; then
 	loads=$("$B/tailor" dump "$dir/t.tlr" | grep -c ' LOAD ')
 	[ "$loads" = 200000 ] || fail "200,000 functions: expected as many LOAD records, got $loads ($(cat "$dir/err"))"
