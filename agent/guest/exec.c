@@ -84,8 +84,8 @@ static bool agent_would_break_program(const char *program)
 	       is_limited_to_less(RLIMIT_DATA, PRELOAD_DATA_MIN);
 }
 
-/* Looks for a name without a slash in the folders of PATH, as libc does, except that an empty entry of PATH is skipped. Returns NULL if it
- * is in none of them, and a name with a slash as it is. */
+/* Looks for a name without a slash in the folders of PATH, as libc does. An empty entry is the current folder. Returns NULL if it is in
+ * none of them, and a name with a slash as it is. */
 static const char *find_program_in_path(const char *file, char place[PATH_BYTES])
 {
 	const char *dirs = "/bin:/usr/bin";
@@ -98,17 +98,18 @@ static const char *find_program_in_path(const char *file, char place[PATH_BYTES]
 			dirs = *e + 5;
 			break;
 		}
-	for (; *dirs; dirs += bytes + (dirs[bytes] == ':')) {
+	for (;; dirs += bytes + 1) {
 		bytes = strcspn(dirs, ":");
-		if (bytes == 0 || bytes + 1 + name >= PATH_BYTES)
-			continue;
-		memcpy(place, dirs, bytes);
-		place[bytes] = '/';
-		memcpy(place + bytes + 1, file, name + 1);
-		if (sys_call(SYS_faccessat, AT_FDCWD, (long)place, X_OK, 0, 0, 0) == 0)
-			return place;
+		if (bytes + 1 + name < PATH_BYTES) {
+			memcpy(place, dirs, bytes);
+			place[bytes] = '/';
+			memcpy(place + bytes + (bytes > 0), file, name + 1);
+			if (sys_call(SYS_faccessat, AT_FDCWD, (long)place, X_OK, 0, 0, 0) == 0)
+				return place;
+		}
+		if (!dirs[bytes])
+			return NULL;
 	}
-	return NULL;
 }
 
 static bool can_open_library(const char *path, size_t bytes)

@@ -69,6 +69,11 @@ build() { # NAME COMPILER OPTION...
 	every_way "$name"
 }
 build asan gcc -fsanitize=address
+# an empty entry of PATH is the current folder
+for path in "" ":/nowhere" "/nowhere:" "/nowhere::/usr"; do
+	[ ! -e "$dir/bin/asan" ] || check asan "in the current folder, by PATH=$path" \
+		sh -c "cd '$dir/bin' && PATH=$path exec /usr/bin/env asan words"
+done
 "$B/tailor" run -q -o "$dir/t.tlr" -- "$dir/bin/asan" words >"$dir/out"
 reasoned=$("$B/tailor" report "$dir/t.tlr" | tr '\n' ' ' | tr -s ' ')
 [ ! -e "$dir/bin/asan" ] || grep -q 'AddressSanitizer ends a program whose first library is another one' <<<"$reasoned" ||
