@@ -16,8 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define TEXT_IN_MARK 256
-
 struct duckdb duckdb;
 
 static struct duckdb_connection *find_connection(uint64_t context)
