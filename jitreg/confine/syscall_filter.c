@@ -8,6 +8,7 @@
 #include <asm/ioctls.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <seccomp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -101,13 +102,38 @@ static int refuse_typing(scmp_filter_ctx f)
 	return ret;
 }
 
-/* Permit only sockets of IPv4, and refuse to connect them, so that TCP sockets can only listen. Returns 0 or -errno. */
+/* Refuse sockets that are not SOCK_STREAM, which is 1 in the lowest four bits.  The bits above are SOCK_NONBLOCK, SOCK_CLOEXEC, and others
+ * that the kernel refuses.  A datagram needs no connection. */
+static int refuse_other_types(scmp_filter_ctx f)
+{
+	static const unsigned bits[] = { 2, 4, 8 };
+	int ret = refuse_bits(f, SCMP_SYS(socket), 1, bits, sizeof(bits) / sizeof(bits[0]));
+
+	_Static_assert(SOCK_STREAM == 1, "the type that is permitted");
+	return ret ? ret : seccomp_rule_add(f, REFUSED, SCMP_SYS(socket), 1, SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xf, 0));
+}
+
+/* Refuse MSG_FASTOPEN, which connects a TCP socket without connect(), and sends the data. */
+static int refuse_fast_open(scmp_filter_ctx f)
+{
+	static const unsigned bit[] = { MSG_FASTOPEN };
+	int ret = refuse_bits(f, SCMP_SYS(sendto), 3, bit, 1);
+
+	ret = ret ? ret : refuse_bits(f, SCMP_SYS(sendmsg), 2, bit, 1);
+	return ret ? ret : refuse_bits(f, SCMP_SYS(sendmmsg), 3, bit, 1);
+}
+
+/* Permit only TCP sockets of IPv4, and refuse to connect them, so that they can only listen. Other protocols have larger numbers than TCP,
+ * or no SOCK_STREAM. Returns 0 or -errno. */
 static int refuse_all_but_listening(scmp_filter_ctx f)
 {
 	int ret = seccomp_rule_add(f, REFUSED, SCMP_SYS(connect), 0);
 
 	ret = ret ? ret : seccomp_rule_add(f, REFUSED, SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_LT, AF_INET, 0));
-	return ret ? ret : seccomp_rule_add(f, REFUSED, SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_GT, AF_INET, 0));
+	ret = ret ? ret : seccomp_rule_add(f, REFUSED, SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_GT, AF_INET, 0));
+	ret = ret ? ret : seccomp_rule_add(f, REFUSED, SCMP_SYS(socket), 1, SCMP_CMP(2, SCMP_CMP_GT, IPPROTO_TCP, 0));
+	ret = ret ? ret : refuse_other_types(f);
+	return ret ? ret : refuse_fast_open(f);
 }
 
 static int add_rules(scmp_filter_ctx f, unsigned permissions, bool writes_files)

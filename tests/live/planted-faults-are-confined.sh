@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Code that a file smuggles into a parser has few rights.  In a build with planted faults (make PLANT=1), what traces, perf maps and ELF
-# files bring along is done: it writes no file into the home folder, reads no file of another user's, and executes, connects to and traces
-# nothing.  With --no-sandbox it does.  As root, and as a user.
+# files bring along is done: it writes no file into the home folder, reads no file of another user's, and executes, connects to, sends to
+# and traces nothing.  `tailor serve` may execute, and no more.  With --no-sandbox it does.  As root, and as a user.
 . tests/live/begin.bash
 P=$B/planted
 if ! make -s B="$P" PLANT=1 SAN= "$P/tailor" >"$dir/make.txt" 2>&1; then
@@ -40,9 +40,11 @@ host=$victim
 trap 'kill $listener $victim $host 2>/dev/null; rm -rf "$dir"' EXIT
 for ((i = 0; i < 300; i++)); do [ -e "$dir/port" ] && break; sleep 0.1; done
 
-NR_ACTS=6
+NR_ACTS=8
 acts() { # FOLDER
-	echo "write=$1/home/planted,mode=$1/home/mode,read=$secret,exec=/bin/true,connect=$(cat "$dir/port"),ptrace=$victim;"
+	local port
+	port=$(cat "$dir/port")
+	echo "write=$1/home/planted,mode=$1/home/mode,read=$secret,exec=/bin/true,connect=$port,send=9,fastopen=$port,ptrace=$victim;"
 }
 has_acted() { [ "$(grep -c "^planted $2 " "$1")" -ge $NR_ACTS ]; } # FILE PARSER
 refused() { # FILE WHAT PARSER...
@@ -123,10 +125,21 @@ try_all() { # USER FOLDER COMMAND... (which executes as that user)
 		"$@" "$T" ${words//%/"$d/out/r.tlr"} >/dev/null 2>"$d/err"
 		refused "$d/err" "$who: ${words%% *}" trace
 	done
+	"$@" "$T" serve "$d/out/r.tlr" >/dev/null 2>"$d/all" &
+	host=$!
+	for ((i = 0; i < 300; i++)); do has_acted "$d/all" trace && break; kill -0 $host 2>/dev/null || break; sleep 0.1; done
+	kill $host
+	wait $host 2>/dev/null
+	if grep -q 'libmicrohttpd' "$d/all"; then
+		echo "serve: not checked, it was built without libmicrohttpd"
+	else
+		grep -v '^planted trace exec=' "$d/all" >"$d/err"
+		NR_ACTS=$((NR_ACTS - 1)) refused "$d/err" "$who: serve" trace
+	fi
 	[ ! -e "$d/home/planted" ] || fail "$who: a file was written into the home folder"
 
 	"$@" "$T" report --no-sandbox "$d/out/r.tlr" >/dev/null 2>"$d/err"
-	for act in write mode exec connect; do
+	for act in write mode exec connect send; do
 		grep -q "^planted trace $act=.*: done$" "$d/err" || fail "$who: with --no-sandbox, $act is refused: $(cat "$d/err")"
 	done
 	cd "$before" || exit 1

@@ -3,7 +3,7 @@
  * A fault that a file can use: what is written in it is done, with all rights that the process has.  Acts are separated by commas and end
  * with ';':
  *
- *	planted:PARSER:write=PATH,read=PATH,mode=PATH,exec=PATH,connect=PORT,ptrace=PID;
+ *	planted:PARSER:write=PATH,read=PATH,mode=PATH,exec=PATH,connect=PORT,send=PORT,fastopen=PORT,ptrace=PID;
  *
  * Each is done once by a process, and its result is a line on stderr: "planted PARSER ACT=ARGUMENT: done", or the error.
  */
@@ -59,12 +59,38 @@ static int act_exec(const char *path)
 	return status ? -1 : 0;
 }
 
+static struct sockaddr_in loopback(const char *port)
+{
+	return (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)),
+				     .sin_addr = { htonl(INADDR_LOOPBACK) } };
+}
+
 static int act_connect(const char *port)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)), .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_in a = loopback(port);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	return fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)) || close(fd) ? -1 : 0;
+}
+
+static int send_byte(const char *port, int type, int flags)
+{
+	struct sockaddr_in a = loopback(port);
+	int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+
+	return fd < 0 || sendto(fd, "x", 1, flags, (struct sockaddr *)&a, sizeof(a)) != 1 || close(fd) ? -1 : 0;
+}
+
+/* A datagram needs no connection. */
+static int act_send(const char *port)
+{
+	return send_byte(port, SOCK_DGRAM, 0);
+}
+
+/* TCP Fast Open connects without connect(). */
+static int act_fastopen(const char *port)
+{
+	return send_byte(port, SOCK_STREAM, MSG_FASTOPEN | MSG_NOSIGNAL);
 }
 
 static int act_ptrace(const char *pid)
@@ -79,7 +105,7 @@ static const struct {
 	const char *name;
 	int (*act)(const char *argument);
 } acts[] = { { "write", act_write }, { "read", act_read }, { "mode", act_mode }, { "exec", act_exec }, { "connect", act_connect },
-	     { "ptrace", act_ptrace } };
+	     { "send", act_send }, { "fastopen", act_fastopen }, { "ptrace", act_ptrace } };
 
 static void do_act(const char *parser, char *text)
 {
