@@ -50,7 +50,7 @@ static inline uint32_t jitreg_place(const struct jitreg_place_arc *arcs, uint32_
  * (JITREG_PLACE_DEPTH_MAX at most), and its estimate is 16 * 8^depth, divided by the number of arcs of this depth that leave the same block
  * (16 at most). Arcs that name a block which does not exist get 0. Loops, also those with several entries, and their nesting are found in
  * one depth-first search (T. Wei et al., A new algorithm for identifying loops in decompilation, SAS 2007). Takes O(nr_arcs + nr_blocks *
- * JITREG_PLACE_DEPTH_MAX) time if loops are nested normally and few arcs leave each block.
+ * JITREG_PLACE_DEPTH_MAX) time if loops are nested normally.
  */
 static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, uint32_t *scratch);
 #define JITREG_PLACE_DEPTH_MAX 16u
@@ -188,6 +188,14 @@ static inline uint32_t jitreg_place_depth_(const struct jitreg_place_search_ *s,
 	return depth;
 }
 
+/* Return the depth of an arc.  s->position has the depths of the blocks by then. */
+static inline uint32_t jitreg_place_arc_depth_(const struct jitreg_place_search_ *s, const struct jitreg_place_arc *a, uint32_t nr_blocks)
+{
+	if (a->from >= nr_blocks || a->to >= nr_blocks)
+		return 0;
+	return s->position[a->from] < s->position[a->to] ? s->position[a->from] : s->position[a->to];
+}
+
 static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, uint32_t *scratch)
 {
 	struct jitreg_place_search_ s;
@@ -242,20 +250,22 @@ static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t
 	}
 	for (i = 0; i < nr_blocks; i++)
 		s.position[i] = jitreg_place_depth_(&s, i);
-	for (i = 0; i < nr_arcs; i++) {
-		uint32_t from = arcs[i].from, to = arcs[i].to, nr = 0, other;
+	for (i = 0; i < nr_arcs; i++)
+		arcs[i].estimate = jitreg_place_is_arc_(&arcs[i], nr_blocks) ?
+					   JITREG_PLACE_CAST_(uint64_t, 16) << (3 * jitreg_place_arc_depth_(&s, &arcs[i], nr_blocks)) :
+					   0;
+	/* Divide by the number of arcs of the same block and depth, 16 at most.  Arcs that enter the function have no such others. */
+	for (root = 0; root < nr_blocks; root++) {
+		uint32_t nr_of_depth[JITREG_PLACE_DEPTH_MAX + 1];
 
-		arcs[i].estimate = 0;
-		if (!jitreg_place_is_arc_(&arcs[i], nr_blocks))
-			continue;
-		depth = from < nr_blocks && to < nr_blocks ? s.position[from] < s.position[to] ? s.position[from] : s.position[to] : 0;
-		/* Count the arcs of the same block that have the depth of this arc. */
-		for (other = from < nr_blocks ? first[from] : 0; from < nr_blocks && other < first[from + 1] && nr < 16; other++) {
-			uint32_t end = arcs[arc_of[other]].to, its = end < nr_blocks ? s.position[end] : 0;
-
-			nr += (its < s.position[from] ? its : s.position[from]) == depth;
+		for (i = 0; i <= JITREG_PLACE_DEPTH_MAX; i++)
+			nr_of_depth[i] = 0;
+		for (i = first[root]; i < first[root + 1]; i++) {
+			depth = jitreg_place_arc_depth_(&s, &arcs[arc_of[i]], nr_blocks);
+			nr_of_depth[depth] += nr_of_depth[depth] < 16;
 		}
-		arcs[i].estimate = (JITREG_PLACE_CAST_(uint64_t, 16) << (3 * depth)) / (nr ? nr : 1);
+		for (i = first[root]; i < first[root + 1]; i++)
+			arcs[arc_of[i]].estimate /= nr_of_depth[jitreg_place_arc_depth_(&s, &arcs[arc_of[i]], nr_blocks)];
 	}
 }
 

@@ -35,6 +35,31 @@ static void arcs_of_loops_are_estimated_higher(void **state)
 	assert_int_equal(rows[7].estimate, 128);
 }
 
+/* Half of a block's arcs leave the loop that it heads, and half stay in it. Looking at all arcs for each arc would take minutes. */
+static void a_block_with_a_million_arcs_of_two_depths_is_estimated(void **state)
+{
+	const uint32_t nr = 1u << 20, nr_blocks = 3; /* 0 head, 1 body, 2 end */
+	struct jitreg_place_arc *arcs = calloc(nr + 3, sizeof(*arcs));
+	uint32_t *room = calloc(JITREG_PLACE_SCRATCH(nr_blocks, nr + 3), sizeof(*room));
+
+	(void)state;
+	assert_non_null(arcs);
+	assert_non_null(room);
+	arcs[0] = (struct jitreg_place_arc){ OUT, 0, 0 };
+	arcs[1] = (struct jitreg_place_arc){ 1, 0, 0 };
+	arcs[2] = (struct jitreg_place_arc){ 2, OUT, 0 };
+	for (uint32_t i = 0; i < nr; i++)
+		arcs[3 + i] = (struct jitreg_place_arc){ 0, i < nr / 2 ? 2 : 1, 0 };
+	jitreg_place_estimate(arcs, nr + 3, nr_blocks, room);
+	assert_int_equal(arcs[0].estimate, 16);
+	assert_int_equal(arcs[1].estimate, 128);
+	assert_int_equal(arcs[2].estimate, 16);
+	for (uint32_t i = 0; i < nr; i++)
+		assert_int_equal(arcs[3 + i].estimate, i < nr / 2 ? 1 : 8); /* a block's arcs of a depth count as 16 at most */
+	free(arcs);
+	free(room);
+}
+
 static void a_loop_needs_one_arc_a_round_and_one_a_branch(void **state)
 {
 	uint32_t nr;
@@ -144,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arcs_of_loops_are_estimated_higher),
+		cmocka_unit_test(a_block_with_a_million_arcs_of_two_depths_is_estimated),
 		cmocka_unit_test(a_loop_needs_one_arc_a_round_and_one_a_branch),
 		cmocka_unit_test(a_path_needs_one_counter),
 		cmocka_unit_test(arcs_that_name_no_block_are_left_out),
