@@ -382,9 +382,8 @@ static const char *find_duckdb_symbols(const struct object *o)
 	return cxx_find_functions() ? NULL : "a C++ runtime";
 }
 
-static void init_duckdb_hooks(int argc, char **argv, char **env);
 #define ENTRY(name, is_optional, before, after, ...) { { __VA_ARGS__ }, name, &name##_real, is_optional },
-static struct library library = {
+static const struct library library = {
 	.host = HOST_DUCKDB,
 	.title = "DuckDB",
 	.version = "duckdb_library_version",
@@ -392,17 +391,11 @@ static struct library library = {
 	.hook = { HOOKS(ENTRY) /* the next function has one name up to 1.5, and another in 2.0 */
 		  { { PIPELINE, PIPELINE "NS_12optional_idxE" }, on_pipeline, &on_pipeline_real, false } },
 	.find = find_duckdb_symbols,
-	.init = init_duckdb_hooks,
 	.object = &duckdb.library,
 };
 #undef ENTRY
 
-static void init_duckdb_hooks(int argc, char **argv, char **env)
-{
-	library_init(&library, argc, argv, env);
-}
-
 void duckdb_hook_object(const struct object *o)
 {
-	library_hook_object(&library, o, "duckdb_open");
+	library_hook_object(&library, o, "duckdb_open", duckdb_hook_object);
 }

@@ -71,25 +71,11 @@ static void adapt_library(const struct library *l)
 	}
 }
 
-void library_init(struct library *l, int argc, char **argv, char **env)
+void library_hook_object(const struct library *l, const struct object *o, const char *function, object_hook *hook)
 {
-	l->init_before(argc, argv, env);
-	if (guard_enter()) {
-		adapt_library(l);
-		guard_leave();
-	}
-}
-
-void library_hook_object(struct library *l, const struct object *o, const char *function)
-{
-	void **slot;
-
-	if (l->object->headers || !object_find_symbol(o, function) || !object_find_symbol(o, l->version))
+	if (l->object->headers || !object_find_symbol(o, function) || !object_find_symbol(o, l->version) ||
+	    object_hook_when_relocated(o, hook))
 		return;
-	slot = object_find_slot(o, l->hook[0].name[0]);
-	for (size_t k = 1; !slot && k < LIBRARY_NAMES_MAX && l->hook[0].name[k]; k++)
-		slot = object_find_slot(o, l->hook[0].name[k]);
 	*l->object = *o;
-	if (!slot || object_is_relocated(o, slot) || object_replace_init(o, l->init, &l->init_before))
-		adapt_library(l);
+	adapt_library(l);
 }

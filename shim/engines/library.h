@@ -2,7 +2,7 @@
 /*
  * Hooks in a library that calls its own functions through slots, because it exports them.  These slots are replaced if each of the
  * functions has one, except functions that are optional.  A library that dlopen loads is announced before it is relocated, and then its
- * slots are replaced when its init function is called.  Context: any (the loader may hold its lock), under the guard.
+ * slots are replaced, and its version is asked, when it is.  Context: any (the loader may hold its lock), under the guard.
  */
 #ifndef TAILOR_SHIM_LIBRARY_H
 #define TAILOR_SHIM_LIBRARY_H
@@ -38,14 +38,11 @@ struct library {
 	const char *own_name;
 	struct library_hook hook[LIBRARY_HOOKS_MAX]; /* the list ends where .to is NULL */
 	const char *(*find)(const struct object *o); /* finds all else that is needed; returns NULL, or what is missing */
-	object_init_function *init;		     /* calls library_init() */
 	struct object *object;			     /* filled when the library is found; .headers NULL: not yet */
-	object_init_function *init_before;
 };
 
-/* Called for each new object. Hooks the first one that exports `function` and the function that returns the version. */
-void library_hook_object(struct library *l, const struct object *o, const char *function);
-/* Called instead of the library's own init function, when the library has been relocated. */
-void library_init(struct library *l, int argc, char **argv, char **env);
+/* Called for each new object. Hooks the first one that exports `function` and the function that returns the version. hook: the caller,
+ * which is called again if the object is still to be relocated. */
+void library_hook_object(const struct library *l, const struct object *o, const char *function, object_hook *hook);
 
 #endif

@@ -199,8 +199,7 @@ static const char *find_sqlite_functions(const struct object *o)
 	return NULL;
 }
 
-static void init_sqlite_hooks(int argc, char **argv, char **env);
-static struct library library = {
+static const struct library library = {
 	.host = HOST_SQLITE,
 	.title = "SQLite",
 	.own_name = "sqlite",
@@ -215,16 +214,10 @@ static struct library library = {
 		{ { "sqlite3VdbeSetP4KeyInfo" }, on_set_index_key, &set_key, false },
 	},
 	.find = find_sqlite_functions,
-	.init = init_sqlite_hooks,
 	.object = &sqlite.library,
 };
 
-static void init_sqlite_hooks(int argc, char **argv, char **env)
-{
-	library_init(&library, argc, argv, env);
-}
-
 void sqlite_hook_object(const struct object *o)
 {
-	library_hook_object(&library, o, "sqlite3_step");
+	library_hook_object(&library, o, "sqlite3_step", sqlite_hook_object);
 }

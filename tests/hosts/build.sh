@@ -68,7 +68,7 @@ newer "$c" "$out/openjdk_of_tomorrow" && {
 c=$here/opened.c
 newer "$c" "$out/opened" && {
 	gcc -O1 -DPCRE2 -shared -fPIC -Wl,-soname,libpcre2-8.so.0 -o "$out/libpcre2-8.so.0" "$c" || exit 1
-	for library in missing:-DUSER,-DMISSING user:-DUSER mono:-DMONO moarvm:-DMOARVM,-D_FILE_OFFSET_BITS=64; do
+	for library in missing:-DUSER,-DMISSING user:-DUSER mono:-DMONO moarvm:-DMOARVM,-D_FILE_OFFSET_BITS=64 sqlite:-DSQLITE; do
 		# slots are bound at their first call only if neither the linker nor the compiler says otherwise
 		read -ra flags <<<"$(tr , ' ' <<<"${library#*:}")"
 		gcc -O1 "${flags[@]}" -fplt -Wl,-z,lazy -shared -fPIC -o "$out/libopened-${library%:*}.so" "$c" \

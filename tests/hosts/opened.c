@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program that opens libraries by dlopen, one after the other, which have what the agent looks for and no more: users of PCRE2, Mono's
- * library, and MoarVM's.  Each is built from this file, with -DPCRE2, -DUSER, -DMONO or -DMOARVM.  opened FOLDER lazy|now NAME... prints
- * what the library of each name returns.  "missing" calls a function that is nowhere, so with "now" it is unloaded before it is relocated.
+ * library, MoarVM's, and SQLite's.  Each is built from this file, with -DPCRE2, -DUSER, -DMONO, -DMOARVM or -DSQLITE.  opened FOLDER
+ * lazy|now NAME... prints what the library of each name returns.  "missing" calls a function that is nowhere, so with "now" it is unloaded
+ * before it is relocated.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -127,6 +128,23 @@ int use(void)
 {
 	MVM_vm_create_instance();
 	return 3;
+}
+
+#elif defined(SQLITE)
+
+int sqlite3_step(void *statement)
+{
+	return statement ? 100 : 21;
+}
+
+const char *sqlite3_libversion(void)
+{
+	return getenv("HOME") ? "3.0.1" : "3.0.2"; /* a call through a slot */
+}
+
+int use(void)
+{
+	return 4;
 }
 
 #else
