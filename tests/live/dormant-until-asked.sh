@@ -88,6 +88,13 @@ attached() { # SECONDS; the recording is written where it was asked for
 		fail "losses: $(cat "$dir/losses")"
 }
 gather 1000 attached && all_are_named "dormant, then attached"
+# a recording of epochs, and then one without
+says "process $host is being recorded into $dir/e.tlr" 0 start -e "$plain" --epochs 60m -o "$dir/e.tlr" "$host"
+says '[0-9]* samples of 1 process in .*e.000001.tlr' 0 stop "$host"
+rm -f "$dir/b.tlr"
+says "process $host is being recorded into $dir/b.tlr" 0 start -e "$plain" -o "$dir/b.tlr" "$host"
+says '[0-9]* samples of 1 process in .*/b.tlr' 0 stop "$host"
+[ -s "$dir/b.tlr" ] || fail "after a recording of epochs: expected $dir/b.tlr, got: $(ls "$dir")"
 kill -TERM "$host"
 wait $run
 status=$?

@@ -82,7 +82,10 @@ int session_epochs_begin(struct session *s)
 {
 	struct epochs *e = &s->epochs;
 
-	e->length_ns = s->options.epoch_ns;
+	/* an earlier recording of a dormant session may have been cut into epochs; a child of that may still have to be reaped */
+	free(e->path);
+	hash_map_fini(&e->living);
+	*e = (struct epochs){ .length_ns = s->options.epoch_ns, .killed = e->killed };
 	if (!e->length_ns)
 		return 0;
 	give_memory_back();

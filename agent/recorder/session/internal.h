@@ -287,7 +287,7 @@ int session_attach_newcomer(struct session *s, pid_t pid);
 int session_attach_wanted(struct session *s, struct process_tree *t);
 
 /* ---- epochs.c */
-/* Begins the first epoch, if the options have a length of epochs.  Returns 0 or -ENOMEM. */
+/* Forgets the epochs of an earlier recording, and begins the first one if the options have a length of epochs.  Returns 0 or -ENOMEM. */
 int session_epochs_begin(struct session *s);
 /* Is the current epoch to end now, because its time is over, an end was requested, the clock was set, or it has very many records? */
 bool session_epochs_are_due(struct session *s);
