@@ -89,6 +89,30 @@ if unshare -m true 2>/dev/null; then
 while True: pass'"
 	refused 'another network namespace' 'it is in another network namespace' unshare -n "$B/hosts/busy" 1000000
 fi
+# A libtailor.so that is another's: its result cannot be written.  The thread sleeps on for the time that was left.  A sleep that began anew
+# in the middle is half as long again, at least; a machine that is late by so much in each round does not decide it.
+mkdir "$dir/other"
+cp "$B/tailor" "$dir/other"
+echo 'extern const int tailor_injected_result; const int tailor_injected_result = 0;
+int tailor_is_late = 1; void tailor_injected(void); void tailor_injected(void) { __builtin_trap(); }' >"$dir/other.c"
+${CC:-cc} -shared -fPIC -o "$dir/other/libtailor.so" "$dir/other.c" || fail "the other library was not built"
+sleeps() { grep -q '^230 ' /proc/$host/syscall; } # clock_nanosleep
+slept=0
+for seconds in 2 8 32; do
+	"$B/hosts/idles" nanosleep $seconds >/dev/null 2>"$dir/slept" &
+	host=$!
+	wait_for sleeps
+	sleep $((seconds / 2))
+	timeout 300 "$dir/other/tailor" attach --inject -q -o "$dir/no.tlr" $host 2>"$dir/err"
+	status=$?
+	wait $host
+	slept=$(cat "$dir/slept")
+	grep -q 'no such process\|exited' "$dir/err" && continue # it came too late
+	[ $status = 1 ] && grep -q 'its loader refused the agent' "$dir/err" || fail "another library: exit $status: $(cat "$dir/err")"
+	awk "BEGIN { exit !($slept < 1.5 * $seconds) }" && break
+done
+awk "BEGIN { exit !($slept < 1.5 * $seconds) }" || fail "another library: slept $slept s where $seconds s were asked for"
+
 timeout 300 "$B/tailor" attach --inject -q -o "$dir/no.tlr" $host 2>"$dir/err"
 [ $? = 1 ] && grep -q "no such process: $host" "$dir/err" || fail "ended: $(cat "$dir/err")"
 finish

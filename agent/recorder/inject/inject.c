@@ -71,7 +71,7 @@ static int load_agent_in_thread(struct inject_process *p, struct inject_thread *
 {
 	unsigned may_call = inject_may_call(t);
 	uint64_t entry, where;
-	int ret, result = 0;
+	int ret, stopped, result = 0;
 
 	if (inject_frame_write(t, library, socket)) {
 		t->frame = 0;
@@ -84,8 +84,10 @@ static int load_agent_in_thread(struct inject_process *p, struct inject_thread *
 		where = entry ? proc_mem_find_symbol(p->pid, p->agent, "tailor_injected_result") : 0;
 		ret = where ? inject_call_agent(t, entry, may_call, where, &result) : -ENOEXEC;
 	}
-	if ((ret == -EBUSY || ret == -ENOEXEC) && inject_call_stop_at_sigreturn(t))
-		ret = -ESRCH;
+	if (ret == -EBUSY || ret == -ENOEXEC) {
+		stopped = inject_call_stop_at_sigreturn(t);
+		ret = stopped ? stopped : ret;
+	}
 	if (ret == -ETIMEDOUT)
 		inject_thread_give_up(t);
 	else if (ret != -ESRCH)

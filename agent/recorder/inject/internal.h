@@ -118,12 +118,12 @@ void inject_frame_restart_call(struct user_regs_struct *r);
  * faulted, and is stopped there.  -ESRCH means that the thread is gone.
  */
 int inject_call_function(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second);
-/* Takes the thread from the stop that inject_call_function() leaves it at to one where inject_thread_resume() can be called.  Returns 0 or
- * -errno. */
+/* Takes the thread from the stop that inject_call_function() leaves it at to one where inject_thread_resume() can be called.  Returns 0,
+ * -ESRCH, or -ETIMEDOUT as inject_call_function() does. */
 int inject_call_stop_at_sigreturn(struct inject_thread *t);
 /* Calls the agent's tailor_injected(socket, may_call) in the thread, and gets it to a stop where inject_thread_resume() can be called.
  * where: the address of the agent's result (0 or -errno), which is read to *result.  Errors are those of inject_call_function() without
- * -EBUSY.  -EFAULT also means that the result's memory cannot be written. */
+ * -EBUSY.  -ENOEXEC means that the result's memory cannot be written, and the thread is where inject_call_function() left it. */
 int inject_call_agent(struct inject_thread *t, uint64_t function, unsigned may_call, uint64_t where, int *result);
 
 /* Notes a thread that did not stop in time and stays seized, so that inject_release_late_threads() detaches it.  At most 64 are noted. */

@@ -130,7 +130,7 @@ int inject_call_agent(struct inject_thread *t, uint64_t function, unsigned may_c
 
 	*result = INJECT_PENDING;
 	if (process_vm_writev(t->process->pid, &here, 1, &there, 1, 0) != (ssize_t)sizeof(*result))
-		return -EFAULT;
+		return -ENOEXEC;
 	ret = begin_remote_call(t, function, t->socket, may_call);
 	while (ret == 0) {
 		if (ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)pass))
