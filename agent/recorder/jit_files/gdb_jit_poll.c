@@ -666,7 +666,7 @@ static void note_agent(void *source, uint32_t of)
 	pid_t pid = (pid_t)of;
 	struct watched *p = find_watched_process(o, pid);
 
-	if (p && !p->has_agent)
+	if (p && !p->has_agent) /* the agent was injected, and hooks no list */
 		return;
 	if (p) /* an element with an agent is about the program before an exec, or about an ended process with that PID */
 		remove_watched_process(o, pid);
