@@ -6,6 +6,7 @@
 #include "agent/guest/guest.h"
 #include "agent/recorder/counting/internal.h"
 #include "agent/recorder/session/internal.h"
+#include "jitreg/base/command.h"
 #include "jitreg/jitreg.h"
 #include "tests/unit/trace_sums.h"
 #include "tests/unit/unit.h"
@@ -253,6 +254,35 @@ static void a_recordings_last_look_takes_all(void **state)
 	close_session(f);
 }
 
+/* ---------------------------------------------------------------------------------------------------- epochs */
+
+/* The exit status of a child that executes the epoch's command, and with CMD_DONE where there is none. */
+static int status_of_command(char **command)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	pid_t child = fork();
+	int status = -1;
+
+	s->options.epoch_command = command;
+	if (child == 0) {
+		fclose(stderr);
+		session_fold_execute_command(s, "t.tlr");
+		_exit(CMD_DONE);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	free(s);
+	return WEXITSTATUS(status);
+}
+
+static void a_command_that_cannot_be_executed_has_failed(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of_command(NULL), CMD_DONE);
+	assert_int_equal(status_of_command((char *[]){ (char[]){ "true" }, NULL }), CMD_DONE);
+	assert_int_equal(status_of_command((char *[]){ (char[]){ "/no/such/command" }, NULL }), CMD_FAILED);
+}
+
 /* ---------------------------------------------------------------------------------------------------- words */
 
 static void the_result_names_samples_processes_and_losses(void **state)
@@ -279,6 +309,7 @@ int main(void)
 		cmocka_unit_test(guests_come_speak_and_are_killed),
 		cmocka_unit_test(dormant_sessions_remember_for_a_recording),
 		cmocka_unit_test(a_recordings_last_look_takes_all),
+		cmocka_unit_test(a_command_that_cannot_be_executed_has_failed),
 		cmocka_unit_test(the_result_names_samples_processes_and_losses),
 	};
 

@@ -75,6 +75,7 @@ static void leave_old_epoch(struct session *s, struct recording *r, const char *
 		session_fold_note_child(&s->epochs, child, s->epochs.number - 1);
 		recording_leave(r);
 	} else {
+		session_fold_say_not_started(s, s->epochs.number - 1, errno);
 		recording_note_recorder_usage(r, -s->epochs.told_cpu_ns);
 		if (recording_end(r, -1, &state, &d))
 			print_failure(&state, &d);

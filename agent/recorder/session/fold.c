@@ -92,9 +92,11 @@ void session_fold_execute_command(const struct session *s, const char *path)
 
 	while (command && command[nr])
 		nr++;
-	words = nr ? calloc((size_t)nr + 2, sizeof(*words)) : NULL;
-	if (!words)
+	if (!nr)
 		return;
+	words = calloc((size_t)nr + 2, sizeof(*words));
+	if (!words)
+		_exit(CMD_FAILED);
 	memcpy(words, command, (size_t)nr * sizeof(*words));
 	words[nr] = strdup(path);
 	if (getpriority(PRIO_PROCESS, 0) == NICE_OF_END) { /* a late or last child has another priority, which the command keeps */
@@ -107,6 +109,14 @@ void session_fold_execute_command(const struct session *s, const char *path)
 		end_as_stewards_command(path);
 	execvp(words[0], words);
 	message_print("%s: %s", words[0], strerror(errno));
+	_exit(CMD_FAILED);
+}
+
+void session_fold_say_not_started(struct session *s, uint32_t number, int error)
+{
+	if (s->options.epoch_command)
+		session_notice(s, NOTICE_HOST, "no process could be started for the command of epoch %u (%s): its trace stays", number,
+			       strerror(error));
 }
 
 void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number)
@@ -246,4 +256,6 @@ void session_fold_start_command(struct session *s)
 	}
 	if (child > 0)
 		session_fold_note_child(e, child, e->number);
+	else
+		session_fold_say_not_started(s, e->number, errno);
 }

@@ -333,8 +333,11 @@ bool session_has_newcomers(struct session *s);
 /* Called first in the child.  Makes it the leader of a process group, closes the recorder's sockets, sets an alarm that ends it if the
  * recorder does not, and sets its priority. */
 void session_fold_begin_child(struct session *s);
-/* Called in the child.  Executes the epoch's command with path as last word.  Returns if there is no command or it cannot be executed. */
+/* Called in the child.  Executes the epoch's command with path as last word.  Returns if there is no command.  If it cannot be executed,
+ * exits with CMD_FAILED. */
 void session_fold_execute_command(const struct session *s, const char *path);
+/* Writes a notice that the command of this epoch is not executed, if there is one.  error: errno of fork(2). */
+void session_fold_say_not_started(struct session *s, uint32_t number, int error);
 /* Called in the recorder after fork(2).  The child ends the epoch of this number, or executes its command. */
 void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number);
 /* Called regularly.  Gives a late child a larger share of the processors, and reports a child that was killed or has failed. */
