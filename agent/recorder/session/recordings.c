@@ -102,9 +102,11 @@ static int create_recording(struct session *s, struct diag *d)
 		return ret;
 	recording_write_header(s->recording, &header);
 	ret = add_counted_events(s);
-	if (ret)
-		return fail_for_memory(-ret, d);
-	return 0;
+	if (ret == 0)
+		return 0;
+	recording_drop(s->recording);
+	s->recording = NULL;
+	return fail_for_memory(-ret, d);
 }
 
 int session_create_recording(struct session *s, struct diag *d)
