@@ -5,6 +5,7 @@
  */
 #include "agent/guest/guest.h"
 #include "agent/recorder/counting/internal.h"
+#include "agent/recorder/process/listeners.h"
 #include "agent/recorder/session/internal.h"
 #include "jitreg/base/command.h"
 #include "jitreg/jitreg.h"
@@ -283,6 +284,77 @@ static void a_command_that_cannot_be_executed_has_failed(void **state)
 	assert_int_equal(status_of_command((char *[]){ (char[]){ "/no/such/command" }, NULL }), CMD_FAILED);
 }
 
+/* ---------------------------------------------------------------------------------------------------- requests */
+
+/* A process that sends a request to this one; it ends with 0 if the answer contains the text. */
+static pid_t ask(struct session *s, const char *request, const char *text)
+{
+	char *const words[] = { (char[]){ TAILOR_VERSION }, (char *)(uintptr_t)request, NULL };
+	char answer[CONTROL_BYTES] = "";
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	control_send_request(s->connections.name, getppid(), words, answer, sizeof(answer));
+	if (!strstr(answer, text))
+		fprintf(stderr, "expected '%s', got '%s'\n", text, answer);
+	_exit(!strstr(answer, text));
+}
+
+static int status_of(pid_t child)
+{
+	int status = -1;
+
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+/* A recorder that attached, asked to stop twice before it has: each is told what is so. */
+static void a_second_stop_is_told_of_the_first(void **state)
+{
+	struct fixture *f = open_session();
+	struct trace_sums seen;
+	pid_t first, second, ret;
+	int status = -1;
+
+	(void)state;
+	begin(f);
+	listen_for_guests(f->s);
+	first = ask(f->s, "stop", "1 samples of 1 process");
+	while (f->s->asking.fd < 0)
+		session_serve_control(f->s, false);
+	second = ask(f->s, "stop", "another `tailor stop` has already requested its end");
+	while ((ret = waitpid(second, &status, WNOHANG)) == 0)
+		session_serve_control(f->s, false);
+	assert_int_equal(ret, second);
+	assert_int_equal(status, 0);
+	session_format_result(f->s, &(struct recording_state){ .samples = 1, .processes = 1 });
+	session_answer_stop_request(f->s);
+	assert_int_equal(status_of(first), 0);
+	end(f, "log full", &seen);
+	close_session(f);
+}
+
+/* A recorder whose queue of connections is full is not waited for, and no time is named. */
+static void a_full_queue_of_requests_is_named(void **state)
+{
+	struct fixture *f = open_session();
+	char name[128];
+	int fd[2000], nr = 0;
+	pid_t pid;
+
+	(void)state;
+	listen_for_guests(f->s);
+	snprintf(name, sizeof(name), "%s.control", f->s->connections.name);
+	while (nr < 2000 && (fd[nr] = listener_connect(name, geteuid(), &pid)) >= 0)
+		nr++;
+	if (nr < 2000)
+		assert_int_equal(status_of(ask(f->s, "status", "accepts no further requests now")), 0);
+	while (nr)
+		close(fd[--nr]);
+	close_session(f);
+}
+
 /* ---------------------------------------------------------------------------------------------------- words */
 
 static void the_result_names_samples_processes_and_losses(void **state)
@@ -310,6 +382,8 @@ int main(void)
 		cmocka_unit_test(dormant_sessions_remember_for_a_recording),
 		cmocka_unit_test(a_recordings_last_look_takes_all),
 		cmocka_unit_test(a_command_that_cannot_be_executed_has_failed),
+		cmocka_unit_test(a_second_stop_is_told_of_the_first),
+		cmocka_unit_test(a_full_queue_of_requests_is_named),
 		cmocka_unit_test(the_result_names_samples_processes_and_losses),
 	};
 

@@ -140,6 +140,8 @@ static int fail_unanswered(int error, pid_t recorder, int most_ms, char *sentenc
 	if (error == -EBUSY)
 		snprintf(sentence, bytes, "its recorder, process %d, is stopped (kill -CONT %d lets it go on)", (int)recorder,
 			 (int)recorder);
+	else if (error == -EAGAIN)
+		snprintf(sentence, bytes, "its recorder, process %d, accepts no further requests now; try again", (int)recorder);
 	else if (error == -ETIMEDOUT)
 		snprintf(sentence, bytes, "its recorder, process %d, did not answer within %d s", (int)recorder, most_ms / 1000);
 	else
@@ -171,7 +173,7 @@ int control_send_request(const char *socket_name, pid_t recorder, char *const *w
 	struct answer a = { 0 };
 
 	if (fd == -EAGAIN) /* the recorder's queue of connections is full, since it accepts none */
-		return fail_unanswered(is_stopped(recorder) ? -EBUSY : -ETIMEDOUT, recorder, 0, sentence, bytes);
+		return fail_unanswered(is_stopped(recorder) ? -EBUSY : fd, recorder, 0, sentence, bytes);
 	if (fd < 0) {
 		snprintf(sentence, bytes, "its recorder cannot be reached: %s", strerror(-fd));
 		return fd;

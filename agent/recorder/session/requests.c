@@ -111,8 +111,10 @@ static void answer_stop_request(struct session *s, struct control_request *r, bo
 		int ret = session_end_recording(s, -1, &d);
 
 		control_answer(r->fd, ret ? CMD_FAILED : CMD_DONE, ret ? d.text : s->result);
-	} else if (our_child || s->asking.fd >= 0) {
+	} else if (our_child) {
 		control_answer(r->fd, CONTROL_PROCESS_IS, "is being recorded by `tailor run`; that recording ends with its command");
+	} else if (s->asking.fd >= 0) {
+		control_answer(r->fd, CONTROL_PROCESS_IS, "is being recorded; another `tailor stop` has already requested its end");
 	} else {
 		s->asking.fd = r->fd; /* session_answer_stop_request() answers it when the trace is complete */
 		s->waiting.stop = true;
