@@ -107,6 +107,12 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	s->options = s->dormant.options = *o;
 	s->connections.socket = s->waiting.signals = s->asking.socket = s->asking.fd = -1;
 	block_signals(&signals); /* first, so that a signal that comes during the begin ends the recording and not the recorder */
+	s->waiting.signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->waiting.signals < 0) { /* nothing could end the recording */
+		ret = diag_fail(d, errno, "no descriptor for signals: %s", strerror(errno));
+		session_free(s);
+		return ret;
+	}
 	session_raise_priority(); /* before the cost of a sample is measured */
 	/* if another recorder owns the socket's name, this fails before the trace of that recorder is replaced */
 	ret = o->socket ? session_listen(s, o->socket, d) : 0;
@@ -120,7 +126,6 @@ int session_open(const struct session_options *o, struct session **out, struct d
 		random = clock_now_ns();
 	if (!o->socket)
 		snprintf(s->connections.name, sizeof(s->connections.name), "tailor-%d-%016llx", getpid(), (unsigned long long)random);
-	s->waiting.signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	*out = s;
 	return 0;
 }
