@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #define DRAIN_MS 20 /* interval of drains; a ring that is half full wakes the loop earlier */
-/* If rings were empty for a second (REST_ROUNDS) and no guest has ever connected, waking up is most of what a recording costs, so the
- * interval is longer. */
+/* If rings were empty for a second (REST_ROUNDS) and no guest is connected, waking up is most of what a recording costs, so the interval is
+ * longer. */
 #define REST_MS 60
 #define REST_ROUNDS 50
 #define SILENT_MS 1 /* interval while a connection has sent nothing yet, as its guest waits and is about to */
@@ -225,7 +225,7 @@ static int drain_interval_ms(struct session *s)
 	uint64_t read = s->counting ? counting_read_bytes(s->counting) : 0;
 	struct waiting *w = &s->waiting;
 
-	w->rounds_at_rest = read == w->read_bytes && !s->guests.nr ? w->rounds_at_rest + 1 : 0;
+	w->rounds_at_rest = read == w->read_bytes && !session_has_living_guest(s) ? w->rounds_at_rest + 1 : 0;
 	w->read_bytes = read;
 	return w->rounds_at_rest > REST_ROUNDS ? REST_MS : DRAIN_MS;
 }
