@@ -54,7 +54,7 @@ struct attach {
 	const struct jit_host *unheard; /* host of the last notice that names are unavailable, which is not repeated for it */
 	const struct jit_host *python; /* CPython, once a process with a supported version was found */
 	uint32_t nr_pythons; /* number of processes whose agent was to ask CPython for its functions */
-	bool said_python;    /* a notice about CPython's functions was written, or one that V8 or CPython could not be asked */
+	bool said_python;    /* a notice about CPython's functions was written */
 	bool not_injected;   /* a notice about a process into which the agent could not be loaded was written */
 };
 
@@ -426,7 +426,8 @@ static int load_agent(struct attach *a, const struct attach_target *t, const str
 		d->text[0] = 0;
 	if (ret && a->list.nr == 1 && t->pid == a->list.target[0].pid)
 		return ret;
-	a->said_python |= d->text[0] && !ret; /* the sentence is that no thread could be borrowed, so V8 or CPython will not answer */
+	/* the sentence may be that no thread could be borrowed, so CPython will not answer */
+	a->said_python |= !ret && strncmp(d->text, JIT_NAMES_OF_PYTHON, strlen(JIT_NAMES_OF_PYTHON)) == 0;
 	if (d->text[0] && !(ret && a->not_injected))
 		session_notice(a->session, ret ? NOTICE_HOST : NOTICE_NAMES, "%s%s", d->text,
 			       ret ? " (further ones without the agent are not reported)" : "");

@@ -143,9 +143,21 @@ waits=$!
 spins() { [ -s "$dir/spins" ]; }
 wait_for spins
 "$B/tailor" attach --inject -e "$(plain_event)" -d 0.3 -o "$dir/t.tlr" $waits 2>"$dir/said"
-kill -9 $waits
 grep -q 'names of Python functions unavailable: the main thread' "$dir/said" ||
 	fail "attach --inject, and a main thread that waits: expected a sentence, got: $(cat "$dir/said")"
+if command -v node >/dev/null; then # and beside a Node that cannot be asked, which another sentence says
+	node -e 'console.log("waits"); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)' >"$dir/node" 2>&1 &
+	node=$!
+	says_node() { [ -s "$dir/node" ]; }
+	wait_for says_node
+	"$B/tailor" attach --inject -e "$(plain_event)" -d 0.3 -o "$dir/t.tlr" $node $waits 2>"$dir/said"
+	kill -9 $node
+	grep -q 'names of JavaScript functions unavailable in process' "$dir/said" ||
+		undecided "node could be asked, or loaded no agent: $(cat "$dir/said")"
+	grep -q 'names of Python functions unavailable: the main thread' "$dir/said" ||
+		fail "attach --inject, beside a node that cannot be asked: expected a sentence about Python, got: $(cat "$dir/said")"
+fi
+kill -9 $waits
 "$B/tailor" attach --inject --no-adapt -q -e "$(plain_event)" -d 0.1 -o "$dir/t.tlr" $pid
 "$B/tailor" dump "$dir/t.tlr" | grep -q 'NOTICE.*Python: functions registered' && fail "--no-adapt: Python was asked"
 decide --nearly "a running Python's functions have the time that was planted in them" attached
