@@ -110,12 +110,39 @@ static void a_late_hello_of_a_process_that_is_gone(void **state)
 	free(s);
 }
 
+/* Each name once, also one that is a part of another's. */
+static void names_that_are_parts_of_others_are_listed(void **state)
+{
+	static const char *const programs[] = { "gcc", "cc", "gcc", "c", "cc" };
+	struct session *s = calloc(1, sizeof(*s));
+
+	(void)state;
+	s->options.preloads = true;
+	for (uint32_t i = 0; i < 5; i++) {
+		pid_t pid = start(false);
+
+		executes(s, pid, programs[i], 1000);
+		end(pid);
+		session_unheard_note_exit(s, (uint32_t)pid);
+	}
+	for (int i = 0; i < 10; i++)
+		session_unheard_find_reasons(s);
+	assert_int_equal(s->unheard.nr, 0);
+	for (int i = 0; i < NR_UNHEARD; i++)
+		if (s->unheard.of_reason[i]) {
+			assert_int_equal(s->unheard.of_reason[i], 5);
+			assert_true(strspn(s->unheard.names[i], "gc, ") == strlen("gcc, cc, c"));
+		}
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_late_hello_is_of_the_program_that_had_the_agent),
 		cmocka_unit_test(a_hello_in_time_is_of_the_last_program),
 		cmocka_unit_test(a_late_hello_of_a_process_that_is_gone),
+		cmocka_unit_test(names_that_are_parts_of_others_are_listed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

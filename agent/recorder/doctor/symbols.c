@@ -5,6 +5,7 @@
 #include "agent/recorder/images/debug_file.h"
 #include "agent/recorder/process/proc_file.h"
 #include "jitreg/base/dpkg.h"
+#include "jitreg/base/name_list.h"
 #include "jitreg/base/regular_file.h"
 
 #include <stdlib.h>
@@ -59,12 +60,12 @@ static int look_at_mapping(void *files, const struct proc_mapping *m)
 	return 0;
 }
 
-/* Appends a name to a list if there is room, and if the list's text does not contain the name yet.  between: the separator. */
+/* Appends a name to a list if there is room, and the list does not have it yet.  between: the separator. */
 static void add_name(char *list, size_t bytes, const char *name, const char *between)
 {
 	size_t at = strlen(list);
 
-	if (strstr(list, name) == NULL && at + strlen(name) + strlen(between) + 1 < bytes)
+	if (!name_list_has(list, name, between) && at + strlen(name) + strlen(between) + 1 < bytes)
 		snprintf(list + at, bytes - at, "%s%s", at ? between : "", name);
 }
 

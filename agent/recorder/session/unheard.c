@@ -12,6 +12,7 @@
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/name_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +103,7 @@ static void add_name(char *names, size_t room, const char *name)
 {
 	size_t used = strlen(names);
 
-	if (strstr(names, name))
+	if (name_list_has(names, name, ", "))
 		return;
 	if (used + strlen(name) + sizeof(", …") < room)
 		snprintf(names + used, room - used, "%s%s", used ? ", " : "", name);
