@@ -388,10 +388,13 @@ static bool add_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint3
 }
 
 /* Ends links of a component to those components of a level that are over at time_ns. If the component has more than LINKS_FEW links, they
- * are searched only if some component has ended since the last search for this one. */
+ * are searched only if some component has ended since the last search for this one and level. */
 static void end_links_to_ended(struct dictionary *d, struct component *c, uint32_t level, uint64_t time_ns)
 {
-	if (c->ended_seen == d->nr_ended && c->nr_links > LINKS_FEW)
+	if (c->ended_seen != d->nr_ended)
+		c->ended_levels = 0;
+	c->ended_seen = d->nr_ended;
+	if (c->ended_levels >> level & 1 && c->nr_links > LINKS_FEW)
 		return;
 	d->steps += c->nr_links - c->first_open;
 	for (uint32_t i = c->first_open; i < c->nr_links; i++) {
@@ -400,7 +403,7 @@ static void end_links_to_ended(struct dictionary *d, struct component *c, uint32
 		if (!link_has_ended(&c->links[i]) && other->level == level && component_is_over(other) && other->to_ns <= time_ns)
 			end_link(&c->links[i], time_ns);
 	}
-	c->ended_seen = d->nr_ended;
+	c->ended_levels |= 1u << level;
 }
 
 void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns)

@@ -54,6 +54,7 @@ struct component {
 	uint32_t source;     /* 1 + index of the SOURCE that it is a line of; name is that line */
 	bool announced;
 	bool of_objects; /* an OBJECT record names it */
+	uint32_t ended_levels; /* bits of the levels for which end_links_to_ended() has gone through the links since ended_seen */
 	uint64_t from_ns, to_ns; /* time range of this name; the first component with an id holds before it, too */
 	uint32_t announced_at; /* nr_uses of the process when it was announced */
 	struct link *links; /* upwards */

@@ -252,6 +252,28 @@ static void what_has_ended_is_another_one_under_the_same_name(void **state)
 	assert_int_equal(named_at(f, f->task, 11, 350), t2);
 }
 
+/* A link to another level comes before the one that takes the place of a link whose operator's number is used again. */
+static void of_many_links_those_to_ended_ones_end_on_each_level(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t o = announce(f, f->operator, 1, "scan", 100), t = announce(f, f->task, 11, "first", 100), other;
+	struct expansion e;
+
+	for (uint64_t i = 0; i < 20; i++) /* more links than are searched one by one */
+		dictionary_link(&f->d, t, announce(f, f->ir, i, "line", 100), 1, 100);
+	dictionary_link(&f->d, t, o, 1, 100);
+	announce(f, f->operator, 1, "scan of another query", 200);
+	dictionary_link(&f->d, t, announce(f, f->pipeline, 1, "pipeline", 200), 1, 200);
+	other = announce(f, f->operator, 2, "join", 200);
+	dictionary_link(&f->d, t, other, 1, 200);
+	assert_int_equal(f->d.component[t].links[20].upper, o);
+	assert_int_equal(f->d.component[t].links[20].to_ns, 200);
+	dictionary_expand_components(&f->d, &t, 1, 250, &e);
+	assert_true(e.nr > 0);
+	for (uint32_t i = 0; i < e.nr; i++)
+		assert_int_equal(e.row[i].component[f->operator], other);
+}
+
 /* 200,000 queries give their operators the same numbers. */
 static void an_id_is_found_among_many_of_its_kind(void **state)
 {
@@ -376,6 +398,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ids_that_are_used_again_leave_the_past, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_new_name_keeps_its_links, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_has_ended_is_another_one_under_the_same_name, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(of_many_links_those_to_ended_ones_end_on_each_level, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_id_is_found_among_many_of_its_kind, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_answer_says_for_how_long_it_holds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(packed_seeds_of_two_levels_are_both_kept, set_up, tear_down),
