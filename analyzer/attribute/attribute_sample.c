@@ -497,16 +497,16 @@ static void add_outermost_components(const struct attribution_state *d)
 	}
 }
 
-/* Returns what the answer depends on. If it depends on the stack, or host levels were added to what a dictionary decides, it is valid for
- * this sample alone. So is an answer by a tag whose bits are all 1, because Linux reports -1 for registers that it did not save
- * (walk_input_of_sample()). */
+/* Returns what the answer depends on. If it depends on the stack, host levels were added to what a dictionary decides, or components of
+ * objects that come and go may have been added, it is valid for this sample alone. So is an answer by a tag whose bits are all 1, because
+ * Linux reports -1 for registers that it did not save (walk_input_of_sample()). */
 static enum answer_scope answer_scope_of(const struct attribution_state *d)
 {
 	const struct sample_answer *a = d->answer;
 
 	if (d->world->model->plan_codes.nr_codes) /* another thread at the same place may have another task, or none */
 		return ANSWER_OF_SAMPLE;
-	if (d->low && d->process->has_dictionary)
+	if ((d->low && d->process->has_dictionary) || d->process->has_everywhere)
 		return ANSWER_OF_SAMPLE;
 	if (a->method == METHOD_TAG)
 		return a->tag_value == UINT64_MAX ? ANSWER_OF_SAMPLE : ANSWER_OF_TAG;
@@ -532,7 +532,7 @@ void sample_decide_components(const struct sample_world *w, const struct sample 
 		decide_with_plan(&d, at);
 	else
 		decide_by_dictionary(&d, at);
-	if (p->has_objects)
+	if (p->has_everywhere)
 		add_outermost_components(&d);
 	if (d.task && !out->deciding.nr)
 		add_task_components(&d);

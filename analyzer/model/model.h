@@ -236,6 +236,7 @@ struct process {
 	 * components */
 	bool has_dictionary, has_line_components;
 	bool has_objects;
+	bool has_everywhere; /* it has an object with JITREG_OBJECT_EVERYWHERE, at some time */
 	bool has_unwinding; /* it has UNWINDING_INFO records, so a LOAD without one has no unwind information */
 };
 

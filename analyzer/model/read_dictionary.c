@@ -298,6 +298,7 @@ void model_read_object(struct model *m, struct process *p, const struct trace_re
 	size_t nr = 0;
 
 	p->has_objects = true;
+	p->has_everywhere |= trace_u64(r, F(object, flags)) & JITREG_OBJECT_EVERYWHERE;
 	for (uint64_t i = 0; function && i < functions->u; i++)
 		function[i] = trace_element(functions, i, 0).u;
 	for (uint64_t i = 0; component && i < components->u; i++) {

@@ -247,6 +247,28 @@ static void a_tag_decides_in_code_that_keeps_it(void **state)
 	assert_int_equal(x.answer.until_ns, 500);
 }
 
+/* As long as an object lives to which everything belongs, its component comes along, and the answer is not remembered beyond that. */
+static void what_belongs_to_everything_is_asked_for_each_sample(void **state)
+{
+	static const uint64_t of_wait[][2] = { { IR + 1, 3 } };
+
+	(void)state;
+	put_level(PID, IR + 1, "wait");
+	put_component(PID, IR + 1, 3, 0, "a lock");
+	put_object(PID, 40, 3, 0, JITREG_OBJECT_CLASS | JITREG_OBJECT_EVERYWHERE, 0, NULL, 1, of_wait);
+	put_object_end(PID, 60, 3);
+	finish();
+	for (uint64_t time_ns = 30; time_ns < 80; time_ns += 20) {
+		ask_user(A, time_ns);
+		expect(METHOD_IP, "line 1", "scan", "select");
+		assert_string_equal(level_of(0, IR + 1), time_ns == 50 ? "a lock" : "");
+		assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);
+	}
+	ASK_STACK(RUNTIME + 5, TAGGED(2), 0);
+	expect(METHOD_TAG, "", "probe", "join");
+	assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);
+}
+
 static void a_tag_is_in_force_from_its_time_on(void **state)
 {
 	struct sample s = with_registers(RUNTIME + 5, TAGGED(2), (uint64_t[]){ 0 }, 1);
@@ -778,6 +800,7 @@ int main(void)
 		WITH_ALL(weights_of_links_share_a_sample),
 		WITH_ALL(an_instruction_between_two_lines_is_half_of_each),
 		WITH_ALL(a_tag_decides_in_code_that_keeps_it),
+		WITH_ALL(what_belongs_to_everything_is_asked_for_each_sample),
 		WITH_ALL(a_tag_is_in_force_from_its_time_on),
 		WITH_ALL(both_fields_of_a_nested_tag_decide),
 		WITH_ALL(a_value_whose_check_bits_do_not_fit_is_no_tag),
