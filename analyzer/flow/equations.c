@@ -64,11 +64,12 @@ static bool variable_is_known(const struct flow_variable *v)
 
 bool equations_set_known(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count)
 {
+	const int64_t clamped = count > INT64_MAX ? INT64_MAX : (int64_t)count;
 	struct flow_variable *v = &e->variable[variable];
 
 	if (variable_is_known(v))
-		return v->count == (int64_t)count;
-	*v = (struct flow_variable){ state, count > INT64_MAX ? INT64_MAX : (int64_t)count, count };
+		return v->count == clamped;
+	*v = (struct flow_variable){ state, clamped, count };
 	return true;
 }
 
@@ -276,14 +277,6 @@ static int solve_part(struct equations *e, const struct part *p)
 	free(right);
 	return ret;
 }
-
-struct parts {
-	uint32_t *tree;	    /* union-find tree of variables */
-	uint32_t *order;    /* unknowns, sorted by part */
-	uint32_t *equation; /* equations, sorted by part */
-	uint32_t nr, nr_listed;
-	uint32_t *column_of;
-};
 
 /* Return the part that an equation belongs to, which is named by the root of its unknowns in the tree. Return UINT32_MAX if it has no
  * unknown. */

@@ -175,6 +175,23 @@ static void an_assumption_gives_the_rest(void **state)
 	assert_int_equal(arc(6, 0)->count, 2424);
 }
 
+static void a_count_may_be_given_twice(void **state)
+{
+	static const uint64_t counts[] = { 0, 7, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX };
+	struct equations *e = equations_create();
+
+	(void)state;
+	begin_queens();
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		uint32_t variable = equations_add_variable(e);
+
+		assert_true(equations_set_known(e, variable, FLOW_COUNTED, counts[i]));
+		assert_true(equations_set_known(e, variable, FLOW_ASSUMED, counts[i]));
+		assert_false(equations_set_known(e, variable, FLOW_ASSUMED, 6));
+	}
+	equations_destroy(e);
+}
+
 static void nothing_counted_is_nothing_known(void **state)
 {
 	(void)state;
@@ -393,6 +410,7 @@ int main(void)
 		TEST(procedures_are_entered_as_often_as_they_are_called),
 		TEST(what_does_not_follow_is_divided_evenly),
 		TEST(an_assumption_gives_the_rest),
+		TEST(a_count_may_be_given_twice),
 		TEST(nothing_counted_is_nothing_known),
 		TEST(what_was_never_entered_was_never_left),
 		TEST(counts_that_contradict_each_other_are_found),
