@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Returns the columns that need not be decoded. Stacks, addresses and lines of single samples need all of them, and so do processes with
  * objects. Otherwise data sources and latencies are not needed, and of the registers only RIP and those that can hold a tag are. Sums need
@@ -109,7 +110,7 @@ int attribute_trace(struct trace_reader *t, struct model *m, const struct attrib
 			sample_lines_begin(&run.lines);
 		ret = attribute_all_samples(&run, t);
 		if (ret && trace_check_budget(t, d) == 0)
-			diag_fail(d, -ret, "out of memory for the samples of this trace");
+			diag_fail(d, -ret, "%s for the samples of this trace", ret == -ENOMEM ? "out of memory" : strerror(-ret));
 	}
 	pass_fini(&run);
 	if (ret) {

@@ -157,7 +157,7 @@ int asked_open(const char *text, const struct asked_options *a, enum sums_by by,
 
 	*q = (struct sums_question){ .by = by,	   .event = a->event, .process = a->process,	 .service = a->service,
 				     .host = a->host, .query = a->query, .component = a->component, .per_service = a->per_service };
-	ret = path ? asked_window(text, a, &q->window, d) : -ENOMEM;
+	ret = path ? asked_window(text, a, &q->window, d) : diag_fail(d, ENOMEM, "out of memory for a path");
 	if (ret == 0 && fleet) {
 		ret = fleet_open(path, &q->window, q->host, q->by == SUMS_FUNCTION, out, d);
 		/* the store that was made of the server's answers has nothing outside of the window */

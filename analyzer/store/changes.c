@@ -524,8 +524,10 @@ static int judge_plans(const struct finding *f, const struct hours *h, const str
 
 		if (hash_map_find(&done, query, 0))
 			continue;
-		if (!hash_map_set(&done, query, 0, 1))
+		if (!hash_map_set(&done, query, 0, 1)) {
+			ret = diag_fail(d, ENOMEM, "out of memory");
 			break;
+		}
 		sum_plan(h, o, query, hour, &t, &p);
 		if (p.first < PLAN_SAMPLES || p.second < PLAN_SAMPLES || p.past < PLAN_SAMPLES || p.new_first < PLAN_SHARE * p.first ||
 		    p.new_second < PLAN_SHARE * p.second)

@@ -96,7 +96,7 @@ int window_parse(const char *text, int64_t now_ns, struct window *w, struct diag
 	const char *dots = strstr(text, "..");
 	char *from = strndup(text, dots ? (size_t)(dots - text) : strlen(text));
 	int64_t begin_ns;
-	int day = 0, ret = from ? window_parse_time(from, now_ns, &begin_ns, &day, d) : -ENOMEM;
+	int day = 0, ret = from ? window_parse_time(from, now_ns, &begin_ns, &day, d) : diag_fail(d, ENOMEM, "out of memory for a time");
 
 	if (ret == 0) /* a day alone means the whole day */
 		ret = window_parse_ends(from, dots ? dots + 2 : day ? from : NULL, now_ns, w, d);
