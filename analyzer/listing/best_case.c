@@ -38,6 +38,7 @@ struct best_cases {
 	/* (hash of a block's bytes, their number) -> 1 + index of known; blocks with equal hashes are taken to be equal */
 	struct hash_map by_bytes;
 	bool failed;
+	bool missed; /* a run of llvm-mca failed, and blocks that it was to answer are asked again */
 	int spent_ms;
 	char about[200];
 };
@@ -61,7 +62,7 @@ void best_cases_destroy(struct best_cases *c)
 const char *best_cases_about(const struct best_cases *c, bool *known)
 {
 	*known = !c->failed && *c->about;
-	return *c->about ? c->about : c->nr ? "llvm-mca failed" : NULL;
+	return *c->about ? c->about : c->nr || c->missed ? "llvm-mca failed" : NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- children */
@@ -310,13 +311,14 @@ static void describe_simulator(struct best_cases *c, const char *processor)
 	free(errors);
 }
 
-static void simulate_with_mca(struct best_cases *c, const char *processor, struct best_case_block *block, struct piece *piece, size_t nr)
+/* Simulate the blocks. Return false if the last run failed, so that the blocks that it did not refuse have no answer. */
+static bool simulate_with_mca(struct best_cases *c, const char *processor, struct best_case_block *block, struct piece *piece, size_t nr)
 {
 	size_t *first_line = calloc(nr + 1, sizeof(*first_line));
 	char cpu[80] = "-mcpu=";
 	char *const argv[] = { "llvm-mca", "--mtriple=x86_64", "--iterations=100", "--instruction-info=0", "--resource-pressure=0",
 			       processor ? cpu : NULL, NULL };
-	bool ok = false;
+	bool ok = false, is_answered = false;
 
 	snprintf(cpu, sizeof(cpu), "-mcpu=%.63s", processor ? processor : "");
 	for (int tries = 0; tries < RETRIES && !ok && first_line; tries++) {
@@ -330,6 +332,7 @@ static void simulate_with_mca(struct best_cases *c, const char *processor, struc
 		regions = write_regions(t.to, piece, first_line, nr);
 		fclose(t.to);
 		if (!regions) { /* nothing is wrong, so later blocks may still be simulated */
+			is_answered = true;
 			free(t.bytes);
 			break;
 		}
@@ -354,6 +357,7 @@ static void simulate_with_mca(struct best_cases *c, const char *processor, struc
 	if (ok && !c->failed && !*c->about)
 		describe_simulator(c, processor);
 	free(first_line);
+	return ok || is_answered;
 }
 
 static bool take_known_best_case(const struct best_cases *c, struct best_case_block *b)
@@ -381,6 +385,7 @@ void best_cases_find(struct best_cases *c, const char *processor, struct best_ca
 	struct piece *piece = calloc(nr + 1, sizeof(*piece));
 	struct best_case_block *unknown = calloc(nr + 1, sizeof(*unknown));
 	size_t *of = calloc(nr + 1, sizeof(*of)), nr_unknown = 0;
+	bool is_answered = true;
 
 	if (processor && strcmp(processor, BEST_CASE_NONE) == 0) {
 		c->failed = true;
@@ -395,7 +400,7 @@ void best_cases_find(struct best_cases *c, const char *processor, struct best_ca
 	}
 	if (nr_unknown && piece) {
 		if (disassemble_blocks(c, unknown, piece, nr_unknown))
-			simulate_with_mca(c, processor, unknown, piece, nr_unknown);
+			is_answered = simulate_with_mca(c, processor, unknown, piece, nr_unknown);
 		else
 			c->failed = true;
 	}
@@ -406,10 +411,11 @@ void best_cases_find(struct best_cases *c, const char *processor, struct best_ca
 	for (size_t i = 0; i < nr_unknown && piece; i++) {
 		block[of[i]].cycles = c->failed ? -1 : unknown[i].cycles;
 		block[of[i]].floor = unknown[i].floor;
-		if (!c->failed)
+		if (!c->failed && (is_answered || !piece[i].text || piece[i].refused))
 			remember_best_case(c, &unknown[i]);
 		free(piece[i].text);
 	}
+	c->missed |= !is_answered;
 	free(piece);
 	free(unknown);
 	free(of);

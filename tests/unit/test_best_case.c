@@ -5,8 +5,11 @@
 #include "analyzer/listing/best_case.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define BLOCK(n, ...) { (const unsigned char[]){ __VA_ARGS__ }, sizeof((unsigned char[]){ __VA_ARGS__ }), n, -1, -1 }
 
@@ -66,10 +69,47 @@ static void a_processor_that_does_not_exist_has_no_best_case(void **state)
 	best_cases_destroy(c);
 }
 
+/* An llvm-mca that fails once: what it did not answer is asked again. */
+static void a_run_that_failed_is_repeated(void **state)
+{
+	struct best_cases *c = best_cases_create();
+	struct best_case_block block[] = { BLOCK(1, 0x48, 0x0f, 0xaf, 0xc0) };
+	char dir[] = "/tmp/test_best_case.XXXXXX", path[64], *before = strdup(getenv("PATH")), *with = NULL;
+	bool known;
+	FILE *f;
+
+	(void)state;
+	if (!is_installed())
+		skip();
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/llvm-mca", dir);
+	f = fopen(path, "w");
+	fprintf(f, "#!/bin/sh\nif [ -e %s/failed ]; then PATH='%s' exec llvm-mca \"$@\"; fi\n: >%s/failed\nexit 1\n", dir, before, dir);
+	fclose(f);
+	chmod(path, 0755);
+	assert_true(asprintf(&with, "%s:%s", dir, before) > 0);
+	setenv("PATH", with, 1);
+	best_cases_find(c, "skylake", block, 1);
+	assert_true(block[0].cycles < 0);
+	assert_string_equal(best_cases_about(c, &known), "llvm-mca failed");
+	best_cases_find(c, "skylake", block, 1);
+	assert_true(block[0].cycles > 2.9);
+	assert_non_null(strstr(best_cases_about(c, &known), "skylake"));
+	setenv("PATH", before, 1);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/failed", dir);
+	unlink(path);
+	rmdir(dir);
+	best_cases_destroy(c);
+	free(before);
+	free(with);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_and_widths_are_seen),
+		cmocka_unit_test(a_run_that_failed_is_repeated),
 		cmocka_unit_test(a_processor_that_does_not_exist_has_no_best_case),
 	};
 
