@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 #define TAG_MAX 64 /* maximum length of the tag of a dollar-quoted string */
 
@@ -55,8 +56,25 @@ static bool output_ends_with(const struct text *t, const char *what)
 	return (size_t)(t->to - t->begin) >= bytes && memcmp(t->to - bytes, what, bytes) == 0;
 }
 
-/* Does the output end in a minus that is the sign of the literal that follows?  It is if an operator, an opening bracket or a comma is in
- * front of it. */
+/* Does the text up to end close with a keyword behind which an expression begins?  A name behind a dot is none. */
+static bool ends_with_keyword(const char *begin, const char *end)
+{
+	static const char *const keywords[] = { "all", "and", "between", "by", "case", "distinct", "else", "from", "having", "limit", "not",
+						"offset", "on", "or", "returning", "select", "then", "to", "when", "where" };
+	const char *word = end;
+
+	while (word > begin && is_identifier_character(word[-1]))
+		word--;
+	if (word > begin && word[-1] == '.')
+		return false;
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+		if (strlen(keywords[i]) == (size_t)(end - word) && strncasecmp(word, keywords[i], (size_t)(end - word)) == 0)
+			return true;
+	return false;
+}
+
+/* Does the output end in a minus that is the sign of the literal that follows?  It is if an operator, an opening bracket, a comma or a
+ * keyword is in front of it. */
 static bool is_sign_of_literal(const struct text *t)
 {
 	const char *c = t->to - 1;
@@ -65,7 +83,7 @@ static bool is_sign_of_literal(const struct text *t)
 		return false;
 	for (c--; c > t->begin && *c == ' '; c--)
 		;
-	return strchr("+-*/%<>=(,[|", *c) != NULL;
+	return strchr("+-*/%<>=(,[|", *c) != NULL || ends_with_keyword(t->begin, c + 1);
 }
 
 static void put_literal(struct text *t)

@@ -738,6 +738,8 @@ static void texts_are_normalised(void **unused)
 		{ "select * from t where k in (1,2, 3) and f(1, 2) and j IN ('a')",
 		  "select * from t where k in (?) and f(?, ?) and j IN (?)" },
 		{ "select 1 - 2, a -1, b + -3, (-4), -5", "select ? - ?, a -?, b + ?, (?), ?" },
+		{ "select -1 from t where a BETWEEN -2 and -3 or brand -4 = t.limit -5 limit -6",
+		  "select ? from t where a BETWEEN ? and ? or brand -? = t.limit -? limit ?" },
 		{ "do $x$ begin $$ end $x$ ; ;", "do ?" },
 		{ "do $x$ begin", "do ?" },
 		{ "select 'open", "select ?" },
