@@ -63,7 +63,7 @@ static void show_threads_view(struct report *r, const struct view_instance *v, s
 	char phase[PHASE_TEXT];
 	struct grid *g = grid_create("threads", "Threads%s", view_in_phase(r, phase));
 	char text[4 * LANE_CELLS_MAX], heading[48], width[16];
-	struct lanes l;
+	struct lanes l = { 0 };
 	struct split s;
 
 	if (split_make(r, v->group[0], &s) && lanes_make(r, v->group[1], p->intervals ? CELLS / 2 : CELLS, &l)) {
@@ -93,10 +93,10 @@ static void show_threads_view(struct report *r, const struct view_instance *v, s
 		}
 		grid_show(g, p);
 		show_skew(r, &s, p);
-		lanes_fini(&l);
 	} else {
 		grid_show(g, p);
 	}
+	lanes_fini(&l);
 	split_fini(&s);
 }
 

@@ -208,8 +208,8 @@ static void show_periods(const struct report *r, const struct report_group *by, 
 static void show_timeline_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	int cells = p->form == PAGE_TEXT ? lanes_cells(CELLS, p->columns) : CELLS;
+	struct split s = { 0 };
 	struct lanes l;
-	struct split s;
 
 	if (lanes_make(r, v->group[0], cells, &l) && split_make(r, v->group[1], &s)) {
 		if (p->form == PAGE_TEXT) {
@@ -223,8 +223,8 @@ static void show_timeline_view(struct report *r, const struct view_instance *v, 
 			show_bins(r, v->group[0], &l, p);
 			show_phases(r, &l, p);
 		}
-		split_fini(&s);
 	}
+	split_fini(&s);
 	lanes_fini(&l);
 }
 
