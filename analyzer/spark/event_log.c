@@ -37,6 +37,13 @@ static uint64_t number_of(const json_t *o, const char *key)
 
 /* ---------------------------------------------------------------------------------------------------------------- plans */
 
+/* Notes in the log if there was no memory for this copy of a text, and returns it. */
+static char *noted(struct spark_log *l, char *copy)
+{
+	l->lacks_memory |= !copy;
+	return copy;
+}
+
 /* Returns a copy without the numbers that differ between executions of a plan, as in id#12L and [plan_id=40], or NULL if memory ran out. */
 static char *copy_without_expression_ids(const char *text)
 {
@@ -76,7 +83,7 @@ static void free_nodes(struct spark_query *q)
 	q->nr_nodes = 0;
 }
 
-static void read_metrics(struct spark_node *n, const json_t *list)
+static void read_metrics(struct spark_log *l, struct spark_node *n, const json_t *list)
 {
 	size_t nr = json_array_size(list);
 
@@ -84,7 +91,8 @@ static void read_metrics(struct spark_node *n, const json_t *list)
 	for (size_t i = 0; n->metric && i < nr; i++) {
 		const json_t *m = json_array_get(list, i);
 
-		n->metric[n->nr_metrics] = (struct spark_metric){ strdup(text_of(m, "name")), number_of(m, "accumulatorId") };
+		n->metric[n->nr_metrics] = (struct spark_metric){ noted(l, strdup(text_of(m, "name"))),
+								  number_of(m, "accumulatorId") };
 		n->nr_metrics += n->metric[n->nr_metrics].name != NULL;
 	}
 }
@@ -100,7 +108,8 @@ static char *trimmed(const char *text)
 
 /* Adds a plan's nodes. parent: 1 + index of the parent; codegen: 1 + index of the WholeStageCodegen around.  Returns false if the plan
  * has more nodes or levels than are read. */
-static bool read_plan(struct spark_query *q, const json_t *plan, uint32_t parent, uint32_t codegen, uint32_t order, int depth)
+static bool read_plan(struct spark_log *l, struct spark_query *q, const json_t *plan, uint32_t parent, uint32_t codegen, uint32_t order,
+		      int depth)
 {
 	const char *name = text_of(plan, "nodeName"), *detail = text_of(plan, "simpleString");
 	const json_t *children = json_object_get(plan, "children");
@@ -115,21 +124,21 @@ static bool read_plan(struct spark_query *q, const json_t *plan, uint32_t parent
 	} else if (GROW(q->node, q->nr_nodes, q->nodes_capacity)) {
 		struct spark_node *n = &q->node[q->nr_nodes++];
 
-		*n = (struct spark_node){ .name = trimmed(name), .parent = parent, .order = order, .stage = codegen };
+		*n = (struct spark_node){ .name = noted(l, trimmed(name)), .parent = parent, .order = order, .stage = codegen };
 		if (strncmp(detail, name, strlen(name)) == 0)
 			detail += strlen(name);
-		n->detail = copy_without_expression_ids(detail + strspn(detail, " "));
-		read_metrics(n, json_object_get(plan, "metrics"));
+		n->detail = noted(l, copy_without_expression_ids(detail + strspn(detail, " ")));
+		read_metrics(l, n, json_object_get(plan, "metrics"));
 		parent = q->nr_nodes;
 		if (sscanf(name, "WholeStageCodegen (%u)", &n->codegen) == 1) {
 			n->stage = 0;
 			codegen = parent;
 			free(n->detail);
-			n->detail = strdup("");
+			n->detail = noted(l, strdup(""));
 		}
 	}
 	for (size_t i = 0; i < json_array_size(children) && whole; i++)
-		whole = read_plan(q, json_array_get(children, i), parent, codegen, (uint32_t)i, depth + 1);
+		whole = read_plan(l, q, json_array_get(children, i), parent, codegen, (uint32_t)i, depth + 1);
 	return whole;
 }
 
@@ -139,7 +148,7 @@ static struct spark_query *query_of_event(struct spark_log *l, const json_t *o)
 	uint32_t i = hash_map_find(&l->query_of, execution, 0);
 
 	if (!i && l->nr_queries < SPARK_LIST_MAX && GROW(l->query, l->nr_queries, l->queries_capacity)) {
-		l->query[l->nr_queries++] = (struct spark_query){ .execution = execution, .description = strdup("") };
+		l->query[l->nr_queries++] = (struct spark_query){ .execution = execution, .description = noted(l, strdup("")) };
 		i = l->nr_queries;
 		hash_map_set(&l->query_of, execution, 0, i);
 	}
@@ -153,7 +162,7 @@ static void set_plan(struct spark_log *l, struct spark_query *q, const json_t *o
 	if (!json_is_object(plan))
 		return;
 	free_nodes(q);
-	l->cut_plans += !read_plan(q, plan, 0, 0, 0, 0);
+	l->cut_plans += !read_plan(l, q, plan, 0, 0, 0, 0);
 }
 
 static void read_execution_start(struct spark_log *l, const json_t *o)
@@ -164,7 +173,7 @@ static void read_execution_start(struct spark_log *l, const json_t *o)
 		return;
 	q->begin_ms = number_of(o, "time");
 	free(q->description);
-	q->description = strdup(text_of(o, "description"));
+	q->description = noted(l, strdup(text_of(o, "description")));
 	set_plan(l, q, o);
 }
 
@@ -223,7 +232,7 @@ static uint32_t get_stage(struct spark_log *l, uint64_t number, uint64_t attempt
 	uint32_t i = hash_map_find(&l->stage_of, number, attempt);
 
 	if (!i && l->nr_stages < SPARK_LIST_MAX && GROW(l->stage, l->nr_stages, l->stages_capacity)) {
-		l->stage[l->nr_stages++] = (struct spark_stage){ .number = number, .attempt = attempt, .name = strdup(""),
+		l->stage[l->nr_stages++] = (struct spark_stage){ .number = number, .attempt = attempt, .name = noted(l, strdup("")),
 								 .query = hash_map_find(&l->query_of_stage, number, 0) };
 		i = l->nr_stages;
 		hash_map_set(&l->stage_of, number, attempt, i);
@@ -257,7 +266,7 @@ static void read_stage(struct spark_log *l, const json_t *o)
 	if (!i)
 		return;
 	free(s->name);
-	s->name = strdup(text_of(info, "Stage Name"));
+	s->name = noted(l, strdup(text_of(info, "Stage Name")));
 	s->has_python |= computes_python(json_object_get(info, "RDD Info"));
 	free(s->accumulator);
 	s->nr_accumulators = 0;

@@ -71,6 +71,7 @@ struct spark_log {
 	uint64_t *value;
 	uint32_t nr_values, values_capacity;
 	uint64_t lines, bad_lines, long_lines;
+	bool lacks_memory; /* memory ran out for a text, which is NULL then */
 	uint32_t cut_plans; /* number of plans that have more nodes or levels than are read */
 };
 
