@@ -10,32 +10,42 @@
 
 #define ANCESTORS_MAX 64
 
+/* Returns the process that p was forked from, or NULL.  A child has what its parent had at the fork, so *time_ns becomes that time if it is
+ * later, and *holds does not begin before the fork of the process that was asked for.  *forked says whether that was so yet, and the
+ * parent's later facts change nothing then. */
+static const struct process *go_to_parent(const struct process *p, uint64_t *time_ns, bool *forked, struct time_range *holds)
+{
+	if (p->parent && p->forked_ns < *time_ns) {
+		holds->from_ns = !*forked && p->forked_ns > holds->from_ns ? p->forked_ns : holds->from_ns;
+		*time_ns = p->forked_ns;
+		*forked = true;
+	}
+	return p->parent;
+}
+
 /* Asks a code map of a process, and then those of the processes that it was forked from.  A child's memory is its parent's as of the fork,
  * except where the child's own facts say otherwise.  map: offset of the map in struct process. */
 static struct code_answer ask_code_map_with_parents(const struct process *p, size_t map, uint64_t address, uint64_t time_ns)
 {
 	bool frames = map == offsetof(struct process, frames);
-	struct code_answer all = { NULL, 0, UINT64_MAX };
-	bool forked = false; /* a parent is asked as of the fork, so its later facts change nothing */
+	struct time_range holds = TIME_RANGE_ALL;
+	const struct code_fact *fact = NULL;
+	bool forked = false;
 
-	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
+	for (int i = 0; p && i < ANCESTORS_MAX; i++) {
 		struct code_answer a = code_map_ask((const struct code_map *)(const void *)((const char *)p + map), address, time_ns);
 
-		all.fact = a.fact;
+		fact = a.fact;
 		if (!forked) {
-			all.from_ns = a.from_ns > all.from_ns ? a.from_ns : all.from_ns;
-			all.until_ns = a.until_ns < all.until_ns ? a.until_ns : all.until_ns;
+			holds.from_ns = a.from_ns > holds.from_ns ? a.from_ns : holds.from_ns;
+			holds.until_ns = a.until_ns < holds.until_ns ? a.until_ns : holds.until_ns;
 		}
 		/* a fact without an owner ends the search, because the code was unloaded; only frames are still asked of the parent */
 		if (a.fact && (a.fact->owner || !frames))
 			break;
-		if (p->parent && p->forked_ns < time_ns) {
-			all.from_ns = !forked && p->forked_ns > all.from_ns ? p->forked_ns : all.from_ns;
-			time_ns = p->forked_ns;
-			forked = true;
-		}
+		p = go_to_parent(p, &time_ns, &forked, &holds);
 	}
-	return all;
+	return (struct code_answer){ fact, holds.from_ns, holds.until_ns };
 }
 
 static struct code_answer ask_guest_region(const struct process *p, uint64_t address, uint64_t time_ns)
@@ -140,19 +150,24 @@ uint64_t model_code_generation(const struct process *p, uint64_t time_ns)
 
 const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint64_t *from_ns, uint64_t *until_ns)
 {
-	*from_ns = 0;
-	*until_ns = UINT64_MAX;
-	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
+	struct time_range holds = TIME_RANGE_ALL;
+	const struct tag *found = NULL;
+	bool forked = false;
+
+	for (int i = 0; p && !found && i < ANCESTORS_MAX; i++) {
 		uint32_t up_to = SORTED_COUNT(p->tags.nr, t, p->tags.at[t].from_ns <= time_ns);
 
-		if (up_to < p->tags.nr && p->tags.at[up_to].from_ns < *until_ns)
-			*until_ns = p->tags.at[up_to].from_ns;
-		if (up_to > 0) {
-			*from_ns = p->tags.at[up_to - 1].from_ns;
-			return &p->tags.at[up_to - 1];
-		}
+		found = up_to ? &p->tags.at[up_to - 1] : NULL;
+		if (!forked && found && found->from_ns > holds.from_ns)
+			holds.from_ns = found->from_ns;
+		if (!forked && up_to < p->tags.nr && p->tags.at[up_to].from_ns < holds.until_ns)
+			holds.until_ns = p->tags.at[up_to].from_ns;
+		if (!found)
+			p = go_to_parent(p, &time_ns, &forked, &holds);
 	}
-	return NULL;
+	*from_ns = holds.from_ns;
+	*until_ns = holds.until_ns;
+	return found;
 }
 
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns)
@@ -198,10 +213,15 @@ static const struct source *find_source(const struct model *m, const struct proc
 uint32_t model_find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id, uint64_t time_ns,
 			      struct time_range *holds)
 {
+	struct time_range of_parent = TIME_RANGE_ALL; /* it is asked as of the fork, so its later facts change nothing */
 	uint32_t i = COMPONENT_NONE;
+	bool forked = false;
 
-	for (int n = 0; p && !i && n < ANCESTORS_MAX; n++, p = p->parent)
-		i = dictionary_find_component_at(&m->dictionary, p->number, level, id, time_ns, holds);
+	for (int n = 0; p && !i && n < ANCESTORS_MAX; n++) {
+		i = dictionary_find_component_at(&m->dictionary, p->number, level, id, time_ns, forked ? &of_parent : holds);
+		if (!i)
+			p = go_to_parent(p, &time_ns, &forked, holds);
+	}
 	return i;
 }
 
@@ -211,8 +231,13 @@ const struct source *model_find_source(const struct model *m, const struct proce
 	const uint64_t name = hash_text(base);
 	const struct source *s = NULL;
 
-	for (int i = 0; p && !s && i < ANCESTORS_MAX && m->sources.nr; i++, p = p->parent)
+	struct time_range holds = TIME_RANGE_ALL;
+	bool forked = false;
+
+	for (int i = 0; p && !s && i < ANCESTORS_MAX && m->sources.nr; i++) {
 		s = find_source(m, p, base, name, time_ns);
+		p = go_to_parent(p, &time_ns, &forked, &holds);
+	}
 	return s;
 }
 

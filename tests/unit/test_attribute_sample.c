@@ -724,6 +724,32 @@ static void a_forked_process_has_what_there_was_before(void **state)
 	expect(METHOD_TAG, "", "probe", "join");
 }
 
+/* What its parent declares, or names anew, after the fork is not its own. */
+static void a_forked_process_has_nothing_of_after_the_fork(void **state)
+{
+	struct sample s = with_registers(RUNTIME + 5, TAGGED(2), (uint64_t[]){ 0 }, 1);
+	struct small_tag other = in_r13;
+
+	(void)state;
+	other.value = TAGGED(0) << 1;
+	put_fork(CHILD, 150, PID);
+	put_component_at(PID, 200, TASK, 2, 0, "probe of another query");
+	put_tag(PID, 200, &other);
+	put_tag(CHILD, 600, &other);
+	finish();
+	s.pid = s.tid = CHILD;
+	s.time_ns = 400;
+	ask(&s);
+	expect(METHOD_TAG, "", "probe", "join");
+	assert_int_equal(x.answer.from_ns, 150);
+	assert_int_equal(x.answer.until_ns, 600);
+	assert_int_equal(x.answer.tag_holds.from_ns, 150);
+	assert_true(x.answer.tag_holds.until_ns == UINT64_MAX);
+	s.time_ns = 140; /* as its parent had it */
+	ask(&s);
+	expect(METHOD_TAG, "", "probe", "join");
+}
+
 static void the_innermost_run_mark_is_the_phase(void **state)
 {
 	uint64_t until_ns;
@@ -826,6 +852,7 @@ int main(void)
 		WITH_ALL(frames_are_what_was_there_at_the_time),
 		WITH_ALL(links_that_were_taken_back_lead_nowhere),
 		WITH_ALL(a_forked_process_has_what_there_was_before),
+		WITH_ALL(a_forked_process_has_nothing_of_after_the_fork),
 		WITH_ALL(the_innermost_run_mark_is_the_phase),
 		WITH_ALL(an_interpreted_frame_is_the_programs),
 		cmocka_unit_test(every_method_and_reason_was_given),
