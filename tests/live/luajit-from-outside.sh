@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # tailor attach names the traces of a LuaJIT that runs already, and loads nothing for it: those that are there and those that are compiled
-# meanwhile, by the file and the line where they begin.  heavy() has three times the samples of light(), within 3 points.
+# meanwhile, by the file and the line where they begin.  heavy() has three times the samples of light(), within 3 points.  So it is where
+# LuaJIT's state lies behind more memory than one look searches.
 . tests/live/begin.bash
 command -v luajit >/dev/null || skip "luajit is not installed"
 luajit -e 'os.exit(jit.version:match("^LuaJIT 2%.1") and jit.status() and 0 or 1)' || skip "luajit is not 2.1 with its compiler"
@@ -15,6 +16,11 @@ local function light(n) local x = 0
 local function late(n) local x = 0
 	for i = 1, n do x = (x * 33 + i) % 1000003 end return x end
 local work, is_late = 0, false
+if arg[2] then -- 160 MiB below all else that may be written
+	local ffi = require "ffi"
+	ffi.cdef "void *mmap(void *at, size_t bytes, int prot, int flags, int fd, long offset);"
+	assert(ffi.C.mmap(ffi.cast("void *", 0x200000000ULL), 160 * 2 ^ 20, 3, 0x22, -1, 0) == ffi.cast("void *", 0x200000000ULL))
+end
 while not io.open(arg[1] .. "/enough") do
 	for i = 1, 10 do work = work + heavy(1e5) + light(1e5) end
 	if is_late then late(1e5) else is_late = io.open(arg[1] .. "/late") end
@@ -71,4 +77,17 @@ fi
 touch "$dir/enough"
 wait $host || fail "the host: expected exit 0, got $?: $(cat "$dir/err")"
 cmp "$dir/out.alone" "$dir/out" || fail "the host printed something else"
+
+rm -f "$dir/works" "$dir/enough" "$dir/late" "$dir/t.tlr"
+luajit "$dir/host.lua" "$dir" large >"$dir/out" 2>"$dir/err" &
+host=$!
+wait_for works
+"$B/tailor" attach -q -e "$(plain_event)" -o "$dir/t.tlr" $host &
+recorder=$!
+wait_for has 2
+kill -INT $recorder
+wait $recorder || fail "attach to a large process: expected exit 0, got $?"
+"$B/tailor" dump "$dir/t.tlr" | grep -q "LOAD.*TRACE [0-9]* .*host.lua:2" || fail "expected names of traces in a large process"
+touch "$dir/enough"
+wait $host || fail "the large host: expected exit 0, got $?: $(cat "$dir/err")"
 finish

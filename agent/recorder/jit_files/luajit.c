@@ -23,7 +23,8 @@
 #define LOOK_MS 10 /* most time between two looks at traces; one that is freed between them is never seen */
 #define SEARCHED_BYTES (64ull << 20) /* most memory of a process that one look searches */
 #define PIECE_BYTES (256u << 10)
-#define LOOK_NS 200000000ull /* interval of searches after code memory was mapped, which each search that finds no list doubles */
+/* Interval of searches after code memory was mapped.  Each search of all of a process's memory that finds no list doubles it. */
+#define LOOK_NS 200000000ull
 #define LOOK_NS_MAX 12800000000ull
 #define THREAD_BYTES_MAX 256 /* most bytes from the thread to the global state */
 #define GLOBAL_BYTES 1024    /* first bytes of the global state, one word of which points to the main thread */
@@ -82,6 +83,8 @@ struct lua_process {
 	pid_t pid;
 	uint64_t list_at; /* address of struct lua_list; 0: not found yet */
 	uint64_t looked_ns, look_after_ns;
+	uint64_t look_from; /* address from which the next search goes on */
+	bool is_later;	    /* the traces were read, or all memory was searched, so traces that are new were compiled since */
 	uint64_t *known;  /* addresses of the traces that were seen, indexed by their numbers */
 	uint32_t nr_known;
 };
@@ -302,14 +305,14 @@ struct searching {
 static int search_lua_mapping(void *context, const struct proc_mapping *m)
 {
 	struct searching *s = context;
-	uint64_t end = m->end;
+	uint64_t begin = m->start > s->p->look_from ? m->start : s->p->look_from, end = m->end;
 
-	if (!(m->prot & PROT_WRITE) || (m->prot & PROT_EXEC) || (*m->path && strcmp(m->path, "[heap]") != 0))
+	if (begin >= end || !(m->prot & PROT_WRITE) || (m->prot & PROT_EXEC) || (*m->path && strcmp(m->path, "[heap]") != 0))
 		return 0;
-	if (end - m->start > s->left)
-		end = m->start + s->left;
-	s->left -= end - m->start;
-	for (uint64_t at = m->start; at < end; at += PIECE_BYTES) {
+	if (end - begin > s->left)
+		end = begin + s->left;
+	s->left -= end - begin;
+	for (uint64_t at = begin; at < end; at += PIECE_BYTES) {
 		size_t bytes = end - at < PIECE_BYTES ? (size_t)(end - at) : PIECE_BYTES;
 
 		if (proc_mem_read(s->p->pid, at, s->l->piece, bytes))
@@ -321,7 +324,20 @@ static int search_lua_mapping(void *context, const struct proc_mapping *m)
 				return 1;
 		}
 	}
+	s->p->look_from = end;
 	return s->left == 0;
+}
+
+/* Searches the next SEARCHED_BYTES of a process's memory for its list. */
+static void search_list(struct luajit *l, struct lua_process *p)
+{
+	struct searching s = { l, p, SEARCHED_BYTES };
+
+	if (proc_each_mapping(p->pid, search_lua_mapping, &s) == 1)
+		return;
+	p->look_from = 0;
+	p->is_later = true;
+	p->look_after_ns = 2 * p->look_after_ns < LOOK_NS_MAX ? 2 * p->look_after_ns : LOOK_NS_MAX;
 }
 
 /* ------------------------------------------------------------------------------------------------------- its traces */
@@ -416,16 +432,16 @@ static void poll_traces(void *luajit, uint64_t now_ns)
 
 	for (uint32_t i = 0; i < l->nr; i++) {
 		struct lua_process *p = &l->process[i];
-		struct searching s = { l, p, SEARCHED_BYTES };
-		bool is_first = !p->looked_ns;
+		bool is_later = p->is_later;
 
-		if (!p->list_at && (is_first || now_ns - p->looked_ns > p->look_after_ns)) {
+		if (!p->list_at && (!p->looked_ns || now_ns - p->looked_ns > p->look_after_ns)) {
 			p->looked_ns = now_ns;
-			p->look_after_ns = 2 * p->look_after_ns < LOOK_NS_MAX ? 2 * p->look_after_ns : LOOK_NS_MAX;
-			proc_each_mapping(p->pid, search_lua_mapping, &s);
+			search_list(l, p);
 		}
-		if (p->list_at)
-			read_new_traces(p, l->recording->writer, is_first ? JITREG_TIME_BEFORE : now_ns);
+		if (p->list_at) {
+			read_new_traces(p, l->recording->writer, is_later ? now_ns : JITREG_TIME_BEFORE);
+			p->is_later = true;
+		}
 	}
 }
 

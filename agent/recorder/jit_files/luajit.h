@@ -11,10 +11,10 @@
 
 /*
  * A process is looked at if it is to be watched (watch()), or, with finds_jit_lists, if it has memory for code and no agent.  At most 64
- * processes with LuaJIT are watched.  The traces that the first poll() of a process finds have JITREG_TIME_BEFORE.  poll() writes a LOAD
- * for each trace that was compiled since the last call.  Without new traces, it makes two system calls for each process whose list is
- * known.  As long as a process's list is not found, it is looked for at intervals that double each time, up to 12.8 s, and are short again
- * when memory for code is mapped.
+ * processes with LuaJIT are watched.  The traces that the first search of all its memory finds have JITREG_TIME_BEFORE.  poll() writes a
+ * LOAD for each trace that was compiled since the last call.  Without new traces, it makes two system calls for each process whose list is
+ * known.  As long as a process's list is not found, its memory is searched, 64 MiB at a time, at intervals that double each time that all
+ * of it was, up to 12.8 s, and are short again when memory for code is mapped.
  */
 extern const struct name_source luajit_source;
 
