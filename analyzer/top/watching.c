@@ -21,7 +21,7 @@
 
 #define DEPTH_MAX 8
 #define POLL_MS 500 /* longest wait, so that a signal or the host's end that came just before the wait began is seen soon */
-#define MESSAGE_BYTES 512
+#define MESSAGE_BYTES sizeof(((struct diag *)NULL)->text)
 
 struct watching {
 	const struct watching_options *o;
