@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of a recording's sink (recording_sink()).  They collect samples, write mappings, forks, execs, exits and names into the
- * trace, and pass all of these to the sources of names.
+ * The functions of a recording's sink (recording_sink()). They collect samples, write mappings, forks, exits, names of threads, execs and
+ * values of counters into the trace, and pass to the sources of names what these need.
  */
 #include "agent/recorder/recording/internal.h"
 
@@ -38,7 +38,8 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 		r->losses.total[LOSS_RING_BAD]++;
 		return 0;
 	}
-	/* after a clock's period was changed, its samples still have the first one, and samples of page faults have none */
+	/* After a clock's period was changed, its samples still have the first one. Samples of an event whose period is drawn only once
+	 * (page faults) have none. */
 	own = v && random_period_count_sample(v, seen.counter);
 	if (v && v->period && ((own && event_is_clock(&r->attr[event])) || random_period_is_once(&r->attr[event]))) {
 		seen.weight = v->period;
@@ -100,7 +101,8 @@ static void record_comm(void *recording, const struct kernel_comm *c, uint64_t t
 	recording_write_comm(r, c, time_ns);
 }
 
-/* Adds a context switch as a sample of the thread in id.  (The record of a CPU-wide event also names the thread before or after it.) */
+/* Tells engines of a context switch, and, if switches are recorded, adds it as a sample of the thread in id. (The record of a CPU-wide
+ * event also names the thread before or after it.) */
 static void record_context_switch(void *recording, const struct perf_event_header *h, const struct record_id *id)
 {
 	struct switch_sample sample = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sizeof(sample) },

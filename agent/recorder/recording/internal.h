@@ -11,14 +11,14 @@
 #define THREAD_LOSSES_MAX 64
 #define SOURCES_MAX 16
 
-/* losses.c: numbers of losses, and the part of these that is in the trace already. */
+/* Numbers of losses by reason, and the part of these that was written to the trace (losses.c). */
 struct losses {
 	uint64_t total[NR_LOSSES], written[NR_LOSSES];
 	struct thread_loss {
 		enum loss_reason reason;
 		uint32_t pid, tid;
 		uint64_t count;
-	} thread[THREAD_LOSSES_MAX]; /* losses since the last flush whose thread is known */
+	} thread[THREAD_LOSSES_MAX]; /* losses since the last recording_write_losses() whose process or thread is known */
 	int nr_threads;
 };
 
@@ -40,14 +40,14 @@ struct recording {
 	uint32_t nr_sources;
 	struct name_source_recording for_sources;
 	struct losses losses;
-	struct hash_map headless; /* PIDs of processes whose first thread has ended before others: LIVES or ENDED (facts.c) */
-	uint64_t tag_registers;	/* registers in which hosts keep their tags, perf's mask */
+	struct hash_map headless; /* PID of a process whose first thread has ended before others -> LIVES or ENDED (facts.c) */
+	uint64_t tag_registers;	/* registers that hosts have declared for tags, as perf's mask; 0: none was declared yet */
 	uint64_t command_cpu_ns; /* processor time of the command; 0: unknown */
-	int64_t recorder_cpu_ns; /* recording_note_recorder_usage() */
+	int64_t recorder_cpu_ns; /* added to this process's own processor time in the END record; may be negative */
 	size_t command_line_bytes, service_bytes; /* bytes of command lines and services in the trace, which are limited */
 	uint32_t nr_resource_records;
 	bool tag_words_noticed;
-	uint32_t nr_python_answers; /* recording_python_answers() */
+	uint32_t nr_python_answers; /* result of recording_python_answers() */
 	struct host_lacks lacks; /* lacks that this trace has */
 	uint64_t nr_samples, nr_processes, begin_ns;
 };
@@ -75,12 +75,13 @@ void *recording_source(const struct recording *r, const struct name_source *is);
 	} while (0)
 
 /* ---- facts.c */
+/* Writes the samples that were collected. If that fails, they are counted as LOSS_WRITE. */
 void recording_flush_samples(struct recording *r);
 
 /* ---- records.c */
 void recording_write_event(struct recording *r, uint32_t number, const struct event *e, const struct recording_event *how);
-/* Writes a mapping, and passes an executable one to the parts that read images and code.  since_ns: time of its record.  That is
- * JITREG_TIME_BEFORE for a mapping from before the recording, so that it hides no code that was loaded there since. */
+/* Writes a mapping, and passes an executable one to the sources, with time_ns. since_ns: time of its record. That is JITREG_TIME_BEFORE
+ * for a mapping from before the recording, so that it hides no code that was loaded there since. */
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns, uint64_t since_ns);
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
 void recording_write_end(struct recording *r, int wait_status);
@@ -89,16 +90,17 @@ void recording_write_end(struct recording *r, int wait_status);
 /* Writes the command line of the program that runs in pid, if it still runs and the trace has room for command lines. */
 void recording_write_command_line(struct recording *r, uint32_t pid, uint64_t time_ns);
 
-/* Writes the service of pid, if the trace has room for services.  Returns false if the process has ended. */
+/* Writes the service of pid, if the trace has room for services. Returns false if the process has ended, or its control groups cannot be
+ * read. */
 bool recording_write_service(struct recording *r, uint32_t pid, uint64_t time_ns);
 
 /* ---- losses.c */
-/* Writes the losses since the last call. */
+/* Writes the losses that are not in the trace yet. If the trace cannot be written, the next call writes them again. */
 void recording_write_losses(struct recording *r);
 
 /* ---- registrations.c */
-/* Has samples without stacks written with the registers alone that are needed for tags: all that can hold a tag until a host has declared a
- * register, and then the declared ones.  Registers that the user has requested are all kept. */
+/* Limits the registers that are written of samples without stacks to the instruction pointer and those for tags. The latter are all that
+ * can hold a tag until a host has declared a register, and then the declared ones. Does nothing if the user has requested registers. */
 void recording_keep_registers(struct recording *r);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts losses by reason and thread.  They are written at each flush.  If that fails, they are written again at a later one. */
+/* Counts losses by reason and thread. They are written at each flush. If that fails, they are written again at a later one, without their
+ * threads. */
 #include "agent/recorder/recording/internal.h"
 
 #include <string.h>
@@ -43,6 +44,6 @@ void recording_write_losses(struct recording *r)
 	for (int i = 0; i < NR_LOSSES; i++) /* the rest of each total are losses without a known thread */
 		if (l->total[i] > l->written[i])
 			write_loss_record(r, &(struct thread_loss){ (enum loss_reason)i, 0, 0, l->total[i] - l->written[i] });
-	if (trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS)) /* they could not be written, so they are again at the next flush */
+	if (trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS)) /* the next flush writes the losses again */
 		memcpy(l->written, before, sizeof(before));
 }

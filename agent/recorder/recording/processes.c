@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes records of processes that existed before their counters: of what the kernel would have reported otherwise. */
+/* Writes records of what the kernel has not reported of a process, because it existed before its counters, or because
+ * its counters are not inherited. */
 #include "agent/recorder/recording/internal.h"
 
 #include "agent/recorder/jit_files/host_options.h"
@@ -115,7 +116,8 @@ void recording_write_exec(struct recording *r, pid_t pid)
 struct hole {
 	struct of_process *process;
 	char path[PATH_MAX]; /* path of the file that is mapped before the hole; "": none */
-	uint64_t inode, device, base, end; /* base: address at which the file's first byte would be */
+	/* base: address at which the file's first byte would be; end: end of the file's mapping and of the hole so far */
+	uint64_t inode, device, base, end;
 	uint32_t nr;
 	struct proc_mapping filling[HOLES_MAX]; /* adjacent anonymous mappings that fill the hole so far */
 };

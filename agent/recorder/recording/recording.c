@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EARLY_NS 2000000000ull /* time from which on files of images are read while the host runs; shorter ones are not slowed down */
+#define EARLY_NS 2000000000ull /* age from which on a live recording reads files of images; shorter ones are not slowed down */
 
 static void free_recording(struct recording *r)
 {
@@ -111,7 +111,7 @@ int recording_add_switches(struct recording *r, const char *scope, bool woken)
 {
 	static const struct event of[] = { { .name = TRACE_EVENT_SWITCH, .unit = WEIGHT_SWITCHES },
 					   { .name = TRACE_EVENT_WOKEN, .unit = WEIGHT_TIMES } };
-	/* parts of a switch's sample, struct switch_sample: thread, time, processor and kind, which is in the place of the period */
+	/* A switch's sample (struct switch_sample) has the thread, the time, the processor, and the kind in the place of the period. */
 	static const struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD, .sample_period = 1 };
 

@@ -27,13 +27,14 @@ struct recording_options {
 	bool keep_old; /* an older trace of that name is kept as NAME.old */
 	bool overwrite; /* a file of that name is replaced also if it is not a trace */
 	bool uncompressed; /* the trace's chunks are not compressed, for readers without zstd */
-	uint64_t registers;   /* registers to keep of each sample; 0: those that hold tags, as far as hosts have declared them */
+	uint64_t registers;   /* registers that the user has requested, which are all kept; 0: recording_keep_registers() chooses */
 	bool has_tag_words;   /* samples have tags that are in thread-local words */
-	/* Called for each notice by recording_notice() or recording_note_lack(), beside writing it into the trace.  May be NULL. */
+	/* Called for each sentence that recording_notice() writes into the trace, and for each that recording_note_lack() writes there, if
+	 * `told` does not have that lack. May be NULL. */
 	void (*notice)(void *context, const char *sentence);
-	struct host_lacks *told; /* lacks for which notice() was called, also in earlier epochs, and is not called again; NULL: not kept */
-	/* Called for each sample (hot), for each process that is forked, for each program that is executed, and for each process whose
-	 * first thread has exited (others may still run).  Each may be NULL. */
+	struct host_lacks *told; /* lacks for which notice() was called, also in earlier epochs; NULL: they are not kept */
+	/* Called by the sink for each sample (hot), for each process that is forked, for each program that is executed, and for each
+	 * process whose first thread has exited (others may still run). Each may be NULL. */
 	void (*seen)(void *context, const struct sample_seen *seen);
 	void (*forked)(void *context, uint32_t pid);
 	void (*executed)(void *context, const struct kernel_comm *c, uint64_t time_ns);
@@ -48,14 +49,15 @@ int recording_create(const struct recording_options *o, struct recording **out, 
 struct recording_event {
 	const char *scope; /* "cpu" or "thread" */
 	uint64_t period_spread;
-	/* pairs that convert the times of its samples, which are of another clock, and live as long as the recording; NULL: they are not
-	 * converted */
+	/* pairs that convert the times of its samples, which are of another clock; NULL: times are not converted. They must live as long as
+	 * the recording. */
 	const struct clock_pairs *pairs;
 };
-/* Adds the next event.  Called after recording_write_header().  Writes its record, and prepares for its samples.  0 or -errno. */
+/* Adds the next event. Called after recording_write_header(). Writes its record, and prepares for its samples. Returns 0 or -errno (-E2BIG:
+ * there are RECORDING_COLUMNS_MAX events already). */
 int recording_add_event(struct recording *r, const struct event *e, const struct recording_event *how);
 /* Adds context switches, each of which is a sample, as the last event (TRACE_EVENT_SWITCH), and, if woken, wake-ups after it
- * (TRACE_EVENT_WOKEN).  0 or -errno. */
+ * (TRACE_EVENT_WOKEN). Returns as recording_add_event() does. */
 int recording_add_switches(struct recording *r, const char *scope, bool woken);
 /* Counts a loss.  pid, tid: its process and thread, as far as they are known, or 0.  The sink's lost() does the same. */
 void recording_count_loss(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
@@ -78,8 +80,9 @@ void recording_write_notice(struct recording *r, enum notice_kind kind, const ch
 /* Notes that something of a host, first found in process pid, is missing in this recording.  Writes a record and a sentence, unless the
  * trace has that lack already. */
 void recording_note_lack(struct recording *r, pid_t pid, const struct host_lack *l);
-/* Add a process that existed before the recording, one that is about to execute this command, and one that is a forked copy of its parent
- * since time_ns.  recording_write_process() only writes the records of a process, and does not count it. */
+/* Add a process, and count it. recording_add_process() is for one that existed before the recording, recording_add_child() for one that is
+ * about to execute this command, and recording_add_fork() for one that is a forked copy of its parent since time_ns.
+ * recording_write_process() writes the records of a process without counting it. */
 void recording_add_process(struct recording *r, pid_t pid);
 void recording_add_child(struct recording *r, pid_t pid, char **command);
 void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns);
@@ -88,8 +91,9 @@ void recording_write_process(struct recording *r, pid_t pid);
 void recording_read_comm(pid_t pid, char comm[64]);
 /* Notes that c->pid runs another program since time_ns, so that its earlier mappings are gone. */
 void recording_note_exec(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
-/* Write an exec that the kernel has not reported, the names of threads, and the present executable mappings (with attr.mmap_data, all).
- * since_ns: time of the mappings' records; JITREG_TIME_BEFORE if the program has run since before the recording. */
+/* Write an exec that the kernel has not reported, the names of all threads but the first, and the present executable mappings (all mappings
+ * if the first event's attr has mmap_data). since_ns: time of the mappings' records; JITREG_TIME_BEFORE if the program has run since before
+ * the recording. */
 void recording_write_exec(struct recording *r, pid_t pid);
 void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns);
 void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns, uint64_t since_ns);
@@ -99,10 +103,11 @@ void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns, uint
 void recording_add_engine_process(struct recording *r, pid_t pid);
 /* Is pid a postmaster, the parent of all processes of a PostgreSQL server? */
 bool recording_is_postmaster(const struct recording *r, pid_t pid);
-/* Is the process, which was attached to, a JVM whose code is read from its memory?  false if its layout is unknown.  From the call on, an
- * agent in it is not relied on for its code, as none has run in it from its start. */
+/* Is the process, which was attached to, a JVM whose code can be read from its memory? Returns false also if the JVM's layout is unknown.
+ * From the call on, an agent in it is not relied on for its code, as none has run in it from its start. */
 bool recording_can_read_jvm(struct recording *r, pid_t pid);
-/* Returns the number of CPythons that have answered an agent which was loaded while they ran: with their functions, or that they cannot. */
+/* Returns the number of answers of agents in CPythons. An agent that was loaded into a running CPython answers with a note on its
+ * functions, whether they could be registered or not, or with a lack of the CPython's version. */
 uint32_t recording_python_answers(const struct recording *r);
 /* Reads the code that pid registers for debuggers (GDB JIT interface), and LuaJIT's traces, from now on. */
 void recording_watch_jit_lists(struct recording *r, pid_t pid);
@@ -117,14 +122,17 @@ void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid,
 void recording_write_counter_values(struct recording *r, uint32_t pid, uint32_t flags, uint64_t block, const uint64_t *values, uint32_t nr);
 
 /* ---- as long as it runs */
-/* Called before logs are drained.  Opens new perf maps and notes how long they are now.  recording_settle() reads them only up to there,
- * because all unloads from before those lines are known by then. */
+/* Called before logs are drained. Opens new perf maps, and notes how long they are now. recording_settle() reads those maps only up to
+ * there, because all unloads from before those lines are known by then. */
 void recording_begin_drain(struct recording *r);
-/* Called after logs and before rings are drained: reads new code of processes without an agent. */
+/* Called after logs and before rings are drained, and before a recording that is cut gets its next epoch. Reads the lists of code that are
+ * not hooked by an agent (GDB JIT interface), and LuaJIT's traces. */
 void recording_poll_jit_lists(struct recording *r);
-/* Called after rings are drained: reads new bytes of perf maps and jitdump files, and what servers of databases and JVMs do. */
+/* Called after rings are drained, and in an import after each round of the file. Reads new bytes of perf maps and jitdump files, and the
+ * memory of database servers and JVMs. */
 void recording_settle(struct recording *r);
-/* Called now and then: writes the gathered records to the file. */
+/* Called now and then. Writes the samples, losses and records that were gathered to the file. In a live recording of at least two seconds,
+ * also writes parts of images' files. */
 void recording_flush(struct recording *r);
 /* Returns the milliseconds until the next drain is due, for what is read from outside, at most `most`. */
 int recording_wait_ms(const struct recording *r, int most);
@@ -150,14 +158,15 @@ void recording_note_recorder_usage(struct recording *r, int64_t cpu_ns);
  * recording in any case.  wait_status: that of the command as by wait(2); -1: unknown.  Returns 0, or -errno with a sentence; *out is set
  * in any case. */
 int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d);
-/* Limits recording_end(): it reads no further file for names once is_over(context) is true, and writes a notice on how many were left
+/* Limits recording_end(). Once is_over(context) is true, it reads no further file of an image, and writes a notice on how many were left
  * out. */
 void recording_limit_end(struct recording *r, bool (*is_over)(void *context), void *context);
 /* Called after fork(2), if recording_flush() was called before it.  recording_inherit() is called in the process that calls
  * recording_end().  recording_leave() is called in the other, destroys the recording there, and writes nothing. */
 void recording_inherit(struct recording *r);
 void recording_leave(struct recording *r);
-/* Destroys a recording into which nothing was recorded, and removes its trace.  NULL is fine. */
+/* Destroys a recording into which nothing was recorded, and removes its trace. An older trace that was kept gets its name back. r may be
+ * NULL. */
 void recording_drop(struct recording *r);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes registrations of agents.  Most are written into the trace as they are.  The recorder itself also uses images, code, tags and
- * control records. */
+/* Takes registrations of agents. Most are written into the trace as they are. The recorder itself also uses images, code, unloads and tags.
+ * It writes other records for control records that are meant for it. */
 #include "agent/recorder/recording/internal.h"
 
 #include "agent/recorder/images/images.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* kept, as it is the user's instruction if the kernel was sampled */
+#define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* kept beside these, as it is the user's instruction if the kernel was sampled */
 #define TAG_REGISTERS (0xfull << 20 | 1ull << 1) /* r12 to r15 and rbx, the registers that may hold tags */
 
 static void add_image_mappings(struct recording *r, uint32_t pid, uint64_t time_ns, const struct schema_value *v)
@@ -97,7 +97,7 @@ static void note_agent_lack(struct recording *r, uint32_t pid, const struct sche
 	recording_note_lack(r, (pid_t)pid, &l);
 }
 
-/* Polls a list of the GDB JIT interface that an agent cannot hook.  digits: its address, as 16 hexadecimal digits. */
+/* Polls a list of the GDB JIT interface that an agent cannot hook. digits: its address, as 16 hexadecimal digits. Other text is ignored. */
 static void add_jit_list(struct recording *r, uint32_t pid, const struct schema_value *digits)
 {
 	struct gdb_jit_poll *lists = recording_source(r, &gdb_jit_poll_source);

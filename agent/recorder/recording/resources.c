@@ -56,7 +56,7 @@ static void add_lines(struct values *v, const char *path, const char *const name
 
 struct group {
 	const char *controller;
-	char folder[448]; /* the group's folder below /sys/fs/cgroup; "": there is none */
+	char folder[448]; /* path of the group's folder, which is in /sys/fs/cgroup; "": there is none */
 	bool second; /* it is a group of version 2 */
 };
 
