@@ -83,7 +83,7 @@ static bool try_debug_path(const struct search *s, const char *root, const char 
 	return good;
 }
 
-/* Tries a path in the process's view of files, which may be a container's, and in the recorder's. */
+/* Tries a path in the process's view of files, which may be a container's, unless pid is 0, and then in the recorder's. */
 static bool try_debug_path_both_roots(const struct search *s, const char *path)
 {
 	char root[32];
@@ -105,7 +105,7 @@ static bool find_by_debug_link(const struct search *s, const char *path)
 	return false;
 }
 
-/* Makes the path of a build id in perf's cache.  Returns false if HOME is not set, or if the path is too long. */
+/* Makes the path of a build id in perf's cache. Returns false if there is no build id, if HOME is not set, or if the path is too long. */
 static bool perf_cache_path(const char *id, char name[PATH_MAX])
 {
 	const char *home = getenv("HOME");
@@ -113,7 +113,7 @@ static bool perf_cache_path(const char *id, char name[PATH_MAX])
 	return home && id[0] && snprintf(name, PATH_MAX, "%s/.debug/.build-id/%.2s/%s/elf", home, id, id + 2) < PATH_MAX;
 }
 
-/* Searches the caches of the recording user, which are in a folder of an environment variable or in HOME. */
+/* Searches the recording user's caches, first perf's in HOME, and then debuginfod's in the folder that the environment names or in HOME. */
 static bool find_in_debug_caches(const struct search *s, const char *id)
 {
 	const char *home = getenv("HOME"), *cache = getenv("XDG_CACHE_HOME"), *debuginfod = getenv("DEBUGINFOD_CACHE_PATH");

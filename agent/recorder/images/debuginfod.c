@@ -98,7 +98,7 @@ static bool load(struct debuginfod *d)
 						"elfutils-debuginfod-client)";
 		return false;
 	}
-	setenv(URLS, SERVERS, 0); /* not inherited by the host, which runs already */
+	setenv(URLS, SERVERS, 0); /* the host does not inherit this, because it was started before */
 	d->client = begin();
 	if (d->client)
 		set_progress(d->client, on_progress);

@@ -12,7 +12,8 @@ static bool is_usual_cie(const unsigned char *cie, uint32_t bytes)
 	if (bytes < ELF_FRAME_HEAD + 8 || cie[ELF_FRAME_HEAD] != 1 || !memchr(at, 0, (size_t)(end - at)))
 		return false;
 	at += strlen(augmentation) + 1;
-	/* If this holds, both alignments, the return address's register, and the length of what follows have one byte each. */
+	/* The frames are usual only if both alignments, the return address's register, and the length of what follows have one byte
+	 * each. */
 	if (*augmentation++ != 'z' || end - at < 4 || (at[0] | at[1] | at[3]) & 0x80)
 		return false;
 	at += 4;

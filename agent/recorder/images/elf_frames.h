@@ -9,7 +9,8 @@
 
 #define ELF_FRAME_HEAD 8u /* bytes of an entry's length and CIE offset */
 
-/* Have all entries the usual form?  Only then may the functions below be called, and only for an entry (at offset at) that is no CIE. */
+/* Have all entries before the end mark the usual form? Only then may elf_frame_start() and elf_frame_bytes() be called, and only for an
+ * entry (at offset at) that is no CIE. */
 bool elf_frames_are_usual(const unsigned char *section, uint64_t bytes);
 
 static inline uint32_t elf_frame_u32(const unsigned char *p)
@@ -26,6 +27,7 @@ static inline uint64_t elf_frame_start(const unsigned char *section, uint64_t at
 	return address + at + ELF_FRAME_HEAD + (uint64_t)(int64_t)(int32_t)elf_frame_u32(section + at + ELF_FRAME_HEAD);
 }
 
+/* Returns the number of bytes of that code. */
 static inline uint32_t elf_frame_bytes(const unsigned char *section, uint64_t at)
 {
 	return elf_frame_u32(section + at + ELF_FRAME_HEAD + 4);

@@ -15,8 +15,8 @@
 #define MERGED_MAX (48u << 20) /* most bytes of one file's sections; a trace chunk holds 64 MiB */
 #define SECTIONS_MAX 4096u
 
-/* Sections are chosen by name, because debug sections all have the same type, and read in this order as long as there is room.
- * (.eh_frame_hdr is left out, because it only repeats .eh_frame.) */
+/* Sections are chosen by name, because debug sections all have the same type, and read in this order. A section for which there is no room
+ * is left out. (.eh_frame_hdr is not read, because it only repeats .eh_frame.) */
 static const char *const wanted_parts[] = {
 	".symtab", ".strtab", ".dynsym", ".dynstr", ".shstrtab", ".gopclntab", ".data.rel.ro.gopclntab", ".eh_frame", ".debug_frame",
 	".plt", ".plt.got", ".plt.sec", ".rela.plt", ".dynamic", ".note.gnu.build-id", ".debug_line",

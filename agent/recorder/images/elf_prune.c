@@ -32,7 +32,8 @@ static int compare_ranges_by_start(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Finds the address ranges of seen pages in executable segments.  Returns false if there are no program headers, or no memory. */
+/* Finds the address ranges of seen pages in executable segments.  Returns false if there are no program headers, or if memory
+ * runs out. */
 static bool find_seen_ranges(struct elf_parts *p, const struct elf_seen *seen, struct ranges *out)
 {
 	const struct elf_part *head = elf_parts_find(p, 0, sizeof(Elf64_Ehdr)), *part;
@@ -101,7 +102,8 @@ static uint64_t last_address_before(const uint64_t *addresses, size_t nr, uint64
 	return low ? addresses[low - 1] : 0;
 }
 
-/* Finds the addresses of the last symbols before each range, in ascending order.  A symbol without a size may reach into the range. */
+/* Finds the address of the last symbol before or at the begin of each range, in ascending order. A symbol without a size may reach into the
+ * range. */
 static void find_last_symbols_before(const Elf64_Sym *symbols, size_t nr, const struct ranges *r, uint64_t *lasts)
 {
 	memset(lasts, 0, r->nr * sizeof(*lasts));
@@ -200,7 +202,7 @@ static bool is_symbol_table(const Elf64_Shdr *s)
 	return s->sh_type == SHT_SYMTAB || s->sh_type == SHT_DYNSYM;
 }
 
-/* Does only this symbol table use its string table? */
+/* Does only this symbol table use its string table, which is not that of the sections' names either? */
 static bool has_own_string_table(const Elf64_Shdr *sections, const Elf64_Ehdr *h, const Elf64_Shdr *table)
 {
 	int users = 0;

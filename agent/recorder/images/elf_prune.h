@@ -21,8 +21,8 @@ struct elf_seen {
 /*
  * Keeps the symbols that reach into a seen page, that are the last to begin before one, or that are defined in other files, the unwind
  * entries that reach into a seen page, and of a Go table what go_prune() keeps.  of: the sampled file, whose program headers locate its
- * pages.  It is p itself, or the file whose symbols p has.  A file of another form stays as it is, and so does one for which memory runs
- * out.
+ * pages. It is p itself, or the file whose symbols p has. A table of an unexpected form stays as it is, and so does one for which memory
+ * runs out.
  */
 void elf_prune(struct elf_parts *p, struct elf_parts *of, const struct elf_seen *seen);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SECTION_MAX (48u << 20) /* largest section that is searched */
-#define CALLS_MAX (8u << 20)	/* bytes of inlined calls that lie outside of the table */
+#define CALLS_MAX (8u << 20)	/* most bytes of inlined calls that lie outside of the table */
 
 #define SEGMENTS_MAX 16u
 
@@ -16,7 +16,7 @@ struct search {
 	int fd;
 	struct elf_parts *p;
 	const Elf64_Shdr *section;
-	Elf64_Shdr of_segments[SEGMENTS_MAX]; /* the segments of a file that has no sections, as if they were its sections */
+	Elf64_Shdr of_segments[SEGMENTS_MAX]; /* loaded segments of a file that has no sections, as if they were its sections */
 	uint16_t nr;
 	uint64_t table, names; /* addresses of the table and of its names, to which the module's first two words point */
 	uint64_t module;       /* 0: not found yet */
@@ -85,8 +85,8 @@ static uint64_t offset_of(const struct search *s, uint64_t address, uint64_t byt
 	return 0;
 }
 
-/* Finds the inlined calls, which are in the table since Go 1.26.  Before, they are among constants, and a part is added for them.  It ends
- * where the calls of the last function begin, because their number is not known here. */
+/* Finds the inlined calls, which are in the table since Go 1.26. In older files they are among constants, and a part is added for them,
+ * unless they are too large. It ends where the calls of the last function begin, because their number is not known here. */
 static void add_calls(struct search *s, const struct go_table *table, uint64_t address)
 {
 	uint64_t bytes = 0, offset;
@@ -121,7 +121,7 @@ static void add_module(struct search *s, const struct go_table *table)
 }
 
 /* Returns the address of the first section of code, which is where the addresses in the table count from in a program that Go has linked
- * itself. */
+ * itself, or 0 if there is none. */
 static uint64_t first_code(const struct search *s)
 {
 	for (uint16_t i = 0; i < s->nr; i++)
@@ -130,7 +130,7 @@ static uint64_t first_code(const struct search *s)
 	return 0;
 }
 
-/* Uses the segments of a file without sections as its sections.  Returns false if there are none. */
+/* Uses the loaded segments of a file without sections as its sections. Returns false if there are none. */
 static bool take_segments(struct search *s, const Elf64_Ehdr *h)
 {
 	const struct elf_part *part = elf_parts_find(s->p, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
@@ -149,7 +149,7 @@ static bool take_segments(struct search *s, const Elf64_Ehdr *h)
 	return s->nr > 0;
 }
 
-/* Finds the table in a segment of constants by its first bytes, and adds it as a part. */
+/* Finds the table in a segment that can only be read, by the table's first bytes, and adds it as a part. */
 static void add_table(struct search *s)
 {
 	struct go_table table;

@@ -33,7 +33,7 @@ static void keep_text(struct pruning *p, const char *text)
 		keep(p, (uint64_t)((const unsigned char *)text - p->t->bytes), strlen(text) + 1);
 }
 
-/* Keeps one table of values of a function.  Returns the largest value, or -1. */
+/* Keeps one table of values of a function, and the names of files that it refers to. Returns the largest value, or -1 if there is none. */
 static int32_t keep_values(struct pruning *p, const struct go_function *f, int of)
 {
 	struct go_values v = go_values_of(p->t, f, of);

@@ -258,7 +258,7 @@ void image_code_find_functions(struct image_code *c, int fd, const char *key, co
 			    (part = elf_parts_find(parts, section[i].sh_offset, section[i].sh_size)))
 				add_functions_of_symbols(c, &lines, part, section[i].sh_size);
 		drop_contained_functions(c, first);
-		/* .eh_frame is found by its type, which linkers for x86-64 choose in two ways. */
+		/* .eh_frame is found by its type, which linkers for x86-64 choose in two ways, and by its usual form. */
 		for (uint16_t i = 0; section && i < h.e_shnum; i++)
 			if ((section[i].sh_type == SHT_X86_64_UNWIND || section[i].sh_type == SHT_PROGBITS) &&
 			    !(section[i].sh_flags & SHF_EXECINSTR) && section[i].sh_flags & SHF_ALLOC &&

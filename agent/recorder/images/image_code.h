@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the machine code of sampled functions of images: those with at least two samples, the hottest that a limit of bytes has room for.
- * A function is what a symbol with a size covers, else what an entry of .eh_frame covers.  Context: thread. */
+/* Keeps the machine code of sampled functions of images. These are the hottest functions that a limit of bytes has room for, without those
+ * that have only one sample. A function is what a symbol with a size covers, else what an entry of .eh_frame covers. Context: thread. */
 #ifndef TAILOR_IMAGE_CODE_H
 #define TAILOR_IMAGE_CODE_H
 
@@ -16,8 +16,8 @@ struct image_code;
 /* Returns NULL if memory runs out. */
 struct image_code *image_code_create(uint64_t limit_bytes);
 void image_code_destroy(struct image_code *c);
-/* Finds the sampled functions of one file, and keeps a duplicate of fd, from which image_code_write() reads their code.  key, identity:
- * those of the file's IMAGE_FILE record.  samples: number of samples of each of the file's nr lines. */
+/* Finds the sampled functions of one file. If there are any, keeps a duplicate of fd, from which image_code_write() reads their code. key,
+ * identity: those of the file's IMAGE_FILE record. samples: number of samples of each of the file's nr lines; NULL: does nothing. */
 void image_code_find_functions(struct image_code *c, int fd, const char *key, const struct file_identity *identity, struct elf_parts *parts,
 			       const uint32_t *samples, uint64_t nr);
 /* Writes the code of the hottest functions as IMAGE_CODE records, one per file. */

@@ -54,8 +54,8 @@ static void close_image_file(struct image_files *f, struct image *m)
 	f->nr_open--;
 }
 
-/* Opens a file for an import, whose processes have exited.  If the build id of the mapping is known, and the file at the path does not have
- * it, the copy in perf's cache is opened, if there is one.  Returns -1 and errno if no file can be opened. */
+/* Opens a file for an import, whose processes have exited. If the build id of the mapping is known, and the file at the path does not have
+ * it, the copy in perf's cache is opened, or else that file. Returns -1 and errno if no file can be opened. */
 static int open_of_the_past(const struct image *m)
 {
 	int fd = regular_file_open(m->path), kept;
@@ -139,8 +139,9 @@ static bool mapping_is_no_elf(const struct image_mapping *at, uint32_t pid)
 	       memcmp(magic, ELFMAG, SELFMAG) != 0;
 }
 
-/* Does the file have other code than the process?  Called for a file without a reported build id, which may have come to the path after
- * another one was mapped from there.  A few bytes may differ, because a debugger or the host itself may have changed instructions. */
+/* Does the file have other code than the process? Compares up to COMPARED_BYTES of the mapping. Called for a file without a reported build
+ * id, which may have come to the path after another one was mapped from there. A few bytes may differ, because a debugger or the host
+ * itself may have changed instructions. Returns false if one of the two cannot be read. */
 static bool file_differs_from_memory(const struct image_mapping *at, uint32_t pid)
 {
 	char file[COMPARED_BYTES], memory[COMPARED_BYTES];
@@ -265,7 +266,7 @@ static uint64_t nr_samples(const struct image *m)
 	return sum;
 }
 
-/* Has the image enough samples to fetch its debug file?  If samples are not counted by image, all images have. */
+/* Has the image enough samples to fetch its debug file? Returns true if its samples are not counted. */
 static bool is_worth_fetching(const struct image_files *f, const struct image *m)
 {
 	return !m->samples || nr_samples(m) * FETCHED_PART > f->nr_counted;

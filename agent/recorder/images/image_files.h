@@ -35,7 +35,7 @@ struct image {
 	uint64_t *seen; /* a bit per page of the file, set if an address in it was seen; NULL without memory */
 	uint32_t *samples; /* number of samples per line of the file (IMAGE_CODE_LINE_SHIFT); NULL: its code is not wanted, or no memory */
 	bool vdso;
-	int error;
+	int error; /* errno of opening the file; ESTALE: another file is there; ENOEXEC: a deleted file that is no ELF; 0: no error */
 	bool by_guest; /* only guests reported the path, so it may contain links */
 	uint32_t build_id_bytes;
 	unsigned char build_id[IMAGE_BUILD_ID_MAX]; /* build id of the mapped file, as the kernel or the guest reported it */
@@ -51,7 +51,7 @@ struct image_mapping {
 	uint64_t start, end;
 	uint64_t to_file; /* file offset minus address */
 	uint64_t time_ns;
-	struct image *image;
+	struct image *image; /* NULL: the mapping has no file */
 };
 
 /* The files of all images of a recording. */
@@ -87,11 +87,12 @@ void image_files_fini(struct image_files *f);
 /* Notes that an address was seen in at->image, which process pid has mapped at that place.  The first time, opens its file, and prepares
  * image->seen and image->samples. */
 void image_files_need(struct image_files *f, const struct image_mapping *at, uint32_t pid);
-/* Writes IMAGE_FILE records of small files in which addresses were seen, 4 MiB per call, so that rings do not overflow meanwhile.  Writes
- * nothing if symbols may be fetched, which would take too long. */
+/* Writes IMAGE_FILE records of small files in which addresses were seen, about 4 MiB of files per call, so that rings do not overflow
+ * meanwhile. Writes nothing if symbols may be fetched, which would take too long. */
 void image_files_write_early(struct image_files *f, struct trace_writer *w, uint64_t time_ns);
-/* Writes an IMAGE_FILE record for every other file in which an address was seen, and the code that is to be kept.  Called when no sample
- * comes any more.  Counts in nr_left_out the files for which no time was left. */
+/* Writes IMAGE_FILE records for all other files in which an address was seen, and the code that is to be kept. A file gets none if one of
+ * its path and content is written already. Called when no sample comes any more. Counts in nr_left_out the files for which no time was
+ * left. */
 void image_files_write(struct image_files *f, struct trace_writer *w, uint64_t time_ns);
 
 #endif

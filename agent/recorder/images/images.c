@@ -30,7 +30,8 @@ struct counted_line {
 	uint32_t *samples; /* NULL: a free slot */
 };
 
-/* Caches of one process, 12 KiB.  They are freed when it ends, because there may be thousands of short processes. */
+/* Caches of one process, 12 KiB. They are freed when it ends, because there may be thousands of short processes, and when its mappings
+ * change, because they are not valid any more. */
 struct caches {
 	uint64_t seen[SEEN_PAGES];
 	struct counted_line counted[COUNTED_LINES];
@@ -42,7 +43,7 @@ struct process {
 	uint32_t nr, capacity;
 	uint64_t exec_ns; /* time of the last exec; no mapping is older */
 	struct image_mapping *mapping; /* sorted by start, disjoint */
-	struct caches *caches; /* NULL before the first sample, after the end, and without memory */
+	struct caches *caches; /* NULL after the end, without memory, and from a change of mappings to the next sample */
 	unsigned ended; /* 1 + number of drains since its end; 0: it lives */
 	uint64_t end_ns;
 	struct pending *pending;
@@ -59,7 +60,7 @@ struct images {
 	struct process *late; /* the last sampled process without caches of its own, which uses late_caches */
 	struct caches late_caches;
 	struct image *image[BUCKETS];
-	uint32_t elsewhere; /* samples in no image */
+	uint32_t elsewhere; /* samples in no image, or in one whose samples are not counted */
 };
 
 static void destroy(void *images);
@@ -383,7 +384,7 @@ static void note_fork(void *images, uint32_t ppid, uint32_t pid, uint64_t time_n
 	copy = malloc((parent->nr + 2) * sizeof(*copy));
 	if (!copy)
 		return;
-	free(child->mapping); /* as many as an exec has left are allocated */
+	free(child->mapping); /* an exec leaves the array allocated, with no mapping in it */
 	child->mapping = copy;
 	memcpy(child->mapping, parent->mapping, parent->nr * sizeof(*child->mapping));
 	child->nr = parent->nr;
@@ -409,7 +410,8 @@ static bool mark_address_if_mapped(struct images *i, struct process *p, uint64_t
 	return true;
 }
 
-/* Returns the caches of a process.  An ended process uses the shared ones, because it has only few samples left in rings. */
+/* Returns the caches of a process. An ended process uses the shared ones, because it has only few samples left in rings. So does a process
+ * for which memory runs out. */
 static struct caches *get_caches(struct images *i, struct process *p)
 {
 	if (!p->caches && !p->ended)
@@ -523,7 +525,7 @@ static void notice_missing(const struct images *i, const struct images_missing *
 				     "sampled; their functions have no names", what, missing->first, others);
 }
 
-/* Writes notices on files that were not read.  In a live recording, the records of missing files have that. */
+/* Writes notices on files that were not read. In a live recording, only the records of files say which are missing or were replaced. */
 static void notice_unread_files(const struct images *i)
 {
 	const struct name_source_recording *r = i->recording;

@@ -28,8 +28,8 @@ extern const struct name_source images_source;
 int images_keep_code(struct images *i, uint64_t limit_bytes);
 #define IMAGES_CODE_DEFAULT (256u << 10)
 
-/* Sets is_over(context), which the last write_files() calls before each file.  If it returns true, no time is left, and a notice says how
- * many files are not read. */
+/* Sets is_over(context), which the last write_files() calls before each file, and while it fetches symbols. If it returns true, no time is
+ * left, and a notice says how many files are not read. */
 void images_set_limit(struct images *i, bool (*is_over)(void *context), void *context);
 
 #endif

@@ -58,7 +58,8 @@ static uint64_t *slot_of_kernel_address(uint64_t *slot, uint32_t nr_slots, uint6
 	return &slot[i];
 }
 
-/* Doubles the slots.  Returns false if that is not possible, and then new addresses are dropped.  By then most functions were seen. */
+/* Doubles the slots. Returns false at SLOTS_MAX, or if memory runs out. Then new addresses are dropped, but most functions were seen by
+ * then. */
 static bool grow_address_slots(struct kernel_names *k)
 {
 	uint64_t *bigger = k->nr_slots < SLOTS_MAX ? calloc(2 * (size_t)k->nr_slots, sizeof(*bigger)) : NULL;
@@ -94,9 +95,10 @@ static void note_sample(void *k, const struct sample_seen *seen)
 	if (!seen->kernel)
 		return;
 	add_kernel_address(k, seen->ip);
+	/* Entries but the first, which is seen->ip, are return addresses. The call is before its return address. */
 	for (uint64_t i = 0; i < seen->nr_chain; i++)
 		if (seen->chain[i] >> 63 && seen->chain[i] < PERF_CONTEXT_MAX)
-			add_kernel_address(k, seen->chain[i] - 1); /* this is a return address, and the call is before it */
+			add_kernel_address(k, seen->chain[i] - 1);
 }
 
 static int compare_functions_by_address(const void *x, const void *y)
@@ -106,7 +108,7 @@ static int compare_functions_by_address(const void *x, const void *y)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Returns the functions that have samples, each once, or NULL if memory runs out. */
+/* Returns the functions that have samples and, in an import, were there then. Each is there once. Returns NULL if memory runs out. */
 static struct kallsyms_function *find_sampled_kernel_functions(const struct kernel_names *k, struct kallsyms *symbols,
 							       const struct kernel_names_origin *origin, uint32_t *nr)
 {

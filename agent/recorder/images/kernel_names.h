@@ -12,11 +12,12 @@ struct kallsyms;
 struct kallsyms_function;
 
 /* note_sample() collects the kernel addresses of a sample.  end() writes the names of functions with samples, in some 35 ms, or a notice
- * why there are none. */
+ * on why there are none. Without kernel samples, it writes neither. */
 extern const struct name_source kernel_names_source;
 
-/* Functions by which an import says what the running kernel has to do with the recording.  is_it: is it the sampled one; is_there: is it at
- * the same addresses; was_there: was this function loaded during the recording?  The first two set *why if they return false. */
+/* Functions by which an import says how the running kernel relates to the sampled one. is_it() returns whether they are the same,
+ * is_there() whether the running one is at the same addresses, and was_there() whether a function was loaded during the recording. The
+ * first two set *why if they return false. */
 struct kernel_names_origin {
 	bool (*is_it)(void *context, const char **why);
 	bool (*is_there)(void *context, const struct kallsyms *symbols, const char **why);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps track of the IMAGE_FILE records that a trace has.  Files with one build id and one size are copies of one another, so their parts
- * are written once, with the first of them.  Each further copy has a record of its own without parts, so that a reader knows which path has
- * that content.  Context: thread.
+ * Keeps track of the IMAGE_FILE records that a trace has of files with a build id. Files with one build id and one size are copies of one
+ * another, so their parts are written once, with the first of them. Each further copy has a record of its own without parts, so that a
+ * reader knows which path has that content. Context: thread.
  */
 #ifndef TAILOR_WRITTEN_FILES_H
 #define TAILOR_WRITTEN_FILES_H
@@ -14,7 +14,7 @@
 
 /* A file that has a record. */
 struct written_file {
-	char *key, *path;
+	char *key, *path; /* key: the build id in hex */
 	uint64_t file_bytes;
 	struct file_identity identity; /* identity of its mapping */
 	uint64_t device, inode;	       /* device and inode from fstat(2); 0: the file was not opened */

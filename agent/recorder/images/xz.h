@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define XZ_MEMORY_MAX (128u << 20) /* memory of the decoder */
-#define XZ_BYTES_MAX (64u << 20)   /* size after unpacking */
+#define XZ_MEMORY_MAX (128u << 20) /* most memory of the decoder */
+#define XZ_BYTES_MAX (64u << 20)   /* most bytes that callers let it unpack of one stream */
 
 /*
- * Returns a descriptor of a file in memory with the unpacked bytes, at most most, which the caller closes.  Else returns -EBADMSG
- * (malformed), -EFBIG (too large, or too much memory is needed), -ENOMEM, or another -errno.  Sets *used to the number of bytes that were
+ * Unpacks at most `most` bytes. Returns a descriptor of a file in memory with them, which the caller closes. Else returns -EBADMSG
+ * (malformed), -EFBIG (too large, or too much memory is needed), -ENOMEM, or another -errno. Sets *used to the number of bytes that were
  * unpacked, also after an error.
  */
 int xz_unpack(const void *packed, size_t bytes, uint64_t most, uint64_t *used);
