@@ -29,7 +29,7 @@
 #define DESCRIPTOR "__jit_debug_descriptor"
 #define LISTS_MAX 8u	      /* most lists of one process */
 #define ENTRIES_MAX 1000000u  /* most entries of one list */
-#define LIST_BYTES_MAX (2ull << 30) /* most bytes of all objects of a process */
+#define LIST_BYTES_MAX (2ull << 30) /* bytes of all objects of a process after which no further one is read */
 #define PORTION_ENTRIES 8192u /* most entries of a list that one look reads */
 #define PORTION_NS 5000000ull /* time after which a look at one list ends */
 #define LOOK_NS 20000000ull   /* time after which a look at all processes begins no further process */
@@ -78,7 +78,7 @@ struct walk {
 	bool goes_on;
 	uint32_t number, nr; /* number of the walk; number of its entries so far */
 	uint64_t at, before; /* addresses of the next entry, and of the one before it */
-	uint64_t mark; /* address of a passed entry, the one with the number next_mark / 2, with which further ones are compared */
+	uint64_t mark; /* address of passed entry number next_mark / 2, with which further ones are compared; 0: none was passed yet */
 	uint32_t next_mark;
 	bool is_linked_back; /* all back pointers were right, so a wrong one at the begin of a portion means that the entry was freed */
 	uint64_t time_ns;    /* time that new entries get */
@@ -96,7 +96,7 @@ struct list {
 struct watched {
 	pid_t pid, living; /* living: a thread that has not ended, by which the memory is read */
 	bool maps_changed;
-	bool program_searched; /* the program's symbol table, which may be large, was searched for a symbol that is not exported */
+	bool program_searched; /* the program's own symbol table, which may be large, needs no further search */
 	uint64_t maps_ns;
 	uint32_t nr_lists;
 	struct list list[LISTS_MAX];
@@ -292,8 +292,8 @@ static void note_limit_reached(struct gdb_jit_poll *o, struct watched *p)
 	p->cut = true;
 }
 
-/* Writes the object of the entry at this address to the trace, unless that was done or the limit of bytes is reached.  If the object cannot
- * be read, tries again at the next TRIES_MAX - 1 calls, and then counts it as bad. */
+/* Writes the object of the entry at this address to the trace, unless that was done, the object was given up, or the limit of bytes is
+ * reached. If the object cannot be read, tries again at the next TRIES_MAX - 1 calls, and then counts it as bad, and gives it up. */
 static void record_list_entry(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t at, const struct entry *e,
 			      uint64_t time_ns)
 {
@@ -381,7 +381,7 @@ static void continue_list_walk(struct gdb_jit_poll *o, struct watched *p, struct
 	w->next_ns = now_ns + interval_ns;
 }
 
-/* Reads entries from the head to the first known one.  If there are more new ones than a portion, a walk over the list reads the rest. */
+/* Reads entries from the head to the first known one. If there are more new ones than a portion, a walk from there on reads the rest. */
 static void read_new_head_entries(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t first, uint64_t time_ns)
 {
 	uint64_t begin_ns = clock_now_ns(), at = first;
@@ -400,7 +400,8 @@ static void read_new_head_entries(struct gdb_jit_poll *o, struct watched *p, str
 	}
 }
 
-/* Reads what is new in a list, and continues its walk.  Returns false if the process has ended or may not be read any more. */
+/* Reads what is new in a list, and continues its walk. Returns false if the thread p->living has ended, or if its memory may not be read
+ * any more. */
 static bool poll_jit_list(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t time_ns, uint64_t now_ns)
 {
 	struct descriptor d;
@@ -513,8 +514,8 @@ static void add_hidden_list(void *context, uint64_t address)
 	add_jit_list(p, address);
 }
 
-/* Searches for lists without a symbol, if the process has an anonymous executable region, and reads those that are new.  Returns false if
- * the process's mappings cannot be read, as when it has ended. */
+/* Searches for lists without a symbol, if the process has a mapping that may hold generated code, and reads those that are new. Returns
+ * false if the process's mappings cannot be read, as when it has ended. */
 static bool search_hidden_lists(struct gdb_jit_poll *o, struct watched *p)
 {
 	uint32_t nr = p->nr_lists;
@@ -586,6 +587,7 @@ static void search_mappings_for_lists(struct gdb_jit_poll *o, struct watched *p,
 
 /* ------------------------------------------------------------------------------------------------------ from outside */
 
+/* Searches for lists that are due, and polls all. Returns false if the process has no thread any more by which its memory can be read. */
 static bool poll_watched_process(struct gdb_jit_poll *o, struct watched *p, uint64_t time_ns, uint64_t now_ns)
 {
 	bool lives = true;
@@ -659,7 +661,8 @@ static void note_exit(void *gdb_jit_poll, uint32_t pid, uint64_t time_ns)
 	remove_watched_process(gdb_jit_poll, (pid_t)pid);
 }
 
-/* Only lists without a symbol are searched for and polled from now on, as the agent hooks exported lists. */
+/* A process that was polled before its agent connected is polled as before. Of another one, exported lists are not polled, because the
+ * agent hooks them. */
 static void note_agent(void *source, uint32_t of)
 {
 	struct gdb_jit_poll *o = source;
@@ -736,7 +739,8 @@ static void note_exec(void *gdb_jit_poll, const struct kernel_comm *c, uint64_t 
 	p->has_agent = has_agent; /* kept, since the new program's agent may have connected before the record of the exec was read */
 }
 
-/* Objects that come may have lists, and lists without a symbol are searched for again when there is new memory for code. */
+/* A new object may have a list, so mappings are looked at again. New memory for code brings the next search for lists without a symbol
+ * forward. */
 static void note_mapping(void *gdb_jit_poll, const struct mapping *m, uint64_t time_ns)
 {
 	const bool code = mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared);

@@ -6,12 +6,12 @@
  * report of processes, and calls each source at every drain and at the end.  A sink (sink.h) is where the recording gets these reports.
  *
  * Another source is a constant struct name_source in the .c file of its part, its declaration in the part's .h file, and a row of that
- * table.  What only one source needs to be told (a list that its agent has found, say) is a function of that part, which the recording
- * calls with recording_source().
+ * table. If only one source needs to be told something (a list that its agent has found, say), its part has a function for that, which the
+ * recording calls with recording_source().
  *
- * Context: thread.  One operation is called at a time.  None may wait for a process, and those without a bound below may take a few ms at
- * most, as rings fill meanwhile.  Pointers are valid during the call.  Times are in ns, on the clock of the recording: CLOCK_MONOTONIC, and
- * in an import that of the file.  Process numbers are those that the recorder sees.
+ * Context: thread. One operation is called at a time. None may wait for a process, and those without a bound below may take a few ms at
+ * most, as rings fill meanwhile. Pointers are valid during the call. Times are in ns, on the clock of the recording, which is
+ * CLOCK_MONOTONIC, or in an import that of the file. Process numbers are those that the recorder sees.
  */
 #ifndef TAILOR_NAME_SOURCE_H
 #define TAILOR_NAME_SOURCE_H
@@ -33,8 +33,8 @@ struct name_source_options {
 	uint64_t image_code_bytes; /* most bytes of images' machine code to keep; 0: none */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	bool finds_jit_lists; /* lists of JITs are read in each process with memory for code, without watch() */
-	/* For an import: time at which its recording ended (on the recording's clock, and in seconds since 1970).  Perf maps that were
-	 * written later are not of its processes, which have ended.  0: a live recording. */
+	/* Time at which the recording that is imported ended, on its clock, and in seconds since 1970. Perf maps that were written later
+	 * are not of its processes. past_end_ns is 0 for a live recording. */
 	uint64_t past_end_ns;
 	int64_t past_end_s;
 	const char *past_other_clock; /* reason why the recording's clock is not CLOCK_MONOTONIC; NULL: it is */
@@ -71,20 +71,21 @@ struct name_source {
 	void (*note_exec)(void *source, const struct kernel_comm *c, uint64_t time_ns);
 	/* All threads of pid have ended (in an import: its first thread has), and the number may be used again. */
 	void (*note_exit)(void *source, uint32_t pid, uint64_t time_ns);
-	/* m->pid has an executable mapping since time_ns, by the kernel's report, or as it was read from /proc (m->existed).  Hot in hosts
-	 * that map often. */
+	/* m->pid has an executable mapping since time_ns. It was reported by the kernel or read from /proc (m->existed). The source of
+	 * images also gets those that agents register (m->by_guest). Hot in hosts that map often. */
 	void (*note_mapping)(void *source, const struct mapping *m, uint64_t time_ns);
 	/* Called for each sample (hot).  It may not make a system call, but for the first sample of a file or process. */
 	void (*note_sample)(void *source, const struct sample_seen *seen);
 	/* The agent in pid has connected.  May be called before note_fork() or note_exec() of that very program. */
 	void (*note_agent)(void *source, uint32_t pid);
-	/* The agent in pid has registered code, which is in the trace. */
+	/* The agent in pid has registered code, whose record is written to the trace after this call. */
 	void (*note_code)(void *source, uint32_t pid, uint64_t address, uint64_t bytes);
 	/* Reads pid from now on, a running process that was attached to. */
 	void (*watch)(void *source, uint32_t pid);
 
-	/* The steps of a drain, in this order.  begin_drain() is called before logs of agents are read, poll() between logs and rings, and
-	 * settle() after rings.  In an import there are no begin_drain() and poll().  poll() and settle() may take some ms together. */
+	/* The steps of a drain, in this order. begin_drain() is called before logs of agents are read, poll() between logs and rings, and
+	 * settle() after rings. poll() is also called before an epoch ends. In an import, only settle() is called. poll() and settle() may
+	 * take some ms together. */
 	void (*begin_drain)(void *source);
 	void (*poll)(void *source, uint64_t now_ns);
 	/* last: the recording ends, and up to a second may be taken to read what is left. */
@@ -94,8 +95,8 @@ struct name_source {
 
 	/* Called after settle() of all sources, for the last time.  Writes what ends with the recording, and notices on what is missing. */
 	void (*end)(void *source, uint64_t now_ns);
-	/* Writes large parts of files, for as long as a few MiB take.  last: called after end() of all sources, when all other records are
-	 * in the file, and may take as long as options say.  Otherwise now and then, in a live recording. */
+	/* Writes large parts of files. last: called after end() of all sources, when all other records are in the file, and may take as
+	 * long as options say. Otherwise called now and then in a live recording, and may take as long as a few MiB do. */
 	void (*write_files)(void *source, uint64_t now_ns, bool last);
 };
 
