@@ -10,7 +10,7 @@
 
 #include <argp.h>
 
-/* Results of parsing the options of page_argp. The command sets the default of top before. */
+/* Results of parsing the options of page_argp. The command sets top to its default before. */
 struct page_arguments {
 	enum page_form form;
 	int top;
@@ -19,10 +19,13 @@ struct page_arguments {
 };
 extern const struct argp page_argp;
 
-/* Begins a page on standard output as the options say. The command sets top of the page. Returns 0, or -errno after a message on stderr. */
+/*
+ * Begins a page on standard output as the options say, and creates the folder of --csv=DIR unless it exists. The command sets p->top
+ * afterwards. Returns 0, or -errno after a message on stderr.
+ */
 int page_start(struct page *p, const struct page_arguments *a);
 /*
- * Ends the page. Returns status, or another exit status if the output failed, or if --table names a table that the page does not have. A
+ * Ends the page. Returns status, CMD_FAILED if the output failed, or CMD_MISUSED if --table names a table that the page does not have. A
  * message on stderr says so, except for a failed write to standard output.
  */
 int page_finish(struct page *p, int status);

@@ -31,7 +31,7 @@ void result_file_name(const char *input, const char *ending, char *name, size_t 
 
 static int viewers = -1; /* socket to the child that starts a viewer, or -1 */
 
-/* Start the viewer in a session of its own and without output, and do not wait for it. Return 0 or -errno. */
+/* Starts the viewer in a session of its own, without input and output, and does not wait for its end. Returns 0 or -errno. */
 static int start_viewer(const char *path)
 {
 	char *words[] = { (char[]){ "xdg-open" }, (char *)(uintptr_t)path, NULL };
@@ -73,7 +73,7 @@ void result_file_prepare(bool open)
 	_exit(0);
 }
 
-/* Ask the child to start a viewer. Return 0 or -errno. */
+/* Asks the child to start a viewer. Returns 0, -EPIPE if the child does not answer, or the -errno of start_viewer(). */
 static int ask_for_viewer(const char *path)
 {
 	int error;

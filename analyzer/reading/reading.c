@@ -32,8 +32,8 @@ static int prepare_report(struct reading *s, const struct reading_arguments *a, 
 		if (m->event[i].name && strcmp(m->event[i].name, a->filter.event) == 0)
 			r->event = i;
 	/*
-	 * Marks named "run" (or as --mark says) limit reports to the run phase. With --mark all they do not. Neither do they if the host
-	 * registers plans as objects (jitreg_object()), because worker processes then execute parts of a query outside of its marks.
+	 * Marks named "run" (or as --mark says) limit reports to the run phase. They do not with --mark all, and not if the host registers
+	 * plans as objects (jitreg_object()), because worker processes then execute parts of a query outside of its marks.
 	 */
 	for (uint32_t i = 0; i < m->marks.nr && !m->objects.nr && !(a->filter.mark && strcmp(a->filter.mark, "all") == 0); i++)
 		r->has_run |= m->marks.at[i].name && strcmp(m->marks.at[i].name, s->options.run_mark) == 0;
@@ -44,7 +44,7 @@ static int prepare_report(struct reading *s, const struct reading_arguments *a, 
 
 /*
  * Opens a trace. If path names a window of a store, merges the traces that were kept of its epochs into a temporary file, opens it, and
- * removes its name.
+ * removes its name. Otherwise, unless live is set, waits for a recorder that is still writing the trace.
  */
 static int open_trace(struct reading *s, const char *path, bool live, struct diag *d)
 {

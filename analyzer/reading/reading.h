@@ -22,16 +22,17 @@ struct reading {
 };
 
 /*
- * Opens the trace at path, builds its model, lets ask(context, report) request the sums, and reads all samples. Unless arguments->live is
- * set, waits at most ten seconds for a recorder that is still writing the trace. *r is zero before, except for r->options. Of a damaged
- * trace, the readable part is read, and reading_close() returns the error. Returns 0, or -errno with a sentence, after which *r is zero and
- * needs no reading_close(). -EINVAL: the arguments name something that the trace does not have, or the window of a store cannot be parsed.
+ * Opens the trace or the window of a store at path, builds its model, lets ask(context, report) request the sums, and reads all samples.
+ * Unless arguments->live is set, waits at most ten seconds for a recorder that is still writing the trace. *r is zero before, except for
+ * r->options. Of a damaged trace, the readable part is read, and reading_close() returns the error. Returns 0, or -errno with a sentence,
+ * after which *r is zero and needs no reading_close(). -EINVAL: the arguments name something that the trace does not have, or the window of
+ * a store cannot be parsed.
  */
 int reading_open(struct reading *r, const char *path, const struct reading_arguments *arguments,
 		 void (*ask)(void *context, struct report *r), void *context, struct diag *d);
 /*
- * Frees all that *r owns, and sets it to zero. Returns 0, or -errno with a sentence if a part of the trace could not be read (-EBADMSG), or
- * if reading and reporting exceeded the budget. What was shown before is incomplete then.
+ * Frees all that *r owns, and sets it to zero. Returns 0, -EBADMSG with a sentence if a part of the trace could not be read, or -E2BIG with
+ * a sentence if reading and reporting exceeded the budget. What was shown before is incomplete then.
  */
 int reading_close(struct reading *r, struct diag *d);
 

@@ -67,7 +67,7 @@ static uint64_t parse_number_argument(struct argp_state *state, const char *name
 	return n;
 }
 
-/* Compiles --thread-name. The result is used until the command ends, so it is never freed. */
+/* Compiles the expression of --thread-name. It is never freed, because it is used until the command ends. */
 static void set_thread_name(struct argp_state *state, struct filter_arguments *f, const char *arg)
 {
 	static regex_t expression;

@@ -13,7 +13,7 @@
 struct reading_arguments {
 	struct filter_arguments filter;
 	const char *level;
-	const struct asked_options *asked; /* options for stores, of `tailor db`; NULL: the filters above are used for stores, too */
+	const struct asked_options *asked; /* options of `tailor db` for stores; NULL: the filter above is used for stores, too */
 	bool stack_only, no_demangle;
 	bool live; /* the trace may still be growing, and its recorder is not waited for */
 	enum unwind_way unwinder;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define PATIENCE_NS 500000000u /* shorter work needs no progress line */
+#define PATIENCE_NS 500000000u /* time without a progress line, since shorter work needs none */
 
 struct progress {
 	uint64_t begin_ns;

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define VIEWS_SHOWN_MAX 8
-#define VIEW_ROWS 10 /* rows of each table without --top */
+#define VIEW_ROWS 10 /* rows of each table of a view without --top */
 
 #define ASSUMED_MAX 64
 
@@ -174,7 +174,7 @@ static char *filter_report_help(int key, const char *text, void *input)
 struct ask {
 	struct arguments *arguments;
 	struct view_instance shown[VIEWS_SHOWN_MAX];
-	struct default_report report; /* used without --view */
+	struct default_report report; /* used without --view and --samples */
 };
 
 static void ask_views_or_report(void *context, struct report *r)
@@ -254,7 +254,7 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	return page_finish(&page, CMD_DONE);
 }
 
-/* Without a view and --samples, prints one notice about the given options that have an effect on views only. */
+/* Without --view and --samples, prints one notice about those of the given options that have an effect on views only. */
 static void say_unheeded_options(const struct arguments *a)
 {
 	const char *const option[] = { a->nr_assumed ? "--assume" : NULL, a->intervals ? "--intervals" : NULL,

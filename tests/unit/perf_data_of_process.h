@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of a process, of the kernel and of a sampled event, as a made perf.data file has them. */
+/* Adds records of a process, of the kernel and of a sampled event to a perf.data file that a test makes. */
 #ifndef TAILOR_TESTS_PERF_DATA_OF_PROCESS_H
 #define TAILOR_TESTS_PERF_DATA_OF_PROCESS_H
 
@@ -9,7 +9,7 @@
 #include <time.h>
 
 #define MISC_BUILD_ID (1u << 14)
-#define PID 4193999u /* no process's, where numbers end before 4194304 */
+#define PID 4193999u /* hardly any running process has it, as it is near the kernel's largest, 4194303 */
 #define WHO(pid, tid) ((uint64_t)(pid) | (uint64_t)(tid) << 32)
 #define BASE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
 #define CODE 0x7f0000001000ull
@@ -29,7 +29,7 @@ static struct made *make(void)
 	return &m;
 }
 
-/* What stands behind each record but samples: who, when, processor, event. */
+/* Writes the fields that follow each record but a sample. These are its process and thread, its time, processor and event. */
 static void put_id(struct bytes *b, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	put_u64(b, WHO(pid, tid));
@@ -78,7 +78,7 @@ static void add_sample(struct made *m, uint32_t pid, uint64_t ip, uint64_t time_
 	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(0, 0), ip, WHO(pid, pid), time_ns, 1, 700);
 }
 
-/* The kernel's code, as perf tells of it; id_bytes 0: without its build id. */
+/* Adds the mapping of the kernel's code, as perf writes it, and a sample in it. id has 20 bytes; id_bytes 0: the record has no build id. */
 static void add_kernel(struct made *m, uint64_t text, const unsigned char *id, uint32_t id_bytes)
 {
 	struct bytes *b = calloc(1, sizeof(*b));

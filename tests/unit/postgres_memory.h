@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of a PostgreSQL that is not there, and nodes of plans in it. Addresses are those of this process. */
+/* Imitates the memory of a PostgreSQL server, with nodes of plans, in an array of the test. Addresses of data are those of this process,
+ * and addresses of functions are made up (TEXT). */
 #ifndef TAILOR_TESTS_POSTGRES_MEMORY_H
 #define TAILOR_TESTS_POSTGRES_MEMORY_H
 
