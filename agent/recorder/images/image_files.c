@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EARLY_BYTES (4u << 20)	     /* bytes of files that are written at once while the host runs */
-#define EARLY_FILE_BYTES (1u << 20) /* bytes of one such file; larger ones are written at the end, without unused parts */
-#define EARLY_FILES 256u /* number of such files that are kept in a list, because their code is written at the end */
+#define EARLY_BYTES (4u << 20)	     /* bytes of files after which a call while the host runs writes no more */
+#define EARLY_FILE_BYTES (1u << 20) /* most bytes of one such file; larger ones are written at the end, without unused parts */
+#define EARLY_FILES 256u /* most such files that are kept in a list, because their code is written at the end */
 #define FETCHED_PART 100u /* a debug file is fetched for an image with more than 1/FETCHED_PART of the samples */
 #define COMPARED_BYTES 16384u
 #define OTHER_DESCRIPTORS 64u /* descriptors that the recorder may need beside files of images */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keeps the executable mappings of processes, and the mapped files in which an address of a sample or of its stack lies.  A file is opened
- * when the first such address is seen.  The parts that analysis needs are written to the trace: those of small files soon, so that an
- * incomplete trace has them, and those of large files at the end, when no ring can overflow and the needed symbols and frames are known.
- * Context: thread.
+ * when the first such address is seen. The parts that analysis needs are written to the trace. In a live recording that fetches no symbols,
+ * those of small files are written soon, so that an incomplete trace has them. All others are written at the end, when no ring can overflow
+ * and the needed symbols and frames are known. Context: thread.
  */
 #ifndef TAILOR_IMAGES_H
 #define TAILOR_IMAGES_H

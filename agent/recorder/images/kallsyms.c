@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KERNEL_HALF (1ull << 63) /* smaller addresses are offsets of a processor's own variables */
+#define KERNEL_HALF (1ull << 63) /* smaller addresses are hidden ones (0), or offsets of a processor's own variables */
 #define NAME_MAX_BYTES 1024u /* the kernel's KSYM_NAME_LEN is 512 */
 #define MODULE_MAX_BYTES 128u
 #define SYMBOLS_MAX (1u << 23)

@@ -32,7 +32,7 @@
 #define LIST_BYTES_MAX (2ull << 30) /* bytes of all objects of a process after which no further one is read */
 #define PORTION_ENTRIES 8192u /* most entries of a list that one look reads */
 #define PORTION_NS 5000000ull /* time after which a look at one list ends */
-#define LOOK_NS 20000000ull   /* time after which a look at all processes begins no further process */
+#define LOOK_NS 20000000ull   /* time after which a look begins no further process */
 /* Interval of looks, in ms.  Code that is registered and freed between two looks is never seen. */
 #define LOOK_MS 10
 #define LOOK_AT_REST_MS 50 /* interval when no list has changed for AT_REST_NS */
@@ -40,7 +40,7 @@
 /* The walks at the end of the recording stop after so much processor time, so beside busy programs they read as much as on an idle
  * machine. */
 #define FINISH_NS 1000000000ull
-#define FINISH_WALL_NS 5000000000ull /* they stop after so much time in any case */
+#define FINISH_WALL_NS 5000000000ull /* time after which these walks stop in any case */
 #define CLOCK_ENTRIES 32u     /* entries that are read between two looks at the clock */
 #define DUTY 20u	      /* a walk over a whole list, or a search, is not repeated for so many times its duration */
 #define ELF_BYTES_MAX (48u << 20) /* most bytes of one object, as a trace chunk holds 64 MiB */
@@ -102,7 +102,7 @@ struct watched {
 	struct list list[LISTS_MAX];
 	uint64_t elf_bytes; /* bytes of objects copied so far */
 	bool cut; /* a limit was reached in the process, which is counted for gdb_jit_poll_nr_processes_cut() */
-	bool has_agent; /* it has the agent, which hooks exported lists, so these are not polled */
+	bool has_agent; /* the process has the agent, which hooks exported lists, so these are not polled */
 	uint64_t exported[LISTS_MAX];
 	uint32_t nr_exported;
 	uint64_t search_ns, search_after_ns; /* time of the next search for lists without a symbol, and the interval after that */

@@ -2,8 +2,8 @@
 /*
  * A recording is one trace that is being written, from its creation to its END record.  It gets samples, the kernel's records of tasks and
  * mappings, and registrations of agents, and it reads from outside what processes have (images, perf maps and jitdump files, lists of JITs,
- * databases).  A recording is a sink: its source (counters, a perf.data file, a test) may go on after its end, with another recording.
- * Context: thread.
+ * databases). A recording is a sink (recording_sink()). The source of its samples (counters, a perf.data file, a test) may go on after the
+ * recording's end, with another recording. Context: thread.
  */
 #ifndef TAILOR_RECORDING_H
 #define TAILOR_RECORDING_H
@@ -63,6 +63,7 @@ int recording_add_switches(struct recording *r, const char *scope, bool woken);
 void recording_count_loss(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 /* Returns the sink that writes all it gets into this recording. */
 struct sink recording_sink(struct recording *r);
+/* Returns the writer of the trace, which the recording owns. */
 struct trace_writer *recording_writer(struct recording *r);
 
 /* ---- the recorder's own records (records.c, processes.c) */
@@ -137,6 +138,7 @@ void recording_flush(struct recording *r);
 /* Returns the milliseconds until the next drain is due, for what is read from outside, at most `most`. */
 int recording_wait_ms(const struct recording *r, int most);
 
+/* Numbers of what was recorded, written and lost so far. begin_ns: time at which the recording was created, of CLOCK_MONOTONIC. */
 struct recording_state {
 	uint64_t samples, processes, bytes, records, begin_ns;
 	uint64_t lost[NR_LOSSES]; /* indexed by reason */

@@ -57,7 +57,7 @@ static void add_lines(struct values *v, const char *path, const char *const name
 struct group {
 	const char *controller;
 	char folder[448]; /* path of the group's folder, which is in /sys/fs/cgroup; "": there is none */
-	bool second; /* it is a group of version 2 */
+	bool second; /* the group is of version 2 */
 };
 
 static bool has_controller(const char *controllers, const char *name)
