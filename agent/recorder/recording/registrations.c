@@ -111,8 +111,9 @@ static void add_jit_list(struct recording *r, uint32_t pid, const struct schema_
 	if (*end)
 		return;
 	gdb_jit_poll_add_list(lists, (pid_t)pid, address);
+	/* The notice is not passed to options.notice(), as nothing is lost. */
 	recording_write_notice(r, NOTICE_HOST, sentence, (size_t)snprintf(sentence, sizeof(sentence), "GDB JIT interface of process %u "
-			       "cannot be hooked; its list at 0x%llx is read from outside", pid, address)); /* not passed to options.notice(), as nothing is lost */
+			       "cannot be hooked; its list at 0x%llx is read from outside", pid, address));
 }
 
 void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns,
