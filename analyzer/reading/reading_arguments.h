@@ -9,7 +9,7 @@
 
 #include <argp.h>
 
-/* Results of parsing the options of reading_argp. */
+/* Results of parsing the options of reading_argp. The command itself sets asked and live. */
 struct reading_arguments {
 	struct filter_arguments filter;
 	const char *level;

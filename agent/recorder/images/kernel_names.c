@@ -95,7 +95,7 @@ static void note_sample(void *k, const struct sample_seen *seen)
 	if (!seen->kernel)
 		return;
 	add_kernel_address(k, seen->ip);
-	/* Entries but the first, which is seen->ip, are return addresses. The call is before its return address. */
+	/* Kernel entries but the first, which is the sampled instruction, are return addresses. A call is before its return address. */
 	for (uint64_t i = 0; i < seen->nr_chain; i++)
 		if (seen->chain[i] >> 63 && seen->chain[i] < PERF_CONTEXT_MAX)
 			add_kernel_address(k, seen->chain[i] - 1);

@@ -75,7 +75,8 @@ struct recording_header {
 	uint64_t cut_recording; /* identifier that all epochs of one recording share */
 };
 void recording_write_header(struct recording *r, const struct recording_header *h);
-/* Write a sentence into the trace, in a chunk of its own.  recording_notice() passes it to options.notice() as well. */
+/* Write a sentence into the trace, in a chunk of its own. recording_notice() cuts it after 1,023 bytes, and passes it to options.notice()
+ * as well. */
 void recording_notice(struct recording *r, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void recording_write_notice(struct recording *r, enum notice_kind kind, const char *text, size_t bytes);
 /* Notes that something of a host, first found in process pid, is missing in this recording.  Writes a record and a sentence, unless the

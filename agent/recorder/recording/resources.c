@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes values that the kernel has of a process's use of resources, when its program begins, and when the recording or the command ends.
- * They are the processors and the quota that it may use, limits of its disks, times of running and of waiting for a processor, bytes that
- * it has read and written, and stalls of the machine (PSI).  A report compares its own sums with these.  Values that cannot be read are
- * left out.
+ * Writes values that the kernel has of a process's use of resources, when it is added to the recording or its program begins, and when the
+ * recording or the command ends. They are the processors and the quota that it may use, limits of its disks, times of running and of
+ * waiting for a processor, bytes that it has read and written, and stalls of the machine (PSI). A report compares its own sums with these.
+ * Values that cannot be read are left out.
  */
 #include "agent/recorder/recording/internal.h"
 
