@@ -7,7 +7,6 @@
 #include "analyzer/merge/window_trace.h"
 #include "analyzer/output/named_list.h"
 #include "analyzer/output/page_arguments.h"
-#include "analyzer/output/result_file.h"
 #include "analyzer/reading/reading_command.h"
 #include "analyzer/store/changes.h"
 #include "analyzer/store/fold.h"
@@ -162,7 +161,7 @@ static int run_trace(struct arguments *a)
 			ret = diag_fail(&d, EBADMSG, "%s: something of its epochs could not be read", a->output);
 	}
 	spool_traces_fini(&t);
-	return ret ? fail(&d, ret) : result_flush(CMD_DONE);
+	return ret ? fail(&d, ret) : CMD_DONE;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- reports */
@@ -331,7 +330,7 @@ static int foresee_gc(struct arguments *a)
 	if (ret == 0)
 		print_foreseen(a->operand[0], (double)store_size(s), (double)(a->cap ? a->cap : store_cap(s)), &foreseen);
 	store_close(s);
-	return ret ? fail(&d, ret) : result_flush(CMD_DONE);
+	return ret ? fail(&d, ret) : CMD_DONE;
 }
 
 static int run_gc(struct arguments *a)
@@ -364,7 +363,7 @@ static int run_gc(struct arguments *a)
 								   "it has one epoch, which is larger than that");
 	}
 	store_close(s);
-	return ret ? fail(&d, ret) : result_flush(CMD_DONE);
+	return ret ? fail(&d, ret) : CMD_DONE;
 }
 
 static int run_copy(struct arguments *a)
@@ -478,7 +477,7 @@ static int run_push(struct arguments *a)
 				*pushed.message ? ": " : "; the server's log may say why", pushed.message);
 	else if (ret == 0 && *pushed.message)
 		message_print("the server took them with a warning: %s", pushed.message);
-	return result_flush(ret ? fail(&d, ret) : CMD_DONE);
+	return ret ? fail(&d, ret) : CMD_DONE;
 }
 
 static int run_diff(int argc, char **argv)

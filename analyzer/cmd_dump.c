@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor dump prints the records of a trace, by the schema that the writer uses. */
 #include "analyzer/fleet/rights.h"
-#include "analyzer/output/result_file.h"
 #include "analyzer/reading/one_trace.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
@@ -108,7 +107,7 @@ static int run_dump(int argc, char **argv)
 		status = CMD_FAILED;
 	}
 	trace_close(t);
-	return result_flush(status);
+	return status;
 }
 
 const struct cmd cmd_dump = { "dump", "print the records of a trace", run_dump };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor overhead measures the overhead and the attribution rate of several sampling configurations on the user's own program. */
-#include "analyzer/output/result_file.h"
 #include "analyzer/output/svg.h"
 #include "analyzer/overhead/view.h"
 #include "analyzer/pictures/overhead.h"
@@ -192,7 +191,7 @@ static int show_overhead(const struct arguments *a, struct output_file *picture)
 		if (status == CMD_DONE)
 			message_put(stdout, "Picture: %s", a->svg);
 	}
-	return result_flush(status);
+	return status;
 }
 
 #define CAPTURE_HELP_(NAME, name, key, options, stack_only) "  " name ": " options "\n"

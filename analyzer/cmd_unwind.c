@@ -375,10 +375,6 @@ static int run_unwind(int argc, char **argv)
 			status = CMD_DONE;
 		model_destroy(run.model);
 	}
-	if (status == CMD_DONE && (fflush(stdout) || ferror(stdout))) {
-		diag_fail(&d, EIO, "cannot write the output");
-		status = CMD_FAILED;
-	}
 	if (status == CMD_DONE && trace_describe_damage(t, damage, sizeof(damage))) {
 		diag_fail(&d, EBADMSG, "%s", damage);
 		status = CMD_FAILED;

@@ -2,6 +2,7 @@
 /* The main program of tailor finds the command and runs it. */
 #include "analyzer/completion/completion.h"
 #include "analyzer/output/page.h"
+#include "analyzer/output/result_file.h"
 #include "analyzer/store/store.h"
 #include "jitreg/base/budget.h"
 #include "jitreg/base/command.h"
@@ -83,7 +84,7 @@ static int run_command(const struct cmd *cmd, int argc, char **argv)
 	program_invocation_name = name;
 	program_invocation_short_name = name;
 	argp_err_exit_status = CMD_MISUSED;
-	return cmd->run(argc, argv);
+	return result_flush(cmd->run(argc, argv));
 }
 
 static int print_completion(const char *shell)

@@ -3,7 +3,6 @@
 #include "analyzer/check/check.h"
 #include "analyzer/fleet/rights.h"
 #include "analyzer/output/page_arguments.h"
-#include "analyzer/output/result_file.h"
 #include "analyzer/reading/reading_command.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
@@ -201,7 +200,7 @@ static int check_trace(const struct arguments *a, const char *path)
 	v.view->show(&session.report, &v, &page);
 	status = session.report.error ? CMD_FAILED : check_view_nr_kinds(&v) ? CMD_DIFFERENT : CMD_DONE;
 	status = page_finish(&page, status);
-	return reading_command_close(&session, result_flush(status));
+	return reading_command_close(&session, status);
 }
 
 static int record_and_check(const struct arguments *a)

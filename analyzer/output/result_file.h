@@ -19,7 +19,8 @@ void result_file_prepare(bool open);
  * regular one. */
 void result_file_tell(const char *path, bool quiet, bool open);
 
-/* Flushes standard output. Returns status, or CMD_FAILED after a message on stderr if any of the output failed. */
+/* Flushes standard output, at the end of each command. Returns status, or CMD_FAILED after a message on stderr if any of the output
+ * failed. */
 int result_flush(int status);
 
 #endif

@@ -3,7 +3,6 @@
 #include "analyzer/fleet/rights.h"
 #include "analyzer/output/named_list.h"
 #include "analyzer/output/page_arguments.h"
-#include "analyzer/output/result_file.h"
 #include "analyzer/output/svg.h"
 #include "analyzer/query/frequencies.h"
 #include "analyzer/reading/one_trace.h"
@@ -315,7 +314,7 @@ static int run_report(int argc, char **argv)
 		status = show_views(&args, &a, &session.report);
 	else if (!args.each)
 		status = show_report(&args, &a, &session.report);
-	return reading_command_close(&session, result_flush(status));
+	return reading_command_close(&session, status);
 }
 
 const struct cmd cmd_report = { "report", "show the profile of a trace by operator, function and line", run_report };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/top/watching.h"
 
-#include "analyzer/output/result_file.h"
 #include "analyzer/top/lines.h"
 #include "analyzer/top/screen.h"
 #include "jitreg/base/clock.h"
@@ -723,5 +722,5 @@ int watching_run(const struct watching_options *o)
 		regfree(&w.regex);
 	free(w.shown);
 	page_end(&w.page);
-	return result_flush(status);
+	return status;
 }

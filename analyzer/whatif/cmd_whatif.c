@@ -2,7 +2,6 @@
 /* The command `tailor whatif` says what bounds an execution, and predicts how long it would take with other resources or a faster part. */
 #include "analyzer/fleet/rights.h"
 #include "analyzer/output/page_arguments.h"
-#include "analyzer/output/result_file.h"
 #include "analyzer/output/svg.h"
 #include "analyzer/pictures/predictions.h"
 #include "analyzer/reading/one_trace.h"
@@ -633,7 +632,7 @@ static int run_whatif(int argc, char **argv)
 	if (status)
 		return status;
 	status = predict_trace(&args);
-	return reading_command_close(&session, result_flush(status));
+	return reading_command_close(&session, status);
 }
 
 const struct cmd cmd_whatif = { "whatif", "say what bounds a run, and predict it with other resources", run_whatif };

@@ -62,6 +62,16 @@ for arguments, has_name in asked:
     escaped += "\\x1b" in said
     if arguments[0] == "doctor" and re.search(b"[\x00-\x09\x0b-\x1f]", p.stdout):
         fail(arguments, "no control character", repr(p.stdout))
+# what is printed cannot be written: one sentence, from every command that prints
+v2 = "tests/golden/v2.tlr"
+for arguments in [["diff", v2, v2], ["diff", "--json", v2, v2], ["diff", "--methods", v2], ["stat", v2, v2], ["report", v2],
+                  ["report", "--json", v2], ["report", "--view", "plan", v2], ["check", v2], ["dump", v2], ["unwind", v2],
+                  ["whatif", "tests/golden/views/whatif.tlr"], ["top", v2]]:
+    with open("/dev/full", "w") as full:
+        p = subprocess.run([f"{B}/tailor", *arguments], stdout=full, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    said = [l for l in p.stderr.splitlines() if "cannot write the output" in l]
+    if p.returncode != 1 or len(said) != 1:
+        fail([*arguments, ">/dev/full"], "exit 1 and one sentence", f"exit {p.returncode}, {p.stderr!r}")
 if escaped < 20:
     fail(["..."], "20 messages with what was planted, at least", escaped)
 print(f"{escaped} messages of {len(asked)} have what was planted, escaped")
