@@ -131,19 +131,25 @@ echo >"$dir/go"
 wait $first
 grep -q 'has removed or replaced this file while it was written' "$dir/first" || fail "a trace that was removed: $(cat "$dir/first")"
 
-# SIGTERM and SIGKILL in the middle leave nothing.  Its input is a pipe, so it is where it was when the pipe was opened.
+# SIGTERM and SIGKILL at any time leave nothing, or the whole output.
 mkdir "$dir/killed"
-mkfifo "$dir/pipe"
-for signal in TERM KILL; do
-	for command in "flamegraph -o $dir/killed/out" "export -f folded -o $dir/killed/out" "scrub -o $dir/killed/out"; do
-		# shellcheck disable=SC2086
-		"$B/tailor" $command "$dir/pipe" >/dev/null 2>&1 &
-		pid=$!
-		exec 7>"$dir/pipe" # waits until it is opened for reading
-		kill -s $signal $pid
-		wait $pid 2>/dev/null
-		exec 7>&-
-		[ -z "$(ls -A "$dir/killed")" ] || fail "tailor $command, $signal: expected nothing, got $(ls -lA "$dir/killed")"
+for command in "flamegraph -o $dir/killed/out" "export -f folded -o $dir/killed/out" "scrub -o $dir/killed/out"; do
+	rm -f "$dir/killed/out"
+	# shellcheck disable=SC2086
+	"$B/tailor" $command "$T" >/dev/null 2>&1 || fail "tailor $command: exit $?"
+	whole=$(stat -c %s "$dir/killed/out")
+	for signal in TERM KILL; do
+		for wait_s in 0 0.005 0.01 0.02 0.04 0.08; do
+			rm -f "$dir/killed/out"
+			# shellcheck disable=SC2086
+			"$B/tailor" $command "$T" >/dev/null 2>&1 &
+			pid=$!
+			sleep $wait_s
+			kill -s $signal $pid 2>/dev/null
+			wait $pid 2>/dev/null
+			[ -z "$(ls -A "$dir/killed")" ] || [ "$(ls -A "$dir/killed")$(stat -c %s "$dir/killed/out")" = "out$whole" ] ||
+				fail "tailor $command, $signal: expected nothing or $whole bytes, got $(ls -lA "$dir/killed")"
+		done
 	done
 done
 
