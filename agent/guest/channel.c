@@ -9,7 +9,7 @@
 #include <sys/un.h>
 
 #define CHANNEL_WAIT_MS 5000 /* longest wait for a recorder that is busy */
-#define SILENT_MS 80	     /* longest wait for a recorder that sleeps, or whose state is unknown */
+#define SILENT_MS 80	     /* most ms of one wait in which a recorder without heartbeats sleeps, or its state is unknown */
 #define SLICE_MS 6	     /* length of a part of a wait, after which the recorder is checked; a stopped one holds a host up for <10 ms */
 #define TRY_AGAIN_MS 10	     /* least time between two attempts of a process without a log; 20 times the last wait is added */
 #define TRIES 20
@@ -78,9 +78,10 @@ static char state_of_process(pid_t pid)
 }
 
 /*
- * A stopped recorder must not hold up each process of a tree anew.  A process that has waited for it without success binds a datagram
- * socket to the recorder's name with "-stopped", and sends that socket to the recorder.  The socket stays in the queue of the connection
- * until the recorder works again or is gone.  While the name exists, no process waits.
+ * A stopped recorder must not hold up each process of a tree anew. A process that has waited without success, for CHANNEL_WAIT_MS or for a
+ * recorder that does not run, binds a datagram socket to the recorder's name with "-stopped", and sends that socket to the recorder. The
+ * socket stays in the queue of the connection until the recorder works again or is gone. While the name exists, no process waits, unless
+ * heartbeats show that the recorder works.
  */
 static bool is_known_to_be_stopped(const char *name)
 {
@@ -99,7 +100,7 @@ static int send_wire_message(int fd, struct wire_message *m, const int *fds, int
 
 static void make_known_to_be_stopped(int connection, const char *name)
 {
-	struct wire_message m = { .request = 0 }; /* the second message of its connection, which the recorder closes without reading it */
+	struct wire_message m = { .request = 0 }; /* the recorder closes the connection without reading this second message */
 	int fd = sys_socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC);
 	struct sockaddr_un a;
 
@@ -111,13 +112,13 @@ static void make_known_to_be_stopped(int connection, const char *name)
 }
 
 /*
- * A stopped or starved recorder must not hold its host up.  A thread that waits for the recorder checks every few milliseconds whether it
- * works, and gives up if it does not. After that no thread of the process waits until the heartbeats go on, or until again_ms if there are
- * none. The host's timers may interrupt every wait, so all waits are bounded by the clock.
+ * A stopped or starved recorder must not hold its host up. A thread that waits for the recorder checks every few milliseconds whether the
+ * recorder works, and gives up if it does not. After that no thread of the process waits until the heartbeats go on, or until again_ms if
+ * there are no heartbeats. The host's timers may interrupt every wait, so all waits are bounded by the clock.
  */
 struct patience {
 	int64_t begin_ms;
-	int silent_ms; /* ms of slices after which it was not running or runnable; counted without heartbeats */
+	int silent_ms; /* ms of slices after which the recorder was not running or runnable; counted only if there are no heartbeats */
 	uint64_t heartbeats;
 	pid_t recorder;
 	bool is_stopped; /* the recorder was seen stopped during this wait, whether it works now or not */
@@ -151,7 +152,7 @@ static bool recorder_was_seen_stopped(struct patience *p)
 	return p->is_stopped;
 }
 
-/* Called after each slice.  May the thread wait for another one?  If not, notes that the recorder is stopped. */
+/* May the thread wait for another slice? If not, this notes that the recorder is stopped, so that other threads do not wait. */
 static bool may_wait_longer(struct patience *p)
 {
 	uint64_t beats = log_heartbeats();

@@ -31,8 +31,7 @@ bool guest_is_confined(void)
 	return confined;
 }
 
-/* Called with true before the thread is confined, because nothing can be done afterwards, and with false if the kernel refused to confine
- * it. */
+/* Callers pass true before the kernel confines the thread, because nothing can be done afterwards, and false if the kernel has refused. */
 static void set_thread_confined(bool is)
 {
 	uint64_t mask = 1ull << (OVERFLOW_SIGNAL - 1);

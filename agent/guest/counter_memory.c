@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocates memory for execution counts (jitreg_counter_block()).  It lies in arenas that the recorder creates and maps as well, so the
- * counts survive this process.  Each block follows a head of 64 bytes.  A freed block waits in a list for a request that fits.  The
- * recorder reads none of the heads, because the record of a block says where it is and how large.
+ * Allocates memory for execution counts (jitreg_counter_block()). It lies in arenas that the recorder creates and maps as well, so the
+ * counts survive this process. Each block follows a head of 64 bytes. A freed block waits in a list for a request that fits. The recorder
+ * reads none of the heads, because the record of a block has its place and size.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -34,7 +34,7 @@ static struct {
 	uint32_t nr_arenas;
 	struct head *free;
 	uint64_t generation;
-	uint64_t stopped_at; /* heartbeats of the recorder when a wait for it timed out; 0: none did */
+	uint64_t stopped_at; /* heartbeats of the recorder when the last wait for it timed out; 0: it did not */
 	int locked;
 } memory;
 
@@ -54,9 +54,11 @@ static void unlock_counter_memory(void)
 	__atomic_store_n(&memory.locked, 0, __ATOMIC_RELEASE);
 }
 
-/* The place of a block is its arena's number, as the recorder counts them, and the offset of its first counter, so that host and recorder
- * mean the same by it. The number of a block is its place and, in the 24 bits above that, a generation, so that a block that reuses a place
- * has another number. */
+/*
+ * The place of a block is the recorder's number of the arena and the offset of the block's first counter, so that host and recorder mean
+ * the same by it. The number of a block is its place and, in the 24 bits above that, a generation, so that a block that reuses a place has
+ * another number.
+ */
 #define PLACE_BITS 40
 #define PLACE(number, offset) ((uint64_t)(number) << 32 | (uint64_t)(offset))
 
@@ -85,8 +87,11 @@ static struct head *take_free_block(uint64_t nr)
 	return NULL;
 }
 
-/* Asks the recorder for an arena. A dormant recorder wakes up now and then, so it is asked up to ASK_NAPS times more. A recorder that did
- * not answer is not waited for again until its heartbeats go on, nor is one that another process found stopped. */
+/*
+ * Asks the recorder for an arena. A dormant recorder wakes up now and then, so it is asked up to ASK_NAPS times more. A recorder that did
+ * not answer before is asked only once until its heartbeats go on. So is one without heartbeats, and one that another process found
+ * stopped.
+ */
 static int request_arena(uint64_t bytes, unsigned char **base, uint32_t *number)
 {
 	int ret = channel_request_counter_memory(guest_socket_name(), bytes, base, number);

@@ -31,9 +31,10 @@ const char *environ_get(enum environ_variable v)
 	return values[v];
 }
 
-/* The new array is never freed, because it is the environment from then on. Before setenv() adds to an array that is not libc's own, it
- * copies it. A page of zeros follows the array, so that code that looks for the auxiliary vector behind the environment finds an empty
- * one. */
+/*
+ * The new array is never freed, because it is the environment from then on. setenv() copies an array that is not libc's own before it adds
+ * an entry. A page of zeros follows the array, so that code that looks for the auxiliary vector behind the environment finds an empty one.
+ */
 int environ_add_entry(char *entry)
 {
 	size_t key = strcspn(entry, "=") + 1, nr = 0, kept = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The agent's environment variables, which are listed in jitreg/protocol/env.h and read once.  Context: init. */
+/* The agent's environment variables are listed in jitreg/protocol/env.h and read once. Context: init. */
 #ifndef TAILOR_ENVIRON_H
 #define TAILOR_ENVIRON_H
 
@@ -10,8 +10,11 @@ enum environ_variable { TAILOR_ENVIRONMENT(ENVIRON_INDEX_) ENVIRON_NR };
 #undef ENVIRON_INDEX_
 
 void environ_read(void);
-/* Returns the value that a variable had when the agent started, or NULL if it was not set or was empty then. The text is part of the
- * environment and not a copy, so a host that overwrites its environment (for its process title) changes it, but not whether it is NULL. */
+/*
+ * Returns the value that a variable had when the agent started, or NULL if it was not set or was empty then. The text is part of the
+ * environment and not a copy, so a host that overwrites its environment (for its process title) changes the text, but not whether the
+ * result is NULL.
+ */
 const char *environ_get(enum environ_variable v);
 /* Put NAME=VALUE into the environment in place of other entries of that name, or take out the entry with that address. The text is not
  * copied, so it must stay valid. environ_add_entry() returns 0 or -errno. Neither locks the environment. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Some programs cannot load this library (behind chroot, in another mount namespace, of 32 bits, of another libc).  Others would be ended
- * by it (AddressSanitizer), or need the memory that it takes (ulimit).  The loader would print an error into the host's stderr for a
- * library in LD_PRELOAD that it cannot load.  So such a program gets an environment without this library, and the recorder notices that it
- * has no agent.
+ * Some programs cannot load this library (behind chroot, in another mount namespace, of 32 bits, of another libc). Others would be ended by
+ * it (AddressSanitizer), or need the memory that it takes (ulimit). The loader would print an error into the host's stderr for a library in
+ * LD_PRELOAD that it cannot load. So such a program gets an environment without this library, and the recorder notices that it has no
+ * agent.
  *
- * Context: any, also signal, also a child of vfork.  The child runs in its parent's memory, so nothing is written but the stack.
+ * Context: any, also signal, also a child of vfork. The child runs in its parent's memory, so nothing is written but the stack and errno.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -84,8 +84,10 @@ static bool agent_would_break_program(const char *program)
 	       is_limited_to_less(RLIMIT_DATA, PRELOAD_DATA_MIN);
 }
 
-/* Looks for a name without a slash in the folders of PATH, as libc does. An empty entry is the current folder. Returns NULL if it is in
- * none of them, and a name with a slash as it is. */
+/*
+ * Looks for a name without a slash in the folders of PATH, as libc does. An empty entry is the current folder. Returns NULL if none of them
+ * has an executable file of this name. A name with a slash is returned as it is.
+ */
 static const char *find_program_in_path(const char *file, char place[PATH_BYTES])
 {
 	const char *dirs = "/bin:/usr/bin";

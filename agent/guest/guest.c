@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts the agent, holds its state, and implements the guard and jitreg_emit(). */
+/*
+ * Starts the agent, also in a running process, gives forked children a log of their own, holds the agent's state, and implements the guard,
+ * jitreg_emit() and jitreg_connect().
+ */
 #include "agent/guest/guest.h"
 
 #include "agent/guest/environ.h"
@@ -36,11 +39,16 @@ enum owner { NOT_OURS = 0, OURS, BEING_MADE }; /* NOT_OURS: the log is a parent'
 #define START_NAPS 1000
 #define NAP_NS 50000
 
-/* Set in an agent that was injected into a running process, which does nothing until tailor_injected() is called. A later injector reads it
- * from outside, and refuses a process whose agent was preloaded. */
+/*
+ * This is nonzero if the agent was loaded into a running process. The agent then does nothing until tailor_injected() is called. A later
+ * injector reads it from outside, and refuses a process whose agent was preloaded.
+ */
 API int tailor_is_late;
-/* The number of the recorder. Hosts compare it, and register all code again when it has changed. It is 0 if the agent was disabled when it
- * started. It is not 0 before that, so that a library whose constructor runs earlier sends its records. The first one starts the agent. */
+/*
+ * This is the number of the recorder. Hosts compare it, and register all code again when it has changed. It is 0 if the agent was disabled
+ * when it started, and in an injected agent until tailor_injected() has reached a recorder. It is not 0 before the agent starts, so that a
+ * library whose constructor runs earlier sends its records. The first record starts the agent.
+ */
 API uint32_t jitreg_recorders = 1;
 
 static __thread int inside __attribute__((tls_model("initial-exec")));
@@ -145,8 +153,8 @@ static bool is_stopped_recorder(int error)
 }
 
 /*
- * In a child the log is the parent's, and where the recorder did not answer there is none, so the process asks for its own.  The first
- * thread that needs it does so, also inside the guard, because a hook makes most first registrations of a child (of a library that it
+ * In a child the log is the parent's, and where the recorder did not answer there is none, so the process asks for its own. The first
+ * thread that needs a log does so, also inside the guard, because a hook makes most first registrations of a child (of a library that it
  * loads, for example). Other threads wait up to 10 ms.
  */
 static void get_own_log(void)
@@ -163,7 +171,7 @@ static void get_own_log(void)
 	ret = channel_recorder_is_stopped() ? -EAGAIN : send_hello_and_attach_log(state.late_pid != sys_getpid());
 	if (ret == 0) {
 		guest_listeners.announce_all();
-		if (state.late_pid) /* makes hosts that can do so register their code again, because records were lost */
+		if (state.late_pid) /* hosts that see the new number register their code again, because records were lost */
 			__atomic_add_fetch(&jitreg_recorders, 1, __ATOMIC_RELEASE);
 		state.late_pid = 0;
 	} else if (is_stopped_recorder(ret) || channel_recorder_is_stopped()) /* the next registration asks again */
@@ -173,8 +181,10 @@ static void get_own_log(void)
 	inside = was_inside;
 }
 
-/* If each thread opens its own counters, the child asks for a log and opens them at once, because they are not inherited. Otherwise the
- * child asks for a log when it registers something. */
+/*
+ * If each thread opens its own counters or starts its own timer, the child asks for a log and does so at once, because neither is
+ * inherited. Otherwise the child asks for a log when it registers something.
+ */
 static void handle_fork_in_child(void)
 {
 	int saved = errno;
@@ -235,7 +245,7 @@ API int jitreg_emit(const struct iovec *parts, int nr_parts)
 
 /* --------------------------------------------------------------------------------------------------------- start */
 
-/* Called if the agent was preloaded without `tailor run`, so there is no recorder yet. */
+/* Starts a recorder if TAILOR_SOCKET names none, as it does where the agent was preloaded without `tailor run`. */
 static int start_own_recorder(void)
 {
 	int ret = spawn_recorder(state.socket, sizeof(state.socket));
@@ -253,8 +263,7 @@ static uint64_t allocate_component_ids(uint64_t nr)
 	return JITREG_IDS_OF_AGENT_ + 1 + __atomic_fetch_add(&state.nr_ids, nr, __ATOMIC_RELAXED);
 }
 
-/* Fills the caller's structure up to its own number of bytes, so a member that either side does not know is left out. Returns 0 or -EINVAL
- * if the structure is too small. */
+/* Fills as many bytes of the caller's structure as both sides know. Returns 0, or -EINVAL if the structure is too small. */
 API int jitreg_connect(struct jitreg_agent *agent)
 {
 	const struct jitreg_agent ours = { sizeof(ours), JITREG_VERSION, allocate_component_ids };
@@ -381,7 +390,7 @@ static int start_in_running_process(const char *socket)
 }
 
 /*
- * Called by `tailor attach --inject` in a borrowed thread, once for each recorder. No code is patched, because another thread may be
+ * `tailor attach --inject` calls this in a borrowed thread, once for each recorder. No code is patched, because another thread may be
  * executing it. The recorder reads from outside what hooks would have reported.
  *
  * may_call: INJECTED_MAY_CALL_* of the hosts whose locks the thread does not hold, because it sleeps or runs code of the program.

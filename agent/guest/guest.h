@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interface between the files of the agent inside the host.  libtailor.so links nothing but libc, has no thread, and keeps no file
- * open. It does not use the heap, except where an adapter opens a stream for its host. If the recorder has exited or refuses the process,
- * the agent is disabled for good, unless another recorder injects into the process. A recorder that merely does not answer is asked again
- * later. The host runs on in any case.
+ * This header is the interface between the files of the agent inside the host. libtailor.so links nothing but libc, has no thread, and
+ * keeps no file open. It does not use the heap, except where an adapter opens a stream for its host. If the recorder has exited or refuses
+ * the process, the agent is disabled for good, unless another recorder injects into the process. A recorder that merely does not answer is
+ * asked again later. The host runs on in any case.
  *
  * Context is given for each function; `any` means any thread and any moment except a signal handler.
  */
@@ -20,7 +20,7 @@
 
 #define API __attribute__((visibility("default")))
 
-/* The hooks of shim/, which the guest calls through this table only. */
+/* The guest calls the hooks of shim/ through this table only. */
 struct guest_listeners {
 	void (*start)(void);	    /* Registers the loaded objects, and hooks JITs in them.  Context: init. */
 	void (*announce_all)(void); /* Registers the loaded objects again, in a log of this process's own.  Context: any. */
@@ -32,8 +32,10 @@ extern const struct guest_listeners guest_listeners;
 /* Is the agent enabled?  It may have no log yet, if it is a forked child's, or if the recorder did not answer.  Costs a load and a branch.
  * Context: any, also signal. */
 bool guest_is_on(void);
-/* Does this process have a log of its own? A forked child has none at first, nor has a process whose recorder has not answered. Called only
- * while the agent is enabled. Context: any, also signal. */
+/*
+ * Does this process have a log of its own? A forked child has none at first, nor has a process whose recorder has not answered. Callers
+ * have checked that the agent is enabled. Context: any, also signal.
+ */
 bool guest_owns_log(void);
 /* Is the visible memory this process's own, not that of the parent of a vfork? In a process that the agent was injected into, the answer is
  * always no. In the children that such a process forks later, it is yes. Context: any, also signal. */
@@ -67,14 +69,19 @@ void guard_leave(void);
 void guest_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool guest_debugging(void);
 
-/* ---- channel.c: the handshake (jitreg/protocol/log.h).  Each wait is bounded by CHANNEL_WAIT_MS, or by SILENT_MS where the recorder does
- * not run. -EAGAIN means that the recorder did not answer in time, and may be asked again later. -EHOSTDOWN means the same, but another
- * process had found it out before, so this one has not waited. Context: any. */
+/*
+ * ---- channel.c: the handshake (jitreg/protocol/log.h). Each wait is bounded by CHANNEL_WAIT_MS, or by a shorter time if the recorder does
+ * not work. -EAGAIN means that the recorder did not answer in time, and may be asked again later. -EHOSTDOWN means the same, but another
+ * process had found it out before, so this one has not waited. Context: any.
+ */
 /* Asks the recorder for a log, and maps it. The caller owns the mapping. child: the process began by fork, and not by exec. Returns 0 or
  * -errno (-ECONNREFUSED: no listener). */
 int channel_send_hello(const char *socket, bool child, struct wire_answer *answer, struct log_head **log, uint64_t *log_bytes);
-/* Passes the descriptors of the calling thread's counters to the recorder, and waits for its answer, because they count from then on. The
- * caller closes its descriptors. If counters or a timer could not be set up, nr is 0 and error a positive errno. Returns 0 or -errno. */
+/*
+ * Passes the descriptors of the calling thread's counters to the recorder, and waits for its answer, because the counters count from then
+ * on. The caller closes its descriptors. If counters or a timer could not be set up, nr is 0 and error a positive errno. Returns 0 or
+ * -errno.
+ */
 int channel_send_counters(const char *socket, const int *fds, int nr, int error);
 /* Tells the recorder that the agent stops. error: the reason, a positive errno. A failure to tell it is ignored. */
 void channel_report_stop(const char *socket, int error);
@@ -82,8 +89,10 @@ void channel_report_stop(const char *socket, int error);
 int channel_request_counter_memory(const char *socket, uint64_t bytes, unsigned char **base, uint32_t *number);
 /* Returns the size of this process's address space in bytes, from /proc, or 0 if it is not known.  Context: any, also signal. */
 uint64_t guest_used_address_space(void);
-/* Was the recorder found not to work, with no heartbeat since? In a process that has no log to read heartbeats from, is it too early for
- * another attempt? */
+/*
+ * Was the recorder found not to work, with no heartbeat since? If there are no heartbeats to read, the answer is yes while it is too early
+ * for another attempt.
+ */
 bool channel_recorder_is_stopped(void);
 
 /* ---- log.c: the registration log.  Context: any. */
@@ -91,8 +100,10 @@ bool channel_recorder_is_stopped(void);
 void log_attach(struct log_head *log, uint64_t log_bytes);
 /* Detaches the log of the parent, in a forked child. It stays mapped, and heartbeats are read from it until the child has its own log. */
 void log_detach(void);
-/* Detaches and unmaps the log of the previous recorder, because a new one connects. A log that a thread reads or writes at that moment
- * stays mapped until old logs are unmapped the next time. Context: any. */
+/*
+ * Detaches and unmaps the log of the previous recorder, because a new one connects. A log that a thread reads or writes at that moment
+ * stays mapped until old logs are unmapped the next time.
+ */
 void log_abandon(void);
 /*
  * Unmaps all logs of a process that has one thread and its own memory.  Returns false, and does nothing, if a signal handler calls it while
@@ -130,8 +141,10 @@ bool overflow_is_on(void);
 int overflow_send_signal_to_me(int perf_fd);
 /* Makes a timer on the calling thread's processor time send that thread the signal.  Returns 0 or -errno.  Context: thread. */
 int overflow_start_thread_timer(void);
-/* Called for each record while the handler is installed. If the record declares a tag in a thread-local word (JITREG_TAG_MEMORY), stores
- * where the word is, so that samples contain its value. Context: any. */
+/*
+ * jitreg_emit() calls this for each record while the handler is installed. If the record declares a tag in a thread-local word
+ * (JITREG_TAG_MEMORY), the word's offset is stored, so that samples contain its value. Context: any.
+ */
 void overflow_note_tag(const struct iovec *parts, int nr_parts);
 
 /* ---- confine.c: look up libc's functions that the hooks replace.  Context: init. */
@@ -161,8 +174,10 @@ struct object {
 /* Calls each(context, object) until it returns nonzero, and returns that value, or 0. The object is valid during the call. Takes the
  * loader's list lock. */
 int objects_each(int (*each)(void *context, const struct object *o), void *context);
-/* Does the same, and also visits the objects in the namespaces that dlmopen made (with glibc 2.35 or later). Returns 1 if each() returned
- * nonzero for one of these. */
+/*
+ * Does the same, and also visits the objects in the namespaces that dlmopen made (with glibc 2.35 or later). Returns 1 in place of each()'s
+ * nonzero value where each() returned it for one of these, or while objects_set_single_thread() is in force.
+ */
 int objects_each_in_all_namespaces(int (*each)(void *context, const struct object *o), void *context);
 /* While is_alone is set, objects_each_in_all_namespaces() takes no lock, because another thread of the parent may have held it at fork, and
  * it is never released in the child.  Context: in a child, before fork returns. */
@@ -221,11 +236,15 @@ bool object_awaits_relocation(const struct object *o);
 typedef void object_init_function(int argc, char **argv, char **env);
 int object_replace_init(const struct object *o, object_init_function *init, object_init_function **before);
 
-/* ---- relocation.c: returns false if o is relocated. Otherwise hook(o) is called when it is, before its constructors run. Its own init
- * function is called first. The hook is lost if no object that waits has an init function. Context: while the loader announces o. */
+/*
+ * ---- relocation.c: returns false if o is relocated. Otherwise hook(o) is called when o is relocated and the loader has called the init
+ * function of one of the objects that wait, which may be o. o's constructors have not run then, unless that object is initialized after o.
+ * The hook is lost if none of these objects has an init function, or if the table of waiting objects is full or locked. Context: while the
+ * loader announces o.
+ */
 typedef void object_hook(const struct object *o);
 bool object_hook_when_relocated(const struct object *o, object_hook *hook);
-/* Called when the object with this load bias was unloaded, perhaps before it was relocated.  Context: any. */
+/* Forgets the hook of the object with this load bias, which was unloaded, perhaps before it was relocated. Context: any. */
 void object_forget_hook(uintptr_t bias);
 /* Releases the lock, which another thread of the parent may have held.  Context: in a child, before fork returns. */
 void object_hooks_reset_in_child(void);

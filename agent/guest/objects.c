@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds loaded objects and the symbols that they export, by the objects' own tables.  dlsym would need a newer glibc by its symbol version,
- * and would change what dlerror reports to the host.  The tables are trusted, because the loader uses the same ones.
+ * Finds loaded objects, the symbols that they export, their names and the libraries that they need, by the objects' own tables. dlsym would
+ * need a newer glibc by its symbol version, and would change what dlerror reports to the host. The tables are trusted, because the loader
+ * uses the same ones.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -17,7 +18,7 @@ struct visit {
 	bool others; /* objects of other namespaces are still to be visited */
 };
 
-/* glibc's struct r_debug_extended (2.35), a list of one r_debug for the first namespace and for each that dlmopen made. */
+/* This is glibc's struct r_debug_extended (2.35). The list has one r_debug for the first namespace and one for each that dlmopen made. */
 struct namespace {
 	struct r_debug base;
 	struct namespace *next;
@@ -36,8 +37,10 @@ static const struct namespace *find_loader_debug_list(const struct object *progr
 	return NULL;
 }
 
-/* Visits the objects of the namespaces from n on, except the program and objects whose ELF header cannot be read. The lists are locked, or
- * this is the only thread. A list in the middle of a change is left out. Returns 1 if v->each() did not return 0. */
+/*
+ * Visits the objects of the namespaces from n on, except the program and objects whose ELF header cannot be read. The caller holds the
+ * loader's lock, or is the only thread. A list in the middle of a change is left out. Returns 1 if v->each() did not return 0.
+ */
 static int visit_namespace_lists(struct visit *v, const struct namespace *n)
 {
 	for (; n; n = n->base.r_version >= 2 ? n->next : NULL) {
@@ -60,7 +63,7 @@ static int visit_namespace_lists(struct visit *v, const struct namespace *n)
 	return 0;
 }
 
-/* dl_iterate_phdr() shows the caller's namespace only.  Called inside dl_iterate_phdr(), with its lock held. */
+/* dl_iterate_phdr() shows the caller's namespace only. It holds its lock while this is called. */
 static int visit_other_namespaces(struct visit *v, const struct object *program)
 {
 	const struct namespace *n = find_loader_debug_list(program);
@@ -69,8 +72,8 @@ static int visit_other_namespaces(struct visit *v, const struct object *program)
 }
 
 /*
- * Set in a child before fork returns, while it has one thread.  Another thread of the parent may have held the loader's lock, which is then
- * never released.  A list that was in the middle of a change is recognised by r_state.
+ * This is true in a child before fork returns, while the child has one thread. Another thread of the parent may have held the loader's
+ * lock, which is then never released. A list that was in the middle of a change is recognised by r_state.
  */
 static bool alone;
 
@@ -140,7 +143,7 @@ void objects_read_load_counts(uint64_t *loaded, uint64_t *unloaded)
 	*unloaded = n[1];
 }
 
-/* The parts of a dynamic section by which symbols are found. */
+/* Symbols are found by these parts of a dynamic section. */
 struct dynamic {
 	const Elf64_Sym *symbols;
 	const char *strings;

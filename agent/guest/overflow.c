@@ -124,7 +124,7 @@ static void pass_signal_to_host(int signo, siginfo_t *info, void *context)
 
 /* ------------------------------------------------------------------------------------------------- waits go on */
 
-#define CALLER_WORDS 24 /* stack words between a system call and the number pushed for it, at most; 13 in glibc 2.41 */
+#define CALLER_WORDS 24 /* most stack words between a system call and the number pushed for it; 13 in glibc 2.41 */
 #define CALL_BYTES 5	/* size of call rel32 */
 #define PUSH_BYTES 19	/* bytes in front of a call that are searched for the push */
 
@@ -142,7 +142,7 @@ static bool code_pushes_number(uintptr_t returns_to, uint32_t number)
 	return false;
 }
 
-/* Is it a wait that returns -EINTR after any handler, whatever the handler's flags are? */
+/* Is this system call a wait that returns -EINTR after any handler, whatever the handler's flags are? */
 static bool is_wait_call(uint64_t number)
 {
 	switch (number) {
@@ -160,10 +160,10 @@ static bool is_wait_call(uint64_t number)
 }
 
 /*
- * Returns the number of the wait that was interrupted, and sets *begins to the address where it starts again.  Returns -1 if it is no known
- * wait.  Code puts the number into eax, right in front of the instruction.  Since glibc 2.41
+ * Returns the number of the wait that was interrupted, and sets *begins to the address where it starts again. Returns -1 if it is no known
+ * wait. Most code puts the number into eax, right in front of the instruction. Since glibc 2.41
  * (sysdeps/unix/sysv/linux/x86_64/syscall_cancel.S) functions that are cancellation points push the number, and a function that they share
- * makes the call.  The number is then above their return address.
+ * makes the call. The number is then above their return address.
  */
 static long find_interrupted_wait(const greg_t *r, greg_t *begins)
 {
@@ -219,7 +219,7 @@ static void handle_overflow_signal(int signo, siginfo_t *info, void *context)
 	int saved = errno;
 	bool ours;
 
-	if (guest_is_confined()) /* it came before set_thread_confined() had blocked it */
+	if (guest_is_confined()) /* the signal came before set_thread_confined() had blocked it */
 		return;
 	ours = info->si_code == SI_TIMER ? info->si_value.sival_ptr == &overflow :
 		    /* a counter's signal has a positive si_code, or SI_USER and no sender if the signal queue was full */
@@ -267,7 +267,7 @@ void overflow_note_tag(const struct iovec *parts, int nr_parts)
 
 /* ---------------------------------------------------------------------------------------------------------- threads */
 
-/* Called in each thread, because a new one may start with every signal blocked. */
+/* Each thread calls this, because a new one may start with every signal blocked. */
 static void unblock_overflow_signal(void)
 {
 	uint64_t mask = 1ull << (OVERFLOW_SIGNAL - 1);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The interface between overflow.c, which takes samples, and signals.c, which keeps the host from changing the sampling signal.
- */
+/* This is the interface between overflow.c, which takes samples, and signals.c, which keeps the host from changing the sampling signal. */
 #ifndef TAILOR_OVERFLOW_H
 #define TAILOR_OVERFLOW_H
 

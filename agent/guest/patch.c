@@ -27,8 +27,10 @@ static bool is_empty_function(const unsigned char *code)
 		i++;
 	else
 		return false;
-	/* Functions are padded with nops of any length, int3 or zeros. Functions start at multiples of 16, so none of the first JUMP_BYTES
-	 * bytes belongs to another function. */
+	/*
+	 * Functions are padded with nops of any length, int3 or zeros. Where functions start at multiples of 16, none of the first
+	 * JUMP_BYTES bytes belongs to another function.
+	 */
 	if ((uintptr_t)code % 16 != 0)
 		return false;
 	for (; i < JUMP_BYTES; i++)

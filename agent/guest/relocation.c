@@ -63,7 +63,7 @@ static void hook_waiting_objects(void)
 	objects_each_in_all_namespaces(hook_if_relocated, all);
 }
 
-/* Called by the loader instead of an object's own init function. */
+/* The loader calls this instead of an object's own init function. */
 static void on_init(int argc, char **argv, char **env)
 {
 	object_init_function *before = replaced.before;

@@ -34,7 +34,7 @@ static void **find_slot_in_relocations(const struct object *o, const struct relo
 	return NULL;
 }
 
-/* The relocations of an object that fill slots, and what their symbols are read by. */
+/* These relocations of an object fill its slots, and their symbols are read from the two tables. */
 struct imports {
 	const Elf64_Sym *symbols;
 	const char *strings;

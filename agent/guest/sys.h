@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls for the guest, on x86-64.  They return -errno and leave errno alone, and none is a cancellation point, because a host's
- * thread must not be cancelled inside the agent.  Context: any.
+ * This header has the guest's system calls, on x86-64. They return -errno and leave errno alone, and none is a cancellation point, because
+ * a host's thread must not be cancelled inside the agent. Context: any.
  */
 #ifndef TAILOR_SYS_H
 #define TAILOR_SYS_H

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <threads.h>
 
-#define POOL 4096 /* threads between pthread_create() and their first instruction */
+#define POOL 4096 /* most threads that were created and have not run their first instruction */
 
 struct start {
 	int taken;
@@ -41,8 +41,10 @@ static struct {
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int (*create_c11_function)(thrd_t *, thrd_start_t, void *);
 
-/* Returns the event on a descriptor above 2, because 0 to 2 belong to the host, even when it has closed them. Returns fd if it is a -errno,
- * or the -errno of the duplication, which closes fd as well. */
+/*
+ * Returns the event on a descriptor above 2, because 0 to 2 belong to the host, even when it has closed them. A negative fd is a -errno,
+ * and is returned. If the duplication fails, its -errno is returned, and fd is closed.
+ */
 static int move_descriptor_above_2(int fd)
 {
 	int higher;
