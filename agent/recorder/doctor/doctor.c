@@ -46,7 +46,7 @@ bool doctor_can_record(const struct doctor *d)
 static const char *const states[] = { "yes", "less", "no", "fact" }; /* words in JSON, which are stable */
 static const char *const marks[] = { "[ok]", "[warn]", "[no]", "" };
 
-/* Returns the heading in the text for the name of a section or finding, which is stable because JSON has it. */
+/* Returns the heading that the text shows for the name of a section or finding. The name itself is stable, because JSON has it. */
 static const char *heading_of_finding(const char *name)
 {
 	static const char *const headings[][2] = {

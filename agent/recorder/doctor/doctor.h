@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds what can be recorded on this machine.  The result is a list of findings.  A finding that is unavailable or restricted has the
- * reason and, if one is known, a remedy, which is a command or an instruction.  machine.c reads settings and limits, and sampling.c tries
- * every sampling method.  Nothing on the machine is changed.  Context: thread.
+ * Finds what can be recorded on this machine. The result is a list of findings. A finding that is unavailable or restricted has the reason
+ * and, if one is known, a remedy, which is a command or an instruction. build.c describes this tailor, machine.c reads settings, limits and
+ * a process's state, sampling.c tries every sampling method, and symbols.c finds files without names of functions. Nothing on the machine
+ * is changed. Context: thread.
  */
 #ifndef TAILOR_DOCTOR_H
 #define TAILOR_DOCTOR_H
@@ -59,7 +60,10 @@ void doctor_set_remedy(struct doctor_finding *f, const char *remedy, ...) __attr
 
 /* Reports this tailor's version, compiler and build id, and the files of its libraries. */
 void doctor_check_build(struct doctor *d);
-/* Reports kernel, user, privileges and limits.  Called before doctor_check_sampling(), which needs the facts above that this sets. */
+/*
+ * Reports kernel, user, privileges and limits. It comes before doctor_check_sampling(), which needs the facts of struct doctor that this
+ * sets.
+ */
 void doctor_check_machine(struct doctor *d);
 /* Tries each sampling method, and reports what can be recorded with samples. */
 void doctor_check_sampling(struct doctor *d);
@@ -67,11 +71,13 @@ void doctor_check_sampling(struct doctor *d);
  * attached to. */
 int doctor_check_process(struct doctor *d, pid_t pid);
 
-/* Reports which files of a process, or the file of a program (pid 0), lack names of their own functions, also in debug files.  At most 32
- * files are named. */
+/*
+ * Reports which files of a process, or whether the file of a program (pid 0), have names of their own functions neither in themselves nor
+ * in debug files. At most 32 files are named.
+ */
 void doctor_check_symbols(struct doctor *d, const char *program, pid_t pid);
 
-/* Can samples be taken by any method?  doctor_check_sampling() was called before. */
+/* Can samples be taken by any method? The caller has called doctor_check_sampling(). */
 bool doctor_can_record(const struct doctor *d);
 void doctor_print_text(const struct doctor *d, FILE *to);
 void doctor_print_json(const struct doctor *d, FILE *to);

@@ -27,10 +27,12 @@
 #define OBJECTS_MAX 1024
 #define PATH_BYTES 4096
 #define HOSTS_MAX 64
-#define LIST_MS 10000 /* longest wait for the loader */
+#define LIST_MS 10000 /* ms after which no further wait for the loader begins; each wait takes at most a tenth of it */
 
-/* Texts that replace the description of an interface, if the object's name contains word (or does not, with if_absent), or if a program
- * contains it. */
+/*
+ * In place of an interface's description, `says` is reported if the object's name or the content of the program's file contains `word`.
+ * With if_absent, it is reported if the object's name lacks `word`.
+ */
 static const struct exception {
 	const char *interface, *word;
 	bool if_absent;
@@ -42,7 +44,10 @@ static const struct exception {
 	  "linked with libluajit have names under `tailor run`" },
 };
 
-/* This host is reported only if nothing else was found.  V8 exports no interface in Chromium, Electron's renderers and embedders. */
+/*
+ * This host is reported only if no JIT interface was found in a program's file. V8 exports no interface in Chromium, Electron's renderers
+ * and embedders.
+ */
 static const struct jit_host hidden_v8 = { .interface = "V8, hidden", .word = "perf_basic_prof",
 	.says = "V8 does not export its interface here; names with its option --perf-basic-prof (Chromium: --js-flags=--perf-basic-prof "
 		"--no-sandbox)" };
@@ -216,8 +221,10 @@ static void report_plan_node_support(struct look *l, const char *object, const c
 							  "of each query, under `tailor run` and by `tailor attach`" });
 }
 
-/* Reports a database engine that is a library, by the beginning of the library's file name.  Engines are no JITs, so l->nr does not count
- * them. */
+/*
+ * Reports a database engine that is a library, by the beginning of the library's file name. Such an engine is no JIT, so l->nr does not
+ * count it.
+ */
 static void report_engine_library(struct look *l, const char *name)
 {
 	static const struct {
@@ -247,7 +254,10 @@ static void report_engine_libraries(struct look *l, char *libraries)
 	}
 }
 
-/* Reports the interfaces and engines in a program's file and in the libraries that it loads.  Returns 0 or -errno. */
+/*
+ * Reports the interfaces and engines in a program's file, and those that the names of the libraries that it loads stand for. Returns 0 or
+ * -errno.
+ */
 static int report_jit_sources_of_file(struct look *l, const char *path)
 {
 	int fd = regular_file_open(path), error = 0;
@@ -281,7 +291,7 @@ static int report_jit_sources_of_file(struct look *l, const char *path)
 
 		if (!h->interface)
 			continue;
-		/* names that a library defines are in the program, too */
+		/* the program's file, too, has the names that it takes from a library */
 		if (strstr(libraries, h->word))
 			report_jit_host(l, h, h->word, has_option(l, i), description_of_jit_host(h, h->word, NULL, 0));
 		else if (own || (i < HOSTS_MAX && words.word[i].found))

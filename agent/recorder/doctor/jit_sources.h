@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the JIT interfaces that a process or a program offers, those in use, and the options that enable more.  Nothing is changed.
- * Context: thread.
+ * Finds the JIT interfaces and database engines that a process or a program offers, those in use, and the options that enable more. Nothing
+ * is changed. Context: thread.
  */
 #ifndef TAILOR_JIT_SOURCES_H
 #define TAILOR_JIT_SOURCES_H
@@ -30,14 +30,19 @@ struct jit_source {
 	const char *says;   /* a text on what it provides, or how it is enabled */
 };
 
-/* Calls each() for every JIT interface and database engine of a process.  Returns their number, or -errno if the process cannot be read. */
+/*
+ * Calls each() for everything in a process that is of an enum jit_source_kind. Returns the number of calls, or -errno if the process cannot
+ * be read.
+ */
 int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct jit_source *c), void *context);
 /* Calls each() for every JIT interface and database engine that a program would offer.  path is that of program_inspect().  Returns their
  * number, or -errno. */
 int jit_sources_of_program(const char *path, void (*each)(void *context, const struct jit_source *c), void *context);
 
-/* Lists the libraries that a program loads, as reported by the loader, which does not run the program.  Each is on a line with its path.
- * text is cut at bytes, and is "" if there are none, or if the loader cannot be started.  Waits for the loader at most 10 s. */
+/*
+ * Lists the libraries that a program loads, as reported by the loader, which does not run the program. Each is on a line with its path.
+ * text is cut at bytes, and is "" if there are none, or if the loader cannot be started. Waits for the loader at most 11 s.
+ */
 void jit_sources_list_libraries(const char *path, char *text, size_t bytes);
 
 #endif

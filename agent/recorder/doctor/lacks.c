@@ -19,7 +19,7 @@
 #define LIBRARIES_BYTES 16384
 #define TEXT_BYTES 64
 
-/* An object that is mapped in a process, or that was read from a file. */
+/* An image is an object that is mapped in a process, or that was read from a file. */
 struct image {
 	pid_t pid;
 	uint64_t base;

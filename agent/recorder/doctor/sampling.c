@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tries every sampling method independently of the others. */
+/*
+ * Tries every sampling method independently of the others. Also reports whether kernel functions have names, whether waiting for a
+ * processor is told from other waits, and which events a recording has by default.
+ */
 #include "agent/recorder/doctor/doctor.h"
 
 #include "agent/recorder/images/kernel_names.h"
@@ -55,8 +58,10 @@ static bool counter_advances(int fd)
 	return read(fd, &value, sizeof(value)) == sizeof(value) && value > 0;
 }
 
-/* Adds a finding with the reason why the kernel refused, and the remedy.  no_such, no_such_remedy: these texts for an event that the
- * machine does not have. */
+/*
+ * Adds a finding with the reason why the kernel refused, and the remedy. no_such, no_such_remedy: the reason and the remedy if the machine
+ * does not have the event.
+ */
 static void add_open_failure_finding(struct doctor *d, const char *name, int error, const char *no_such, const char *no_such_remedy)
 {
 	struct doctor_finding *f;
@@ -278,7 +283,7 @@ static void try_default_events(struct doctor *d)
 			   notices.text);
 }
 
-/* Are the names of kernel functions readable? */
+/* Reports whether the names of kernel functions are readable. */
 static void try_kernel_names(struct doctor *d)
 {
 	const char *remedy, *why = kernel_names_why_unavailable(&remedy);
@@ -289,7 +294,7 @@ static void try_kernel_names(struct doctor *d)
 		doctor_add_finding(d, "sampling", "kernel functions", DOCTOR_YES, "named, including modules and BPF programs");
 }
 
-/* Can waiting for a processor be distinguished from other waits? */
+/* Reports whether waiting for a processor can be distinguished from other waits. */
 static void try_wakeups(struct doctor *d)
 {
 	FILE *f = event_open_tracepoint_file(EVENT_WAKING, "id");

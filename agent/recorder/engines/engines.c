@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the processes of servers and the samples that need a look at their memory, and looks. */
+/* Keeps servers' processes and the stacks that were sampled in them, reads their memory now and then, and records what they wait for. */
 #include "agent/recorder/engines/engines.h"
 
 #include "agent/recorder/engines/postgres.h"
@@ -238,7 +238,7 @@ static void note_exit(void *engines, uint32_t pid, uint64_t time_ns)
 		hash_map_set(&e->by_pid, pid, AGENT, AGENT_GONE);
 }
 
-/* The agent reports all but waits.  It may connect before the kernel's report of its process is read. */
+/* The agent may connect before the kernel's report of its process is read, so the time is kept even if there is no backend yet. */
 static void note_agent(void *engines, uint32_t pid)
 {
 	struct engines *e = engines;

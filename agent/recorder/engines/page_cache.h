@@ -19,8 +19,10 @@ struct page_cache {
 
 /* Forgets all pages, and reads from this process from now on. */
 void page_cache_reset(struct page_cache *c, pid_t pid);
-/* Copies bytes at address of the process into to, and returns 0.  Returns -EFAULT if any of them cannot be read; to may have some of them
- * then.  This is the read function of a struct postgres_reader, whose context is the cache. */
+/*
+ * Copies bytes at address of the process into to, and returns 0. Returns -EFAULT if any of them cannot be read, and then `to` may have some
+ * of them. This is the read function of a struct postgres_reader, whose context is the cache.
+ */
 int page_cache_read(void *context, uint64_t address, void *to, size_t bytes);
 
 #endif

@@ -19,7 +19,7 @@
 #define POSTGRES_WORDS 256	    /* words that are kept of a frame of standard_ExecutorRun */
 #define POSTGRES_SIGHTINGS 512	    /* most such frames that are kept between two looks */
 
-/* An executed program that is a server.  Processes that were forked from it, without another exec, share it. */
+/* This is an executed program that is a server. Processes that were forked from it, without another exec, share it. */
 struct postgres_server {
 	uint64_t base;
 	const struct postgres_layout *layout; /* NULL: its version or standard_ExecutorRun is unknown, so only waits are read */
@@ -38,7 +38,7 @@ struct postgres_plan_node {
 	uint32_t first_function, nr_functions;
 };
 
-/* An executed query whose plan was read. */
+/* This is an executed query whose plan was read. */
 struct postgres_plan {
 	struct postgres_query query;
 	uint64_t id;
@@ -87,7 +87,7 @@ struct postgres_backend {
 	uint32_t nr_plans;
 };
 
-/* A frame of standard_ExecutorRun on a sampled stack. */
+/* A sighting is a frame of standard_ExecutorRun on a sampled stack. */
 struct postgres_sighting {
 	struct postgres_backend *backend;
 	uint64_t time_ns;
@@ -97,7 +97,7 @@ struct postgres_sighting {
 	uint64_t word[POSTGRES_WORDS];
 };
 
-/* Buffers for reading, allocated when a process may be a server. */
+/* These buffers for reading are allocated when a process may be a server. */
 struct postgres_memory {
 	struct page_cache pages;
 	struct postgres_code llvm; /* code of the llvmjit.so whose functions are being found */
@@ -117,7 +117,7 @@ struct engines {
 	struct postgres_memory *memory;
 	uint32_t nr_sightings;
 	uint32_t stack_bytes;	 /* a copy with fewer bytes is the whole stack */
-	uint64_t begin_ns;	 /* begin of the recording */
+	uint64_t begin_ns;	 /* time when the recording began */
 	uint64_t short_ns;	 /* when a query, or code generated for it, was last found to exist for a short time */
 	uint64_t look_ns;	 /* mean time that a look at all backends takes */
 	uint64_t code_bytes;	 /* bytes of generated code in the trace */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the queries that a backend executes.  There are two sources.
- *  - The entry in the server's table of backends has the begin of the present statement and state, and the variable ActivePortal its
- *    query.  They are read now and then, and show statements that last.
+ *  - The entry in the server's table of backends has the times at which the present statement and state began.  The variable
+ *    ActivePortal leads to the statement's query.  Both are read now and then, and show statements that last.
  *  - Frames of standard_ExecutorRun on sampled stacks have the query's address in a register that the function further in has saved.
  *    They show queries inside of functions, cursors, parallel workers, and statements too short for the first source.
  *
@@ -143,7 +143,7 @@ static bool sighting_has_word(const struct postgres_sighting *s, uint32_t from, 
 	return false;
 }
 
-/* Parts of a query that are on the stack beside its address, as evidence.  Larger values are more certain. */
+/* Parts of a query that are on the stack beside its address are evidence for it. Larger values are more certain. */
 enum { NOTHING = 0, BY_STATE = 1, BY_ROOT = 2, BY_PORTAL = 4, BY_TEXT = 8, BY_STATEMENT = 16 };
 #define INSIDE (BY_STATEMENT | BY_TEXT | BY_PORTAL) /* evidence of which a query inside of another one needs one kind */
 
@@ -184,9 +184,9 @@ static struct postgres_plan *find_plan_of_frame(struct postgres_backend *b, cons
 }
 
 /*
- * Is this frame, which fits p, of p and not of a later query at the same address?  So it is if memory has p as it was read, or has another
- * root while p's root is on the stack.  For a query inside of another one, its statement on the stack suffices.  Memory is read once per
- * look.
+ * Is this frame, which fits p, of p and not of a later query at the same address? The answer is yes if memory has p as it was read, or has
+ * another root while p's root is on the stack. For a query inside of another one, its statement on the stack suffices. Memory is read once
+ * per look.
  */
 static bool is_plan_unchanged(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, unsigned found, uint64_t now_ns)
 {

@@ -9,14 +9,14 @@
 
 #define COMPARISONS_MAX 1000000u
 
-/* A node that is not in the trace yet. */
+/* This node is not in the trace yet. */
 struct unsaid_node {
 	struct postgres_node node;
 	uint64_t id, consumer;
 	char detail[POSTGRES_DETAIL_BYTES];
 };
 
-/* A plan that is being read.  Nothing is written until all of it was read and was still the same in memory afterwards. */
+/* This plan is being read. Nothing is written until all of it was read and was still the same in memory afterwards. */
 struct reading {
 	struct engines *e;
 	struct postgres_backend *b;
@@ -167,9 +167,9 @@ static bool is_plan_still_there(const struct reading *g, enum postgres_end end)
 }
 
 /*
- * Returns the component of a query.  A parallel worker's query has that of its leader's latest plan with workers, if one is known.  An
- * agent in the worker cannot ask the leader, so there the number is computed from what both know.  Here the leader's plans can be asked, so
- * the number is computed from the query's part of the text alone, as if there were no workers, which distinguishes the statements of one
+ * Returns the component of a query. A parallel worker's query has that of its leader's latest plan with workers, if one is known. An agent
+ * in the worker cannot ask the leader, so there the number is computed from what both know. Here the leader's plans can be read, so the
+ * number is computed from the query's part of the text alone, as if there were no workers, which distinguishes the statements of one
  * string.
  */
 static uint64_t component_of_query(struct engines *e, const struct postgres_backend *b, const struct postgres_query *q)

@@ -17,13 +17,13 @@
 #define CONSTANTS_MAX (64u << 20)
 #define AT_A_TIME (256u << 10)
 
-/* Mappings of a server's process: those of its program, and the first one of llvmjit.so. */
+/* These are the mappings of a server's process by which its program is read, and the first mapping of llvmjit.so. */
 struct image {
 	pid_t pid;
 	uint64_t base;
-	struct postgres_range constants[CONSTANTS]; /* all mappings that are not writable, since older linkers put constants beside code */
+	struct postgres_range constants[CONSTANTS]; /* the first ones that are not writable; older linkers put constants beside code */
 	uint32_t nr_constants;
-	uint64_t inode, llvm; /* llvm: begin of llvmjit.so */
+	uint64_t inode, llvm; /* llvm: address of llvmjit.so, or 0 */
 };
 
 static int note_server_mapping(void *context, const struct proc_mapping *m)

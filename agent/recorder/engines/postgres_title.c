@@ -14,7 +14,7 @@
 #define PREFIX "postgres: "
 #define WORKER "parallel worker for PID "
 
-/* Begins of titles of processes without a client. */
+/* The titles of processes without a client begin with these texts. */
 static const char *const background[] = {
 	"archiver", "autovacuum launcher", "autovacuum worker", "background writer", "checkpointer", "io worker", "logger",
 	"logical replication", "parallel worker", "slotsync worker", "startup", "stats collector", "walreceiver", "walwriter",

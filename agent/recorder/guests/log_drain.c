@@ -96,7 +96,7 @@ void log_drain_refuse_writers(struct log_drain *l)
 	l->end = __atomic_exchange_n(&l->head->reserved, LOG_CLOSED, __ATOMIC_ACQ_REL);
 }
 
-/* The function that gets the records, and its context. */
+/* The reader is the function that gets the records, with its context. */
 struct log_reader {
 	void (*record)(void *context, uint32_t tid, const void *bytes, size_t size);
 	void *context;
@@ -180,8 +180,10 @@ static void remove_log_hole(struct log_drain *l, int at)
 	memmove(&l->hole[at], &l->hole[at + 1], (size_t)(--l->nr_holes - at) * sizeof(l->hole[0]));
 }
 
-/* Reads a record of a slow writer that was published in a hole meanwhile.  This may split the hole, and the second part is then stored
- * behind it. */
+/*
+ * Reads a record of a slow writer that was published in a hole meanwhile. This may split the hole, and its second part is then stored
+ * behind the first.
+ */
 static void read_published_in_hole(struct log_drain *l, int at, const struct log_reader *to)
 {
 	struct log_hole *h = &l->hole[at];

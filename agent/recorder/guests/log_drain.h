@@ -12,8 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A range that a writer has reserved and not published, and that was skipped.  It may still be published.  Nothing behind the first hole is
- * freed. */
+/*
+ * A hole is a range that a writer has reserved and not published, and that was skipped. It may still be published. Nothing behind the first
+ * hole is freed.
+ */
 struct log_hole {
 	uint64_t start, end;
 	uint64_t since_ns;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps the live registrations of one process, with which a recording that starts later begins.  A record is removed when it is unloaded,
- * unlinked or replaced (the same component, code at the same address), so the size depends on live registrations only.  Above the limit the
- * oldest records are dropped and counted.
+ * Keeps the live registrations of one process, with which a recording that starts later begins. A record is removed when it is unloaded,
+ * unlinked, ended or replaced (the same component, code at the same address), so the size depends on live registrations only. Above the
+ * limit the oldest records are dropped and counted.
  *
- * Records are those of jitreg.h.  They come from the guest and are untrusted, and schema_parse() has checked them.  Context: thread.
+ * Records are those of jitreg.h. They come from the guest and are untrusted, and schema_parse() has checked them. Context: thread.
  */
 #ifndef TAILOR_REGISTRATION_CACHE_H
 #define TAILOR_REGISTRATION_CACHE_H
@@ -13,7 +13,7 @@
 
 struct registration_cache;
 
-/* Returns 0 or -ENOMEM. */
+/* limit_bytes: most memory that the records take. Returns 0 or -ENOMEM. */
 int registration_cache_create(uint64_t limit_bytes, struct registration_cache **out);
 void registration_cache_destroy(struct registration_cache *s);
 

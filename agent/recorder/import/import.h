@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts a perf.data file to a trace with the records that a recording has.  Their times are of CLOCK_MONOTONIC, if the file's clock can
- * be related to it.  Files that it names (images, jitdumps, perf maps) are read if they still exist.  Context: thread. */
+/*
+ * Converts a perf.data file to a trace with the records that a recording has. Their times are of CLOCK_MONOTONIC, if the file's clock can
+ * be related to it. Files that the perf.data file names (images, jitdumps, perf maps) are read if they still exist. Context: thread.
+ */
 #ifndef TAILOR_IMPORT_H
 #define TAILOR_IMPORT_H
 
@@ -28,7 +30,7 @@ struct import_result {
 /* Imports a file.  Returns 0 and fills in *out, or returns -errno with a sentence. */
 int import_file(const struct import_options *o, struct import_result *out, struct diag *d);
 
-/* Times of another trace that was recorded at the same time. */
+/* These are the times of another trace that was recorded at the same time. */
 struct import_other {
 	uint64_t wall_ahead_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC when it began */
 	struct import_task *task; /* tasks that started or exited, sorted by event, process and thread */
@@ -37,7 +39,7 @@ struct import_other {
 /* Reads the times of a trace.  Returns 0, or -errno with a sentence, and then import_other_fini() need not be called. */
 int import_other_read(const char *path, struct import_other *o, struct diag *d);
 void import_other_fini(struct import_other *o);
-/* The shift from the file's times to CLOCK_MONOTONIC. */
+/* This is the shift from the file's times to CLOCK_MONOTONIC. */
 struct import_times {
 	uint64_t shift_ns;
 	/* reason why the shift is unknown, so that times stay as they are, and records that need CLOCK_MONOTONIC are left out; NULL: it is

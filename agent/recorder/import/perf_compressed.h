@@ -15,8 +15,10 @@ struct perf_compressed;
 /* Returns NULL if memory runs out. */
 struct perf_compressed *perf_compressed_create(void);
 void perf_compressed_destroy(struct perf_compressed *p);
-/* Gives the next bytes of the stream, once perf_compressed_next_record() has returned 0 for those before.  They are the caller's, and must
- * stay valid until it returns 0 again. */
+/*
+ * Gives the next bytes of the stream, once perf_compressed_next_record() has returned 0 for those before. The bytes are the caller's, and
+ * must stay valid until that function returns 0 again.
+ */
 void perf_compressed_feed(struct perf_compressed *p, const void *bytes, size_t nr);
 /* Copies the next record to room (aligned, 65536 bytes).  Returns 1, 0 if no complete record is left, or -EBADMSG if the stream is damaged,
  * or expands more than a stream of perf can. */

@@ -54,7 +54,7 @@ struct file_header {
 	uint64_t features[NR_FEATURES / 64];
 };
 
-/* A range of bytes of the file.  Numbers that are taken beyond its end are 0. */
+/* A place is a range of bytes of the file. Numbers that are taken beyond its end are 0. */
 struct place {
 	const unsigned char *at;
 	size_t left;
@@ -497,7 +497,7 @@ static void note_record_time(struct perf_data *p, const struct perf_event_header
 	} else if (record_id(&p->event[event].layout, h, 0, &r) == 0) {
 		time_ns = r.time_ns;
 	}
-	if (!time_ns) /* perf synthesized it for a process or mapping that existed before the recording */
+	if (!time_ns) /* perf synthesized the record for a process or mapping that existed before the recording */
 		return;
 	if (!p->first_ns || time_ns < p->first_ns)
 		p->first_ns = time_ns;

@@ -16,7 +16,7 @@
 
 #define PERF_DATA_EVENTS_MAX 64u
 #define PERF_DATA_RECORD_BYTES 65536u
-/* The type of a record of perf's own.  Records after it are later than all records before the previous one of this type. */
+/* This is the type of a record of perf's own. Records after it are later than all records before the previous one of this type. */
 #define PERF_DATA_FINISHED_ROUND 68u
 
 struct perf_data_text {
@@ -65,7 +65,7 @@ struct perf_data {
 int perf_data_init(const void *bytes, uint64_t size, const char *path, struct perf_data *p, struct diag *d);
 void perf_data_fini(struct perf_data *p);
 
-/* Position of a reader of records.  A new one is all zeros. */
+/* A cursor is the position of a reader of records. A new one is all zeros. */
 struct perf_data_cursor {
 	uint64_t at, start; /* offsets in the file: of the next record, and of the record that was read last */
 	struct perf_compressed *packed; /* content of compressed records */

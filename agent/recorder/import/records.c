@@ -174,9 +174,9 @@ static void count_import_loss(const struct import *m, enum loss_reason reason, u
 }
 
 /*
- * Returns a word of a sample: that of the PERF_SAMPLE_ bit `of`, which comes after the words of the bits in before.  type: bits of the
- * words that the sample has.  If the word is not among them, it is inserted as 0.  Returns NULL if the sample ends before the word, or has
- * no room for it.
+ * Returns the word of a sample that belongs to the PERF_SAMPLE_ bit `of`. The word comes after those of the bits in before. type: bits of
+ * the words that the sample has. If the word is not among them, it is inserted as 0. Returns NULL if the sample ends before the word, or
+ * has no room for it.
  */
 static uint64_t *sample_word(struct perf_event_header *h, uint64_t type, uint64_t of, uint64_t before)
 {

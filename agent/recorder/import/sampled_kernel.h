@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares the kernel of a perf.data file with the running one.  Names of /proc/kallsyms apply only if it is the same at the same
- * addresses, and those of a module only if that was loaded at the same place.  Context: thread.
+ * Compares the kernel of a perf.data file with the running one. Names of /proc/kallsyms apply only if the kernel is the same at the same
+ * addresses, and those of a module only if that was loaded at the same place. Context: thread.
  */
 #ifndef TAILOR_SAMPLED_KERNEL_H
 #define TAILOR_SAMPLED_KERNEL_H
@@ -17,7 +17,7 @@ struct kernel_mapping {
 	char name[64]; /* the module's name in the kernel, or "bpf" */
 };
 
-/* Facts of the file about its kernel. */
+/* These are the file's facts about its kernel. */
 struct sampled_kernel {
 	const struct perf_data *data;
 	char text_name[16]; /* symbol at which its code begins */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tries one thread after another until one is at a safe point.  After two seconds no further round begins.  Threads that run come first,
- * because nothing that they do is interrupted.  Then come threads that sleep in calls for which the kernel knows the time that is left, and
- * then those whose timeout would start again.
+ * Tries one thread after another until one is at a safe point, and loads the agent in that thread. After two seconds no further round
+ * begins. Threads that run come first, because nothing that they do is interrupted. Then come threads that sleep in calls for which the
+ * kernel knows the time that is left, and then those whose timeout would start again.
  */
 #include "agent/recorder/inject/internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interface between the files of `attach --inject`.  The recorder may be killed at any moment, and the stopped thread then resumes by
- * itself (signal_frame.c).
+ * This header is the interface between the files of `attach --inject`. The recorder may be killed at any moment, and the stopped thread
+ * then resumes by itself (signal_frame.c).
  */
 #ifndef TAILOR_INJECT_INTERNAL_H
 #define TAILOR_INJECT_INTERNAL_H
@@ -28,7 +28,7 @@ struct inject_range {
 	uint64_t start, end;
 };
 
-/* The process, with the addresses that are needed. */
+/* This is the process, with the addresses that are needed. */
 struct inject_process {
 	pid_t pid;
 	struct inject_range unsafe[INJECT_UNSAFE_MAX]; /* code of the loader, libc and allocators */
@@ -46,7 +46,7 @@ struct inject_process {
 	uint64_t agent;		    /* address of the first page of libtailor.so, or 0 */
 };
 
-/* A stopped thread of the process. */
+/* This is a stopped thread of the process, with the state to which it is restored. */
 struct inject_thread {
 	const struct inject_process *process;
 	pid_t tid;
@@ -90,8 +90,10 @@ int64_t inject_now_ms(void);
 
 /* ---- safe_point.c: is the thread at a safe point? */
 bool inject_is_at_safe_point(struct inject_thread *t);
-/* Returns the hosts that the agent may call in a thread at a safe point (INJECTED_MAY_CALL_*).  Where it sleeps or runs, it holds none of
- * their locks. */
+/*
+ * Returns the hosts that the agent may call in a thread at a safe point (INJECTED_MAY_CALL_*), because the thread holds none of their
+ * locks.
+ */
 unsigned inject_may_call(const struct inject_thread *t);
 /* Does the thread sleep in a call that can be interrupted and restarted without effect on the program? */
 bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t second);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds dlopen and other addresses in a process, and its code that may hold locks which dlopen takes.  Knows x86-64. */
+/* Finds dlopen and other addresses in a process, and its code that may hold locks which dlopen takes. It supports x86-64 only. */
 #include "agent/recorder/inject/internal.h"
 
 #include "agent/recorder/process/proc_file.h"
@@ -19,7 +19,7 @@
 #define LOCKS_MAX 3 /* the loader's locks of its list, of changes to that, and (since glibc 2.37) of thread-local storage */
 #define KIND_RECURSIVE 1
 
-/* The first members of glibc's pthread_mutex_t. */
+/* These are the first members of glibc's pthread_mutex_t. */
 struct lock {
 	uint32_t lock, count, owner, users;
 	int32_t kind;

@@ -7,7 +7,7 @@
  * thread.
  *
  * The agent's function talks to the recorder, so it runs freely.  It stores a number in memory when it is done, and then waits a moment to
- * be stopped.  Knows x86-64.
+ * be stopped.  It supports x86-64 only.
  */
 #include "agent/recorder/inject/internal.h"
 
@@ -105,9 +105,11 @@ int inject_call_function(struct inject_thread *t, uint64_t function, uint64_t fi
 	return ret ? ret : run_to_frame_return(t);
 }
 
-/* Called after PTRACE_INTERRUPT stopped the thread.  tailor_injected() waits only a moment to be stopped.  If the stop came later, the
- * thread has returned through its signal frame and runs the program again.  Its present registers are kept then, and t->frame is 0, because
- * there is nothing to restore. */
+/*
+ * The caller has stopped the thread by PTRACE_INTERRUPT. tailor_injected() waits only a moment to be stopped. If the stop came later, the
+ * thread has returned through its signal frame and runs the program again. Its present registers are kept then, and t->frame is 0, because
+ * there is nothing to restore.
+ */
 static int note_if_thread_returned(struct inject_thread *t)
 {
 	struct user_regs_struct r;

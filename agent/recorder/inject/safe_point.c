@@ -7,7 +7,7 @@
  *  - no handler of a signal is on that stack, and no signal is about to be delivered;
  *  - no thread is in the loader, and its list is complete (a thread that walks that list may wait for this one);
  *  - it is in no restartable sequence, which could not be continued.
- * Knows x86-64 and glibc.
+ * It supports x86-64 and glibc only.
  */
 #include "agent/recorder/inject/internal.h"
 
