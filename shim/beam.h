@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One function, with the address of its code and its line table in jitdump's encoding. */
+/* This is one function, with the address of its code and its line table in jitdump's encoding. */
 struct beam_function {
 	uint64_t address, bytes;
 	const char *name;

@@ -18,7 +18,7 @@
 
 typedef void (*frame_function)(void *);
 
-/* The range of the records that were found. */
+/* This is the range of the records that were found. */
 struct frames {
 	const unsigned char *start;
 	uint32_t bytes;

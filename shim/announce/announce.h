@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions by which adapters register code that runs already, its frames and its lines, and write notices for their hosts. Context:
- * any (the loader may hold its lock), under the guard or outside of it.
+ * Adapters use these functions to register code, its frames and its lines, and names of threads, and to write notices about their hosts.
+ * Context: any (the loader may hold its lock), under the guard or outside of it.
  */
 #ifndef TAILOR_ANNOUNCE_H
 #define TAILOR_ANNOUNCE_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes a notice to the trace, once per process, that an adapter is used. */
+/* Writes a notice about an adapter to the trace, once in a process and its forked children. */
 #define ANNOUNCE_ONCE(sentence) \
 	do { \
 		static int said; \
@@ -29,15 +29,19 @@
  */
 int announce_lack(enum host_version host, const char *version, const char *why);
 
-/* Reports on CPython's functions.  Returns 0 or -errno. */
+/* Sends a note about the names of CPython's functions to the recorder. Returns 0 or -errno. */
 int announce_python(enum python_note note);
 
-/* Sends a LOAD record that is stamped ago_ns before now, for hosts that report code which runs already.  code: its bytes, or NULL.  Returns
- * 0 or -errno. */
+/*
+ * Sends a LOAD record that is stamped ago_ns before now, because some hosts report code after it began to run. code: its bytes, or NULL.
+ * Returns 0 or -errno.
+ */
 int announce_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns);
 
-/* Registers a name of the calling thread. It is called before the host gives the name to the kernel, which cuts it at 15 characters. The
- * analyzer then takes the kernel's name for an abbreviation and drops it. Returns 0 or -errno. */
+/*
+ * Registers a name of the calling thread. If this comes before the host gives the name to the kernel, which cuts it at 15 characters, the
+ * analyzer takes the kernel's name for an abbreviation and drops it. Returns 0 or -errno.
+ */
 int announce_thread_name(const char *name);
 
 /*
@@ -55,7 +59,7 @@ struct frame_saved {
 int announce_frames(uint64_t address, uint64_t bytes, const struct frame_rule *rule, int nr_rules, const struct frame_saved *saved,
 		 int nr_saved);
 
-/* A line table in jitdump's encoding, in the caller's buffer. */
+/* This is a line table in jitdump's encoding, or a table of inlined functions (jitreg's INLINES), in the caller's buffer. */
 struct line_table {
 	unsigned char *buffer;
 	size_t bytes, capacity;

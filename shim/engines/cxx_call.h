@@ -18,7 +18,7 @@ bool cxx_find_functions(void);
 #define CXX_ARGUMENTS 4
 bool cxx_call(uint64_t function, const uint64_t argument[CXX_ARGUMENTS], uint64_t *result);
 
-/* The std::string of libstdc++'s second ABI. A vector is the same in both. */
+/* This is the std::string of libstdc++'s second ABI. A vector is the same in both ABIs. */
 struct cxx_string {
 	const char *text;
 	size_t bytes;

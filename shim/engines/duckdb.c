@@ -244,7 +244,7 @@ static void end_query_of_context(uint64_t context, uint64_t or_context)
 HOOKS(HOOK)
 
 static library_function *on_pipeline_real;
-/* Called when a thread makes an executor (a) for a connection (b) and a pipeline (c). */
+/* DuckDB calls this when a thread makes an executor (a) for a connection (b) and a pipeline (c). */
 static uint64_t on_pipeline(LIBRARY_PARAMETERS)
 {
 	struct duckdb_connection *connection = guest_is_on() ? find_connection(b) : NULL;

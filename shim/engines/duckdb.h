@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface between the files about DuckDB.  Context: thread, outside the guard, unless stated otherwise. */
+/* This header is the interface between the files about DuckDB. Context: thread, outside the guard, unless stated otherwise. */
 #ifndef TAILOR_SHIM_DUCKDB_H
 #define TAILOR_SHIM_DUCKDB_H
 
@@ -30,8 +30,10 @@ struct duckdb_operator {
 	char name[DUCKDB_NAME_BYTES];
 };
 
-/* A connection that executes a query.  The members are written by the thread that holds the connection's lock, before tasks of the query
- * are passed to other threads, which read them. */
+/*
+ * This is a connection that executes a query. The thread that holds the connection's lock writes the members, before tasks of the query are
+ * passed to other threads, which read them.
+ */
 struct duckdb_connection {
 	uint64_t context;  /* 0: free */
 	uint64_t executor; /* 0: none yet */
@@ -42,32 +44,32 @@ struct duckdb_connection {
 	struct duckdb_operator operator[DUCKDB_OPERATORS_MAX];
 };
 
-/* A class of operators, with those of its functions that are not virtual. */
+/* This is a class of operators, with those of its functions that are not virtual. */
 struct duckdb_class {
 	uint64_t table; /* virtual functions of the class; 0: free */
 	uint32_t nr;
 	uint64_t function[DUCKDB_CLASS_FUNCTIONS];
 };
 
-/* A buffer for a text or a plan that is being read. */
+/* A room is a buffer for a text or a plan that is being read. */
 struct duckdb_room {
 	uint32_t is_taken;
 	struct duckdb_explanation explained;
 	char text[DUCKDB_TEXT_BYTES + 2], name[256];
 };
 
-/* A text that lies in a std::string. It is not copied. */
+/* This text lies in a std::string and is not copied. */
 struct duckdb_text {
 	const char *text;
 	size_t bytes;
 };
 
-/* The number of a plan, and when its names were read (CLOCK_MONOTONIC). check shows for which shape of plan the entry is. */
+/* An entry has the number of a plan, and when its names were read (CLOCK_MONOTONIC). check shows for which shape of plan it is. */
 struct duckdb_known {
 	uint64_t plan, time_ns, check;
 };
 
-/* Memory that only a program with DuckDB's library needs.  It is mapped when the library is found. */
+/* Only a program with DuckDB's library needs this memory. It is mapped when the library is found. */
 struct duckdb_queries {
 	struct duckdb_connection connection[DUCKDB_CONNECTIONS];
 	struct duckdb_room room[4];
@@ -127,7 +129,7 @@ struct duckdb_part {
 	uint32_t operator; /* index */
 	enum duckdb_role role;
 };
-/* The operators of a pipeline.  Its source comes first, if the plan has it. */
+/* These are the operators of a pipeline. Its source comes first, if the plan has it. */
 struct duckdb_parts {
 	uint64_t id; /* number of the pipeline's component */
 	uint32_t nr;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread of DuckDB works on a pipeline, in which each operator has one part, or on a task of one operator.  In a pipeline's frames a
- * register holds its executor, so an operator is known by its part even where no register holds the operator.
+ * A thread of DuckDB works on a pipeline, in which each operator has one part, or on a task of one operator. In a pipeline's frames a
+ * register holds the pipeline's executor, so an operator is known by its part even where no register holds the operator.
  *
- * The executor's own functions work for one of the operators, too.  An executor is made for its source, and its loop fetches rows from it.
- * So the executor's own work there (chunks are made and cleared, an interruption is looked for) counts to the source, and the executor's
- * object has the source's component.  Another function calls the operators that pass rows on, one after another, and a register holds each
- * of them.  Other functions give the rows to the sink, the last of them when all rows are flushed.
+ * The executor's own functions work for one of the operators, too. The executor's loop fetches rows from the pipeline's source. So the
+ * executor's own work there (chunks are made and cleared, an interruption is looked for) counts to the source, and the executor's object
+ * has the source's component. Another function calls the operators that pass rows on, one after another, and a register holds each of them.
+ * Other functions give the rows to the sink, the last of them when all rows are flushed.
  */
 #include "shim/engines/duckdb.h"
 

@@ -116,7 +116,7 @@ static bool read_operator_tree(struct duckdb_connection *c, uint64_t address, ui
 	return ok;
 }
 
-/* Returns a hash of the operators' classes and tree, which does not depend on the tables that they read. */
+/* Returns a hash of the query, and of the operators' classes and tree. It does not depend on the tables that the operators read. */
 static uint64_t hash_plan_shape(const struct duckdb_connection *c)
 {
 	uint64_t hash = c->query;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Engines that interpret plans report which query and which nodes they execute. The files of this folder do so inside the host, and those
- * of jitreg/engines read the engines' data structures.
+ * The files of this folder report, inside the host, which query and which nodes an engine that interprets plans executes. Those of
+ * jitreg/engines read the engines' data structures.
  * Context: any (the loader may hold its lock), under the guard. Hooks that are set in an engine run in its threads, outside the guard.
  */
 #ifndef TAILOR_SHIM_ENGINES_H
@@ -12,15 +12,15 @@
 #include "jitreg/jitreg.h"
 #include "shim/announce/announce.h"
 
-/* Called for each new object, which may be PostgreSQL's server. */
+/* Takes each new object, and hooks it if it is PostgreSQL's server. */
 void postgres_plans_hook_object(const struct object *o);
-/* Called for each new object, which may be PostgreSQL's library for LLVM. */
+/* Notes PostgreSQL's library for LLVM, and registers the classes of work again, with its functions. */
 void postgres_note_llvm_object(const struct object *o);
-/* Called for each new object, which may be DuckDB's library. */
+/* Takes each new object, and hooks it if it is DuckDB's library. */
 void duckdb_hook_object(const struct object *o);
-/* Called for each new object, which may be SQLite's library. */
+/* Takes each new object, and hooks it if it is SQLite's library. */
 void sqlite_hook_object(const struct object *o);
-/* Called in the child after fork, outside the guard. */
+/* Registers levels and classes of work for the child after fork, if it is a server's. Context: in the child, outside the guard. */
 void postgres_reset_in_child(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks in a library that calls its own functions through slots, because it exports them.  These slots are replaced if each of the
- * functions has one, except functions that are optional.  A library that dlopen loads is announced before it is relocated, and then its
- * slots are replaced, and its version is asked, when it is.  Context: any (the loader may hold its lock), under the guard.
+ * Hooks functions of a library that calls its own functions through slots, because it exports them. The slots are replaced only if each
+ * function has one, except functions that are optional. A library that dlopen loads is announced before it is relocated. Its slots are
+ * replaced, and its version is asked, when it is relocated. Context: any (the loader may hold its lock), under the guard.
  */
 #ifndef TAILOR_SHIM_LIBRARY_H
 #define TAILOR_SHIM_LIBRARY_H
@@ -41,8 +41,10 @@ struct library {
 	struct object *object;			     /* filled when the library is found; .headers NULL: not yet */
 };
 
-/* Called for each new object. Hooks the first one that exports `function` and the function that returns the version. hook: the caller,
- * which is called again if the object is still to be relocated. */
+/*
+ * Takes each new object, and hooks the first one that exports `function` and the function that returns the version. hook: the caller, which
+ * is called again if the object is still to be relocated.
+ */
 void library_hook_object(const struct library *l, const struct object *o, const char *function, object_hook *hook);
 
 #endif

@@ -72,8 +72,10 @@ struct visit {
 	uint64_t query_id;
 };
 
-/* The addresses and numbers of the nodes on the way from the root to the current node, by depth.  An edge leads to a node's owner, which is
- * among them, because nodes come in the order of a tree's walk. */
+/*
+ * This has the addresses and numbers of the nodes on the way from the root to the current node, by depth. An edge leads to a node's owner,
+ * which is among them, because nodes come in the order of a tree's walk.
+ */
 static struct {
 	uint64_t address[POSTGRES_DEPTH_MAX], id[POSTGRES_DEPTH_MAX];
 } way;
@@ -270,11 +272,11 @@ void postgres_reset_in_child(void)
 	if (!guest_is_on())
 		return;
 	objects_set_single_thread(true);
-	postgres_process_register(); /* done now, because planning precedes the first run, and background processes have no run */
+	postgres_process_register(); /* this is done now, because planning precedes the first run, and background processes have no run */
 	objects_set_single_thread(false);
 }
 
-/* Called when the server's library for LLVM is loaded, which happens when a query is compiled for the first time. */
+/* The server loads its library for LLVM when a query is compiled for the first time, so the classes of work are registered again. */
 void postgres_note_llvm_object(const struct object *o)
 {
 	if (!pg.program)
@@ -342,5 +344,5 @@ void postgres_plans_hook_object(const struct object *o)
 	*pg.start_hook = on_executor_start;
 	*pg.run_hook = on_executor_run;
 	*pg.end_hook = on_executor_end;
-	postgres_process_register(); /* done before fork, so that children need not register what all have in common */
+	postgres_process_register(); /* it is called before fork, so that no child registers the components that all share */
 }

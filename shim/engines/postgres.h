@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface between the files about PostgreSQL.  Context: thread, outside the guard, unless stated otherwise. */
+/* This header is the interface between the files about PostgreSQL. Context: thread, outside the guard, unless stated otherwise. */
 #ifndef TAILOR_SHIM_POSTGRES_H
 #define TAILOR_SHIM_POSTGRES_H
 
@@ -24,7 +24,7 @@ struct postgres_execution {
 	uint64_t age;
 };
 
-/* The state of one backend.  It has one thread that executes, so nothing is locked. */
+/* This is the state of one backend, which has one thread that executes, so nothing is locked. */
 struct postgres {
 	/* functions and variables that the server exports; values of its hooks before ours (*_before); the objects of the server and its
 	 * JIT */
@@ -54,7 +54,7 @@ struct postgres {
 extern struct postgres pg;
 
 /* ---- postgres_memory.c: the backend's own memory.  Context: any. */
-/* Forgets which pages can be read. Called before each use, because pages may have been unmapped since. */
+/* Forgets which pages can be read. Callers do so before each use, because pages may have been unmapped since. */
 void postgres_memory_reset_cache(void);
 struct postgres_reader postgres_memory_reader(void);
 
@@ -63,7 +63,10 @@ struct postgres_reader postgres_memory_reader(void);
 void postgres_rows_register(const struct postgres_execution *e);
 
 /* ---- postgres_process.c */
-/* Remember the numbers of components that were registered.  A component whose number was overwritten is registered again. */
+/*
+ * Is the component with this number registered? postgres_mark_registered() notes that it is. A component whose number was overwritten is
+ * registered again.
+ */
 bool postgres_is_registered(uint64_t id);
 void postgres_mark_registered(uint64_t id);
 /* Is this process a parallel worker? */

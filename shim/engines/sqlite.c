@@ -21,7 +21,7 @@
 
 struct sqlite sqlite;
 
-/* The state of learning in which word of its frame sqlite3VdbeExec has the address of the running instruction. */
+/* This is the state of learning in which word of its frame sqlite3VdbeExec has the address of the running instruction. */
 static struct {
 	uint32_t is_on; /* a thread is learning */
 	uint32_t nr_halts, nr_matches;
@@ -80,8 +80,10 @@ static void learn_offset_from_frame(uint64_t vdbe, const uint64_t *frame)
 
 static library_function *set_sql, *swap, *delete, *halt, *open_table, *set_key;
 
-/* Called with (statement, text, ...) when a statement was prepared. For a text without a statement (a comment) the first argument is
- * NULL. */
+/*
+ * SQLite calls this with (statement, text, ...) when a statement was prepared. For a text without a statement (a comment) the first
+ * argument is NULL.
+ */
 static uint64_t on_set_sql(LIBRARY_PARAMETERS)
 {
 	uint64_t result = set_sql(LIBRARY_ARGUMENTS);
@@ -91,7 +93,7 @@ static uint64_t on_set_sql(LIBRARY_PARAMETERS)
 	return result;
 }
 
-/* Called with (new, old) when a statement is prepared again.  The old statement gets the program of the new one. */
+/* SQLite calls this with (new, old) when a statement is prepared again. The old statement gets the program of the new one. */
 static uint64_t on_statement_swap(LIBRARY_PARAMETERS)
 {
 	uint64_t result = swap(LIBRARY_ARGUMENTS);
@@ -124,8 +126,10 @@ static uint64_t on_statement_halt(LIBRARY_PARAMETERS)
 	return halt(LIBRARY_ARGUMENTS);
 }
 
-/* Called with (parse, cursor, database, table, ...) when the instruction that opens a table is generated. The table's first member is its
- * name. */
+/*
+ * SQLite calls this with (parse, cursor, database, table, ...) when the instruction that opens a table is generated. The table's first
+ * member is its name.
+ */
 static uint64_t on_open_table(LIBRARY_PARAMETERS)
 {
 	uint64_t name;
@@ -137,7 +141,9 @@ static uint64_t on_open_table(LIBRARY_PARAMETERS)
 	return open_table(LIBRARY_ARGUMENTS);
 }
 
-/* Called with (parse, index) when the instruction that opens a cursor was generated last. The index's first member is its name. */
+/*
+ * SQLite calls this with (parse, index) when the instruction that opens a cursor was generated last. The index's first member is its name.
+ */
 static uint64_t on_set_index_key(LIBRARY_PARAMETERS)
 {
 	if (guest_is_on() && sys_readable_range((const void *)b, sizeof(uint64_t))) {

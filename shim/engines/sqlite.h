@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface between the files about SQLite.  Context: thread, outside the guard, unless stated otherwise. */
+/* This header is the interface between the files about SQLite. Context: thread, outside the guard, unless stated otherwise. */
 #ifndef TAILOR_SHIM_SQLITE_H
 #define TAILOR_SHIM_SQLITE_H
 
@@ -10,7 +10,7 @@
 #define SQLITE_SAID 8192 /* numbers of registered components; a forgotten component is registered again */
 #define SQLITE_TABLES 256 /* names of tables and indexes, kept while statements are prepared */
 
-/* The name of a cursor's table or index.  parse: the parser's state of the statement that is prepared. */
+/* This is the name of a cursor's table or index. parse: the parser's state of the statement that is prepared. */
 struct table_name {
 	uint64_t parse;
 	int32_t cursor;
@@ -43,7 +43,7 @@ const char *sqlite_opcode_name(int opcode);
 void sqlite_statement_register(uint64_t vdbe, uint64_t parse);
 /* Remembers the name of a table or an index that the statement in preparation opens.  name: the address of the text. */
 void sqlite_remember_table_name(uint64_t parse, int32_t cursor, const char *kind, uint64_t name);
-/* The program of a statement.  sqlite_find_instructions() returns false if the statement has none, or one of unknown layout. */
+/* This is the program of a statement. sqlite_find_instructions() returns false if the statement has none, or one of unknown layout. */
 struct sqlite_ops {
 	uint64_t first;
 	uint32_t nr, stride;

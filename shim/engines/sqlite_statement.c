@@ -190,7 +190,7 @@ static uint64_t register_program(uint64_t query, uint64_t first, uint32_t stride
 	uint64_t program = query;
 
 	find_cursor_names(first, stride, nr, parse, &c);
-	for (uint32_t n = 0; n < nr; n++) /* p4 and the rest differ from process to process */
+	for (uint32_t n = 0; n < nr; n++) /* p4 and the rest are left out, because they differ from process to process */
 		program = engine_hash(program, instruction_at(first, stride, n), offsetof(struct sqlite_op, p4));
 	for (uint32_t i = 0; i < c.nr; i++)
 		program = engine_hash(program, c.of[i].name, strlen(c.of[i].name));
