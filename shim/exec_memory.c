@@ -72,7 +72,7 @@ void exec_memory_reset_in_child(void)
 	unlock_ranges();
 }
 
-/* A range for which there is no room is counted: it may be registered again, and its end is not noticed. */
+/* A range for which there is no room is counted. It may be registered again, and its end is not noticed. */
 static void append_range(uintptr_t start, uintptr_t end)
 {
 	if (nr_ranges < RANGES_MAX)
@@ -86,7 +86,10 @@ static void remove_range_at(int i)
 	ranges[i] = ranges[--nr_ranges];
 }
 
-/* Returns true if one known range contains it. Otherwise adds it, merged with the ranges that it touches, unless the table is full. */
+/*
+ * Returns true if one known range contains [start, end). Otherwise adds it, merged with the ranges that it touches, unless the table is
+ * full.
+ */
 static bool add_executable_range(uintptr_t start, uintptr_t end)
 {
 	for (int i = 0; i < nr_ranges; i++)
@@ -135,7 +138,9 @@ static uintptr_t round_up_to_page(uintptr_t at)
 	return (at + SYS_PAGE_BYTES - 1) & ~(uintptr_t)(SYS_PAGE_BYTES - 1);
 }
 
-/* Registers a region with the name of the object whose code mapped it.  Called while objects are walked, so the object is still loaded. */
+/*
+ * Registers a region with the name of the object whose code mapped it. The walk over the objects calls this, so the object is still loaded.
+ */
 static int register_region_of_caller(void *context, const struct object *o)
 {
 	const struct mapping *m = context;
@@ -204,7 +209,7 @@ static void *mmap_and_note_code(void *address, size_t bytes, int prot, int flags
 		guard_leave();
 	}
 	if ((flags & MAP_FIXED) && !(flags & MAP_FIXED_NOREPLACE) && address)
-		note_unmapped_memory(address, bytes); /* done before the call, after which new code may be registered there */
+		note_unmapped_memory(address, bytes); /* this comes first, because new code may be registered there after the call */
 	if (next.mmap)
 		p = next.mmap(address, bytes, prot, flags, fd, offset);
 	else

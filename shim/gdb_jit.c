@@ -113,8 +113,8 @@ void gdb_jit_handle_register_call(int slot)
 }
 
 /*
- * The registers that xsave saves (as in XCR0), and the bytes that they take. Those of AMX and APX are left out, because neither libc nor
- * the agent uses them. If the mask is 0, the processor or the kernel has no xsave, and fxsave saves all registers that there are.
+ * These are the registers that xsave saves (as in XCR0), and the bytes that they take. Those of AMX and APX are left out, because neither
+ * libc nor the agent uses them. If the mask is 0, the processor or the kernel has no xsave, and fxsave saves all registers that there are.
  */
 #define WIDE_REGISTERS 0xe7u /* x87, SSE, AVX and AVX-512 */
 #define FXSAVE_BYTES 512u

@@ -244,7 +244,7 @@ void images_reset_in_child(void)
 
 /* ------------------------------------------------------------------------------------------------ the loader's signal */
 
-/* Called by the loader, which holds its lock, so no function of libdl may be called here except the walk over the list. */
+/* The loader calls this while it holds its lock, so no function of libdl may be called here except the walk over the list. */
 static void handle_debug_state(void)
 {
 	if (_r_debug.r_state == RT_CONSISTENT && guard_enter()) {
@@ -267,7 +267,7 @@ void images_start(void)
 
 /* ----------------------------------------------------------------------------------------------------------- dlopen */
 
-/* Called before the real function runs. Returns the address of the real function, or NULL, in which case the hook returns NULL. */
+/* The hook calls this before the real function. Returns the address of the real function, or NULL, in which case the hook returns NULL. */
 void *images_before(const char *name);
 __attribute__((used, visibility("hidden"))) void *images_before(const char *name)
 {

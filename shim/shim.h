@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks for unmodified JITs, with one file for each interface that JITs use. Each file converts the events of its interface to jitreg
- * records. The hooks of these files register under the guest's guard. Context: as given.
+ * These files hook the interfaces that unmodified JITs and the loader use, with one file for each. Each file converts the events of its
+ * interface to jitreg records. The hooks of these files register under the guest's guard. Context: as given.
  */
 #ifndef TAILOR_SHIM_H
 #define TAILOR_SHIM_H
@@ -23,9 +23,9 @@ void exec_memory_find_next_functions(void);
 /* Releases the lock, which another thread of the parent may have held. Context: in a child, before fork returns. */
 void exec_memory_reset_in_child(void);
 
-/* ---- gdb_jit.c: hooks the GDB JIT interface of an object.  Called once for each object, before its code runs where possible. */
+/* ---- gdb_jit.c: hooks the GDB JIT interface of an object. The caller passes each object once, before its code runs where possible. */
 void gdb_jit_hook_object(const struct object *o);
-/* Called when the object with this load bias was unloaded. */
+/* Forgets the object with this load bias, which was unloaded. */
 void gdb_jit_forget_object(uintptr_t bias);
 
 #endif

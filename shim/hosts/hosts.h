@@ -13,25 +13,31 @@
 #include "jitreg/jitreg.h"
 #include "shim/announce/announce.h"
 
-/* Called for each new object, before its code runs where possible. */
+/* Passes each new object to all adapters, before the object's code runs where possible. */
 void hosts_hook_object(const struct object *o);
-/* Called when executable memory was mapped. fd is -1 without a file. Context: any, also signal, outside the guard. */
+/* Passes on that executable memory was mapped. fd is -1 without a file. Context: any, also signal, outside the guard. */
 void hosts_note_mapping(const void *address, size_t bytes, int fd);
-/* Called when code of mapper made a range executable that was not known as executable. Context: any, also signal, under the guard. */
+/* Passes on that code of mapper made a range executable that was not known as executable. Context: any, also signal, under the guard. */
 void hosts_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);
-/* Called when the agent was loaded into a running process, and the calling thread may call these hosts (INJECTED_MAY_CALL_*).  Context:
- * thread, outside the guard. */
+/*
+ * Adapts hosts after the agent was loaded into a running process. may_call: the hosts that the calling thread may call
+ * (INJECTED_MAY_CALL_*). Context: thread, outside the guard.
+ */
 void hosts_adapt_injected(unsigned may_call);
-/* Called in the child after fork. Context: any, outside the guard. */
+/* Resets adapters in the child after fork. Context: any, outside the guard. */
 void hosts_reset_in_child(void);
-/* Called when mprotect() or pkey_mprotect() made memory executable, perhaps again. Context: any, also signal, outside the guard. */
+/* Passes on that mprotect() or pkey_mprotect() made memory executable, perhaps again. Context: any, also signal, outside the guard. */
 void hosts_note_executable(const void *address, size_t bytes);
-/* Called after an mprotect() with PROT_WRITE that made no memory executable, also if the call failed. Called so often that it must cost
- * next to nothing. Context: any, also signal, outside the guard. */
+/*
+ * Passes on an mprotect() with PROT_WRITE that made no memory executable, also if the call failed. Hosts make so many of these calls that
+ * this must cost next to nothing. Context: any, also signal, outside the guard.
+ */
 void hosts_note_writable(void);
 
-/* Set while an adapter waits for an object to be relocated.  hosts_retry_waiting_hooks() is called at the next mapping then.  Context: any,
- * also signal. */
+/*
+ * This is nonzero while an adapter waits for an object to be relocated. hosts_retry_waiting_hooks() is called at the next mapping then.
+ * Context: any, also signal.
+ */
 extern int hosts_waiting;
 void hosts_retry_waiting_hooks(void);
 

@@ -138,7 +138,7 @@ static void format_method_file(handle env, void *method, char out[FILE_BYTES])
 	free_jvmti_memory(env, signature);
 }
 
-/* The lines of the last method that was looked up.  They are kept, because neighbouring addresses mostly have the same method. */
+/* These are the lines of the last method that was looked up. They are kept, because neighbouring addresses mostly have the same method. */
 struct method_lines {
 	void *method;
 	struct line *lines;
@@ -231,7 +231,7 @@ static void register_inlines(handle env, uint64_t start, const struct inline_rec
 		if ((uint64_t)(uintptr_t)f->pc > from)
 			from = (uint64_t)(uintptr_t)f->pc;
 	}
-	if (!room) /* ends the last entry, because nothing is known of the code behind */
+	if (!room) /* the end of the last entry is marked, because nothing is known of the code behind */
 		inline_table_add(&t, from, 0, 0, "", "");
 	if (any)
 		inline_table_send(&t, start);
@@ -265,7 +265,10 @@ static void register_lines_and_inlines(handle env, uint64_t start, const struct 
 	free_method_lines(env, &m);
 }
 
-/* Called for each compiled method.  Context: the machine's service thread, or the calling thread while it asks for all existing code. */
+/*
+ * JVMTI calls this for each compiled method. Context: the machine's service thread, or the calling thread while it asks for all existing
+ * code.
+ */
 static void on_compiled_method_load(handle env, void *method, int32_t bytes, const void *address, int32_t nr, const void *map,
 				    const struct inline_record *info)
 {

@@ -130,7 +130,7 @@ static void register_trace_frames(uintptr_t address, size_t bytes, int spill)
 	announce_frames(address, bytes, rule, nr, frame_saved, sizeof(frame_saved) / sizeof(frame_saved[0]));
 }
 
-/* Called by the script.  Context: a host's thread that has compiled. */
+/* The script calls this. Context: a host's thread that has compiled. */
 static void register_trace(int number, uintptr_t address, size_t bytes, const char *name, const char *file, int line, uintptr_t thread)
 {
 	int spill = find_trace_spill(thread, address, bytes);
@@ -218,8 +218,7 @@ static struct {
 } lua;
 static struct object library;
 
-/* Objects that call luaL_openlibs through a slot that is not bound yet, because objects are seen when they are mapped, before they are
- * relocated. */
+/* These objects call luaL_openlibs through a slot that is not relocated yet, because objects are seen when they are mapped. */
 static struct caller {
 	struct object object; /* its name may have been freed */
 	void **slot;
@@ -227,7 +226,7 @@ static struct caller {
 } callers[CALLERS_MAX];
 static int nr_callers, callers_taken;
 
-/* Called by the script.  Its own calls of Lua raise no error, because the script passes all arguments. */
+/* The script calls this. The calls of Lua in it raise no error, because the script passes all arguments. */
 static int register_trace_from_lua(void *state)
 {
 	const char *name = lua.tolstring(state, 4, NULL), *file = lua.tolstring(state, 5, NULL);
@@ -238,7 +237,7 @@ static int register_trace_from_lua(void *state)
 	return 0;
 }
 
-/* Runs the script in a state, once for each global state.  Called by Lua, which catches errors. */
+/* Runs the script in a state, once for each global state. lua_cpcall() calls this, and catches errors. */
 static int attach_script_to_state(void *state)
 {
 	lua.pushlightuserdata(state, &lua);
@@ -255,7 +254,7 @@ static int attach_script_to_state(void *state)
 	return 0;
 }
 
-/* Called by the host instead of luaL_openlibs(), so Lua may be called. */
+/* The host calls this instead of luaL_openlibs(), so Lua may be called. */
 static void on_lua_openlibs(void *state)
 {
 	int top;

@@ -14,7 +14,7 @@
 #define LINES_BYTES 16384
 #define OFFSET_STEP 4 /* bytes of native code between two lookups of a line */
 
-/* The members of mono/metadata/mono-debug.h's structure that are read here. */
+/* These are the members of mono/metadata/mono-debug.h's structure that are read here. */
 struct location {
 	char *source_file;
 	uint32_t row, column, il_offset;
@@ -55,7 +55,7 @@ static void register_method_lines(void *method, uint64_t start, uint64_t bytes)
 	line_table_send(&t, start);
 }
 
-/* Called by Mono.  Context: a host's thread that has compiled, with the host's locks held. */
+/* Mono calls this. Context: a host's thread that has compiled, with the host's locks held. */
 static void on_method_compiled(void *profiler, void *method, void *jit_info)
 {
 	void *start = mono.code_start(jit_info);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adapts PostgreSQL with its LLVM provider.  Its ORC layer registers code with debuggers only if jit_debugging_support is on, which is a
- * superuser's setting.  A backend reads it when it compiles for the first time, after llvmjit.so was loaded, so it is set in memory when
- * that is loaded.
+ * Adapts PostgreSQL with its LLVM provider. The provider's ORC layer registers code with debuggers only if jit_debugging_support is on,
+ * which is a superuser's setting. A backend reads it when it compiles for the first time, after llvmjit.so was loaded, so it is set in
+ * memory when llvmjit.so is loaded.
  */
 #include "shim/hosts/hosts.h"
 

@@ -12,7 +12,7 @@ static char answer[] = "jit-backend-addr,jit-log-opt:/tailor/is/no/file";
 static char *(*real_getenv)(const char *);
 static FILE *(*real_fopen)(const char *, const char *);
 
-/* Called for each write to the log.  Context: the thread that compiles, with the interpreter's lock. */
+/* The log's stream calls this for each write. Context: the thread that compiles, with the interpreter's lock. */
 static ssize_t on_log_write(void *cookie, const char *text, size_t bytes)
 {
 	(void)cookie;

@@ -33,7 +33,7 @@
 #define HELPERS_BYTES_MAX 65536
 #define HELPER_RULES_MAX 64
 
-/* A place in a program, "fib;/path/fib.py:7-8~#0 LOAD_FAST". */
+/* This is a place in a program, "fib;/path/fib.py:7-8~#0 LOAD_FAST". */
 struct place {
 	const char *function, *file;
 	int function_bytes, file_bytes;

@@ -226,8 +226,10 @@ static void begin_registering_yjit(void)
 	register_yjit_code(ruby.memory, ruby.last_end, "YJIT: return to the interpreter", NULL, 0);
 }
 
-/* Called when YJIT has made its memory executable.  Context: a thread of Ruby that has compiled, or discarded, code, with the interpreter's
- * lock. */
+/*
+ * Registers the blocks that YJIT has compiled since its memory was last made executable. Context: a thread of Ruby that has compiled, or
+ * discarded, code, with the interpreter's lock.
+ */
 static void register_new_blocks(void)
 {
 	char name[RUBY_NAME_BYTES] = "YJIT", callee[RUBY_NAME_BYTES];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The structures of Ruby 3.1 that are read (vm_core.h, method.h, yjit_core.h, darray.h), and functions of Ruby that are called.  None of
- * these calls allocates. */
+/*
+ * This header has the structures of Ruby 3.1 that are read (vm_core.h, method.h, yjit_core.h, darray.h), and functions of Ruby that are
+ * called. None of these calls allocates.
+ */
 #ifndef TAILOR_RUBY_H
 #define TAILOR_RUBY_H
 

@@ -24,7 +24,7 @@
 enum event_type { ADDED, MOVED, REMOVED, ADD_LINE, START_LINES, END_LINES };
 enum code_type { BYTE_CODE, JIT_CODE, WASM_CODE };
 
-/* The layout of v8::JitCodeEvent in HOST_V8_OLDEST to HOST_V8_NEWEST. */
+/* This is the layout of v8::JitCodeEvent in HOST_V8_OLDEST to HOST_V8_NEWEST. */
 struct event {
 	uint32_t type, code_type;
 	uint64_t start, bytes;
@@ -54,7 +54,7 @@ struct recording {
 	} at[POSITIONS_MAX];
 };
 
-/* The first and last of a function's own positions, from its bytecode. */
+/* A range has the first and last of a function's own positions, from its bytecode. */
 struct range {
 	uint64_t name; /* a hash of the name */
 	uint32_t first, last;
@@ -78,14 +78,14 @@ static struct {
 	const char *lack; /* why V8's code is not registered; "": its version; NULL: it is registered */
 } v8;
 
-/* An object with V8 that dlopen loads, until it is relocated. */
+/* This is an object with V8 that dlopen has loaded, until it is relocated. */
 static struct {
 	int taken;
 	struct object object;
 	object_init_function *init;
 } opened;
 
-/* The isolates that this thread was seen in. Each worker has one, and a later isolate may get the same memory. */
+/* The thread was seen in these isolates. Each worker has one, and a later isolate may get the same memory. */
 #define ISOLATES_MAX 16
 #define TLS __attribute__((tls_model("initial-exec")))
 static __thread void *known_isolates[ISOLATES_MAX] TLS;
@@ -98,7 +98,10 @@ static __thread bool looks_at_running TLS; /* code that V8 reports in this threa
  * moment ago. */
 #define EXISTS_NS 1000000000
 
-/* All code is reported again for memory that may hold a new isolate.  This takes at most one part in PART_OF_TIME of the time. */
+/*
+ * All code is reported again for memory that may hold a new isolate, but only while all reports have taken less than one part in
+ * PART_OF_TIME of the time.
+ */
 #define PART_OF_TIME 20
 static uint64_t first_ns, reporting_ns;
 
@@ -277,7 +280,7 @@ static void register_running_code(uint64_t start, uint64_t bytes, const char *na
 	is_reporting = false;
 }
 
-/* Called by V8.  Context: the isolate's thread, or one that compiles WebAssembly for it. */
+/* V8 calls this. Context: the isolate's thread, or one that compiles WebAssembly for it. */
 static void on_jit_code_event(struct event *e)
 {
 	struct recording *r;
@@ -325,7 +328,7 @@ static uint64_t now_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Called by V8 after RequestInterrupt().  Context: the isolate's thread, between two steps of a script. */
+/* V8 calls this after RequestInterrupt(). Context: the isolate's thread, between two steps of a script. */
 static void on_isolate_interrupt(void *isolate, void *data)
 {
 	uint64_t begin_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -478,7 +481,7 @@ static void hook_relocated_v8(const struct object *o)
 		give_interpreted_functions_frames();
 }
 
-/* Called instead of the object's own init function, when the object has been relocated. */
+/* The loader calls this instead of the object's own init function, when the object has been relocated. */
 static void on_v8_library_init(int argc, char **argv, char **env)
 {
 	struct object o = opened.object;

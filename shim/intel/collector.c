@@ -17,7 +17,7 @@ struct line {
 	uint32_t offset, number; /* the line covers the code from the previous entry's offset up to this one */
 };
 
-/* The first version of ittapi's iJIT_Method_Load. */
+/* This is the first version of ittapi's iJIT_Method_Load. */
 struct method {
 	uint32_t id;
 	const char *name;

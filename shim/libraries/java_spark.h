@@ -12,7 +12,7 @@
  * not recorded or the path of its log is too long. */
 #define JAVA_SPARK_OPTIONS 6
 const char *java_spark_option(int i);
-/* Called when the machine was created.  Prepares it to register the texts when it ends, if Spark is recorded. */
+/* Prepares a machine that was just created to register the texts when it ends, if Spark is recorded. */
 void java_spark_begin(void *vm);
 
 #endif

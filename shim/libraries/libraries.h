@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adapters for libraries with a JIT, in whatever program uses them.  They work as those for hosts do, and shim/hosts/hosts.c calls them.
- * Context: any (the loader may hold its lock), under the guard.  Hooks that they put into a library have the context that is given there.
+ * These adapters serve libraries with a JIT, in whatever program uses them. They work as those for hosts do, and shim/hosts/hosts.c calls
+ * them. Context: any (the loader may hold its lock), under the guard. Hooks that they put into a library have the context that is given
+ * there.
  */
 #ifndef TAILOR_LIBRARIES_H
 #define TAILOR_LIBRARIES_H
@@ -11,15 +12,18 @@
 #include "jitreg/jitreg.h"
 #include "shim/announce/announce.h"
 
-/* Called for each new object. */
+/* Take each new object, and adapt it if it is their library, or a user of it. */
 void llvm_jitlink_hook_object(const struct object *o);
 void llvm_orc_hook_object(const struct object *o);
 void pcre2_hook_object(const struct object *o);
 void perf_map_hook_object(const struct object *o);
 void python_hook_object(const struct object *o);
-/* Called when the agent was loaded into a running process.  Context: a thread that holds no lock of Python's, outside the guard. */
+/* Adapts CPython after the agent was loaded into a running process. Context: a thread that holds no lock of Python's, outside the guard. */
 void python_adapt_injected(void);
-/* Called when mapped memory became executable. Context: any, also signal, outside the guard. */
+/*
+ * Tries again to hook a library that was announced before it was relocated. Memory that became executable is the occasion. Context: any,
+ * also signal, outside the guard.
+ */
 void llvm_orc_retry_hook(void);
 
 /* Adapts Ruby's library.  The context of the latter two is that of hosts_note_region() and hosts_note_writable(). */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adapts LLVM's ORC (RTDyldObjectLinkingLayer, of LLJIT and clang-repl).  Unlike MCJIT it registers objects for debuggers only where the
- * program adds LLVM's listener.  A layer without that gets the agent's listener before its first object, which passes calls on to LLVM's.
- * LLVM's own listener is not added, because llvm_shutdown() deletes it, and a program may use a layer that had no listener also after that
- * (clang-repl 14 does).
+ * Adapts LLVM's ORC (RTDyldObjectLinkingLayer, of LLJIT and clang-repl). Unlike MCJIT it registers objects for debuggers only where the
+ * program adds LLVM's listener. A layer without that listener gets the agent's before its first object, and the agent's passes calls on to
+ * LLVM's. LLVM's own listener is not added, because llvm_shutdown() deletes it, and a program may use a layer that had no listener also
+ * after that (clang-repl 14 does).
  *
- * The layer's emit() is called through its table of virtual functions.  The entry in it is found by emit()'s own address, so no layout is
- * assumed.  Whether a layer has the listener is read from the vector of listeners that the layer holds.  A library that is loaded later is
+ * The layer's emit() is called through its table of virtual functions. The entry in it is found by emit()'s own address, so no layout is
+ * assumed. Whether a layer has the listener is read from the vector of listeners that the layer holds. A library that is loaded later is
  * announced before it is relocated, so its table is searched again when memory becomes executable.
  */
 #include "shim/libraries/libraries.h"
@@ -19,7 +19,7 @@
 
 typedef void emit_function(void *layer, void *responsibility, void *object);
 
-/* llvm::JITEventListener of LLVM 12 (the first with the emit() that is looked for) and later.  The destructors do nothing. */
+/* This is llvm::JITEventListener of LLVM 12 (the first with the emit() that is looked for) and later. The destructors do nothing. */
 struct listener;
 struct listener_functions {
 	void (*destroy)(struct listener *l);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds LLVM's plugin that registers JITLink's objects for debuggers, in LLVM 17, which has no function that does so. */
+/*
+ * Adds LLVM's plugin that registers JITLink's objects for debuggers, in LLVM 17, which has no function that does so. Context: any, under
+ * the guard, but for llvm_plugin_add() the thread that creates the LLJIT.
+ */
 #ifndef TAILOR_LLVM_PLUGIN_H
 #define TAILOR_LLVM_PLUGIN_H
 
@@ -8,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The value of llvm::Expected<std::unique_ptr<T>>, returned through a pointer. */
+/* This is the value of llvm::Expected<std::unique_ptr<T>>, which is returned through a pointer. */
 struct llvm_expected {
 	void *value; /* the pointer, or the error */
 	unsigned char has_error; /* in bit 0 */

@@ -21,7 +21,7 @@
 #define MODES 3 /* modes of a match: complete, partial soft, partial hard */
 #define CODE_JIT_WORD 4 /* word of pcre2_real_code, behind the memory functions (3 words) and the tables */
 
-/* The first members of struct executable_functions in pcre2_jit_compile.c. */
+/* These are the first members of struct executable_functions in pcre2_jit_compile.c. */
 struct jit {
 	void *code[MODES];
 	void *data[MODES];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adapts hosts that write a perf map (/tmp/perf-PID.map) if an environment variable is set, which are MoarVM and Qt's QML.  Their getenv()
- * returns that it is set.  When they open the map, MoarVM gets a stream of the agent, and Qt gets /dev/null.  The map's lines are read
- * while they are written, so code gets its name, and its bytes, as soon as it is made, and no file is left behind.  A user's own setting
- * has precedence.
+ * Adapts hosts that write a perf map (/tmp/perf-PID.map) if an environment variable is set, which are MoarVM and Qt's QML. Their calls of
+ * getenv() are answered as if it were set. When they open the map, MoarVM gets a stream of the agent, and Qt gets /dev/null. The map's
+ * lines are read while they are written, so code gets its name, and its bytes, as soon as it is made, and no file is left behind. A user's
+ * own setting has precedence.
  */
 #include "shim/libraries/libraries.h"
 

@@ -66,7 +66,7 @@ static struct {
 
 /* ---------------------------------------------------------------------------------------------------- each code object */
 
-/* Reads a text of a code object, which keeps owning it.  Returns NULL if it is unavailable, with an error set. */
+/* Reads a text of a code object, which keeps owning the text. Returns NULL if it is unavailable, with an error set. */
 static const char *read_code_text(void *code, const char *name)
 {
 	void *text = python.get_attribute(code, name);
@@ -147,8 +147,10 @@ void python_note_jit(void)
 		announce_python(PYTHON_NOTE_JIT_WITHOUT_FRAMES);
 }
 
-/* Called for each registered function.  The JIT is noted at the first one that does not belong to the interpreter's start.  A running
- * interpreter was checked when it was found. */
+/*
+ * register_trampoline() calls this for each function. The JIT is noted at the first one that does not belong to the interpreter's start. A
+ * running interpreter was checked when it was found.
+ */
 static void note_jit_once(const char *file)
 {
 	static bool is_noted;
@@ -198,7 +200,10 @@ static void *make_or_register_trampoline(void *code, void *trampoline)
 	return trampoline;
 }
 
-/* Called when a code object is freed with which any extension has kept something.  trampoline is NULL if the agent has kept nothing. */
+/*
+ * CPython calls this when a code object is freed with which any extension has kept something. trampoline is NULL if the agent has kept
+ * nothing.
+ */
 static void on_code_freed(void *trampoline)
 {
 	if (trampoline)
@@ -284,8 +289,10 @@ static python_trampoline *find_deep_trampoline(void)
 	return (python_trampoline *)trampoline;
 }
 
-/* The interpreter's own evaluation function is restored until this frame is left, because its calls take no C stack.  If another extension
- * sets a function meanwhile, that one stays. */
+/*
+ * The interpreter's own evaluation function is restored until this frame is left, because calls that it evaluates take no C stack. If
+ * another extension sets a function meanwhile, that one stays.
+ */
 static void *evaluate_deep(void *thread, void *frame, void *throws)
 {
 	python_trampoline *trampoline = find_deep_trampoline();
@@ -377,8 +384,10 @@ bool python_adapt_interpreter(void)
 	return evaluate == python.ours;
 }
 
-/* Called when Python asks for a stream's descriptor.  3.12 and later ask for stdin's after the place where they begin with trampolines of
- * their own (-X perf), which end the process if they find another evaluation function. */
+/*
+ * Python calls this instead of fileno(). 3.12 and later ask for stdin's descriptor after the place where they begin with trampolines of
+ * their own (-X perf), which end the process if they find another evaluation function.
+ */
 static int on_fileno(FILE *file)
 {
 	static int said;
@@ -486,7 +495,7 @@ static void hook_relocated_python(const struct object *o)
 		announce_lack(HOST_CPYTHON, python.version, "its call that asks for a stream's descriptor was not found");
 }
 
-/* Called instead of the object's own init function, when the object has been relocated. */
+/* The loader calls this instead of the object's own init function, when the object has been relocated. */
 static void on_python_library_init(int argc, char **argv, char **env)
 {
 	struct object o = opened.object;

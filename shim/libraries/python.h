@@ -8,7 +8,7 @@
 
 #include "shim/libraries/libraries.h"
 
-/* The first members of PyObject. */
+/* These are the first members of PyObject. */
 struct python_object {
 	intptr_t references;
 	const void *type;
@@ -36,9 +36,9 @@ void *python_trampoline_take(void);
 void python_trampoline_give_back(void *trampoline);
 /* Registers a trampoline under the name of a function and its file. first_line: line where the function begins; 0: unknown. */
 void python_trampoline_register(void *trampoline, const char *function, const char *file, uint32_t first_line);
-/* Called when another recorder has come, which knows none of the trampolines. */
+/* Forgets all registrations, because another recorder has come, which knows none of the trampolines. */
 void python_trampolines_forget_registrations(void);
-/* Was it registered with the current recorder? */
+/* Was the trampoline registered with the current recorder? */
 bool python_trampoline_is_registered(const void *trampoline);
 
 /* A trampoline calls eval(a, b, c), and does nothing else. */

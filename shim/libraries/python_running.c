@@ -51,7 +51,7 @@ static void forget_specialized_calls(void)
 		running.decref(collector);
 }
 
-/* Called by Python.  Context: Python's main thread, which holds its lock. */
+/* Python calls this. Context: Python's main thread, which holds its lock. */
 static int on_pending_call(void *unused)
 {
 	(void)unused;

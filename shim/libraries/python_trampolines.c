@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes trampolines for Python's functions. All of them are the same code, and each is registered under the name of its function. Memory is
- * written before it is made executable, and never again.
+ * Makes trampolines for Python's functions. All of them are the same code, and each is registered under the name of its function. The
+ * memory of the code is written before it is made executable, and never again.
  */
 #include "shim/libraries/python.h"
 

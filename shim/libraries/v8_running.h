@@ -14,8 +14,10 @@
 /* Looks for frames of functions on this thread's stack.  Returns false if another thread is in the middle of a report, which
  * v8_running_register_frames() ends, or if there is no memory. */
 bool v8_running_find_frames(void);
-/* Called for code that V8 reports (or bytecode, with bytes 0).  script leads to the function's SharedFunctionInfo.  name is the
- * function's. */
+/*
+ * Compares code that V8 reports (or bytecode, with bytes 0) with the frames that were found. script leads to the function's
+ * SharedFunctionInfo. name is the function's.
+ */
 void v8_running_note_code(uint64_t start, uint64_t bytes, void *const *script, const char *name, size_t name_bytes);
 /* Calls load(start, bytes, name, name_bytes) for each code object that was on the stack and was not reported, if V8 has reported the name
  * of its function.  Ends the report. */

@@ -100,8 +100,10 @@ static int on_perf_map_unlink(const char *path)
 	return real_unlink(path);
 }
 
-/* Called when memory becomes writable.  YJIT makes its memory writable before it writes code, and before it is enabled it writes only exits
- * of its own, which need no names. */
+/*
+ * hosts_note_writable() calls this. YJIT makes its memory writable before it writes code, and before it is enabled it writes only exits of
+ * its own, which need no names.
+ */
 void yjit_switch_on_perf_map(void)
 {
 	if (!yjit.parse_option || yjit.asked || !*yjit.is_enabled || !guest_is_on() ||
