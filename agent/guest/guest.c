@@ -245,7 +245,7 @@ API int jitreg_emit(const struct iovec *parts, int nr_parts)
 
 /* --------------------------------------------------------------------------------------------------------- start */
 
-/* Starts a recorder if TAILOR_SOCKET names none, as it does where the agent was preloaded without `tailor run`. */
+/* Starts a recorder. The agent does so if TAILOR_SOCKET names none, because it was preloaded without `tailor run`. */
 static int start_own_recorder(void)
 {
 	int ret = spawn_recorder(state.socket, sizeof(state.socket));
@@ -339,7 +339,7 @@ static __attribute__((noinline)) void guest_start(void)
 
 /*
  * Starts the agent once, from its constructor or from the first record of a library whose constructor runs earlier. Another thread that
- * comes meanwhile waits up to 50 ms. Records that the starting thread itself makes before the agent is on are ignored.
+ * comes meanwhile waits up to 50 ms. Records that the starting thread itself makes before the agent is on are refused.
  */
 static bool start_agent_once(void)
 {

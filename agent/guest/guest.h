@@ -24,8 +24,8 @@
 struct guest_listeners {
 	void (*start)(void);	    /* Registers the loaded objects, and hooks JITs in them.  Context: init. */
 	void (*announce_all)(void); /* Registers the loaded objects again, in a log of this process's own.  Context: any. */
-	void (*injected)(unsigned may_call); /* Called in a thread that was borrowed for it.  Context: thread. */
-	void (*in_child)(void);	    /* Called in the child after fork, to reset what other threads had begun.  Context: any. */
+	void (*injected)(unsigned may_call); /* Adapts V8 and CPython, in a thread that was borrowed for it. Context: thread. */
+	void (*in_child)(void);	    /* Resets in the child after fork what other threads had begun. Context: any. */
 };
 extern const struct guest_listeners guest_listeners;
 
@@ -98,7 +98,10 @@ bool channel_recorder_is_stopped(void);
 /* ---- log.c: the registration log.  Context: any. */
 /* Makes this the current log, and takes over its mapping. log_bytes: size of the ring behind the head. */
 void log_attach(struct log_head *log, uint64_t log_bytes);
-/* Detaches the log of the parent, in a forked child. It stays mapped, and heartbeats are read from it until the child has its own log. */
+/*
+ * Detaches the current log, which is the parent's in a forked child. It stays mapped, and heartbeats are read from it until the child has
+ * its own log.
+ */
 void log_detach(void);
 /*
  * Detaches and unmaps the log of the previous recorder, because a new one connects. A log that a thread reads or writes at that moment

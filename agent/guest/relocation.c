@@ -18,7 +18,7 @@ struct waiting {
 static struct waiting waiting[WAITING_MAX];
 static int locked;
 
-/* The object whose init function is replaced.  bias is 0 if there is none. */
+/* This is the object whose init function is replaced. bias is 0 if there is none. */
 static struct {
 	uintptr_t bias;
 	object_init_function *before;

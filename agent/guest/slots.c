@@ -34,7 +34,7 @@ static void **find_slot_in_relocations(const struct object *o, const struct relo
 	return NULL;
 }
 
-/* These relocations of an object fill its slots, and their symbols are read from the two tables. */
+/* These relocations of an object fill its slots. symbols and strings have the names of the functions that it imports. */
 struct imports {
 	const Elf64_Sym *symbols;
 	const char *strings;

@@ -15,9 +15,12 @@
 
 /* Passes each new object to all adapters, before the object's code runs where possible. */
 void hosts_hook_object(const struct object *o);
-/* Passes on that executable memory was mapped. fd is -1 without a file. Context: any, also signal, outside the guard. */
+/* Tells the adapters that executable memory was mapped. fd is -1 without a file. Context: any, also signal, outside the guard. */
 void hosts_note_mapping(const void *address, size_t bytes, int fd);
-/* Passes on that code of mapper made a range executable that was not known as executable. Context: any, also signal, under the guard. */
+/*
+ * Tells the adapters that code of mapper made a range executable that was not known as executable. Context: any, also signal, under the
+ * guard.
+ */
 void hosts_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 /*
  * Adapts hosts after the agent was loaded into a running process. may_call: the hosts that the calling thread may call
@@ -26,11 +29,14 @@ void hosts_note_region(const struct object *mapper, uint64_t address, uint64_t b
 void hosts_adapt_injected(unsigned may_call);
 /* Resets adapters in the child after fork. Context: any, outside the guard. */
 void hosts_reset_in_child(void);
-/* Passes on that mprotect() or pkey_mprotect() made memory executable, perhaps again. Context: any, also signal, outside the guard. */
+/*
+ * Tells the adapters that mprotect() or pkey_mprotect() made memory executable, perhaps again. Context: any, also signal, outside the
+ * guard.
+ */
 void hosts_note_executable(const void *address, size_t bytes);
 /*
- * Passes on an mprotect() with PROT_WRITE that made no memory executable, also if the call failed. Hosts make so many of these calls that
- * this must cost next to nothing. Context: any, also signal, outside the guard.
+ * Tells the adapters of an mprotect() with PROT_WRITE that made no memory executable, also if the call failed. Hosts make so many of these
+ * calls that this must cost next to nothing. Context: any, also signal, outside the guard.
  */
 void hosts_note_writable(void);
 

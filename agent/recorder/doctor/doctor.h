@@ -61,8 +61,8 @@ void doctor_set_remedy(struct doctor_finding *f, const char *remedy, ...) __attr
 /* Reports this tailor's version, compiler and build id, and the files of its libraries. */
 void doctor_check_build(struct doctor *d);
 /*
- * Reports kernel, user, privileges and limits. It comes before doctor_check_sampling(), which needs the facts of struct doctor that this
- * sets.
+ * Reports kernel, user, privileges and limits. Callers call it before doctor_check_sampling(), which needs the facts of struct doctor that
+ * this sets.
  */
 void doctor_check_machine(struct doctor *d);
 /* Tries each sampling method, and reports what can be recorded with samples. */
@@ -72,8 +72,8 @@ void doctor_check_sampling(struct doctor *d);
 int doctor_check_process(struct doctor *d, pid_t pid);
 
 /*
- * Reports which files of a process, or whether the file of a program (pid 0), have names of their own functions neither in themselves nor
- * in debug files. At most 32 files are named.
+ * Reports the files of a process, or the file of a program (pid 0), if neither they nor their debug files have names of their own
+ * functions. At most 32 files are named.
  */
 void doctor_check_symbols(struct doctor *d, const char *program, pid_t pid);
 

@@ -255,8 +255,8 @@ static void report_engine_libraries(struct look *l, char *libraries)
 }
 
 /*
- * Reports the interfaces and engines in a program's file, and those that the names of the libraries that it loads stand for. Returns 0 or
- * -errno.
+ * Reports the interfaces and engines in a program's file, and those in the libraries that it loads, which are known by their names. Returns
+ * 0 or -errno.
  */
 static int report_jit_sources_of_file(struct look *l, const char *path)
 {

@@ -31,8 +31,8 @@ struct jit_source {
 };
 
 /*
- * Calls each() for everything in a process that is of an enum jit_source_kind. Returns the number of calls, or -errno if the process cannot
- * be read.
+ * Calls each() for every JIT interface, file of a JIT and database engine of a process, and once for its executable memory without a file.
+ * Returns the number of calls, or -errno if the process cannot be read.
  */
 int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct jit_source *c), void *context);
 /* Calls each() for every JIT interface and database engine that a program would offer.  path is that of program_inspect().  Returns their

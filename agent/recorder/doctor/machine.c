@@ -56,7 +56,7 @@ static void add_user_findings(struct doctor *d)
 		doctor_add_finding(d, "machine", "seccomp", DOCTOR_FACT, "a seccomp filter restricts this process");
 }
 
-/* Reports the rights that parsers of foreign data give up (jitreg/confine). */
+/* Reports the means by which parsers of foreign data give up rights (jitreg/confine). */
 static void add_confinement_findings(struct doctor *d)
 {
 	const struct confine_state s = confine_state();

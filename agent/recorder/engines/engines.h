@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads from the memory of database servers without an agent what they execute, and from that of all servers what they wait for, and writes
- * it to the trace as records of jitreg.  Nothing in them is changed, stopped or waited for.  The functions take NULL as well, since an
- * import has no engines.  Context: thread.
+ * it to the trace as records of jitreg. Nothing in them is changed, stopped or waited for. The functions below take NULL as well, since an
+ * import has no engines. Context: thread.
  */
 #ifndef TAILOR_ENGINES_H
 #define TAILOR_ENGINES_H

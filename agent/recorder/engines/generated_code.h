@@ -24,7 +24,7 @@ struct generated_code {
 
 /* Notes that executable memory without a file was mapped or found, to be copied.  Regions of more than 1 MiB are ignored. */
 void generated_code_note_mapping(struct generated_code *g, uint64_t address, uint64_t bytes);
-/* Notes the executable memory without a file that a process has which existed before it was recorded. */
+/* Notes the executable memory without a file of a process that existed before its recording began. */
 void generated_code_find_mappings(struct generated_code *g, pid_t pid);
 /*
  * Copies regions that were noted since the previous call to the trace.  *written: bytes that were copied so far, of all processes together,

@@ -118,7 +118,7 @@ int counter_memory_add_block(struct counter_memory *m, const struct schema_value
 	return 0;
 }
 
-/* Removes the blocks that have ended, which the caller does when they are more than half of all. */
+/* Removes the blocks that have ended. The caller does so when they are more than half of all. */
 static void remove_ended_blocks(struct counter_memory *m)
 {
 	uint32_t kept = 0;

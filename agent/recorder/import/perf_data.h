@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses perf.data files (linux tools/perf/Documentation/perf.data-file-format.txt): events, header features, and records in order.  File
- * and pipe form (`perf record -o -`) and compressed records (-z) are supported, but not the other byte order and directories (--threads).
- * Every byte is untrusted, so sections and records are checked against the size of the file before they are used.  A truncated file is read
- * up to its end.  The bytes belong to the caller, and texts point into them.  Context: thread.
+ * Parses events, header features and records of perf.data files (linux tools/perf/Documentation/perf.data-file-format.txt). File and pipe
+ * form (`perf record -o -`) and compressed records (-z) are supported, but not the other byte order and directories (--threads). Every byte
+ * is untrusted, so sections and records are checked against the size of the file before they are used. A truncated file is read up to its
+ * end. The bytes belong to the caller, and texts point into them. Context: thread.
  */
 #ifndef TAILOR_PERF_DATA_H
 #define TAILOR_PERF_DATA_H

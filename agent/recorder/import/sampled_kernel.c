@@ -75,7 +75,10 @@ bool sampled_kernel_is_running(void *context, const char **why)
 		memcpy(k->build_id, known->id, k->build_id_bytes);
 	}
 	if (!k->build_id_bytes && k->text && is_on_this_host(k->data))
-		/* sampled_kernel_text_is_there() finds out whether the machine was rebooted, because its text has another address then */
+		/*
+		 * sampled_kernel_text_is_there() finds out whether the machine was rebooted, because the kernel's text has another address
+		 * then
+		 */
 		return true;
 	/* perf pads build ids to 20 bytes, so that of the file may be longer than the kernel's. */
 	if (!k->build_id_bytes || !id_bytes || !k->text)

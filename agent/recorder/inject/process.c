@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds dlopen and other addresses in a process, and its code that may hold locks which dlopen takes. It supports x86-64 only. */
+/* Finds dlopen and other addresses in a process, and its code that may hold locks which dlopen takes. This file supports x86-64 only. */
 #include "agent/recorder/inject/internal.h"
 
 #include "agent/recorder/process/proc_file.h"

@@ -7,7 +7,7 @@
  * thread.
  *
  * The agent's function talks to the recorder, so it runs freely.  It stores a number in memory when it is done, and then waits a moment to
- * be stopped.  It supports x86-64 only.
+ * be stopped.  This file supports x86-64 only.
  */
 #include "agent/recorder/inject/internal.h"
 

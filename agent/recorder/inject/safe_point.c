@@ -7,7 +7,7 @@
  *  - no handler of a signal is on that stack, and no signal is about to be delivered;
  *  - no thread is in the loader, and its list is complete (a thread that walks that list may wait for this one);
  *  - it is in no restartable sequence, which could not be continued.
- * It supports x86-64 and glibc only.
+ * This file supports x86-64 and glibc only.
  */
 #include "agent/recorder/inject/internal.h"
 
@@ -182,7 +182,7 @@ static bool is_in_signal_handler(const struct inject_thread *t, uint64_t end)
 }
 
 /* Is the thread in a restartable sequence (linux/rseq.h)?  The kernel restarts a sequence only if the thread returns into it from the stop,
- * and forgets the sequence if dlopen is called instead.  Kernels before 5.13 do not tell, and the answer is no then. */
+ * and forgets the sequence if dlopen is called instead.  Kernels before 5.13 do not report it, and the answer is no then. */
 static bool is_in_restartable_sequence(const struct inject_thread *t)
 {
 	struct {

@@ -6,7 +6,7 @@
  * keeps the kernel's restart state of an interrupted call.  If the recorder was killed, the thread makes the system call, and the kernel
  * restores its state.  The relative timeout of an interrupted call then starts again.
  *
- * No code is put into the process and no memory is mapped in it.  It supports x86-64 only.
+ * No code is put into the process and no memory is mapped in it.  This file supports x86-64 only.
  */
 #include "agent/recorder/inject/internal.h"
 

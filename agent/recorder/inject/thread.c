@@ -22,7 +22,7 @@
 
 #define LATE_MAX 64
 
-/* Threads that were seized and did not stop in time.  A thread beyond LATE_MAX stands still from its next stop to the recorder's end. */
+/* These threads were seized and did not stop in time. A thread beyond LATE_MAX stands still from its next stop to the recorder's end. */
 static struct {
 	pid_t tid[LATE_MAX];
 	int nr;
