@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adapts LuaJIT.  A script attaches itself to the compiler's events (jit.attach) and calls back, through the foreign function interface,
- * with each trace's code and the line where it starts.  Neither the environment nor the host's global names change.
+ * Adapts LuaJIT. A script attaches itself to the compiler's events (jit.attach) and calls back, through the foreign function interface or a
+ * C function of Lua, with each trace's code and the line where it starts. Neither the environment nor the host's global names change.
  *
- * The luajit command reads LUA_INIT from the environment, a script to run before all others, and gets this script as the answer.  Programs
- * that use LuaJIT as a library call luaL_openlibs for each state.  The hook calls the real function, and then runs the script in that
- * state.
+ * The luajit command reads LUA_INIT from the environment, a script to run before all others, and gets this script as the answer. Programs
+ * that use LuaJIT as a library call luaL_openlibs for each state. The hook calls the real function, and then runs the script in that state.
  *
- * A trace runs in the interpreter's C frame, lowered by its spill area (lj_frame.h, lj_asm.c, vm_x64.dasc).  The size of that area is in
- * the compiler's state of the trace, behind the address and size of its code, by which it is found.
+ * A trace runs in the interpreter's C frame, lowered by its spill area (lj_frame.h, lj_asm.c, vm_x64.dasc). The size of that area is in the
+ * compiler's state of the trace, behind the address and size of its code, by which it is found.
  */
 #include "shim/hosts/hosts.h"
 
@@ -87,8 +86,10 @@ static int find_trace_spill(uintptr_t thread, uintptr_t address, size_t bytes)
 	return -1;
 }
 
-/* Reads an addition to rsp at p. Returns the length of the instruction in bytes, or 0 if another one is there. *out is the number that is
- * added. */
+/*
+ * Reads an addition to rsp at p. Returns the length of the instruction in bytes, or 0 if a different one is there. *out is the number that
+ * is added.
+ */
 static int read_rsp_addition(const unsigned char *p, size_t bytes, int32_t *out)
 {
 	if (bytes >= 4 && p[0] == 0x48 && p[1] == 0x83 && p[2] == 0xc4) {

@@ -21,12 +21,12 @@ void python_hook_object(const struct object *o);
 /* Adapts CPython after the agent was loaded into a running process. Context: a thread that holds no lock of Python's, outside the guard. */
 void python_adapt_injected(void);
 /*
- * Tries again to hook a library that was announced before it was relocated. Memory that became executable is the occasion. Context: any,
- * also signal, outside the guard.
+ * Tries again to hook a library that was announced before it was relocated. hosts_note_executable() calls this. Context: any, also signal,
+ * outside the guard.
  */
 void llvm_orc_retry_hook(void);
 
-/* Adapts Ruby's library.  The context of the latter two is that of hosts_note_region() and hosts_note_writable(). */
+/* These functions adapt Ruby's library. The context of the latter two is that of hosts_note_region() and hosts_note_writable(). */
 void yjit_hook_object(const struct object *o);
 void yjit_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 void yjit_switch_on_perf_map(void);

@@ -18,11 +18,15 @@ struct python_object {
 /* Returns CPython's minor version. Returns 0 if o is not CPython, or cannot be adapted because its version is unknown, it has no global
  * lock, or it lacks a function. Context: any, but o is relocated. */
 int python_find(const struct object *o);
-/* Writes a notice to the trace why the CPython that python_find() met has no names.  Does nothing if it has, or if python_find() met
- * none. */
+/*
+ * Writes a notice to the trace why the CPython that python_find() met has no names. Does nothing if that one has names, or if python_find()
+ * met none.
+ */
 void python_note_why_left_alone(void);
-/* Writes a notice to the trace if Python has a JIT that is on and whose code ends call stacks, as 3.14's does.  3.15's describes its code
- * to debuggers.  Context: the interpreter's lock is held, and it has begun with the program. */
+/*
+ * Writes a notice to the trace if Python has a JIT that is on and whose code ends call stacks, as 3.14's does. 3.15's describes its code to
+ * debuggers. Context: the interpreter's lock is held, and the interpreter has begun with the program.
+ */
 void python_note_jit(void);
 /* Sets the agent's function for evaluating frames in the main interpreter, if the interpreter's own was set.  Returns whether the agent's
  * is set.  Returns false in threads of other interpreters, or without the interpreter's lock. */
