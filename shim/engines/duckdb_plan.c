@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a plan of DuckDB.  The operators below each one come from the operator itself, and the names from the library's EXPLAIN. */
+/*
+ * Reads and registers a plan of DuckDB. The operators below each one come from the operator itself, and the names from the library's
+ * EXPLAIN.
+ */
 #include "shim/engines/duckdb.h"
 
 #include "agent/guest/sys.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes trampolines for Python's functions. All of them are the same code, and each is registered under the name of its function. The
- * memory of the code is written before it is made executable, and never again.
+ * memory of the code is written before it is made executable, and never again. The second part of the file finds out whether the calling
+ * thread's stack is deep.
  */
 #include "shim/libraries/python.h"
 

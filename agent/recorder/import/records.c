@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts the records of a perf.data file, and passes them to the sink of a recording, as counting does with records of the kernel's
- * rings. */
+/*
+ * Converts the records of a perf.data file, and passes them to the sink of a recording, as counting does with records of the kernel's
+ * rings. Then copies the registrations of another trace, if there is one.
+ */
 #include "agent/recorder/images/images.h"
 #include "agent/recorder/images/kernel_names.h"
 #include "agent/recorder/import/import.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks a process before it is touched, for reasons not to inject. */
+/* Finds the agent's library, and checks a process before it is touched, for reasons not to inject. */
 #include "agent/recorder/inject/internal.h"
 
 #include "agent/recorder/process/proc_file.h"

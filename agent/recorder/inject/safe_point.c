@@ -7,7 +7,7 @@
  *  - no handler of a signal is on that stack, and no signal is about to be delivered;
  *  - no thread is in the loader, and its list is complete (a thread that walks that list may wait for this one);
  *  - it is in no restartable sequence, which could not be continued.
- * This file supports x86-64 and glibc only.
+ * The file also decides which hosts the agent may call in such a thread.  It supports x86-64 and glibc only.
  */
 #include "agent/recorder/inject/internal.h"
 

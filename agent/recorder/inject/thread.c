@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stops one thread of the process, reads its state, and resumes it unchanged.  No other thread is stopped.
+ * Stops one thread of the process, reads its state, and resumes it unchanged. No other thread is stopped. A thread that does not stop in
+ * time is detached when it has stopped later.
  *
- * The stop interrupts the call that the thread sleeps in.  The kernel restarts or continues most calls.  A few fail with EINTR although
- * there is no signal (epoll_wait, calls on sockets with a timeout), and the recorder makes these again, so that the host does not see it.
+ * The stop interrupts the call that the thread sleeps in. The kernel restarts or continues most calls. A few fail with EINTR although there
+ * is no signal (epoll_wait, calls on sockets with a timeout), and the recorder makes these again, so that the host does not see it.
  */
 #include "agent/recorder/inject/internal.h"
 
