@@ -34,8 +34,8 @@
 #include <unistd.h>
 
 #define LOOKS 5
-#define COST_MOST 0.05 /* most part of the programs' time that samples may take, unless the user gives a rate or a cost */
-#define SOURCES_MAX 16 /* most processes whose JIT interfaces are looked for, as further ones are mostly workers like these */
+#define COST_MOST 0.05 /* largest part of the programs' time that samples may take, unless the user gives a rate or a cost */
+#define SOURCES_MAX 16 /* maximum number of processes whose JIT interfaces are looked for, as further ones are mostly workers like these */
 
 struct arguments {
 	struct session_options session;
@@ -191,7 +191,7 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_r
 			       d.text);
 }
 
-/* JIT interfaces that were found in a process. */
+/* This struct collects the JIT interfaces that were found in a process. */
 struct sources {
 	enum jit_way way;
 	const struct jit_host *unheard; /* first host, except libraries for others, that this way does not hear and that is not in use */

@@ -74,7 +74,7 @@ static void add_jit_source(void *context, const struct jit_source *c)
 }
 
 #define COMMANDS_MAX 32
-#define WRAPPERS_MAX 4 /* most depth of scripts that execute scripts */
+#define WRAPPERS_MAX 4 /* deepest nesting of scripts that execute scripts */
 
 struct look {
 	struct doctor *d;

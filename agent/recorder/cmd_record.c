@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORDS_MAX 32 /* most words that options become */
+#define WORDS_MAX 32 /* maximum number of words that options become */
 
 struct arguments {
 	char *word[WORDS_MAX]; /* words of the other command, never freed */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of `tailor run` and `tailor attach` that follow the parsing of their options, which `tailor watch` uses as well.  Context:
+/* This header declares what `tailor run` and `tailor attach` do once their options are parsed, which `tailor watch` uses as well. Context:
  * thread. */
 #ifndef TAILOR_CMD_RECORDING_H
 #define TAILOR_CMD_RECORDING_H

@@ -2,8 +2,8 @@
 /*
  * tailor run starts a command with the agent loaded, and records it and its descendants.
  *
- * The child is forked first, and waits before its exec until the recorder is ready.  So it keeps the limits, signals and descriptors of the
- * caller, whatever the recorder changes for itself.  Its counters start at its exec.
+ * The child is forked first, and waits before its exec until the recorder is ready. So it keeps the limits, signals and descriptors of the
+ * caller, whatever the recorder changes for itself. Counters that it inherits start at its exec.
  */
 #include "agent/recorder/cmd_recording.h"
 #include "agent/recorder/keep_source.h"
@@ -176,9 +176,9 @@ static unsigned long long cpu_time_used_us(int who)
 }
 
 /*
- * Both functions write usage for `tailor overhead`, unless `to` is negative.  The one at the begin writes the command's PID, its time of
- * exec (CLOCK_MONOTONIC, ns) and the recorder's CPU time until then.  The one at the end writes the CPU time of the command with its
- * children, and of the recorder.  CPU times are in microseconds.
+ * Both functions write usage for `tailor overhead`, unless `to` is negative. The one at the beginning writes the command's PID, its time of
+ * exec (CLOCK_MONOTONIC, ns) and the recorder's CPU time until then. The one at the end writes the CPU time of the command with its
+ * children, and of the recorder. CPU times are in microseconds.
  */
 static void write_usage_at_begin(int to, pid_t pid)
 {

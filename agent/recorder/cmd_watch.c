@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor watch records for as long as the machine runs.  The recording is cut into epochs, which a child of the recorder adds to a store,
- * at low priority.  The traces of the newest epochs are kept beside the store, since they can be shown in views for which the store has too
- * little.
+ * tailor watch records for as long as the machine runs. The recording is cut into epochs, which children of the recorder add to a store, at
+ * low priority unless they are late. The traces of the newest epochs are kept beside the store, since they can be shown in views for which
+ * the store has too little.
  */
 #include "agent/recorder/cmd_recording.h"
 #include "jitreg/base/command.h"

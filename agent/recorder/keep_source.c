@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define BYTES 32768u /* most bytes of text, if neither option nor environment sets another number */
+#define BYTES 32768u /* maximum number of bytes of text, if neither option nor environment sets another number */
 
 static uint64_t bytes_to_keep(const struct session_options *o)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds text of source files to a trace that has been written.  Context: thread. */
+/* This module adds text of source files to a trace that has been written. Context: thread. */
 #ifndef TAILOR_KEEP_SOURCE_H
 #define TAILOR_KEEP_SOURCE_H
 

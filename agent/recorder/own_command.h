@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a command of the tailor program as a child, because the recorder does not contain the analyzer.  Context: thread. */
+/* This module runs a command of the tailor program as a child, because the recorder does not contain the analyzer. Context: thread. */
 #ifndef TAILOR_OWN_COMMAND_H
 #define TAILOR_OWN_COMMAND_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Gives up the rights that a recorder does not need once its sockets and its first output are open (jitreg/confine).  Context: thread. */
+/* This module gives up the rights that a recorder does not need once its sockets and its first output are open (jitreg/confine). Context:
+ * thread. */
 #ifndef TAILOR_RECORDER_RIGHTS_H
 #define TAILOR_RECORDER_RIGHTS_H
 

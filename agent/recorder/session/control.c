@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sends requests to a recorder and receives them, and finds the recorder of a process.  For the latter all recorders may have to be asked,
- * and one that is stopped or hangs must not delay the requester, so they are asked at once, and have half a second together.
+ * This file sends requests to a recorder, receives and answers them there, and finds the recorder of a process. To find it, all recorders
+ * may have to be asked, and one that is stopped or hangs must not delay the requester, so they are asked at once, and have half a second
+ * together.
  */
 #include "agent/recorder/session/control.h"
 
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 #define SUFFIX ".control" /* appended to the name of the guests' socket */
-#define ACCEPTED_MAX 16 /* most connections that one call of control_accept_request() accepts */
+#define ACCEPTED_MAX 16 /* maximum number of connections that one call of control_accept_request() accepts */
 #define LOOK_MS 100
 #define ALL_NS 500000000ull /* time for the answers of all recorders together */
 #define SHOWN_MAX 8
@@ -46,8 +47,8 @@ int control_listen(const char *socket)
 	return handshake_listen(name, &d);
 }
 
-/* Called when r->fd is readable, because its peer has sent something or closed.  Sets the words to the texts of the message.  Returns 0, or
- * -EPERM after closing r->fd if nothing was sent. */
+/* Called when r->fd is readable, because its peer has sent something or closed. Sets the words to the first CONTROL_WORDS texts of the
+ * message. Returns 0. If nothing was sent or recv(2) fails, closes r->fd and returns -EPERM. */
 static int receive_request_words(struct control_request *r)
 {
 	ssize_t n = recv(r->fd, r->text, CONTROL_BYTES, MSG_DONTWAIT);
@@ -89,7 +90,7 @@ void control_answer(int fd, int status, const char *sentence)
 
 	snprintf(a.sentence, sizeof(a.sentence), "%s", sentence);
 	if (send(fd, &a, sizeof(a), MSG_NOSIGNAL) < 0)
-		errno = 0; /* the requester has closed its end */
+		errno = 0; /* an answer is dropped if the requester does not take it, mostly since it has closed its end */
 	close(fd);
 }
 
@@ -172,7 +173,7 @@ int control_send_request(const char *socket_name, pid_t recorder, char *const *w
 	int fd = connect_to_recorder(socket_name, recorder), ret;
 	struct answer a = { 0 };
 
-	if (fd == -EAGAIN) /* the recorder's queue of connections is full, since it accepts none */
+	if (fd == -EAGAIN) /* the recorder's queue of connections is full, as when it is stopped or hangs */
 		return fail_unanswered(is_stopped(recorder) ? -EBUSY : fd, recorder, 0, sentence, bytes);
 	if (fd < 0) {
 		snprintf(sentence, bytes, "its recorder cannot be reached: %s", strerror(-fd));
@@ -246,7 +247,8 @@ static bool says_yes(int fd)
 	return recv(fd, &a, sizeof(a), MSG_DONTWAIT) == sizeof(a) && a.status == CMD_DONE;
 }
 
-/* Returns the first recorder that says that it records the process, or NULL once all have said no or ALL_NS is over. */
+/* Returns the first recorder that says that it records the process, or NULL once all have said no or closed the connection, or ALL_NS is
+ * over. */
 static const struct control_silent_recorder *wait_for_yes(struct question *q)
 {
 	uint64_t until_ns = clock_now_ns() + ALL_NS, now_ns;

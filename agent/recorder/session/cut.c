@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cuts a recording into files (epochs), while its counters go on.  Each file is a whole trace.  It begins with the processes, threads and
- * mappings that exist, as a recording that attaches to running processes does, and with the live registrations of all agents.
+ * This file cuts a recording into files (epochs), while its counters go on. Each file is a whole trace. It begins with the processes,
+ * threads and mappings that exist, as a recording that attaches to running processes does, and with the live registrations of all agents.
  *
  * cut_recording() drains the rings and the logs into the old file, writes the counts since the last cut into it, and creates the new one.
- * The cut loses no sample and writes none twice.  Reading symbols and maps of JITs for the end of the old file takes longer, so a forked
- * child does that, and then executes the epoch's command with the file's path as last word (fold.c).
+ * The cut loses no sample and writes none twice. Reading symbols and maps of JITs for the end of the old file takes longer, so a forked
+ * child does that, and then executes the epoch's command, if there is one, with the file's path as last word (fold.c).
  */
 #include "agent/recorder/session/internal.h"
 
@@ -147,7 +147,7 @@ static void cut_recording(struct session *s)
 		put_off_cut(s, strerror(ENOMEM));
 		free(path);
 	} else {
-		session_fold_choose_rate(s); /* drains the rings into the old file, so it comes before that file's last records */
+		session_fold_choose_rate(s); /* may drain the rings into the old file, so this comes before that file's last records */
 		tell_old_epoch(s);
 		if (begin_new_epoch(s, path, &d)) {
 			put_off_cut(s, d.text);
@@ -155,7 +155,7 @@ static void cut_recording(struct session *s)
 		} else {
 			leave_old_epoch(s, old, old_path);
 			free(old_path);
-			malloc_trim(0); /* returns the old recording's memory to the system before the new one allocates behind it */
+			malloc_trim(0); /* returns the old recording's memory to the system before more is allocated behind it */
 			session_describe_counted(s, &tree, begin_ns);
 			session_replay_guests(s);
 			session_fold_say_rate(s, behind);

@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #define STEP_NS 1000000000ll /* least step of CLOCK_REALTIME that ends an epoch, so that no epoch has times from before and after it */
-/* Most records of an epoch.  Those of 24,000 functions that come and go, or of 3,500 processes, take 60 MiB in the process that adds the
- * epoch to a store. */
+/* An epoch that has so many records more than at its beginning ends early. Those of 24,000 functions that come and go, or of 3,500
+ * processes, take 60 MiB in the process that adds the epoch to a store. */
 #define RECORDS_MOST 48000u
-#define RECORDS_PROCESS 6u /* a process takes as much memory there as so many records more */
+#define RECORDS_PROCESS 6u /* a process takes as much memory there as so many further records */
 #define SETTLED_PART 60 /* records of an epoch's first 1/60 are not counted, as processes and code that live on are written then */
 #define MAPPED_BYTES (128 << 10) /* size from which malloc(3) maps an array separately */
 /* Values of struct epochs.living. */
@@ -64,9 +64,10 @@ void session_epochs_note_begin(struct epochs *e)
 	e->begin_records = 0;
 }
 
-/* Has the epoch so many records that it is to end early?  Code and processes that come and go take memory of the recorder until the end of
- * the epoch, and then of the process that adds the epoch to a store.  Code and processes that live on do not count, since the next epoch
- * would begin with them again.  false while a child still writes the epoch before. */
+/* Has the epoch so many records that it is to end early? Code and processes that come and go take memory of the recorder until the end of
+ * the epoch, and then of the process that adds the epoch to a store. The records of the epoch's beginning do not count, since they are of
+ * code and processes that live on, with which the next epoch would begin again. Returns false while the child of the epoch before still
+ * runs. */
 static bool has_many_records(struct session *s)
 {
 	struct epochs *e = &s->epochs;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looks after the child of the recorder that writes the end of an epoch and then executes the epoch's command (that of `tailor watch` adds
- * the epoch to a store).  There is one child at a time until the recording ends (last_epoch.c).  While it runs, the epoch after it is not
- * cut, and goes on beyond its planned end if need be.
+ * This file looks after the child of the recorder that writes the end of an epoch and then executes the epoch's command (that of `tailor
+ * watch` adds the epoch to a store). There is one child at a time until the recording ends (last_epoch.c). While it runs, the epoch after
+ * it is not cut, and goes on beyond its planned end if need be.
  *
- * The child begins with a low priority, with which it might never end on a machine that is always busy.  So it gets the usual share of the
+ * The child begins with a low priority, with which it might never end on a machine that is always busy. So it gets the usual share of the
  * processors when it has taken half the length of an epoch, and comes before others in the last quarter of that length, for FIRST_MOST_NS
- * at most.  After that it has the usual share again, since a child that hangs must not take a processor from the programs.  The children
+ * at most. After that it has the usual share again, since a child that hangs must not take a processor from the programs. The children
  * after one that has delayed a cut begin with the usual share, and fewer samples are taken if the recorder may choose the rate (--cost),
- * until as many were in time again.  A child that has not ended after PUT_OFF_MOST more epochs, and has had KILL_LEAST_NS, is taken to hang
- * and is killed, so that epochs do not become longer and longer.  If the recorder itself is killed, an alarm ends the child.
+ * until as many children were in time as were late. A child that has not ended after PUT_OFF_MOST more epochs, and has had KILL_LEAST_NS,
+ * is taken to hang and is killed, so that epochs do not become longer and longer. If the recorder itself is killed, an alarm ends the
+ * child.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -42,7 +43,7 @@
 #define KILL_LEAST_NS 10000000000ull /* least time of a child, as one that does not hang may need it on a busy machine */
 #define FIRST_MOST_NS 30000000000ull
 #define ALONE_S 60 /* seconds after which the alarm ends a child, beyond the epochs after which the recorder would kill it */
-#define HALVINGS_MOST 6 /* most times that the rate is halved */
+#define HALVINGS_MOST 6 /* maximum number of times that the rate is halved */
 
 /* Closes the recorder's sockets, since their names would stay taken as long as the child runs, and a new recorder needs them if this one
  * ends. */
@@ -69,7 +70,7 @@ void session_fold_begin_child(struct session *s)
 }
 
 /* Has the steward execute the command, since this child has no right to do so, and ends as the command did: with its exit status, or by the
- * same signal.  It fails if the steward does. */
+ * same signal. Exits with CMD_FAILED if the steward cannot execute it. */
 static void end_as_stewards_command(const char *path)
 {
 	int status;
@@ -99,7 +100,7 @@ void session_fold_execute_command(const struct session *s, const char *path)
 		_exit(CMD_FAILED);
 	memcpy(words, command, (size_t)nr * sizeof(*words));
 	words[nr] = strdup(path);
-	if (getpriority(PRIO_PROCESS, 0) == NICE_OF_END) { /* a late or last child has another priority, which the command keeps */
+	if (getpriority(PRIO_PROCESS, 0) == NICE_OF_END) { /* late and last children have other priorities, which commands keep */
 		setpriority(PRIO_PROCESS, 0, NICE_OF_COMMAND);
 		syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_IDLE);
 	}
@@ -191,7 +192,7 @@ void session_fold_hasten(struct session *s)
 	hasten_child(&s->epochs, NICE_USUAL);
 }
 
-/* Does not wait for the child's end, since a killed process may stay in the kernel for long, reading a slow disk.
+/* This does not wait for the child's end, since a killed process may stay in the kernel for long, reading a slow disk.
  * session_fold_has_ended() reaps it later. */
 void session_fold_kill(struct epochs *e)
 {

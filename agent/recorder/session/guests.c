@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Serves the guests (connected agents).  It answers their handshakes, reads the records of their logs and their execution counts, and takes
- * over the perf events of threads. */
+/* This file serves the guests (connected agents). It answers their handshakes, reads the records of their logs and their execution counts,
+ * and takes over the perf events of threads. */
 #include "agent/recorder/session/internal.h"
 
 #include "jitreg/base/clock.h"
@@ -17,9 +17,9 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#define AT_A_TIME 64 /* most connections answered per call of session_serve_guests() */
-#define AT_A_TIME_NS 20000000ull /* most time of a DRAIN_SOME of all logs, because rings fill and the file is not written meanwhile */
-#define BUSY_BYTES (1u << 20) /* if a log had more since the last drain, the next one follows at once */
+#define AT_A_TIME 64 /* maximum number of connections that one call of session_serve_guests() accepts */
+#define AT_A_TIME_NS 20000000ull /* longest time of a DRAIN_SOME of all logs, because rings fill and the file is not written meanwhile */
+#define BUSY_BYTES (1u << 20) /* if one drain reads more than this from a log, the next drain follows at once */
 #define LOOK_NS 50000000ull /* usual interval of checks whether a guest lives */
 
 #define COUNTERS_NS 1000000000ull /* time until the first periodic write of execution counts; each next one comes after twice as long */
@@ -151,8 +151,8 @@ static void handle_log_record(void *context, uint32_t tid, const void *bytes, si
 	recording_add_registration(s->recording, c->pid, tid, prefix.id, prefix.timestamp, values, nr);
 }
 
-/* Adds the growth of one of the log's loss counts to the losses.  The agent only increases them, but the guest can write anything there.  A
- * growth above `possible` is counted as one invalid registration instead. */
+/* Adds the growth of one of the log's loss counts to the losses. The agent only increases them, but the host's own code can write anything
+ * there. A growth above `possible` is counted as one invalid registration instead. */
 static void count_loss_growth(struct session *s, enum loss_reason reason, uint64_t *before, uint64_t now, uint64_t possible)
 {
 	uint64_t growth = now > *before ? now - *before : 0;
@@ -320,7 +320,7 @@ static void answer_hello(struct session *s, struct handshake *h, struct wire_ans
 	struct guest *g;
 	int fd = -1;
 
-	/* the process has executed another program, so the log of the old one has no writer any more */
+	/* the process has executed another program, or its PID was used again, so the log that was there has no writer any more */
 	g = find_guest(s, h->pid);
 	if (g) {
 		drain_guest_log(s, g, true, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declares what the files of a session share: struct session, each part of which belongs to one file, and the functions of each file that
- * the others call (README.md describes the files).  Context: thread.
+ * This header declares what the files of a session share: struct session, each part of which belongs to one file, and the functions of each
+ * file that the others call (README.md describes the files). Context: thread.
  */
 #ifndef TAILOR_SESSION_INTERNAL_H
 #define TAILOR_SESSION_INTERNAL_H
@@ -26,7 +26,7 @@ struct guest {
 	struct log_drain log; /* if it is closed, this element of the array is free */
 	uint32_t pid;
 	int pidfd; /* -1: pidfd_open(2) has failed, so the process is checked by kill(2) */
-	uint64_t looked_ns; /* last check whether it is alive */
+	uint64_t looked_ns; /* time of the last check whether it is alive */
 	uint64_t dropped, samples, full, gap, refused; /* the log's loss counts as of the last read, since their growth is what was lost */
 	uint64_t counted_ns; /* time of the last read of the loss counts */
 	struct registration_cache *store; /* live registrations for the next recording; NULL: neither dormant nor with epochs */
@@ -127,7 +127,7 @@ struct waiting {
 	size_t capacity;
 	bool rings; /* the last poll(2) returned events, so revents of the rings are valid */
 	uint64_t read_bytes; /* ring bytes read in all, as of the last round */
-	unsigned rounds_at_rest; /* rounds of the loop in succession without new bytes in rings, if no guest has ever connected */
+	unsigned rounds_at_rest; /* rounds of the loop in succession without new bytes in rings and without a connected guest */
 	int signals;
 	bool signalled; /* the descriptor of signals is to be read, as a signal has come or may have */
 	bool stop;	/* the end of the recording was requested */
@@ -142,9 +142,9 @@ struct epochs {
 	char *path; /* path of the current epoch's file; NULL: no epochs */
 	uint64_t due_real_ns; /* planned end of the current epoch, CLOCK_REALTIME */
 	int64_t real_ahead_ns; /* CLOCK_REALTIME minus CLOCK_MONOTONIC when the end was planned */
-	int64_t step_ns; /* change of real_ahead_ns since then, as the clock was set; 0: less than a second */
+	int64_t step_ns; /* change of real_ahead_ns since then, as the clock was set or the machine suspended; 0: less than a second */
 	bool asked; /* the epoch is to end before its time, as soon as no child writes the one before */
-	uint64_t begin_ns; /* begin of the current epoch */
+	uint64_t begin_ns; /* when the current epoch began */
 	uint64_t begin_records; /* records in its first 1/SETTLED_PART, when processes and code that live on are written again */
 	uint32_t nr_put_off; /* planned ends at which the epoch could not be cut, so it goes on */
 	bool polls_lists; /* JIT lists of processes without an agent are polled in each epoch, as by attach */
@@ -169,7 +169,7 @@ struct joining {
 	uint64_t begin_ns, looked_ns;
 	uint32_t nr_looks;
 	bool look; /* the next round judges all processes, because some may have been missed */
-	uint64_t woke_ns, rest_until_ns; /* begin of this round; events are not waited for before rest_until_ns */
+	uint64_t woke_ns, rest_until_ns; /* when this round began; time before which events are not waited for */
 	uint32_t nr_heard; /* events of this round, plus the elements of `later` before it */
 	struct newcomer {
 		pid_t pid;
@@ -258,8 +258,8 @@ void session_format_result(struct session *s, const struct recording_state *r);
 void session_drop_recording(struct session *s);
 
 /* ---- priority.c */
-/* Set the recorder's priority, as far as it has the privilege.  Raised: a real-time policy, with which it drains rings in time.  Lowered:
- * niceness -20, for work that no ring waits for. */
+/* These functions set the recorder's priority, as far as it has the privilege. session_raise_priority() sets a real-time policy, with which
+ * it drains rings in time. session_lower_priority() sets niceness -20, for work that no ring waits for. */
 void session_raise_priority(void);
 void session_lower_priority(void);
 
@@ -268,7 +268,7 @@ void session_lower_priority(void);
 const char *session_counting_error(int error);
 /* Sets the sentence for a counting error of this process, and returns ret. */
 int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d);
-/* Adds a named process, on whose end session_run() waits.  Returns 0 or -ENOMEM. */
+/* Adds a named process, for whose end session_run() waits. Returns 0 or -ENOMEM. */
 int session_add_root(struct session *s, pid_t pid);
 /* Counts this process with all of its descendants, and the processes of all guests, and describes them to the recording.  Returns 0 or
  * -errno (-ESRCH: none of them could be counted, as they have ended). */
@@ -317,12 +317,13 @@ const char *session_output(const struct session *s);
  * found.  Returns 0 or -errno. */
 int session_joining_begin(struct session *s);
 void session_joining_end(struct session *s);
-/* For poll(2).  session_joining_nr() returns the most descriptors.  session_joining_fill_poll() writes those that are waited for now to
- * *to, and returns their number.  session_joining_wait_ms() returns the timeout, at most `most`. */
+/* For poll(2). session_joining_nr() returns the most descriptors. session_joining_fill_poll() writes those that are waited for now to *to,
+ * and returns their number. session_joining_wait_ms() returns the timeout in milliseconds, at most `most`, or 1 if that is 0 and events are
+ * not waited for now. */
 size_t session_joining_nr(const struct session *s);
 size_t session_joining_fill_poll(const struct session *s, struct pollfd *to);
 int session_joining_wait_ms(const struct session *s, int most);
-/* Called when poll(2) has returned. */
+/* Called when poll(2) has returned. The pause after this round depends on how long the round takes from here. */
 void session_joining_note_wake(struct session *s);
 /* Called in the loop after a drain.  Counts the newcomers that have started since the last call. */
 void session_take_newcomers(struct session *s);
@@ -333,8 +334,8 @@ bool session_has_newcomers(struct session *s);
 /* Called first in the child.  Makes it the leader of a process group, closes the recorder's sockets, sets an alarm that ends it if the
  * recorder does not, and sets its priority. */
 void session_fold_begin_child(struct session *s);
-/* Called in the child.  Executes the epoch's command with path as last word.  Returns if there is no command.  If it cannot be executed,
- * exits with CMD_FAILED. */
+/* Called in the child. Executes the epoch's command with path as last word, itself or by the steward, and does not return then. If the
+ * command cannot be executed, exits with CMD_FAILED. Returns if there is no command. */
 void session_fold_execute_command(const struct session *s, const char *path);
 /* Writes a notice that the command of this epoch is not executed, if there is one.  error: errno of fork(2). */
 void session_fold_say_not_started(struct session *s, uint32_t number, int error);
@@ -373,8 +374,8 @@ void session_last_epoch_abandon(struct session *s);
 void session_cut_if_due(struct session *s);
 
 /* ---- requests.c */
-/* Answers the requests of `tailor start`, `stop`, `status` and `attach` that have come.  our_child: the recorder is a `tailor run`, whose
- * recording `tailor stop` cannot end unless the session is dormant. */
+/* Answers the requests that have come (control.h), at most REQUESTS_MAX of them. our_child: the recorder is a `tailor run`, whose recording
+ * `tailor stop` cannot end unless the session is dormant. */
 void session_serve_control(struct session *s, bool our_child);
 /* Answers the `tailor stop` that waits for the recording's end, if there is one. */
 void session_answer_stop_request(struct session *s);
@@ -397,8 +398,8 @@ enum drain {
 };
 /* Reads the logs of all guests, and closes those of guests that it finds ended. */
 void session_drain_guests(struct session *s, enum drain how);
-/* Writes the execution counts of all guests.  flags: JITREG_VALUES_BASE at the begin of a recording whose guests have counted before; 0 at
- * its end. */
+/* Writes the execution counts of all guests. flags: JITREG_VALUES_BASE at the beginning of a recording or epoch whose guests have counted
+ * before; 0 at its end. */
 void session_write_counters(struct session *s, uint32_t flags);
 /* Is the log of a guest open?  It is closed by the drain that finds its process ended. */
 bool session_has_living_guest(const struct session *s);

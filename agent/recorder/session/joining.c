@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds newcomers: processes that are to be recorded for their name, program or service, start while the recording goes on, and were not
- * started by a counted process.  For example, a service is restarted, a rolling update replaces its processes, or another process enters
- * its container.  Processes that counted processes fork inherit counters, and are not looked for.
+ * This file finds newcomers. These are processes that are to be recorded for their name, program or service, start while the recording goes
+ * on, and were not started by a counted process. For example, a service is restarted, a rolling update replaces its processes, or another
+ * process enters its container. Processes that counted processes fork inherit counters, and are not looked for.
  *
  * The kernel reports each program that is executed, on the whole machine, and wakes the recorder (process_events.h).  The name that comes
  * with the event, or the program or control group, which are read, decide within some tens of microseconds whether the process is to be
@@ -40,7 +40,7 @@
 #define REST_TIMES 100u
 #define REST_NS_MOST 20000000ull
 
-/* ------------------------------------------------------------------------------------------------------ its begin and its end */
+/* ------------------------------------------------------------------------------------------------------ its beginning and its end */
 
 static void format_wanted(const struct session_options *o, char *text, size_t bytes)
 {
@@ -213,7 +213,7 @@ static void hear_process(void *session, const struct process_event *p)
 	judge_newcomer(s, &n, p->comm);
 }
 
-/* Judges the processes that were put off LATER_NS ago or more, once.  Most of them have a command line by now. */
+/* Judges the processes that were put off, once, when their event is LATER_NS old. Most of them have a command line by then. */
 static void judge_later_ones(struct session *s)
 {
 	struct joining *j = &s->joining;
@@ -355,7 +355,7 @@ static void take_found_ones(struct session *s)
 
 	if (nr == 0)
 		return;
-	counting_drain_rings(s->counting); /* first, so that forks of counted processes are noted (session_epochs_note_process()) */
+	counting_drain_rings(s->counting); /* comes first, since it notes forks of counted processes (session_epochs_note_process()) */
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct newcomer n = j->found[i];
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ends a recording that is cut into epochs.  A child writes the end of the last epoch, as of those before, and then another executes the
- * epoch's command.  Reads of files may hang with their file system, and a command may never end, so the recorder waits for a limited time.
- * When it is over, the children are killed, the trace stays as it is, and the next `tailor db add` takes it.  A signal that asks for the
- * end shortens the time.
+ * This file ends a recording that is cut into epochs. A child writes the end of the last epoch, as of those before, and then another
+ * executes the epoch's command, if there is one. Reads of files may hang with their file system, and a command may never end, so the
+ * recorder waits for a limited time. When it is over, the children are killed, the trace stays as it is, and the next `tailor db add` takes
+ * it. A signal that asks for the end shortens the time.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -19,15 +19,15 @@
 #include <unistd.h>
 
 #define MS 1000000ull
-#define SIGNALLED_NS (4300 * MS) /* most time after a signal, as systemd and people may kill the recorder after not much more */
-#define PATIENCE_NS (50000 * MS) /* most time without a signal, as `tailor stop` waits a minute for the result */
+#define SIGNALLED_NS (4300 * MS) /* longest time after a signal, as systemd and people may kill the recorder after not much more */
+#define PATIENCE_NS (50000 * MS) /* longest time without a signal, as `tailor stop` waits a minute for the result */
 #define FOR_COMMAND_NS (1100 * MS) /* part of either time that is left for the command */
 #define FOR_END_NS (700 * MS) /* part of the rest that is left for the trace's last records and for writing them to the disk */
 #define LOOK_MS 20
 /* If a recorder still records so long after a signal, its host, to which the signal was passed on, has not taken it as a request to end. */
 #define END_SIGNAL_NS (60000 * MS)
 
-/* Memory that the recorder shares with the child that writes the end of the trace. */
+/* The recorder shares this memory with the child that writes the end of the trace. */
 struct written {
 	_Atomic uint64_t names_until_ns; /* set by the recorder: time from which the child reads no more files for names */
 	struct recording_state state;
@@ -112,8 +112,8 @@ static bool wait_for_writer(struct session *s, pid_t writer, struct written *w, 
 	return w->is_complete;
 }
 
-/* Writes the end of the trace by a child, or in this process if fork(2) or mmap(2) fails, and destroys r.  Returns 0, or -errno with a
- * sentence.  A child that was not ready in time is no error, but a notice. */
+/* Writes the end of the trace by a child, or in this process if fork(2) or mmap(2) fails, and destroys r. Returns 0, or -errno with a
+ * sentence. A child that has not written the whole end in time is no error, but leads to a notice. */
 static int end_trace(struct session *s, struct recording *r, int wait_status, uint64_t *until_ns, struct recording_state *state,
 		     struct diag *d)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports notices and losses of a session.  They go into the recording, if there is one, and notices are printed for the user as well. */
+/* This file reports notices and losses of a session. They go into the recording, if there is one. Notices are printed for the user as well,
+ * and losses without a recording are kept for the next one. */
 #include "agent/recorder/session/internal.h"
 #include "jitreg/base/message.h"
 

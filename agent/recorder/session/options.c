@@ -71,8 +71,8 @@ static uint64_t parse_bounded_number(struct argp_state *state, const char *name,
 	return n;
 }
 
-/* Names of --registers, with perf's numbers.  Segment registers are not among them, since perf cannot sample ds, es, fs and gs on
- * x86-64. */
+/* These are the names of --registers, with perf's numbers. Segment registers are not among them, since perf cannot sample ds, es, fs and gs
+ * on x86-64. */
 #define REGISTER_(name, dwarf, perf, instruction) { #name, perf },
 static const struct {
 	const char *name;

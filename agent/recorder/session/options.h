@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses the options that the commands which record share.  Each set is a parser that a command has as an argp child.  Context: thread. */
+/* This module parses the options that the commands which record share. Each set is a parser that a command has as an argp child. Context:
+ * thread. */
 #ifndef TAILOR_OPTIONS_H
 #define TAILOR_OPTIONS_H
 

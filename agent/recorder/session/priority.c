@@ -16,7 +16,7 @@
 #define NICE (-20) /* beside 500 busy threads on a processor, this is a share of a seventh */
 #define SLICE_NS 100000 /* the shortest slice that the kernel accepts */
 
-/* struct sched_attr of sched_setattr(2), which glibc may not declare. */
+/* This is struct sched_attr of sched_setattr(2), which glibc may not declare. */
 struct scheduling {
 	uint32_t size, policy;
 	uint64_t flags;

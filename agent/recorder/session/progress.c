@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shows the samples and losses of the recording so far in one line on the terminal, if stderr is one and the user wants messages.  If the
- * recorder has started the host, stdout must not be a terminal, since the line would stand amid the host's output.
+ * This file shows the samples and losses of the recording so far in one line on the terminal, if stderr is one and the user wants messages.
+ * If the recorder has started the host, stdout must not be a terminal, since the line would stand amid the host's output.
  */
 #include "agent/recorder/session/internal.h"
 

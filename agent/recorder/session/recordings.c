@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Begins, drains and ends a session's recordings.  There is one, or one for each epoch.  A dormant session has none until one is requested,
- * and then any number, one after another. */
+/* This file begins, drains and ends a session's recordings. There is one, or one for each epoch. A dormant session has none until one is
+ * requested, and then any number, one after another. */
 #include "agent/recorder/session/internal.h"
 
 #include "agent/recorder/process/proc_mem.h"
@@ -29,7 +29,7 @@ static void note_forked_process(void *session, uint32_t pid)
 	session_epochs_note_process(session, pid);
 }
 
-/* ------------------------------------------------------------------------------------------------- its begin and its end */
+/* ------------------------------------------------------------------------------------------------- their beginning and their end */
 
 static int fail_for_memory(int error, struct diag *d)
 {
@@ -127,7 +127,7 @@ int session_create_recording(struct session *s, struct diag *d)
 	note = counting_stack_note(s->counting);
 	if (*note) /* it is written and not printed, since only users of stacks need it */
 		recording_write_notice(s->recording, NOTICE_LADDER, note, strlen(note));
-	trace_writer_flush_all(recording_writer(s->recording)); /* so that readers of the growing file find these records first */
+	trace_writer_flush_all(recording_writer(s->recording)); /* readers of the growing file find these records first */
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Implements the recorder's side of requests (control.h): `tailor start`, `stop` and `status`, and the question whether it records a
- * process. */
+/* This file answers the requests to the recorder (control.h), which are to start or stop a recording, to tell its status, and whether it
+ * records a process. */
 #include "agent/recorder/session/internal.h"
 
 #include "agent/recorder/process/attach_target.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REQUESTS_MAX 16 /* most requests that are answered in a round of the loop */
+#define REQUESTS_MAX 16 /* maximum number of requests that are answered in a round of the loop */
 #define ANCESTORS_MAX 64
 
 static void answer_status_request(struct session *s, struct control_request *r)
@@ -43,8 +43,8 @@ static void answer_status_request(struct session *s, struct control_request *r)
 	control_answer(r->fd, CMD_DONE, text);
 }
 
-/* Begins a recording of the tree of the first named process and of all guests, and writes what these have registered so far into it.  0, or
- * -errno with a sentence. */
+/* Begins a recording of the tree of the first named process and of all guests, and writes what these have registered so far into it.
+ * Returns 0, or -errno with a sentence. */
 static int start_tree_recording(struct session *s, struct diag *d)
 {
 	int ret;

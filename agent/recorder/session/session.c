@@ -106,14 +106,14 @@ int session_open(const struct session_options *o, struct session **out, struct d
 		return diag_fail(d, ENOMEM, "out of memory for a session");
 	s->options = s->dormant.options = *o;
 	s->connections.socket = s->waiting.signals = s->asking.socket = s->asking.fd = -1;
-	block_signals(&signals); /* first, so that a signal that comes during the begin ends the recording and not the recorder */
+	block_signals(&signals); /* this comes first, so that a signal from now on ends the recording and not the recorder */
 	s->waiting.signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->waiting.signals < 0) { /* nothing could end the recording */
 		ret = diag_fail(d, errno, "no descriptor for signals: %s", strerror(errno));
 		session_free(s);
 		return ret;
 	}
-	session_raise_priority(); /* before the cost of a sample is measured */
+	session_raise_priority(); /* this comes before the cost of a sample is measured, which other processes would disturb */
 	/* if another recorder owns the socket's name, this fails before the trace of that recorder is replaced */
 	ret = o->socket ? session_listen(s, o->socket, d) : 0;
 	if (ret == 0 && !o->dormant)

@@ -42,12 +42,12 @@ struct session_options {
 	enum jit_way way;  /* how registrations get into the recording, for the trace's header */
 	bool quiet;	   /* only errors on stderr */
 	bool dormant;	   /* only collect registrations until a recording is requested */
-	uint64_t store_bytes; /* dormant and with epochs: most bytes of registrations to keep of each process for the next recording */
+	uint64_t store_bytes; /* dormant and with epochs: maximum bytes of registrations to keep of each process for the next recording */
 	uint64_t epoch_ns; /* the recording is cut into files of this length; 0: it is not */
 	char **epoch_command; /* command for each finished epoch, which gets the path of its file as last word; NULL: none */
 	uint64_t duration_ns; /* time after which the recording ends; 0: no limit */
-	uint64_t image_code_bytes; /* most bytes of images' machine code to keep in the trace; 0: none */
-	uint64_t source_text_bytes; /* most bytes of source text to keep in the trace; 0: none; SOURCE_TEXT_AUTO: option not given */
+	uint64_t image_code_bytes; /* maximum number of bytes of images' machine code to keep in the trace; 0: none */
+	uint64_t source_text_bytes; /* maximum bytes of source text to keep in the trace; 0: none; SOURCE_TEXT_AUTO: option not given */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	bool uncompressed; /* the trace's chunks are not compressed, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the trace's header */
@@ -77,14 +77,14 @@ static inline bool session_takes_newcomers(const struct session_options *o)
 	{ .counting.event = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20, \
 	  .image_code_bytes = 256u << 10, .source_text_bytes = SOURCE_TEXT_AUTO }
 
-/* Raises the soft limits of this process on file sizes, memory and descriptors to the hard ones, and with the privilege also the hard limit
- * of descriptors.  Ignores SIGXFSZ and SIGPIPE.  Called before session_open(), and after `tailor run` has forked the command, which keeps
- * the user's limits. */
+/* Raises the soft limits of this process on file sizes, memory, locked memory and descriptors to the hard ones, and with the privilege also
+ * the hard limit of descriptors. Ignores SIGXFSZ and SIGPIPE, and sets SIGCHLD to its default. Called before session_open(), and after
+ * `tailor run` has forked the command, which keeps the user's limits. */
 void session_raise_limits(void);
 
 /* Blocks the signals that session_run() reads, raises the recorder's priority, listens on o->socket unless it is NULL, and, unless the
- * session is dormant, chooses the events and creates the trace.  Nothing is counted yet.  Returns 0, or -errno with a sentence in d, and
- * then *out is not set. */
+ * session is dormant, chooses the events and creates the trace. Nothing is counted yet. Returns 0, or -errno with a sentence in d, and then
+ * *out is not set. The error is -EINVAL if an option is wrong, and -EADDRINUSE if the name of a socket is taken. */
 int session_open(const struct session_options *o, struct session **out, struct diag *d);
 /* Returns the abstract name of the guests' socket, which hosts get in TAILOR_SOCKET. */
 const char *session_socket_name(const struct session *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts processes that run already, alone or with their descendants: those that `tailor attach` names, newcomers, the tree of a dormant
- * session when a recording is requested, and all processes of a database server.
+ * This file counts processes that run already, alone or with their descendants. These are the processes that `tailor attach` names or all
+ * of the machine, newcomers, the tree of a dormant session when a recording is requested, and the processes of a database server.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS_MAX 20 /* most listings of all processes, while these find new processes that are to be counted */
+#define ROUNDS_MAX 20 /* maximum number of listings of all processes, while these find new processes that are to be counted */
 
 const char *session_counting_error(int error)
 {
@@ -117,8 +117,8 @@ static int report_uncounted_descendant(struct session *s, pid_t pid, int error)
 	return 0;
 }
 
-/* Writes the records of the process that the kernel's events would have led to, if it had been counted from its begin: itself or its fork,
- * its mappings and threads. */
+/* Writes the records of the process that the kernel's events would have led to, if it had been counted from its beginning. These are of
+ * itself or its fork, its mappings and its threads. */
 static void describe_process(struct session *s, struct process_tree *t, const struct process_node *r, uint64_t begin_ns)
 {
 	write_process_or_fork(s, t, r);
@@ -211,8 +211,8 @@ static bool may_have_children(pid_t pid)
 	return n > 0;
 }
 
-/* Listing all processes, for the descendants, takes milliseconds, so it is done only if the newcomer may have started processes before it
- * was counted. */
+/* Counts the newcomer. All processes are listed, for its descendants, only if it may have started some before it was counted, since the
+ * list takes milliseconds. */
 static int attach_newcomer_and_descendants(struct session *s, struct process_tree *t, struct process_node *n)
 {
 	uint64_t begin_ns = clock_now_ns();
