@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Converts times of one clock to another, by pairs of readings of both at the same moments.  Between two pairs the conversion is linear.
- * Before the first and behind the last pair the clocks are taken to run equally fast.
+ * This module converts times of one clock to another, by pairs of readings of both at the same moments. Between two pairs the conversion is
+ * linear. Before the first and behind the last pair the clocks are taken to run equally fast.
  *
  * The error of a time between two pairs is that of the pairs, plus what the clocks' relative speed changes between them.  Outside of the
  * pairs, it is the difference of the speeds (of perf's clock and CLOCK_MONOTONIC at most 5e-4, NTP's limit) times the distance to the next
@@ -17,7 +17,8 @@
 #define CLOCK_PAIRS_MAX 1024
 #define CLOCK_PAIRS_APART_NS 10000000u
 
-/* The newest pairs, at least CLOCK_PAIRS_APART_NS apart except for the last, so a full array covers ten seconds or more. */
+/* This struct has the newest pairs. They are at least CLOCK_PAIRS_APART_NS apart except for the last, so a full array covers ten seconds or
+ * more. */
 struct clock_pairs {
 	uint32_t nr, oldest;
 	struct clock_pair {

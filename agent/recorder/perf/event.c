@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses, for each requested event, the best variant that this machine opens, with fallbacks. */
+/* This file chooses, for each requested event, the best variant that this machine opens, with fallbacks. */
 #include "agent/recorder/perf/event_internal.h"
 
 #include "agent/recorder/process/proc_file.h"
@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #define PERIOD_MIN 1000
-#define PACE_NS 2000000 /* most processor time of a measurement of an event's frequency */
+#define PACE_NS 2000000 /* longest processor time of a measurement of an event's frequency */
 #define PACE_SLICE_NS 100000
-#define PACE_AGREES 32 /* two slices agree if their results differ by less than such a part */
+#define PACE_AGREES 32 /* two slices agree if their results differ by less than 1/32 */
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
 static int64_t thread_cpu_ns(void)
@@ -271,8 +271,8 @@ static const char *remedy_of(const struct perf_event_attr *a, int error)
 }
 
 /*
- * Chooses the event of one item: the highest precise level that can be opened, or the requested one.  automatic: an event other than a
- * clock has to count as well (some virtual machines open hardware events that stay 0).  Returns 0, or -errno with a sentence.
+ * Chooses the event of one item, at the highest precise level that can be opened, or at the requested one. automatic: an event other than a
+ * clock has to count as well (some virtual machines open hardware events that stay 0). Returns 0, or -errno with a sentence.
  */
 static int choose_event(struct selection *l, const struct event_spec *wanted, bool automatic, struct event *out)
 {
@@ -320,9 +320,9 @@ static int choose_event(struct selection *l, const struct event_spec *wanted, bo
 }
 
 /*
- * On Intel's processors with PEBS, `auto` is first a pair of precise events (that of the paper on tailored profiling): instructions with
- * the least bias, and loads with their addresses.  Elsewhere, and if that cannot be opened, it is cycles, which AMD's IBS samples precisely
- * and with addresses of accesses.  The last level is the clock.
+ * On Intel's processors with PEBS of level 2 or more, `auto` is first a pair of precise events (that of the paper on tailored profiling):
+ * instructions with the least bias, and loads with their addresses. Elsewhere, and if the first of the pair cannot be used, it is cycles,
+ * which AMD's IBS samples precisely and with addresses of accesses. The last level is the clock.
  */
 const char *event_auto_name(const struct event_pmu *pmu, int level, int i)
 {

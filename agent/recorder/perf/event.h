@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the events that are sampled.  event_spec.c parses their syntax, event_name.c finds the encoding of a name (by libpfm4, among
- * others), event_attr.c makes the complete perf_event_attr for one precise level, and event.c tries which ones this machine opens.
+ * This module chooses the events that are sampled. event_spec.c parses their syntax, event_name.c finds the encoding of a name (by libpfm4,
+ * among others), event_attr.c makes the complete perf_event_attr for one precise level, and event.c tries which ones this machine opens.
  *
- *	-e ITEM[,ITEM]...
- *	ITEM  auto | NAME[:MODIFIER]...[@PERIOD]
+ * 	-e ITEM[,ITEM]...
+ * 	ITEM  auto | NAME[:MODIFIER]...[@PERIOD]
  *
  * NAME is libpfm4's (with unit masks: MEM_LOAD_RETIRED:L3_MISS, skx::INST_RETIRED:PREC_DIST), the kernel's (cycles, task-clock,
  * page-faults, context-switches), a raw code (r01c2), or a PMU of the kernel with its fields (cpu/event=0xc2,umask=1/).
@@ -47,7 +47,7 @@ struct event_options {
 #define EVENT_RATE_DEFAULT 4000 /* samples per second and CPU, as `perf record` has it */
 #define EVENT_PRECISE_BEST (-1)
 
-/* One item of a list, as it was written. */
+/* This struct has one item of a list, as it was written. */
 struct event_spec {
 	char text[160]; /* the whole item */
 	char name[128]; /* name without modifiers and period */
@@ -63,7 +63,7 @@ struct event_list {
 
 enum event_vendor { EVENT_VENDOR_OTHER, EVENT_VENDOR_INTEL, EVENT_VENDOR_AMD, EVENT_VENDOR_ARM };
 
-/* Facts about a machine on which the choice of events depends. */
+/* This struct has the facts about a machine on which the choice of events depends. */
 struct event_pmu {
 	enum event_vendor vendor;
 	uint32_t family, model; /* x86: cpuid's; Arm: implementer and part number */
@@ -123,8 +123,8 @@ FILE *event_open_tracepoint_file(const char *tracepoint, const char *file);
 int event_make_attr(const struct event_spec *spec, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
 		    struct event *out, struct diag *d);
 
-/* Clears *attr, and sets its type, config, exclude_user, exclude_kernel and precise level to those of a list of one item.  The level is 0
- * unless the item has one.  Returns 0, or -EINVAL with a sentence. */
+/* Clears *attr, and sets its type, its config fields, exclude_user, exclude_kernel and the precise level to those of a list of one item.
+ * The level is 0 unless the item has one. Returns 0, or -EINVAL with a sentence. */
 int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d);
 
 /* Is this an event of the PMU?  The number of counters is limited, so such events may be multiplexed. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps the kernel's ids of counters to the events that they count.  Each opened counter, of an event on a CPU or of a thread, has an id.
- * Context: thread. */
+/*
+ * This module maps the kernel's ids of counters to the events that they count. Each opened counter, of an event on a CPU or of a thread,
+ * has an id.
+ * Context: thread.
+ */
 #ifndef TAILOR_EVENT_IDS_H
 #define TAILOR_EVENT_IDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declares what event*.c share.  Context: thread. */
+/* This header declares what event*.c share. Context: thread. */
 #ifndef TAILOR_EVENT_INTERNAL_H
 #define TAILOR_EVENT_INTERNAL_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Identifies the processor and how well it can sample, from /proc/cpuinfo and sysfs, and opens the kernel's tracepoints in tracefs. */
+/* This file identifies the processor and how well it can sample, from /proc/cpuinfo and sysfs, and opens the kernel's tracepoints in
+ * tracefs. */
 #include "agent/recorder/perf/event.h"
 #include "agent/recorder/perf/perf_clock.h"
 

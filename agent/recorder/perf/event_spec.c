@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses a list of events as a user writes it: splits it at commas, and takes modifiers and periods off the names.  Grammar: event.h. */
+/* This file parses a list of events as a user writes it (event.h has the grammar). It splits the list at commas, and takes modifiers and
+ * periods off the names. */
 #include "agent/recorder/perf/event.h"
 
 #include <errno.h>

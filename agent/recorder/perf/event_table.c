@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encodings of the events that tailor needs on processors that libpfm4 4.13 does not know.  The names are libpfm4's for the predecessors of
- * these processors, so that a command line works on both.  The tables also have the events that libpfm4 encodes otherwise than their
- * vendor: for Skylake to Sapphire Rapids, these are some of the 1,282 events that both Intel's files and libpfm4 4.13 name.
+ * This file has the encodings of the events that tailor needs on processors that libpfm4 4.13 does not know. The names are libpfm4's for
+ * the predecessors of these processors, so that a command line works on both. The tables also have the events that libpfm4 encodes
+ * differently from their vendor. For Skylake to Sapphire Rapids, these are some of the 1,282 events that both Intel's files and libpfm4
+ * 4.13 name.
  *
  * Codes: event select in bits 0 to 7, unit mask 8 to 15, edge 18, invert 23, counter mask 24 to 31.  Sources: Intel's event files,
  * github.com/intel/perfmon (SKL 59, SKX 1.37, ICL 1.24, ICX 1.30, SPR 1.39, ADL 1.40, MTL 1.22, EMR 1.24, GNR 1.20: the P cores); AMD,

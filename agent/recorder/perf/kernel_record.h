@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads records of the kernel that are no samples: mappings, names, tasks, switches, losses.  They are the same in live rings and in perf's
- * files.  Texts and build ids are not copied, and their pointers lead into the record.  Layout: linux/perf_event.h, enum perf_event_type.
+ * This module reads records of the kernel that are no samples, which are of mappings, names, tasks, switches, throttling, losses and the
+ * kernel's symbols. They are the same in live rings and in perf's files. Texts and build ids are not copied, and their pointers lead into
+ * the record. Layout: linux/perf_event.h, enum perf_event_type.
  * Context: any.
  */
 #ifndef TAILOR_KERNEL_RECORD_H

@@ -27,10 +27,10 @@
 struct host_lack;
 struct kernel_names_origin;
 
-/* Options of a recording that are for its sources. */
+/* This struct has the options of a recording that are for its sources. */
 struct name_source_options {
-	uint32_t stack_bytes; /* most stack bytes that are copied with a sample; 0: samples have no stacks */
-	uint64_t image_code_bytes; /* most bytes of images' machine code to keep; 0: none */
+	uint32_t stack_bytes; /* maximum number of stack bytes that are copied with a sample; 0: samples have no stacks */
+	uint64_t image_code_bytes; /* maximum number of bytes of images' machine code to keep; 0: none */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	bool finds_jit_lists; /* lists of JITs are read in each process with memory for code, without watch() */
 	/* Time at which the recording that is imported ended, on its clock, and in seconds since 1970. Perf maps that were written later
@@ -42,7 +42,7 @@ struct name_source_options {
 	const struct kernel_names_origin *past_names; /* NULL: names are the running kernel's */
 };
 
-/* The recording that a source belongs to, as far as the source knows it.  Valid until destroy() returns. */
+/* This struct is the recording that a source belongs to, as far as the source knows it. It is valid until destroy() returns. */
 struct name_source_recording {
 	const struct name_source_options *options;
 	struct trace_writer *writer; /* not written to by create() and destroy() */
@@ -80,7 +80,7 @@ struct name_source {
 	void (*note_agent)(void *source, uint32_t pid);
 	/* The agent in pid has registered code, whose record is written to the trace after this call. */
 	void (*note_code)(void *source, uint32_t pid, uint64_t address, uint64_t bytes);
-	/* Reads pid from now on, a running process that was attached to. */
+	/* From now on the source reads pid, a running process that was attached to. */
 	void (*watch)(void *source, uint32_t pid);
 
 	/* The steps of a drain, in this order. begin_drain() is called before logs of agents are read, poll() between logs and rings, and

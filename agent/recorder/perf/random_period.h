@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Draws sampling periods.  A program whose loop is as long as the period would always be sampled at the same place, so periods are
- * drawn at random (J. Anderson et al., Continuous Profiling: Where Have All the Cycles Gone?, 4.1.1) from within a sixteenth of the
- * requested one, which is the mean.  This applies to hardware events and clocks with a fixed period, whether the user gave it or it was
- * computed from a rate.  It does not apply to events whose period the kernel adapts to a rate, nor to other software events.  Page faults
- * for which the user gave no period have one that is drawn from a wider range, once for each counter, because their samples do not have the
- * period in them.  Context: any.
+ * This module draws sampling periods. A program whose loop is as long as the period would always be sampled at the same place, so periods
+ * are drawn at random (J. Anderson et al., Continuous Profiling: Where Have All the Cycles Gone?, 4.1.1) from within a sixteenth of the
+ * requested one, which is the mean. This applies to hardware events and clocks with a fixed period, whether the user gave it or it was
+ * computed from a rate. It does not apply to events whose period the kernel adapts to a rate, nor to other software events. Page faults for
+ * which the user gave no period have one that is drawn from a wider range, once for each counter, because their samples do not have the
+ * period in them. Context: any.
  */
 #ifndef TAILOR_RANDOM_PERIOD_H
 #define TAILOR_RANDOM_PERIOD_H
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One opened counter, which is a thread's or is inherited by other tasks. */
+/* This struct belongs to one opened counter, which is a thread's or is inherited by other tasks. */
 struct random_period {
 	uint64_t id;	 /* the kernel's id of the counter; 0: all samples in its ring are its own */
 	uint64_t period; /* current period; 0: not changed yet, so samples have the right one */

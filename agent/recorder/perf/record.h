@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses one record of a perf ring.  The event's attr decides which parts a record has, and the record itself says how long they are, so
- * every length is checked against the record's end.  Stacks, call chains and registers are not copied, and their pointers lead into the
- * record.  Layout: linux/perf_event.h, enum perf_event_type.  Context: any.
+ * This module parses one record of a perf ring. The event's attr decides which parts a record has, and the record itself says how long they
+ * are, so every length is checked against the record's end. Stacks, call chains and registers are not copied, and their pointers lead into
+ * the record. Layout: linux/perf_event.h, enum perf_event_type. Context: any.
  */
 #ifndef TAILOR_RECORD_H
 #define TAILOR_RECORD_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Fields of an attr that decide the layout of records, and the clock of their times. */
+/* This struct has the fields of an attr that decide the layout of records, and the clock of their times. */
 struct record_layout {
 	uint64_t sample_type, read_format, branch_sample_type;
 	unsigned nr_user, nr_interrupted; /* numbers of registers in a sample: of user code, of interrupted code */
@@ -21,7 +21,7 @@ struct record_layout {
 	const struct clock_pairs *clock; /* pairs that convert times; NULL, to which record_layout() sets it: times are not converted */
 };
 
-/* Parts of a sample.  Parts that its event does not ask for are 0. */
+/* This struct has the parts of a sample. Those that its event does not ask for are 0. */
 struct record_sample {
 	uint64_t ip, time_ns, address, id, stream_id, period;
 	uint32_t pid, tid, cpu, mode; /* mode: PERF_RECORD_MISC_USER, _KERNEL, ... */
@@ -42,7 +42,7 @@ struct record_sample {
 	uint64_t physical_address, cgroup, data_page_bytes, code_page_bytes;
 };
 
-/* Process, thread, time and ids of a record that is not a sample.  Parts that the event does not ask for are 0. */
+/* This struct has the process, thread, time and ids of a record that is not a sample. Parts that the event does not ask for are 0. */
 struct record_id {
 	uint64_t time_ns, id, stream_id;
 	uint32_t pid, tid, cpu;
@@ -56,8 +56,8 @@ int record_layout(const struct perf_event_attr *attr, struct record_layout *out)
  * then. */
 int record_sample(const struct record_layout *l, const struct perf_event_header *h, struct record_sample *out);
 /*
- * Shortens a sample in place: removes the bytes that were reserved for its stack and not used.  Other records, and samples that do not fit
- * the layout, stay as they are.
+ * Shortens a sample in place by the bytes that were reserved for its stack and not used. Other records, and samples that do not fit the
+ * layout, stay as they are.
  */
 void record_drop_unused_stack(const struct record_layout *l, struct perf_event_header *h);
 /* Reads the record_id of a record that is not a sample.  body: least bytes of the record's own part, behind the header.  Returns 0, or

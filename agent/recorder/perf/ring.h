@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Maps a perf ring, and takes records out of it.  Layout: linux/perf_event.h, struct perf_event_mmap_page.
+ * This module maps a perf ring, and takes records out of it. Layout: linux/perf_event.h, struct perf_event_mmap_page.
  * Context: thread.
  */
 #ifndef TAILOR_RING_H

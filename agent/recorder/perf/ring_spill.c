@@ -17,7 +17,7 @@
 #include <time.h>
 
 #define LOOK_NS 5000000ull
-#define RINGS_A_LOOK 64u /* with more rings, looks are rarer; so many are rings of threads, which wake the recorder up themselves */
+#define RINGS_A_LOOK 64u /* with more rings, looks are rarer; so many are rings of threads, which themselves wake the recorder */
 /* If no ring will be full soon, the next look is so many times later.  Each look takes a processor from a program for some 30 µs, including
  * what it displaces in caches.  Beside a process that waits, looks would otherwise be most of what the recorder costs. */
 #define AT_REST 12u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a thread (the spill thread) that empties rings while the recorder's own thread does something that takes long, such as reading
- * symbols, walking a host's lists or writing a file.  The records that it takes out are kept in memory, samples without the unused part of
- * their stacks where the layout is known, until ring_drain() passes them on, in order.  Context: thread (the recorder's own).
+ * This module runs a thread (the spill thread) that empties rings while the recorder's own thread does something that takes long, such as
+ * reading symbols, walking a host's lists or writing a file. The records that it takes out are kept in memory, samples without the unused
+ * part of their stacks where the layout is known, until ring_drain() passes them on, in order. Context: thread (the recorder's own).
  */
 #ifndef TAILOR_RING_SPILL_H
 #define TAILOR_RING_SPILL_H
@@ -18,16 +18,16 @@
 struct ring_spill;
 struct record_layout;
 
-/* Records that the spill thread has taken out of a ring.  They are whole if the ring was not malformed, which the reader has to check.  The
- * caller of ring_spill_take_chunk() frees it. */
+/* A chunk has records that the spill thread has taken out of a ring. They are whole if the ring was not malformed, which the reader has to
+ * check. The caller of ring_spill_take_chunk() frees the chunk. */
 struct kept_chunk {
 	struct kept_chunk *next;
 	uint64_t bytes;
 	unsigned char data[]; /* aligned to 8 */
 };
 
-/* Starts the thread.  bytes_max: most bytes to keep of all rings together.  Records beyond it stay in the rings, and when these are full,
- * further ones are lost.  Returns 0 or -errno. */
+/* Starts the thread. bytes_max: maximum bytes to keep of all rings together. Records beyond it stay in the rings, and when these are full,
+ * further ones are lost. Returns 0 or -errno. */
 int ring_spill_create(uint64_t bytes_max, struct ring_spill **out);
 /* Stops the thread.  Called after all rings are closed.  NULL is fine. */
 void ring_spill_destroy(struct ring_spill *k);

@@ -15,7 +15,7 @@
 #define FRAME_POINTER 6 /* perf's number of the bp register */
 #define CHAIN_MAX (1u << 20) /* room for return addresses of the user, of all samples together */
 #define KERNEL_CHAIN_MAX (2u << 20) /* bytes of the kernel's encoded return addresses, of all samples together */
-#define ONE_CHAIN_MAX (65536u / 8) /* most addresses in one record */
+#define ONE_CHAIN_MAX (65536u / 8) /* maximum number of addresses in one record */
 
 enum { NR_PLAIN = SAMPLE_COLUMN_LATENCY + 1 };
 
@@ -92,8 +92,8 @@ bool samples_full(const struct samples *s)
 	       KERNEL_CHAIN_MAX - s->kernel_chain_bytes < (ONE_CHAIN_MAX + 1) * LEB128_MAX;
 }
 
-/* Adds the user's return addresses of a call chain.  These follow the kernel's mark of the user's context, and the user's instruction.
- * Returns that instruction, or 0 if there is none. */
+/* Adds the user's return addresses of a call chain. These follow the kernel's mark of the user's context, and the user's instruction. What
+ * comes before any mark is the user's as well. Returns that instruction, or 0 if there is none. */
 static uint64_t add_user_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 {
 	uint32_t before = s->chain_used;

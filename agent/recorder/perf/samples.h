@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Converts samples of one event (PERF_RECORD_SAMPLE) to the columns of the trace.  samples_add() is the hot path, without system call.
+ * This module converts samples of one event (PERF_RECORD_SAMPLE) to the columns of the trace. samples_add() is the hot path, without system
+ * call.
  * Context: thread.
  */
 #ifndef TAILOR_SAMPLES_H
@@ -12,7 +13,7 @@
 
 struct samples;
 
-/* Facts of a sample for other parts of the recorder. */
+/* This struct has the facts of a sample that other parts of the recorder use. */
 struct sample_seen {
 	uint64_t time_ns, ip, weight;
 	uint64_t counter; /* id of the very counter, which may be inherited (PERF_SAMPLE_STREAM_ID) */

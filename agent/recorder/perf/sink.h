@@ -11,14 +11,15 @@
 #include "agent/recorder/perf/random_period.h"
 #include "jitreg/trace/trace.h"
 
-/* Values of a counter at its end or since the last report: the fields of a COUNT record (jitreg/trace/trace.h). */
+/* This struct has the values of a counter at its end or since the last report, as in the fields of a COUNT record
+ * (jitreg/trace/trace.h). */
 struct counter_end {
 	uint32_t event, pid, tid;
 	int cpu; /* -1: a counter of the thread tid */
 	uint64_t value, enabled_ns, running_ns, samples, lost, on_cpu_ns, weight, idle_ns;
 };
 
-/* Values of a counter for a thread that has ended: the fields of a THREAD_COUNT record. */
+/* This struct has the values of a counter for a thread that has ended, as in the fields of a THREAD_COUNT record. */
 struct thread_end {
 	uint32_t event, pid, tid, cpu;
 	uint64_t time_ns, value, samples, weight;
