@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the processes that a command attaches to: those with given PIDs, with a name, or of a service.  Context: thread. */
+/* This module lists the processes that a command attaches to. These are processes with given PIDs, with a name or program, or of a service.
+ * Context: thread. */
 #ifndef TAILOR_ATTACH_LIST_H
 #define TAILOR_ATTACH_LIST_H
 
@@ -8,11 +9,11 @@
 
 #include <stdint.h>
 
-/* All zeros: empty.  Each process is in it once. */
+/* A list of all zeros is empty. Each process is in it once. */
 struct attach_list {
 	struct attach_target *target;
 	uint32_t nr, capacity;
-	uint32_t nr_left_out; /* processes with the name or of the service that cannot be attached to */
+	uint32_t nr_left_out; /* processes with the name or program, or of the service, that cannot be attached to */
 	struct diag left_out; /* why the first of them cannot */
 };
 
@@ -24,7 +25,7 @@ struct names_wanted;
 int attach_list_add_named(struct attach_list *l, const struct names_wanted *w, struct diag *d);
 /* Does the same for all processes of the service. */
 int attach_list_add_service(struct attach_list *l, const struct service_wanted *w, struct diag *d);
-/* Returns the process's element of the list, or NULL if it is not in it. */
+/* Returns the process's element, which is valid until one is added, or NULL if the list does not have the process. */
 const struct attach_target *attach_list_find(const struct attach_list *l, pid_t pid);
 void attach_list_fini(struct attach_list *l);
 

@@ -168,7 +168,7 @@ static pid_t pid_of_trusted_listener(const char *name, uid_t owner)
 	return pid;
 }
 
-/* A variable that is looked for in the environment with which a process was started. */
+/* This struct is a variable that is looked for in the environment with which a process was started. */
 struct variable {
 	const char *key; /* with its '=' */
 	char *value;
@@ -228,11 +228,11 @@ int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *re
 	owner = (uid_t)s.user;
 	if (read_process_variable(pid, "TAILOR_SOCKET=", socket, bytes) && (*recorder = pid_of_trusted_listener(socket, owner)))
 		return 0;
-	/* the name that `tailor attach` takes */
+	/* this is the name that `tailor attach` takes */
 	snprintf(prefix, sizeof(prefix), "tailor-attach-%d", (int)pid);
 	if ((size_t)snprintf(socket, bytes, "%s", prefix) < bytes && (*recorder = pid_of_trusted_listener(socket, owner)))
 		return 0;
-	strcat(prefix, "-"); /* the name that `tailor attach` takes if another user has taken the former */
+	strcat(prefix, "-"); /* `tailor attach` takes a longer name if another user has taken that one */
 	if ((*recorder = find_listener_by_prefix(prefix, owner, socket, bytes)))
 		return 0;
 	/* the agent of a process that was preloaded without `tailor run` starts a recorder, and names it by the PID in its namespace */

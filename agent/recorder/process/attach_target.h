@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks a running process before it is attached to: whether this user may, whether it is a program at all, and what its recording will
- * lack.  Context: thread. */
+/* This module checks a running process before it is attached to. It finds whether this user may attach, whether the process is a program at
+ * all, and what its recording will lack. It also finds the process's recorder. Context: thread. */
 #ifndef TAILOR_ATTACH_TARGET_H
 #define TAILOR_ATTACH_TARGET_H
 
@@ -44,8 +44,8 @@ bool attach_target_has_agent(pid_t pid);
 /* Was the process, which has no recorder, started so that its agent had one?  Its environment shows that.  That recorder has exited. */
 bool attach_target_was_recorded(const struct attach_target *t);
 
-/* Returns the arguments of a process, for the trace's header.  They are NULL-terminated (empty if they cannot be read), and valid until the
- * next call. */
+/* Returns the arguments of a process, for the trace's header. They are NULL-terminated (empty if they cannot be read), and valid until the
+ * next call. At most 255 are returned, of the first 64 KiB. */
 char **attach_target_read_command(pid_t pid);
 
 #endif

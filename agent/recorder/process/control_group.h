@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a process's control groups from /proc/PID/cgroup.  Context: thread. */
+/* This module reads a process's control groups from /proc/PID/cgroup. Context: thread. */
 #ifndef TAILOR_CONTROL_GROUP_H
 #define TAILOR_CONTROL_GROUP_H
 

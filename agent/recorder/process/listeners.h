@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists and connects to listening sockets with abstract names, as recorders have them.  Nothing here waits.  Context: thread. */
+/* This module lists and connects to listening sockets with abstract names, as recorders have them. Nothing here waits. Context: thread. */
 #ifndef TAILOR_LISTENERS_H
 #define TAILOR_LISTENERS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads files of the kernel in /proc, so that the recorder parses each format only here.  Formats: proc(5).  Context: thread. */
+/* This module reads files of the kernel in /proc, so that the recorder parses each format only here. Formats: proc(5). Context: thread. */
 #ifndef TAILOR_PROC_FILE_H
 #define TAILOR_PROC_FILE_H
 
@@ -18,16 +18,16 @@ void proc_read_value(const char *path, const char *key, char *value, size_t byte
  * is not used, since it needs CAP_SYS_RESOURCE for processes of other users. */
 uint64_t proc_limit(pid_t pid, const char *name);
 
-/* Values of /proc/PID/stat, or a thread's. */
+/* This struct has values of /proc/PID/stat, or of a thread's. */
 struct proc_stat {
-	char state; /* R, S, D, Z, X, ... */
+	char state; /* letter of the state (proc(5)): R is running, Z a zombie, X dead */
 	pid_t parent;
 	uint64_t start_ticks; /* since boot, in units of sysconf(_SC_CLK_TCK) */
 };
 /* Reads /proc/PID/stat, or that of thread tid unless it is 0.  Returns false if the process is gone, or may not be read. */
 bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out);
 
-/* Values of /proc/PID/status, or a thread's.  parent and users are -1 if the file has no such line. */
+/* This struct has values of /proc/PID/status, or of a thread's. parent and users are -1 if the file has no such line. */
 struct proc_status {
 	char state;
 	long process, parent, tracer, user, effective_user;
@@ -38,7 +38,7 @@ struct proc_status {
 /* Reads /proc/PID/status, or that of thread tid unless it is 0.  Returns 0, -ESRCH if the process is gone, or another -errno. */
 int proc_status(pid_t pid, pid_t tid, struct proc_status *out);
 
-/* A line of /proc/PID/maps.  path: "" for anonymous memory; valid until the callback returns. */
+/* This struct is a line of /proc/PID/maps. path: "" for anonymous memory; valid until the callback returns. */
 struct proc_mapping {
 	uint64_t start, end, offset, inode;
 	uint64_t device; /* major << 32 | minor */

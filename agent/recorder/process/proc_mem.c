@@ -24,8 +24,8 @@
 #define HEADERS_MAX 64u
 #define DYNAMIC_MAX 512u
 #define DYNAMIC_AT_A_TIME 32u
-#define CHAIN_MAX 4096u /* most symbols of one hash bucket that are compared */
-#define NAME_MAX_BYTES 256u /* most bytes of a name that is looked for; V8's mangled ones are long */
+#define CHAIN_MAX 4096u /* maximum number of symbols of one hash bucket that are compared */
+#define NAME_MAX_BYTES 256u /* maximum number of bytes of a name that is looked for; V8's mangled ones are long */
 #define SYMBOLS_AT_A_TIME 4096u
 #define SYMTAB_BYTES_MAX (256u << 20)
 #define STRINGS_BYTES_MAX (256u << 20)
@@ -332,8 +332,8 @@ uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name)
 	return found;
 }
 
-/* The head of .eh_frame_hdr, as linkers write it.  Entries of two 32-bit numbers follow, sorted.  The first is the begin of a function,
- * relative to the head. */
+/* This is the head of .eh_frame_hdr, as linkers write it. Entries of two 32-bit numbers follow, sorted. The first number is where a
+ * function begins, relative to the head. */
 struct function_table {
 	uint8_t version, frame_encoding, nr_encoding, table_encoding;
 	int32_t frame;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads another process's memory, and its loaded objects there, from outside.  The process is neither changed nor stopped, and what is read
- * is not trusted.  Context: thread.
+ * This module reads another process's memory, and its loaded objects there, from outside. The process is neither changed nor stopped, and
+ * what is read is not trusted. Context: thread.
  */
 #ifndef TAILOR_PROC_MEM_H
 #define TAILOR_PROC_MEM_H
@@ -24,7 +24,7 @@ void proc_mem_wait_for_program(pid_t pid);
 /* Returns the number under which /proc shows the process's memory and files: proc_mem_living_thread(), or pid if that is 0. */
 uint32_t proc_mem_number_in_proc(uint32_t pid);
 
-/* Facts of a process by which files of its own (/tmp/perf-PID.map) are recognised. */
+/* This struct has the facts of a process by which files of its own (/tmp/perf-PID.map) are recognised. */
 struct proc_mem_identity {
 	pid_t own_pid;	/* PID in its own PID namespace, which is in the names of its files */
 	uid_t uid;	/* effective user; ~0: unknown */
@@ -39,8 +39,8 @@ bool proc_mem_may_have_written(const struct proc_mem_identity *p, const struct s
  * user), or -ESRCH.  After an error, `to` may have some of the bytes. */
 int proc_mem_read(pid_t pid, uint64_t address, void *to, size_t bytes);
 
-/* Copies many pieces by one system call, one behind another in `to`.  Returns the number of bytes up to the first that cannot be read, or
- * -errno if none can. */
+/* Copies many pieces by one system call, one behind another in `to`. pid: a thread that lives (proc_mem_living_thread()). Returns the
+ * number of bytes up to the first that cannot be read, or -errno if none can. */
 ssize_t proc_mem_read_many(pid_t pid, const struct iovec *pieces, size_t nr, void *to);
 
 /* Returns the end of the 64-bit ELF object whose first page is mapped at base, with its data without initial values, or 0 if there is no

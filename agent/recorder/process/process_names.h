@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decides which processes a user wants with --name (by their name) and --exec (by the program that they execute).  Context: thread.
+ * This module decides which processes a user wants with --name (by their name) and --exec (by the program that they execute). Context:
+ * thread.
  */
 #ifndef TAILOR_PROCESS_NAMES_H
 #define TAILOR_PROCESS_NAMES_H
@@ -18,10 +19,10 @@ struct process_names;
 
 /* Returns 0, -EINVAL if the expression is invalid, or another -errno.  After an error *out is not set. */
 int process_names_open(const struct names_wanted *w, struct process_names **out);
-/* NULL is fine. */
+/* Frees n, which may be NULL. */
 void process_names_close(struct process_names *n);
 
-/* Verdict on a process, which may have just executed a program. */
+/* These are the verdicts on a process, which may have just executed a program. */
 enum names_verdict {
 	NAMES_UNWANTED,
 	NAMES_WANTED,

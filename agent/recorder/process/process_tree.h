@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the machine's processes, each with its parent, by which descendants are found when running processes are attached to.  Context:
- * thread. */
+/* This module lists the machine's processes, each with its parent, by which descendants are found when running processes are attached to.
+ * Context: thread. */
 #ifndef TAILOR_PROCESS_TREE_H
 #define TAILOR_PROCESS_TREE_H
 
@@ -19,7 +19,7 @@ struct process_node {
 	bool done;
 };
 
-/* All zeros: empty. */
+/* A tree of all zeros is empty. */
 struct process_tree {
 	struct process_node *node;
 	uint32_t nr, capacity;

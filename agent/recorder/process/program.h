@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inspects a command before it runs: finds its path and interpreter, and whether the agent can be preloaded into it and the kernel lets it
- * be counted.  Context: thread. */
+/* This module inspects a command before it runs. It finds the command's path and interpreter, whether the agent can be preloaded into it,
+ * and whether the kernel lets it be counted. Context: thread. */
 #ifndef TAILOR_PROGRAM_H
 #define TAILOR_PROGRAM_H
 

@@ -15,7 +15,7 @@
 
 #define ID_BYTES 64 /* hexadecimal digits of a container's id */
 #define ID_SHORT 12
-#define CONFIG_BYTES (1u << 20) /* most bytes that are read of docker's file of a container, or of podman's file of all */
+#define CONFIG_BYTES (1u << 20) /* maximum number of bytes that are read of docker's file of a container, or of podman's file of all */
 #define DOCKER "/var/lib/docker/containers"
 #define PODMAN "/var/lib/containers/storage/overlay-containers/containers.json"
 
@@ -80,7 +80,7 @@ static size_t previous_part(const char *path, size_t *end)
 
 /* ------------------------------------------------------------------------------------------------------ of a process */
 
-/* Names the service by its control group: by the innermost .service or container in the path. */
+/* Names the service by the innermost .service or container in the path of its control group. */
 static void name_by_group(struct service *s)
 {
 	size_t end = strlen(s->group), bytes, inner;
@@ -100,7 +100,7 @@ struct best_group {
 	int rank;
 };
 
-/* Keeps the group, if it is better than the one before: version 2's is the best, then that of systemd in version 1, then others.  A root
+/* Keeps the group, if it is better than the one before. Version 2's is the best, then that of systemd in version 1, then others. A root
  * group is ignored. */
 static void take_group(void *context, const char *controllers, const char *path)
 {

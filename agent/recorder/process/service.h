@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the service that a process works for: the name that its environment has for OpenTelemetry, or else the systemd unit or the
- * container whose control group it is in.  These are read from /proc/PID/environ and /proc/PID/cgroup.  Context: thread.
+ * This module finds the service that a process works for. This is the name that its environment has for OpenTelemetry, or else the systemd
+ * unit or the container whose control group it is in. These are read from /proc/PID/environ and /proc/PID/cgroup. Context: thread.
  */
 #ifndef TAILOR_SERVICE_H
 #define TAILOR_SERVICE_H
@@ -19,9 +19,9 @@ struct service {
 /* Reads the service of a process.  Returns false if the process is gone, or its control groups cannot be read. */
 bool service_read(pid_t pid, struct service *out);
 
-/* The service that a user wants: a unit (NAME.service, NAME.scope, NAME.slice; without an ending it is a service), or a container.  A
- * container is given by its id (at least the first 12 digits) or by its name, which docker and podman have in files that root can read, and
- * LXC and systemd-nspawn in the name of its control group.  The other member is NULL. */
+/* This struct is the service that a user wants, a unit (NAME.service, NAME.scope, NAME.slice; without an ending it is a service) or a
+ * container. A container is given by its id (at least the first 12 digits) or by its name, which docker and podman have in files that root
+ * can read, and LXC and systemd-nspawn in the name of its control group. The other member is NULL. */
 struct service_wanted {
 	const char *unit, *container;
 };

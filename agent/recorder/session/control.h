@@ -21,7 +21,7 @@
 /* This status of an answer means that the request failed, and that the sentence lacks its subject, which is the process that was asked
  * about ("is not being recorded"). */
 #define CONTROL_PROCESS_IS 100
-#define CONTROL_HAS "has" /* request with a PID, which asks whether it is recorded; The status is CMD_DONE if so, else CMD_FAILED. */
+#define CONTROL_HAS "has" /* request with a PID, which asks whether that is recorded; status: CMD_DONE if so, else CMD_FAILED */
 
 struct control_request {
 	int fd; /* for control_answer() */
