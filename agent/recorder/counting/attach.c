@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens counters for a process that runs already.  Each thread has inherited events on each CPU, and the events of all threads write into
- * one ring per CPU.  A thread inherits events from a creator that has them.  The other threads have to be found.
+ * This file opens counters for a process that runs already. Each thread has inherited events on each CPU, and the events of all threads
+ * write into one ring per CPU. A thread inherits events from a creator that has them. The other threads have to be found.
  *
  * Threads come and go while their events are opened.  Nothing is counted twice or left out nevertheless (after ANEW_MAX tries it may be):
  *  - A thread is complete if all of its events are open.  A thread that was created by a complete one is complete, and the ring
@@ -28,7 +28,7 @@
 
 /* tries to open one thread's events while no other thread is created; after the last one they are kept in any case */
 #define ANEW_MAX 50
-#define ROUNDS_MAX 1000 /* most rounds over the list of threads */
+#define ROUNDS_MAX 1000 /* maximum number of rounds over the list of threads */
 
 struct attaching {
 	struct counting *counting;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the events of threads that ran already, which write into rings of other events.  While processes are attached to, it also knows
- * which tasks have all events. */
+/* This file keeps the events of threads that ran already, which write into rings of other events. While processes are attached to, it also
+ * knows which tasks have all events. */
 #include "agent/recorder/counting/internal.h"
 
 #include "jitreg/base/grow.h"
@@ -58,8 +58,8 @@ int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32
 	return ret;
 }
 
-/* Reads the counter's own id from a sample.  A counter that was inherited has another one than the counter that it was inherited from.
- * Returns false if samples have no such id. */
+/* Reads the counter's own id from a sample. An inherited counter has a different id from the counter that it was inherited from. Returns
+ * false if samples have no such id. */
 static bool read_counter_of_sample(uint64_t sample_type, const struct perf_event_header *h, uint64_t *id)
 {
 	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |

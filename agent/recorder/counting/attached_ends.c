@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Closes attached events whose tasks have all ended, and keeps what they counted as a sum.  Kept rings are used for months, in which
- * processes come and go, so descriptors would run out. */
+/* This file closes attached events whose tasks have all ended, and keeps the sum of what they counted. Kept rings are used for months, in
+ * which processes come and go, so descriptors would run out. */
 #include "agent/recorder/counting/internal.h"
 
 #include "agent/recorder/perf/event_ids.h"

@@ -62,7 +62,7 @@ void counting_prepare_events(struct counting *c)
 		a->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 		if (c->events.nr > 1)
 			a->sample_type |= PERF_SAMPLE_IDENTIFIER;
-		/* distinguishes the samples of an opened counter from those of counters inherited from it */
+		/* this distinguishes the samples of an opened counter from those of counters inherited from it */
 		if (c->sampler == WIRE_SAMPLER_NONE)
 			a->sample_type |= PERF_SAMPLE_STREAM_ID;
 		addresses |= samples_have_addresses(a);

@@ -8,7 +8,8 @@
 
 #define FALLBACKS_MAX 8
 
-/* Notices of events that were tried, kept until one can be used.  Where perf events are forbidden, one notice replaces them all. */
+/* This struct keeps the notices of events that were tried until one can be used. Where perf events are forbidden, one notice replaces them
+ * all. */
 struct fallbacks {
 	struct {
 		enum notice_kind kind;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts events of a process, of its threads and of what it starts, or of the whole machine, and owns the ring buffers.  Samples and
- * records go to a struct sink, which may change from one drain to the next.  Between two sinks no sample is lost or reported twice.  Only
- * sinks write traces.  Context: thread.
+ * This module counts events of a process, of its threads and of what it starts, or of the whole machine, and owns the ring buffers. Samples
+ * and records go to a struct sink, which may change from one drain to the next. Between two sinks no sample is lost or reported twice. Only
+ * sinks write traces. Context: thread.
  */
 #ifndef TAILOR_COUNTING_H
 #define TAILOR_COUNTING_H
@@ -15,8 +15,8 @@
 #include <poll.h>
 #include <stdbool.h>
 
-/* How samples are taken.  AUTO: by the kernel, or as with TIMER if perf events are not permitted and no event was named.  SIGNAL, TIMER: by
- * a signal handler in the host, when a counter overflows or a timer of the thread expires. */
+/* This enum says how samples are taken. AUTO: by the kernel, or as with TIMER if perf events are not permitted and no event was named.
+ * SIGNAL, TIMER: by a signal handler in the host, when a counter overflows or a timer of the thread expires. */
 enum counting_sampler { SAMPLER_AUTO, SAMPLER_SIGNAL, SAMPLER_TIMER };
 
 struct counting_options {
@@ -105,8 +105,8 @@ void counting_drain_rings(struct counting *c);
 /* Does the work that is due now and then.  Called when rings are drained.  Draws new periods, pauses counters that exceed their rate, looks
  * at the processor time of processes with timers, and closes counters whose threads have exited. */
 void counting_do_periodic_work(struct counting *c, uint64_t now_ns);
-/* Samples events that have a rate at 1/2^halvings (at most 6) of the chosen rate from now on.  Counters that other tasks have inherited
- * already, or that were opened for threads that ran already, keep the rate they had. */
+/* Samples events that have a rate at 1/2^halvings (at most 6) of the chosen rate from now on. Counters that other tasks have inherited
+ * already, or that were opened for threads that ran already, keep the rate that they had until a new period is drawn for them. */
 void counting_lower_rate(struct counting *c, uint32_t halvings);
 /* Disables or enables all counters, except those of wake-ups.  Samples that timers take during a pause are dropped. */
 void counting_pause(struct counting *c, bool pause);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws periods at random, and limits counters to their rates. */
+/* This file draws periods at random, lowers the rates of events on request, and limits counters to their rates. */
 #include "agent/recorder/counting/internal.h"
 
 #include "jitreg/base/clock.h"

@@ -19,7 +19,7 @@
 #define RING_BYTES (64u << 10) /* room for a thousand names on each processor */
 #define RING_BYTES_LEAST 4096u
 #define SOCKET_BYTES (1 << 20)
-#define ANSWER_MS 200 /* most time to wait for the answer, which the kernel sends during send(2), or never */
+#define ANSWER_MS 200 /* longest time to wait for the answer, which the kernel sends during send(2), or never */
 #define COMM_BYTES 16
 
 struct process_events {
@@ -103,7 +103,7 @@ static void take_record(void *events, const struct perf_event_header *h)
 
 /* -------------------------------------------------------------------------------------------------- the proc connector */
 
-/* Asks for some kinds of events only, since Linux 6.6.  Older kernels ignore it. */
+/* This message asks for some kinds of events only, since Linux 6.6. Older kernels ignore the kinds. */
 struct proc_input_filter {
 	uint32_t operation, kinds;
 };
@@ -123,8 +123,9 @@ static int ask_connector(const struct process_events *e, const void *words, uint
 	return send(e->socket, &m, m.head.nlmsg_len, 0) < 0 ? -errno : 0;
 }
 
-/* Receives a message.  Returns 1 for an event from the kernel, whose *ack is the number that it acknowledges, 0 if no message has come or
- * none can be received, and -1 if the caller should try again since the message was another one, a signal came, or messages were lost. */
+/* Receives a message. Returns 1 for an event from the kernel, whose *ack is the number that it acknowledges, 0 if no message has come or
+ * none can be received, and -1 if the caller should try again since the message was not an event from the kernel, a signal came, or
+ * messages were lost. */
 static int receive_event(struct process_events *e, struct proc_event *out, uint32_t *ack)
 {
 	union {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reports when a process of the machine executes a program or takes another name.  Nothing is sampled or counted.  The source is perf's
- * records, which need CAP_PERFMON or a kernel.perf_event_paranoid below 1, or the proc connector, which works in the first namespaces only,
- * with CAP_NET_ADMIN before Linux 6.6 and without privileges since.  Context: thread.
+ * This module reports when a process of the machine executes a program or takes another name. Nothing is sampled or counted. The source is
+ * perf's records, which need CAP_PERFMON or a kernel.perf_event_paranoid below 1, or the proc connector, which works in the first
+ * namespaces only, with CAP_NET_ADMIN before Linux 6.6 and without privileges since. Context: thread.
  */
 #ifndef TAILOR_PROCESS_EVENTS_H
 #define TAILOR_PROCESS_EVENTS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the sizes of rings, within the limit of locked memory. */
+/* This file chooses the sizes of rings, within the limit of locked memory. */
 #include "agent/recorder/counting/internal.h"
 
 #include "agent/recorder/process/proc_file.h"
@@ -15,7 +15,7 @@
 #define THREADS_SHARE 32 /* a thread's ring takes at most 1/THREADS_SHARE of what is left */
 #define MLOCK_FILE "/proc/sys/kernel/perf_event_mlock_kb"
 
-/* The kernel locks perf_event_mlock_kb per CPU plus RLIMIT_MEMLOCK of memory for a user's rings.  Root has no limit. */
+/* The kernel lets a user lock perf_event_mlock_kb per CPU plus RLIMIT_MEMLOCK of memory for rings. Root has no limit. */
 size_t counting_rings_budget(void)
 {
 	size_t budget = RINGS_BYTES;

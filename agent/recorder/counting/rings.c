@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes the kernel's records in rings on to the sink, and the values of counters at a cut or at their end. */
+/* This file passes the kernel's records in rings on to the sink, and the values of counters at a cut or at their end. It also chooses the
+ * clock of the records, and closes rings whose tasks have ended. */
 #include "agent/recorder/counting/internal.h"
 
 #include <errno.h>

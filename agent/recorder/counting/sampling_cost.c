@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measures the time of samples, and chooses periods by it.  A clock that samples so often that each sample takes longer than its period
- * leaves the program no time.  The kernel limits the interrupt time of counters, but not that of its own timers.  So if short periods are
- * requested, samples of a loop of the recorder's own are taken first, and periods are at least twice as long as one of them takes.  If a
- * cost is requested instead of a rate, the measurement chooses the rate.  A program also loses what an interrupt (and, in a guest, the
- * exits to the hypervisor) displaced in its caches, so the loop then walks through as much memory as the processor's second cache has.
+ * This file measures the time of samples, and chooses periods by it. A clock that samples so often that each sample takes longer than its
+ * period leaves the program no time. The kernel limits the interrupt time of counters, but not that of its own timers. So if short periods
+ * are requested, samples of a loop of the recorder's own are taken first, and periods are at least twice as long as one of them takes. If a
+ * cost is requested instead of a rate, the measurement chooses the rate. A program also loses what an interrupt (and, in a guest, the exits
+ * to the hypervisor) displaced in its caches, so the loop then walks through as much memory as the processor's second cache has.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -33,7 +33,7 @@
 /* distance between successive lines of a walk; odd, so that all of a power of two are reached, and too far for prefetchers */
 #define STRIDE 0x9e3779b1u
 
-/* Lines of memory, each with the index of the next one, in an order that prefetchers do not foresee. */
+/* A walk has lines of memory, each with the index of the next one, in an order that prefetchers do not foresee. */
 struct walk {
 	struct walk_line {
 		uint32_t next, unused[LINE_BYTES / 4 - 1];
@@ -108,8 +108,8 @@ uint64_t counting_sample_cost_ns(uint64_t without_ns, uint64_t with_ns, uint64_t
 	return samples && with_ns >= without_ns + COST_LEAST * samples ? (with_ns - without_ns) / samples : 0;
 }
 
-/* Measures the time of a sample during a walk, in ns.  Returns 0 if no samples came, and COST_ASSUMED if all measurements were disturbed.
- * Walks with and without samples alternate, so that other work on the machine disturbs both. */
+/* Measures the time of a sample during a walk, in ns. Returns 0 if no samples came or the counter cannot be read, and COST_ASSUMED if all
+ * measurements were disturbed. Walks with and without samples alternate, so that other work on the machine disturbs both. */
 static uint64_t measure_samples(struct walk *w, int fd, struct ring *r)
 {
 	long rounds = rounds_of(w, (uint64_t)TRY_PERIOD * TRY_SAMPLES);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes samples without ring buffers.  Signal handlers in the host take them and write them into the log of its agent.  The signals come
- * from overflows of counters or, with SAMPLER_TIMER or where perf events are forbidden, from timers.  This file makes records of perf from
- * the logs' samples, so that the sink need not distinguish them.
+ * This file takes samples without ring buffers. Signal handlers in the host take them and write them into the log of its agent. The signals
+ * come from overflows of counters or, with SAMPLER_TIMER or where perf events are forbidden, from timers. This file makes records of perf
+ * from the logs' samples, so that the sink need not distinguish them.
  */
 #include "agent/recorder/counting/internal.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the number of stack bytes that are copied with each sample.  The default is the most that the kernel copies.  The kernel copies
- * no more than the stack has, so a sample of a shallow stack costs the same, and stacks are stored as changes, so the trace hardly grows.
- * The former default, 16 KiB, reaches the first frame in 95 of 100 samples of git, gcc, python3 and java, but one function of a matrix
- * product or of a sort can have more.  The kernel reserves all of it in the ring, whatever the stack has, so where rings are small the
- * number is reduced, or samples would be lost.
+ * This file chooses the number of stack bytes that are copied with each sample. The default is the most that the kernel copies. The kernel
+ * copies no more than the stack has, so a sample of a shallow stack costs the same, and stacks are stored as changes, so the trace hardly
+ * grows. The former default, 16 KiB, reaches the first frame in 95 of 100 samples of git, gcc, python3 and java, but one function of a
+ * matrix product or of a sort can have more. The kernel reserves all of it in the ring, whatever the stack has, so where rings are small
+ * the number is reduced, or samples would be lost.
  */
 #include "agent/recorder/counting/internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts the samples of each thread on each processor, and reports them when the thread ends.  A thread begins with a whole period, so a
- * thread that lives for less has no sample, and what a thread runs after its last sample is in none either.  Inherited counters have only
- * the total of all their threads.  The analyzer computes the parts from how many threads ended, and with how many samples.
+ * This file counts the samples of each thread on each processor, and reports them when the thread ends. A thread begins with a whole
+ * period, so a thread that lives for less has no sample, and what a thread runs after its last sample is in none either. Inherited counters
+ * have only the total of all their threads. The analyzer computes the parts from how many threads ended, and with how many samples.
  */
 #include "agent/recorder/counting/internal.h"
 

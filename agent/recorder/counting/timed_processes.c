@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reports processor time that no timer's sample stands for.  Timers expire at the kernel's tick, and take no sample at the end of their
- * threads.  Threads shorter than a tick, and what other threads run after their last sample, are in no sample.  A process's clock has the
- * processor time of all of its threads, also of those that ended, and is read as long as the process exists.  The time without samples is
- * reported as a thread with the number 0 that had no sample.
+ * This file reports processor time that no timer's sample stands for. Timers expire at the kernel's tick, and take no sample at the end of
+ * their threads. Threads shorter than a tick, and what other threads run after their last sample, are in no sample. A process's clock has
+ * the processor time of all of its threads, also of those that ended, and is read as long as the process exists. The time without samples
+ * is reported as a thread with the number 0 that had no sample.
  */
 #include "agent/recorder/counting/internal.h"
 

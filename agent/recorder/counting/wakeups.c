@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records when threads are woken.  From then on they wait for a processor, and no longer for what they waited for.  Only the tracepoint
- * sched_waking reports this, on the processor of the waker, so it is recorded on all processors, where that is permitted (root).  Only
- * wake-ups of threads that were seen to switch are passed on, because only these are recorded.
+ * This file records when threads are woken. From then on they wait for a processor, and no longer for what they waited for. Only the
+ * tracepoint sched_waking reports this, on the processor of the waker, so it is recorded on all processors, where that is permitted (root).
+ * Only wake-ups of threads that were seen to switch are passed on, because only recorded threads are seen to do so.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -17,7 +17,7 @@
 #define RING_BYTES (1u << 20)
 #define FIRST_PID_NAMESPACE 0xEFFFFFFCu /* the inode that the kernel gives it; the tracepoint has numbers of that namespace */
 
-/* A sample with PERF_SAMPLE_TIME, _CPU and _RAW.  data has size bytes of the tracepoint's own. */
+/* This struct is a sample with PERF_SAMPLE_TIME, _CPU and _RAW. data has size bytes of the tracepoint's own. */
 struct wakeup_sample {
 	struct perf_event_header header;
 	uint64_t time_ns;
@@ -25,7 +25,7 @@ struct wakeup_sample {
 	unsigned char data[];
 };
 
-/* The first fields of all tracepoints: type, flags, depth of disabled preemption, and the thread that runs. */
+/* These are the first fields of all tracepoints: type, flags, depth of disabled preemption, and the thread that runs. */
 struct tracepoint_common {
 	uint16_t type;
 	uint8_t flags, preempt_count;
