@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Describes frames of HotSpot's code on x86-64, as .eh_frame.  A compiled method is entered with its return address on the stack.  It saves
- * rbp, lowers the stack pointer once, and has a frame of a fixed size from then on (CodeBlob::_frame_complete_offset, _frame_size).  It
- * leaves the frame by `add rsp; pop rbp`, checks whether a safepoint is wanted, and returns.  An interpreted method's frame is found by
- * rbp.  The word below rbp is its caller's stack pointer, to which the interpreter may have added locals (frame_x86.hpp).
+ * This file describes frames of HotSpot's code on x86-64, as .eh_frame. A compiled method is entered with its return address on the stack.
+ * It saves rbp, lowers the stack pointer once, and has a frame of a fixed size from then on (CodeBlob::_frame_complete_offset,
+ * _frame_size). It leaves the frame by `add rsp; pop rbp`, checks whether a safepoint is wanted, and returns. An interpreted method's frame
+ * is found by rbp. The word below rbp is its caller's stack pointer, to which the interpreter may have added locals (frame_x86.hpp).
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -87,9 +87,9 @@ static uint32_t store_of_rbp(const unsigned char *p, uint64_t left, uint32_t by)
 }
 
 /*
- * Handles a prologue without a push of rbp: `sub rsp` makes the whole frame, and `mov [rsp + N], rbp` follows.  With frame pointers, two
- * more instructions come before the end of the prologue.  Returns the offset after `sub rsp`, and sets *stored to the offset after the
- * store.  Returns 0 if the prologue is another one.
+ * Handles a prologue without a push of rbp, in which `sub rsp` makes the whole frame, and `mov [rsp + N], rbp` follows. With frame
+ * pointers, two more instructions come before the end of the prologue. Returns the offset after `sub rsp`, and sets *stored to the offset
+ * after the store. Returns 0 if the prologue has another form.
  */
 static uint32_t end_of_sub(const unsigned char *code, uint32_t complete, uint32_t words, uint32_t *stored)
 {

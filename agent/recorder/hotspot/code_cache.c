@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a JVM's code cache.  Its generated code lies in up to three heaps of segments.  A map has a byte for each segment, which is 0 where
- * a block begins (heap.hpp).  A block is a header and a CodeBlob.  The map is read as a whole, then many blocks by one system call, while
- * the JVM goes on.  What changes while they are read is seen by the next look.
+ * This file reads a JVM's code cache. Its generated code lies in up to three heaps of segments. A map has a byte for each segment, which is
+ * 0 where a block begins (heap.hpp). A block is a header and a CodeBlob. The map is read as a whole, then many blocks by one system call,
+ * while the JVM goes on. What changes while they are read is seen by the next look.
  */
 #include "agent/recorder/hotspot/internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds which method a compiler's thread compiles from its sampled stacks.  During a task, the thread's outermost function has the method
- * and the thread in two words next to each other, the Method below (a methodHandle: compileBroker.cpp, handles.hpp).  Successive samples of
- * one thread with the same method are one compilation, which includes the time between them.
+ * This file finds which method a compiler's thread compiles from its sampled stacks. During a task, the thread's outermost function has the
+ * method and the thread in two words next to each other, the Method below (a methodHandle: compileBroker.cpp, handles.hpp). Successive
+ * samples of one thread with the same method are one compilation, which includes the time between them.
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -22,7 +22,7 @@
 #define COMPILATIONS_MAX (1u << 14) /* compilations that wait to be written */
 /* samples of a thread in which the outermost pair is searched; a copy of the stack may end before it, and have a pair further in */
 #define SEARCHES 1000u
-#define PAIRS_READ 32u /* pairs whose Method is read in one search */
+#define PAIRS_READ 32u /* maximum number of pairs whose Method is read in one search */
 #define LOOK_NS 100000000u
 
 /* Kinds of threads, as values of by_tid.  No value: the thread was not seen yet. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Implements HotSpot's attach protocol (attachListener_linux.cpp).  A file .attach_pidN in /tmp and SIGQUIT make the JVM listen on the
- * socket .java_pidN there.  A request is a version and four texts, each ended by 0.  The answer begins with a number, 0 for success.
+ * This file implements HotSpot's attach protocol (attachListener_linux.cpp). A file .attach_pidN in /tmp and SIGQUIT make the JVM listen on
+ * the socket .java_pidN there. A request is a version and four texts, each ended by 0. The answer begins with a number, 0 for success.
  *
  * SIGQUIT has another meaning where the mechanism is disabled (a thread dump on the host's output) and where the JVM does not handle it
  * (the end of the process).  So it is sent only if the JVM's own memory and /proc show that neither is so, and not if the JVM listens
@@ -95,7 +95,7 @@ bool hotspot_find(struct hotspot *h, const struct attach_target *t)
 	}
 	snprintf(path, sizeof(path), "/proc/%d/root", (int)t->living);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root >= 0) { /* a link is not followed, because it would lead out of this root */
+	if (root >= 0) { /* a link is not followed, because it could lead out of this root */
 		h->tmp_fd = openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		close(root);
 	}

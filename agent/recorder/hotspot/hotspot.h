@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Asks a running JVM (HotSpot 17 or later) for a perf map of its compiled code, through its attach mechanism, as `jcmd PID
- * Compiler.perfmap` does.  A JVM is asked only if it would not take the signal that this needs for anything else.  A thread and a socket of
- * the mechanism remain in it.  Context: thread.
+ * This module asks a running JVM (HotSpot 17 or later) for a perf map of its compiled code, through its attach mechanism, as `jcmd PID
+ * Compiler.perfmap` does. A JVM is asked only if it would not take the signal that this needs for anything else. A thread and a socket of
+ * the mechanism remain in it. Context: thread.
  */
 #ifndef TAILOR_HOTSPOT_H
 #define TAILOR_HOTSPOT_H

@@ -22,8 +22,8 @@ struct hotspot_size {
 	uint64_t bytes; /* 0: not found */
 };
 
-/* Find fields or sizes in the tables of pid, whose libjvm.so is mapped at library.  Entries that the tables lack stay unfound.  Return 0,
- * or -errno if there are no tables. */
+/* These functions find fields or sizes in the tables of pid, whose libjvm.so is mapped at library. Entries that the tables lack stay
+ * unfound. They return 0, or -errno if there are no tables. */
 int hotspot_find_fields(pid_t pid, uint64_t library, struct hotspot_field *w, int nr);
 int hotspot_find_sizes(pid_t pid, uint64_t library, struct hotspot_size *w, int nr);
 /* Is the text at this address of the process equal to name, and does it end there? */
@@ -77,7 +77,7 @@ int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables
 	X(methods_data, "Array<Method*>", "_data") \
 	X(symbol_bytes, "Symbol", "_length") \
 	X(symbol_text, "Symbol", "_body")
-/* Fields of which a JVM has one or another, depending on its version. */
+/* A JVM has some of these fields, depending on its version. */
 #define HOTSPOT_OTHER_FIELDS(X) \
 	X(code_begin, "CodeBlob", "_code_begin") /* an address, in some versions */ \
 	X(code_offset, "CodeBlob", "_code_offset") /* an offset from the blob, in others */ \
@@ -163,7 +163,7 @@ bool hotspot_is_method(const struct hotspot_layout *l, uint64_t address);
  * none. */
 bool hotspot_read_pool_symbol(const struct hotspot_layout *l, uint64_t pool, uint16_t index, char *text, size_t room, size_t *nr);
 
-/* A stream of numbers in HotSpot's packing (UNSIGNED5). */
+/* This struct is a stream of numbers in HotSpot's packing (UNSIGNED5). */
 struct hotspot_stream {
 	const unsigned char *at, *end;
 	bool excludes_zero; /* since Java 20 no byte of a number is 0 */
@@ -181,8 +181,8 @@ struct hotspot_heap { /* how to read objects of Java's heap */
 	uint32_t name, value, coder; /* offsets: name of a thread, value and coder of a string */
 	uint32_t array_nr; /* offset of an array's length */
 };
-/* Find how to read the heap, and return false if that is not known for this JVM.  hotspot_heap_find_fields() finds name, value and coder
- * only. */
+/* These functions find how to read the heap, and return false if that is not known for this JVM. hotspot_heap_find_fields() finds name,
+ * value and coder only. */
 bool hotspot_heap_find_fields(struct hotspot_heap *h, const struct hotspot_layout *l);
 bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t library);
 #define HOTSPOT_THREADS_MAX 8192u
@@ -203,8 +203,8 @@ struct hotspot_thread_names *hotspot_thread_names_create(void);
 void hotspot_thread_names_destroy(struct hotspot_thread_names *t);
 /* Notes that the kernel reported a new name of a thread, so names are to be read again. */
 void hotspot_thread_names_note_comm(struct hotspot_thread_names *t, uint32_t tid, uint64_t time_ns);
-/* Writes the names that the previous call read from the heap, because the kernel's records up to that time have come by now.  Then reads
- * names again, if the kernel has reported a new one.  began_ns: begin of a name for which the kernel has no record. */
+/* Writes the names that the previous call read from the heap, because the kernel's records up to that time have come by now. Then reads
+ * names again, if the kernel has reported a new one. began_ns: time that a name gets for which the kernel has no record. */
 void hotspot_thread_names_settle(struct hotspot_thread_names *t, const struct hotspot_layout *l, uint64_t library, struct trace_writer *w,
 				 uint64_t began_ns, uint64_t now_ns);
 
@@ -284,8 +284,8 @@ struct hotspot_blob {
 	uint32_t compile_id;
 };
 
-/* Calls each(context, blob) for all blobs that are in use now.  If it returns false, the other blobs of that heap are skipped.  Returns 0,
- * or -errno if the code cache, or a part of it, cannot be read. */
+/* Calls each(context, blob) for all blobs that are in use now. If each() returns false, the other blobs of that heap are skipped. Returns
+ * 0, or -errno if the code cache, or a part of it, cannot be read. */
 int hotspot_each_blob(const struct hotspot_layout *l, bool (*each)(void *context, const struct hotspot_blob *b), void *context);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads names of Java's threads, which are objects of its heap.  A class has the offsets of its fields, as 16-bit numbers up to Java 20 and
- * packed since (fieldInfo.hpp).  Collectors move objects while they are read, so a name counts only if the references that lead to it are
- * the same before and after it is read.
+ * This file reads names of Java's threads, which are objects of its heap. A class has the offsets of its fields, as 16-bit numbers up to
+ * Java 20 and packed since (fieldInfo.hpp). Collectors move objects while they are read, so a name counts only if the references that lead
+ * to it are the same before and after it is read.
  */
 #include "agent/recorder/hotspot/internal.h"
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define JVMS_MAX 256u
-#define BLOBS_MAX (1u << 20) /* most blobs of one JVM; further ones are not written */
+#define BLOBS_MAX (1u << 20) /* maximum number of blobs of one JVM; further ones are not written */
 #define METHODS_MAX (1u << 18)
 #define WAITING_MAX 4096u /* methods that were seen on stacks and that are not read yet */
 #define CODE_BYTES_MAX (1u << 18) /* larger code is not read, so its prologue and epilogues are not searched */
@@ -40,7 +40,7 @@ struct jvm {
 	struct hotspot_layout layout;
 	uint64_t interpreter, interpreter_bytes;
 	uint64_t interpreter_ns; /* when the interpreter was found */
-	uint64_t looked_ns, next_ns; /* begin of the last look at all blobs; when the next one is due */
+	uint64_t looked_ns, next_ns; /* time of the last look at all blobs; when the next one is due */
 	struct hash_map blobs;	     /* (address, 0) -> number_of_blob() */
 	struct hash_map kinds;	     /* (address of a name, 0) -> enum blob_kind */
 	struct hash_map methods;     /* (address of a Method, 0) -> 1 if it was seen on a stack */
@@ -358,7 +358,8 @@ static int find_library(void *context, const struct proc_mapping *p)
 	return 1;
 }
 
-/* Finds the layout and the interpreter.  libjvm.so is mapped before it is relocated, and the interpreter is made a while later. */
+/* Finds the layout and the interpreter. libjvm.so is mapped before it is relocated, and the interpreter is made a while later, so this is
+ * called up to TRIES_MAX times, and then the JVM is given up. */
 static void find_interpreter(struct jvms *j, struct jvm *m, uint64_t now_ns)
 {
 	uint64_t stubs, start;

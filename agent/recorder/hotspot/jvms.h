@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the JVMs (HotSpot) of a recording from outside while they run: frames of their generated code, methods that their interpreter runs,
- * and what their compilers compile.  If no agent registers them, it also reads names and lines of the generated code, and names of threads.
- * Nothing in the JVMs is changed, asked or stopped.  Context: thread.
+ * This module reads the JVMs (HotSpot) of a recording from outside while they run. It reads frames of their generated code, methods that
+ * their interpreter runs, and what their compilers compile. If no agent registers them, it also reads names and lines of the generated
+ * code, and names of threads. Nothing in the JVMs is changed, asked or stopped. Context: thread.
  */
 #ifndef TAILOR_JVMS_H
 #define TAILOR_JVMS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the layout of a JVM's data from its own tables. */
+/* This file reads the layout of a JVM's data from its own tables. */
 #include "agent/recorder/hotspot/internal.h"
 
 #include "agent/recorder/process/proc_mem.h"

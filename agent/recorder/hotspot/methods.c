@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the data of a Method.  A Method leads to its ConstMethod (name, bytecodes, lines), the ConstMethod to the constant pool, and the
- * pool to the class and to all names (method.hpp, constMethod.hpp).  Bytecodes follow the ConstMethod, and the line table follows them.
- * The line table has pairs of differences, each packed into a byte if small (compressedStream.hpp).
+ * This file reads the data of a Method. A Method leads to its ConstMethod (name, bytecodes, lines), the ConstMethod to the constant pool,
+ * and the pool to the class and to all names (method.hpp, constMethod.hpp). Bytecodes follow the ConstMethod, and the line table follows
+ * them. The line table has pairs of differences, each packed into a byte if small (compressedStream.hpp).
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define LINES_BYTES 8192u
-#define METHODS_MAX 65536u /* most methods of a class; those of a larger one are not found */
+#define METHODS_MAX 65536u /* maximum number of methods of a class; those of a larger one are not found */
 #define HAS_LINES 1u /* bit of ConstMethod's flags, the same in all versions */
 
 static bool read_at(const struct hotspot_layout *l, uint64_t address, void *to, size_t bytes)

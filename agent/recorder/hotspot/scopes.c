@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads which methods the places of compiled code belong to.  A compiled method has a table of places in its code (PcDesc), each with an
- * offset into packed scopes.  A scope is the offset of the scope around it, the number of its method among the blob's metadata, and the
- * place in its bytecodes (scopeDesc.cpp, debugInfo.hpp).
+ * This file reads which methods the places of compiled code belong to. A compiled method has a table of places in its code (PcDesc), each
+ * with an offset into packed scopes. A scope is the offset of the scope around it, the number of its method among the blob's metadata, and
+ * the place in its bytecodes (scopeDesc.cpp, debugInfo.hpp).
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_MAX (4u << 20) /* most bytes of each table of a method; if one has more, nothing is read */
+#define BYTES_MAX (4u << 20) /* maximum number of bytes of each table of a method; if one has more, nothing is read */
 #define METADATA_MAX 1024u
 
 struct pc_desc {

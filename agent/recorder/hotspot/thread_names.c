@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the names of Java's threads.  The kernel has a record of each name that a thread is given, with its first 15 letters only.  So the
- * whole names are read from the heap when such a record has come.  A name holds since the last record of the kernel before it was read.
- * Which one that is, is known at the next look, when all records up to then have come.
+ * This file writes the names of Java's threads. The kernel has a record of each name that a thread is given, with its first 15 letters
+ * only. So the whole names are read from the heap when such a record has come. A name holds since the last record of the kernel before it
+ * was read. Which one that is, is known at the next look, when all records up to then have come.
  */
 #include "agent/recorder/hotspot/internal.h"
 

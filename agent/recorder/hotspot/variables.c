@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a JVM's version and flags from its memory, by its own tables (vm_structs.c). */
+/* This file reads a JVM's version and flags from its memory, by its own tables (vm_structs.c). */
 #include "agent/recorder/hotspot/internal.h"
 
 #include "agent/recorder/process/proc_mem.h"
@@ -10,7 +10,7 @@
 #define FLAGS_MAX 5000u
 #define FLAG_BYTES_MAX 256u
 
-/* A flag whose value is one byte. */
+/* This struct is a flag whose value is one byte. */
 struct flag {
 	const char *name;
 	bool *to;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the tables of its types and variables that HotSpot exports for debuggers (vmStructs.hpp: gHotSpotVMStructs, gHotSpotVMTypes), by
- * which its own serviceability agent reads a JVM from outside.  The memory is another process's, so every number is checked. */
+/* This file reads the tables of its types and variables that HotSpot exports for debuggers (vmStructs.hpp: gHotSpotVMStructs,
+ * gHotSpotVMTypes), by which its own serviceability agent reads a JVM from outside. The memory is another process's, so every number is
+ * checked. */
 #include "agent/recorder/hotspot/internal.h"
 
 #include "agent/recorder/process/proc_mem.h"
@@ -13,7 +14,7 @@
 #define ENTRY_BYTES_MAX 128u
 #define NAME_BYTES 80
 
-/* A table, which ends at the first entry without a name. */
+/* This struct is a table, which ends at the first entry without a name. */
 struct table {
 	pid_t pid;
 	uint64_t first, stride, nr;
@@ -65,7 +66,7 @@ static void read_text(pid_t pid, uint64_t address, char text[NAME_BYTES])
 	text[n > 0 ? n : 0] = 0;
 }
 
-/* Offsets in an entry of gHotSpotVMStructs. */
+/* This struct has the offsets in an entry of gHotSpotVMStructs. */
 struct fields {
 	uint64_t type, name, offset, address;
 };
