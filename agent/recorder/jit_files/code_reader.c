@@ -16,8 +16,8 @@
 #define PAGE_BITS 12
 #define RANGE_BYTES_MAX (1u << 20) /* a larger range is a whole code cache and not a function, and is ignored */
 #define NODES_MAX (8u << 20)
-#define READ_BYTES_MAX (64u << 20) /* most bytes read in one recording */
-#define SMALL_MAX 16384u /* code objects of at most CODE_SMALL_BYTES that are read without a sample, in one recording */
+#define READ_BYTES_MAX (64u << 20) /* maximum number of bytes read in one recording */
+#define SMALL_MAX 16384u /* maximum number of objects up to CODE_SMALL_BYTES read without a sample in one recording */
 #define SPACES_MAX 256u
 #define WAITING_MAX 4096u /* size of the table of sampled addresses without a range, a power of two */
 #define RECENT 4096u	  /* size of the table of addresses that were looked up, a power of two */

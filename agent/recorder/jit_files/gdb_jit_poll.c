@@ -43,9 +43,9 @@
 #define FINISH_WALL_NS 5000000000ull /* time after which these walks stop in any case */
 #define CLOCK_ENTRIES 32u     /* entries that are read between two looks at the clock */
 #define DUTY 20u	      /* a walk over a whole list, or a search, is not repeated for so many times its duration */
-#define ELF_BYTES_MAX (48u << 20) /* most bytes of one object, as a trace chunk holds 64 MiB */
+#define ELF_BYTES_MAX (48u << 20) /* maximum number of bytes of one object, as a trace chunk holds 64 MiB */
 #define PROCESSES_MAX 4096u
-#define TRIES_MAX 3u /* most reads of an object that looks invalid, since the first may come while the process writes it */
+#define TRIES_MAX 3u /* maximum number of reads of an object that looks invalid, since the first may come while the process writes it */
 #define WHOLE_NS 1000000000ull /* least interval of walks over a whole list */
 #define MAPS_NS 20000000ull    /* least interval of looks at a process's mappings */
 /* Time until the first search for lists without a symbol.  The interval doubles with each search, up to SEARCH_NS_MAX, and begins anew when
@@ -56,7 +56,7 @@
 #define SEARCH_NS_MAX 30000000000ull
 #define SEARCH_DUTY 100u /* if memory for code is mapped repeatedly, the next search comes after so many times the last one's duration */
 
-/* struct jit_code_entry of the GDB JIT interface, version 1, which fixes the layout. */
+/* This is struct jit_code_entry of the GDB JIT interface, version 1, which fixes the layout. */
 struct entry {
 	uint64_t next, prev, symfile, symfile_bytes;
 };
@@ -73,14 +73,14 @@ struct known_entry {
 	uint32_t walk;	/* number of the last walk over the whole list that passed it */
 };
 
-/* A walk over a whole list, in portions. */
+/* This struct is the state of a walk over a whole list, in portions. */
 struct walk {
 	bool goes_on;
 	uint32_t number, nr; /* number of the walk; number of its entries so far */
 	uint64_t at, before; /* addresses of the next entry, and of the one before it */
 	uint64_t mark; /* address of passed entry number next_mark / 2, with which further ones are compared; 0: none was passed yet */
 	uint32_t next_mark;
-	bool is_linked_back; /* all back pointers were right, so a wrong one at the begin of a portion means that the entry was freed */
+	bool is_linked_back; /* all back pointers were right, so if a portion begins with a wrong one, that entry was freed */
 	uint64_t time_ns;    /* time that new entries get */
 	uint64_t took_ns, next_ns; /* duration so far; time at which the next walk may begin */
 };
@@ -106,7 +106,7 @@ struct watched {
 	uint64_t exported[LISTS_MAX];
 	uint32_t nr_exported;
 	uint64_t search_ns, search_after_ns; /* time of the next search for lists without a symbol, and the interval after that */
-	uint64_t searched_ns, search_took_ns; /* begin and duration of the last search */
+	uint64_t searched_ns, search_took_ns; /* time and duration of the last search */
 	bool code_mapped; /* memory for code was mapped since the last look */
 	bool is_fork;	  /* forked from a watched process */
 	bool is_found;	  /* added by add_found_process(), because it has memory for code */
@@ -334,7 +334,7 @@ static void begin_list_walk(struct walk *w, uint64_t first, uint64_t time_ns)
 			    .time_ns = time_ns, .next_ns = w->next_ns };
 }
 
-/* Has this walk passed the entry before, because the list is a ring?  Marks it as passed. */
+/* Has this walk passed the entry before, because the list leads back into itself? Marks it as passed. */
 static bool was_visited_by_walk(struct list *l, uint64_t at)
 {
 	struct known_entry *k = find_known_entry(l, at);
@@ -669,7 +669,7 @@ static void note_agent(void *source, uint32_t of)
 	pid_t pid = (pid_t)of;
 	struct watched *p = find_watched_process(o, pid);
 
-	if (p && !p->has_agent) /* the agent was injected, and hooks no list */
+	if (p && !p->has_agent) /* an injected agent hooks no list */
 		return;
 	if (p) /* an element with an agent is about the program before an exec, or about an ended process with that PID */
 		remove_watched_process(o, pid);

@@ -34,7 +34,7 @@ void gdb_jit_poll_add_list(struct gdb_jit_poll *o, pid_t pid, uint64_t address);
  * more than can be read in a second of processor time, or in five seconds. */
 bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o);
 
-/* Return the numbers of code objects written so far, and of those that could not be read or written. */
+/* These return the numbers of code objects written so far, and of those that could not be read or written. */
 uint64_t gdb_jit_poll_nr_elfs_found(const struct gdb_jit_poll *o);
 uint64_t gdb_jit_poll_nr_bad_entries(const struct gdb_jit_poll *o);
 /* Returns the number of processes with more entries, bytes of objects, or data to search than is read. */

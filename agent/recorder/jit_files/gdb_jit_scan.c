@@ -13,11 +13,11 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#define BYTES_MAX (512u << 20) /* most bytes searched in one process */
+#define BYTES_MAX (512u << 20) /* maximum number of bytes searched in one process */
 #define CHUNK_BYTES (1u << 20)
-#define BATCH 512u	    /* most suspects (words like a descriptor) whose first entries are read by one system call */
-#define READS_MAX 100000u   /* most system calls for entries and objects of suspects */
-#define ENTRIES_MAX 64u	    /* most entries of a list that are checked */
+#define BATCH 512u	    /* maximum number of suspects (words like a descriptor) whose first entries are read by one system call */
+#define READS_MAX 100000u   /* maximum number of system calls for entries and objects of suspects */
+#define ENTRIES_MAX 64u	    /* maximum number of entries of a list that are checked */
 #define ELF_BYTES_MAX (1ull << 30)
 #define USER_END (1ull << 47)
 
@@ -92,8 +92,8 @@ static bool may_be_list_entry(const struct scan *s, uint64_t at)
 	return at % 8 == 0 && at < USER_END && is_memory_readable(s, at, sizeof(struct entry));
 }
 
-/* May the entry follow the one at `before` in a list?  Checked without a system call, since most words that look like a descriptor are
- * none. */
+/* May the entry follow the one at `before` in a list? This is checked without a system call, since most words that look like a descriptor
+ * are none. */
 static bool entry_may_follow_in_list(const struct scan *s, const struct entry *e, uint64_t before)
 {
 	return e->prev == before && (!e->next || may_be_list_entry(s, e->next)) && e->symfile_bytes >= sizeof(Elf64_Ehdr) &&

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds options by which a process's JIT was asked to name its code, such as --perf-prof.  Context: thread. */
+/* This module finds options by which a process's JIT was asked to name its code, such as --perf-prof, and writes them into the trace.
+ * Context: thread. */
 #ifndef TAILOR_HOST_OPTIONS_H
 #define TAILOR_HOST_OPTIONS_H
 

@@ -24,12 +24,12 @@
 #include <unistd.h>
 
 #define PIECE_BYTES (256u << 10)
-#define DRAIN_BYTES (4u << 20) /* most bytes read of one file at a drain, because rings fill meanwhile */
-#define DRAIN_BYTES_ALL ((uint64_t)64 << 20) /* most bytes read of all files at a drain, also at the last, so that TERM ends it soon */
-#define DRAIN_NS_ALL 1000000000u	/* most processor time of a drain, because short lines take longer than their bytes suggest */
-#define PAST_BYTES_ALL ((uint64_t)4 << 30)   /* most bytes read of all files in an import, where no ring fills meanwhile */
+#define DRAIN_BYTES (4u << 20) /* maximum number of bytes read of one file at a drain, because rings fill meanwhile */
+#define DRAIN_BYTES_ALL ((uint64_t)64 << 20) /* maximum bytes of all files at a drain, also at the last, so that TERM ends it soon */
+#define DRAIN_NS_ALL 1000000000u	/* longest processor time of a drain, because short lines take longer than their bytes suggest */
+#define PAST_BYTES_ALL ((uint64_t)4 << 30)   /* maximum number of bytes read of all files in an import, where no ring fills meanwhile */
 #define WATCHED_MAX 4096u
-#define DUMPS_MAX 16u	   /* most files of one process */
+#define DUMPS_MAX 16u	   /* maximum number of files of one process */
 #define LOOKS_AT_FIRST 100
 #define LOOK_EVERY 10
 #define ENDED_DRAINS 20u   /* after a process's end, its files are read at so many drains, and at one more */
@@ -219,7 +219,7 @@ void jit_files_note_unload(struct jit_files *f, uint32_t pid, uint64_t address, 
 		unloads_add(&w->unloads, address, address + bytes, time_ns);
 }
 
-/* The program of pid has ended at time_ns, so its files are read for some more drains. */
+/* Notes that the program of pid has ended at time_ns, so its files are read for some more drains. */
 static void end_program(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 {
 	struct watched *w = find_watched_process(f, pid);

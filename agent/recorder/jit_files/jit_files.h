@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads files in which JITs describe their code for perf.  These are /tmp/perf-PID.map of processes that have executable memory without a
- * file, and the jitdump files that processes map.  New bytes are read after each drain of the rings, also for a while after their process
- * has exited, and at the end of the recording.  An import reads the files once, at its end.  A perf map has no bytes of code, so bytes of
- * sampled functions are read from memory, and so are sampled pages of unregistered code.  Context: thread.
+ * This module reads files in which JITs describe their code for perf. These are /tmp/perf-PID.map of processes that have executable memory
+ * without a file, and the jitdump files that processes map. New bytes are read after each drain of the rings, also for a while after their
+ * process has exited, and at the end of the recording. An import reads the files once, at its end. A perf map has no bytes of code, so
+ * bytes of sampled functions are read from memory, and so are sampled pages of unregistered code. Context: thread.
  */
 #ifndef TAILOR_JIT_FILES_H
 #define TAILOR_JIT_FILES_H

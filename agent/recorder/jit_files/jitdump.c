@@ -66,8 +66,9 @@ void jitdump_destroy(struct jitdump *j)
 	free(j);
 }
 
-/* Converts a timestamp to CLOCK_MONOTONIC.  The result is not later than now.  The frequency of the counter is measured over the time since
- * the file was found, which is exact enough, since the timestamps are recent. */
+/* Converts a timestamp to CLOCK_MONOTONIC. The result is not later than now. The frequency of the counter is measured over the time since
+ * the file was found, which is exact enough, since the timestamps are recent. If the counter is unknown, as in an import, the result is the
+ * time at which the file was mapped. */
 static uint64_t convert_timestamp(const struct jitdump *j, uint64_t timestamp, const struct jitdump_clock *now)
 {
 	uint64_t ns;
@@ -342,7 +343,7 @@ static int handle_jitdump_record(struct jitdump *j, const unsigned char *at, siz
 	memcpy(&prefix, at, sizeof(prefix));
 	if (prefix.id > JITREG_UNWINDING_INFO)
 		return 0; /* a record of a later version, or one of jitreg's own */
-	/* the first record tells whether the clock is another, and not the header, in which V8 has the time of another clock anyway */
+	/* the first record tells whether the writer has another clock; the header does not, since V8 takes its time from yet another one */
 	if (!j->has_record && !j->is_counter && prefix.timestamp > now->ns && prefix.timestamp - now->ns > CLOCKS_APART_NS)
 		j->shift_ns = j->mapped_ns - prefix.timestamp;
 	j->has_record = true;

@@ -13,11 +13,11 @@
 #include "jitreg/trace/schema.h"
 
 struct jitdump;
-/* Gets a record, with its time converted to CLOCK_MONOTONIC.  values are valid until it returns. */
+/* This callback gets a record, with its time converted to CLOCK_MONOTONIC. values are valid until it returns. */
 typedef void (*jitdump_record)(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *values,
 			       int nr_values);
 
-/* The processor's time stamp counter and CLOCK_MONOTONIC at one moment.  counter is 0 if it is unknown. */
+/* This struct has the processor's time stamp counter and CLOCK_MONOTONIC at one moment. counter is 0 if it is unknown. */
 struct jitdump_clock {
 	uint64_t counter, ns;
 };

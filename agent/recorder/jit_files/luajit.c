@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LuaJIT allocates its main Lua thread, its global state and the state of its compiler in one piece (lj_obj.h, lj_jit.h).  In anonymous
+ * LuaJIT allocates its main Lua thread, its global state and the state of its compiler in one piece (lj_obj.h, lj_jit.h). In anonymous
  * memory the thread is recognised by its type, by its pointer to the global state, which is right behind it, and by that state's pointer
- * back to it.  The list of traces is recognised in the memory that follows: each trace in it has the number of its place.
+ * back to it. The list of traces is recognised in the memory that follows, since each trace in it has the number of its place.
  */
 #include "agent/recorder/jit_files/luajit.h"
 
@@ -20,13 +20,13 @@
 #include <sys/mman.h>
 
 #define PROCESSES_MAX 64
-#define LOOK_MS 10 /* most time between two looks at traces; one that is freed between them is never seen */
-#define SEARCHED_BYTES (64ull << 20) /* most memory of a process that one look searches */
+#define LOOK_MS 10 /* interval of looks at traces; one that is compiled and freed between two looks is never seen */
+#define SEARCHED_BYTES (64ull << 20) /* maximum memory of a process that one look searches */
 #define PIECE_BYTES (256u << 10)
 /* Interval of searches after code memory was mapped.  Each search of all of a process's memory that finds no list doubles it. */
 #define LOOK_NS 200000000ull
 #define LOOK_NS_MAX 12800000000ull
-#define THREAD_BYTES_MAX 256 /* most bytes from the thread to the global state */
+#define THREAD_BYTES_MAX 256 /* maximum number of bytes from the thread to the global state */
 #define GLOBAL_BYTES 1024    /* first bytes of the global state, one word of which points to the main thread */
 #define STATE_BYTES 16384    /* bytes from the global state on in which the compiler's list is looked for */
 #define TRACES_MAX 65536u
@@ -36,7 +36,7 @@
 #define TYPE_STRING 4
 #define NAME_BYTES 512
 
-/* The first members of LuaJIT's GCtrace. */
+/* This struct has the first members of LuaJIT's GCtrace. */
 struct lua_trace {
 	uint64_t next;
 	uint8_t marked, type;
@@ -51,7 +51,7 @@ struct lua_trace {
 };
 _Static_assert(offsetof(struct lua_trace, code) == 88 && offsetof(struct lua_trace, number) == 104, "GCtrace");
 
-/* LuaJIT's GCproto, the prototype of a Lua function.  Its instructions follow it. */
+/* This is LuaJIT's GCproto, the prototype of a Lua function. Its instructions follow it. */
 struct lua_prototype {
 	uint64_t next;
 	uint8_t marked, type, nr_parameters, frame_size;
@@ -66,14 +66,14 @@ struct lua_prototype {
 };
 _Static_assert(sizeof(struct lua_prototype) == 104 && offsetof(struct lua_prototype, chunk_name) == 64, "GCproto");
 
-/* LuaJIT's GCstr, a string, whose text follows it. */
+/* This is LuaJIT's GCstr, a string, whose text follows it. */
 struct lua_string {
 	uint64_t next;
 	uint8_t marked, type, reserved, algorithm;
 	uint32_t id, hash, bytes;
 };
 
-/* Members of the compiler's state (jit_State: trace, freetrace, sizetrace), by which the list of traces is found. */
+/* This struct has the members of the compiler's state (jit_State: trace, freetrace, sizetrace) by which the list of traces is found. */
 struct lua_list {
 	uint64_t traces;
 	uint32_t first_free, nr;
@@ -165,7 +165,8 @@ static void note_agent(void *luajit, uint32_t pid)
 	set_looked(luajit, pid, TOLD);
 }
 
-/* Looks through the mappings of a process with its first memory for code, which takes some ms. */
+/* Makes the next search for the list of a known process come sooner. With finds_jit_lists, looks for LuaJIT through the mappings of a
+ * process with its first memory for code, which takes some ms. */
 static void note_mapping(void *luajit, const struct mapping *m, uint64_t time_ns)
 {
 	struct luajit *l = luajit;
@@ -224,7 +225,7 @@ static void note_exec(void *luajit, const struct kernel_comm *c, uint64_t time_n
 
 	(void)time_ns;
 	remove_lua_process(l, (pid_t)c->pid);
-	if (hash_map_find(&l->looked, c->pid, 0) == FOUND) /* an agent may be the new program's, if its record was read before this one */
+	if (hash_map_find(&l->looked, c->pid, 0) == FOUND) /* TOLD stays, as the agent may be the new program's */
 		set_looked(l, c->pid, GONE);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table (known) has the pages that need not be read: those with registered code, and those in which a sample was noted before,
- * whether they were read or turned out to be of a file.  Larger registered ranges are kept as areas. */
+/* A hash table (known) has the pages that need not be read. These are pages with registered code, and those in which a sample was noted
+ * before, whether they were read or turned out to be of a file. Larger registered ranges are kept as areas. */
 #include "agent/recorder/jit_files/page_reader.h"
 
 #include "agent/recorder/jit_files/jitdump.h"
@@ -16,13 +16,13 @@
 #define PAGE_BITS 12
 #define PAGE_BYTES (1u << PAGE_BITS)
 #define KNOWN_FIRST 4096u
-#define KNOWN_MAX (1u << 21)	       /* most places of the table, a power of two.  When half are in use, no further page is read. */
+#define KNOWN_MAX (1u << 21)	       /* maximum places of the table, a power of two. When half are in use, no further page is read. */
 #define ANNOUNCED_BYTES_MAX (64u << 20) /* a larger registered range is a whole code cache and not code, and is ignored */
-#define ANNOUNCED_PAGES_MAX 16u	       /* most pages of registered code that is put into the table, while larger code becomes an area */
-#define AREAS_MAX 1024u		       /* most areas, beyond which the oldest is forgotten */
-#define WANTED_MAX 1024u	       /* most pages between two drains */
-#define DRAIN_NS 100000000u	       /* interval of drains, which look through the maps of processes */
-#define READ_MAX 4096u		       /* most pages in one recording: 16 MiB */
+#define ANNOUNCED_PAGES_MAX 16u	       /* maximum pages of registered code that is put into the table; larger code becomes an area */
+#define AREAS_MAX 1024u		       /* maximum number of areas, beyond which the oldest is forgotten */
+#define WANTED_MAX 1024u	       /* maximum number of pages between two drains */
+#define DRAIN_NS 100000000u	       /* least interval of drains, which look through the maps of processes */
+#define READ_MAX 4096u		       /* maximum number of pages in one recording: 16 MiB */
 
 struct wanted {
 	uint32_t pid;

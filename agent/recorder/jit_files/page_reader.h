@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the bytes of unregistered code.  Each sampled page of an anonymous executable region is read once from the process's memory, soon
- * after its first sample, up to 4,096 pages in a recording.  Pages with registered code are not read.  Context: thread.
+ * This module reads the bytes of unregistered code. Each sampled page of an anonymous executable region is read once from the process's
+ * memory, soon after its first sample, up to 4,096 pages in a recording. Pages with registered code are not read. Context: thread.
  */
 #ifndef TAILOR_PAGE_READER_H
 #define TAILOR_PAGE_READER_H
@@ -16,7 +16,7 @@ void page_reader_destroy(struct page_reader *r);
 
 /* Notes code that pid has registered, whose pages need not be read. */
 void page_reader_note_code(struct page_reader *r, uint32_t pid, uint64_t address, uint64_t bytes);
-/* Notes a sample of pid.  Hot. */
+/* Notes a sample of pid. This is called for each sample, so it is fast. */
 void page_reader_note_sample(struct page_reader *r, uint32_t pid, uint64_t address);
 /* Called when pid has executed another program or has ended, since its memory has changed or is gone. */
 void page_reader_forget_process(struct page_reader *r, uint32_t pid);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses /tmp/perf-PID.map (linux tools/perf/Documentation/jit-interface.txt), a text file to which a JIT appends a line for each code
- * object, `START SIZE name`.  It has no times and no removals, and lines may arrive late, because many JITs buffer them.  So the first name
- * of an address holds from the beginning, and a later one since the look at the file before the one that found it, or since the memory was
- * freed and mapped again, if that is known (unloads.h).
+ * This module parses /tmp/perf-PID.map (linux tools/perf/Documentation/jit-interface.txt), a text file to which a JIT appends a line for
+ * each code object, `START SIZE name`. It has no times and no removals, and lines may arrive late, because many JITs buffer them. So the
+ * first name of an address holds from the beginning, and a later one since the look at the file before the one that found it, or since the
+ * memory was freed and mapped again, if that is known (unloads.h).
  *
  * Dialects: numbers with and without 0x (OpenJDK, BEAM), names with blanks, repeated lines (V8).  Bytes are untrusted.  Context: thread.
  */
@@ -26,8 +26,8 @@ struct perf_map_entry {
 int perf_map_parse_line(const char *line, size_t bytes, struct perf_map_entry *e);
 
 struct perf_map;
-/* Gets an entry, which is valid until it returns.  time_ns: time since which the entry's name holds, JITREG_TIME_BEFORE if it holds from
- * the beginning. */
+/* This callback gets an entry, which is valid until it returns. time_ns: time since which the entry's name holds, JITREG_TIME_BEFORE if it
+ * holds from the beginning. */
 typedef void (*perf_map_report)(void *context, const struct perf_map_entry *e, uint64_t time_ns);
 
 /* Returns NULL if memory runs out. */

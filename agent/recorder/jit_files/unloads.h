@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps the times at which memory for code of one process was freed and mapped again.  A perf map has no times, so a second name for an
- * address is taken to hold since such a time.  The newest UNLOADS_MAX are kept.  Context: thread.
+ * This module keeps the times at which memory for code of one process was freed and mapped again. A perf map has no times, so a second name
+ * for an address is taken to hold since such a time. The newest UNLOADS_MAX are kept. Context: thread.
  */
 #ifndef TAILOR_UNLOADS_H
 #define TAILOR_UNLOADS_H
@@ -16,7 +16,7 @@ struct unload {
 	bool mapped_again;
 };
 
-/* If it is all zeros, there are none. */
+/* A struct of all zeros has no unloads. */
 struct unloads {
 	struct unload *unload; /* a ring buffer of UNLOADS_MAX, in the order in which they were added; NULL: none, or memory ran out */
 	uint64_t nr; /* number that was ever added */
