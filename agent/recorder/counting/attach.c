@@ -26,7 +26,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* tries to open one thread's events while no other thread is created; after the last one they are kept in any case */
+/* maximum number of tries to open one thread's events while no other thread is created; after the last one they are kept in any case */
 #define ANEW_MAX 50
 #define ROUNDS_MAX 1000 /* maximum number of rounds over the list of threads */
 

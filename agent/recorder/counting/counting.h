@@ -15,7 +15,7 @@
 #include <poll.h>
 #include <stdbool.h>
 
-/* This enum says how samples are taken. AUTO: by the kernel, or as with TIMER if perf events are not permitted and no event was named.
+/* This enum is how samples are taken. AUTO: by the kernel, or as with TIMER if perf events are not permitted and no event was named.
  * SIGNAL, TIMER: by a signal handler in the host, when a counter overflows or a timer of the thread expires. */
 enum counting_sampler { SAMPLER_AUTO, SAMPLER_SIGNAL, SAMPLER_TIMER };
 
@@ -38,6 +38,7 @@ struct counting;
  * contradict each other, or an event exists nowhere), and then *out is not set.
  */
 int counting_create(const struct counting_options *o, event_notice_fn notice, void *context, struct counting **out, struct diag *d);
+/* Closes all counters and rings, without reporting what is left in them, and frees c, which may be NULL. */
 void counting_destroy(struct counting *c);
 /* Sets the sink that gets samples and records from now on.  Must be called before the first counter is opened. */
 void counting_set_sink(struct counting *c, const struct sink *sink);
@@ -106,7 +107,7 @@ void counting_drain_rings(struct counting *c);
  * at the processor time of processes with timers, and closes counters whose threads have exited. */
 void counting_do_periodic_work(struct counting *c, uint64_t now_ns);
 /* Samples events that have a rate at 1/2^halvings (at most 6) of the chosen rate from now on. Counters that other tasks have inherited
- * already, or that were opened for threads that ran already, keep the rate that they had until a new period is drawn for them. */
+ * already keep the rate that they had. Those that were opened for threads that ran already keep it until a new period is drawn for them. */
 void counting_lower_rate(struct counting *c, uint32_t halvings);
 /* Disables or enables all counters, except those of wake-ups.  Samples that timers take during a pause are dropped. */
 void counting_pause(struct counting *c, bool pause);

@@ -10,7 +10,7 @@
 #include "agent/recorder/perf/ring.h"
 #include "agent/recorder/perf/ring_spill.h"
 
-/* rings.c: counters with a ring. */
+/* rings.c keeps the counters with a ring. */
 struct rings {
 	struct ring *ring;
 	uint32_t nr, capacity;
@@ -23,14 +23,15 @@ struct rings {
 	struct ring_spill *spill; /* NULL before the first ring, and if it could not be created */
 };
 
-/* rings.c: perf's default clock.  used: records have its times, because events_are_batched(). */
+/* rings.c keeps perf's default clock. used: records have its times, because events_are_batched(). */
 struct ring_clock {
 	bool used;
 	struct perf_clock perf;
 	struct clock_pairs pairs;
 };
 
-/* attached.c: tasks that have all events, because these were opened for them or inherited.  In use while processes are attached to. */
+/* attached.c keeps the tasks that have all events, because these were opened for them or inherited. This is in use while processes are
+ * attached to. */
 #define PID_BITS 22 /* the kernel's PID_MAX_LIMIT */
 struct counted_tasks {
 	unsigned char complete[1u << (PID_BITS - 3)]; /* a bit for each number of a thread */
@@ -38,7 +39,7 @@ struct counted_tasks {
 	bool has_inherited; /* at_hand inherited all events from the thread that created it */
 };
 
-/* attached.c: events of threads that ran already, each of which writes into the ring of another event */
+/* attached.c keeps the events of threads that ran already, each of which writes into the ring of another event. */
 struct attached_events {
 	struct attached {
 		int fd, ring_fd; /* an event, and the event whose ring it writes to */
@@ -57,8 +58,8 @@ struct attached_events {
 	uint64_t looked_ns;
 };
 
-/* signal_sampler.c: counters that send signals.  They have no ring that would hang up, so whether their threads still exist is looked up in
- * /proc. */
+/* signal_sampler.c keeps the counters that send signals. They have no ring that would hang up, so whether their threads still exist is
+ * looked up in /proc. */
 struct signal_events {
 	struct signal_event {
 		int fd;
@@ -72,7 +73,7 @@ struct signal_events {
 	uint64_t looked_ns, varied_ns;
 };
 
-/* timed_processes.c: processor time of processes whose threads' timers take the samples, as the kernel reports it. */
+/* timed_processes.c keeps the processor time of processes whose threads' timers take the samples, as the kernel reports it. */
 struct timed_processes {
 	struct timed_process {
 		uint32_t pid;
@@ -84,7 +85,7 @@ struct timed_processes {
 	uint64_t looked_ns;
 };
 
-/* periods.c: the state of random periods and lowered rates */
+/* periods.c keeps the state of random periods and lowered rates. */
 struct periods {
 	uint64_t random, varied_ns;
 	uint64_t first_side; /* side of the mean on which processor 0 begins, 0 or 1 */
@@ -93,7 +94,7 @@ struct periods {
 	uint64_t full_rate[EVENTS_MAX]; /* rate before the first halving; 0: the event has none */
 };
 
-/* thread_counts.c: sums of the samples of living threads. */
+/* thread_counts.c keeps the sums of the samples of living threads. */
 struct thread_counts {
 	struct hash_map at; /* (thread, event and processor) -> 1 + index */
 	struct thread_sum {
@@ -102,7 +103,7 @@ struct thread_counts {
 	uint32_t nr, capacity;
 };
 
-/* wakeups.c: wake-ups of threads, with one ring per processor. */
+/* wakeups.c keeps the rings of wake-ups, one per processor. */
 struct wakeups {
 	struct ring *ring;
 	int nr; /* 0: wake-ups are not recorded */
@@ -146,6 +147,7 @@ int counting_open_on_cpu_time(const struct counting *c, const struct perf_event_
 int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes);
 /* Maps the kernel's id of a counter to its event, if there are several events.  Samples have that id.  Returns 0 or -errno. */
 int counting_add_event_id(struct counting *c, int fd, uint32_t event);
+/* Enables or disables all counters, and those inherited from them, except the counters of wake-ups. */
 void counting_set_enabled(struct counting *c, bool on);
 
 /* ---- sampling_cost.c */
@@ -194,6 +196,7 @@ void counting_release_threads(struct counting *c);
 /* Opens the rings of wake-ups if switches are recorded, tracepoints are permitted and this is the first PID namespace, and counts from then
  * on.  Called after counting_begin_clock(). */
 void counting_open_wakeups(struct counting *c);
+/* Notes the process of a thread that was seen to switch, if wake-ups are recorded. */
 void counting_note_switch(struct counting *c, uint32_t pid, uint32_t tid);
 /* Called after the rings with the switches are drained, because wake-ups of threads that have not switched are dropped. */
 void counting_drain_wakeups(struct counting *c);
@@ -258,8 +261,8 @@ void counting_release_timed_processes(struct counting *c);
 /* ---- ring_size.c */
 /* Returns how many bytes all rings together may have, within the limit of locked memory. */
 size_t counting_rings_budget(void);
-/* Return the size of one ring in bytes, at least RING_BYTES_MIN.  A CPU's is larger if samples have many stack bytes, and at most its part
- * of the budget.  A thread's depends on the part of the budget that is left. */
+/* These functions return the size of one ring in bytes, at least RING_BYTES_MIN. A CPU's is larger if samples have many stack bytes, and at
+ * most its part of the budget. A thread's depends on the part of the budget that is left. */
 size_t counting_cpu_ring_bytes(size_t budget, uint32_t stack_bytes);
 size_t counting_thread_ring_bytes(size_t left);
 #define RING_BYTES_MIN (16u << 10)

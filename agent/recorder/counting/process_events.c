@@ -29,7 +29,7 @@ struct process_events {
 	size_t nr;
 	int socket;
 	uint32_t port; /* the socket's netlink port, which identifies it in its network namespace */
-	/* Set by process_events_drain() for its callbacks. */
+	/* process_events_drain() sets these members for its callbacks. */
 	void (*each)(void *context, const struct process_event *p);
 	void *context;
 	bool lost;

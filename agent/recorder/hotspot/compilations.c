@@ -25,7 +25,7 @@
 #define PAIRS_READ 32u /* maximum number of pairs whose Method is read in one search */
 #define LOOK_NS 100000000u
 
-/* Kinds of threads, as values of by_tid.  No value: the thread was not seen yet. */
+/* These are the kinds of threads, as values of by_tid. A thread without a value was not seen yet. */
 enum { THREAD_NEW = 1, THREAD_OTHER, THREAD_COMPILER /* + index of its struct compiler */ };
 
 struct compiler {

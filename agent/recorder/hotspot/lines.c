@@ -25,7 +25,7 @@ struct hotspot_lines {
 	struct method *method;
 	uint32_t nr, capacity;
 	struct hotspot_method read;
-	/* Members about the compiled method that is being written. */
+	/* These members are about the compiled method that is being written. */
 	const struct hotspot_layout *layout;
 	uint64_t start, from;
 	struct hotspot_scope before[HOTSPOT_DEPTH_MAX];

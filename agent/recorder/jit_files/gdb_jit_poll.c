@@ -538,8 +538,8 @@ static bool search_hidden_lists(struct gdb_jit_poll *o, struct watched *p)
 	return true;
 }
 
-/* Brings the next search forward after memory for code was mapped.  It is not made at once, since the code, or its registration, might not
- * be complete. */
+/* Brings the next search forward after memory for code was mapped. The search is not made at once, since the code, or its registration,
+ * might not be complete. */
 static void schedule_hidden_search(struct watched *p, uint64_t now_ns)
 {
 	uint64_t rested_ns = p->searched_ns + SEARCH_DUTY * p->search_took_ns;

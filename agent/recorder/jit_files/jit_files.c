@@ -203,7 +203,7 @@ void jit_files_add_code(struct jit_files *f, uint32_t pid, uint64_t address, uin
 	page_reader_note_code(f->pages, pid, address, bytes);
 }
 
-/* Pages of code that an agent has registered need not be read. */
+/* The pages of code that an agent has registered need not be read. */
 static void note_code(void *jit_files, uint32_t pid, uint64_t address, uint64_t bytes)
 {
 	const struct jit_files *f = jit_files;
@@ -281,7 +281,7 @@ static void note_file_of_others(struct jit_files *f, const struct watched *w, co
 	snprintf(f->of_others.path, sizeof(f->of_others.path), "%s%.120s", *path == '/' ? "" : "/", path);
 }
 
-/* Any user could name the code of others if their files were read. */
+/* Writes a notice if files of other users were not read. If they were, any user could name the code of others. */
 static void notice_files_of_others(const struct jit_files *f)
 {
 	char more[48] = "";

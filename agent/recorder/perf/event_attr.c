@@ -104,7 +104,7 @@ static uint64_t own_period(const struct perf_event_attr *a)
 static int choose_sample_period(struct perf_event_attr *a, const struct event_spec *s, const struct event_options *o,
 				const struct event_pmu *pmu, struct diag *d)
 {
-	/* options.period is not used for rare events: each of these is sampled, unless its item has a period or a rate */
+	/* options.period is not used for rare events, each of which is sampled, unless its item has a period or a rate */
 	uint64_t period = s->period || s->rate || event_is_rare(a) ? s->period : o->period;
 	uint64_t rate = s->rate ? s->rate : o->rate;
 

@@ -20,7 +20,7 @@ struct entry {
 	uint64_t config;
 };
 
-/* Events of the P cores Golden Cove, Raptor Cove and Redwood Cove. */
+/* This table has the events of the P cores Golden Cove, Raptor Cove and Redwood Cove. */
 static const struct entry golden_cove[] = {
 	{ "CPU_CLK_UNHALTED:THREAD_P", 0x003c },
 	{ "INST_RETIRED:ANY_P", 0x00c0 },

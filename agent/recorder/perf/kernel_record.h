@@ -33,7 +33,7 @@ struct kernel_comm {
 	size_t bytes;
 };
 
-/* Layout of PERF_RECORD_FORK and PERF_RECORD_EXIT. */
+/* This struct has the layout of PERF_RECORD_FORK and PERF_RECORD_EXIT. */
 struct kernel_task {
 	struct perf_event_header header;
 	uint32_t pid, ppid, tid, ptid;

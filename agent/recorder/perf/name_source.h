@@ -65,9 +65,9 @@ struct name_source {
 	int (*create)(const struct name_source_recording *r, void **source);
 	void (*destroy)(void *source);
 
-	/* Process pid was forked from ppid, another process.  Not called for threads. */
+	/* Process pid was forked from ppid, another process. This is not called for threads. */
 	void (*note_fork)(void *source, uint32_t ppid, uint32_t pid, uint64_t time_ns);
-	/* Process c->pid runs another program since time_ns, so that its earlier mappings are gone. */
+	/* Process c->pid has run another program since time_ns, so its earlier mappings are gone. */
 	void (*note_exec)(void *source, const struct kernel_comm *c, uint64_t time_ns);
 	/* All threads of pid have ended (in an import: its first thread has), and the number may be used again. */
 	void (*note_exit)(void *source, uint32_t pid, uint64_t time_ns);

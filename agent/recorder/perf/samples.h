@@ -44,6 +44,7 @@ void samples_keep_registers(struct samples *s, uint64_t registers);
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen);
 /* Sets the weight of the sample that was added last, if its record does not have the period that the recorder has set. */
 void samples_set_last_weight(struct samples *s, uint64_t weight);
+/* Must samples_flush() be called before the next sample is added, since there may be no room for it? */
 bool samples_full(const struct samples *s);
 /* Writes all samples since the last flush as one SAMPLES record, in a chunk of its own, and sets *nr to their number.  Returns 0, or -errno
  * if they are lost. */

@@ -27,7 +27,7 @@
 #define LIVES 1u
 #define ENDED 2u
 
-/* For NAME.tlr, the paths are NAME.000001.tlr, NAME.000002.tlr, ... */
+/* The paths for NAME.tlr are NAME.000001.tlr, NAME.000002.tlr and so on. */
 char *session_epochs_format_path(const char *output, uint32_t number)
 {
 	const char *slash = strrchr(output, '/'), *dot = strrchr(output, '.');

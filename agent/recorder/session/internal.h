@@ -47,7 +47,7 @@ struct guests {
 	size_t next; /* index of the guest whose log is drained first */
 };
 
-/* requests.c: `tailor start`, `stop`, `status`. */
+/* requests.c keeps the socket for requests (control.h), and the requests that are not answered yet. */
 struct asking {
 	int socket;
 	bool now; /* a connection waits to be accepted, or has sent nothing yet */
@@ -63,8 +63,8 @@ struct progress {
 	uint64_t shown_ns;
 };
 
-/* notices.c: sentences on what is unavailable, which are written into each trace.  The flags, of guests.c and tree.c, are for notices that
- * are written once. */
+/* notices.c keeps sentences on what is unavailable, which are written into each trace. The flags, of guests.c and tree.c, are for notices
+ * that are written once. */
 struct notices {
 	struct {
 		enum notice_kind kind;
@@ -75,7 +75,7 @@ struct notices {
 	bool descriptors, version, uncounted, log;
 };
 
-/* unheard.c: programs that processes of the tree have executed, and whose agent has not connected. */
+/* unheard.c keeps the programs that processes of the tree have executed, and whose agent has not connected. */
 #define UNHEARD_REASONS(X) \
 	X(GONE, "ended before the reason could be read") \
 	X(ROOT, "libtailor.so is not accessible in that root directory or mount namespace (chroot, bwrap, containers)") \
@@ -114,14 +114,15 @@ struct unheard {
 	char names[NR_UNHEARD][96];
 };
 
-/* session.c: the socket on which guests connect, and connections that have sent nothing yet. */
+/* session.c keeps the socket on which guests connect, and connections that have sent nothing yet. */
 struct connections {
 	int socket;
 	struct visitors silent;
 	char name[SOCKET_NAME_BYTES];
 };
 
-/* session.c: the descriptors that the loop waits for: guests, signals, requests, then the rings, then events of new processes. */
+/* session.c keeps the descriptors that the loop waits for. They are those of guests, signals and requests, then the rings, then events of
+ * new processes. */
 struct waiting {
 	struct pollfd *fd;
 	size_t capacity;
@@ -134,7 +135,7 @@ struct waiting {
 	uint64_t end_signal_ns; /* time of the last signal that requests the end; 0: none */
 };
 
-/* epochs.c: a recording that is cut into files. */
+/* epochs.c keeps the state of a recording that is cut into files. */
 struct epochs {
 	uint64_t length_ns; /* 0: not cut into files */
 	uint32_t number; /* number of the current epoch: 1, 2, ...; 0: no epochs */
@@ -161,7 +162,8 @@ struct epochs {
 	int64_t told_cpu_ns; /* the recorder's processor time that the traces of the epochs before have */
 };
 
-/* joining.c: processes that start while the recording goes on, and are recorded for their name, program or service ("newcomers"). */
+/* joining.c keeps the processes that start while the recording goes on, and are recorded for their name, program or service
+ * ("newcomers"). */
 struct joining {
 	struct process_names *names;   /* NULL: processes are recorded by their service, or none are looked for */
 	struct process_events *events; /* NULL: the kernel reports no processes to this user, or no newcomers are looked for */
@@ -183,8 +185,8 @@ struct joining {
 	bool said_refused;
 };
 
-/* requests.c: the options of the recorder, to which a `tailor start` adds its own, and a copy of that request, into which the options of
- * its recording point. */
+/* requests.c keeps the options of the recorder, to which a `tailor start` adds its own, and a copy of that request, into which the options
+ * of its recording point. */
 struct dormant {
 	struct session_options options;
 	struct control_request words;
@@ -222,16 +224,16 @@ struct session {
 /* Prints a notice for the user unless quiet, adds it to the answer to a `tailor start` that is being served, and does not write it into the
  * trace. */
 void session_print_notice(void *session, const char *sentence);
-/* Report an event or feature that is unavailable.  session_note_fallback() requires a recording, and writes the sentence into its trace.
- * session_add_fallback() does so if there is one, and else keeps the sentence (FALLBACKS_MAX at most) for the traces that are created
- * later. */
+/* These functions report an event or feature that is unavailable. session_note_fallback() requires a recording, and writes the sentence
+ * into its trace. session_add_fallback() does so if there is one, and else keeps the sentence (FALLBACKS_MAX at most) for the traces that
+ * are created later. */
 void session_note_fallback(struct session *s, enum notice_kind kind, const char *sentence);
 void session_add_fallback(void *session, enum notice_kind kind, const char *sentence);
 /* Counts a loss in the recording.  If there is none, it is counted for the next one, without its process and thread. */
 void session_count_loss(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 
 /* ---- unheard.c */
-/* Note that a process has executed a program, that pid has ended, and that its agent has connected. */
+/* These functions note that a process has executed a program, that pid has ended, and that its agent has connected. */
 void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, uint64_t time_ns);
 void session_unheard_note_exit(struct session *s, uint32_t pid);
 void session_unheard_note_hello(struct session *s, uint32_t pid);
@@ -302,7 +304,7 @@ char *session_epochs_format_path(const char *output, uint32_t number);
 /* Adds all processes of the machine to the tree, marks those that are counted as wanted, and forgets the other PIDs that
  * session_epochs_note_process() has noted.  Returns 0, or -errno, and then nothing is forgotten. */
 int session_epochs_find_processes(struct session *s, struct process_tree *t);
-/* Note that a process is counted, and that it has ended.  They do nothing in recordings without epochs and newcomers. */
+/* These functions note that a process is counted, and that it has ended. They do nothing in recordings without epochs and newcomers. */
 void session_epochs_note_process(struct session *s, uint32_t pid);
 void session_epochs_note_exit(struct session *s, uint32_t pid);
 /* Is the process noted as counted?  was: also true for one that has ended since the last session_epochs_find_processes(). */
@@ -317,9 +319,9 @@ const char *session_output(const struct session *s);
  * found.  Returns 0 or -errno. */
 int session_joining_begin(struct session *s);
 void session_joining_end(struct session *s);
-/* For poll(2). session_joining_nr() returns the most descriptors. session_joining_fill_poll() writes those that are waited for now to *to,
- * and returns their number. session_joining_wait_ms() returns the timeout in milliseconds, at most `most`, or 1 if that is 0 and events are
- * not waited for now. */
+/* These functions are for poll(2). session_joining_nr() returns the maximum number of descriptors. session_joining_fill_poll() writes those
+ * that are waited for now to *to, and returns their number. session_joining_wait_ms() returns the timeout in milliseconds, at most `most`,
+ * or 1 if that is 0 and events are not waited for now. */
 size_t session_joining_nr(const struct session *s);
 size_t session_joining_fill_poll(const struct session *s, struct pollfd *to);
 int session_joining_wait_ms(const struct session *s, int most);
@@ -381,7 +383,9 @@ void session_serve_control(struct session *s, bool our_child);
 void session_answer_stop_request(struct session *s);
 
 /* ---- progress.c: a line on the terminal */
+/* Decides whether the line is shown. our_child: the recorder has started the host. */
 void session_progress_start(struct session *s, bool our_child);
+/* Shows the line, at most twice a second, if it is wanted and something is recorded. */
 void session_progress_show(struct session *s, uint64_t now_ns);
 /* Erases the line, if it is shown.  Called before anything else is printed on the terminal. */
 void session_progress_clear(struct session *s);
@@ -407,6 +411,7 @@ bool session_has_living_guest(const struct session *s);
 const struct guest *session_find_guest(const struct session *s, pid_t pid);
 /* Increments the heartbeat in all logs.  Threads that wait for the recorder tell by it that the recorder runs. */
 void session_heartbeat(struct session *s);
+/* Closes the logs of all guests, and frees the array. What is left in the logs is not read. */
 void session_close_guests(struct session *s);
 
 #endif

@@ -22,7 +22,7 @@ extern const struct argp dormant_argp;
 /* Parses the only PID of a command, at ARGP_KEY_ARG.  *pid is 0 before the first; a second one ends the command with a usage error, as does
  * an argument that is no PID. */
 void options_parse_pid(struct argp_state *state, pid_t *pid, const char *arg);
-/* All zeros: empty.  The owner of the list frees the array. */
+/* A list of all zeros is empty. The owner of the list frees the array. */
 struct pid_list {
 	pid_t *pid;
 	uint32_t nr, capacity;

@@ -121,7 +121,7 @@ static void answer_stop_request(struct session *s, struct control_request *r, bo
 	}
 }
 
-/* Is the process, or an ancestor of it, noted as counted?  Looks at ANCESTORS_MAX processes at most. */
+/* Is the process, or an ancestor of it, noted as counted or attached to? Looks at ANCESTORS_MAX processes at most. */
 static bool is_being_recorded(const struct session *s, pid_t pid)
 {
 	struct proc_stat stat;
