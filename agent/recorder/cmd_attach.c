@@ -131,8 +131,8 @@ static int record_by_own_recorder(const struct session_options *o, pid_t pid, in
 	return control_stop_recording(pid, to);
 }
 
-/* Is the name of the socket taken by a process that is no recorder of this user or of the process's?  Any user can take an abstract name.
- * A recorder that has just taken it may not listen yet, so it is looked for several times. */
+/* Is the socket's name taken by a process whose user is neither root, this user nor the recorded process's? Any user can take an abstract
+ * name. A recorder that has just taken the name may not listen yet, so it is looked for LOOKS times. */
 static bool is_socket_taken_by_others(pid_t pid)
 {
 	char socket[64];

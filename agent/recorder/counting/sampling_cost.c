@@ -80,7 +80,7 @@ static uint64_t shortest_walk(struct walk *w, long rounds)
 	return least;
 }
 
-/* Returns how many rounds of a walk take ns if no samples are taken. */
+/* Returns how many rounds of a walk take this many ns if no samples are taken. */
 static long rounds_of(struct walk *w, uint64_t ns)
 {
 	long rounds = 10000;

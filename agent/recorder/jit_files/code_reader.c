@@ -230,7 +230,7 @@ void code_reader_note_sample(struct code_reader *r, uint32_t pid, uint64_t addre
 	if (f)
 		mark_range_wanted(s, f);
 	else
-		s->waiting[at % WAITING_MAX] = address; /* may replace another address, which is looked up again when it is sampled again */
+		s->waiting[at % WAITING_MAX] = address; /* this may replace another address, which is looked up when it is sampled again */
 }
 
 static void retry_waiting_addresses(struct code_reader *r, struct space *s)

@@ -736,7 +736,7 @@ static void note_exec(void *gdb_jit_poll, const struct kernel_comm *c, uint64_t 
 	if (!p)
 		return;
 	p->maps_changed = true;
-	p->has_agent = has_agent; /* kept, since the new program's agent may have connected before the record of the exec was read */
+	p->has_agent = has_agent; /* the new program's agent may have connected before the record of the exec was read */
 }
 
 /* A new object may have a list, so mappings are looked at again. New memory for code brings the next search for lists without a symbol
@@ -774,7 +774,7 @@ static void poll_lists(void *gdb_jit_poll, uint64_t now_ns)
 	}
 	o->changed_ns = o->changed ? now_ns : o->changed_ns;
 	o->changed = false;
-	o->rests_until_ns = now_ns + took_ns; /* leaves at least half of the time to the rest of the recording */
+	o->rests_until_ns = now_ns + took_ns; /* at least half of the time is left to the rest of the recording */
 }
 
 bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o)

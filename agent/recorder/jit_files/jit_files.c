@@ -340,7 +340,7 @@ static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t ad
 
 		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", proc_mem_number_in_proc(w->pid), (unsigned long long)address,
 			 (unsigned long long)(address + bytes));
-		new.fd = regular_file_open(link); /* works if the path names another file by now, but needs privileges */
+		new.fd = regular_file_open(link); /* this works if the path names another file by now, but needs privileges */
 	}
 	if (new.fd < 0 && !f->past)
 		new.fd = open_file_by_descriptor(w->pid, name, path_bytes);

@@ -19,8 +19,9 @@ struct jit_files;
  * settle() reads at most 64 MiB of all files (in an import: 4 GiB), for at most a second of processor time (in an import without limit),
  * and, unless it is the last time, 4 MiB of each file.  What is malformed or was not read to its end is a loss.
  *
- * In an import, files are found by their paths on this machine alone, and no code is read from memory.  A perf map that was written later
- * than the recording's end is not read, as it belongs to another process.  Jitdump files are left out if the recording has another clock.
+ * In an import, files are found by their paths on this machine alone, and no code is read from memory. A perf map that was written later
+ * than the recording's end is not read, as it is taken to be another process's. Jitdump files are left out if the recording has another
+ * clock.
  */
 extern const struct name_source jit_files_source;
 

@@ -23,8 +23,8 @@ struct unloads {
 };
 
 void unloads_fini(struct unloads *u);
-/* Notes that memory of code in [start, end) was freed at time_ns. The oldest unload goes if there are UNLOADS_MAX. Does nothing if memory
- * runs out. */
+/* Notes that memory of code in [start, end) was freed at time_ns. The oldest unload is forgotten if there are UNLOADS_MAX. Does nothing if
+ * memory runs out. */
 void unloads_add(struct unloads *u, uint64_t start, uint64_t end, uint64_t time_ns);
 /* Notes that executable memory was mapped there, so that earlier unloads of the range count for unloads_before_name(). */
 void unloads_mapped(struct unloads *u, uint64_t start, uint64_t end, uint64_t time_ns);

@@ -46,7 +46,7 @@ uint64_t clock_pairs_convert(const struct clock_pairs *p, uint64_t from_ns)
 {
 	uint32_t i = p->nr;
 
-	while (i > 0 && from_ns < clock_pair_at(p, i - 1)->from_ns) /* begin at the newest pair, since most times are recent */
+	while (i > 0 && from_ns < clock_pair_at(p, i - 1)->from_ns) /* the newest pair comes first, since most times are recent */
 		i--;
 	if (p->nr == 0)
 		return from_ns;

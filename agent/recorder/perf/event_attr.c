@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This file makes the complete perf_event_attr of a name, a rate and a precise level. The parts of a sample depend on the event: loads with
+ * This file makes the complete perf_event_attr of a name, a rate and a precise level. The parts of a sample depend on the event. Loads with
  * PEBS (or IBS) have a data address, where the data came from and how long that took, and page faults have an address.
  */
 #include "agent/recorder/perf/event_internal.h"

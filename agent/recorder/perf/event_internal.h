@@ -37,8 +37,8 @@ uint64_t event_allowed_period(const struct perf_event_attr *attr, const struct e
 #define EVENT_CLOCK_PERIOD_LEAST 10000 /* ns; the kernel does not set the timers of its clock events shorter */
 #define EVENT_CLOCK_RATE_MOST (1000000000 / EVENT_CLOCK_PERIOD_LEAST)
 
-/* Sets type and config of *attr, if the name is in the table of events that libpfm4 4.13 does not know or encodes otherwise.  Returns false
- * if it is not, and leaves *attr.  Defined in event_table.c. */
+/* Sets type and config of *attr, if the name is in the table of events that libpfm4 4.13 does not know or encodes differently. Returns
+ * false if it is not, and leaves *attr. Defined in event_table.c. */
 bool event_table_find(const char *name, const struct event_pmu *pmu, struct perf_event_attr *attr);
 /* Returns name i of that table for this processor, or NULL if there are no more. */
 const char *event_table_name(const struct event_pmu *pmu, size_t i);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This file resolves an event's name. Sources are asked in this order: raw codes, the kernel's own names, a PMU's fields (sysfs), tailor's
- * table for processors that libpfm4 does not know (event_table.c), libpfm4, and the aliases that the kernel has for this processor.
+ * This file resolves an event's name, and finds the unit of the event's weights. Sources are asked in this order: raw codes, the kernel's
+ * own names, a PMU's fields (sysfs), tailor's table for processors that libpfm4 does not know (event_table.c), libpfm4, and the aliases
+ * that the kernel has for this processor.
  */
 #include "agent/recorder/perf/event_internal.h"
 
@@ -210,7 +211,7 @@ static int find_libpfm_event(const char *name, struct perf_event_attr *a)
 		a->config = attr.config;
 		a->config1 = attr.config1;
 		a->config2 = attr.config2;
-		a->exclude_user = attr.exclude_user; /* set by libpfm4's modifier u=0 */
+		a->exclude_user = attr.exclude_user; /* libpfm4's modifier u=0 sets this */
 		a->exclude_kernel = attr.exclude_kernel;
 	}
 	return ret;

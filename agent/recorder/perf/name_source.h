@@ -56,9 +56,9 @@ struct name_source_recording {
 };
 
 /*
- * The operations of a source.  All but create() and destroy() may be NULL.  Rings of processors are drained one after the other, so reports
- * of different processors come out of the order of their times, up to a drain late: a sample before the mapping that it hits, or an exit
- * before the last samples of its process.
+ * This struct has the operations of a source. All but create() and destroy() may be NULL. Rings of processors are drained one after the
+ * other, so reports of different processors come out of the order of their times, up to a drain late. For example, a sample comes before
+ * the mapping that it hits, or an exit before the last samples of its process.
  */
 struct name_source {
 	/* Sets *source, to be freed by destroy(), or to NULL if there is nothing to do in such a recording.  Returns 0 or -ENOMEM. */
@@ -76,7 +76,7 @@ struct name_source {
 	void (*note_mapping)(void *source, const struct mapping *m, uint64_t time_ns);
 	/* Called for each sample (hot).  It may not make a system call, but for the first sample of a file or process. */
 	void (*note_sample)(void *source, const struct sample_seen *seen);
-	/* The agent in pid has connected.  May be called before note_fork() or note_exec() of that very program. */
+	/* The agent in pid has connected. This may be called before note_fork() or note_exec() of that very program. */
 	void (*note_agent)(void *source, uint32_t pid);
 	/* The agent in pid has registered code, whose record is written to the trace after this call. */
 	void (*note_code)(void *source, uint32_t pid, uint64_t address, uint64_t bytes);

@@ -30,7 +30,7 @@ bool random_period_is_once(const struct perf_event_attr *attr);
  * own. */
 uint64_t random_period_draw(const struct perf_event_attr *attr, uint64_t random);
 
-/* Counts a sample that came from the counter with this id: v itself, or one that was inherited from it.  Returns true if it is v's own. */
+/* Counts a sample of the counter with this id, which is v itself or was inherited from it. Returns true if it is v's own. */
 bool random_period_count_sample(struct random_period *v, uint64_t id);
 /* Is it time to change the period?  A change ends the current period early, which costs half a sample on average, so enough samples must
  * have come since the last change to make that negligible. */

@@ -18,7 +18,7 @@ int record_layout(const struct perf_event_attr *attr, struct record_layout *out)
 {
 	if (attr->sample_type & ~KNOWN_TYPES || attr->read_format & ~KNOWN_FORMATS)
 		return -EINVAL;
-	memset(out, 0, sizeof(*out)); /* clears the padding as well, since layouts are compared by memcmp() */
+	memset(out, 0, sizeof(*out)); /* this clears the padding as well, since layouts are compared by memcmp() */
 	out->sample_type = attr->sample_type;
 	out->read_format = attr->read_format;
 	out->branch_sample_type = attr->branch_sample_type;
@@ -173,7 +173,7 @@ int record_sample(const struct record_layout *l, const struct perf_event_header 
 		s->nr_chain = take_record_word(&p);
 		s->chain = take_record_words(&p, s->nr_chain);
 	}
-	if (type & PERF_SAMPLE_RAW) /* skips a 32-bit length and so many bytes, with padding to 8 bytes */
+	if (type & PERF_SAMPLE_RAW) /* this skips a 32-bit length and so many bytes, with padding to 8 bytes */
 		take_record_words(&p, p.at < p.end ? ((uint32_t)*p.at + 4ull + 7) / 8 : 1);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		skip_branch_stack(&p, l->branch_sample_type);

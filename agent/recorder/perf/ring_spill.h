@@ -46,7 +46,7 @@ uint64_t ring_spill_nr_chunks(struct kept_ring *kept);
 struct kept_chunk *ring_spill_take_chunk(struct kept_ring *kept, uint64_t *tail);
 /* Gives the ring back to the spill thread.  tail: position up to which the caller has read it. */
 void ring_spill_release_ring(struct kept_ring *kept, uint64_t tail);
-/* Ends the work on the ring, and frees its chunks and kept. */
+/* Ends the work on the ring, and frees its chunks and `kept` itself. */
 void ring_spill_remove_ring(struct kept_ring *kept);
 
 #endif

@@ -157,7 +157,7 @@ int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d)
 
 /* ------------------------------------------------------------------------------------------------- its recorder */
 
-/* Returns the PID of the listener, if that is a process of root, of this user or of the owner; else 0. */
+/* Returns the PID of the listener, if that is a process of root, of this user or of the owner, or else 0. */
 static pid_t pid_of_trusted_listener(const char *name, uid_t owner)
 {
 	pid_t pid = 0;

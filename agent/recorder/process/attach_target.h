@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* This module checks a running process before it is attached to. It finds whether this user may attach, whether the process is a program at
- * all, and what its recording will lack. It also finds the process's recorder. Context: thread. */
+ * all, and what its recording will lack. It also finds the process's recorder, and reads its arguments. Context: thread. */
 #ifndef TAILOR_ATTACH_TARGET_H
 #define TAILOR_ATTACH_TARGET_H
 

@@ -360,7 +360,7 @@ bool proc_mem_find_function(pid_t pid, uint64_t base, uint64_t address, uint64_t
 	if (!read_elf_headers(pid, base, &o) || !o.functions || proc_mem_read(pid, o.functions, &t, sizeof(t)) || t.version != 1 ||
 	    (t.table_encoding << 8 | t.nr_encoding) != FUNCTION_ENCODINGS)
 		return false;
-	for (high = t.nr; high > low + 1;) { /* finds the last function that begins at address or before it */
+	for (high = t.nr; high > low + 1;) { /* this finds the last function that begins at address or before it */
 		uint64_t middle = low + (high - low) / 2, begin = begin_of_function(pid, o.functions, middle);
 
 		if (begin == 0)

@@ -55,8 +55,8 @@ uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name);
  * there is no object, or its dynamic section cannot be read, as when the file is mapped as data. */
 bool proc_mem_find_symbols(pid_t pid, uint64_t base, const char *const *names, size_t nr, uint64_t *found);
 /* Finds the function, or the part of one that a compiler has put elsewhere (.cold), around an address in such an object, by the table of
- * its unwind information (.eh_frame_hdr): from the last entry up to the address to the next entry, [range[0], range[1]).  Returns false if
- * there is no such table or function, or the address is behind the last entry, whose end is unknown. */
+ * its unwind information (.eh_frame_hdr). The function [range[0], range[1]) goes from the last entry at or before the address to the next
+ * entry. Returns false if there is no such table or function, or the address is behind the last entry, whose end is unknown. */
 bool proc_mem_find_function(pid_t pid, uint64_t base, uint64_t address, uint64_t range[2]);
 /* Returns the address of a symbol that the program itself defines, exported or not, by the symbol table of its file, or 0.  base: address
  * at which the program's first page is mapped. */

@@ -120,7 +120,7 @@ static void inspect_program_file(const char *path, struct program *p, int depth)
 	p->fit = preload_look_at(read_file_at, fd);
 	if (p->fit == PRELOAD_FITS && program_is_limited(getpid()))
 		p->fit = PRELOAD_LIMITED;
-	p->can_preload = p->fit <= PRELOAD_STATIC; /* true for a static program, since those that it starts may load the agent */
+	p->can_preload = p->fit <= PRELOAD_STATIC; /* this is true for a static program, since those that it starts may load the agent */
 	p->why_not = why_not[p->fit];
 	p->why_uncounted = fstat(fd, &st) == 0 ? what_gives_privileges(fd, &st) : NULL;
 	if (p->fit == PRELOAD_FITS && p->why_uncounted)

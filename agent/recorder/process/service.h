@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * This module finds the service that a process works for. This is the name that its environment has for OpenTelemetry, or else the systemd
- * unit or the container whose control group it is in. These are read from /proc/PID/environ and /proc/PID/cgroup. Context: thread.
+ * unit or the container whose control group it is in. These are read from /proc/PID/environ and /proc/PID/cgroup. The module also finds the
+ * processes of a service that the user wants. Context: thread.
  */
 #ifndef TAILOR_SERVICE_H
 #define TAILOR_SERVICE_H

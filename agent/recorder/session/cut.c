@@ -147,7 +147,7 @@ static void cut_recording(struct session *s)
 		put_off_cut(s, strerror(ENOMEM));
 		free(path);
 	} else {
-		session_fold_choose_rate(s); /* may drain the rings into the old file, so this comes before that file's last records */
+		session_fold_choose_rate(s); /* this may drain the rings into the old file, so it comes before that file's last records */
 		tell_old_epoch(s);
 		if (begin_new_epoch(s, path, &d)) {
 			put_off_cut(s, d.text);
@@ -155,7 +155,7 @@ static void cut_recording(struct session *s)
 		} else {
 			leave_old_epoch(s, old, old_path);
 			free(old_path);
-			malloc_trim(0); /* returns the old recording's memory to the system before more is allocated behind it */
+			malloc_trim(0); /* this returns the old recording's memory to the system before more is allocated behind it */
 			session_describe_counted(s, &tree, begin_ns);
 			session_replay_guests(s);
 			session_fold_say_rate(s, behind);

@@ -8,9 +8,9 @@
  * processors when it has taken half the length of an epoch, and comes before others in the last quarter of that length, for FIRST_MOST_NS
  * at most. After that it has the usual share again, since a child that hangs must not take a processor from the programs. The children
  * after one that has delayed a cut begin with the usual share, and fewer samples are taken if the recorder may choose the rate (--cost),
- * until as many children were in time as were late. A child that has not ended after PUT_OFF_MOST more epochs, and has had KILL_LEAST_NS,
- * is taken to hang and is killed, so that epochs do not become longer and longer. If the recorder itself is killed, an alarm ends the
- * child.
+ * until as many children (HALVINGS_MOST at most) were in time. A child that has not ended after PUT_OFF_MOST more epochs, and has had
+ * KILL_LEAST_NS, is taken to hang and is killed, so that epochs do not become longer and longer. If the recorder itself is killed, an alarm
+ * ends the child.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -31,7 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NICE_OF_END 5 /* for writing the end; not 19, since processes may end before their memory and files are read */
+#define NICE_OF_END 5 /* niceness for writing the end; not 19, since processes may end before their memory and files are read */
 #define NICE_OF_COMMAND 19
 #define NICE_USUAL 0
 #define NICE_FIRST (-20)
@@ -62,7 +62,7 @@ static void leave_sockets(struct session *s)
 
 void session_fold_begin_child(struct session *s)
 {
-	setpgid(0, 0); /* else Ctrl-C, which ends the recording, would also end the child before it has written what was recorded */
+	setpgid(0, 0); /* without this, Ctrl-C, which ends the recording, would also end the child before it has written its trace */
 	leave_sockets(s);
 	alarm((unsigned)((1 + PUT_OFF_MOST) * s->epochs.length_ns / 1000000000) + ALONE_S); /* the alarm outlasts execve(2) */
 	session_lower_priority();
@@ -76,7 +76,7 @@ static void end_as_stewards_command(const char *path)
 	int status;
 
 	malloc_trim(0); /* while this child waits for the command, it would keep pages that the recorder has replaced by copies */
-	status = steward_run(SESSION_EPOCH_COMMAND, path); /* waits; the recorder ends this child if that takes too long */
+	status = steward_run(SESSION_EPOCH_COMMAND, path); /* this waits, and the recorder ends the child if the wait takes too long */
 	if (status >= 0 && WIFSIGNALED(status)) {
 		signal(WTERMSIG(status), SIG_DFL);
 		kill(getpid(), WTERMSIG(status));

@@ -291,7 +291,8 @@ int session_attach_wanted(struct session *s, struct process_tree *t);
 /* ---- epochs.c */
 /* Forgets the epochs of an earlier recording, and begins the first one if the options have a length of epochs.  Returns 0 or -ENOMEM. */
 int session_epochs_begin(struct session *s);
-/* Is the current epoch to end now, because its time is over, an end was requested, the clock was set, or it has very many records? */
+/* Is the current epoch to end now, because its time is over, an end was requested, the clock was set, the machine was suspended, or the
+ * epoch has very many records? */
 bool session_epochs_are_due(struct session *s);
 /* Requests the end of the current epoch before its time, as soon as no child writes the end of the one before. */
 void session_epochs_ask(struct session *s);

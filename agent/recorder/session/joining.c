@@ -355,14 +355,14 @@ static void take_found_ones(struct session *s)
 
 	if (nr == 0)
 		return;
-	counting_drain_rings(s->counting); /* comes first, since it notes forks of counted processes (session_epochs_note_process()) */
+	counting_drain_rings(s->counting); /* this first notes the forks of counted processes (session_epochs_note_process()) */
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct newcomer n = j->found[i];
 
 		take_newcomer(s, &n);
 	}
 	j->nr_found = 0;
-	session_has_newcomers(s); /* forgets ended newcomers */
+	session_has_newcomers(s); /* this forgets newcomers that have ended */
 }
 
 static void ignore_process(void *session, const struct process_event *p)

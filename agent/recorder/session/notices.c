@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* This file reports notices and losses of a session. They go into the recording, if there is one. Notices are printed for the user as well,
- * and losses without a recording are kept for the next one. */
+/* This file reports notices and losses of a session, and what hosts lack. These go into the recording, if there is one. Notices are printed
+ * for the user as well, and losses without a recording are kept for the next one. */
 #include "agent/recorder/session/internal.h"
 #include "jitreg/base/message.h"
 

@@ -189,7 +189,7 @@ void session_drain(struct session *s, bool last)
 	if (now - s->flushed_ns >= FLUSH_NS) {
 		s->flushed_ns = now;
 		recording_flush(s->recording);
-		s->waiting.signalled = true; /* has the loop read signals now and then, also if poll(2) did not report one */
+		s->waiting.signalled = true; /* the loop reads signals now and then, also if poll(2) did not report one */
 	}
 }
 

@@ -143,7 +143,7 @@ int session_listen(struct session *s, const char *name, struct diag *d)
 	if (s->connections.socket < 0)
 		return s->connections.socket;
 	s->asking.socket = control_listen(s->connections.name); /* if this fails otherwise than below, requests are not served */
-	if (s->asking.socket == -EADDRINUSE) { /* fails, so that the caller can try another name */
+	if (s->asking.socket == -EADDRINUSE) { /* this is an error, so that the caller can try another name */
 		close(s->connections.socket);
 		s->connections.socket = -1;
 		return diag_fail(d, EADDRINUSE, "cannot create the socket for requests: %s", strerror(EADDRINUSE));

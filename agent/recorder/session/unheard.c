@@ -2,6 +2,7 @@
 /*
  * This file reports programs that processes of the tree executed, and whose agent did not connect, for example because LD_PRELOAD was lost
  * or the library could not be loaded. The reason is found in /proc while they run, and at the end there is one notice for each reason.
+ * Processes that ran on after the kernel had ended their counters are reported as well.
  *
  * The kernel's records of execs come from several rings, and the agents' first messages (WIRE_HELLO) by a socket, so the message of an
  * agent may be read before the record of the exec that started it.
