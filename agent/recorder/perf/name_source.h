@@ -72,7 +72,7 @@ struct name_source {
 	/* All threads of pid have ended (in an import: its first thread has), and the number may be used again. */
 	void (*note_exit)(void *source, uint32_t pid, uint64_t time_ns);
 	/* m->pid has an executable mapping since time_ns. It was reported by the kernel or read from /proc (m->existed). The source of
-	 * images also gets those that agents register (m->by_guest). Hot in hosts that map often. */
+	 * images also gets those that agents register (m->by_guest). This is hot in hosts that map often. */
 	void (*note_mapping)(void *source, const struct mapping *m, uint64_t time_ns);
 	/* Called for each sample (hot).  It may not make a system call, but for the first sample of a file or process. */
 	void (*note_sample)(void *source, const struct sample_seen *seen);

@@ -88,7 +88,7 @@ static void tell_old_epoch(struct session *s)
 {
 	session_drain(s, false);
 	counting_cut(s->counting);
-	session_drain_guests(s, DRAIN_ALL); /* after the rings, so that code which was registered before their samples is in the file */
+	session_drain_guests(s, DRAIN_ALL); /* the rings come first, so code that was registered before their samples is in the file */
 	recording_poll_jit_lists(s->recording);
 	session_write_counters(s, 0);
 	session_unheard_write_notices(s);

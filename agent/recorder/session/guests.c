@@ -232,7 +232,7 @@ void session_drain_guests(struct session *s, enum drain how)
 			continue;
 		if (s->root.ended || g->log.has_more || now - g->looked_ns >= LOOK_NS) {
 			g->looked_ns = now;
-			ended = guest_has_ended(g); /* asked before the drain, which therefore finds the last records of an ended guest */
+			ended = guest_has_ended(g); /* this is before the drain, which then finds an ended guest's last records */
 		}
 		if (how == DRAIN_LAST) /* records that the guest would write from now on would be in no trace */
 			log_drain_refuse_writers(&g->log);

@@ -411,7 +411,7 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		if (!s->recording)
 			break; /* a dormant session has no recording from which other processes could be missing */
 		if (!follow && clock_now_ns() - ended_ns >= LAST_TASKS_NS) {
-			session_drain_guests(s, DRAIN_ALL); /* closes logs of ended guests, which tree_has_ended() would take for living */
+			session_drain_guests(s, DRAIN_ALL); /* this closes logs of ended guests, which would be taken for living */
 			if (tree_has_ended(s))
 				break;
 			session_notice(s, NOTICE_HOST, "recording ended with the %s, but processes that it started are still running; "
