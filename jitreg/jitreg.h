@@ -97,7 +97,7 @@ static inline int jitreg_component(uint32_t level, uint64_t component, const cha
 #define JITREG_COMPONENT_RUNTIME 2u /* the component is code of the engine, which is not generated; no effect on attribution */
 #define JITREG_COMPONENT_COMMON 4u  /* for servers of many processes: the number is this component in all processes of the recording */
 
-/* A component by its level and number.  Functions take this instead of integers, so that the two are not mixed up. */
+/* This names a component by its level and number. Functions take it instead of integers, so that the two are not mixed up. */
 struct jitreg_ref {
 	uint32_t level;
 	uint64_t component;
@@ -236,7 +236,7 @@ static inline int jitreg_step_word(uint64_t function, uint32_t offset);
 /* --------------------------------------------------------------------------------------------------------------- marks */
 
 /*
- * A mark is a phase, or one execution of a component (a query, a compilation, a morsel, a task), from its begin to its end.
+ * A mark is a phase, or one execution of a component (a query, a compilation, a morsel, a task), from its beginning to its end.
  * jitreg_mark_begin() returns its handle, with which any thread can end it, and other marks name it as their parent. The handle is 0 if
  * there is no agent, if the agent does not know handles, or if the record was dropped. All functions accept a handle of 0. As a parent it
  * means none, and the other functions do nothing and return -ENOSYS.
@@ -246,7 +246,7 @@ static inline int jitreg_step_word(uint64_t function, uint32_t offset);
  * parents above, so a query has the samples of its morsels, whichever threads they run on. Reports show the plan for marks with the name
  * "run".
  */
-#define JITREG_COVERS_THREAD 1u	 /* this thread, from begin to end */
+#define JITREG_COVERS_THREAD 1u	 /* this thread, until the mark ends */
 #define JITREG_COVERS_TASK 2u	 /* this thread until jitreg_mark_leave(), and any thread from jitreg_mark_enter() on */
 #define JITREG_COVERS_PROCESS 3u /* all threads */
 static inline uint64_t jitreg_mark_begin(uint32_t covers, const char *name, struct jitreg_ref of, uint64_t instance, uint64_t parent,
@@ -411,7 +411,7 @@ static inline int jitreg_eh_frame(uint64_t address, const void *frames, uint32_t
 /* Announce a loaded program or library.  load_bias: the difference between addresses in memory and in the ELF file.  bytes: the whole file
  * if it exists in memory only or was deleted, and otherwise NULL with nr_bytes 0. */
 struct jitreg_segment {
-	uint64_t address; /* begin of the mapping */
+	uint64_t address; /* address at which the mapping begins */
 	uint64_t bytes;
 	uint64_t file_offset;
 	uint64_t prot; /* PROT_READ | PROT_WRITE | PROT_EXEC */
@@ -443,8 +443,8 @@ static inline int jitreg_tag(uint32_t where, uint64_t address, uint64_t check_ma
 static inline int jitreg_mark(uint32_t action, const char *name, uint32_t level, uint64_t component, uint64_t instance,
 			      uint64_t parent_instance, uint64_t units, const char *text);
 
-/* The interface of the agent, which libtailor.so exports. jitreg_emit() takes one record in 1 to 16 parts, of which the first holds the
- * whole prefix. The agent sets total_size, and sets the time stamp if it is 0. */
+/* libtailor.so exports the functions and the variable below, which are the interface of the agent. jitreg_emit() takes one record in 1
+ * to 16 parts, of which the first holds the whole prefix. The agent sets total_size, and sets the time stamp if it is 0. */
 typedef int (*jitreg_emit_function)(const struct iovec *parts, int nr_parts);
 int jitreg_emit(const struct iovec *parts, int nr_parts);
 /* Changes when another recorder comes, so that hosts announce again what is in use.  0: the agent has no recorder. */
@@ -474,7 +474,7 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 
 /* ========================================================================================================= the records */
 
-/* The time stamp of a LOAD whose code was generated at an unknown time before the agent came. */
+/* A LOAD has this time stamp if its code was generated at an unknown time before the agent came. */
 #define JITREG_TIME_BEFORE 1u
 
 /*
@@ -501,95 +501,96 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 #define JITREG_FIELDS_CLOSE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES)
 #define JITREG_FIELDS_UNWINDING_INFO(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(unwinding_size) U64(eh_frame_hdr_size) U64(mapped_size) REST(unwinding_data)
-/* A loaded program or library; see jitreg_image().  An ELF file with JITREG_IMAGE_MEMORY_ELF has final addresses of sections, but debug
- * sections that are not relocated, as those that LLVM passes to the GDB JIT interface.  It needs no segments. */
+/* IMAGE is a loaded program or library (jitreg_image()). An ELF file with JITREG_IMAGE_MEMORY_ELF has final addresses of sections, but
+ * debug sections that are not relocated, as are those that LLVM passes to the GDB JIT interface. It needs no segments. */
 #define JITREG_FIELDS_IMAGE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(load_bias) U32(flags) NR(nr_segments) NR(build_id_bytes) NR(path_bytes) NR(bytes_bytes) U32(reserved) \
 	ARR(segments, segment) BIN(build_id) STR(path) BIN(bytes)
 #define JITREG_FIELDS_IMAGE_UNLOAD(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(load_bias) U32(flags) NR(path_bytes) STR(path)
-/* An executable mapping, and the code that made it. */
+/* REGION is an executable mapping, with the code that made it (jitreg_region()). */
 #define JITREG_FIELDS_REGION(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) U32(prot) NR(mapper_bytes) U64(mapper_offset) STR(mapper)
 /* The range is free from now on; see jitreg_code_unload().  bytes 0: the whole code object at address. */
 #define JITREG_FIELDS_CODE_UNLOAD(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes)
-/* Unwind information as a JIT registers it with __register_frame(): the bytes of an .eh_frame section, whose relative addresses are valid
- * at the address from which they were copied. */
+/* EH_FRAME is unwind information as a JIT registers it with __register_frame(). It has the bytes of an .eh_frame section, whose relative
+ * addresses are valid at the address from which they were copied. */
 #define JITREG_FIELDS_EH_FRAME(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U32(flags) NR(frames_bytes) BIN(frames)
-/* An abstraction level.  upper: the levels that its components are linked to. */
+/* LEVEL is an abstraction level. upper: the levels that its components are linked to. */
 #define JITREG_FIELDS_LEVEL(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) U32(flags) NR(name_bytes) NR(nr_upper) STR(name) ARR(upper, level_ref)
 #define JITREG_FIELDS_COMPONENT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) U32(flags) U64(component) NR(name_bytes) NR(detail_bytes) STR(name) STR(detail)
-/* A link of the Tagging Dictionary; see jitreg_link_to().  Weights divide a sample of the lower component among several upper ones. */
+/* LINK is a link of the Tagging Dictionary (jitreg_link_to()). Weights divide a sample of the lower component among several upper ones. */
 #define JITREG_FIELDS_LINK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(lower_level) U32(upper_level) U64(lower) U64(upper) U32(weight) U32(reserved)
 #define JITREG_FIELDS_UNLINK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(lower_level) U32(upper_level) U64(lower) U64(upper)
-/* The components that the parts of a code object belong to; see jitreg_code_map(). */
+/* CODE_MAP has the components that the parts of a code object belong to (jitreg_code_map()). */
 #define JITREG_FIELDS_CODE_MAP(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(code_addr) NR(nr_entries) U32(reserved) ARR(entries, code_map_entry)
-/* Dataflow between two components of a level, as in a plan. from: the producer. to: the consumer. */
+/* EDGE is dataflow between two components of a level, as in a plan. from: the producer. to: the consumer. */
 #define JITREG_FIELDS_EDGE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) NR(label_bytes) U64(from) U64(to) U32(order) U32(reserved) STR(label)
-/* The place and the format of a tag.  where: a DWARF register number, or JITREG_TAG_MEMORY (address: offset of the word from the thread
- * pointer).  A value v is a tag if (v & check_mask) == check_value.  fields: the bits that name a component of each level.  The
+/* TAG has the place and the format of a tag. where: a DWARF register number, or JITREG_TAG_MEMORY (address: offset of the word from the
+ * thread pointer). A value v is a tag if (v & check_mask) == check_value. fields: the bits that name a component of each level. The
  * preserving ranges are code that changes the register only to set a tag. */
 #define JITREG_FIELDS_TAG(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(where) U32(flags) U64(address) U64(check_mask) U64(check_value) NR(nr_fields) NR(nr_keepers) \
 	ARR(fields, tag_field) ARR(keepers, range)
 #define JITREG_FIELDS_COUNTER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) NR(name_bytes) U64(component) S64(value) STR(name)
-/* Begin or end of a phase, or of one execution of a component; see jitreg_mark_begin().  Trailing fields: mark is its handle (0: none, and
- * its end has the same name, component and instance), parent the handle of the mark that contains it. */
+/* MARK begins or ends a phase, or one execution of a component, or moves it between threads (jitreg_mark_begin()). Trailing fields: mark
+ * is its handle (0: none, and its end has the same name, component and instance), parent the handle of the mark that contains it. */
 #define JITREG_FIELDS_MARK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(action) U32(level) U64(component) U64(instance) U64(parent_instance) U64(units) \
 	NR(name_bytes) NR(text_bytes) STR(name) STR(text)
 #define JITREG_FIELDS_CONTROL(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(action) NR(name_bytes) STR(name)
-/* A text that line tables refer to by name (the file name in the debug information).  If level is not 0, line n (from 1) is component
- * first_component + n of that level. */
+/* SOURCE is a text that line tables refer to by name (the file name in the debug information). If level is not 0, line n (from 1) is
+ * component first_component + n of that level. */
 #define JITREG_FIELDS_SOURCE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) U32(flags) U64(first_component) NR(name_bytes) NR(text_bytes) STR(name) BIN(text)
 
-/* Memory that has a name from now on (a column, a hash table, a heap's nursery), and belongs to a component, or to none (component 0).
+/* MEMORY names memory from now on (a column, a hash table, a heap's nursery), which belongs to a component, or to none (component 0).
  * bytes 0: the memory that began at address has been freed. */
 #define JITREG_FIELDS_MEMORY(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) U32(level) NR(name_bytes) U64(component) STR(name)
 
-/* Inlined functions, in jitdump's encoding (LINES).  The entries with the same address are the functions that the code belongs to from that
- * address on: discriminator 0 is the code object's own function, 1 is inlined into it, and so on.  line: the line of the call in the
- * function around it.  The text is the function's name, a newline, and its file. */
+/* INLINES has inlined functions, in jitdump's encoding (LINES). The entries with the same address are the functions that the code
+ * belongs to from that address on: discriminator 0 is the code object's own function, 1 is inlined into it, and so on. line: the line of
+ * the call in the function around it. The text is the function's name, a newline, and its file. */
 #define JITREG_FIELDS_INLINES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(code_addr) U64(nr_entry) LINES(entries)
 
-/* Action 1: the components with numbers [first_id, first_id + nr_ids) of all levels belong to the scope of this name.  Action 2: the scope
- * and these components end. */
+/* SCOPE has two actions. Action 1: the components with numbers [first_id, first_id + nr_ids) of all levels belong to the scope of this
+ * name. Action 2: the scope and these components end. */
 #define JITREG_FIELDS_SCOPE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(action) U32(flags) U64(first_id) U64(nr_ids) NR(name_bytes) NR(text_bytes) STR(name) STR(text)
-/* An object and the functions that work on it; see jitreg_object(). */
+/* OBJECT is an object and the functions that work on it (jitreg_object()). */
 #define JITREG_FIELDS_OBJECT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(upper) U32(flags) NR(nr_functions) NR(nr_components) U32(reserved) \
 	ARR(functions, function) ARR(components, object_component)
-/* The steps that an object executes; see jitreg_object_steps(). */
+/* OBJECT_STEPS has the steps that an object executes (jitreg_object_steps()). */
 #define JITREG_FIELDS_OBJECT_STEPS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(first) U64(component) U32(level) U32(stride) U32(nr_steps) U32(reserved)
 #define JITREG_FIELDS_STEP_WORD(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U64(function) U32(offset) U32(reserved)
 #define JITREG_FIELDS_OBJECT_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U64(address) U32(flags) U32(reserved)
-/* The counters of a block. place: their place in the memory that the agent shares with the recorder (number of the area << 32 | bytes).
- * nr_copies 0: they are not in that memory, and COUNTER_VALUES records have their values. */
+/* COUNTER_BLOCK has the counters of a block. place: their place in the memory that the agent shares with the recorder (number of the
+ * area << 32 | bytes). nr_copies 0: they are not in that memory, and COUNTER_VALUES records have their values. */
 #define JITREG_FIELDS_COUNTER_BLOCK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(block) U64(place) U32(flags) U32(nr_copies) NR(nr_entries) U32(reserved) ARR(entries, counter_entry)
-/* Values of a block's counters: one for each entry, or those of all copies in the order of memory.  The latest record is valid. */
+/* COUNTER_VALUES has values of a block's counters: one for each entry, or those of all copies in the order of memory. The latest record
+ * is valid. */
 #define JITREG_FIELDS_COUNTER_VALUES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(block) U32(flags) NR(nr_values) ARR(values, count)
-/* The flow of a function; see jitreg_flow(). */
+/* FLOW is the flow of a function (jitreg_flow()). */
 #define JITREG_FIELDS_FLOW(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) U32(flags) U64(component) NR(nr_blocks) NR(nr_arcs) NR(nr_calls) NR(nr_executions) \
 	ARR(blocks, flow_block) ARR(arcs, flow_arc) ARR(calls, flow_call) ARR(executions, flow_execution)
-/* The version of jitreg.h in a program or library that sends records from now on. */
+/* HELLO has the version of jitreg.h in a program or library that sends records from now on. */
 #define JITREG_FIELDS_HELLO(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U32(version) U32(flags)
 
 #define JITREG_TRAILING_LOAD(U32, U64)
@@ -709,7 +710,7 @@ struct jitreg_mark_trailing {
 
 /* COUNTER_VALUES flags */
 #define JITREG_VALUES_LAST 1u /* the block has ended */
-#define JITREG_VALUES_BASE 2u /* values at the begin of the recording, which are subtracted from later ones */
+#define JITREG_VALUES_BASE 2u /* values from before the recording began, which are subtracted from later ones */
 
 /* =========================================================================================================== implementation */
 
@@ -723,8 +724,7 @@ struct jitreg_mark_trailing {
 #define JITREG_POINTER_(type, v) ((type)(v))
 #endif
 
-/* The state of this program or library, which all of its translation units share.  Each program and library of a process has a state of its
- * own. */
+/* All translation units of this program or library share this state. Each program and library of a process has a state of its own. */
 struct jitreg_state_1_ {
 	jitreg_emit_function emit;
 	const uint32_t *recorders; /* jitreg_recorders of the agent */
@@ -1457,8 +1457,8 @@ static inline int jitreg_step_word(uint64_t function, uint32_t offset)
 	return JITREG_SEND_FIXED_(JITREG_STEP_WORD, r);
 }
 
-/* Call the agent's jitreg_counters(), or return -ENOSYS if it does not have this function, as agents before 1.2.  The symbol is looked up
- * at each call, which takes less time than generating the code that a block is for. */
+/* Call the agent's jitreg_counters(), or return -ENOSYS if it does not have this function, as agents before 1.2 do. The symbol is looked
+ * up at each call, which takes less time than generating the code that a block is for. */
 static inline int jitreg_counter_memory_by_(struct jitreg_counter_memory *m)
 {
 #ifdef JITREG_AGENT

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitreg for C++11 and later. Tags, marks and scopes are objects here, which end with their block also when an exception leaves it. All
- * other functions are those of jitreg.h. A mark or scope that was moved from does not end anything.
+ * This header is jitreg for C++11 and later. Tags, marks, scopes and the lowering of a component are objects here, which end with their
+ * block also when an exception leaves it. All other functions are those of jitreg.h. A mark or scope that was moved from does not end
+ * anything.
  *
  *	jitreg::mark query(jitreg::covers::process, "run", {}, number);
  *	...
@@ -29,7 +30,7 @@ struct ref {
 
 inline int link(ref lower, ref upper, uint32_t weight = 1) { return jitreg_link_to(lower, upper, weight); }
 
-/* The component that is being lowered, which is the tracker's top until the block ends. */
+/* Makes upper the component that is being lowered, which is the tracker's top, until the block ends. */
 class lowering {
 public:
 	lowering(jitreg_tracker &tracker, uint64_t upper) : tracker_(tracker) { jitreg_tracker_push(&tracker, upper); }
@@ -59,7 +60,8 @@ public:
 	tag_guard &operator=(const tag_guard &) = delete;
 
 private:
-	/* The assembly is volatile, because a compiler assumes that a function stays on one thread. */
+	/* The assembly is volatile, because a compiler assumes that a function stays on one thread, and would reuse the first thread's
+	 * address. */
 	static uintptr_t thread()
 	{
 		uintptr_t at = 0;
@@ -74,7 +76,7 @@ private:
 	uint64_t old_;
 };
 
-/* A phase or one execution of a component; see jitreg_mark_begin(). */
+/* A mark covers a phase or one execution of a component until the block ends. See jitreg_mark_begin(). */
 class mark {
 public:
 	mark(covers what, const char *name, ref of = ref(), uint64_t instance = 0, const char *text = nullptr)
@@ -98,7 +100,7 @@ private:
 	uint64_t handle_;
 };
 
-/* Numbers for the components of a query. The numbers, and the components that have them, end with the block. */
+/* Reserves numbers for the components of a query. The numbers, and the components that have them, end with the block. */
 class scope {
 public:
 	scope(uint64_t nr, const char *name, const char *text = nullptr) : first_(jitreg_new_ids(nr)), nr_(nr)
@@ -121,9 +123,9 @@ private:
 };
 
 /*
- * The tag of a fiber, a coroutine or a task, and its mark (covers::task) if it has one, which move with it from thread to thread. Call
- * leave() before another thread can continue the task. If a suspended task that has tag_guards is destroyed, do so between enter() and
- * leave(), since they set the word.
+ * Moves the tag of a fiber, a coroutine or a task, and its mark (covers::task) if it has one, with it from thread to thread. Call leave()
+ * before another thread can continue the task. If a suspended task that has tag_guards is destroyed, do so between enter() and leave(),
+ * since they set the word.
  */
 class task {
 public:

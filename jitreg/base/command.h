@@ -19,7 +19,8 @@ struct cmd {
 
 enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 
-/* The kinds of operands, which shells complete (analyzer/completion).  TRACE_LIST: traces, and lists of them with commas between. */
+/* Shells complete the operands of a command by these kinds (analyzer/completion). TRACE_LIST means traces, and lists of them with commas
+ * between. */
 #define COMMAND_OPERANDS(X) X(NOTHING) X(FILE) X(TRACE) X(TRACE_LIST) X(PID) X(COMMAND) X(PID_OR_COMMAND)
 
 #define COMMAND_OPERAND_(NAME) CMD_TAKES_##NAME,

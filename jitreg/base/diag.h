@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How functions of the recorder and the analyzer report errors.  A function that fails returns -errno, and stores one sentence about it in
- * a struct diag, which only commands print.  Comments say "Returns -errno with a sentence".  Context: thread.
+ * A function of the recorder or the analyzer that fails returns -errno, and stores one sentence about the failure in a struct diag,
+ * which only commands print. Comments say "Returns -errno with a sentence". Context: thread.
  */
 #ifndef TAILOR_DIAG_H
 #define TAILOR_DIAG_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The identity of a mapped file as the kernel reports it, for files without a build id.  Context: any. */
+/* A mapped file without a build id is recognised by its identity, as the kernel reports it. Context: any. */
 #ifndef TAILOR_FILE_IDENTITY_H
 #define TAILOR_FILE_IDENTITY_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Go's table of functions (.gopclntab), which stripped programs have too: names, files, lines, inlined functions, frame sizes. The format
- * is that of Go 1.18 and later (runtime/symtab.go, runtime.pcHeader; cmd/link/internal/ld/pcln.go).
+ * Reads Go's table of functions (.gopclntab), which stripped programs have too. It has names, files, lines, inlined functions and frame
+ * sizes. The format is that of Go 1.18 and later (runtime/symtab.go, runtime.pcHeader; cmd/link/internal/ld/pcln.go).
  *
  * Addresses of code are offsets from the program's first Go function ("text"). The bytes are untrusted, so lookups stay within the table,
  * and find nothing if an entry would lie outside. Context: any.
@@ -18,12 +18,12 @@ struct go_table {
 	uint32_t nr_functions;
 	bool first_format; /* the format is that of Go 1.18 and 1.19, otherwise that of 1.20 and later */
 	uint64_t text;	   /* the address "text" as in the header; 0 since Go 1.26, and where the linker relocates it */
-	/* offsets of five tables from the begin of this one: names of functions, files of compilation units, names of files, values by
-	 * place in a function, functions */
+	/* offsets of five tables from the beginning of the whole table: names of functions, files of compilation units, names of files,
+	 * values by place in a function, functions */
 	uint64_t names, units, files, values, functions;
 };
 
-/* Values that depend on the place in a function: size of the frame, number of the file, line, and index of the inlined call (-1: none). */
+/* These values depend on the place in a function: size of the frame, number of the file, line, and index of the inlined call (-1: none). */
 enum { GO_FRAME_BYTES, GO_FILE, GO_LINE, GO_INLINED, NR_GO_VALUES };
 
 #define GO_HEAD_BYTES 72u
@@ -57,8 +57,8 @@ uint32_t go_table_find(const struct go_table *t, uint64_t offset);
 const char *go_table_name(const struct go_table *t, uint32_t name);
 /* Returns the name of a source file, or NULL if there is none.  number: a value of GO_FILE in function f. */
 const char *go_table_file(const struct go_table *t, const struct go_function *f, int32_t number);
-/* Set the offsets in the table of the file's entry in its compilation unit's list, and of the file's name.  Returns false if there is
- * none. */
+/* Set *entry and *name to the offsets in the table of the file's entry in the list of its compilation unit, and of the file's name.
+ * Returns false if there is none. */
 bool go_table_file_at(const struct go_table *t, const struct go_function *f, int32_t number, uint64_t *entry, uint64_t *name);
 
 /* A cursor over the ranges of a function's code in each of which a value is the same, in the order of addresses.  from and to are offsets

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays whose capacity doubles when they are full. GROW(array, nr, capacity) makes room for one more element than the nr that are used.
- * It is false, with the array unchanged, if memory runs out or the capacity would overflow. nr and capacity are both uint32_t or both
- * size_t. Context: thread. */
+/* Arrays grow by doubling their capacity when they are full. GROW(array, nr, capacity) makes room for one more element than the nr that
+ * are used. It is false, with the array unchanged, if memory runs out or the capacity would overflow. nr and capacity are both uint32_t
+ * or both size_t. Context: thread. */
 #ifndef TAILOR_GROW_H
 #define TAILOR_GROW_H
 

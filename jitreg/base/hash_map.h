@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table from pairs of numbers to numbers, which grows.  All zeros are an empty table.  Context: thread. */
+/* This hash table maps pairs of numbers to numbers, and grows. All zeros are an empty table. Context: thread. */
 #ifndef TAILOR_HASH_MAP_H
 #define TAILOR_HASH_MAP_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory in pages of 2 MiB, if the kernel grants them on request (/sys/kernel/mm/transparent_hugepage/enabled: madvise, always).  On a
- * virtual machine the first touch of 4 KiB took 1.3 us, as much as attributing 30 samples, and that of 2 MiB 84 us.
+ * These functions provide memory in pages of 2 MiB, if the kernel grants them on request (/sys/kernel/mm/transparent_hugepage/enabled:
+ * madvise, always). On a virtual machine the first touch of 4 KiB took 1.3 us, as much as attributing 30 samples, and that of 2 MiB 84 us.
  * Context: thread.
  */
 #ifndef TAILOR_LARGE_PAGES_H

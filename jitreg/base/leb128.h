@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* LEB128 numbers (DWARF 5, section 7.6), and zigzag numbers (jitreg/trace/trace.h).  At most ten bytes are accepted, which 64 bits need,
- * because readers disagree about longer ones.  Context: any. */
+/* Reads and writes LEB128 numbers (DWARF 5, section 7.6), and zigzag numbers (jitreg/trace/trace.h). At most ten bytes are accepted, as
+ * 64 bits need, because readers disagree about longer encodings. Context: any. */
 #ifndef TAILOR_LEB128_H
 #define TAILOR_LEB128_H
 

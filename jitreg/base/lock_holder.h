@@ -14,8 +14,8 @@ struct lock_holder {
 
 /* Find a holder of the lock that flock(2) did not grant for this descriptor, in /proc/locks. */
 struct lock_holder lock_holder_find(int fd);
-/* Returns the text ": process 12 (tailor)", for a stopped process with advice to continue it, or "" if the holder is unknown.  Valid until
- * the next call. */
+/* Returns the text ": process 12 (tailor)", for a stopped process with advice to continue it, or "" if the holder is unknown. The text
+ * is valid until the next call. */
 const char *lock_holder_text(const struct lock_holder *h);
 
 #endif

@@ -31,7 +31,7 @@ enum mapping_kind mapping_kind(const char *path, size_t bytes)
 		if (bytes >= n && memcmp(path, beginnings[i].begin, n) == 0)
 			return beginnings[i].kind;
 	}
-	return MAPPING_ANONYMOUS; /* the path is "", [heap], [stack] or [anon:NAME] */
+	return MAPPING_ANONYMOUS; /* the path is "", or one such as [heap], [stack] or [anon:NAME] */
 }
 
 bool mapping_may_hold_generated_code(const char *path, size_t bytes, uint32_t prot, bool shared)

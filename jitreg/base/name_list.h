@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts that list names, such as "gcc, cc".  Context: any. */
+/* Searches texts that list names, such as "gcc, cc". Context: any. */
 #ifndef TAILOR_NAME_LIST_H
 #define TAILOR_NAME_LIST_H
 

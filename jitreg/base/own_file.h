@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files and folders whose names follow from the name of another file (STORE-lock, STORE.epochs).  In a folder that others may write to,
- * another user can create such a file or a link first, and so choose which file is read or written.  So it is used only if it is not a link
- * and has no other hard link, is owned by the user of this process, by root, or by the owner of the other file, and, if it is a folder,
- * others may not write to it.  Context: any thread.
+ * Some files and folders have names that follow from the name of another file (STORE-lock, STORE.epochs). In a folder that others may
+ * write to, another user can create such a file or a link first, and so choose which file is read or written. So such a file is used only
+ * if it is not a link and has no other hard link, is owned by the user of this process, by root, or by the owner of the other file, and,
+ * if it is a folder, others may not write to it. Context: any thread.
  */
 #ifndef JITREG_OWN_FILE_H
 #define JITREG_OWN_FILE_H

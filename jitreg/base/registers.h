@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registers of x86-64 by their numbers: DWARF's (System V ABI, AMD64 supplement, figure 3.36), perf's
- * (arch/x86/include/uapi/asm/perf_regs.h), and those of the processor's instructions (Intel SDM, volume 2, table 3-1).  Context: any.
+ * This file lists the registers of x86-64 with their numbers: DWARF's (System V ABI, AMD64 supplement, figure 3.36), perf's
+ * (arch/x86/include/uapi/asm/perf_regs.h), and those of the processor's instructions (Intel SDM, volume 2, table 3-1). Context: any.
  */
 #ifndef TAILOR_REGISTERS_H
 #define TAILOR_REGISTERS_H

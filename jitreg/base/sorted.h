@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorted arrays.  SORTED_COUNT() finds how many elements at the beginning of an array meet a condition on their index, by binary search.
- * The condition must be false for all elements behind the first one for which it is false.
+ * SORTED_COUNT() finds how many elements at the beginning of a sorted array meet a condition on their index, by binary search. The
+ * condition must be false for all elements behind the first one for which it is false.
  *
  *	uint32_t n = SORTED_COUNT(nr, i, line[i].address <= address);	(line[n - 1] is the last that begins at address or before it)
  *
@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/* Comparisons for qsort() that put the smallest number first. */
+/* Compare two numbers for qsort(), so that the smallest comes first. */
 static inline int sorted_by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

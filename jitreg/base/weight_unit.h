@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The units of samples' weights.  Traces, stores, profiles and the page carry a unit as its text, which is parsed where it is read, so that
- * nothing decides by the text.  Context: any.
+ * This file lists the units of samples' weights. Traces, stores, profiles and the page carry a unit as its text, which is parsed where it
+ * is read, so that nothing decides by the text. Context: any.
  */
 #ifndef TAILOR_WEIGHT_UNIT_H
 #define TAILOR_WEIGHT_UNIT_H

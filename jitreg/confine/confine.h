@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Least rights for commands that parse untrusted bytes. A command names the files that it will read and write. Then it gives up the rights
- * to all other files by Landlock, those to system calls that could do harm by a seccomp filter, and privileges by dropping capabilities. If
- * the kernel lacks one of the three, the command runs without it, and without a message. `tailor doctor` shows which are available.
+ * Commands that parse untrusted bytes keep only the rights that they need. A command names the files that it will read and write. Then it
+ * gives up the rights to all other files by Landlock, those to system calls that could do harm by a seccomp filter, and privileges by
+ * dropping capabilities. If the kernel lacks one of the three, the command runs without it, and without a message. `tailor doctor` shows
+ * which are available.
  *
  *	confine_allow_read("t.tlr");
  *	confine_allow_write("out/t.html");	// allows the folder, since outputs are created beside the old file
  *	confine_begin(CONFINE_READER);
  *
- * Recorders do not use Landlock, since a process under Landlock may not read the memory of processes that are not. Instead, the filter
- * refuses to change files, and they ask a steward process (jitreg/confine/steward.h) for the few changes that they need.
+ * Recorders do not use Landlock, since a process under Landlock may not read the memory of processes that are not. Instead, their filter
+ * refuses to change files, except for policies with CONFINE_WRITE, and they ask a steward process (jitreg/confine/steward.h) for the few
+ * changes that they need.
  *
  * Context: thread, before the command starts threads.
  */
@@ -53,7 +55,7 @@ enum confine_permission {
 enum confine_policy { CONFINE_POLICIES(CONFINE_POLICY_) NR_CONFINE_POLICIES };
 #undef CONFINE_POLICY_
 
-/* The argp child that adds --no-sandbox to a command's options.  If the option is given, confine_begin() and the confine_allow functions do
+/* This argp child adds --no-sandbox to a command's options. If the option is given, confine_begin() and the confine_allow functions do
  * nothing. */
 extern const struct argp confine_argp;
 #define CONFINE_OPTION "--no-sandbox"
@@ -81,7 +83,7 @@ void confine_allow_network_files(void);
  * is skipped. */
 void confine_begin(enum confine_policy policy);
 
-/* Means of confinement that the kernel offers to this process, for `tailor doctor`. */
+/* Says which means of confinement the kernel offers to this process, for `tailor doctor`. */
 struct confine_state {
 	int landlock_abi; /* 0: no Landlock */
 	bool filters;	  /* the kernel has seccomp */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The option --no-sandbox, with which users can help themselves if the confinement refuses something that a command needs. */
+/* With the option --no-sandbox, users can help themselves if the confinement refuses something that a command needs. */
 #include "jitreg/confine/confine.h"
 
 static bool is_off;

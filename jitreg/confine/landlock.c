@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Confinement of files by Landlock (Linux 5.13).  libc has no functions for Landlock, and the headers of older kernels lack later rights,
- * so this file defines their numbers.  A rule set with a right that the running kernel does not know is refused, so only those of its ABI
- * (landlock(7)) are given up.
+ * Restricts access to files by Landlock (Linux 5.13). libc has no functions for Landlock, and the headers of older kernels lack later
+ * rights, so this file defines their numbers. A rule set with a right that the running kernel does not know is refused, so only the rights
+ * of its ABI (landlock(7)) are given up.
  */
 #include "jitreg/confine/internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The side of the recorder, or of another client: sends requests to the steward processes and receives answers. */
+/* This file is the side of the recorder, or of another client, which sends requests to the steward processes and receives answers. */
 #include "jitreg/confine/steward_internal.h"
 
 #include "jitreg/base/file_changes.h"

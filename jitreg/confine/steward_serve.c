@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of the steward, the changer and the opener, which handle one request after another until no process can send one any more. */
+/* This file has the loop of the steward, the changer and the opener, which handle one request after another until no process can send
+ * one any more. */
 #include "jitreg/confine/confine.h"
 #include "jitreg/confine/steward_internal.h"
 

@@ -46,7 +46,7 @@ static const int traces[] = { SCMP_SYS(ptrace), SCMP_SYS(process_vm_writev) };
 static const int reads_others[] = { SCMP_SYS(process_vm_readv), SCMP_SYS(pidfd_getfd), SCMP_SYS(kcmp) };
 static const int counts[] = { SCMP_SYS(perf_event_open) };
 static const int connects[] = { SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen) };
-/* Calls that change files, or can.  The flags of openat2() are behind a pointer, which filters cannot follow, so it is refused
+/* These calls change files, or can. The flags of openat2() are behind a pointer, which filters cannot follow, so it is refused
  * altogether. */
 static const int changes_files[] = {
 	SCMP_SYS(creat), SCMP_SYS(openat2), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link), SCMP_SYS(linkat),

@@ -3,7 +3,8 @@
 
 #define BETWEEN_MAX 512u
 
-/* Can these three words be a std::vector of pointers, that is, its begin, its end, and the end of its memory? */
+/* Can these three words be a std::vector of pointers, that is, the addresses at which its elements begin, its elements end, and its
+ * memory ends? */
 static bool may_be_pointer_vector(const uint64_t *word)
 {
 	return word[0] % 8 == 0 && word[0] <= word[1] && word[1] <= word[2] && (word[1] - word[0]) % 8 == 0 &&

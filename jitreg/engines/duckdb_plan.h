@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of DuckDB's functions, by which the library and the work on operators are recognised, and a search for the operators of a pipeline.
- * No offsets of struct members, which differ from version to version, are needed. Exported functions of the library describe operators,
- * and in a pipeline's memory the operators are found because pointers to them have a certain order. Context: any. Allocates no memory.
+ * This file has the names of DuckDB's functions, by which the library and the work on operators are recognised, and a search for the
+ * operators of a pipeline. No offsets of struct members, which differ from version to version, are needed. Exported functions of the
+ * library describe operators, and in a pipeline's memory the operators are found because pointers to them have a certain order. Context:
+ * any. Allocates no memory.
  */
 #ifndef JITREG_DUCKDB_PLAN_H
 #define JITREG_DUCKDB_PLAN_H
@@ -15,12 +16,12 @@
 #define DUCKDB_LEVEL_PIPELINE 0x64750002u
 #define DUCKDB_LEVEL_OPERATOR 0x64750003u
 
-/* The role of an operator in a pipeline, in which it produces rows, passes them on or consumes them. It may have another role in another
+/* An operator has a role in a pipeline, in which it produces rows, passes them on or consumes them. It may have another role in another
  * pipeline. */
 enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 
 #define DUCKDB_STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
-/* The function that begins a query, in versions 1.3 to 1.5, in 2.0, and in 1.1 and 1.2. */
+/* This function begins a query, in versions 1.3 to 1.5, in 2.0, and in 1.1 and 1.2. */
 #define DUCKDB_BEGIN_ "_ZN6duckdb13ClientContext18BeginQueryInternalERNS_17ClientContextLockE"
 #define DUCKDB_BEGINS \
 	DUCKDB_BEGIN_ "RK" DUCKDB_STRING, DUCKDB_BEGIN_ "NS_21PreprocessedStatementERKNS_15QueryParametersENS0_9RetentionE", \
@@ -30,7 +31,7 @@ enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 #define DUCKDB_OPERATOR_(name) "_ZNK6duckdb16PhysicalOperator" name
 #define DUCKDB_GET_CHILDREN DUCKDB_OPERATOR_("11GetChildrenEv")
 #define DUCKDB_FORMAT_JSON 2 /* value of enum class ExplainFormat, up to 1.5 */
-/* Functions that return texts.  The rows are for versions 1.3 to 1.5, for 2.0, and for 1.1 and 1.2.  Columns: function that explains an
+/* These functions return texts. The rows are for versions 1.3 to 1.5, for 2.0, and for 1.1 and 1.2. Columns: function that explains an
  * operator; function that returns the query of a connection; ABI of the strings that they return (std::string before or since C++11);
  * whether the former takes a ProfilerPrintFormat, the string "json", and no ExplainFormat. */
 enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
@@ -41,7 +42,7 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	  DUCKDB_CURRENT_QUERY("B5cxx11"), DUCKDB_STRING_NEW, true) \
 	X(DUCKDB_OPERATOR_("8ToStringENS_13ExplainFormatE"), DUCKDB_CURRENT_QUERY(""), DUCKDB_STRING_OLD, false)
 
-/* Virtual functions of operators that are called while a query runs, and the role in which an operator is called by them. */
+/* These virtual functions of operators are called while a query runs. Columns: role in which the operator is called, function. */
 #define DUCKDB_ROLES(X) \
 	X(SOURCE, DUCKDB_OPERATOR_("7GetDataERNS_16ExecutionContextERNS_9DataChunkERNS_19OperatorSourceInputE")) \
 	X(SOURCE, DUCKDB_OPERATOR_("15GetDataInternalERNS_16ExecutionContextERNS_9DataChunkERNS_19OperatorSourceInputE")) \
@@ -65,8 +66,8 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X(SINK, DUCKDB_OPERATOR_("17GetLocalSinkStateERNS_16ExecutionContextE")) \
 	X(SINK, DUCKDB_OPERATOR_("18GetGlobalSinkStateERNS_13ClientContextE"))
 
-/* Functions of a pipeline's executor, and the role of the operators for which they work.  The work at the end of a pipeline counts as that
- * of its sink. */
+/* These are the functions of a pipeline's executor, with the role of the operators for which they work. The work at the end of a
+ * pipeline counts as that of its sink. */
 #define DUCKDB_EXECUTOR_(name) "_ZN6duckdb16PipelineExecutor" name
 #define DUCKDB_PIPELINE_FUNCTIONS(X) \
 	X(SOURCE, DUCKDB_EXECUTOR_("C1ERNS_13ClientContextERNS_8PipelineE")) \
@@ -90,25 +91,25 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X(SINK, DUCKDB_EXECUTOR_("24TryFlushCachingOperatorsEv"))
 #define DUCKDB_TASK_EXECUTE "_ZN6duckdb12ExecutorTask7ExecuteENS_17TaskExecutionModeE"
 #define DUCKDB_PIPELINE_TASK_EXECUTE "_ZN6duckdb12PipelineTask11ExecuteTaskENS_17TaskExecutionModeE"
-/* The type infos of the classes from which the states of operators are derived, by role.  The executor of a pipeline has such a state for
- * each operator, so they tell which role an operator has. */
+/* These are the type infos of the classes from which the states of operators are derived, by role. The executor of a pipeline has such a
+ * state for each operator, so the states tell which role an operator has. */
 #define DUCKDB_STATES(X) \
 	X(SOURCE, "_ZTIN6duckdb16LocalSourceStateE") \
 	X(MIDDLE, "_ZTIN6duckdb13OperatorStateE") \
 	X(SINK, "_ZTIN6duckdb14LocalSinkStateE")
 
-/* The name of the time in which the thread that started the query waits for tasks.  It executes tasks itself in the functions DUCKDB_WAITS
- * (the first of a row is the executor's, the second one the connection's), and waits in the rest of their time. */
+/* This names the time in which the thread that started the query waits for tasks. The thread executes tasks itself in the functions
+ * DUCKDB_WAITS (the first of a row is the executor's, the second one the connection's), and waits in the rest of their time. */
 #define DUCKDB_WAITING "(waiting for tasks)"
-/* The name of the work of a task or a pipeline that belongs to no operator. */
+/* This names the work of a task or a pipeline that belongs to no operator. */
 #define DUCKDB_BETWEEN "(between operators)"
-/* The name of the work of the profiler's agent in the program. */
+/* This names the work of the profiler's agent in the program. */
 #define DUCKDB_PROFILING "(profiling)"
 #define DUCKDB_EXECUTOR_WAITS "_ZN6duckdb8Executor11ExecuteTaskE"
 #define DUCKDB_CONTEXT_WAITS "_ZN6duckdb13ClientContext19ExecuteTaskInternalERNS_17ClientContextLockERNS_15BaseQueryResultE"
 #define DUCKDB_WAITS(X) X(DUCKDB_EXECUTOR_WAITS "b", DUCKDB_CONTEXT_WAITS "b") X(DUCKDB_EXECUTOR_WAITS "v", DUCKDB_CONTEXT_WAITS)
 
-/* Work that belongs to no operator: X(name, function). */
+/* This work belongs to no operator. Columns: name, function. */
 #define DUCKDB_PLAN_ "ENS_10unique_ptrINS_15LogicalOperatorESt14default_deleteIS2_ELb1EEE"
 #define DUCKDB_CLASSES(X) \
 	X("(parsing)", "_ZN6duckdb6Parser10ParseQueryERK" DUCKDB_STRING) \

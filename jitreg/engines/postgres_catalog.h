@@ -27,10 +27,10 @@ struct postgres_catalog {
 	} row[POSTGRES_CATALOG_ROWS];
 };
 
-/* Called before the plan of a backend is read.  While it is read, its cache is searched at most four times, because a search reads up to 4
- * MiB. */
+/* Callers use this before they read the plan of a backend. Until the next call, the cache is searched at most four times, because a
+ * search reads up to 4 MiB. */
 void postgres_catalog_begin(struct postgres_catalog *c, uint64_t backend);
-/* Returns the name of an operator or a function, or NULL if it is not known and not in the cache.  It is valid until the next call. */
+/* Returns the name of an operator or a function, or NULL if it is not known and not in the cache. The name is valid until the next call. */
 const char *postgres_catalog_name(const struct postgres_reader *r, enum postgres_catalog_table table, uint32_t number);
 
 #endif

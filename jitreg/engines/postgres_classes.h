@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Classes of work of a PostgreSQL server that is not that of a plan node, and the exported functions that do it.  Context: any. */
+/* This file has the classes of work of a PostgreSQL server that is not that of a plan node, and the exported functions that do it.
+ * Context: any. */
 #ifndef JITREG_POSTGRES_CLASSES_H
 #define JITREG_POSTGRES_CLASSES_H
 
 #include <stdint.h>
 
-/* The numbers of levels.  The component of a class, and the object that stands for it (jitreg_object()), have the number 1 + enum
- * postgres_class. */
+/* These are the numbers of levels. The component of a class, and the object that stands for it (jitreg_object()), have the number 1 +
+ * enum postgres_class. */
 #define POSTGRES_LEVEL_SESSION 0x70670001u
 #define POSTGRES_LEVEL_QUERY 0x70670002u
 #define POSTGRES_LEVEL_NODE 0x70670003u
@@ -52,7 +53,7 @@ const char *postgres_class_name(enum postgres_class class);
 /* Flags of the component of a class: it is the same in all processes, and is code of the server. */
 #define POSTGRES_CLASS_FLAGS (JITREG_COMPONENT_COMMON | JITREG_COMPONENT_RUNTIME)
 
-/* Functions that the server exports, and the class of their work.  Not all versions have all of them. */
+/* The server exports these functions, whose work has the class in front. Not all versions have all of them. */
 #define POSTGRES_CLASS_SYMBOLS(X) \
 	X(PARSING, "raw_parser") \
 	X(PARSING, "parse_analyze") \
@@ -124,7 +125,7 @@ const char *postgres_class_name(enum postgres_class class);
 	X(LLVM, "llvm_get_function") \
 	X(LLVM, "llvm_create_context") \
 	X(LLVM, "slot_compile_deform")
-/* The only function that llvmjit.so exports since version 16, by which postgres_code_llvm_functions() finds the others. */
+/* Since version 16, llvmjit.so exports only this function, by which postgres_code_llvm_functions() finds the others. */
 #define POSTGRES_LLVM_INIT "_PG_jit_provider_init"
 
 /* Returns the class of the work of passing on a query's rows (receiveSlot() of the query's DestReceiver), or -1 if there is none.  kind:

@@ -80,7 +80,7 @@ bool postgres_code_init(const struct postgres_reader *r, uint64_t base)
 	return true;
 }
 
-/* Returns the begin of the function of the table's entry n, or 0 if it cannot be read. */
+/* Returns the address at which the function of the table's entry n begins, or 0 if it cannot be read. */
 static uint64_t begin_of_function(const struct postgres_reader *r, uint32_t n)
 {
 	int32_t offset;

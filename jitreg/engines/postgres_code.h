@@ -17,7 +17,7 @@
 #define POSTGRES_CODE_ENTRIES 96
 #define POSTGRES_CODE_BEGINS 64
 
-/* Exported functions and variables of the server whose addresses the caller looks up. */
+/* The caller looks up the addresses of these exported functions and variables of the server. */
 #define POSTGRES_SYMBOLS(X) \
 	X(EXECUTOR_RUN, "standard_ExecutorRun") \
 	X(EXECUTOR_FINISH, "standard_ExecutorFinish") \
@@ -73,10 +73,10 @@ bool postgres_code_is_function_begin(const struct postgres_reader *r, uint64_t a
 /* Find the function that contains address.  It ends where the next one begins.  Returns false if there is none, or if the server has no
  * search table. */
 bool postgres_code_find_function(const struct postgres_reader *r, uint64_t address, struct postgres_range *out);
-/* Find the functions that work on a node.  function: its ExecProcNodeReal, which comes first in to.  called: its ExecProcNode.  If that is
- * another one, it is ExecProcNodeFirst() before the first call, or ExecProcNodeInstr() if calls are measured.  Then it, and functions whose
- * addresses it takes, are appended, since they are on the stack too.  Returns the number of functions, or 0 if no function begins at
- * function. */
+/* Find the functions that work on a node. function: its ExecProcNodeReal, which comes first in to. called: its ExecProcNode. If that is
+ * a different function, it is ExecProcNodeFirst() before the first call, or ExecProcNodeInstr() if calls are measured. Then it, and
+ * functions whose addresses it takes, are appended, since they are on the stack too. Returns the number of functions, or 0 if no
+ * function begins at function. */
 uint32_t postgres_code_node_functions(const struct postgres_reader *r, enum postgres_node_type type, uint64_t function, uint64_t called,
 				      uint64_t to[POSTGRES_FUNCTIONS_MAX]);
 /* Append to the nr addresses in to the functions whose addresses the function at taker takes by lea, without duplicates, as long as there

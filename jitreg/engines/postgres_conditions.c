@@ -13,8 +13,8 @@
 #define FIELD(field) offsetof(struct postgres_layout, field)
 #define NO_FIELD SIZE_MAX
 
-/* Lists of expressions, in the order of EXPLAIN.  Columns: kind of node, member of the plan with the list, label in EXPLAIN, text between
- * two expressions. */
+/* Nodes have these lists of expressions, here in the order of EXPLAIN. Columns: kind of node, member of the plan with the list, label in
+ * EXPLAIN, text between two expressions. */
 static const struct {
 	int type;
 	size_t list;
@@ -38,8 +38,7 @@ static const struct {
 	{ ANY_NODE, FIELD(plan_filter), "Filter", " AND " },
 };
 
-/* Keys, which are arrays of numbers of columns. These are columns of the node's target list, or, with is_below, of that of the plan below
- * it. */
+/* Keys are arrays of numbers of columns. These are columns of the node's target list, or, with is_below, of that of the plan below it. */
 static const struct {
 	enum postgres_node_type type;
 	bool is_below;

@@ -14,8 +14,8 @@
 
 /* ---------------------------------------------------------------------------------------------------------- variables */
 
-/* Special numbers of tables, which stand for the output of plans below (INNER_VAR, OUTER_VAR) or the columns of an index (INDEX_VAR).  They
- * are -1, -2 and -3, and before version 15 were 65000, 65001 and 65002. */
+/* Special numbers of tables stand for the output of plans below (INNER_VAR, OUTER_VAR) or the columns of an index (INDEX_VAR). They are
+ * -1, -2 and -3, and before version 15 were 65000, 65001 and 65002. */
 enum special { INNER = 1, OUTER, INDEX };
 
 static unsigned special_table(int32_t table)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory layout of PostgreSQL servers: offsets of members of structs, and tags of nodes (enum NodeTag), for each major version.
- * postgres_layout.sh writes postgres_layout.c from the headers of the servers.  Context: any.
+ * Describes the memory layout of PostgreSQL servers by offsets of members of structs, and tags of nodes (enum NodeTag), for each major
+ * version. postgres_layout.sh writes postgres_layout.c from the headers of the servers. Context: any.
  */
 #ifndef JITREG_POSTGRES_LAYOUT_H
 #define JITREG_POSTGRES_LAYOUT_H
@@ -270,10 +270,10 @@ enum postgres_node_type { POSTGRES_NODES(POSTGRES_NODE_INDEX_) POSTGRES_NR_NODES
 	X(null_test, NullTest) \
 	X(boolean_test, BooleanTest)
 
-/* The text that a server's program prints in front of its version for --version.  The version is found by searching for it in the constants
- * of the program. */
+/* A server's program prints this text in front of its version for --version. The version is found by searching the constants of the
+ * program for the text. */
 #define POSTGRES_VERSION_TEXT "postgres (PostgreSQL) "
-/* The offset of a member that a version does not have. */
+/* A member that a version does not have has this offset. */
 #define POSTGRES_ABSENT UINT16_MAX
 
 struct postgres_layout {

@@ -71,8 +71,8 @@ uint64_t postgres_query_component(const struct postgres_reader *r, const struct 
  * postmaster's pid and its start time (PgStartTime, or 0 if unknown). */
 uint64_t postgres_salt(uint32_t postmaster_pid, uint64_t start_time);
 
-/* How a node's owner, the node that calls it, refers to it: as its outer or inner side, one of several members, an InitPlan or a
- * SubPlan. */
+/* A node's owner, which is the node that calls it, refers to it in one of these roles: as its outer or inner side, one of several
+ * members, an InitPlan or a SubPlan. */
 enum postgres_role { POSTGRES_OUTER, POSTGRES_INNER, POSTGRES_MEMBER, POSTGRES_INIT_PLAN, POSTGRES_SUBPLAN };
 /* Returns the label of the edge between node and owner, which is "" except for InitPlans and SubPlans. */
 const char *postgres_role_label(enum postgres_role role);

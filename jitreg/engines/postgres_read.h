@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Read members of the server's structs.  The functions return 0 if these cannot be read.  Context: any. */
+/* These functions read members of the server's structs, and return 0 if they cannot be read. Context: any. */
 #ifndef JITREG_POSTGRES_READ_H
 #define JITREG_POSTGRES_READ_H
 

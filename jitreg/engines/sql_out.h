@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A buffer of limited size for SQL text, which the functions below append to.  Text that does not fit is cut.  It is always terminated by
- * NUL.  Context: any.  Allocates no memory. */
+/* This is a buffer of limited size for SQL text, to which the functions below append. Text that does not fit is cut. The text is always
+ * terminated by NUL. Context: any. Allocates no memory. */
 #ifndef JITREG_SQL_OUT_H
 #define JITREG_SQL_OUT_H
 

@@ -19,7 +19,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The characters of identifiers, among them all bytes of non-ASCII characters.  This is a table because it is fast, and every statement of
+/* This table marks the characters of identifiers, among them all bytes of non-ASCII characters. A table is fast, and every statement of
  * a server is normalised. */
 static const unsigned char identifier[256] = { ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['_'] = 1,
 					       ['$'] = 1,	  ['a' ... 'z'] = 1, [128 ... 255] = 1 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of hosts whose internal data structures the profiler reads.  For each it has the versions with which that was tested, what a
- * recording lacks if the version is another one or lacks a function that is needed, and what users can do then.  The agent, the recorder
- * and `tailor doctor` only find the host and the reason (struct host_lack).  docs/hosts.md has the list as a table, which
- * tests/unit/test_host_versions.c compares.  Context: any.  No function allocates memory.
+ * This file lists hosts whose internal data structures the profiler reads. For each it has the versions with which that was tested, what a
+ * recording lacks if the version is another one or lacks a function that is needed, and what users can do then. The agent, the recorder
+ * and `tailor doctor` only find the host and the reason (struct host_lack). docs/hosts.md has the list as a table, which
+ * tests/unit/test_host_versions.c compares. Context: any. No function allocates memory.
  */
 #ifndef TAILOR_HOST_VERSIONS_H
 #define TAILOR_HOST_VERSIONS_H
@@ -54,8 +54,8 @@ struct host_versions {
 extern const struct host_versions host_versions[NR_HOST_VERSIONS];
 
 /*
- * The reason why information of a host is missing: its version is not one of the tested ones, or it lacks a part that is needed.  version:
- * digits and dots, or "" if unknown.  why: a printable clause about the missing part, which fits after "because", or "" if the version is
+ * Information of a host is missing because its version is not one of the tested ones, or because it lacks a part that is needed. version:
+ * digits and dots, or "" if unknown. why: a printable clause about the missing part, which fits after "because", or "" if the version is
  * the reason.
  */
 #define HOST_VERSION_BYTES 32
@@ -91,7 +91,7 @@ const char *host_lack_reason(const struct host_lack *l, char text[HOST_REASON_BY
 #define HOST_SENTENCE_BYTES 640
 const char *host_lack_sentence(const struct host_lack *l, char text[HOST_SENTENCE_BYTES]);
 
-/* A list of different entries. */
+/* A list of entries, no two of which are equal. */
 #define HOST_LACKS_MAX 16
 struct host_lacks {
 	struct host_lack list[HOST_LACKS_MAX];

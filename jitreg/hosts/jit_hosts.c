@@ -12,7 +12,7 @@
 #define INSTRUCTIONS "`tailor report --view asm` lists its instructions"
 #define OWN_PROFILER "It has no JIT interface; its own profiler names functions: "
 
-/* Stands for hosts that are not in the list, in jit_host_advise(). */
+/* This stands for hosts that are not in the list, in jit_host_advise(). */
 static const struct jit_host other = {
 	.heard = JIT_BY_AGENT, .option = "enable its perf map or jitdump if it has one; an engine of your own calls jitreg_code_load()",
 };
@@ -110,8 +110,8 @@ enum jit_way jit_way_of_text(const char *text)
 
 /* ------------------------------------------------------------------------------------------------------------- advice */
 
-/* List at most two ways of recording by which code of the host gets names and that get more than the one that was used.  Those that change
- * less in the host come first. */
+/* List at most two ways of recording by which code of the host gets more names than by the one that was used. Those that change less in
+ * the host come first. */
 static void list_other_ways(const struct jit_host *h, enum jit_way taken, const char *way[2], int *nr)
 {
 	/* the agent was there from the start, so another way gets no more */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of hosts with a JIT: how each one is recognised, which JIT interface it has, and by which ways of recording, or else by which
- * option of its own, its generated code gets names.  `tailor doctor` looks for these hosts in a program.  Reports give advice for hosts
- * whose code has no names, which depends on how the trace was recorded.  Context: any.
+ * This file lists hosts with a JIT. It says how each one is recognised, which JIT interface it has, and by which ways of recording, or
+ * else by which option of its own, its generated code gets names. `tailor doctor` looks for these hosts in a program. Reports give advice
+ * for hosts whose code has no names, which depends on how the trace was recorded. Context: any.
  */
 #ifndef TAILOR_JIT_HOSTS_H
 #define TAILOR_JIT_HOSTS_H
@@ -75,7 +75,7 @@ struct jit_host {
 extern const struct jit_host jit_hosts[];
 extern const size_t nr_jit_hosts;
 
-/* How a recording, in which code of a host has no names, was made. */
+/* Says how a recording was made in which code of a host has no names. */
 struct jit_recording {
 	enum jit_way way;
 	bool no_adapt;	      /* the recording was made with --no-adapt */

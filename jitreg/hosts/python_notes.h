@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of what the agent reports about CPython's functions.  It sends the key of an entry in a CONTROL record (JIT_CONTROL_PYTHON), and
- * the recorder writes the entry's sentence as a notice.  Context: any.
+ * This file lists what the agent reports about CPython's functions. It sends the key of an entry in a CONTROL record (JIT_CONTROL_PYTHON),
+ * and the recorder writes the entry's sentence as a notice. Context: any.
  */
 #ifndef TAILOR_PYTHON_NOTES_H
 #define TAILOR_PYTHON_NOTES_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output files, which are written completely or not at all. A new file has no name at first (O_TMPFILE in the folder of the path). If
- * that is impossible, it is a hidden file, which is removed when Ctrl-C and the like end the process, but not on SIGKILL. It takes its
- * name when it is complete and on the disk, so a full disk, Ctrl-C and SIGKILL leave the old file at the path, or none. A recording takes
- * its name at once, under a lock, because it should be there even if its recorder is killed.
+ * Writes output files completely or not at all. A new file has no name at first (O_TMPFILE in the folder of the path). If that is
+ * impossible, it is a hidden file, which is removed when Ctrl-C and the like end the process, but not on SIGKILL. The file takes its name
+ * when it is complete and on the disk, so a full disk, Ctrl-C and SIGKILL leave the old file at the path, or none. A recording takes its
+ * name at once, under a lock, because it should be there even if its recorder is killed.
  *
  *	output_file_open()  ->  write to o->to or o->fd  ->  output_file_end(), or output_file_drop()
  *

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that the .c files of this folder share.  Context: thread. */
+/* The .c files of this folder share these functions. Context: thread. */
 #ifndef TAILOR_OUTPUT_INTERNAL_H
 #define TAILOR_OUTPUT_INTERNAL_H
 
 #include "jitreg/output/output_file.h"
 
-/* The following functions of output_place.c check what exists at a path.  output_cannot_write() stores the sentence "PATH: cannot be
- * written: WHY", with the text of error if why is NULL, and returns -error. */
+/* The following functions of output_place.c check and open what exists at a path. output_cannot_write() stores the sentence "PATH:
+ * cannot be written: WHY", with the text of error if why is NULL, and returns -error. */
 
 int output_cannot_write(struct diag *d, const char *path, int error, const char *why);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environment variables that the agent (guest) and the recorder read, in one list.  `tailor run` sets those that the agent needs.
- * Users set the others if they preload libtailor.so without `tailor run`.  Columns: constant, name, help.
+ * This file lists the environment variables that the agent (guest) and the recorder read. `tailor run` sets those that the agent needs.
+ * Users who preload libtailor.so without `tailor run` set them themselves. Columns: constant, name, help.
  */
 #ifndef TAILOR_ENV_H
 #define TAILOR_ENV_H

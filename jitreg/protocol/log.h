@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The protocol between the agent (guest) in a process and the recorder: the layout of the registration log, and the handshake.
+ * This file defines the protocol between the agent (guest) in a process and the recorder, which is the layout of the registration log, and
+ * the handshake.
  *
  * The log is a memfd that the recorder makes for each process that sends WIRE_HELLO, seals against shrinking and growing, and maps.  The
  * guest maps it too.  Page 0 is the head, the rest a ring.  Positions are 64-bit counts of bytes that never start again.  A position is at
- * byte position % ring_bytes of the ring, so a frame may begin at the end of the ring and continue at its begin.  The first position is
+ * byte position % ring_bytes of the ring, so a frame may begin at the end of the ring and continue at its beginning. The first position is
  * ring_bytes, so that no word of a ring of zeros looks like a frame's position.
  *
- * Append (guest, any thread): reserve space by compare-and-swap on head.reserved, which is not done when the ring is full (a fetch-and-add
- * would reserve space that is not free).  Copy the record behind the frame, and publish it: a compare-and-swap replaces the first word of
- * the frame, whatever it was, by the frame's position.  Old contents never look published, because a position occurs only once in the life
- * of a log.
+ * Append (guest, any thread): reserve space by compare-and-swap on head.reserved, if the ring has room (a fetch-and-add would reserve
+ * space that is not free). Copy the record behind the frame, and publish it: a compare-and-swap replaces the first word of the frame,
+ * whatever it was, by the frame's position. Old contents never look published, because a position occurs only once in the life of a log.
  *
  * Drain (recorder): a frame whose first word is its own position is complete.  If a frame stays unpublished for 100 ms, the recorder reads
  * the records behind it and still waits for it.  No space from this frame on is freed (head.consumed), so nothing else is written there.
@@ -32,14 +32,14 @@
 #define LOG_VERSION 5u	      /* version of this file: guest and recorder of different versions refuse each other */
 #define LOG_HEAD_BYTES 4096u
 #define LOG_RING_BYTES_DEFAULT (64u << 20)
-#define LOG_RING_BYTES_DORMANT (14u << 20) /* for processes that are not recorded yet; 5 ms of the fastest guest */
+#define LOG_RING_BYTES_DORMANT (14u << 20) /* for processes that are not recorded yet; the fastest guest fills it in 5 ms */
 #define LOG_RING_BYTES_MIN (64u << 10)
 #define LOG_FRAME_ALIGN 8u
 #define LOG_PASSED(position) ((position) | 1u) /* replaces the position of a frame that the recorder gives up */
 #define LOG_CLOSED (1ull << 62) /* value of head.reserved that leaves no room for any record */
 
-/* Bits for the hosts whose functions tailor_injected() may call in the thread in which the agent was loaded, since that thread holds none
- * of their locks. */
+/* These bits stand for the hosts whose functions tailor_injected() may call in the thread in which the agent was loaded, since that
+ * thread holds none of their locks. */
 enum { INJECTED_MAY_CALL_V8 = 1, INJECTED_MAY_CALL_PYTHON = 2 };
 
 struct log_head {
@@ -134,7 +134,7 @@ struct wire_message {
 struct wire_answer {
 	uint32_t magic;
 	uint32_t version;
-	int32_t status; /* 0, or -errno: -EPROTO version mismatch, -EPERM refused process, -ENOMEM ... */
+	int32_t status; /* 0, or -errno, such as -EPROTO (version mismatch), -EPERM (refused process), -ENOMEM */
 	/* enum wire_sampler; with RING and SIGNAL, each thread opens the events below, disabled, and sends their descriptors */
 	uint32_t sampler;
 	uint64_t ring_bytes;	 /* size of the log (WIRE_HELLO) or of the memory (WIRE_COUNTER_MEMORY) sent along */

@@ -23,7 +23,7 @@
 enum preload_fit {
 	PRELOAD_FITS, /* the program can be preloaded, or is no ELF file (a script, whose interpreter is checked when it is executed) */
 	PRELOAD_STATIC, /* a static program has no loader that reads LD_PRELOAD, but its child processes may */
-	PRELOAD_OTHER_CLASS, /* for another class or processor, whose loader would print an error */
+	PRELOAD_OTHER_CLASS, /* the program is for another class or processor, whose loader would print an error */
 	PRELOAD_OTHER_LIBC, /* the program does not use glibc, which the library needs, so its loader would end it */
 	PRELOAD_SANITIZER, /* the program's sanitizer runtime ends it unless that runtime is the first library */
 	PRELOAD_LIMITED, /* the limits of address space or data are too low, which callers check */

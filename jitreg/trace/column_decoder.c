@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Most of the time of reading samples is spent here.  For each part of a column, which stays in the processor's cache, a first pass decodes
- * LEB128 to differences, and a second one adds the numbers that they refer to.
+ * Most of the time of reading samples is spent here. Columns of differences are decoded in parts, which stay in the processor's cache.
+ * For each part, a first pass decodes LEB128, and a second one adds the numbers that the differences refer to.
  */
 #include "jitreg/trace/column_decoder.h"
 
@@ -143,7 +143,7 @@ decode_leb128_by(const unsigned char *at, const unsigned char *end, uint64_t *to
 	uint64_t i = 0;
 
 	/* The ends of numbers are found for 64 bytes at once, so that the processor can begin to decode a number before it knows the one
-	 * before.  8 more bytes must be there, because words are read beyond. */
+	 * before. 8 more bytes must be there, because words are read beyond them. */
 	while (i < nr && end - at >= 64 + 8) {
 		uint64_t ends = mask_of_number_ends(at);
 		unsigned begin = 0;
@@ -368,7 +368,7 @@ static int add_differences_by_ip(struct sample_block *b, uint64_t *v)
 
 		const uint64_t there = last[ip];
 
-		/* makes the compiler use a conditional move, because the branch could not be predicted */
+		/* this makes the compiler use a conditional move, because the branch could not be predicted */
 		before = __builtin_expect_with_probability(seen[ip], 1, 0.5) ? there : before;
 		seen[ip] = 1;
 		v[i] = before = last[ip] = before + unzigzag(v[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders of columns of numbers in SAMPLES records, which are untrusted.  Context: thread. */
+/* Decodes columns of numbers in SAMPLES records, which are untrusted. Context: thread. */
 #ifndef TAILOR_COLUMN_DECODER_H
 #define TAILOR_COLUMN_DECODER_H
 
@@ -11,7 +11,7 @@ int column_decode(struct sample_block *b, uint64_t column, uint64_t encoding, co
 /* Decode nr numbers that column_encoder_write_list() has written (encoding DELTA).  Returns 0 or -EBADMSG. */
 int column_decode_list(uint64_t encoding, const struct trace_value *v, uint64_t *to, uint64_t nr);
 
-/* Ways to decode numbers, by the instructions that they need: SHIFTS only SSE2, PEXT also BMI2, LANES also AVX-512. */
+/* The ways to decode numbers differ in the instructions that they need. SHIFTS needs only SSE2, PEXT also BMI2, and LANES also AVX-512. */
 enum column_decoder_way { COLUMN_DECODER_SHIFTS, COLUMN_DECODER_PEXT, COLUMN_DECODER_LANES };
 /* Use no way beyond most from now on. Returns the way that this processor then uses. Only tests call this, while no other thread
  * decodes. */

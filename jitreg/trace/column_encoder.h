@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An encoder of columns of numbers for the trace (jitreg/trace/trace.h, enum sample_encoding). Each column gets the encoding that is
- * estimated to take the fewest bits, which is chosen anew every 16 blocks, or when the column's size has changed by more than an eighth.
- * Context: thread.
+ * Encodes columns of numbers for the trace (jitreg/trace/trace.h, enum sample_encoding). A column that is written with predict gets the
+ * encoding that is estimated to take the fewest bits, which is chosen anew every 16 blocks, or when the column's size has changed by more
+ * than an eighth. Context: thread.
  */
 #ifndef TAILOR_COLUMN_ENCODER_H
 #define TAILOR_COLUMN_ENCODER_H

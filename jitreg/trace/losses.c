@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of LOSS_REASONS and NOTICE_KINDS, and functions that find the reason or kind of a record in them by its text. */
+/* This file has the tables of LOSS_REASONS and NOTICE_KINDS, and functions that find the reason or kind of a record in them by its text. */
 #include "jitreg/trace/reader.h"
 #include "jitreg/trace/schema.h"
 #include "jitreg/trace/trace.h"
@@ -14,7 +14,7 @@ const struct loss_meaning trace_losses[NR_LOSSES] = { LOSS_REASONS(LOSS_MEANING_
 const char *const trace_notices[NR_NOTICES + 1] = { NOTICE_KINDS(NOTICE_TEXT_) "unknown" };
 #undef NOTICE_TEXT_
 
-/* Kinds that came after 1.0.0, and how their notices stand in older traces: under a more general kind, with a sentence that begins so. */
+/* These kinds came after 1.0.0. In older traces, their notices have a more general kind, and a sentence that begins so. */
 static const struct {
 	enum notice_kind kind, older;
 	const char *beginning;

@@ -23,7 +23,7 @@
 
 struct trace_writer;
 
-/* Text or bytes.  Bytes of a text that are not UTF-8 are written as '?'. */
+/* A span is text or bytes. Bytes of a text that are not UTF-8 are written as '?'. */
 struct trace_span {
 	const void *p;
 	size_t bytes;
@@ -37,8 +37,8 @@ static inline struct trace_span trace_string(const char *text)
 #define TRACE_PUT(w, record, time_ns, pid, tid, ...) \
 	trace_put_fields(w, TRACE_PUT_ID_##record, time_ns, pid, tid, &(struct trace_put_##record){ __VA_ARGS__ })
 
-/* The function behind TRACE_PUT().  fields: a struct trace_put_<record>, each of whose members takes 8 bytes (numbers) or 16, so that the
- * table of records (schema.h) is enough to find them.  Returns what TRACE_PUT() returns. */
+/* TRACE_PUT() calls this function. fields: a struct trace_put_<record>, each of whose members takes 8 bytes (numbers) or 16, so that the
+ * table of records (schema.h) is enough to find them. Returns what TRACE_PUT() returns. */
 int trace_put_fields(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid, const void *fields);
 
 #define TRACE_PUT_U_(f) uint64_t f;

@@ -50,7 +50,7 @@ struct trace_stats {
 	uint64_t records;		      /* decoded records */
 };
 
-/* Damage: the parts of the file that could not be read, for the message and the exit status of commands. */
+/* Describes the parts of the file that could not be read, for the message and the exit status of commands. */
 struct trace_damage {
 	uint64_t bad_chunks;   /* chunks with a wrong magic number, size or checksum, or with invalid data */
 	uint64_t skipped_bytes;
@@ -79,8 +79,8 @@ void trace_select_ids(struct trace_reader *t, const uint32_t *ids, uint32_t nr);
  * decompress them again.  Bodies beyond TRACE_KEPT_BYTES in all are not kept. */
 #define TRACE_KEPT_BYTES ((size_t)256 << 20)
 void trace_keep_bodies(struct trace_reader *t);
-/* Called before the last pass.  From now on, frees each kept body when its last record has been read, unless trace_hold_current_body() was
- * called while the current record (that of the last trace_next()) was in it. */
+/* Callers use this before the last pass. From then on, each kept body is freed when its last record has been read, unless
+ * trace_hold_current_body() was called while the current record (that of the last trace_next()) was in it. */
 void trace_release_left_bodies(struct trace_reader *t);
 void trace_hold_current_body(struct trace_reader *t);
 /* Go back to the first record.  Damage is counted anew from 0. */
@@ -101,13 +101,14 @@ const struct trace_damage *trace_get_damage(const struct trace_reader *t);
 /* Write a sentence for users about an exceeded budget, or about damage.  Returns false, with text unchanged, if there is neither. */
 bool trace_describe_damage(const struct trace_reader *t, char *text, size_t bytes);
 /*
- * The budget of reading this trace (budget.h).  trace_next() spends from it for reading, and returns 0 when it is exceeded.  Code whose
- * work for one record may be large calls this function with the number of its steps.  Returns false if the budget is exceeded.
+ * Reading this trace has a budget (budget.h). trace_next() spends from it for reading, and returns 0 when it is exceeded. Code whose work
+ * for one record may be large calls this function with the number of its steps. Returns false if the budget is exceeded.
  */
 bool trace_spend_budget(struct trace_reader *t, uint64_t steps);
 /* Can this many bytes be allocated within the budget?  If not, the budget counts as exceeded from now on. */
 bool trace_budget_has_room(struct trace_reader *t, uint64_t bytes);
-/* Returns the budget itself, for code that reads ELF sections inside records and does not know the reader.  Valid until trace_close(). */
+/* Returns the budget itself, for code that reads ELF sections inside records and does not know the reader. It is valid until
+ * trace_close(). */
 struct budget *trace_budget(struct trace_reader *t);
 /* Returns 0, or -E2BIG with a sentence if the budget is exceeded. */
 int trace_check_budget(const struct trace_reader *t, struct diag *d);
@@ -117,7 +118,7 @@ const struct trace_chunk *trace_get_chunk(const struct trace_reader *t, uint64_t
 /* Sets *at to the bytes of the file that were read so far, and *total to its size, to show progress. */
 void trace_get_progress(const struct trace_reader *t, uint64_t *at, uint64_t *total);
 
-/* Accessors of fields, which return 0, "" or an empty value if the field is absent or of another kind.  index: F(record, field). */
+/* These functions read fields, and return 0, "" or an empty value if the field is absent or of another kind. index: F(record, field). */
 uint64_t trace_u64(const struct trace_record *r, int index);
 int64_t trace_s64(const struct trace_record *r, int index);
 const char *trace_bytes(const struct trace_record *r, int index, size_t *bytes);
@@ -134,9 +135,9 @@ struct trace_value trace_item(const struct trace_value *list, uint64_t e);
 struct trace_value trace_element(const struct trace_value *list, uint64_t e, int m);
 
 /*
- * A decoded SAMPLES record.  column[c][i] is the number of sample i in column c.  column[c] is NULL if the column is all 0 or was not
- * decoded (unwanted).  Registers have perf's numbers.  chain_offset[i] is the index in chain of the first return address of sample i, which
- * has those up to chain_offset[i + 1].
+ * A decoded SAMPLES record. column[c][i] is the number of sample i in column c. column[c] is NULL if the column is absent, which means all
+ * 0, or was not decoded (unwanted). Registers have perf's numbers. chain_offset[i] is the index in chain of the first return address of
+ * sample i, which has those up to chain_offset[i + 1].
  */
 #define SAMPLE_REGISTERS_MAX 64
 #define SAMPLE_NR_COLUMNS (SAMPLE_COLUMN_REGISTER_0 + SAMPLE_REGISTERS_MAX)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that the reader of records and the parallel reader of samples (sample_stream.c) share.  Context: thread. */
+/* The reader of records and the parallel reader of samples (sample_stream.c) share this state and these functions. Context: thread. */
 #ifndef TAILOR_READER_INTERNAL_H
 #define TAILOR_READER_INTERNAL_H
 
@@ -62,11 +62,12 @@ bool trace_chunk_is_known(const struct trace_chunk *c);
 /* Fill *r from a msgpack object, to which it refers.  packed: the encoded object.  Returns false if the object is not an array that begins
  * with the four numbers of a record. */
 bool trace_record_of_node(const struct msgpack_node *o, const char *packed, size_t bytes, struct trace_record *r);
-/* Called when all records of the current chunk have been read, to free its body if trace_release_left_bodies() was called. */
+/* trace_next() calls this when all records of the current chunk have been read. It frees the body of the chunk if
+ * trace_release_left_bodies() was called and the body is not held. */
 void trace_leave_chunk(struct trace_reader *t);
 /* Free all bodies and trees, and t->zstd. */
 void trace_free_bodies(struct trace_reader *t);
-/* Called if no valid chunk is at t->at.  Moves t->at to the next magic number or the end of the file, and counts the bytes as damage. */
+/* Move t->at, where no valid chunk is, to the next magic number or the end of the file, and count the bytes as damage. */
 void trace_resync(struct trace_reader *t);
 /* Release the pages of the mapping up to t->at, in steps of 1 MiB, so that reading a large trace does not fill the memory. */
 void trace_release_read_pages(struct trace_reader *t);

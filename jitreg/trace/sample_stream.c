@@ -137,8 +137,8 @@ static void queue_chunks_as_jobs(struct sample_stream *s)
 	}
 }
 
-/* Called if the chunk of the first job is bad.  Discards all jobs behind it, and continues to find chunks at the next magic number.  The
- * caller holds the lock, which is released while jobs run. */
+/* Discard all jobs behind the first one, whose chunk is bad, and continue to find chunks at the next magic number. The caller holds the
+ * lock, which is released while jobs run. */
 static void discard_jobs_behind_damage(struct sample_stream *s, const struct job *bad)
 {
 	uint64_t running;

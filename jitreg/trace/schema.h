@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of all records of jitreg.h and trace.h, and of their fields.  schema.c makes it from the lists JITREG_FIELDS_* and
- * TRACE_FIELDS_*.  The recorder parses registrations by it, and traces are written, read and dumped by it.  Context: any.
+ * This table has all records of jitreg.h and trace.h, and their fields. schema.c makes it from the lists JITREG_FIELDS_* and
+ * TRACE_FIELDS_*. The recorder parses registrations by it, and traces are written, read and dumped by it. Context: any.
  */
 #ifndef TAILOR_SCHEMA_H
 #define TAILOR_SCHEMA_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encoder and decoder of SAMPLE_ENCODING_CHANGES.  The encoder compares a stack with the memory of its thread (jitreg/trace/trace.h), word
- * by word, and writes words that differ to the output and to the memory.  The decoder writes the few words that changed to the memory, and
- * returns a pointer to the stack there.  It checks the whole input once, in stack_decoder_begin().
+ * Encodes and decodes SAMPLE_ENCODING_CHANGES. The encoder compares a stack with the memory of its thread (jitreg/trace/trace.h), word by
+ * word, and writes words that differ to the output and to the memory. The decoder writes the few words that changed to the memory, and
+ * returns a pointer to the stack there, or to a copy if the stack is not contiguous there. It checks the whole input once, in
+ * stack_decoder_begin().
  */
 #include "jitreg/trace/stack_delta.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks as changes since the last sample of the same thread (jitreg/trace/trace.h, SAMPLE_STACK_WORDS).  This makes traces small, because
- * two stacks of a thread, a tenth of a millisecond apart, differ in some 16 of their 1,024 words.  Context: thread.
+ * Stores stacks as changes since the last sample of the same thread (jitreg/trace/trace.h, SAMPLE_STACK_WORDS). This makes traces small,
+ * because two stacks of a thread, a tenth of a millisecond apart, differ in some 16 of their 1,024 words. Context: thread.
  */
 #ifndef TAILOR_STACK_DELTA_H
 #define TAILOR_STACK_DELTA_H
@@ -36,8 +36,8 @@ struct stack_decoder;
  * 0.  All these arrays must stay valid.  Returns 0, -EBADMSG if the bytes do not hold stacks of these lengths, or -ENOMEM. */
 int stack_decoder_begin(struct stack_decoder **s, uint64_t encoding, const unsigned char *p, size_t bytes, uint32_t nr,
 			const uint64_t *lengths, const uint64_t *sps, const uint64_t *tids);
-/* Returns the stack of sample i, below nr, and sets *bytes to its size.  It is valid until the next call.  Going back to an earlier stack
- * decodes all from the first one on again. */
+/* Returns the stack of sample i, below nr, and sets *bytes to its size. The stack is valid until the next call. Going back to an earlier
+ * stack decodes all from the first one on again. */
 const unsigned char *stack_decoder_get_stack(struct stack_decoder *s, uint32_t i, size_t *bytes);
 void stack_decoder_destroy(struct stack_decoder *s);
 

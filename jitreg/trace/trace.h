@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace file: chunk framing and the list of records.  TRACE.md beside this file describes it.
+ * This header defines the chunks and the records of the trace file. TRACE.md beside this file describes it.
  *
  * A file is a sequence of chunks.  A chunk is a struct trace_chunk and its body, zstd-compressed or not.  The uncompressed body is a
  * sequence of msgpack arrays, one per record:
@@ -129,9 +129,9 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
  * which MMAP and IMAGE refer to the file, which is its build id in hex or else its path.  reason: why parts are missing, or empty.  With
  * the reason TRACE_NOT_ELF, the mapping holds generated code. */
 #define TRACE_NOT_ELF "not an ELF file"
-/* copy of an earlier IMAGE_FILE with the same size, which has the parts */
+/* The record is a copy of an earlier IMAGE_FILE with the same size, which has the parts. */
 #define TRACE_COPY "its parts are those of the first file with this build id"
-/* the parts are those of the debug file, with the symbols that were stripped from the earlier IMAGE_FILE of the same key */
+/* The parts are those of the debug file, with the symbols that were stripped from the earlier IMAGE_FILE of the same key. */
 #define TRACE_DEBUG_FILE "symbols of the file in front"
 #define TRACE_FIELDS_IMAGE_FILE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(key) STR(path) BIN(build_id) U64(file_bytes) STR(reason) ARR(parts, file_part) U64(device) U64(inode) U64(generation)
@@ -346,8 +346,8 @@ extern const char *const trace_notices[NR_NOTICES + 1]; /* texts of the kinds */
 	X(SERVICE_OF_PARENT, "services of parents", OTHER, \
 	  "programs that ended before their service could be read: they have that of the process that started them")
 
-/* Classes of losses by the data that they make incomplete, which are samples, registrations of hosts and other records that describe code,
- * or something else (threads, times). */
+/* A loss has a class by the data that it makes incomplete, which are samples, registrations of hosts and other records that describe
+ * code, or something else (threads, times). */
 enum loss_class { LOSS_OF_SAMPLES, LOSS_OF_REGISTRATIONS, LOSS_OF_OTHER };
 
 #define LOSS_INDEX_(NAME, text, CLASS, sentence) LOSS_##NAME,
@@ -427,12 +427,12 @@ enum sample_encoding {
 #define SAMPLE_NR_MAX 65536u /* samples of one SAMPLES record */
 
 /*
- * The stacks of one SAMPLES record as changes. Decoding keeps SAMPLE_STACK_MEMORIES memories of SAMPLE_STACK_WORDS words of 64 bits, all 0
- * before the first sample of the record. A thread uses memory number tid % SAMPLE_STACK_MEMORIES. Word w of a sample's stack corresponds
- * to memory[(sp / 8 + w) % SAMPLE_STACK_WORDS], where sp is the sample's number in column REGISTER_0 + SAMPLE_STACK_POINTER. A stack is a
- * sequence of runs that cover all of its whole words. A run is two numbers: how many words equal those in the memory, and how many after
- * them do not. The latter are among the new words, and are written to the memory. The last bytes % 8 bytes of a stack follow its new
- * words.
+ * The encoding CHANGES stores the stacks of one SAMPLES record as changes. Decoding keeps SAMPLE_STACK_MEMORIES memories of
+ * SAMPLE_STACK_WORDS words of 64 bits, all 0 before the first sample of the record. A thread uses memory number tid %
+ * SAMPLE_STACK_MEMORIES. Word w of a sample's stack corresponds to memory[(sp / 8 + w) % SAMPLE_STACK_WORDS], where sp is the sample's
+ * number in column REGISTER_0 + SAMPLE_STACK_POINTER. A stack is a sequence of runs that cover all of its whole words. A run is two
+ * numbers: how many words equal those in the memory, and how many after them do not. The latter are among the new words, and are written
+ * to the memory. The last bytes % 8 bytes of a stack follow its new words.
  */
 #define SAMPLE_STACK_MEMORIES 256u
 #define SAMPLE_STACK_WORDS 8192u

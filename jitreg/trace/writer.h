@@ -66,8 +66,8 @@ int trace_record_copy(struct trace_writer *w, const struct trace_record *r);
 /* Write the buffered records of a chunk type to the file as a chunk, and empty the buffer.  Returns 0, or -errno if they are lost. */
 int trace_writer_flush(struct trace_writer *w, enum trace_chunk_type type);
 void trace_writer_flush_all(struct trace_writer *w);
-/* Write the buffered records of RECORDS chunks, for which half of the room that is kept for the end may be used.  Called after writing a
- * record that is needed even if the disk has no room for others, such as the sentence that writing failed.  Returns what
+/* Write the buffered records of RECORDS chunks, for which half of the room that is kept for the end may be used. Recorders call this
+ * after writing a record that is needed even if the disk has no room for others, such as the sentence that writing failed. Returns what
  * trace_writer_flush() returns. */
 int trace_writer_flush_sentence(struct trace_writer *w);
 /* Let all further chunks use the room that was kept for the end. */
