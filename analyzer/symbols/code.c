@@ -26,7 +26,7 @@ static const struct section *find_code_section(const struct elf_object *o, uint6
 	return NULL;
 }
 
-#define LABELS_MAX 64 /* most labels between a function's begin and an address in it; assembler code has fewer */
+#define LABELS_MAX 64 /* maximum number of labels between the start of a function and an address in it; assembler code has fewer */
 
 /* Returns the address of the first function after number n that is no label, or UINT64_MAX if there is none. */
 static uint64_t next_function(const struct elf_object *o, size_t n)

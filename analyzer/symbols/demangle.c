@@ -25,10 +25,10 @@
 #define LOSES_MEMORY_END()
 #endif
 
-#define WORK_MAX (16u * DEMANGLE_NAME_MAX) /* most bytes that D's demangler may allocate */
-/* most bytes of a symbol of D, whose demangler has no limit of recursion, and takes up to 320 bytes of stack for each */
+#define WORK_MAX (16u * DEMANGLE_NAME_MAX) /* maximum number of bytes that D's demangler may allocate */
+/* maximum length of a symbol of D, whose demangler has no limit of recursion, and takes up to 320 bytes of stack for each byte of it */
 #define D_SYMBOL_MAX 2048u
-#define GIVEN_UP_MAX 64 /* most symbols of a thread that may have lost memory; after these it demangles no more */
+#define GIVEN_UP_MAX 64 /* after so many symbols that may have lost memory, a thread demangles no more */
 
 struct work {
 	jmp_buf give_up;

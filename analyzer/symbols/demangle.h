@@ -9,8 +9,8 @@
 #ifndef TAILOR_DEMANGLE_H
 #define TAILOR_DEMANGLE_H
 
-#define DEMANGLE_SYMBOL_MAX 8192u /* most bytes of a symbol */
-#define DEMANGLE_NAME_MAX 16384u  /* most bytes of a demangled name */
+#define DEMANGLE_SYMBOL_MAX 8192u /* maximum length of a symbol */
+#define DEMANGLE_NAME_MAX 16384u  /* maximum length of a demangled name */
 
 /*
  * Returns the name that a symbol stands for, with parameters and without a return type.  A suffix that begins with '@' (a version, "plt")

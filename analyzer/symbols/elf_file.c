@@ -28,7 +28,7 @@ static bool has_build_id(Elf *elf, const char *build_id)
 	return nr > 0 && (size_t)nr == length / 2;
 }
 
-/* Returns the bytes of memory that libdw takes for debug sections, of which it reads each as a whole, and inflates compressed ones.
+/* Returns the bytes of memory that libdw takes for debug sections. libdw reads each of them as a whole, and inflates compressed ones.
  * Returns UINT64_MAX if the file is malformed. */
 static uint64_t bytes_of_debug_sections(Elf *elf)
 {

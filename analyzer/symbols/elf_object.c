@@ -400,7 +400,7 @@ int elf_object_open_memory(const void *bytes, size_t nr, struct budget *budget, 
 		return ret;
 	elf_object_add_part(o, 0, bytes, nr);
 	ret = open_elf_tables(o, d);
-	if (ret == 0 && read_functions(o)) /* before a relocation can overwrite the tables */
+	if (ret == 0 && read_functions(o)) /* this is done before a relocation can overwrite the tables */
 		ret = diag_fail(d, EBADMSG, "the ELF object's tables are invalid");
 	if (ret) {
 		elf_object_destroy(o);

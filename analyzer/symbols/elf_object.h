@@ -30,7 +30,7 @@ struct elf_line {
 	const char *file; /* owned by the object */
 	uint32_t line;	  /* 0: the line table says that the code has no line */
 	uint32_t column;
-	uint64_t address; /* begin of the row's code, up to end */
+	uint64_t address; /* first address of the row's code, which reaches up to end */
 	uint64_t end;
 };
 

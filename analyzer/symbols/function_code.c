@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORDS_LOOKED 16 /* most records of a file that are searched */
+#define RECORDS_LOOKED 16 /* maximum number of a file's records that are searched */
 
 static int compare_code_addresses(const void *a, const void *b)
 {

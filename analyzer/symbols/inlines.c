@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define RANGES_MAX (16u << 20)
-#define ATTRIBUTES_MAX 256 /* most attributes of an abbreviation; compilers use up to 30 */
+#define ATTRIBUTES_MAX 256 /* maximum number of attributes of an abbreviation; compilers use up to 30 */
 #define DEPTH_MAX 64
 #define STEPS_MAX 100000 /* DIEs looked at for one address */
 #define SCOPES_MAX 8	 /* depth of nested namespaces and classes */

@@ -44,7 +44,8 @@ bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *ou
 	return true;
 }
 
-/* Converts Zydis's number of a register to DWARF's, INSN_NO_REGISTER for none.  Returns false if r is another than a general register. */
+/* Converts Zydis's number of a register to DWARF's, INSN_NO_REGISTER for none. Returns false if r is neither none nor a general
+ * register. */
 static bool register_to_dwarf(ZydisRegister r, uint8_t *out)
 {
 #define DWARF_(name, dwarf, perf, instruction) [instruction] = dwarf,

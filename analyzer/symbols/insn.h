@@ -56,7 +56,7 @@ struct insn_work {
 	uint8_t loads, stores; /* memory operands, including those of push, pop, call and ret */
 	bool divides;	       /* divides or takes a square root, by a divider that is not pipelined */
 	bool repeats;	       /* has a rep prefix, and takes a time in proportion to its data */
-	uint8_t latency; /* most cycles until its result is ready, with first-level cache hits; 0: a division, or no result */
+	uint8_t latency; /* maximum number of cycles until its result is ready, with first-level cache hits; 0: a division, or no result */
 };
 
 /* Reads the work of an instruction.  Returns false if it is invalid.  A no-operation has no work. */

@@ -9,11 +9,11 @@
 #define RBP 6u
 #define UNKNOWN INT32_MIN
 #define SAME (INT32_MIN + 1) /* unchanged since the first instruction */
-#define FARTHEST (1 << 20) /* most bytes between rsp or rbp and a place in the frame */
+#define FARTHEST (1 << 20) /* maximum number of bytes between rsp or rbp and a place in the frame */
 #define BY_RBP (1 << 24)   /* offsets near it count from the value of rbp at the first instruction */
 #define NR_SAVED 6u
 #define STEPS_MAX 4096u
-#define STEPS_MORE 256u /* most steps after the first return, which look for other returns */
+#define STEPS_MORE 256u /* maximum number of steps after the first return, in which other returns are looked for */
 #define WAYS_MAX 64u
 #define SEEN_BITS 13u
 #define RESTARTS_MAX 8u

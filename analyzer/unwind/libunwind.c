@@ -20,7 +20,7 @@
 #define TABLE_BASE 0xf000000000000000ull
 #define TABLES_MAX 65536u
 
-/* libunwind's own search in such a table, which it exports for profilers without a public declaration. perf declares it in the same way. */
+/* libunwind exports its own search in such a table for profilers, but does not declare it in a header. perf declares it in the same way. */
 extern int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di, unw_proc_info_t *pi,
 					      int need_unwind_info, void *arg);
 

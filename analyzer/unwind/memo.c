@@ -225,7 +225,7 @@ static void grow_or_clear_entries(struct memo *m)
 	free(old);
 }
 
-/* Returns the entry of an address, and makes it if there is none that holds at the time. It is valid until the next call. */
+/* Returns the entry of an address, and makes it if there is none that holds at the time. The entry is valid until the next call. */
 static inline struct memo_entry *get_entry(struct memo *m, const struct unwind_space *space, uint64_t address)
 {
 	uint32_t at = slot_of_address(m, address, space->number);

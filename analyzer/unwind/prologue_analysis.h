@@ -15,14 +15,12 @@
 
 #include "analyzer/unwind/cfi.h"
 
-#define PROLOGUE_ROWS_BYTES_MAX (1u << 20) /* most bytes of a function; larger ones have no rows */
+#define PROLOGUE_ROWS_BYTES_MAX (1u << 20) /* maximum size of a function; larger ones have no rows */
 
 struct prologue_rows;
 
-/*
- * Makes the rows of a function. A function that is not understood gets an object without rows, and so it may if memory runs out. The result
- * may also be NULL then. The caller frees it by prologue_rows_destroy().
- */
+/* Makes the rows of a function. A function that is not understood gets an object without rows. If memory runs out, the result is such an
+ * object or NULL. The caller frees it by prologue_rows_destroy(). */
 struct prologue_rows *prologue_rows_create(const void *function, size_t bytes);
 void prologue_rows_destroy(struct prologue_rows *r);
 /* Returns how many bytes of memory the rows take. */
@@ -43,7 +41,8 @@ struct code_state {
 bool prologue_rows_state(const struct prologue_rows *r, uint64_t offset, struct code_state *out);
 
 /*
- * Can the end of these bytes be a call instruction? Bytes before it are not read as instructions, so it may also be the end of another one.
+ * Can the end of these bytes be a call instruction? Bytes before it are not read as instructions, so it may also be the end of a different
+ * instruction.
  */
 bool code_ends_with_call(const void *bytes, size_t nr);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that the files of analyzer/unwind share. Context: thread. */
+/* The files of analyzer/unwind share these declarations. Context: thread. */
 #ifndef TAILOR_UNWIND_INTERNAL_H
 #define TAILOR_UNWIND_INTERNAL_H
 
@@ -65,8 +65,8 @@ bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_obj
 bool knowledge_read_code_row(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out);
 void knowledge_forget_code(struct knowledge *all);
 /*
- * Is the byte at address known not to be the last one of a call? The byte before a return address always is the last one of a call, so an
- * address for which this is true was not left by a call.
+ * Is the byte at address known not to be the last one of a call? The byte before a return address always is the last one of a call, so the
+ * address behind such a byte is no return address.
  */
 bool address_is_behind_no_call(const struct unwind_object *o, uint64_t address);
 
@@ -88,8 +88,8 @@ static inline bool stack_read(const struct unwind_input *in, uint64_t address, u
 }
 
 /*
- * Returns the most frames that a walk may deliver. Each call pushes a word. The two frames more are the sampled one, and one whose return
- * address is in a register.
+ * Returns the maximum number of frames that a walk may deliver. Each call pushes a word. The two frames more are the sampled one, and one
+ * whose return address is in a register.
  */
 static inline int unwind_frames_max(const struct unwind_input *in)
 {
@@ -129,7 +129,7 @@ static inline bool is_last_by_frame_pointer(const struct unwind_registers *r)
 	return (r->known & 1u << UNWIND_RBP) && r->value[UNWIND_RBP] == 0;
 }
 
-/* The walker of libunwind.c. No other file calls libunwind. */
+/* libunwind.c has this walker. No other file calls libunwind. */
 struct libunwind;
 int libunwind_create(struct knowledge *all, struct libunwind **out, struct diag *d);
 void libunwind_destroy(struct libunwind *l);
