@@ -14,8 +14,8 @@ struct code_inline {
 	char *function, *file; /* file: the file of the function's text */
 };
 
-/* Copies the list of a record, sorted by address and depth.  *nr: number of entries, which is smaller if memory runs out on the way.
- * NULL: out of memory, or list is no list. */
+/* Copies the list of a record, sorted by address and depth. The caller frees the copy by code_inlines_free(). *nr: number of entries,
+ * which is smaller if memory runs out on the way. Returns NULL if memory ran out, or if list is no list. */
 struct code_inline *code_inlines_read(const struct trace_value *list, size_t *nr);
 void code_inlines_free(struct code_inline *inlines, size_t nr);
 /* Stores the inlined functions around address, the innermost first, with the lines of their calls.  Returns how many, at most max. */

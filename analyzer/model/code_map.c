@@ -40,7 +40,7 @@ static int compare_fact_times(const void *a, const void *b, void *facts)
 	return i < j ? -1 : i > j;
 }
 
-/* Returns the piece that holds address, or nr_cuts if address lies before the first. */
+/* Returns the piece that holds address, or nr_cuts if address lies before the first piece. */
 static size_t piece_of_address(const struct code_map *m, uint64_t address)
 {
 	size_t up_to = SORTED_COUNT(m->nr_cuts, i, m->cuts[i] <= address);
@@ -48,8 +48,8 @@ static size_t piece_of_address(const struct code_map *m, uint64_t address)
 	return up_to ? up_to - 1 : m->nr_cuts;
 }
 
-/* Returns the next of the tree's nodes that together have the leaves [*left, *right), and moves *left and *right on.  0: there are no
- * more. */
+/* Returns the next of the tree's nodes that together have the leaves [*left, *right), and moves *left and *right on. Returns 0 if there
+ * are no more. */
 static uint32_t next_node_of_range(uint32_t *left, uint32_t *right)
 {
 	while (*left < *right) {
@@ -63,7 +63,7 @@ static uint32_t next_node_of_range(uint32_t *left, uint32_t *right)
 	return 0;
 }
 
-struct leaf_range { /* a range of leaves */
+struct leaf_range {
 	uint32_t left, right;
 };
 

@@ -27,7 +27,7 @@ struct code_map {
 	struct code_fact *facts;
 	size_t nr_facts, capacity;
 	struct hash_map by_start; /* start -> 1 + index of the fact that was added last of those with an owner */
-	/* The index. */
+	/* The members below are the index. */
 	uint64_t *cuts; /* sorted; piece i is [cuts[i], cuts[i + 1]) */
 	size_t nr_cuts;
 	uint32_t nr_leaves; /* a power of two; node 1 is the root, node nr_leaves + i is piece i */
@@ -48,10 +48,10 @@ int code_map_add(struct code_map *m, uint64_t start, uint64_t end, uint64_t from
 /* Makes the index, after the last fact was added and before the first question.  Returns 0 or -ENOMEM. */
 int code_map_index(struct code_map *m);
 struct code_answer code_map_ask(const struct code_map *m, uint64_t address, uint64_t time_ns);
-/* Returns only the owner.  NULL: nothing is known, or the range is free. */
+/* Returns only the owner, or NULL if nothing is known or the range is free. */
 void *code_map_find(const struct code_map *m, uint64_t address, uint64_t time_ns);
-/* Returns the fact that was added last of those with an owner that start at address, or NULL.  Needs no index.  Valid until the next
- * code_map_add(). */
+/* Returns the fact that was added last of those with an owner that start at address, or NULL. This needs no index. The result is valid
+ * until the next code_map_add(). */
 const struct code_fact *code_map_starting_at(const struct code_map *m, uint64_t address);
 /* Returns how many facts with an owner, up to a time, came where another one had been. While the number is the same, no address has got
  * another owner, but it may have got its first one, or have become free. */

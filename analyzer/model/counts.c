@@ -40,7 +40,7 @@ static uint64_t add_clamped(uint64_t a, uint64_t b)
 	return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
-/* Finds or adds the count of a thread for an event.  NULL: out of memory. */
+/* Finds or adds the count of a thread for an event.  Returns NULL if memory ran out. */
 static struct thread_count *get_thread_count(struct thread_counts *c, uint32_t event, const struct trace_record *r)
 {
 	uint64_t key = key_of_thread(r->pid, r->tid);
@@ -279,7 +279,7 @@ static int compare_beginnings(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* Returns how long the thread lived.  0: unknown. */
+/* Returns how long the thread lived, or 0 if that is unknown. */
 static uint64_t lifetime_ns(const struct thread_counts *c, const struct thread_count *t)
 {
 	const struct thread_beginning end = { key_of_thread(t->pid, t->tid), t->time_ns };
@@ -288,7 +288,7 @@ static uint64_t lifetime_ns(const struct thread_counts *c, const struct thread_c
 	return i && c->beginning[i - 1].thread == end.thread ? end.time_ns - c->beginning[i - 1].time_ns : 0;
 }
 
-/* Returns the event's period if that is fixed, else the mean weight of its samples.  0: it is unknown, because there are no samples. */
+/* Returns the event's period if that is fixed, else the mean weight of its samples, or 0 if there are no samples. */
 static double mean_period(const struct model_event *e)
 {
 	double samples = (double)e->of_threads.samples, weight = (double)e->of_threads.weight;
@@ -300,8 +300,8 @@ static double mean_period(const struct model_event *e)
 	return e->period ? (double)e->period : samples > 0 ? weight / samples : 0;
 }
 
-/* Returns the count of the processor that contains this part of a thread's count, if its value is unknown.  NULL: the value is known,
- * because the thread had a counter of its own. */
+/* Returns the count of the processor that contains this part of a thread's count, if its value is unknown. Returns NULL if the value is
+ * known, because the thread had a counter of its own. */
 static struct event_count *count_of_untold(struct model *m, const struct thread_count_part *p)
 {
 	struct model_event *e = &m->event[m->thread_counts.thread[p->thread].event];
@@ -309,7 +309,8 @@ static struct event_count *count_of_untold(struct model *m, const struct thread_
 	return !p->value && p->cpu < e->nr_counts ? &e->count[p->cpu] : NULL;
 }
 
-/* Returns how much the thread is assumed to have of the event on this processor after its last sample, or if it has no sample, at most. */
+/* Returns how much of the event the thread is assumed to have on this processor after its last sample. If it has no sample, this is the
+ * most that it can have. */
 static double claim_of_untold(const struct model *m, const struct thread_count_part *p)
 {
 	const struct thread_count *t = &m->thread_counts.thread[p->thread];
@@ -382,8 +383,8 @@ static void settle_untold_threads(struct model *m)
 
 /* ------------------------------------------------------------------------------------------- counts and scales of threads that ended */
 
-/* Marks threads without a sample although one was due.  It was lost or came late, as samples of other threads were, and the scale of all
- * samples makes up for it. */
+/* Marks threads without a sample although one was due. The sample was lost or came late, as samples of other threads were, and the scale
+ * of all samples makes up for it. */
 static void find_threads_without_their_samples(struct model *m)
 {
 	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {

@@ -47,12 +47,13 @@ void counts_read(struct model *m, const struct trace_record *r);
 void thread_counts_read(struct model *m, const struct trace_record *r);
 /* Reads when a thread began, from a FORK record. */
 void thread_counts_read_beginning(struct model *m, const struct trace_record *r);
-/* Called after the last record.  Computes the sums in struct model_event, and the scales for model_event_scale() and
+/* The model calls this after the last record. It computes the sums in struct model_event, and the scales for model_event_scale() and
  * thread_count_scale(). */
 void counts_settle(struct model *m);
 void counts_free(struct model_event *e);
 void thread_counts_fini(struct thread_counts *c);
-/* Returns the factor for the weights of a thread's samples.  0: they have that of the event's other samples (model_event_scale()). */
+/* Returns the factor for the weights of a thread's samples. Returns 0 if they have that of the event's other samples
+ * (model_event_scale()). */
 double thread_count_scale(const struct model *m, uint32_t event, uint32_t pid, uint32_t tid);
 /* Returns the count of model.thread_counts.thread[i], scaled for multiplexing, if the thread has no sample, so that it gets a row of its
  * own. Returns 0 if it has samples, or if it is_left_out, because samples of other threads stand for it then. */

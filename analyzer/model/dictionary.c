@@ -294,8 +294,8 @@ void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t 
 	}
 }
 
-/* Returns the component that a link leads to at a time. COMPONENT_NONE: the link does not hold then, or its component was over and the id
- * named no other one. */
+/* Returns the component that a link leads to at a time. Returns COMPONENT_NONE if the link does not hold then, or if its component was
+ * over and the id named no other one. */
 static uint32_t upper_component_at_time(const struct dictionary *d, const struct link *l, uint64_t time_ns, struct time_range *holds)
 {
 	const struct component *c = &d->component[l->upper];

@@ -119,25 +119,27 @@ struct expansion {
 int dictionary_init(struct dictionary *d);
 void dictionary_fini(struct dictionary *d);
 
-/* Returns the index of a level by the host's number, and adds the level if it is new.  LEVELS_MAX: it is new, and there are LEVELS_MAX
- * already. */
+/* Returns the index of a level by the host's number, and adds the level if it is new. Returns LEVELS_MAX if it is new, and there are
+ * LEVELS_MAX already. */
 uint32_t dictionary_get_level(struct dictionary *d, uint32_t id);
-/* Adds a level that no host numbered, and returns its index.  LEVELS_MAX: one with that name exists, or there are LEVELS_MAX already. */
+/* Adds a level that no host numbered, and returns its index. Returns LEVELS_MAX if one with that name exists, or if there are LEVELS_MAX
+ * already. */
 uint32_t dictionary_add_level(struct dictionary *d, const char *name);
 /*
  * Returns the index of the latest component with an id, and adds one if the id is new or its component is over.  An id can be used again:
- * what was announced under another name, or after its end, is another component.  process: an index.  COMPONENT_NONE: out of memory.  Here
- * and below, an id that the process has not announced itself is that of a common component, if there is one.
+ * what was announced under another name, or after its end, is another component. process: an index. Returns COMPONENT_NONE if memory ran
+ * out, or if level is LEVELS_MAX. Here and below, an id that the process has not announced itself is that of a common component, if there
+ * is one.
  */
 uint32_t dictionary_get_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
-/* Returns the index of the latest component with an id, also if it is over.  COMPONENT_NONE: the id never named one. */
+/* Returns the index of the latest component with an id, also if it is over.  Returns COMPONENT_NONE if the id never named one. */
 uint32_t dictionary_find_component(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
 /* Returns the component that the id named at a time, or COMPONENT_NONE.  *holds is narrowed to the time range of the answer. */
 uint32_t dictionary_find_component_at(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t time_ns,
 				      struct time_range *holds);
-/* Reads an announcement, and returns the index of its component.  If name differs from before, or a detail that is not empty does, the id
- * names another component from then on.  name and detail (either may be NULL) are freed by the dictionary.  flags: JITREG_COMPONENT_*.
- * COMPONENT_NONE: out of memory. */
+/* Reads an announcement, and returns the index of its component. If name differs from before, or a detail that is not empty does, the id
+ * names another component from then on. name and detail (either may be NULL) are freed by the dictionary. flags: JITREG_COMPONENT_*.
+ * Returns COMPONENT_NONE if memory ran out, or if level is LEVELS_MAX. */
 uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, char *name, char *detail,
 				       uint32_t flags, uint64_t time_ns);
 /* Ends the process's own components with ids [first, first + nr) at all levels, but not common ones.  Does nothing once END_STEPS_MAX is
@@ -149,19 +151,21 @@ void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t 
 void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns);
 /* Links a component, for all times, to the component of another level that stands for the same thing (link.same). */
 void dictionary_link_same(struct dictionary *d, uint32_t lower, uint32_t upper);
-/* Ends the links of lower to all components with upper's level and id.  upper is COMPONENT_NONE: those to all components of upper_level. */
+/* Ends the links of lower to all components with upper's level and id. If upper is COMPONENT_NONE, ends those to all components of
+ * upper_level. */
 void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_level, uint32_t upper, uint64_t time_ns);
 /* Adds an edge of a plan.  label is freed by the dictionary.  Between common components the same edge is added once. */
 void dictionary_add_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label);
 /* Sets the value of a counter, unless it has one of a later time.  name is freed by the dictionary. */
 void dictionary_set_counter(struct dictionary *d, uint32_t component, char *name, int64_t value, uint64_t time_ns);
-/* Finds the value that a counter was last set to by time.  false: the component has no counter of that name. */
+/* Finds the value that a counter was last set to by time.  Returns false if the component has no counter of that name. */
 bool dictionary_find_counter(const struct dictionary *d, uint32_t component, const char *name, int64_t *value);
-/* Ranks the levels (level.rank) by the links between their components, and by what hosts declare.  Called after the last record. */
+/* Ranks the levels (level.rank) by the links between their components, and by what hosts declare. The model calls this after the last
+ * record. */
 void dictionary_rank_levels(struct dictionary *d);
 
-/* Finds the parent paths of deciding components (of different levels) at a time, with their shares.  Beyond EXPANSION_ROWS_MAX paths, the
- * rest is left out and the shares of the others grow.  DICTIONARY_ANY_TIME: by all links that there ever were. */
+/* Finds the parent paths of deciding components (of different levels) at a time, with their shares. Beyond EXPANSION_ROWS_MAX paths, the
+ * rest is left out and the shares of the others grow. With DICTIONARY_ANY_TIME, all links that there ever were count. */
 #define DICTIONARY_ANY_TIME UINT64_MAX
 void dictionary_expand_components(const struct dictionary *d, const uint32_t *deciding, uint32_t nr_deciding, uint64_t time_ns,
 				  struct expansion *out);

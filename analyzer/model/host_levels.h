@@ -32,10 +32,10 @@ enum host_level { HOST_LEVELS(HOST_LEVEL_INDEX_) NR_HOST_LEVELS };
 
 struct model;
 
-/* Finds the code whose host declared no levels (code.host_levels), and adds the levels if there is any.  Called after the last record.
- * dictionary_rank_levels() must follow. */
+/* Finds the code whose host declared no levels (code.host_levels), and adds the levels if there is any. The model calls this after the
+ * last record, and before dictionary_rank_levels(). */
 void host_levels_settle(struct model *m);
-/* Checks whether host_levels_settle() added this level.  false: it is a host's own. */
+/* Checks whether host_levels_settle() added this level.  Returns false for a host's own level. */
 bool host_levels_have(const struct model *m, uint32_t level);
 
 #endif

@@ -17,10 +17,10 @@ struct kernel_functions {
 
 /* Adds the functions of a KERNEL_FUNCTIONS record.  Those for which memory runs out are left out. */
 void kernel_functions_read(struct kernel_functions *k, const struct trace_record *r);
-/* Called after the last record.  Sorts the functions, drops all but one of those at one address, and cuts each where the next one
- * begins. */
+/* The model calls this after the last record. It sorts the functions, drops all but one of those at one address, and cuts each where the
+ * next one begins. */
 void kernel_functions_settle(struct kernel_functions *k);
-/* Returns 1 + the index of the function that contains an address.  0: none. */
+/* Returns 1 + the index of the function that contains an address, or 0 if there is none. */
 uint32_t kernel_functions_find(const struct kernel_functions *k, uint64_t address);
 void kernel_functions_fini(struct kernel_functions *k);
 

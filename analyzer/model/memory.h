@@ -8,7 +8,7 @@
 
 /* Adds the area MODEL_MEMORY_STACKS.  Returns 0, or -ENOMEM; memory_fini() must follow in both cases. */
 int memory_init(struct model *m);
-/* Reads a MEMORY record: the begin of an area, or with 0 bytes the end of the last one that began at its address. */
+/* Reads a MEMORY record. An area begins with it, or, if it has 0 bytes, the last area that began at its address ends. */
 void memory_read_named(struct model *m, struct process *p, const struct trace_record *r);
 /* Reads an MMAP record.  Executable mappings count, too, because constants may lie beside the code. */
 void memory_read_mapping(struct model *m, struct process *p, const struct trace_record *r);

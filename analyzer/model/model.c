@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANCESTORS_MAX 64 /* the most parents, by fork or exec, that are asked in turn */
+#define ANCESTORS_MAX 64 /* maximum number of parents, by fork or exec, that are asked in turn */
 
 /* ------------------------------------------------------------------------------------------------------------- records */
 
@@ -111,7 +111,7 @@ static void read_fork(struct model *m, struct process *p, const struct trace_rec
 	thread_counts_read_beginning(m, r);
 }
 
-/* The readers by record id.  Lifetimes are read from PROCESS, FORK and COMM records before (processes.c). */
+/* These are the readers by record id.  Lifetimes are read from PROCESS, FORK and COMM records before (processes.c). */
 #define IDS 256u
 static const struct {
 	model_read_record *read;

@@ -204,7 +204,7 @@ struct mark_piece {
 struct process {
 	uint32_t number; /* index in model.numbered */
 	uint32_t pid;
-	uint64_t from_ns, to_ns; /* begin of this program; to_ns is always UINT64_MAX (model_process_until() knows the end) */
+	uint64_t from_ns, to_ns; /* time at which this program begins; to_ns is always UINT64_MAX (model_process_until() knows the end) */
 	/* process that forked it, whose memory it has a copy of; NULL: it began by an exec, or before the recording */
 	struct process *parent;
 	uint64_t forked_ns;
@@ -357,8 +357,8 @@ struct sources {
 };
 
 struct marks {
-	ARRAY_OF(struct mark); /* sorted by begin */
-	ARRAY(struct mark_piece) pieces; /* sorted by process, thread and begin */
+	ARRAY_OF(struct mark); /* sorted by the time at which they begin */
+	ARRAY(struct mark_piece) pieces; /* sorted by process, thread and the time at which they begin */
 	struct hash_map handles; /* (process, handle) -> 1 + index, while records are read */
 	struct open_marks *open; /* marks without a handle, while records are read */
 };
@@ -423,32 +423,32 @@ uint32_t model_find_task(struct model *m, const struct process *p, uint32_t tid,
 int model_create(struct trace_reader *t, struct model **out, struct diag *d);
 void model_destroy(struct model *m);
 
-/* Returns the program that ran as pid at a time, or else the first one that did later, because clocks of processors differ.  If the trace
- * has none with this PID, adds one.  NULL: out of memory. */
+/* Returns the program that ran as pid at a time, or else the first one that did later, because clocks of processors differ. If the trace
+ * has none with this PID, adds one. Returns NULL if memory ran out. */
 struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
-/* Does the same, but adds none.  NULL: the trace has none with this PID. */
+/* Does the same, but adds none. Returns NULL if the trace has none with this PID. */
 struct process *model_find_process(const struct model *m, uint32_t pid, uint64_t time_ns);
-/* Returns the service that the process works for.  If the trace does not have it, returns that of the process that forked it, or of the
- * program before its exec.  "": none. */
+/* Returns the service that the process works for. If the trace does not have it, returns that of the process that forked it, or of the
+ * program before its exec. Returns "" if there is none. */
 const char *process_service(const struct process *p);
 /* Checks whether an option is among p's host_options.  bytes: length of option, which need not end with 0. */
 bool process_has_option(const struct process *p, const char *option, size_t bytes);
-/* Finds a file at this absolute path of which the trace lacks the symbols (with lines, the line table), so that reports can say what would
- * help.  Libraries that a JIT wrote, and files that are no ELF files, do not count.  NULL: there is none. */
+/* Finds a file at this absolute path of which the trace lacks the symbols (with lines, the line table), so that reports can say what
+ * would help. Libraries that a JIT wrote, and files that are no ELF files, do not count. Returns NULL if there is none. */
 const struct image_file *model_find_lacking(const struct model *m, const char *path, bool lines);
-/* Checks whether the file is on this machine, at its path and with its build id.  false for a file without one. */
+/* Checks whether the file is on this machine, at its path and with its build id.  Returns false for a file without one. */
 bool model_is_here(const struct image_file *f);
 /* Returns the sum of the recorded losses of a class, such as samples that were not recorded, as far as they were counted. */
 uint64_t model_count_lost(const struct model *m, enum loss_class of);
-/* Returns when the next program with the same PID begins, by a new process or an exec.  UINT64_MAX: none does. */
+/* Returns when the next program with the same PID begins, by a new process or an exec, or UINT64_MAX if none does. */
 uint64_t model_process_until(const struct model *m, const struct process *p);
-/* Returns the index of a thread's entry with its first name, and adds it if it is new.  If memory runs out, returns 0, which is another
- * thread's. */
+/* Returns the index of a thread's entry with its first name, and adds it if it is new. If memory runs out, returns 0, which is the index
+ * of a different thread. */
 uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid);
 /* Returns the index of a thread's entry with the name that it had at a time, and adds the thread if it is new.  *holds is narrowed to when
  * it has that name. */
 uint32_t model_find_thread(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, struct time_range *holds);
-/* Does the same by a process's index, but adds none and does not say how long that holds.  MODEL_NO_THREAD: there is none. */
+/* Does the same by a process's index, but adds none and does not say how long that holds.  Returns MODEL_NO_THREAD if there is none. */
 #define MODEL_NO_THREAD UINT32_MAX
 uint32_t model_find_thread_of(const struct model *m, uint32_t process, uint32_t tid, uint64_t time_ns);
 
@@ -463,7 +463,7 @@ struct code_answer model_ask_code(const struct process *p, uint64_t address, uin
 struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns);
 struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns);
 /* Returns the ELF object that has a function with the LOAD's name at its address, and was registered before it (LLVM registers both).
- * Its debug information has the functions that are inlined there.  NULL: there is none. */
+ * Its debug information has the functions that are inlined there. Returns NULL if there is none. */
 const struct code *model_elf_duplicate_of(const struct model *m, struct code *load);
 /* Finds the .eh_frame bytes that a JIT registered for an address, in p or a process that it was forked from.  The fact's owner is a
  * struct frames, or NULL where code without unwind information came later. */
@@ -471,8 +471,8 @@ struct code_answer model_ask_frames(const struct process *p, uint64_t address, u
 /* Returns a number that grows when code or .eh_frame bytes come where others had been, in p or, until the fork, in a process that it was
  * forked from.  A cache of answers about such addresses must be emptied then. */
 uint64_t model_code_generation(const struct process *p, uint64_t time_ns);
-/* Returns the index in model.areas of the memory that an address was in: the host's area if it named one there, else the kernel's mapping.
- * 0: neither is known. */
+/* Returns the index in model.areas of the memory that an address was in: the host's area if it named one there, else the kernel's
+ * mapping. Returns 0 if neither is known. */
 uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t time_ns);
 /* Checks whether the event was counted for less than 98 % of the time that its threads ran, because other events used its counters in the
  * rest.  Reports mention nothing less. */
@@ -482,38 +482,40 @@ static inline bool model_event_is_multiplexed(const struct model_event *e)
 }
 /* Returns a noun phrase that explains to users why samples stand for less than was counted although none was lost. */
 const char *model_why_not_covered(const struct model *m);
-/* Returns the factor for the weights of an event's samples on a processor. Threads that ended may have another (thread_count_scale()). cpu
- * without a count of its own, such as UINT32_MAX: the factor of the whole event. */
+/* Returns the factor for the weights of an event's samples on a processor. Threads that ended may have another (thread_count_scale()).
+ * For a cpu without a count of its own, such as UINT32_MAX, the factor is that of the whole event. */
 double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu);
 /* Returns a scaled count (0 or more) without its fraction, or UINT64_MAX if it is larger than that. */
 uint64_t model_clamp_to_u64(double scaled);
-/* Find the tag in force: the last one that p had declared, else that of the process that it was forked from.  NULL: none.  The answer
- * holds in [*from_ns, *until_ns). */
+/* Find the tag in force: the last one that p had declared, else that of the process that it was forked from. Returns NULL if there is
+ * none. The answer holds in [*from_ns, *until_ns). */
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns);
 const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint64_t *from_ns, uint64_t *until_ns);
-/* Finds the innermost piece of a mark that a thread is in at a time.  NULL: none.  *until_ns is lowered to when that may change. */
+/* Finds the innermost piece of a mark that a thread is in at a time. Returns NULL if there is none. *until_ns is lowered to when that
+ * may change. */
 const struct mark_piece *
 model_find_mark_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *until_ns);
-/* Finds the component that an id named at a time, in p, or else in a process that it was forked from.  Common components are found in
- * every process.  *holds is narrowed to when that is so.  COMPONENT_NONE: there is none. */
+/* Finds the component that an id named at a time, in p, or else in a process that it was forked from. Common components are found in
+ * every process. *holds is narrowed to when that is so. Returns COMPONENT_NONE if there is none. */
 uint32_t model_find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id, uint64_t time_ns,
 			      struct time_range *holds);
 /* Finds the source that a line table's file name meant at a time, or else the first that it meant later, in p or a process that it was
- * forked from.  Directories in the name are ignored.  NULL: there is none. */
+ * forked from. Directories in the name are ignored. Returns NULL if there is none. */
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns);
-/* Finds the latest scope whose ids contain that of the component and that began before the component was over.  NULL: there is none. */
+/* Finds the latest scope whose ids contain that of the component and that began before the component was over. Returns NULL if there is
+ * none. */
 const struct scope *model_find_scope(const struct model *m, uint32_t component);
-/* Finds the user's text that a component is of.  If its scope has a text, it is that.  If its scope has a name, it is the text of the
- * query (JITREG_SOURCE_QUERY) with that name.  Else it is the last text of a query that came before the component, else the first of all.
- * *name: the name of the scope or text, or "".  NULL: there is none. */
+/* Finds the user's text that a component is of. If its scope has a text, it is that. If its scope has a name, it is the text of the
+ * query (JITREG_SOURCE_QUERY) with that name. Else it is the last text of a query that came before the component, else the first of all.
+ * *name: the name of the scope or text, or "". Returns NULL if there is none. */
 const char *model_find_query(const struct model *m, uint32_t component, const char **name);
-/* Returns the text of a line (from 1), and its length without the end of line in *bytes.  "": there is none. */
+/* Returns the text of a line (from 1), and its length without the end of line in *bytes.  Returns "" if there is none. */
 const char *source_line(const struct source *s, uint32_t line, size_t *bytes);
-/* Returns the component that was a line of s at a time, else the latest one, and adds one if it is new.  COMPONENT_NONE: lines of s are no
- * components, or line is 0, or out of memory. */
+/* Returns the component that was a line of s at a time, else the latest one, and adds one if it is new. Returns COMPONENT_NONE if lines
+ * of s are no components, if line is 0, or if memory ran out. */
 uint32_t model_line_component(struct model *m, const struct source *s, uint32_t line, uint64_t time_ns);
-/* Converts an address in the process to that in the code's ELF file.  false: the code is not of an ELF file (CODE_IMAGE, CODE_ELF), or the
- * file is unknown, or no segment of it is mapped there. */
+/* Converts an address in the process to that in the code's ELF file. Returns false if the code is not of an ELF file (CODE_IMAGE,
+ * CODE_ELF), or the file is unknown, or no segment of it is mapped there. */
 bool code_file_address(const struct code *c, uint64_t address, uint64_t *out);
 
 #endif

@@ -82,7 +82,8 @@ uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid
 
 /* ------------------------------------------------------------------------------------------------------- names of threads */
 
-/* most names of all threads together, besides the first of each.  Beyond this, a thread is shown by the last name that it had got */
+/* maximum number of names of all threads together, besides the first of each. Beyond this, a thread is shown by the last name that it
+ * had got */
 #define NAMES_MAX (1u << 16)
 
 void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm, bool is_whole)

@@ -8,17 +8,17 @@
 
 struct lifetime;
 
-/* The begins of processes as PROCESS, FORK and COMM records report them.  The recorder drains the ring of each processor by itself, so a
- * trace does not have them in the order of time.  They are collected first, and sorted. */
+/* PROCESS, FORK and COMM records report when processes begin. The recorder drains the ring of each processor by itself, so a trace does
+ * not have them in the order of time. They are collected first, and sorted. */
 struct lifetimes {
 	struct lifetime *lifetime;
 	uint32_t nr, capacity;
 };
 
-/* The ids of these records.  lifetimes_add() ignores all others. */
+/* These are the ids of these records. lifetimes_add() ignores all others. */
 #define LIFETIMES_NR_IDS 3
 extern const uint32_t lifetimes_ids[LIFETIMES_NR_IDS];
-/* Adds the begin of a process that a record reports, if it reports one.  Returns 0 or -ENOMEM. */
+/* Adds the process that begins with a record, if one does. Returns 0 or -ENOMEM. */
 int lifetimes_add(struct lifetimes *l, const struct trace_record *r);
 /* Adds the processes to the model, in the order of time, and frees the contents of l. */
 void lifetimes_apply_to_model(struct lifetimes *l, struct model *m);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declarations that model.c shares with the readers of each kind of record.  A reader takes one record into the model.  p: the record's
- * process, NULL for records of the whole trace.  If memory runs out, most readers leave the record out.  The settle functions are called
- * after the last record, in the order of settle_model().  Context: thread.
+ * model.c shares these declarations with the readers of each kind of record. A reader takes one record into the model. p: the record's
+ * process, NULL for records of the whole trace. If memory runs out, most readers leave the record out. The settle functions are called
+ * after the last record, in the order of settle_model(). Context: thread.
  */
 #ifndef TAILOR_MODEL_READ_H
 #define TAILOR_MODEL_READ_H
@@ -32,14 +32,14 @@ void files_fini(struct files *f);
 /* read_code.c */
 model_read_record model_read_load, model_read_move, model_read_code_unload, model_read_debug_info, model_read_inlines,
 	model_read_unwinding_info, model_read_code_map, model_read_code_bytes, model_read_interpreter;
-/* Adds code, which the model owns.  Its number is its index in model.codes.  NULL: out of memory. */
+/* Adds code, which the model owns.  Its number is its index in model.codes.  Returns NULL if memory ran out. */
 struct code *model_add_code(struct model *m, enum code_kind kind, const struct process *p, uint64_t from_ns);
 /* Finds the CODE_BYTES record of each function whose LOAD has no bytes. */
 void model_settle_code_bytes(struct model *m);
 void model_settle_regions(struct model *m); /* finds the CODE_BYTES records of whole regions, after code_map_index() */
-/* Called after the last record.  Frees the lines, inlined functions, code maps and unwinding information that were read before their code
- * object, and whose code object was never registered.  Notes faults of lines, inlined functions and code maps (as
- * check_info_without_load() decides). */
+/* model_create() calls this after the last record. It frees the lines, inlined functions, code maps and unwinding information that were
+ * read before their code object, and whose code object was never registered. It notes faults of lines, inlined functions and code maps
+ * (as check_info_without_load() decides). */
 void model_free_waiting(struct model *m);
 void codes_fini(struct codes *c);
 void eh_frames_fini(struct model *m);

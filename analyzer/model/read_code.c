@@ -189,7 +189,7 @@ void model_read_unwinding_info(struct model *m, struct process *p, const struct 
 	p->has_unwinding = true;
 }
 
-/* most time between a code map and its LOAD.  If the process ended sooner than that, it may have been interrupted */
+/* maximum time between a code map and its LOAD.  If the process ended sooner than that, it may have been interrupted */
 #define WAITED_NS 100000000u
 
 /*

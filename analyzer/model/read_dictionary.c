@@ -369,8 +369,8 @@ int model_settle_objects(struct model *m)
 
 /* -------------------------------------------------------------------------------------------------- flows and counters */
 
-/* Copies a list whose elements consist of numbers into an array, element by element.  members: numbers in an element.  NULL: the budget or
- * memory does not suffice. */
+/* Copies a list whose elements consist of numbers into an array, element by element. members: numbers in an element. Returns NULL if the
+ * budget or memory does not suffice. */
 static uint64_t *copy_list_numbers(struct model *m, const struct trace_value *list, uint64_t members)
 {
 	uint64_t *all, n = list->u;
@@ -386,7 +386,7 @@ static uint64_t *copy_list_numbers(struct model *m, const struct trace_value *li
 
 #define NUMBERS(m, r, field, element) copy_list_numbers(m, list_field_of_record(r, field), sizeof(struct element) / sizeof(uint64_t))
 
-/* Turns level numbers of a host into indexes, in nr elements of stride numbers each.  LEVELS_MAX: none. */
+/* Turns level numbers of a host into indexes, in nr elements of stride numbers each.  The number of no level becomes LEVELS_MAX. */
 static void index_levels(struct model *m, uint64_t *level, size_t stride, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++, level += stride)

@@ -35,8 +35,8 @@ static char *hex_text_of_field(const struct trace_record *r, int index)
 	return hex_text_of_bytes(p, nr);
 }
 
-/* Adds an executable region.  mapper, which may be NULL, belongs to it, or is freed if nothing is added.  NULL: out of memory, or the
- * range wraps. */
+/* Adds an executable region. mapper, which may be NULL, belongs to it, or is freed if nothing is added. Returns NULL if memory ran out,
+ * or if the range wraps. */
 static struct code *add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes,
 		       uint64_t time_ns, char *mapper, uint64_t mapper_offset)
 {
@@ -109,8 +109,8 @@ void model_read_mmap(struct model *m, struct process *p, const struct trace_reco
 		read_code_mapping(m, p, r);
 }
 
-/* Checks that the budget has room for an object's compressed sections, if all are decompressed.  false: it has none, which ends the
- * reading of the trace. */
+/* Checks that the budget has room for an object's compressed sections, if all are decompressed. Returns false if it has none, which ends
+ * the reading of the trace. */
 static bool has_room_for(struct model *m, const struct elf_object *elf)
 {
 	uint64_t bytes = elf_object_inflated_bytes(elf);
@@ -144,7 +144,7 @@ static void read_memory_elf(struct model *m, struct process *p, const struct tra
 			code_map_add(&p->code, text.address, text.address + text.bytes, r->time_ns, c);
 }
 
-/* Adds a file.  NULL: out of memory. */
+/* Adds a file. Returns NULL if memory ran out. */
 static struct image_file *add_image_file(struct model *m)
 {
 	struct image_file *f = calloc(1, sizeof(*f)), **slot = f ? ARRAY_ADD(m->files) : NULL;
@@ -158,7 +158,7 @@ static struct image_file *add_image_file(struct model *m)
 	return f;
 }
 
-/* Adds a library that came with its bytes, because its file may be gone by now.  NULL: out of memory. */
+/* Adds a library that came with its bytes, because its file may be gone by now.  Returns NULL if memory ran out. */
 static struct image_file *read_bytes_of_image(struct model *m, const struct trace_record *r, const char *bytes, size_t nr)
 {
 	struct image_file *f = add_image_file(m);
@@ -325,7 +325,7 @@ bool model_is_here(const struct image_file *f)
 	return f && f->key && strcmp(f->key, f->path) != 0 && elf_file_is(f->path, f->key);
 }
 
-/* Reads an IMAGE_CODE record.  NULL: out of memory, or it has no function. */
+/* Reads an IMAGE_CODE record. Returns NULL if memory ran out, or if the record has no function. */
 static struct function_codes *read_function_codes(const struct trace_record *r)
 {
 	const struct trace_value *list = F(image_code, functions) < r->nr_values ? &r->values[F(image_code, functions)] : NULL;
@@ -713,8 +713,8 @@ static bool has_file_of_image(const struct model *m, const struct code *c)
 	return false;
 }
 
-/* Opens the ELF files of mapped images on this machine.  Called for a trace that is still being written, because the recorder adds their
- * symbols only at its end. */
+/* Opens the ELF files of mapped images on this machine. This is done for a trace that is still being written, because the recorder adds
+ * their symbols only at its end. */
 static void add_files_of_machine(struct model *m)
 {
 	for (uint32_t i = 0; i < m->codes.nr; i++) {

@@ -94,7 +94,7 @@ static void add_open_mark(struct model *m, uint32_t mark)
 	}
 }
 
-/* Finds the latest mark that an END without a handle can end.  NULL: there is none. */
+/* Finds the latest mark that an END without a handle can end.  Returns NULL if there is none. */
 static struct mark *find_begun_mark(struct model *m, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
 				    const char *name)
 {
@@ -193,7 +193,7 @@ void model_read_mark(struct model *m, struct process *p, const struct trace_reco
 	}
 	of = handle ? find_handle(m, p, handle) : 0;
 	k = of ? &m->marks.at[of - 1] : handle ? NULL : find_begun_mark(m, p, r->tid, component, trace_u64(r, F(mark, instance)), name);
-	/* A process without an agent has marks with neither handle nor name, of which the begin may be unknown.  That is no fault. */
+	/* A process without an agent has marks with neither handle nor name, whose beginning may be unknown.  That is no fault. */
 	if (action == JITREG_MARK_END && (handle || (name && *name)) &&
 	    (!k || k->end_ns != UINT64_MAX || (!handle && instance && k->instance != instance)))
 		model_fault(m, FAULT_MARK_END_UNKNOWN, p, trace_u64(r, F(mark, instance)), r->tid, handle, name);
@@ -237,8 +237,8 @@ static int compare_piece_threads(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Sorts elements by a comparison of pointers to them.  Returns where each has gone, 1 + index by 1 + index.  NULL: out of memory, and
- * nothing was sorted. */
+/* Sorts elements by a comparison of pointers to them. Returns an array of where each has gone, in which both places are 1 + an index.
+ * The caller frees it. Returns NULL, with nothing sorted, if memory ran out. */
 static uint32_t *sort_and_track_moves(void *array, uint32_t nr, size_t each, int (*compare)(const void *, const void *))
 {
 	uint32_t *gone_to = calloc((size_t)nr + 1, sizeof(*gone_to));

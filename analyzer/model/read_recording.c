@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the recorder's own records: HEADER, END, events, counts, notices and losses. */
+/* Reads the recorder's own records about the recording: HEADER, END, events, counts, notices, what hosts lack, losses, and lines of
+ * source texts. */
 #include "analyzer/model/read.h"
 
 #include "analyzer/model/counts.h"

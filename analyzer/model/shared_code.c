@@ -21,7 +21,7 @@ static uint64_t base_of(const struct code *c)
 	return c->address - c->map_offset;
 }
 
-/* Finds or adds the struct shared_code of a mapping, and returns 1 + its index.  0: out of memory. */
+/* Finds or adds the struct shared_code of a mapping, and returns 1 + its index.  Returns 0 if memory ran out. */
 static uint32_t add_group(struct model *m, const struct code *c)
 {
 	uint32_t first = hash_map_find(&m->shared_codes.by_file, c->identity.inode, c->identity.device), last = 0;
@@ -54,8 +54,8 @@ static bool find_groups(struct model *m)
 	return true;
 }
 
-/* Adds a copy of a function for processes that map its file at other addresses, move bytes further on.  NULL: it is no LOAD, or there are
- * COPIES_MAX already, or memory ran out.  The code is unknown at those addresses then. */
+/* Adds a copy of a function for processes that map its file at other addresses, move bytes further on. Returns NULL if it is no LOAD, if
+ * there are COPIES_MAX already, or if memory ran out. The code is then unknown at those addresses. */
 static struct code *copy(struct model *m, const struct code *from, uint64_t move)
 {
 	struct code *c = from->kind == CODE_LOAD && m->shared_codes.nr_copies < COPIES_MAX ?
@@ -91,8 +91,8 @@ static bool share(struct model *m, const struct code_fact *f, const struct code 
 	return true;
 }
 
-/* Returns the region of shared memory that code of p is in.  NULL: none.  A perf map may register code with a time before its memory was
- * mapped. */
+/* Returns the region of shared memory that code of p is in. Returns NULL if there is none. A perf map may register code with a time
+ * before its memory was mapped. */
 static const struct code *region_of(const struct process *p, const struct code_fact *f)
 {
 	struct code_answer a = model_ask_region(p, f->start, f->from_ns);
@@ -171,7 +171,8 @@ static bool list_owners(const struct model *m, struct owners *o)
 	return ok;
 }
 
-/* Finds the first file with this build id that has its own parts.  NULL: there is none, or another build id has the same hash. */
+/* Finds the first file with this build id that has its own parts. Returns NULL if there is none, or if a different build id has the same
+ * hash. */
 static struct image_file *find_owner(const struct model *m, const struct hash_map *among, const char *build_id, uint64_t bytes)
 {
 	uint32_t i = hash_map_find(among, hash_text(build_id), bytes);

@@ -34,8 +34,8 @@ void shared_codes_fini(struct shared_codes *s);
 
 /* Checks whether the file's key is a build id.  Otherwise the key is its path. */
 bool image_file_has_build_id(const struct image_file *f);
-/* Lets files without parts use those of a copy, and files without symbols the symbols of a copy (files with the same build id).  Called
- * after the last record, and before files are asked for functions or lines.  false: out of memory. */
+/* Lets files without parts use those of a copy, and files without symbols the symbols of a copy (files with the same build id). The
+ * model calls this after the last record, and before files are asked for functions or lines. Returns false if memory ran out. */
 bool shared_files_settle(struct model *m);
 
 #endif
