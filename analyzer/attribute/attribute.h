@@ -46,7 +46,7 @@
 enum method { METHODS(METHOD_INDEX_) NR_METHODS };
 #undef METHOD_INDEX_
 
-/* Reasons why a sample has no component. */
+/* A sample without a component has one of these reasons. */
 #define REASONS(X) \
 	X(NONE, "", "") \
 	X(HOST, "host", "code of the host that no component called") \
@@ -137,7 +137,8 @@ struct attribute_options {
 	bool no_demangle; /* functions are named by their mangled symbols */
 	unsigned threads; /* threads that decode samples, as for sample_stream_open().  The result is the same with any number */
 	const char *run_mark; /* name of the marks whose numbers TABLE_PHASE holds, such as "run" */
-	/* Called with each block of rows, whose numbers are indexes into a and its model. Returns 0, or -errno to stop. May be NULL. */
+	/* attribute_trace() calls this with each block of rows, whose numbers are indexes into a and its model. It returns 0, or -errno
+	 * to stop. It may be NULL. */
 	int (*rows)(void *context, const struct attribution *a, const struct table *rows);
 	void *rows_context;
 	void (*progress)(void *context, uint64_t at, uint64_t total);
@@ -147,17 +148,17 @@ struct attribute_options {
 /* Attributes all samples of a trace, and hands their rows to o->rows(). Returns 0, or -errno with a sentence in d: the error of rows() or
  * of unwinder_create(), -ENOMEM, or -E2BIG if the trace's budget is spent. *out is set on success only, and the caller destroys it. */
 int attribute_trace(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out, struct diag *d);
-/* Returns a symbol as it is shown in names of functions: demangled, unless no_demangle is set.  The caller frees it.  NULL: out of
- * memory. */
+/* Returns a symbol as it is shown in names of functions: demangled, unless no_demangle is set. The caller frees it. Returns NULL if
+ * memory ran out. */
 char *attribution_name_of_symbol(const struct attribution *a, const char *symbol);
-/* Returns the number that a node of the stacks has in a column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level. 0: it has none. Nodes
- * that are no frame (STACK_CUT) have none in any column. */
+/* Returns the number that a node of the stacks has in a column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level. Returns 0 if it has
+ * none. Nodes that are no frame (STACK_CUT) have none in any column. */
 uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column);
 /* Checks whether samples of a trace have call stacks. They do if an event is declared with stack bytes, or if one of the first two blocks
  * of samples has stack bytes or return addresses. Moves t. */
 bool attribute_has_stacks(struct trace_reader *t, const struct model *m);
-/* Returns the time of the earliest sample of a trace, not counting those of events with is_switch, which are no samples of code.  0: no
- * samples.  Moves t. */
+/* Returns the time of the earliest sample of a trace, not counting those of events with is_switch, which are no samples of code. Returns
+ * 0 if there are no samples. Moves t. */
 uint64_t attribute_first_sample_ns(struct trace_reader *t, const struct model *m);
 void attribution_destroy(struct attribution *a);
 /* Frees what the attribution holds, but not the attribution itself. */

@@ -41,7 +41,7 @@ struct task_code {
  * of a report with stacks. */
 static void clear_without_rep_stos(void *to, size_t bytes)
 {
-	__asm__("" : "+r"(bytes)); /* hides the number from the compiler */
+	__asm__("" : "+r"(bytes)); /* this hides the number from the compiler */
 	memset(to, 0, bytes);
 }
 
@@ -262,7 +262,7 @@ uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w
 	return known;
 }
 
-/* Decides by the nodes of plans that the frames work on.  Called if no frame has decided. */
+/* Decides by the nodes of plans that the frames work on.  Callers do this if no frame has decided. */
 static void decide_by_plan(struct attribution_state *d)
 {
 	struct sample_answer *a = d->answer;
@@ -627,7 +627,8 @@ static bool mark_is_run_of_process(const struct mark *k, const struct process *p
 
 #define PARENTS_MAX 64
 
-/* Returns 1 + the index of the run mark that the thread is in, or that contains the mark that the thread is in.  0: none. */
+/* Returns 1 + the index of the run mark that the thread is in, or that contains the mark that the thread is in. Returns 0 if there is
+ * none. */
 static uint32_t find_phase_of_thread(const struct model *m, const struct process *p, uint32_t tid, const char *run_mark, uint64_t time_ns,
 				     uint64_t *until_ns)
 {

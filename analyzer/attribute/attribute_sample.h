@@ -112,10 +112,10 @@ struct sample_attribution {
 /* Reads sample i of a block. Samples should be read in order, because their stacks are stored as changes (sample_block_stack()). */
 void sample_read(struct sample_block *b, uint32_t i, struct sample *out);
 
-/* Attributes a sample by the rules above.  Returns false if out of memory. */
+/* Attributes a sample by the rules above.  Returns false if memory ran out. */
 bool attribute_sample(const struct sample_world *w, const struct sample *s, struct sample_attribution *out);
 
-/* The parts of attribute_sample().  For what no cache knows, pass.c calls them one by one. */
+/* These are the parts of attribute_sample().  For what no cache knows, pass.c calls them one by one. */
 struct sample_place sample_find_place(const struct sample_world *w, const struct process *p, uint64_t address, uint64_t time_ns);
 void sample_decide_components(const struct sample_world *w, const struct sample *s, const struct process *p, const struct sample_place *at,
 			      struct sample_answer *out);
@@ -128,8 +128,8 @@ uint32_t sample_kernel_location(const struct sample_world *w, uint32_t mode, uin
  * of the two components have half of the sample. */
 void sample_expand_components(const struct dictionary *d, const struct deciding_components *of, uint64_t time_ns, struct expansion *out);
 /* Returns 1 + the index of the run mark (sample_world.run_mark) that the thread is in, or that contains the mark that the thread is in.
- * Without one, returns that of the run mark that began last of those that cover all threads of this process, or of one that it was forked
- * from, at that time.  0: none.  The answer holds in [time_ns, *until_ns). */
+ * Without one, returns that of the run mark that began last of those that cover all threads of this process, or of one that it was
+ * forked from, at that time. Returns 0 if there is none. The answer holds in [time_ns, *until_ns). */
 uint32_t sample_find_phase(const struct model *m, const struct process *p, uint32_t tid, const char *run_mark, uint64_t time_ns,
 			   uint64_t *until_ns);
 /* Returns the location of a frame. Its number is kept in f->note, which the unwinder keeps with its rule for the address, so that later

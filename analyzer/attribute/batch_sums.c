@@ -282,7 +282,7 @@ out:
 #define OF_USER 1u /* bit in of_ip: the entry's index << 2 is above it; without it the number is a kernel location << 1 */
 #define OF_ELSEWHERE 2u
 
-/* Sets of_ip of an instruction in user space and returns it.  0: its place has no entry in this moment. */
+/* Sets of_ip of an instruction in user space and returns it.  Returns 0 if its place has no entry in this moment. */
 static __attribute__((noinline)) uint32_t find_user_ip_entry(struct batch_sums *t, uint32_t ip, uint64_t owner)
 {
 	const uint64_t address = t->g->block->ips[ip], key = place_key_of(address, owner, true, SAMPLE_MODE_USER);
@@ -294,7 +294,7 @@ static __attribute__((noinline)) uint32_t find_user_ip_entry(struct batch_sums *
 	return t->of_ip[ip] = (uint32_t)(place - t->entry) << 2 | OF_USER | (place->moment & 1 ? OF_ELSEWHERE : 0);
 }
 
-/* Sets of_ip of an instruction in the kernel and returns it.  0: the locator's cache does not have its function. */
+/* Sets of_ip of an instruction in the kernel and returns it.  Returns 0 if the locator's cache does not have its function. */
 static __attribute__((noinline)) uint32_t find_kernel_ip_entry(struct batch_sums *t, uint32_t ip)
 {
 	const uint32_t location = locate_kernel_known(t->cache->world->locator, t->g->block->ips[ip]);
@@ -319,7 +319,7 @@ static inline __attribute__((always_inline)) uint32_t sum_known_by_ip_table(stru
 	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = t->under_way ? b->nr : i;
 	const uint16_t *ips = b->ip_index;
 	const bool one_weight = t->one_weight;
-	uint64_t owner = 0, tid = i < nr ? ~tids[i] : 0; /* differs from the first sample's, so that its thread is looked up */
+	uint64_t owner = 0, tid = i < nr ? ~tids[i] : 0; /* tid differs from the first sample's, so that its thread is looked up */
 
 	for (; i < nr; i++) {
 		const uint64_t time_ns = time[i];
@@ -402,8 +402,8 @@ uint32_t batch_sums_add_known(struct batch_sums *t, uint32_t i)
 	return sum_known_by_scope(t, i, false);
 }
 
-/* Finds the sample's entry among ways of them from at on, or takes a free one.  by_tag: the sum of the row is in another entry.  NULL: all
- * are taken. */
+/* Finds the sample's entry among ways of them from at on, or takes a free one. by_tag: the sum of the row is in another entry. Returns
+ * NULL if all are taken. */
 static struct sum_entry *put_sum_entry(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample,
 				       bool by_tag)
 {

@@ -14,18 +14,18 @@
 
 struct batch_sums;
 
-/* Makes the sums of one event.  NULL: out of memory.  by_place: rows.by_place.  by_thread: rows differ by thread. */
+/* Makes the sums of one event.  Returns NULL if memory ran out.  by_place: rows.by_place.  by_thread: rows differ by thread. */
 struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool by_thread);
 void batch_sums_destroy(struct batch_sums *t);
 
-/* Begins with g's block. g must stay valid until the block is done. false: fetch all sums by batch_sums_next_sum(), which ends the moment,
- * and call this again. */
+/* Begins with g's block. g must stay valid until the block is done. If this returns false, the caller fetches all sums by
+ * batch_sums_next_sum(), which ends the moment, and calls this again. */
 bool batch_sums_begin(struct batch_sums *t, const struct fast_path *g);
 /* Counts samples from i on, up to the first that is not known.  Returns its number, or the number of samples. */
 uint32_t batch_sums_add_known(struct batch_sums *t, uint32_t i);
-/* Learns the answer that fast_path_find_known() gave for sample i.  location: its index in the locator.  code_facts: those of its place,
- * or 0 if it is in the kernel.  Returns true if the sample is counted, and samples like it are from now on.  false: the caller adds it to
- * the rows. */
+/* Learns the answer that fast_path_find_known() gave for sample i. location: its index in the locator. code_facts: those of its place,
+ * or 0 if it is in the kernel. Returns true if the sample is counted, and samples like it are from now on. If this returns false, the
+ * caller adds the sample to the rows. */
 bool batch_sums_learn(struct batch_sums *t, uint32_t i, const struct row_facts *f, uint32_t location,
 		      const struct lookup_cache_place *place, const struct lookup_cache_thread *who, unsigned code_facts);
 
@@ -45,7 +45,7 @@ struct batch_sums_sum {
 	uint64_t samples, first_ns, last_ns;
 	double weight, weight_squares;
 };
-/* Returns the next sum, first with *at = 0.  false: there are no more, and the moment has ended. */
+/* Returns the next sum, first with *at = 0.  Returns false if there are no more, and the moment has then ended. */
 bool batch_sums_next_sum(struct batch_sums *t, uint32_t *at, struct batch_sums_sum *out);
 
 #endif

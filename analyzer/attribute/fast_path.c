@@ -37,7 +37,7 @@ void fast_path_begin(struct fast_path *g, struct lookup_cache *r, const struct s
 	};
 }
 
-/* Reads the value of tag t in sample i.  false: the sample has no registers, or not that of the tag. */
+/* Reads the value of tag t in sample i.  Returns false if the sample has no registers, or not that of the tag. */
 static bool read_tag_value(struct fast_path *g, const struct tag *t, uint32_t i, uint64_t *value)
 {
 	if (fast_path_at(g->abi, i) != WALK_ABI_64)

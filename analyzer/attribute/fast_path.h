@@ -32,8 +32,8 @@ static inline uint64_t fast_path_at(struct fast_path_column c, uint32_t i)
 }
 
 void fast_path_begin(struct fast_path *g, struct lookup_cache *r, const struct sample_block *b);
-/* Finds the answer for sample i.  false: the caches do not know it, and *f may be half filled.  Else *f has everything but phase, location
- * and code.  *place and *who are the entries of its instruction and thread, valid until the cache is changed. */
+/* Finds the answer for sample i. Returns false if the caches do not know it, and *f may then be half filled. Else *f has everything but
+ * phase, location and code. *place and *who are the entries of its instruction and thread, valid until the cache is changed. */
 bool fast_path_find_known(struct fast_path *g, uint32_t i, struct row_facts *f, const struct lookup_cache_place **place,
 			  const struct lookup_cache_thread **who);
 

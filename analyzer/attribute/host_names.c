@@ -30,8 +30,8 @@ static bool begins_with_scheme(const char *text)
 }
 
 /* Finds the file in "function file:12:3", of which the first bytes are "function file". Both may contain blanks ("get hot", "/my dir/a
- * b.js"). A file that is a path or a URL begins after the first blank behind which one stands. Other files' names have no blanks, so these
- * begin after the last blank. NULL: there is no blank. (shim/hosts/v8.c does the same.) */
+ * b.js"). A file that is a path or a URL begins after the first blank behind which one stands. Other files' names have no blanks, so
+ * these begin after the last blank. Returns NULL if there is no blank. (shim/hosts/v8.c does the same.) */
 static const char *find_v8_file(const char *text, size_t bytes)
 {
 	const char *last = NULL;
@@ -54,7 +54,7 @@ static const char *behind_v8_kind(const char *text)
 }
 
 /* Returns the length of the tier's mark, including the second mark of code for one closure alone (V8 13 and later) or of code that took
- * over from a running loop (V8 14).  0: there is none. */
+ * over from a running loop (V8 14). Returns 0 if there is none. */
 static size_t v8_tier_bytes(const char *at)
 {
 	if (*at == 'o' && (at[1] == '*' || at[1] == '+'))
@@ -64,8 +64,8 @@ static size_t v8_tier_bytes(const char *at)
 	return at[1] == '\'' && strchr("*+", *at) ? 2 : 1;
 }
 
-/* Splits a name of V8, such as "JS:*name /file.js:12:3".  V8 11 and later puts line and column after the file, earlier versions the line
- * alone.  false: it is none. */
+/* Splits a name of V8, such as "JS:*name /file.js:12:3". V8 11 and later puts line and column after the file, earlier versions the line
+ * alone. Returns false if it is none. */
 static bool split_v8_name(const char *text, struct host_name *out)
 {
 	const char *at = behind_v8_kind(text), *file;
@@ -110,8 +110,8 @@ char *host_name_of_function(const char *text)
 	return name;
 }
 
-/* Splits a name of PyPy, such as "name /file.py:12".  The line is where a loop begins, of which a function can have several, so it is not
- * part of the function's name.  false: it is none. */
+/* Splits a name of PyPy, such as "name /file.py:12". The line is where a loop begins, of which a function can have several, so it is not
+ * part of the function's name. Returns false if it is none. */
 static bool split_pypy_name(const char *text, struct host_name *out)
 {
 	const char *file = strstr(text, " /");
@@ -123,8 +123,8 @@ static bool split_pypy_name(const char *text, struct host_name *out)
 	return true;
 }
 
-/* Splits the name of a trace of PHP's JIT, such as "TRACE-5$name$12".  A function can have several traces, so the numbers are not part of
- * its name.  false: it is none. */
+/* Splits the name of a trace of PHP's JIT, such as "TRACE-5$name$12". A function can have several traces, so the numbers are not part of
+ * its name. Returns false if it is none. */
 static bool split_php_trace_name(const char *text, struct host_name *out)
 {
 	static const char prefix[] = "TRACE-";
@@ -137,8 +137,8 @@ static bool split_php_trace_name(const char *text, struct host_name *out)
 	return true;
 }
 
-/* Splits a name that CPython writes for perf, such as "py::name:/file.py".  The only line in the code's line table is where the function
- * begins, so it tells functions of one name apart.  false: it is none. */
+/* Splits a name that CPython writes for perf, such as "py::name:/file.py". The only line in the code's line table is where the function
+ * begins, so it tells functions of one name apart. Returns false if it is none. */
 static bool split_cpython_name(const char *text, struct host_name *out)
 {
 	static const char prefix[] = "py::";

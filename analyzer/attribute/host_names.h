@@ -24,10 +24,10 @@ void host_name_split(const char *text, struct host_name *out);
 /* Checks for code of the interpreter itself, which runs any function.  CPython 3.15's JIT registers all that it compiles under one name,
  * so the caller is the function. */
 bool host_name_is_of_interpreter(const char *text);
-/* Finds the mark of V8's compiler tier (such as "*") in the name of a script's code, and its length.  NULL: there is none. */
+/* Finds the mark of V8's compiler tier (such as "*") in the name of a script's code, and its length.  Returns NULL if there is none. */
 const char *host_name_tier(const char *text, size_t *bytes);
-/* Returns the name without the tier's mark, so that all compiled versions of a function have one name.  The caller frees it.  NULL: out of
- * memory. */
+/* Returns the name without the tier's mark, so that all compiled versions of a function have one name. The caller frees it. Returns NULL
+ * if memory ran out. */
 char *host_name_of_function(const char *text);
 
 /* Return what a thread does for the host, by its name, and a function, by its demangled name and its image: REASON_COMPILER,

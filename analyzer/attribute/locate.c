@@ -274,8 +274,8 @@ static void locate_in_loaded_code(struct locator *l, const struct process *p, co
 		out->component = entry->component;
 }
 
-/* Returns the ELF object that describes an address, and in *at that address in it.  For a LOAD it is the ELF object that a JIT registered
- * beside it (model_elf_duplicate_of()).  NULL: there is none. */
+/* Returns the ELF object that describes an address, and in *at that address in it. For a LOAD it is the ELF object that a JIT registered
+ * beside it (model_elf_duplicate_of()). Returns NULL if there is none. */
 static struct elf_object *elf_object_at(struct locator *l, const struct code *c, uint64_t address, uint64_t *at)
 {
 	if (c->kind == CODE_LOAD)
@@ -334,7 +334,7 @@ static const char *name_of_object(const struct locator *l, const struct code *c,
 
 static const char *name_of_inlined_function(struct locator *l, const struct location *in, const struct elf_inline *f)
 {
-	uint32_t i = get_function(l, strdup(f->name), in->image, true, in->jit, false); /* may move the array of functions */
+	uint32_t i = get_function(l, strdup(f->name), in->image, true, in->jit, false); /* this may move the array of functions */
 
 	return l->a->function[i].name;
 }
@@ -462,7 +462,7 @@ uint32_t locate_address_number(struct locator *l, const struct process *p, const
 
 const struct location *locate_code_address(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
 {
-	uint32_t i = find_or_add_location(l, p, code, address); /* may move the array of locations */
+	uint32_t i = find_or_add_location(l, p, code, address); /* this may move the array of locations */
 
 	return &l->location[i];
 }

@@ -52,7 +52,7 @@ struct locator {
  * or -ENOMEM.  locator_fini() must follow in both cases. */
 int locator_init(struct locator *l, struct attribution *a);
 void locator_fini(struct locator *l);
-/* Adds a location that has only a name, such as "[no stack]".  0: out of memory. */
+/* Adds a location that has only a name, such as "[no stack]".  Returns 0 if memory ran out. */
 uint32_t locate_name_only(struct locator *l, const char *name);
 /* Returns the location of the kernel's function at an address, or locator.kernel if the trace has no name for it. */
 uint32_t locate_kernel(struct locator *l, uint64_t address);
@@ -73,12 +73,12 @@ static inline uint32_t locate_kernel_known(const struct locator *l, uint64_t add
 	return slot->address == address ? slot->location : 0;
 }
 
-/* Return the location of an address, as an index and as a pointer. code NULL: unregistered code. If memory runs out, it is location 0,
- * whose function has no name. The pointer is never NULL, and valid until the next location is added. */
+/* Return the location of an address, as an index and as a pointer. If code is NULL, the address has unregistered code. If memory runs
+ * out, it is location 0, whose function has no name. The pointer is never NULL, and valid until the next location is added. */
 uint32_t locate_address_number(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 const struct location *locate_code_address(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
-/* Returns the location of the innermost function that is inlined at an address, or that of the address if none is.  Its .outer leads to
- * the functions around it.  Valid until the next location is added. */
+/* Returns the location of the innermost function that is inlined at an address, or that of the address if none is. Its .outer leads to
+ * the functions around it. The result is valid until the next location is added. */
 const struct location *locate_with_inlines(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 
 #endif

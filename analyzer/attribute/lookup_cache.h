@@ -80,21 +80,21 @@ struct lookup_cache {
 	uint64_t tag_from_ns, tag_until_ns;
 };
 
-/* Makes an empty cache.  NULL: out of memory. */
+/* Makes an empty cache.  Returns NULL if memory ran out. */
 struct lookup_cache *lookup_cache_create(const struct sample_world *w);
 void lookup_cache_destroy(struct lookup_cache *r);
 
-/* Finds or makes the place of an instruction.  Never NULL.  Valid until the next call, which may drop it. */
+/* Finds or makes the place of an instruction.  The result is never NULL, and is valid until the next call, which may drop it. */
 struct lookup_cache_place *lookup_cache_get_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns);
 /* Keeps what other samples can use of an answer at the place, by its scope.  paths: number of the parent paths of what decided (rows.h);
  * 0: nothing decided.  They are the same in *holds. */
 void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
 			   const struct sample_answer *a, uint32_t paths, const struct time_range *holds);
-/* Returns the address of the memory that the instruction touches, with the registers as they are before it.  0: it touches none, or a
- * register is unknown, or the instruction's bytes are, because only code of ELF objects (CODE_ELF) has them here. */
+/* Returns the address of the memory that the instruction touches, with the registers as they are before it. Returns 0 if it touches
+ * none, if a register is unknown, or if the instruction's bytes are, because only code of ELF objects (CODE_ELF) has them here. */
 uint64_t lookup_cache_operand_address(struct lookup_cache *r, const struct lookup_cache_place *place,
 				      const struct unwind_registers *registers);
-/* Finds or makes the entry of a thread. NULL: out of memory. Valid until the next call, which may replace it. */
+/* Finds or makes the entry of a thread. Returns NULL if memory ran out. The entry is valid until the next call, which may replace it. */
 const struct lookup_cache_thread *lookup_cache_get_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* Finds the tag that is in force in the process at the time, or NULL. */
 const struct tag *lookup_cache_ask_tag(struct lookup_cache *r, const struct process *p, uint64_t time_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the function of code of an image that no symbol names by the FDE in .eh_frame that describes it, because compilers make one for
- * each function.
+ * each function. Also finds what made generated code.
  *
  * Context: thread.
  */
@@ -17,7 +17,7 @@ struct nameless {
 	struct nameless_image *first; /* list of the images that were asked for */
 };
 
-/* Finds where the function around a file address begins.  false: no FDE describes it, or memory ran out. */
+/* Finds where the function around a file address begins.  Returns false if no FDE describes it, or if memory ran out. */
 bool nameless_find_function(struct nameless *n, struct elf_object *elf, uint64_t address, uint64_t *start);
 /* Checks that no FDE begins or ends between two addresses, the first one before the second.  Then a symbol without a size at the first
  * address can also name the code at the second. */
@@ -33,8 +33,8 @@ struct makers {
 	uint32_t nr;
 };
 
-/* Returns the path of the object that made the code, or the process's executable if no single host is known.  "": that is unknown, too.
- * Valid as long as the model. */
+/* Returns the path of the object that made the code, or the process's executable if no single host is known. Returns "" if that is
+ * unknown, too. The path is valid as long as the model. */
 const char *makers_find(struct makers *s, const struct model *m, const struct process *p, const struct code *code);
 void makers_fini(struct makers *s);
 

@@ -78,7 +78,7 @@ static uint32_t memory_area_of_address(const struct pass *run, const struct samp
 	return i;
 }
 
-/* Extends the sampled time.  Must be called before nr_samples is increased, because the first sample sets first_ns. */
+/* Extends the sampled time.  Callers do this before they increase nr_samples, because the first sample sets first_ns. */
 static void extend_sampled_time(struct attribution *a, uint64_t first_ns, uint64_t last_ns)
 {
 	if (!a->nr_samples || first_ns < a->first_ns)
@@ -244,7 +244,7 @@ static int attribute_uncached_sample(struct pass *run, struct sample_block *b, u
 
 /* ------------------------------------------------------------------------------------------------ many samples alike */
 
-/* Adds sample i if the caches know its answer.  false: they do not. */
+/* Adds sample i if the caches know its answer.  Returns false if they do not. */
 static bool attribute_known_sample(struct pass *run, struct fast_path *g, struct batch_sums *sums, uint32_t i, int *ret)
 {
 	const struct lookup_cache_place *place;
@@ -275,8 +275,8 @@ static bool attribute_known_sample(struct pass *run, struct fast_path *g, struct
 	return true;
 }
 
-/* Returns the batch sums of an event. NULL: rows need more than sums, or some marks are of single threads, or event is PASS_SUMS_MAX or
- * more, or memory ran out. */
+/* Returns the batch sums of an event. Returns NULL if rows need more than sums, if some marks are of single threads, if event is
+ * PASS_SUMS_MAX or more, or if memory ran out. */
 static struct batch_sums *batch_sums_of_event(struct pass *run, uint32_t event)
 {
 	const uint64_t by = run->options->sums_by;

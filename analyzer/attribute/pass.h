@@ -40,8 +40,8 @@ void pass_fini(struct pass *run);
 /* Attributes the next block's samples. If the event has a scale, the column of weights in b is replaced (weights_scale()). Returns 0,
  * -ENOMEM, -E2BIG if the trace's budget is spent, or the error of options->rows(). */
 int pass_attribute_block(struct pass *run, struct sample_block *b);
-/* Called after the last block. Adds the remaining batch sums and rows of threads without a sample, and hands over the remaining rows.
- * Returns as pass_attribute_block() does. */
+/* The caller does this after the last block. It adds the remaining batch sums and rows of threads without a sample, and hands over the
+ * remaining rows. Returns as pass_attribute_block() does. */
 int pass_end(struct pass *run);
 
 #endif

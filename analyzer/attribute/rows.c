@@ -126,8 +126,8 @@ static uint32_t find_alike_paths(struct rows *r, uint32_t paths)
 	return paths;
 }
 
-/* Returns the number of paths with the same components and shares on the wanted levels as e, and adds e's if there are none.  0: out of
- * memory. */
+/* Returns the number of paths with the same components and shares on the wanted levels as e, and adds e's if there are none. Returns 0
+ * if memory ran out. */
 static uint32_t find_or_add_paths(struct rows *r, const struct expansion *e)
 {
 	uint32_t i, seen;
@@ -255,8 +255,8 @@ static bool same_row_key(const struct row_key *a, const struct row_key *b)
 	return !differ;
 }
 
-/* Finds or adds the rows of samples with these facts and parent paths, nr of them, and returns the first.  BLOCK_ROWS: there is no room,
- * so rows_flush() is needed. */
+/* Finds or adds the rows of samples with these facts and parent paths, nr of them, and returns the first. Returns BLOCK_ROWS if there is
+ * no room, so that rows_flush() is needed. */
 static uint32_t find_or_add_sum_rows(struct rows *r, const struct row_facts *f, uint32_t paths, uint32_t nr)
 {
 	const struct expansion_row *way;

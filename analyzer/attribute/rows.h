@@ -53,14 +53,16 @@ struct rows {
 /* Returns 0 or -ENOMEM.  rows_fini() must follow in both cases. */
 int rows_init(struct rows *r, const struct attribution *a, const struct attribute_options *o);
 void rows_fini(struct rows *r);
-/* Returns the number of the parent paths of the deciding components at a time, and in *holds when they are the same.  0: out of memory. */
+/* Returns the number of the parent paths of the deciding components at a time, and in *holds when they are the same. Returns 0 if memory
+ * ran out. */
 uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns, struct time_range *holds);
-/* Returns the parent paths, at least one.  ROWS_NONE: one without components.  Valid until the next rows_parent_paths(). */
+/* Returns the parent paths, at least one. For ROWS_NONE this is one without components. The result is valid until the next
+ * rows_parent_paths(). */
 const struct expansion_row *rows_of_paths(const struct rows *r, uint32_t paths, uint32_t *nr);
 /* Adds the rows of a sample.  sample: its number, for TABLE_SAMPLE.  Returns 0, or the error of attribute_options.rows(), to which full
  * blocks are handed. */
 int rows_add(struct rows *r, const struct row_facts *f, uint64_t sample);
-/* Adds as many samples as sum has, which have the facts in common.  Only if rows are sums.  Returns as rows_add() does. */
+/* Adds as many samples as sum has, which have the facts in common.  This is possible only if rows are sums.  Returns as rows_add() does. */
 int rows_add_sum(struct rows *r, const struct row_facts *f, const struct group_sum *sum);
 /* Hands the rows that there are to attribute_options.rows(), and empties the table.  Returns 0 or its error. */
 int rows_flush(struct rows *r);

@@ -48,7 +48,7 @@ void sample_lines_begin(const struct sample_lines *l)
 	fputc('\n', l->to);
 }
 
-/* Writes the components of a parent path as name#id, a column per level.  way NULL: the columns are empty. */
+/* Writes the components of a parent path as name#id, a column per level.  If way is NULL, the columns are empty. */
 static void write_component_columns(const struct sample_lines *l, const struct expansion_row *way)
 {
 	const struct dictionary *d = l->rows->dictionary;

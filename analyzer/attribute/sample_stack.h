@@ -7,7 +7,7 @@
 #include "analyzer/attribute/attribute_sample.h"
 #include "analyzer/objects/plan_walk.h"
 
-/* Memory that is reused from stack to stack.  {0} at first. */
+/* Memory that is reused from stack to stack.  It is {0} at first. */
 struct sample_stack_memory {
 	/* locations named "[truncated]" and so on, where incomplete stacks end, by reason; 0: not made yet */
 	uint32_t cut_location[NR_REASONS];
@@ -19,11 +19,11 @@ struct sample_stack_memory {
 
 void sample_stack_memory_fini(struct sample_stack_memory *m);
 
-/* Collects a sample's stack and returns the node of the innermost frame.  kernel: location in the kernel, if the sample was not in user
- * space.  0: out of memory. */
+/* Collects a sample's stack and returns the node of the innermost frame. kernel: location in the kernel, if the sample was not in user
+ * space. Returns 0 if memory ran out. */
 uint32_t sample_collect_stack(const struct sample_world *w, const struct sample *s, const struct process *p, uint32_t kernel,
 			      struct sample_stack_memory *memory);
-/* Returns the node of a location that is no frame but has a name (STACK_CUT).  0: out of memory. */
+/* Returns the node of a location that is no frame but has a name (STACK_CUT).  Returns 0 if memory ran out. */
 uint32_t sample_stack_of_location(struct attribution *a, const struct location *l);
 
 #endif

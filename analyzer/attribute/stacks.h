@@ -49,11 +49,11 @@ struct stacks {
 /* Returns 0 or -ENOMEM, after which nothing need be freed. */
 int stacks_init(struct stacks *s);
 void stacks_fini(struct stacks *s);
-/* Returns the node of a frame called by caller (0: outermost), and adds it if it is new.  0: out of memory. */
+/* Returns the node of a frame called by caller (0: outermost), and adds it if it is new.  Returns 0 if memory ran out. */
 uint32_t stacks_add(struct stacks *s, uint32_t caller, const struct stack_node *frame);
 
-/* Returns the component of a node at a level, by the parent path with the largest share, by all links that there ever were.
- * COMPONENT_NONE: none, or out of memory. */
+/* Returns the component of a node at a level, by the parent path with the largest share, by all links that there ever were. Returns
+ * COMPONENT_NONE if there is none, or if memory ran out. */
 uint32_t stacks_component(struct stacks *s, const struct dictionary *d, uint32_t node, uint32_t level);
 
 #endif

@@ -118,7 +118,7 @@ static void find_unwind_object(void *context, uint64_t address, struct unwind_ob
 	}
 	out->key = c->kind == CODE_ELF ? (uint64_t)c->number << 2 | 1 : (uint64_t)c->file->number << 2;
 	out->start = out->bias ? out->bias : c->address;
-	/* includes the data behind the code, because unwind information refers to pointers to personality routines there */
+	/* this includes the data behind the code, because unwind information refers to pointers to personality routines there */
 	out->end = c->address + c->bytes + (64u << 20);
 }
 

@@ -7,8 +7,9 @@
 #include "analyzer/model/model.h"
 #include "analyzer/unwind/unwind.h"
 
-/* Reads the user's registers and stack bytes of sample i. rip is that of user code, also if the kernel was sampled. false: there are no
- * registers of a 64-bit program. The stack is valid until the next call. Samples should be read in order (sample_block_stack()). */
+/* Reads the user's registers and stack bytes of sample i. rip is that of user code, also if the kernel was sampled. Returns false if
+ * there are no registers of a 64-bit program. The stack is valid until the next call. Samples should be read in order
+ * (sample_block_stack()). */
 bool walk_input_of_sample(struct sample_block *b, uint32_t i, struct unwind_input *out);
 #define WALK_ABI_64 2u /* PERF_SAMPLE_REGS_ABI_64: SAMPLE_COLUMN_REGISTERS_ABI of samples with registers */
 

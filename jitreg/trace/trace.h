@@ -54,8 +54,8 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
  *
  * Declarations of hosts: LEVEL, COMPONENT, EDGE and SOURCE are also valid before their time. Of several LEVELs or COMPONENTs with one
  * number, the last is valid. A LINK is valid until its UNLINK, and a TAG until the next one of the process. The latest value of a
- * COUNTER, the latest COUNTER_VALUES of a block and the latest FLOW of a component are valid. The begin of a MARK is valid until the end
- * with the same thread, name, component and instance.
+ * COUNTER, the latest COUNTER_VALUES of a block and the latest FLOW of a component are valid. A MARK that begins is valid until the one
+ * that ends it, which has the same handle, or, without a handle, the same name, component and instance.
  */
 
 /* Records of jitreg keep their ids. The records below are those of the recorder. The kinds of fields are those of jitreg.h, of which only
