@@ -79,13 +79,13 @@ static uint32_t bin_of(const struct crossfilter_key *k, uint32_t row)
 	return number >= k->origin && bin < k->nr ? (uint32_t)bin : CROSSFILTER_NO_KEY;
 }
 
-/* Read the keys of nr rows from first on, not combined with those of k->inner.  A row without a key gets a number that is not below
- * k->nr. */
+/* Read the keys of nr rows from first on, not combined with those of k->inner. A row without a key gets a number that is not below the
+ * number of keys, which is k->nr, or k->nr / k->inner->nr in a pair. */
 static void read_own_keys(const struct crossfilter_key *k, uint32_t first, uint32_t nr, uint32_t *to)
 {
 	if (k->per_bin > 0) {
 		uint32_t bin = bin_of(k, first);
-		bool same = k->grows && bin == bin_of(k, first + nr - 1); /* numbers grow, so all rows between are in this bin too */
+		bool same = k->grows && bin == bin_of(k, first + nr - 1); /* so all rows between are in this bin, too */
 
 		for (uint32_t i = 0; i < nr; i++)
 			to[i] = same ? bin : bin_of(k, first + i);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Filters and sums of rows for an interactive page: views side by side, each of which filters the others. fails[] has a bit per filter for
+ * Filters and sums rows for an interactive page, whose views stand side by side and filter each other. fails[] has a bit per filter for
  * each row, which is set if the row does not pass the filter. When a filter changes, only the columns of this filter are read. The sums of
  * a view over the rows that pass all filters but its own are computed in one pass over the columns that it needs. (After Crossfilter, M.
  * Bostock and J. Davies, Square, 2012.)
  *
- * Columns are arrays of numbers of 1, 2, 4 or 8 bytes each (struct crossfilter_column). Those of up to 4 bytes are small and used from 0
- * on. Maps translate the numbers to keys, for instance a number of a place in the code to its component or its function, so one column here
- * can be several of a table. The caller provides all memory, and no libc is used beyond memset(). Context: any.
+ * Columns are arrays of numbers of 1, 2, 4 or 8 bytes each (struct crossfilter_column). Numbers of up to 4 bytes are small, and all
+ * numbers from 0 on are used. Maps translate the numbers to keys, for instance a number of a place in the code to its component or its
+ * function, so one column here can be several of a table. The caller provides all memory, and no libc is used beyond memset(). Context:
+ * any.
  */
 #ifndef TAILOR_CROSSFILTER_H
 #define TAILOR_CROSSFILTER_H
@@ -15,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CROSSFILTER_NO_KEY UINT32_MAX /* entry of a map for numbers whose rows are in no sum */
+#define CROSSFILTER_NO_KEY UINT32_MAX /* the key of rows that are in no sum */
 
 struct crossfilter_column {
 	const void *data;
@@ -36,9 +37,9 @@ void crossfilter_apply_range(uint16_t *fails, uint32_t nr, uint16_t bit, struct 
 /* Clear bit in fails[] of all rows. */
 void crossfilter_clear(uint16_t *fails, uint32_t nr, uint16_t bit);
 
-/* The key that rows are grouped by: the numbers of a column, their translation by a map, or bins of the column. */
+/* Rows are grouped by a key, which is a number of a column, its translation by a map, or a bin of the column. */
 struct crossfilter_key {
-	struct crossfilter_column column; /* data NULL: all rows have key 0 */
+	struct crossfilter_column column; /* data NULL: all rows have number 0 */
 	const uint32_t *map;		  /* key of each number below nr_map, others have none; NULL: the numbers are the keys */
 	uint32_t nr_map;
 	uint32_t nr;	 /* number of keys; rows whose key is not below it are in no sum */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums of the sample table's rows by one to five keys, from which every view is made.  A key is a column of the table, or one of enum
- * group_key.  Groups are numbered in the order in which their first rows were added.  No libc is used beyond memcpy() and memset().  The
+ * Sums up the sample table's rows by up to five keys. Most views are made from these sums. A key is a column of the table, or one of enum
+ * group_key. Groups are numbered in the order in which their first rows were added. No libc is used beyond memcpy() and memset(). The
  * caller provides the memory, and when group_add_rows() has no room, makes a larger group and merges this one into it.
  *
  * Context: any; a group belongs to one thread.
@@ -23,7 +23,7 @@ struct group {
 	uint32_t nr_keys;
 	uint32_t key[GROUP_KEYS_MAX]; /* numbers of enum table_column or group_key */
 	uint64_t origin_ns, bin_ns;   /* parameters of GROUP_BIN; rows from before origin_ns are in bin 0 */
-	/* The arrays below have nr groups, and room for capacity groups. */
+	/* The arrays value and sum have entries of nr groups, and room for capacity groups. */
 	uint32_t nr, capacity;
 	uint32_t *value; /* nr_keys values per group */
 	struct group_sum *sum;

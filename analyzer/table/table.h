@@ -56,8 +56,9 @@ struct table {
 	struct group_sum *sum;
 };
 
-/* A row may have weight that belongs to no sample.  Its share is TABLE_NO_SAMPLE or less, and its weight is larger accordingly.  It adds
- * TABLE_NO_SAMPLE_SUM to the samples of a group, so that the group does not count as empty, but no real sample is changed by rounding. */
+/* A row may have weight that belongs to no sample. Its share is TABLE_NO_SAMPLE or less, and its weight is larger accordingly. It adds
+ * TABLE_NO_SAMPLE_SUM to the samples of a group. So the group does not count as empty, and a number of real samples stays exactly the
+ * same. */
 #define TABLE_NO_SAMPLE_BITS 30
 #define TABLE_NO_SAMPLE (1.0 / (1u << TABLE_NO_SAMPLE_BITS))
 #define TABLE_NO_SAMPLE_SUM 1e-300

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of crossfilter.h and planes.h that JavaScript of a page calls.  The page has columns as byte planes, which column_read()
- * decodes to memory of the page.  What the functions create is freed by memory_release() (memory.c).  They return NULL if memory runs out.
- * Context: the page's one thread.
+ * This file has the functions of crossfilter.h and planes.h that JavaScript of a page calls. The page has columns as byte planes, which
+ * column_read() decodes to memory of the page. The functions that create something return NULL if memory runs out. memory_release()
+ * (memory.c) frees what they created. Context: the page's one thread.
  */
 #include "analyzer/table/crossfilter.h"
 #include "analyzer/table/planes.h"

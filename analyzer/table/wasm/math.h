@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of <math.h> that a build without a libc needs.  The functions are instructions of WebAssembly, or those of JavaScript that
- * web/judge.js passes to the module.  Context: any. */
+/* This file has the part of <math.h> that a build without a libc needs. The functions are instructions of WebAssembly, or those of
+ * JavaScript that analyzer/page/web/judge.js passes to the module. Context: any. */
 #ifndef TAILOR_WASM_MATH_H
 #define TAILOR_WASM_MATH_H
 

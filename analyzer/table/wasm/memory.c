@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of libc that a page needs: memcpy(), memset() and an allocator.  memory_release() frees all that was allocated since the
- * memory_mark() whose result it is given.  Context: the page's one thread.
+ * This file has memcpy(), memset(), an allocator and a multiplication for a page, which has no libc. memory_release() frees all that was
+ * allocated since the memory_mark() whose result it is given. Context: the page's one thread.
  */
 #include "analyzer/table/wasm/memory.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocator of a WebAssembly build, which has no libc.  Context: the page's one thread. */
+/* Declares the allocator of a WebAssembly build, which has no libc, and makes functions callable from JavaScript. Context: the page's
+ * one thread. */
 #ifndef TAILOR_WASM_MEMORY_H
 #define TAILOR_WASM_MEMORY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of <stdlib.h> that a build without a libc needs.  Memory is freed only by memory_release(), which the page calls, so free() does
- * nothing.  Context: any. */
+/* This file has the part of <stdlib.h> that a build without a libc needs. Memory is freed only by memory_release(), which the page
+ * calls, so free() does nothing. Context: any. */
 #ifndef TAILOR_WASM_STDLIB_H
 #define TAILOR_WASM_STDLIB_H
 
@@ -13,7 +13,7 @@ static inline void *malloc(size_t bytes)
 	return memory_take(bytes);
 }
 
-/* The product cannot overflow, since callers allocate for a number of lines that are in memory already. */
+/* The product is not checked. Callers allocate in proportion to what is in memory already, or for a small matrix. */
 static inline void *calloc(size_t nr, size_t bytes)
 {
 	void *at = memory_take(nr * bytes);

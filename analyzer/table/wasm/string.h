@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of <string.h> that a build without a libc needs.  Context: any. */
+/* This file has the part of <string.h> that a build without a libc needs.  Context: any. */
 #ifndef TAILOR_WASM_STRING_H
 #define TAILOR_WASM_STRING_H
 
