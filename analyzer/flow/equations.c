@@ -3,7 +3,7 @@
  * First, each equation with one unknown gives its value, and an equation in which unknowns that cannot be negative add up to 0 makes all of
  * them 0. In a function whose counters were placed by jitreg_place() nothing else is needed. The other unknowns fall into parts, such that
  * no equation has unknowns of two parts. In a small part, elimination finds the unknowns that have only one possible value. All others are
- * estimated (estimate.c).
+ * estimated (estimate.c), unless no equation of their part has a known term.
  */
 #include "analyzer/flow/equations.h"
 #include "analyzer/flow/internal.h"
@@ -143,8 +143,8 @@ static void solve_variable(struct equations *e, uint32_t variable, __int128 coun
 	}
 }
 
-/* Solve an equation with one unknown, or one whose unknowns can only be 0. If an unknown stands in the equation twice, this does not find
- * it, but elimination may. */
+/* Solve an equation with one unknown, or one whose unknowns can only be 0. If an unknown stands in the equation twice, this finds it
+ * only if it is 0, but elimination may find it. */
 static void solve_single_equation(struct equations *e, uint32_t equation, struct worklist *w)
 {
 	bool positive = false, negative = false;

@@ -2,7 +2,7 @@
 /*
  * Solves linear equations between execution counts: the flow into a block is the flow out of it, and a procedure is entered as often as it
  * is called. Variables are counted, assumed or unknown. Unknown ones that follow from the others are solved exactly, and the rest are
- * estimated. Context: thread.
+ * estimated, unless nothing that they depend on is known. Context: thread.
  */
 #ifndef TAILOR_EQUATIONS_H
 #define TAILOR_EQUATIONS_H
@@ -14,7 +14,7 @@ enum flow_state {
 	FLOW_UNKNOWN,	/* no count is known; after solving: nothing that it depends on is known, either */
 	FLOW_COUNTED,
 	FLOW_ASSUMED,	/* the reader of the report gave this count as an assumption */
-	FLOW_SOLVED,	/* follows from counted and assumed ones */
+	FLOW_SOLVED,	/* the count follows from counted and assumed ones */
 	FLOW_ESTIMATED, /* one of several possible values, as near to equal parts as the bounds allow (least squares) */
 };
 
@@ -43,7 +43,7 @@ uint32_t equations_add_equation(struct equations *e, uint32_t owner);
 /* Add the variable to the equation, or subtract it. sign: 1 or -1. Return 0, or -ENOMEM if memory runs out now, or if there is no such
  * equation or variable because memory ran out before. */
 int equations_add_term(struct equations *e, uint32_t equation, uint32_t variable, int sign);
-/* Set a count. A variable that has one keeps it. Return false if that is another one. state: FLOW_COUNTED or FLOW_ASSUMED. */
+/* Set a count. A variable that has a count keeps it. Return false if it has a different one. state: FLOW_COUNTED or FLOW_ASSUMED. */
 bool equations_set_known(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count);
 
 /* Solve the equations, once. Return 0 or -ENOMEM. The time is linear in the number of terms, with two exceptions that are limited to about

@@ -23,7 +23,7 @@ struct equations {
 	double eliminated, estimated; /* work of elimination and of estimates so far, over all parts */
 };
 
-/* Unknowns that equations connect, and all equations that contain them. */
+/* A part has unknowns that equations connect, and all equations that contain them. */
 struct part {
 	uint32_t *variable, *equation;
 	uint32_t nr_variables, nr_equations;

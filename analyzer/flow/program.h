@@ -24,7 +24,7 @@ struct flow_block {
 	uint32_t variable;
 };
 
-/* A call from a call site to one of the functions that it may call. */
+/* A call site has a struct flow_call for each function that it may call. */
 struct flow_call {
 	uint32_t caller; /* number of a function; FLOW_NO_FUNCTION: code whose flow is not known */
 	uint32_t block;

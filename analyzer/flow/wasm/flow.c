@@ -49,8 +49,8 @@ EXPORT(flow_call) bool page_flow_add_call(struct page_flow *f, uint32_t block, u
 	return flow_add_call(&f->p, f->p.nr_functions - 1, block, site, callee);
 }
 
-/* Make the equations, after all functions were added. Return the number of calls, of which the last ones are those from code whose flow is
- * not known, or 0 if memory runs out. */
+/* Make the equations, after all functions were added. Return the number of calls, or 0 if memory runs out. The last calls are those from
+ * code whose flow is not known. */
 EXPORT(flow_connect) uint32_t page_flow_connect(struct page_flow *f)
 {
 	return flow_add_equations(&f->p) ? 0 : f->p.nr_calls;
@@ -91,8 +91,8 @@ EXPORT(flow_calls) const struct flow_call *page_flow_calls(const struct page_flo
 	return f->p.call;
 }
 
-/* Return the largest difference between the sides of an equation of a function that does not hold. Return 0 if the only contradiction is an
- * arc that would have run less than 0 times, and -1 if there is none. */
+/* Return the largest difference between the sides of an equation of a function that does not hold. Return 0 if the only contradiction is
+ * an arc that would have run less than 0 times, and -1 if the counts of the function do not contradict each other. */
 EXPORT(flow_contradiction) double page_flow_contradiction(const struct page_flow *f, uint32_t function)
 {
 	const struct flow_equation *q;
