@@ -127,8 +127,8 @@ uint32_t objects_add(struct objects *o, uint32_t process, uint64_t time_ns, uint
 	old = &o->object[before];
 	if (before && object_is_open(o, before) && old->upper == new.upper && old->flags == flags && old->functions == new.functions &&
 	    old->components == new.components)
-		/* The same object was announced again, because a new recorder came or the host does not keep track of what it announced.
-		 * It goes on. */
+		/* The same object was announced again, because a new recorder started or the host does not keep track of what it
+		 * announced. The object lives on. */
 		return before;
 	if (!GROW(o->object, o->nr, o->capacity) || !hash_map_set(&o->latest, process, address, o->nr))
 		return OBJECT_NONE;

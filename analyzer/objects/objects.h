@@ -36,13 +36,13 @@ struct object_component {
 	uint64_t level, id; /* level: index */
 };
 
-/* A part of the array `number`: sorted addresses of functions; or components, with two numbers each. Objects with equal numbers share one
- * set. */
+/* A set is a part of the array `number`. It has sorted addresses of functions, or components with two numbers each. Objects with equal
+ * numbers share one set. */
 struct object_set {
 	uint32_t first, nr; /* the set is number[first] to number[first + nr - 1] */
 };
 
-/* The steps of an interpreted program that an object executes, such as instructions of bytecode. Step n is at first + n * stride, and is
+/* An object executes these steps of an interpreted program, such as instructions of bytecode. Step n is at first + n * stride, and is
  * the component `component` + n. See steps.c. */
 struct object_steps {
 	uint64_t first, component;
@@ -77,8 +77,8 @@ struct objects {
 };
 
 /* Add an object. An object with the same contents that is there already is kept. Return the index, or OBJECT_NONE if memory runs out, if
- * address is 0, or if the object at upper_address is unknown, has ended or is OBJECT_DEPTH_MAX deep. functions is sorted in place. The
- * caller keeps its memory. */
+ * address is 0, or if the object at upper_address is unknown, has ended, is OBJECT_DEPTH_MAX deep or has the same address. functions is
+ * sorted in place. The caller keeps its memory. */
 uint32_t objects_add(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t address, uint64_t upper_address, uint32_t flags,
 		     uint64_t *functions, size_t nr_functions, const struct object_component *components, size_t nr_components);
 void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t address);
@@ -114,7 +114,7 @@ uint32_t objects_find_outermost(const struct objects *o, uint32_t process, uint6
 bool object_is_node(const struct objects *o, uint32_t object);
 bool object_is_outermost(const struct objects *o, uint32_t object);
 
-/* The objects that objects_find_below() looks at. OBJECTS_NEAREST: those below the object that have the function at the least depth.
+/* objects_find_below() looks at these objects. OBJECTS_NEAREST: those below the object that have the function at the least depth.
  * OBJECTS_ALL: the object itself and all below it. */
 enum objects_below { OBJECTS_NEAREST, OBJECTS_ALL };
 struct object_answer {

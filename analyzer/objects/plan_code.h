@@ -2,8 +2,8 @@
 /*
  * Stores the records PLAN_CODE, which say for which components a function works while its thread works for a certain component, the
  * context. A record has a pattern. A function has one pattern, the longest one that its name begins with. Pattern and context together
- * determine the components. plan_codes_read() drops a record for which memory runs out, and a record that has an empty pattern or a
- * pattern beyond the first PLAN_CODE_PATTERNS_MAX. Context: thread.
+ * determine the components. plan_codes_read() drops a record for which memory runs out, and a record that has no list of entries, an empty
+ * pattern, or a pattern beyond the first PLAN_CODE_PATTERNS_MAX. Context: thread.
  */
 #ifndef TAILOR_PLAN_CODE_H
 #define TAILOR_PLAN_CODE_H
@@ -11,7 +11,7 @@
 #include "jitreg/base/hash_map.h"
 #include "jitreg/trace/reader.h"
 
-/* most patterns of a trace; the others are dropped, because each function's name is compared with all patterns */
+/* maximum number of patterns of a trace; the others are dropped, because each function's name is compared with all patterns */
 #define PLAN_CODE_PATTERNS_MAX 4096u
 
 struct plan_code_entry {
@@ -21,7 +21,7 @@ struct plan_code_entry {
 };
 
 struct plan_code {
-	uint32_t process; /* index of the process that the records are of */
+	uint32_t process; /* index of the process that the record is from */
 	uint32_t rank, level;
 	uint32_t lines_level, nr_lines;
 	uint64_t lines_first;

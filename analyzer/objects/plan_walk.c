@@ -8,10 +8,10 @@
 
 #define NR_PRESERVED 6u
 #define RDI 5
-#define ROOTS_MAX 8 /* most trees of a process that are searched by rule 4; with more, nothing is found */
+#define ROOTS_MAX 8 /* with as many trees in a process, rule 4 finds only an object that the frame holds */
 
-/* Find the end of the words of the frame that was added last. It ends below the return address, which is below the stack pointer of its
- * caller. */
+/* Find the end of the words of the frame that was added last. These words end below the return address, which is below the stack pointer
+ * of its caller. */
 static void end_frame_slots(struct plan_frames *to, const struct unwind_frame *caller, const struct unwind_input *input)
 {
 	struct plan_frame *p = to->nr ? &to->frame[to->nr - 1] : NULL;
@@ -123,7 +123,7 @@ static void set_found_object(struct plan_walk *w, uint32_t object, uint64_t func
 		w->used[w->nr_used++ % PLAN_FUNCTIONS] = function;
 }
 
-/* Applies rule 2 of plan_walk.h. Return false if no tree begins at the frame. */
+/* Apply rule 2 of plan_walk.h. Return false if no tree begins at the frame. */
 static bool find_outermost_by_frame(struct plan_walk *w, const struct plan_frame *f)
 {
 	const struct objects *o = w->objects;
@@ -226,8 +226,8 @@ static bool object_is_around(const struct objects *o, uint32_t object, uint32_t 
 	return o->object[other].place >= x->place && o->object[other].place - x->place <= x->nr_below;
 }
 
-/* Go up from the object found so far to the nearest object that has any with the function in it, and find these. An object around the found
- * one does not count alone. */
+/* Go up from the object found so far until the objects at and below the one reached include some with the function, and find these. If
+ * the only one is around the found object, go on upwards. */
 static struct object_answer find_beside_found_object(const struct plan_walk *w, uint64_t function)
 {
 	struct objects *o = w->objects;
@@ -241,7 +241,7 @@ static struct object_answer find_beside_found_object(const struct plan_walk *w, 
 	return a;
 }
 
-/* Applies rule 3 of plan_walk.h. */
+/* Apply rule 3 of plan_walk.h. */
 static void find_below_by_frame(struct plan_walk *w, const struct plan_frame *f)
 {
 	struct objects *o = w->objects;
@@ -264,7 +264,7 @@ static void find_below_by_frame(struct plan_walk *w, const struct plan_frame *f)
 		w->state = PLAN_LOST;
 }
 
-/* Applies rule 4 of plan_walk.h. */
+/* Apply rule 4 of plan_walk.h. */
 static void find_anywhere_by_frame(struct plan_walk *w, const struct plan_frame *f)
 {
 	struct objects *o = w->objects;

@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-#define STEPS_MAX (1u << 20)	   /* most steps of one program; a longer one is dropped */
-#define BEGINNINGS_MAX 256	   /* most beginnings that are examined for an address */
+#define STEPS_MAX (1u << 20)	   /* maximum number of steps of one program; a longer one is dropped */
+#define BEGINNINGS_MAX 256	   /* maximum number of beginnings that are examined for an address */
 
 void objects_add_steps(struct objects *o, uint32_t process, uint64_t address, const struct object_steps *s)
 {
