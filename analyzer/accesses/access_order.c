@@ -13,7 +13,7 @@
 	if ((a) != (b)) \
 	return (a) < (b) ? -1 : 1
 
-/* The samples of one stream. first[i] is the index in row of the first row of sample i. */
+/* A stream has nr samples, each of one or more rows. */
 struct access_stream {
 	const struct access_columns *c;
 	const uint32_t *row;

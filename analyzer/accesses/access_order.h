@@ -5,9 +5,10 @@
  * A sample is one access of thousands, so two samples in a row tell little about two accesses in a row. So the order is looked for in
  * streams. A stream is the accesses of one instruction of one thread to one region of memory, sampled by one event. Addresses that keep
  * going up, or down, for at least ACCESSES_RUN samples are taken for a walk in order. (Of random addresses, one sample in 70 is in such a
- * run by chance.) All differences within a stream are multiples of its stride, so their greatest common divisor is the stride, however few
- * of the accesses were sampled. A run ends where an execution of the program's query (the host's mark "run") ends, because a scan that
- * begins anew with each execution does not make accesses random. Fewer than ACCESSES_RUN samples tell nothing about their order.
+ * run by chance.) All differences within a stream are multiples of its stride, so their greatest common divisor is the stride or, by
+ * chance, a multiple of it, even if only a small part of the accesses was sampled. A run ends where an execution of the program's query
+ * (the host's mark "run") ends, because a scan that begins anew with each execution does not make accesses random. Fewer than ACCESSES_RUN
+ * samples tell nothing about their order.
  *
  * A sample that several components share has a row for each of them. It is one access when orders and strides are found, and sums count
  * each of its rows by its share.
@@ -33,8 +34,8 @@ enum access_order { ACCESS_UNKNOWN, ACCESS_SEQUENTIAL, ACCESS_STRIDED, ACCESS_RA
  * GRANULE_SOME_PAGES is for page faults of which only a part is sampled, whose strides are never known. */
 enum access_granule { GRANULE_BYTE, GRANULE_PAGE, GRANULE_SOME_PAGES };
 
-/* Rows in the order of time, at least within each stream. A row is a sample with an address, or the part of it that belongs to one of
- * several components. */
+/* Rows are in the order of time, at least within each stream. A row is a sample with an address, or the part of it that belongs to one
+ * of several components. */
 struct access_columns {
 	const uint64_t *address;       /* may be relative to any beginning of a page, which is the same one within a stream */
 	const uint32_t *sample;	       /* equal in rows of one sample; NULL: each row is a sample */
@@ -45,7 +46,7 @@ struct access_columns {
 	uint32_t nr_streams, nr_pages;
 };
 
-/* The orders of the rows that access_orders_find() was called with, and the strides of their streams. */
+/* access_orders_find() sets these to the orders of its rows, and the strides of their streams. */
 struct access_orders {
 	uint32_t nr;
 	uint32_t *row;	  /* numbers of these rows, by stream, and within a stream in the order of their numbers */
@@ -74,8 +75,8 @@ void access_orders_fini(struct access_orders *o);
 int access_orders_sum(const struct access_orders *o, const struct access_columns *c, const uint32_t *key, uint32_t nr_keys,
 		      struct access_sum *sum);
 
-/* Return *nr different strides in ascending order, with the samples of the streams that have them. The caller frees them. Return NULL if
- * memory runs out. */
+/* Return a list of the different strides in ascending order, with the samples of the streams that have them, and set *nr to its length.
+ * The caller frees it. Return NULL if memory runs out. */
 struct access_stride *access_orders_strides(const struct access_orders *o, const struct access_columns *c, uint32_t *nr);
 
 #endif

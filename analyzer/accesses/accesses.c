@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP (64ull << 20)	/* addresses further apart are in different regions if neither has a name */
-#define ACCESSES_MAX (1u << 20) /* rows that are kept by default, which is enough for any picture */
+#define GAP (64ull << 20)	/* addresses further apart are in different regions if no area covers them */
+#define ACCESSES_MAX (1u << 20) /* limit of the rows that are kept by default; so many are enough for any picture */
 
 /* Return whether the access is one of those that a thinning of 2^thinning keeps. This depends on a hash of the access alone, and a larger
  * thinning keeps a part of what a smaller one keeps. So rows can be thinned out further at any time. */

@@ -22,8 +22,8 @@ struct access {
 	uint32_t stream, page; /* dense numbers from 0 */
 };
 
-/* The memory that accesses are grouped by: all memory of one process, kind and name; or, for memory without a name, one area, or a range
- * that no area covers, without gaps of more than 64 MiB. */
+/* Accesses are grouped by region. A region is all memory of one process, kind and name. Each area of anonymous memory is a region of its
+ * own, and so is a range that no area covers, without gaps of more than 64 MiB. */
 struct access_region {
 	const struct memory *memory; /* one of the areas, or NULL if no area covers the range */
 	uint64_t low, high; /* lowest and highest address of the accesses */
@@ -36,15 +36,15 @@ struct accesses {
 	size_t nr, capacity;
 	double seen;	   /* sum of the shares of all rows of samples with an address, also of those that are not kept */
 	unsigned thinning; /* one in 2^thinning of the samples is kept */
-	size_t most;	   /* most rows that are kept; 0: about a million */
+	size_t most;	   /* limit of the rows that are kept; 0: about a million */
 	struct access_region *region;
 	uint32_t nr_regions;
 	struct access_columns columns; /* columns of the list, after accesses_settle() */
 	void *columns_memory;
 };
 
-/* The callback for report_add_callback(). It stores the rows of samples that have an address, or, if these are too many, one in 2^thinning.
- * Return 0 or -ENOMEM. */
+/* This is the callback for report_add_callback(). It stores the rows of samples that have an address, or, if these are too many, one in
+ * 2^thinning. Return 0 or -ENOMEM. */
 int accesses_add_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
 /* Find the regions, streams and pages of all accesses, and make the columns. Return 0 or -ENOMEM. Afterwards accesses are sorted by event
  * and time. */
@@ -58,7 +58,8 @@ int accesses_find_orders(const struct accesses *s, size_t begin, size_t end, str
  * period is 0 if it is not known. */
 enum access_granule access_granule_of_event(const char *name, uint64_t period);
 
-/* Return the name that the host or the kernel gave to a region, or else its range of addresses, which is written to spare. */
+/* Return the name that the host or the kernel gave to a region. It is "(no name)" if the name is empty. A region of anonymous memory or
+ * of no area has its range of addresses as name, which is written to spare. */
 const char *access_region_name(const struct access_region *g, char spare[64]);
 
 #endif

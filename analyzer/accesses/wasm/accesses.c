@@ -10,7 +10,7 @@
 
 #define SUM_NUMBERS 9 /* numbers of a key: struct access_sum, member by member */
 
-/* The columns that JavaScript writes, by number. Addresses are doubles, which page_accesses_ready() turns into whole numbers. */
+/* JavaScript writes these columns by number. Addresses are doubles until page_accesses_ready() turns them into whole numbers. */
 enum { COLUMN_ADDRESS, COLUMN_SHARE, COLUMN_SAMPLE, COLUMN_STREAM, COLUMN_PAGE, COLUMN_PHASE, COLUMN_REGION, COLUMN_PART, COLUMN_LIST,
        COLUMN_GRANULE, NR_COLUMNS };
 
