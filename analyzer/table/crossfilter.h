@@ -5,10 +5,10 @@
  * a view over the rows that pass all filters but its own are computed in one pass over the columns that it needs. (After Crossfilter, M.
  * Bostock and J. Davies, Square, 2012.)
  *
- * Columns are arrays of numbers of 1, 2, 4 or 8 bytes each (struct crossfilter_column). Numbers of up to 4 bytes are small, and all
- * numbers from 0 on are used. Maps translate the numbers to keys, for instance a number of a place in the code to its component or its
- * function, so one column here can be several of a table. The caller provides all memory, and no libc is used beyond memset(). Context:
- * any.
+ * Columns are arrays of numbers of 1, 2, 4 or 8 bytes each (struct crossfilter_column). Sets and maps are indexed by the numbers of
+ * columns of up to 4 bytes, which are small numbers from 0 on. Maps translate the numbers to keys, for instance a number of a place in the
+ * code to its component or its function, so one column here can be several of a table. The caller provides all memory, and no libc is used
+ * beyond memset(). Context: any.
  */
 #ifndef TAILOR_CROSSFILTER_H
 #define TAILOR_CROSSFILTER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This file has the functions of the sample table that JavaScript of a page calls. It makes a table with all of its rows, writes the
- * columns in place (32-bit numbers; time, ip, address and weight are 64-bit numbers, and share is double), makes filters, and sums the
+ * This file has the functions of the sample table that JavaScript of a page calls. JavaScript makes a table with all of its rows, writes
+ * the columns in place (32-bit numbers; time, ip, address and weight are 64-bit numbers, and share is double), makes filters, and sums the
  * rows by groups. The commands use the same table.c and group.c. JavaScript reads each struct group_sum by places: samples, kernel,
  * weight, weight_squares (double), first_ns, last_ns (64-bit).
  * Context: the page's one thread.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declares the allocator of a WebAssembly build, which has no libc, and makes functions callable from JavaScript. Context: the page's
- * one thread. */
+/* Declares the allocator of a WebAssembly build, which has no libc, and defines EXPORT().  Context: the page's one thread. */
 #ifndef TAILOR_WASM_MEMORY_H
 #define TAILOR_WASM_MEMORY_H
 
