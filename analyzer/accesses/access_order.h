@@ -29,9 +29,9 @@
 
 enum access_order { ACCESS_UNKNOWN, ACCESS_SEQUENTIAL, ACCESS_STRIDED, ACCESS_RANDOM, NR_ACCESS_ORDERS };
 
-/* The unit of differences between the addresses of an event. GRANULE_PAGE is for page faults of which each one is a sample. The kernel may
- * map 2, 4 or 16 pages at a fault, so a stride of a power of two of pages counts as not known, and such accesses as sequential.
- * GRANULE_SOME_PAGES is for page faults of which only a part is sampled, whose strides are never known. */
+/* A granule is the unit of differences between the addresses of an event. GRANULE_PAGE is for page faults of which each one is a sample.
+ * The kernel may map 2, 4 or 16 pages at a fault, so a stride of a power of two of pages counts as not known, and such accesses as
+ * sequential. GRANULE_SOME_PAGES is for page faults of which only a part is sampled, whose strides are never known. */
 enum access_granule { GRANULE_BYTE, GRANULE_PAGE, GRANULE_SOME_PAGES };
 
 /* Rows are in the order of time, at least within each stream. A row is a sample with an address, or the part of it that belongs to one

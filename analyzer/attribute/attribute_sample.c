@@ -21,7 +21,7 @@ const char *const reason_names[] = { REASONS(REASON_TEXT_) };
 const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
 #undef REASON_SENTENCE_
 
-/* The function on a stack that works for the task of the stack's thread, by PLAN_CODE records (analyzer/objects/plan_code.h). */
+/* This is the function on a stack that works for the task of the stack's thread, by PLAN_CODE records (analyzer/objects/plan_code.h). */
 struct task_code {
 	uint32_t task; /* component */
 	uint64_t context;

@@ -33,7 +33,7 @@
 
 #define DECIDING_MAX TABLE_LEVELS
 
-/* The components that decided about a sample, each of another level. */
+/* These components decided about a sample. Each is of a different level. */
 struct deciding_components {
 	uint32_t nr;
 	uint32_t component[DECIDING_MAX];
@@ -42,8 +42,8 @@ struct deciding_components {
 	uint32_t shared_half;
 };
 
-/* A sample as the trace has it. Its stack is valid until the next sample of the block is read, and its chains until the next block is
- * decoded. */
+/* This is a sample as the trace has it. Its stack is valid until the next sample of the block is read, and its chains until the next block
+ * is decoded. */
 struct sample {
 	uint64_t time_ns;
 	uint64_t ip;	   /* the sampled instruction */
@@ -60,8 +60,8 @@ struct sample {
 	uint64_t kernel_nr;
 };
 
-/* The data that attribution reads. Attribution adds only names, locations, processes, threads, and components of lines and of host levels,
- * when they are first needed. */
+/* Attribution reads these data. It adds only names, locations, processes, threads, and components of lines and of host levels, when they
+ * are first needed. */
 struct sample_world {
 	struct model *model;
 	struct locator *locator;
@@ -71,14 +71,14 @@ struct sample_world {
 	bool stack_only; /* do not use tags */
 };
 
-/* The code and location at an instruction, valid in [from_ns, until_ns). */
+/* An instruction has this code and location in [from_ns, until_ns). */
 struct sample_place {
 	const struct code *code;
 	uint32_t location; /* index in the locator; without code that of the unknown location */
 	uint64_t from_ns, until_ns;
 };
 
-/* The parts of a sample that its answer depends on, besides the process. */
+/* A sample's answer depends on these parts of it, besides the process. */
 enum answer_scope {
 	ANSWER_OF_SAMPLE, /* all of the sample */
 	ANSWER_OF_PLACE,  /* the place, for as long as the same code is there */
@@ -100,7 +100,7 @@ struct sample_answer {
 	uint64_t from_ns, until_ns; /* the answer holds in [from, until) for all samples that are alike by its scope */
 };
 
-/* The whole attribution of a sample. */
+/* This is the whole attribution of a sample. */
 struct sample_attribution {
 	struct sample_answer answer;
 	struct expansion paths; /* components of all levels with shares, upwards from those that decided */

@@ -51,7 +51,7 @@ struct who {
 	uint32_t moment;
 };
 
-/* The data of an entry that is read only when sums are handed over to the rows. */
+/* These data of an entry are read only when sums are handed over to the rows. */
 struct about {
 	uint32_t entry;
 	uint32_t location;
@@ -59,7 +59,7 @@ struct about {
 	struct row_facts facts;
 };
 
-/* A sample that prefetch_sample_places() has looked at: its key, and the first of the two entries that its place can be in. */
+/* prefetch_sample_places() stores a sample's key here, and the first of the two entries that its place can be in. */
 struct ahead {
 	uint64_t key;
 	struct sum_entry *place;

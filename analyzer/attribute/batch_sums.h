@@ -33,7 +33,7 @@ bool batch_sums_learn(struct batch_sums *t, uint32_t i, const struct row_facts *
  * sample begins another moment. */
 bool batch_sums_moment_over(const struct batch_sums *t);
 
-/* The sum of samples that are alike, with the facts of one of them.  facts.location may be invalid by now, so the caller sets it by
+/* This is the sum of samples that are alike, with the facts of one of them. facts.location may be invalid by now, so the caller sets it by
  * location. */
 struct batch_sums_sum {
 	struct row_facts facts;

@@ -9,8 +9,8 @@
 #include "analyzer/attribute/lookup_cache.h"
 #include "analyzer/attribute/rows.h"
 
-/* A block's column, so that one loop reads all kinds.  An absent column is a single 0, and one whose numbers are all the same is a single
- * number. */
+/* All columns of a block have this form, so that one loop reads all kinds. An absent column is a single 0, and one whose numbers are all
+ * the same is a single number. */
 struct fast_path_column {
 	const uint64_t *value;
 	uint32_t mask; /* a sample's number & mask is its index in value: UINT32_MAX, or 0 for a single number */

@@ -11,7 +11,7 @@ struct host_components {
 	uint32_t nr_ids[NR_HOST_LEVELS];
 };
 
-/* The names and lines at an instruction. */
+/* An instruction has these names and lines. */
 struct host_place {
 	const char *object;    /* name that the JIT gave the code object */
 	const char *function;  /* the innermost function there: the code object's or an inlined one */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beginnings of names of code that V8 compiled from a script (code-events.h).  Names of other code have no place at their end. */
+/* Names of code that V8 compiled from a script begin with these texts (code-events.h). Names of other code have no place at their end. */
 static const char *const v8_kinds[] = { "JS:", "LazyCompile:", "Function:", "Eval:", "Script:" };
 
 /* Returns the number of bytes before ":NUMBER" at the end of text, or bytes if there is none. */

@@ -15,8 +15,8 @@
 #define LOOKUP_CACHE_TAGS 256
 #define LOOKUP_CACHE_PHASES 64
 
-/* An instruction of a process while the same code is there, and what decides about samples at it.  Nearly every sample looks up one of
- * these, and that misses the processor's cache, so the size is only 32 bytes. */
+/* A place is an instruction of a process while the same code is there, with the facts that decide about samples at it. Nearly every sample
+ * looks up one of these, and that misses the processor's cache, so the size is only 32 bytes. */
 struct lookup_cache_place {
 	uint64_t address, from_ns, until_ns;
 	uint32_t process; /* 1 + number; 0: free */
@@ -37,7 +37,7 @@ enum lookup_cache_code_facts {
 	NR_LOOKUP_CACHE_CODE_FACTS = 16,
 };
 
-/* The data of a place that few samples need.  It is kept apart, so that places stay small. */
+/* Few samples need these data of a place. They are kept apart, so that places stay small. */
 struct lookup_cache_about {
 	const struct code *code;
 	uint32_t location; /* index in the locator */
@@ -52,7 +52,7 @@ struct lookup_cache_thread {
 	enum reason work; /* host_work_of_thread() of its name */
 };
 
-/* An ANSWER_OF_TAG: the parent paths of a tag's value. */
+/* An ANSWER_OF_TAG has the parent paths of a tag's value. */
 struct lookup_cache_tag {
 	const struct process *process; /* NULL: free */
 	const struct tag *tag;

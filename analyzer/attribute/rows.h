@@ -12,7 +12,7 @@
 
 #define ROWS_NONE 0u /* no parent paths */
 
-/* The facts of a sample except its components.  All its rows have them in common. */
+/* These are the facts of a sample except its components. All its rows have them in common. */
 struct row_facts {
 	uint64_t time_ns, weight, ip, address;
 	uint32_t process, thread, cpu, event, mode, code, phase, stack, memory;

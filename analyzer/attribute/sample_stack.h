@@ -7,7 +7,7 @@
 #include "analyzer/attribute/attribute_sample.h"
 #include "analyzer/objects/plan_walk.h"
 
-/* Memory that is reused from stack to stack.  It is {0} at first. */
+/* This memory is reused from stack to stack. It is {0} at first. */
 struct sample_stack_memory {
 	/* locations named "[truncated]" and so on, where incomplete stacks end, by reason; 0: not made yet */
 	uint32_t cut_location[NR_REASONS];

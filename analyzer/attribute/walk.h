@@ -20,7 +20,7 @@ uint64_t walk_perf_register_mask(uint32_t dwarf);
 /* Adds to a mask of DWARF's numbers the registers that walk_input_of_sample() needs to find out whether those in the mask are known. */
 uint32_t walk_needed_registers(uint32_t dwarf);
 
-/* The process and time of a sample. */
+/* A stack is walked with the process and time of its sample. */
 struct walk_place {
 	const struct process *process;
 	uint64_t time_ns;

@@ -25,9 +25,9 @@ bool weights_differ_by_cpu(const struct model *m);
 int weights_scale(struct scaled_weights *w, const struct model *m, struct sample_block *b);
 void weights_fini(struct scaled_weights *w);
 
-/* The times at which threads came to a processor and left it (TRACE_EVENT_SWITCH), were woken (TRACE_EVENT_WOKEN) and ended, 16 bytes each.
- * They are read before the samples, because it takes the later times to know how long a thread was away, and it may come back on any
- * processor. */
+/* These are the times at which threads came to a processor and left it (TRACE_EVENT_SWITCH), were woken (TRACE_EVENT_WOKEN) and ended, 16
+ * bytes each. They are read before the samples, because it takes the later times to know how long a thread was away, and it may come back
+ * on any processor. */
 struct thread_switch;
 
 struct switches {

@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* An arc between blocks. UINT32_MAX in place of a block stands for everything outside of the function. There must be a way to every block
- * from outside, and from every block to the outside. Otherwise blocks may be put into wrong classes. */
+/* An arc leads from block to block. UINT32_MAX in place of a block stands for everything outside of the function. There must be a way to
+ * every block from outside, and from every block to the outside. Otherwise blocks may be put into wrong classes. */
 struct class_arc {
 	uint32_t from, to;
 };

@@ -124,7 +124,7 @@ static int64_t clamp_to_int64(__int128 v)
 	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
 }
 
-/* Equations that must be examined, some of them again. Each is in the list at most once at a time. */
+/* These equations must be examined, some of them again. Each is in the list at most once at a time. */
 struct worklist {
 	uint32_t *equation, nr;
 	bool *listed;

@@ -25,8 +25,8 @@ struct unknown {
 	double yields; /* weight of this unknown when a correction is divided among the unknowns of an equation */
 };
 
-/* The facts that an equation gives about its unknowns: the sum of its other terms, and the number and the sign of the unknowns. Terms count
- * as known that have a count, or (by_parts) that have got an equal part. */
+/* An equation gives these facts about its unknowns, which are the sum of its other terms, and the number and the sign of the unknowns.
+ * Terms count as known that have a count, or (by_parts) that have got an equal part. */
 struct rest {
 	double sum;
 	uint32_t nr_unknown, nr_terms;

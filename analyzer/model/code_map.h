@@ -37,7 +37,7 @@ struct code_map {
 	size_t nr_replaced;
 };
 
-/* An answer, and the time for which the same address has the same answer. */
+/* An answer comes with the time for which the same address has the same answer. */
 struct code_answer {
 	const struct code_fact *fact; /* NULL: nothing is known */
 	uint64_t from_ns, until_ns;   /* the answer holds in [from, until) */

@@ -96,13 +96,13 @@ struct dictionary {
 	uint32_t nr_counters, counters_capacity;
 };
 
-/* The time range [from, until) in which the same question has the same answer. */
+/* The same question has the same answer in the time range [from, until). */
 struct time_range {
 	uint64_t from_ns, until_ns;
 };
 #define TIME_RANGE_ALL ((struct time_range){ 0, UINT64_MAX })
 
-/* One parent path of a sample: its component at each level (COMPONENT_NONE: none), and the share of the sample that belongs to this
+/* A parent path of a sample has its component at each level (COMPONENT_NONE: none), and the share of the sample that belongs to this
  * path. */
 struct expansion_row {
 	double share;

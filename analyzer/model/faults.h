@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Kinds of faults, with the contents of value[] and text of the example. */
+/* A fault has one of these kinds. The comments say what value[] and text of the example contain. */
 enum model_fault {
 	FAULT_LEVELS_FULL,	 /* id: beyond LEVELS_MAX levels */
 	FAULT_LEVEL_RENAMED,	 /* id; text: the earlier name */

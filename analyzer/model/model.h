@@ -35,8 +35,8 @@
 
 #include <stdbool.h>
 
-/* A file that the trace has an IMAGE_FILE record of, or that a JIT wrote and registered with its bytes (IMAGE), or that was found on this
- * machine. */
+/* This is a file of which the trace has an IMAGE_FILE record, or which a JIT wrote and registered with its bytes (IMAGE), or which was
+ * found on this machine. */
 struct image_file {
 	char *key, *path;
 	char *reason; /* why parts are missing, or "" */
@@ -60,8 +60,8 @@ struct code_line {
 	char *file;
 };
 
-/* The code in a range of addresses: a mapped image, an ELF object that a JIT made, a function that a JIT registered, or an executable
- * region.  A region is anonymous memory, or a mapping of a file that code is generated into (mapping_is_generated_into()).  Its name says
+/* The code in a range of addresses is a mapped image, an ELF object that a JIT made, a function that a JIT registered, or an executable
+ * region. A region is anonymous memory, or a mapping of a file that code is generated into (mapping_is_generated_into()). Its name says
  * which function mapped it, if that is known. */
 struct code {
 	enum code_kind kind;
@@ -111,7 +111,7 @@ struct code_entry {
 	uint32_t component; /* index, or COMPONENT_NONE */
 };
 
-/* Code that the recorder read from a process's memory (CODE_BYTES): that of a LOAD without bytes, a page of a region, or a whole
+/* The recorder read this code from a process's memory (CODE_BYTES). It is that of a LOAD without bytes, a page of a region, or a whole
  * region. */
 struct code_copy {
 	uint32_t pid;
@@ -122,14 +122,14 @@ struct code_copy {
 	struct region_bytes *region;
 };
 
-/* Bytes of a region or of a small function (struct code_copy). */
+/* These are bytes of a region or of a small function (struct code_copy). */
 struct region_bytes {
 	uint32_t number;
 	uint64_t nr;
 	unsigned char bytes[];
 };
 
-/* Bytes of .eh_frame as a JIT registered them (EH_FRAME, UNWINDING_INFO). */
+/* These are bytes of .eh_frame as a JIT registered them (EH_FRAME, UNWINDING_INFO). */
 struct frames {
 	uint64_t address;
 	unsigned char *bytes;
@@ -137,7 +137,7 @@ struct frames {
 	uint32_t number;
 };
 
-/* An area of memory: one that the host named (MEMORY_NAMED), or a mapping that the kernel reported (the others). */
+/* An area of memory is one that the host named (MEMORY_NAMED), or a mapping that the kernel reported (the others). */
 enum memory_kind { MEMORY_NAMED, MEMORY_HEAP, MEMORY_STACK, MEMORY_ANONYMOUS, MEMORY_FILE };
 struct memory {
 	enum memory_kind kind;
@@ -162,7 +162,7 @@ struct source {
 	size_t nr_lines;
 };
 
-/* The components of a query: those with the numbers [first, first + nr) of all levels, from from_ns on. */
+/* A scope, such as a query, has the components with the numbers [first, first + nr) of all levels, from from_ns on. */
 struct scope {
 	uint32_t process; /* index */
 	uint64_t first, nr, from_ns;
@@ -191,8 +191,8 @@ struct mark {
 	uint32_t pieces; /* 1 + index of the last piece; 0: none */
 };
 
-/* A stretch of time in which a thread was in a mark.  Marks with JITREG_COVERS_THREAD or JITREG_COVERS_TASK have such pieces.  So have
- * marks by older hosts, which do not say what they cover, if they have a component and a parent. */
+/* A piece is a stretch of time in which a thread was in a mark. Marks with JITREG_COVERS_THREAD or JITREG_COVERS_TASK have such pieces. So
+ * have marks by older hosts, which do not say what they cover, if they have a component and a parent. */
 struct mark_piece {
 	uint32_t process, tid;
 	uint64_t from_ns, to_ns;
@@ -240,8 +240,8 @@ struct process {
 	bool has_unwinding; /* it has UNWINDING_INFO records, so a LOAD without one has no unwind information */
 };
 
-/* A thread with one of its names.  A thread that renames itself has an entry for each name, and the entry of its first name stands for the
- * thread where threads are counted. */
+/* This is a thread with one of its names. A thread that renames itself has an entry for each name, and the entry of its first name stands
+ * for the thread where threads are counted. */
 struct thread {
 	uint32_t tid;
 	uint32_t process; /* index */
@@ -250,7 +250,7 @@ struct thread {
 	char *comm;
 };
 
-/* A name that a thread has from a time on. */
+/* A thread has this name from a time on. */
 struct renamed {
 	uint32_t thread; /* index of the entry with the thread's first name */
 	uint32_t named;	 /* index of the entry with this name */
@@ -313,7 +313,7 @@ struct notice {
 	char *sentence;
 };
 
-/* A HOST_LACK record: what a host does not provide.  The texts are those in trace.h. */
+/* A HOST_LACK record says what a host does not provide. The texts are those in trace.h. */
 struct host_lacking {
 	char *host, *version, *missing, *reason, *lacks, *helps, *jit_hosts;
 };

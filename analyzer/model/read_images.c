@@ -364,8 +364,8 @@ void model_read_image_code(struct model *m, struct process *p, const struct trac
 
 #define FILES_LOOKED 64u /* limit of files with the same path or key that are compared */
 
-/* An index of the trace's files by key, by path, and by path and identity.  Files with the same key or path are a list, whose first is in
- * a map. */
+/* This indexes the trace's files by key, by path, and by path and identity. Files with the same key or path are a list, whose first is in a
+ * map. */
 struct file_index {
 	struct hash_map key, path; /* hash of the text -> 1 + index of the first file */
 	struct hash_map identity;  /* (hashes of path and identity), for files whose identity is known -> 1 + index of the first file */

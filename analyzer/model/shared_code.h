@@ -19,8 +19,8 @@ struct model;
 struct shared_codes;
 struct process;
 
-/* The code in memory that is mapped from a file, whose first byte is at the address base.  If processes map the file at several addresses,
- * it has one of these for each. */
+/* This is the code in memory that is mapped from a file, whose first byte is at the address base. If processes map the file at several
+ * addresses, the file has one of these for each. */
 struct shared_code {
 	uint64_t device, inode, base;
 	struct code_map code;

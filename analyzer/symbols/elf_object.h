@@ -88,7 +88,8 @@ bool elf_file_is(const char *path, const char *build_id);
 size_t elf_nr_functions(struct elf_object *o);
 struct elf_function elf_get_function(struct elf_object *o, size_t i);
 
-/* The bytes of a function.  One without a size ends where the next one begins, or with its section.  An entry of .plt is a function. */
+/* These are the bytes of a function. One without a size ends where the next one begins, or with its section. An entry of .plt is a
+ * function. */
 struct elf_code {
 	uint64_t address, bytes;
 	const unsigned char *data;
@@ -104,7 +105,7 @@ bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out)
 void elf_find_lines_around(struct elf_object *o, uint64_t address, uint64_t start, uint64_t end, struct elf_line *before,
 			   bool *has_before, struct elf_line *after, bool *has_after);
 
-/* An inlined function, and the file ("" if unknown) and line of its call. */
+/* This is an inlined function, with the file ("" if unknown) and line of its call. */
 struct elf_inline {
 	const char *name; /* owned by the object */
 	const char *call_file;

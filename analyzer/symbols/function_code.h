@@ -14,7 +14,7 @@ struct function_code {
 	unsigned char *code;
 };
 
-/* The functions of one record. */
+/* This has the functions of one record. */
 struct function_codes {
 	struct function_codes *next; /* next record of the same file */
 	char *key;

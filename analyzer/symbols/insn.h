@@ -21,7 +21,7 @@ bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *ou
 
 #define INSN_NO_REGISTER 0xff
 
-/* The effect of an instruction on registers (numbered as in DWARF) and on the stack.  Values and addresses are a register plus a
+/* An instruction has one of these effects on registers (numbered as in DWARF) and on the stack. Values and addresses are a register plus a
  * constant. */
 enum insn_effect {
 	INSN_NOTHING, /* no other effect than that the registers in `writes` change */
@@ -51,7 +51,7 @@ struct insn_step {
  * `writes`. */
 bool insn_read_step(const void *bytes, size_t nr, uint64_t address, struct insn_step *out);
 
-/* The work of a processor for an instruction. */
+/* A processor does this work for an instruction. */
 struct insn_work {
 	uint8_t loads, stores; /* memory operands, including those of push, pop, call and ret */
 	bool divides;	       /* divides or takes a square root, by a divider that is not pipelined */
@@ -62,7 +62,7 @@ struct insn_work {
 /* Reads the work of an instruction.  Returns false if it is invalid.  A no-operation has no work. */
 bool insn_read_work(const void *bytes, size_t nr, struct insn_work *out);
 
-/* The address of memory that an instruction reads or writes.  Registers are DWARF's numbers (0 to 15), or INSN_NO_REGISTER. */
+/* An instruction reads or writes memory at this address. Registers are DWARF's numbers (0 to 15), or INSN_NO_REGISTER. */
 struct insn_operand {
 	uint8_t base, index, scale;
 	int64_t displacement; /* the address itself if the operand is rip-relative */

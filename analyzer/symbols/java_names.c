@@ -10,7 +10,7 @@
 
 #define ADDRESS_DIGITS_MIN 8
 
-/* A name that contains a hidden class: a base, a separator, the class's address, and the rest. */
+/* A name that contains a hidden class consists of a base, a separator, the class's address, and the rest. */
 struct hidden_name {
 	char **name;
 	size_t base_bytes, rest; /* rest: offset in the name */

@@ -13,7 +13,7 @@
 
 struct hidden_name;
 
-/* Names with hidden classes, which are collected until all are known. */
+/* Names with hidden classes are collected here until all are known. */
 struct java_names {
 	struct hidden_name *of;
 	uint32_t nr, capacity;

@@ -23,7 +23,7 @@
  */
 bool cfi_is_safe(const unsigned char *instructions, size_t bytes, bool *expressions);
 
-/* An FDE together with its CIE. The pointers lead into the section. */
+/* An FDE and its CIE make a call-frame program. The pointers lead into the section. */
 struct cfi_program {
 	uint64_t start, bytes; /* the code that the FDE describes */
 	uint64_t code_factor;
@@ -50,7 +50,7 @@ struct cfi_place {
 	const unsigned char *expression, *expression_end;
 };
 
-/* The places from which the caller's registers can be read. */
+/* The caller's registers can be read from these places. */
 struct cfi_row {
 	struct cfi_place cfa;
 	struct cfi_place reg[CFI_REGISTERS];
@@ -68,7 +68,7 @@ struct cfi_row {
  */
 bool cfi_row_at(const struct cfi_program *p, uint64_t address, struct cfi_row *out);
 
-/* Registers and memory, for expressions. */
+/* Expressions read these registers and this memory. */
 struct cfi_machine {
 	const uint64_t *reg;
 	uint32_t known; /* bit per register */

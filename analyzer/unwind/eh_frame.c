@@ -168,7 +168,7 @@ static bool read_fde_program(struct reader r, const struct cie *c, struct eh_fra
 	return cfi_is_safe(r.at, (size_t)(r.end - r.at), &out->expressions);
 }
 
-/* The bytes of a section, with the last CIE that was read, because most FDEs have the same CIE as the one before. */
+/* This has the bytes of a section, and the last CIE that was read, because most FDEs have the same CIE as the one before. */
 struct section {
 	const unsigned char *base;
 	size_t bytes;

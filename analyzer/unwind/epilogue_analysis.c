@@ -20,7 +20,7 @@
 
 static const uint8_t saved_register[NR_SAVED] = { 3, RBP, 12, 13, 14, 15 };
 
-/* A path through the code. Offsets in the frame count from the stack pointer at the first instruction. */
+/* This is a path through the code. Offsets in the frame count from the stack pointer at the first instruction. */
 struct way {
 	uint32_t offset;
 	uint32_t caller; /* 1 + the call that lies just before; 0: there is none, or a jump led here */

@@ -19,7 +19,7 @@ struct known_code {
 	struct prologue_rows *rows;
 };
 
-/* An instruction of a region (struct unwind_object), and its row if it has one. */
+/* This is an instruction of a region (struct unwind_object), with its row if it has one. */
 struct known_place {
 	struct known_place *next;
 	uint64_t key, offset;

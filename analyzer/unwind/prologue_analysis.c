@@ -18,7 +18,7 @@
 static const uint8_t saved_register[CODE_NR_SAVED] = { 3, 6, 12, 13, 14, 15 };
 #define CALL_CLOBBERS (1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 0xfu << 8)
 
-/* An instruction. reached: a path leads to it. */
+/* A node is an instruction. reached: a path leads to it. */
 struct node {
 	uint32_t offset;
 	uint32_t caller; /* 1 + the node of the call just before, if no other path leads here */
@@ -28,7 +28,7 @@ struct node {
 	struct code_state state; /* before the instruction */
 };
 
-/* The state of the analysis of one function, which is kept only until its rows are made. */
+/* This is the state of the analysis of one function, which is kept only until its rows are made. */
 struct prologue_reading {
 	const unsigned char *code;
 	uint32_t bytes;
@@ -43,7 +43,7 @@ struct prologue_reading {
 	bool not_understood, restart;
 };
 
-/* The rows that are kept. Places are sorted by offset, and neighbours that have the same state share it. */
+/* Rows are kept in this form. Places are sorted by offset, and neighbours that have the same state share it. */
 struct prologue_rows {
 	struct code_place {
 		uint32_t offset, bytes, state;

@@ -23,7 +23,8 @@ struct unwind_registers {
 	uint32_t known; /* bit per register */
 };
 
-/* The code at an address: an ELF object with its bias, .eh_frame bytes that a JIT registered, or code of which only the bytes are known. */
+/* The code at an address is an ELF object with its bias, .eh_frame bytes that a JIT registered, or code of which only the bytes are
+ * known. */
 struct unwind_object {
 	uint64_t start, end; /* range of the code, at run time */
 	uint64_t key;	     /* identifies the unwind information, whatever the bias; the same key never stands for other information */
@@ -71,7 +72,7 @@ enum unwind_end {
 	UNWIND_BROKEN,
 };
 
-/* The way in which a frame was found from its callee. */
+/* A frame was found from its callee in one of these ways. */
 enum unwind_found {
 	UNWIND_BY_INFORMATION,
 	UNWIND_BY_CODE, /* from the instructions of the callee, which has no unwind information (known_code.c) */
@@ -101,7 +102,7 @@ enum unwind_way { UNWIND_MEMO, UNWIND_LIBUNWIND };
 
 struct unwinder;
 
-/* Numbers of the work done by UNWIND_MEMO, for tests and benchmarks. */
+/* These are numbers of the work done by UNWIND_MEMO, for tests and benchmarks. */
 struct unwind_counts {
 	uint64_t frames, rules, steps; /* steps from frames to callers, rules made, steps that libunwind made */
 };

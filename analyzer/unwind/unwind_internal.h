@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* An FDE that eh_frame_each() found. start: address of its code. offset: place of the FDE in frames. */
+/* eh_frame_each() found this FDE. start: address of its code. offset: place of the FDE in frames. */
 struct fde_index_fde {
 	uint64_t start;
 	uint32_t bytes, offset;
@@ -16,7 +16,7 @@ struct fde_index_fde {
 
 struct libunwind_table;
 
-/* One object's unwind information. Addresses are the object's own, without the bias of a process. */
+/* This is one object's unwind information. Addresses are the object's own, without the bias of a process. */
 struct fde_index {
 	struct fde_index *next;
 	uint64_t key;
@@ -49,7 +49,7 @@ struct knowledge {
 struct fde_index *knowledge_get_index(struct knowledge *all, const struct unwind_object *o);
 /* Finds the FDE that covers an address (without the bias), and its program. Returns false if there is none. */
 bool fde_index_find_program(const struct fde_index *k, uint64_t address, struct cfi_program *out);
-/* Returns the run-time start of the function around an address, by its FDE, else by o->function. 0: not known. */
+/* Returns the run-time start of the function around an address, by its FDE, else by o->function. Returns 0 if it is not known. */
 uint64_t knowledge_function_start(struct knowledge *all, const struct unwind_object *o, uint64_t address);
 /*
  * May a frame of code without unwind information be left by its frame pointer? That is so for code of a JIT, and in a wide gap between

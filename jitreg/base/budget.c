@@ -12,7 +12,7 @@
 #define LOOK_STEPS 65536u
 #define STEP_NS 50u
 
-/* The sum of bytes_max of all open budgets.  The memory of the process is compared with this sum, because it is unknown which trace a part
+/* This is the sum of bytes_max of all open budgets. The memory of the process is compared with it, because it is unknown which trace a part
  * of it belongs to. */
 static uint64_t all_bytes_max;
 static double own_factor = -1; /* the factor of budget_set_factor(); below 0: it was not called, and the environment's is used */

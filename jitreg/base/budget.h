@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A limit for the memory and the work that reading a trace takes.  A trace of 400 bytes can hold 100 million samples, and one of 8 KB
- * gigabytes of text, so a small file could keep a command busy for hours.  Code that decompresses, multiplies or searches therefore spends
+ * A budget limits the memory and the work that reading a trace takes. A trace of 400 bytes can hold 100 million samples, and one of 8 KB
+ * gigabytes of text, so a small file could keep a command busy for hours. Code that decompresses, multiplies or searches therefore spends
  * steps (50 to 100 ns of work each) from a budget, which grows with the size of the file, and which also limits the memory of the process.
- * Traces of recorders need far less.  The environment variable TAILOR_BUDGET multiplies both limits, and 0 removes them.  Context: thread.
+ * Traces of recorders need far less. The environment variable TAILOR_BUDGET multiplies both limits, and 0 removes them. Context: thread.
  */
 #ifndef TAILOR_BUDGET_H
 #define TAILOR_BUDGET_H
@@ -32,7 +32,7 @@ struct budget {
 	struct hash_map others; /* files that budget_add_file() has counted, by device and inode */
 };
 
-/* Steps and bytes that are allowed for any file, and those that each byte of the file adds. */
+/* A budget has these steps and bytes for any file, and more for each byte of the file. */
 struct budget_size {
 	uint64_t steps, bytes;
 	unsigned steps_each, bytes_each;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks in nanoseconds.  Context: any. */
+/* These functions read clocks in nanoseconds. Context: any. */
 #ifndef TAILOR_CLOCK_H
 #define TAILOR_CLOCK_H
 

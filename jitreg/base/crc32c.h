@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The checksum CRC-32C (Castagnoli; RFC 3720, appendix B.4), which chunks of traces have.  Context: any. */
+/* Computes the checksum CRC-32C (Castagnoli; RFC 3720, appendix B.4), which chunks of traces have. Context: any. */
 #ifndef TAILOR_CRC32C_H
 #define TAILOR_CRC32C_H
 

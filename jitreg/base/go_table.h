@@ -61,8 +61,8 @@ const char *go_table_file(const struct go_table *t, const struct go_function *f,
  * Returns false if there is none. */
 bool go_table_file_at(const struct go_table *t, const struct go_function *f, int32_t number, uint64_t *entry, uint64_t *name);
 
-/* A cursor over the ranges of a function's code in each of which a value is the same, in the order of addresses.  from and to are offsets
- * from the function's start. */
+/* This cursor goes through the ranges of a function's code in the order of addresses. The value is the same in all of a range. from and to
+ * are offsets from the function's start. */
 struct go_values {
 	const unsigned char *at, *end;
 	uint32_t from, to;
@@ -78,8 +78,8 @@ bool go_values_next(struct go_values *v);
 /* Find the range of the value `of` that contains place, an offset from the function's start.  Returns false if there is none. */
 bool go_values_find(const struct go_table *t, const struct go_function *f, int of, uint32_t place, struct go_values *out);
 
-/* A call that was inlined. name: that of the called function. parent: offset of the call from the start of the function that contains the
- * code. The values at that place are those of the caller. */
+/* This describes a call that was inlined. name: that of the called function. parent: offset of the call from the start of the function that
+ * contains the code. The values at that place are those of the caller. */
 struct go_inlined {
 	uint32_t name, parent;
 };

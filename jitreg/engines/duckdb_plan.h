@@ -119,7 +119,8 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X("(commit)", "_ZN6duckdb18TransactionContext6CommitEv") \
 	X("(checkpoint)", "_ZN6duckdb26SingleFileCheckpointWriter16CreateCheckpointEv")
 
-/* The places in a pipeline's memory of the pointers to its operators: the source, those that pass rows on, and the sink. */
+/* A pipeline's memory has pointers to its operators at these places. The operators are the source, those that pass rows on, and the
+ * sink. */
 struct duckdb_pipeline {
 	uint32_t source;	 /* index of the word that points to the source */
 	uint64_t first, end;	 /* addresses [first, end) have the pointers to the operators between them */

@@ -14,13 +14,13 @@
 #define BTREE 403u		   /* OID of the access method btree */
 #define FIRST_OWN_NUMBER 16384u	   /* FirstNormalObjectId; objects with smaller numbers are the same in all databases */
 
-/* The header of a block of memory (struct AllocBlockData of utils/mmgr/aset.c).  The used part of the block ends at free. */
+/* A block of memory begins with this header (struct AllocBlockData of utils/mmgr/aset.c). The used part of the block ends at free. */
 struct block {
 	uint64_t set, before, next, free, end;
 };
 
-/* The OIDs, which are the same in all versions, of the comparisons of the most common types.  Many short queries need no other operators,
- * so the cache need not be searched for them. */
+/* The comparisons of the most common types have the same OIDs in all versions. Many short queries need no other operators, so the cache
+ * need not be searched for them. */
 enum { COMPARISONS = 6 };
 static const char *const comparison_names[COMPARISONS] = { "=", "<>", "<", "<=", ">=", ">" };
 static const uint16_t comparisons[][COMPARISONS] = {
@@ -75,7 +75,7 @@ static uint32_t find_row(const struct postgres_catalog *c, uint64_t key)
 	return at;
 }
 
-/* The columns of pg_amop, which are the same in all versions of postgres_layout.c. */
+/* pg_amop has these columns in all versions of postgres_layout.c. */
 struct ordering {
 	uint32_t number, family, left, right;
 	uint16_t strategy;

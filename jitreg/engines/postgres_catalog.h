@@ -11,11 +11,11 @@
 #define POSTGRES_CATALOG_ROWS 1024
 #define POSTGRES_CATALOG_NAME_BYTES 64 /* NAMEDATALEN */
 
-/* OIDs of the catalog tables.  A row of pg_amop (ordering) says which comparison an operator is in a B-tree, "<" to ">", which is its name
- * even if its row of pg_operator is not in the cache. */
+/* These are OIDs of catalog tables. A row of pg_amop (ordering) says which comparison an operator is in a B-tree, "<" to ">", which is its
+ * name even if its row of pg_operator is not in the cache. */
 enum postgres_catalog_table { POSTGRES_CATALOG_FUNCTIONS = 1255, POSTGRES_CATALOG_ORDERINGS = 2602, POSTGRES_CATALOG_OPERATORS = 2617 };
 
-/* The names that have been read of one server.  The caller provides the memory, which is all 0 at first. */
+/* This has the names that have been read of one server. The caller provides the memory, which is all 0 at first. */
 struct postgres_catalog {
 	/* The number of the backend whose cache is read. Names that other databases may use differently are stored for it alone. */
 	uint64_t backend;

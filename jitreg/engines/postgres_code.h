@@ -39,7 +39,7 @@ struct postgres_range {
 	uint64_t begin, end;
 };
 
-/* The code of a server.  The caller provides the memory. */
+/* This describes the code of a server. The caller provides the memory. */
 struct postgres_code {
 	struct postgres_range text;	/* executable part of the program */
 	uint64_t symbol[POSTGRES_NR_SYMBOLS]; /* 0: not exported */
@@ -54,8 +54,8 @@ struct postgres_code {
 	uint64_t begins[POSTGRES_CODE_BEGINS]; /* addresses at which functions begin, as found before, by hash */
 };
 
-/* Access to a server's memory.  read: copies all of the bytes to `to` and returns 0, or returns another number if any of them cannot be
- * read. */
+/* A reader gives access to a server's memory. read: copies all of the bytes to `to` and returns 0, or returns another number if any of them
+ * cannot be read. */
 struct postgres_reader {
 	int (*read)(void *context, uint64_t address, void *to, size_t bytes);
 	void *context;

@@ -17,7 +17,7 @@ void postgres_node_conditions(const struct postgres_reader *r, const struct post
 /* Returns the address of the struct SubPlan of a SubPlanState, or 0. */
 uint64_t postgres_subplan_expression(const struct postgres_reader *r, uint64_t subplan_state);
 
-/* The state of writing an expression, which postgres_expression.c and postgres_conditions.c share. */
+/* This is the state of writing an expression, which postgres_expression.c and postgres_conditions.c share. */
 struct postgres_expression {
 	const struct postgres_reader *r;
 	const struct postgres_query *q;

@@ -12,7 +12,7 @@
 #define DAYS_MAX 3000000   /* about the year 10000 */
 #define FLOAT_MAX 1e15
 
-/* OIDs of types, which are the same in all servers. */
+/* These OIDs of types are the same in all servers. */
 enum type {
 	BOOL = 16, NAME = 19, INT8 = 20, INT2 = 21, INT4 = 23, TEXT = 25, OID = 26, FLOAT4 = 700, FLOAT8 = 701, UNKNOWN = 705,
 	BPCHAR = 1042, VARCHAR = 1043, DATE = 1082, TIMESTAMP = 1114, TIMESTAMPTZ = 1184, NUMERIC = 1700,
@@ -20,7 +20,7 @@ enum type {
 	DATE_ARRAY = 1182,
 };
 
-/* The content, without its header, of a value of variable length. */
+/* This has the content of a value of variable length, without its header. */
 struct value {
 	unsigned char bytes[VALUE_BYTES];
 	uint32_t nr; /* size of the content, of which bytes has the first VALUE_BYTES */

@@ -271,7 +271,8 @@ struct level {
 	uint32_t stage, next, nr, order;
 	uint64_t elements;
 };
-/* The lists of a node's children, in the order of EXPLAIN.  INIT_PLANS and SUBPLANS are lists of SubPlanStates, the others of nodes. */
+/* A node's children are in these lists, here in the order of EXPLAIN. INIT_PLANS and SUBPLANS are lists of SubPlanStates, the others of
+ * nodes. */
 enum stage { INIT_PLANS, LEFT, RIGHT, MEMBERS, CHILDREN, SUBPLANS, NR_STAGES };
 
 struct walk {

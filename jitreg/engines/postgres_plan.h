@@ -38,7 +38,7 @@ enum postgres_end { POSTGRES_ENDS(POSTGRES_END_INDEX_) POSTGRES_NR_ENDS };
 #undef POSTGRES_END_INDEX_
 const char *postgres_end_text(enum postgres_end end);
 
-/* An executing query, the server's struct QueryDesc. */
+/* This describes an executing query, which is the server's struct QueryDesc. */
 struct postgres_query {
 	uint64_t address;
 	uint64_t statement, text, state; /* addresses of the PlannedStmt, of its source text, and of the EState (0: not started) */
@@ -77,7 +77,8 @@ enum postgres_role { POSTGRES_OUTER, POSTGRES_INNER, POSTGRES_MEMBER, POSTGRES_I
 /* Returns the label of the edge between node and owner, which is "" except for InitPlans and SubPlans. */
 const char *postgres_role_label(enum postgres_role role);
 
-/* A node on the path from the root to another node: addresses of its Plan, and of the SubPlanState by which it is called (0: none). */
+/* A path from the root to a node has one of these for each node on it. It has the addresses of the node's Plan, and of the SubPlanState by
+ * which it is called (0: none). */
 struct postgres_way {
 	uint64_t plan, subplan;
 };

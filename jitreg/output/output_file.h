@@ -28,7 +28,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* The mark by which an existing file is recognised as one of tailor's: bytes at an offset, or, if within is not 0, anywhere in the first
+/* An existing file is recognised as one of tailor's by a mark, which is bytes at an offset, or, if within is not 0, anywhere in the first
  * `within` bytes. */
 struct output_form {
 	const char *name; /* "a trace" */

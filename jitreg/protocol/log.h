@@ -65,8 +65,8 @@ struct log_head {
 };
 _Static_assert(sizeof(struct log_head) <= LOG_HEAD_BYTES, "the head is one page");
 
-/* The frame in front of each record.  record_bytes is the size of the record without padding.  The next frame starts at the next multiple
- * of LOG_FRAME_ALIGN behind it. */
+/* Each record has a frame in front of it. record_bytes is the size of the record without padding. The next frame starts at the next
+ * multiple of LOG_FRAME_ALIGN behind it. */
 struct log_frame {
 	uint64_t position; /* the frame's own position, stored last, with release order */
 	uint32_t record_bytes;
@@ -92,7 +92,7 @@ struct log_sample {
 	uint64_t registers[LOG_SAMPLE_REGISTERS]; /* ax bx cx dx si di bp sp ip flags r8 to r15: perf's order */
 };
 
-/* How the threads of a process are sampled. */
+/* The threads of a process are sampled in one of these ways. */
 enum wire_sampler {
 	WIRE_SAMPLER_NONE = 0,	 /* threads do nothing, because they inherit the recorder's counters */
 	WIRE_SAMPLER_RING = 1,	 /* each thread opens counters, and the kernel writes samples into rings */

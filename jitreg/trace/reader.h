@@ -38,7 +38,7 @@ struct trace_record {
 	size_t packed_bytes;
 };
 
-/* The place of a record: the offset of its chunk in the file, and its own offset in the uncompressed body of the chunk. */
+/* The place of a record consists of the offset of its chunk in the file, and its own offset in the uncompressed body of the chunk. */
 struct trace_place {
 	uint64_t chunk;
 	uint32_t record;

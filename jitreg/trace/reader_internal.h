@@ -9,7 +9,7 @@
 
 #include <zstd.h>
 
-/* The decompressed body of a chunk whose checksum was right. */
+/* This holds the decompressed body of a chunk whose checksum was right. */
 struct chunk_body {
 	size_t at; /* offset of the chunk in the file */
 	const char *body; /* NULL: there is no body here */

@@ -19,7 +19,7 @@
 #define RUNS_MAX (2u << 20)
 #define NEW_MAX (16u << 20)
 
-/* A mask with a bit for each page of a memory, which is set if the page was written.  Only those pages need to be cleared. */
+/* This mask has a bit for each page of a memory, which is set if the page was written. Only those pages need to be cleared. */
 typedef uint16_t touched_pages;
 _Static_assert(PAGES <= 8 * sizeof(touched_pages), "a bit each");
 

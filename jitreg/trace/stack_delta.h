@@ -28,7 +28,7 @@ bool stack_delta_full(const struct stack_delta *s);
 /* Write all added stacks as column STACK of the record that is being written, and forget them. */
 void stack_delta_write(struct stack_delta *s, struct trace_writer *w);
 
-/* A decoder for the stacks of one SAMPLES record, with the encoding CHANGES or BYTES. */
+/* This decoder is for the stacks of one SAMPLES record, with the encoding CHANGES or BYTES. */
 struct stack_decoder;
 
 /* Begin to decode column STACK of a record of nr samples.  *s: NULL, and set to a new decoder, or a decoder to reuse, also after an error.

@@ -20,10 +20,10 @@
 struct trace_writer;
 struct trace_record;
 
-/* Levels of zstd: FAST is for recorders, and SMALL for commands that write a trace once and have time. */
+/* The numbers above 0 are levels of zstd. FAST is for recorders, and SMALL for commands that write a trace once and have time. */
 enum trace_compression { TRACE_PLAIN = 0, TRACE_FAST = 1, TRACE_SMALL = 3 };
 
-/* The bytes by which output_file.h recognises a trace, which may be replaced by another one. */
+/* output_file.h recognises a trace by these bytes. A trace may be replaced by a new one. */
 extern const struct output_form trace_output_form;
 
 struct trace_writer_options {
