@@ -56,10 +56,10 @@ struct insn_work {
 	uint8_t loads, stores; /* memory operands, including those of push, pop, call and ret */
 	bool divides;	       /* divides or takes a square root, by a divider that is not pipelined */
 	bool repeats;	       /* has a rep prefix, and takes a time in proportion to its data */
-	uint8_t latency; /* maximum number of cycles until its result is ready, with first-level cache hits; 0: a division, or no result */
+	uint8_t latency; /* maximum number of cycles until the result is ready, if first-level caches hit; 0: division or no-operation */
 };
 
-/* Reads the work of an instruction.  Returns false if it is invalid.  A no-operation has no work. */
+/* Reads the work of an instruction.  Returns false if it is invalid.  A no-operation has 0 in all members. */
 bool insn_read_work(const void *bytes, size_t nr, struct insn_work *out);
 
 /* An instruction reads or writes memory at this address. Registers are DWARF's numbers (0 to 15), or INSN_NO_REGISTER. */
