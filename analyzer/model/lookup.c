@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers questions to a model that has been read: what was at this address of this process at this time. */
+/* Answers questions to a model that has been read. They ask what was at an address of a process at a time, and for tags, tasks, source
+ * texts and the query of a component. */
 #include "analyzer/model/model.h"
 
 #include "analyzer/model/read.h"

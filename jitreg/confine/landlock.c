@@ -213,7 +213,7 @@ void confine_allow_usual(void)
 		snprintf(strrchr(path, '/'), sizeof("/lib"), "/lib");
 		allow_path(path, READS);
 	}
-	for (int fd = 0; fd < 3; fd++) /* opening /dev/stdout and the like opens these again */
+	for (int fd = 0; fd < 3; fd++) /* a program that opens /dev/stdout opens its standard output again */
 		allow_stream(fd);
 }
 

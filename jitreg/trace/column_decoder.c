@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) uint64_t keep_lowest_set_bits(uint6
 
 static bool has_long_numbers(uint64_t ends)
 {
-	/* The set bits are the bytes up to the last end after which their number goes on. */
+	/* The set bits are the bytes before the last end that do not end their number. */
 	uint64_t in = ~ends & ~0ull >> __builtin_clzll(ends);
 
 	for (int i = 1; i < LONG_BYTES - 1; i++)
