@@ -152,7 +152,7 @@ static void weights_to_steps(struct block *b)
 	}
 }
 
-/* Replaces steps by weights.  Returns false if a step is larger than weights_to_steps() makes any, since the block is damaged then. */
+/* Replaces steps by weights.  Returns false if a step is larger than any that weights_to_steps() makes, since the block is damaged then. */
 static bool steps_to_weights(struct block *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {

@@ -19,13 +19,13 @@ enum block_part {
 };
 #define BLOCK_ROWS_MAX (1u << 24)
 
-/* A row of a block. id: number of the series or the place, as the part says. */
+/* id: number of the series in BLOCK_SERIES, of the place in BLOCK_PLACES. */
 struct block_row {
 	uint64_t id, samples, weight;
 };
 #define BLOCK_COLUMNS 3
 
-/* An array of rows.  It is empty if all members are zero. */
+/* A block is an array of rows.  It is empty if all members are zero. */
 struct block {
 	struct block_row *row;
 	uint32_t nr, capacity;
@@ -38,8 +38,8 @@ static inline struct block_row *block_row(const struct block *b, uint32_t i)
 
 /* Adds a row.  Returns false if memory ran out, or if there are BLOCK_ROWS_MAX rows already. */
 bool block_add(struct block *b, const struct block_row *row);
-/* Adds all rows of another block.  Returns false if the store has failed, also earlier; this call fails if memory or the budget does not
- * suffice, or if there are more than BLOCK_ROWS_MAX rows. */
+/* Adds all rows of another block.  Returns false if the store has failed, also earlier.  The call makes it fail if memory or the budget
+ * does not suffice, or if there would be more than BLOCK_ROWS_MAX rows. */
 bool block_add_all(struct store *s, struct block *b, const struct block *other);
 /* Sorts rows by id, and adds up rows with the same id. */
 void block_sort(struct block *b);

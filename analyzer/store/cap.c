@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * In stores of programs with a JIT, names are nine tenths of the bytes.  Nearly all that an epoch frees is names that no other epoch has.
- * These are known only after all epochs have been read (usage.h), which is done once.  Then steps are taken for a part of the excess at a
- * time.  The file's size is measured after each part, since pages that are half empty free less than the estimate says.
+ * These are known only after all epochs have been read (usage.h), which happens before the first step.  Then steps are taken for a part of
+ * the excess at a time.  The file's size is measured after each part, since pages that are half empty free less than the estimate says.
  */
 #include "analyzer/store/cap.h"
 
@@ -18,7 +18,7 @@
 #define NEARLY_FULL(cap) ((cap) - (cap) / 16) /* room is made above this size */
 #define EMPTIED(cap) ((cap) - (cap) / 10)     /* size at which making room ends */
 #define PART 0.7                              /* part of the excess that is freed at once */
-#define BATCH(cap) ((cap) / 50)               /* most bytes freed at once below the cap, so that few pages change */
+#define BATCH(cap) ((cap) / 50)               /* most bytes freed at once while the store is below the cap, so that few pages change */
 #define SLACK 16                              /* 1/SLACK of the file may be free pages, which the next epochs use */
 #define BYTES_EMPTY (23.0 * 4096)             /* size of a store without rows */
 #define HASH_INDEX_BYTES 14                   /* bytes of the index by hash for a text */
@@ -47,8 +47,8 @@ static double bytes_of_steps(const struct usage *u, uint32_t from, uint32_t to)
 	return bytes;
 }
 
-/* Returns the first step after `from` by which the steps since then have freed so many bytes, or the last step if all of them free less.
- * Returns `from` if bytes is not positive. */
+/* Returns the step at which the steps after `from` have freed so many bytes, or the last step if all of them free less.  Returns `from` if
+ * bytes is not positive. */
 static uint32_t step_that_frees(const struct capping *c, uint32_t from, double bytes)
 {
 	uint32_t step = from;
@@ -138,7 +138,8 @@ static bool goes_with(const struct usage_names *n, int64_t id, uint32_t from, ui
 	return id > 0 && id < n->nr && n->step[id] >= from && n->step[id] <= to;
 }
 
-/* Finds names that go with the steps `from` to `to`, sorted by number, or texts sorted by hash. */
+/* Finds the names of a table that go with the steps `from` to `to`, sorted by number.  With is_by_hash, texts are sorted by hash.  Returns
+ * false if the store has failed. */
 static bool find_names(struct capping *c, enum usage_table table, uint32_t from, uint32_t to, bool is_by_hash, struct ids *ids)
 {
 	static struct statement by_hash = STATEMENT("SELECT id FROM text ORDER BY hash");
@@ -169,8 +170,9 @@ static bool find_names(struct capping *c, enum usage_table table, uint32_t from,
 
 /*
  * Returns whether deleting texts in the order of their hashes changes fewer pages than in the order of their numbers. A text is on a page
- * of its table and on a page of the index by hash. Texts of an epoch are neighbours in the table, but not in the index. So few texts are
- * deleted by hash, which keeps transactions to a part of the index, and many by number.
+ * of its table and on a page of the index by hash. Texts of an epoch are neighbours in the table, but not in the index. If they take fewer
+ * bytes than the index, they are deleted by hash, so that each transaction changes only a part of the index. More texts are deleted by
+ * number.
  */
 static bool has_fewer_pages_by_hash(struct capping *c, double bytes)
 {
@@ -202,7 +204,7 @@ static void drop_names(struct capping *c, uint32_t from, uint32_t to)
 	free(ids.id);
 }
 
-/* Bounds the table `folded`, which has the numbers of epochs that are no longer in the store by themselves. */
+/* Bounds the table `folded`, which has the numbers of epochs that were removed or became part of an hour or a day. */
 static void forget_oldest(struct capping *c)
 {
 	static struct statement oldest = STATEMENT("DELETE FROM folded WHERE (recording, number) IN (SELECT recording, number FROM folded "

@@ -227,7 +227,7 @@ struct judgement {
 	uint32_t hour;
 	struct history t;
 	double of_history[HISTORY_MOST], of_hour; /* samples of all lines that are not taken out */
-	double between; /* variance between hours in addition to that by sampling, the median of all lines */
+	double between; /* variance between hours in addition to that by sampling, the median of all lines with enough samples */
 	uint32_t nr_judged;
 	double critical;
 };
@@ -269,8 +269,8 @@ static bool begin_judgement(struct judgement *j, const struct hours *h, uint32_t
 	return j->nr_judged > 0;
 }
 
-/* Returns how far a line is from its history, in units of the distance that is significant: above 1 or below -1 it stands out.  Returns
- * 0 if the line has too few samples to be judged. */
+/* Returns how far a line is from its history, in units of the distance that is significant.  A line above 1 or below -1 stands out.
+ * Returns 0 if the line has too few samples to be judged. */
 static double score(const struct judgement *j, uint32_t line)
 {
 	struct past p = past_of(j->h, &j->t, j->of_history, line);
@@ -341,8 +341,8 @@ static bool is_new(const struct hours *h, uint32_t line, uint32_t hour)
 	return !was;
 }
 
-/* Begins a pair of hours: takes only those lines out of the total that have no samples in the history.  They are new, and would make the
- * shares of all others shrink. */
+/* Begins a pair of hours.  Only those lines are taken out of the total that have no samples in the history.  They are new, and would make
+ * the shares of all others shrink. */
 static void take_new_lines(struct hours *h, uint32_t hour)
 {
 	struct history t = history_of(h, hour, hour);

@@ -11,19 +11,20 @@ enum change_kind { CHANGE_SHARE, CHANGE_PLAN, CHANGE_COMPILATION };
 
 struct change {
 	enum change_kind kind;
-	int64_t begin_ns;     /* UTC; begin of the first of the two consecutive hours that both differ from the history */
-	/* CHANGE_SHARE: shares (0..1) of the samples of all lines that do not stand out themselves; CHANGE_PLAN: 0, and the share of the
-	 * query's samples in new operators; CHANGE_COMPILATION: objects per hour */
+	int64_t begin_ns;     /* UTC; where the first of the two consecutive hours begins that both differ from the history */
+	/* CHANGE_SHARE: shares (0..1) of the samples of all lines except those that are new or stand out more; CHANGE_PLAN: 0, and the
+	 * share of the query's samples in new operators; CHANGE_COMPILATION: objects per hour */
 	double before, after;
 	uint32_t nr_history;  /* number of hours that the hour was compared with */
-	/* detail: detail and place of the line (struct sums_names), or a plan's new operators; each may be NULL if memory ran out */
+	/* name: of the line, or the query's text; detail: detail and place of the line (struct sums_names), or a plan's new operators;
+	 * each may be NULL if memory ran out */
 	char *name, *detail;
 };
 
 struct changes {
 	struct change *change;
 	uint32_t nr, capacity;
-	uint32_t nr_hours;  /* hours of the window that the next hour follows, so that they were judged */
+	uint32_t nr_hours;  /* hours of the window whose next hour is in the store, too; others cannot be judged */
 	uint32_t nr_judged; /* largest number of lines that had enough history in one hour */
 	bool same_hours;    /* for some changes of shares, the history is the same hour of earlier days */
 };

@@ -74,7 +74,7 @@ void went_add(struct store *s, const struct went *w)
 
 /* --------------------------------------------------------------------------------------------- incomplete information */
 
-/* A sentence has two rows in the table `meta`, for the begin and the end of its time.  The keys of all ends have one prefix, so that
+/* A sentence has two rows in the table `meta`, for the beginning and the end of its time.  The keys of all ends have one prefix, so that
  * they are neighbours, and lacking_read() finds them without reading other keys. */
 #define LACK_FROM "lack from "
 #define LACK_TO "lack to "

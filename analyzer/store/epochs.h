@@ -12,8 +12,8 @@ static inline int64_t epochs_recording(uint64_t cut_recording, uint64_t real_ns)
 	return (int64_t)(cut_recording ? cut_recording : real_ns);
 }
 
-/* Dates in a trace or a store can be any number.  The begins of epochs are limited to the years 1823 to 2116, so that the end of an
- * epoch, which is at most 73 years later (epochs_end()), does not overflow. */
+/* Dates in a trace or a store can be any number.  The date at which an epoch begins is limited to the years 1823 to 2116, so that the end
+ * of the epoch, which is at most 73 years later (epochs_end()), does not overflow. */
 #define EPOCHS_DATE_MAX (1ll << 62)
 static inline int64_t epochs_date(int64_t ns)
 {

@@ -28,8 +28,7 @@ void fold_ask(struct fold *f, struct report *r)
 	r->without_lines = true;
 }
 
-/* Numbers that names of the trace have in the store, by their numbers in the trace.  They are looked up when they are first needed; 0:
- * not yet. */
+/* The arrays map numbers of the trace to numbers of the store.  An element is looked up when it is first needed, and is 0 before. */
 struct folding {
 	const struct fold *fold;
 	struct report *report;

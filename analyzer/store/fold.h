@@ -7,7 +7,7 @@
 #include "analyzer/store/store.h"
 
 /* The event under which a store counts generated code. A code object is one sample, and its function is the object's name with # in place
- * of numbers, except those of lines. */
+ * of numbers, except those of lines. Objects beyond the first few thousand names of an epoch have one name together. */
 #define FOLD_LOADS "code loads"
 
 struct fold {
@@ -15,9 +15,9 @@ struct fold {
 	struct report_group *places, *reasons;
 };
 
-/* Makes the report add up the groups that fold_add() needs.  Call before the samples are read. */
+/* Makes the report add up the groups that fold_add() needs, without source lines.  Call before the samples are read. */
 void fold_ask(struct fold *f, struct report *r);
-/* Adds the epoch. Before, room is made under the cap, which may remove older epochs, and names are added. The epoch itself is added in one
+/* Adds the epoch. First it makes room under the cap, which may remove older epochs, and adds names. The epoch itself is added in one
  * transaction. Returns 0, or 1 if the store had this epoch already, or -errno with the reason in d. Unless it returns 0, the epoch is not
  * added. */
 int fold_add(const struct fold *f, struct report *r, struct store *s, struct diag *d);

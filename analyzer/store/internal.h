@@ -25,7 +25,7 @@ struct store {
 };
 
 /* A statement, which is compiled when it is first run.  Most are static.  Such a statement belongs to the store that runs it first,
- * until store_close() or store_finish() finalizes it.  No other store may run it before. */
+ * until store_close() or store_finish() finalizes it.  No other store may run it before then. */
 struct statement {
 	const char *text;
 	sqlite3_stmt *prepared;
@@ -36,7 +36,7 @@ struct statement {
 /*
  * Runs a statement with values, one per letter of types: i int64_t, d double, t text (NULL: null), b const void * and size_t.  Texts and
  * bytes are not copied, and must stay valid until the statement is reset.  Returns true if there is a row, whose columns sqlite3_column_*()
- * gives until the next call.  Returns false if there is none, or if the store has failed; the statement is reset then.
+ * gives until the next call.  Returns false if there is none, and the statement is reset then, or if the store has failed.
  */
 bool store_run(struct store *s, struct statement *q, const char *types, ...);
 /* Runs a statement with nr whole numbers as values.  Returns the same as store_run(). */
@@ -48,13 +48,13 @@ int64_t store_take_number(struct statement *q);
 /* Runs a statement without values, and finalizes it.  Returns the number in the first column of its first row, or 0 if there is no row
  * or the store has failed. */
 int64_t store_ask_number(struct store *s, const char *sql);
-/* Steps to the next row.  Returns false if there is none, or if the store has failed; the statement is reset then. */
+/* Steps to the next row.  If there is none, or if the store has failed, resets the statement and returns false. */
 bool store_next(struct store *s, struct statement *q);
 /* Finalizes a statement.  Call this for a struct statement on the stack before its function returns, since the store's list refers to
  * it. */
 void store_finish(struct store *s, struct statement *q);
-/* Returns the bytes of SQLite's write-ahead log beside the file (FILE-wal), which a checkpoint moves into the file; 0 if there is no
- * log. */
+/* Returns the bytes of SQLite's write-ahead log beside the file (FILE-wal), which a checkpoint moves into the file.  Returns 0 if there is
+ * no log, or if it cannot be found. */
 uint64_t store_log_bytes(const struct store *s);
 /* Returns the first 255 bytes of a text, with '?' for bytes that are not printable ASCII, since it may come from a damaged file.  The
  * result is valid until the next call. */
@@ -72,7 +72,7 @@ int store_open_in_memory(const char *name, struct store **out, struct diag *d);
 /*
  * A small file can cause much work: 1.5 KB can be 16 million rows of a block, and a damaged tree of pages may have no end.  So a question
  * has a budget of steps and memory (budget.h) that grows with the file.  SQLite's own steps are counted.  Code whose work or memory depends
- * on numbers in the file calls these first.  They return false if the budget is exceeded, and the store has failed then.
+ * on numbers in the file calls these two first.  They return false if the budget is exceeded, and the store has failed then.
  */
 bool store_spend(struct store *s, uint64_t steps);
 bool store_has_room(struct store *s, uint64_t bytes);
@@ -81,8 +81,8 @@ void store_begin_question(struct store *s);
 
 /* Begins a transaction for writing.  Either all changes up to store_commit() are made, or none.  Returns false if the store has failed. */
 bool store_begin(struct store *s);
-/* Ends the transaction, and empties SQLite's log if no reader is in the way.  Returns 0, or -errno with the reason in d; no change was
- * made then. */
+/* Ends the transaction, and empties SQLite's log if no reader is in the way.  Returns 0, or -errno with the reason in d, and then no change
+ * was made. */
 int store_commit(struct store *s, struct diag *d);
 
 #endif

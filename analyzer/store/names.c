@@ -51,7 +51,7 @@ int64_t names_text(struct store *s, const char *text)
 	return id;
 }
 
-/* The two statements of find_or_add() for one table of the dictionary (each but `text`). All columns of the table are numbers, mostly of
+/* Each table of the dictionary except `text` has these two statements, for find_or_add(). All columns of the table are numbers, mostly of
  * rows in other tables, and no two rows have the same values in all of them. */
 struct table {
 	struct statement select, insert;

@@ -43,7 +43,8 @@ bool names_join_functions(struct store *s, struct joined_function *function, int
 const char *names_image(const char *path, size_t *bytes);
 
 /* Returns a query without its literals. A number or a text in single quotes becomes "?", a list of them becomes one "?", and blanks become
- * one blank. Blanks and semicolons at the end are left out. The caller frees it. Returns NULL if memory ran out. */
+ * one blank. Blanks at the beginning are left out, as are blanks and semicolons at the end. The caller frees the result. Returns NULL if
+ * memory ran out. */
 char *names_query_shape(const char *text);
 
 #endif

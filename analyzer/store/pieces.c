@@ -35,8 +35,8 @@ static void empty_log(struct pieces *p)
 	p->log_bytes = store_log_bytes(p->s);
 }
 
-/* Returns the most changes of the next transaction, after one that took `part` of what it may take: twice as many below a half, fewer
- * above 1. */
+/* Returns the most changes of the next transaction, after one that took `part` of what it may take.  These are twice as many if part is
+ * below a half, up to CHANGES_MOST, and fewer if it is above 1. */
 static uint32_t adapt(uint32_t most, double part)
 {
 	if (part < 0.5)
@@ -94,7 +94,7 @@ bool pieces_next(struct pieces *p)
 	return true;
 }
 
-/* Returns how many free pages to give back so that the file has so many bytes; not positive if none. */
+/* Returns how many free pages to give back so that the file has so many bytes.  The result is not positive if there are none. */
 static int64_t pages_above(struct store *s, uint64_t bytes)
 {
 	int64_t nr_free = store_ask_number(s, "PRAGMA freelist_count");

@@ -17,12 +17,12 @@ struct pieces {
 	uint64_t log_bytes; /* bytes of the log after the last transaction */
 	uint32_t most;      /* most changes in a transaction */
 	uint32_t nr;        /* changes in the open transaction; 0: none is open */
-	int64_t begin_ns;   /* begin of the open transaction, by clock_now_ns() */
+	int64_t begin_ns;   /* when the open transaction began, by clock_now_ns() */
 	bool is_blocked;    /* SQLite could not empty the log, mostly because a reader uses it */
 };
 
-/* Returns the bytes that the log of a store with this cap should not exceed, at most LOG_MOST. above: by how much the store exceeds its
- * cap. If half of that is more than LOG_PART allows, the log may have that much, because the work frees more. */
+/* Returns the bytes that the log of a store with this cap should not exceed, between LOG_LEAST and LOG_MOST. above: bytes by which the
+ * store exceeds its cap. The log may have 1/LOG_PART of the cap, or half of `above` if this is more, because the work frees more than that. */
 uint64_t pieces_log_most(uint64_t cap, uint64_t above);
 void pieces_init(struct pieces *p, struct store *s, uint64_t log_most);
 /* Call before each change.  Returns false if no more changes are to be made, since the store has failed or a reader blocks the log. */

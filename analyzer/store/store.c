@@ -24,8 +24,8 @@
 #define LOCK_TRIES 300	 /* one every 100 ms */
 #define STOPPED_TRIES 20 /* tries between two checks whether the lock's holder is stopped */
 
-/* The budget of a question: steps for 1.5 s of a processor, and in addition 20 steps per byte of the file (100 for a writer), in which a
- * row takes 1 to 50 bytes. */
+/* A question may take 30 million steps, about 1.5 s of a processor, and 20 more per byte of the file (100 for a writer).  A row takes 1 to
+ * 50 bytes of the file.  The memory of a question is limited to 384 MiB, and 32 bytes more per byte of the file. */
 static const struct budget_size budget_of_reader = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 20, .bytes_each = 32 },
 				budget_of_writer = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 100, .bytes_each = 32 };
 #define LOOK_INSTRUCTIONS 4096 /* SQLite's instructions between two checks; each takes 20 to 30 ns, and two are a step */
@@ -64,7 +64,7 @@ int store_failed(const struct store *s, struct diag *d)
 
 const char *store_printable(const char *text)
 {
-	static char out[256]; /* static, since a store belongs to one thread */
+	static char out[256]; /* One buffer suffices, since a store belongs to one thread. */
 	size_t nr = 0;
 
 	for (; text && text[nr] && nr < sizeof(out) - 1; nr++)
@@ -628,7 +628,6 @@ size_t store_path_bytes(const char *text)
 	return at ? (size_t)(at - text) : strlen(text);
 }
 
-/* A file that may not be read counts as a store if a window follows its name. */
 bool store_is_named(const char *text)
 {
 	static const char magic[] = "SQLite format 3";

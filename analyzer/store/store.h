@@ -45,7 +45,7 @@ int store_set_cap(struct store *s, uint64_t bytes, struct diag *d);
 uint64_t store_cap(struct store *s);
 /* Returns the bytes that the store takes, including SQLite's log, but without free pages. */
 uint64_t store_size(struct store *s);
-/* Returns the bytes of its file and SQLite's log, including free pages. */
+/* Returns the bytes of the store's file and SQLite's log, including free pages. */
 uint64_t store_file_bytes(struct store *s);
 int64_t store_nr_epochs(struct store *s);
 

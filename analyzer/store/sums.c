@@ -17,7 +17,7 @@
 #define NAMES_STEPS 8
 #define TEXT_STEP_BYTES 16
 
-/* The part of the dictionary that rows refer to, in arrays by number. */
+/* The arrays have the part of the dictionary that rows refer to, by number. */
 struct rows {
 	struct series {
 		uint32_t process, component, event, query, service;

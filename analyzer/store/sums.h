@@ -14,7 +14,7 @@ enum sums_by { SUMS_COMPONENT, SUMS_FUNCTION, SUMS_QUERY, SUMS_PROCESS, SUMS_SER
 struct sums_question {
 	struct window window;
 	enum sums_by by;
-	/* only rows with these names; NULL: with any */
+	/* The question asks only for rows with these names.  NULL: with any. */
 	const char *event;     /* NULL: the first event of the store; waits and code loads only if there is no other */
 	const char *process;
 	const char *service;
@@ -30,7 +30,7 @@ struct sums_epoch {
 	uint32_t number, tier, parts, cpus;
 	double samples, effective;
 	uint64_t lost;
-	bool has_functions; /* it has not lost its functions to keep the cap */
+	bool has_functions; /* false: the epoch has no functions, so that the store keeps its cap */
 	double weight; /* weight of the event in the rows that were asked for */
 };
 
@@ -48,7 +48,7 @@ struct sums_line {
 
 struct sums {
 	char *event, *unit;
-	struct sums_epoch *epoch; /* sorted by begin */
+	struct sums_epoch *epoch; /* sorted by begin_ns */
 	uint32_t nr_epochs;
 	struct sums_line *line; /* the largest weight first */
 	uint32_t nr;
@@ -68,7 +68,7 @@ void sums_fini(struct sums *s);
 /* Returns whether there are lines, but none with a name (all have id 0). */
 bool sums_are_nameless(const struct sums *s);
 
-/* Texts of a line, "" where it has none, or NULL if memory ran out; free with sums_names_fini().  A line with id 0 has a name in
+/* A text of a line is "" where it has none, or NULL if memory ran out.  Free them with sums_names_fini().  A line with id 0 has a name in
  * parentheses, such as "(unattributed)".  If the image of a function has several paths, place is the name of the image without a folder. */
 struct sums_names {
 	char *name, *label, *level, *place, *detail, *query;
@@ -80,7 +80,7 @@ int sums_names(struct store *s, enum sums_by by, const struct sums_line *l, stru
 void sums_names_fini(struct sums_names *n);
 
 /* Sums up, and fills *p with the result as one side of a comparison, in which an epoch counts as an execution. called: the name of this
- * side.  Returns 0, or -errno with the reason in d, -ENODATA if the window has no epochs. */
+ * side.  Returns 0, or -errno with the reason in d, -ENODATA if the window has no epochs.  After 0, free *p with profile_fini(). */
 int sums_profile(struct store *s, const struct sums_question *q, const char *called, struct profile *p, struct diag *d);
 
 #endif

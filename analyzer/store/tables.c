@@ -20,7 +20,7 @@ static const struct {
 	[SUMS_SERVICE] = { "services", "Services: systemd units, containers, names for OpenTelemetry" },
 };
 
-/* Describes the epochs that the store removed to keep its cap, whose samples are not among the sums. */
+/* Describes what the store dropped to keep its cap: epochs, whose samples are not among the sums, and functions of epochs that are. */
 static void describe_went(struct page *p, const struct sums *s)
 {
 	char from[32], to[32];
@@ -168,7 +168,7 @@ static void make_lane(const struct sums *s, const struct sums_line *l, char text
 	}
 }
 
-/* A table with a line's share of each epoch.  Only programs get it, that is, it is not shown as text. */
+/* This table has each line's share of each epoch.  It is for programs, so it is not shown as text. */
 struct points {
 	struct grid *grid;
 	int begin, name, service, weight, share; /* columns; service: -1 if rows are not split by service */

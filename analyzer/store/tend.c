@@ -18,13 +18,14 @@
 /* ------------------------------------------------------------------------------------------------------------- tiers */
 
 struct tier {
-	int64_t number, length_ns, age_ns; /* length of its epochs; age from which on epochs of lower tiers become part of them */
+	/* length_ns: length of the tier's epochs; age_ns: age from which epochs of lower tiers become part of them */
+	int64_t number, length_ns, age_ns;
 };
 
 /*
- * Selects the epochs that are added up to one. ?1: its begin, ?2: its length, ?3: the host, ?4: its tier, ?5: its id, so that it is not
- * selected itself.  If there is an hour of this time already, it is selected, too, so that an old trace that is added late becomes part of
- * it.
+ * Selects the epochs whose sum is to be a new epoch. ?1: where the new one begins, ?2: its length, ?3: its host, ?4: its tier, ?5: its id,
+ * so that it is not selected itself.  If there is an hour or a day of this time already, it is selected, too, so that an old trace that is
+ * added late becomes part of it.
  */
 #define OF_IT "WHERE tier <= ?4 AND host = ?3 AND begin_ns >= ?1 AND begin_ns < ?1 + ?2 AND id != ?5"
 
@@ -91,7 +92,7 @@ static bool fold_epochs(struct store *s, const struct tier *t, int64_t begin_ns,
 	return true;
 }
 
-/* Returns the begin of the hour or day that a time is in, also for times before 1970. */
+/* Returns where the hour or day begins that a time is in, also for times before 1970. */
 static int64_t round_down(int64_t ns, int64_t length_ns)
 {
 	int64_t behind = ns % length_ns;

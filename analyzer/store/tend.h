@@ -12,12 +12,12 @@
 /* Adds up epochs older than two days by the hour, and those older than four weeks by the day, then keeps the cap (cap.h). work: may be
  * NULL.  Returns 0, or -errno with the reason in d. */
 int tend_store(struct store *s, int64_t now_ns, struct cap_work *work, struct diag *d);
-/* Estimates what tend_store() would do with this cap (0: the store's), without changing the store.  Returns 0, or -errno with the reason
- * in d. */
 struct tend_foreseen {
 	uint32_t nr_folded; /* epochs that become parts of hours, plus epochs and hours that become parts of days */
 	struct cap_work work;
 };
+/* Estimates what tend_store() would do with this cap (0: the store's), without changing the store.  Returns 0, or -errno with the reason
+ * in d. */
 int tend_foresee(struct store *s, int64_t now_ns, uint64_t cap, struct tend_foreseen *f, struct diag *d);
 /* Writes a line for each damage, at most 1000 of a kind, or that nothing is damaged if *nr stays 0.  Adds the number of damages to *nr.
  * Returns 0, or -errno with the reason in d if the store cannot be checked. */

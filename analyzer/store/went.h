@@ -8,7 +8,7 @@
 struct went {
 	int64_t epochs; /* number of epochs as recorded; 0: none, and the other members have no meaning */
 	double samples;
-	int64_t begin_ns, end_ns; /* begin of the first and end of the last one, UTC */
+	int64_t begin_ns, end_ns; /* beginning of the first one and end of the last one, UTC */
 };
 
 /* Adds epochs that are removed to the sums.  Call inside a transaction. */
