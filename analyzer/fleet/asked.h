@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses the options with which commands query a store: which rows, which window of time, and how they are listed. A store is given as
- * STORE[@WINDOW], where STORE is a file, or the address of a ClickHouse server in its place. Context: thread.
+ * Parses the options with which commands query a store (which rows, which window of time, and how they are listed), and opens the store. A
+ * store is given as STORE[@WINDOW], where STORE is a file, or an address of ClickHouse servers. Context: thread.
  */
 #ifndef TAILOR_FLEET_ASKED_H
 #define TAILOR_FLEET_ASKED_H
@@ -10,7 +10,7 @@
 
 #include <argp.h>
 
-/* The options that the user gave. A member is NULL if its option was not given. */
+/* A member is NULL, or false, if the user did not give its option. */
 struct asked_options {
 	const char *from, *to, *last; /* the window, if STORE has no @WINDOW */
 	const char *event, *host, *process, *service, *query, *component;

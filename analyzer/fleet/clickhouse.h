@@ -9,7 +9,8 @@
  * Each insert of an hour or a day of a host has a number, its attempt, in its rows and in the manifest. Only the rows of the largest
  * attempt in the manifest count. The upper bits of an attempt are the number of epochs of the hour. So rows of an interrupted insert are
  * never counted, an hour that is inserted twice counts once, and an hour that gets a late epoch replaces what was inserted before. Servers
- * do not know of each other: a week of a host is on one of them, rows and manifest together, and the reader adds up the answers of all.
+ * do not know of each other. The rows of an hour or a day of a host are on one of them, together with their line of the manifest, and the
+ * reader adds up the answers of all servers.
  *
  * Statements only use features that version 18.16 has and later ones still have. Context: thread.
  */
@@ -41,17 +42,17 @@ bool clickhouse_is_named(const char *text);
 /* Return the length of the address in ADDRESS[@WINDOW]. The text must begin like an address. */
 size_t clickhouse_address_bytes(const char *text);
 /* Parse an address, which may be followed by @WINDOW. The text must begin like an address. Return 0, or -errno with the reason in d;
- * -EINVAL if it is no such address. The caller calls clickhouse_fini() if it is 0. */
+ * -EINVAL if it is no such address. After 0, the caller calls clickhouse_fini(). */
 int clickhouse_init(struct clickhouse *c, const char *text, struct diag *d);
 void clickhouse_fini(struct clickhouse *c);
 
 /* Check that the server is a ClickHouse, before any other statement is sent to it. Return 0, or -errno with the reason in d. */
 int clickhouse_greet(struct clickhouse *c, int server, struct diag *d);
-/* Send a statement that has an answer; each $ in it is replaced by the name of the database. The lines of the answer are a->body. Return 0,
- * or -errno with the reason in d; -EFBIG if they have more than 64 MiB. The caller frees *a in any case. */
+/* Send a statement that has an answer, with the name of the database in place of each $. The lines of the answer are a->body. Return 0, or
+ * -errno with the reason in d; -EFBIG if they have more than 64 MiB. The caller calls http_answer_fini() in any case. */
 int clickhouse_ask(const struct clickhouse *c, int server, const char *statement, struct http_answer *a, struct diag *d);
-/* Send a statement that has no answer, followed by nr bytes of lines of data. Return 0 if the server has taken all of it, or -errno with
- * the reason in d. */
+/* Send a statement that has no answer, with the name of the database in place of each $, followed by nr bytes of lines of data. Return 0 if
+ * the server has taken all of it, or -errno with the reason in d. */
 int clickhouse_tell(const struct clickhouse *c, int server, const char *statement, const char *data, size_t nr, struct diag *d);
 /* Create the database and the tables if they do not exist. Return 0, or -errno with the reason in d. */
 int clickhouse_create(const struct clickhouse *c, int server, struct diag *d);

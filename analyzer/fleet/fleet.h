@@ -10,9 +10,9 @@ struct fleet_what {
 	const char *host, *event; /* NULL: all */
 };
 
-/* Export a window to a file. format: "otlp", or "pprof", which has only one event: the given one, or else the store's first one that is no
- * wait. If path ends with .gz, the file is compressed. Return 0, or -errno with the reason in d; -EINVAL if there is no such format,
- * -ENODATA if no epoch is in the window. */
+/* Export a window to a file. format: "otlp", or "pprof", which has only one event, the given one or that of store_profiles_main_event(). If
+ * path ends with .gz, the file is compressed. Return 0, or -errno with the reason in d; -EINVAL if there is no such format, -ENODATA if the
+ * window has no samples. */
 int fleet_export(struct store *s, const struct fleet_what *what, const char *format, const char *path, struct diag *d);
 
 /* Return whether the text names servers in place of a store, as clickhouse[s]://HOST[:PORT][,HOST[:PORT]...]/DATABASE[@WINDOW] does.
@@ -27,14 +27,14 @@ int fleet_open(const char *address, const struct window *w, const char *host, bo
 
 /* The result of a push, with a reason if something was not sent. */
 struct fleet_pushed {
-	unsigned requests, units;
-	const char *units_are;
+	unsigned requests, units; /* requests that were sent, and profiles, or hours and days, in them */
+	const char *units_are;	  /* the name of units for messages */
 	unsigned had;	   /* units that the server has already */
 	unsigned rejected; /* units that the server did not take, from requests that it accepted */
 	unsigned waiting;  /* hours and days that are not sent yet, because they are not over */
 	unsigned undated;  /* epochs that cannot be sent, because they are before or after the dates that the server can store */
 	char message[256]; /* why units were rejected, or a warning of the server, or "" */
-	double bytes;
+	double bytes; /* bytes of data in the requests that were sent, compressed if the requests are */
 };
 /* Push a window to a server. target: otlp+http[s]://HOST[:PORT][/PATH], or an address as of fleet_is_named(). Return 0, or -errno with the
  * reason in d; -EINVAL if it is no such target. *p has what was done, also after an error. */

@@ -7,7 +7,7 @@
 #include "analyzer/fleet/fleet.h"
 #include "jitreg/base/hash_map.h"
 
-/* The data that are to be sent to one server. A struct of zeros is empty. */
+/* A struct outgoing has the data that are to be sent to one server. A struct of zeros is empty. */
 struct outgoing {
 	FILE *rows, *manifest, *series, *functions;
 	char *text[4];

@@ -17,7 +17,7 @@
 #define SECOND_NS 1000000000ll
 #define LATE_S HOUR_S /* an hour is over so many seconds after its end at the latest, or when the store has a later epoch */
 
-/* An hour or a day of the host. */
+/* A unit is an hour or a day of the host. */
 struct unit {
 	enum clickhouse_tier tier;
 	int64_t begin_s;
@@ -27,7 +27,6 @@ struct unit {
 	bool coarse; /* an epoch of it in the store is a whole day */
 };
 
-/* The sum of an hour or a day. */
 struct sum {
 	int64_t unit; /* index in unit of what is summed up; -1: nothing */
 	struct hash_map of; /* (series, function) -> 1 + index */
@@ -183,8 +182,8 @@ static int read_manifest(struct pushing *x, int server)
 	return ret;
 }
 
-/* Return whether a server has any hour of the day. A day that the store has in one epoch has no separate hours any more. It counts as its
- * first hour, but only if none has been sent. */
+/* Return whether a server has any hour of the day. A day that the store has in one epoch has no separate hours any more. It is sent as its
+ * first hour, but only if none has been sent before. */
 static bool day_has_hours(const struct pushing *x, int64_t begin_s)
 {
 	for (uint32_t i = 0; i < x->nr; i++)
@@ -259,8 +258,8 @@ static void put_rows(struct pushing *x, struct outgoing *o, const struct sum *su
 		sum->last_ns, sum->parts, sum->nr, sum->samples, sum->effective, n, w, sum->lost, sum->cpus);
 }
 
-/* End an hour or a day: put its rows into the request for its server. A request that is full is sent before, so that none ends within an
- * hour or a day. Return 0, or -errno with the reason in d. */
+/* End an hour or a day, and put its rows into the request for its server. A request that is full is sent before that, so that none ends
+ * within an hour or a day. Return 0, or -errno with the reason in x->d. */
 static int end_unit(struct pushing *x, struct sum *sum)
 {
 	const struct unit *u = sum->unit >= 0 ? &x->unit[sum->unit] : NULL;

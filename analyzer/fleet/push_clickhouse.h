@@ -7,8 +7,8 @@
 
 /*
  * Push the hours and days of the window that are over, and that the servers do not have, or have with fewer epochs. The store keeps no
- * account of this: all servers are asked what they have. So the next push sends what a failed one did not, and an hour of a host stays on
- * its server also if the list of servers changes. Return 0, or -errno with the reason in d; p has what was done.
+ * account of this. All servers are asked what they have, so the next push sends what a failed one did not, and an hour of a host stays on
+ * its server if servers are added to the list. Return 0, or -errno with the reason in d; p has what was done.
  */
 int push_clickhouse(struct store *s, const struct fleet_what *what, const char *target, struct fleet_pushed *p, struct diag *d);
 

@@ -16,7 +16,7 @@ struct adding {
 	uint32_t part;
 };
 
-/* The profile of a series in an epoch, and the stack of query and component that its functions are below. */
+/* A root has the profile of a series in an epoch, and the stack of query and component to which its functions are added. */
 struct root {
 	uint32_t profile, stack;
 	bool wanted;

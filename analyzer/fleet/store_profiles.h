@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes profiles for other programs of the epochs of a store. Context: thread. */
+/* Makes profiles of a store's epochs, for other programs. Context: thread. */
 #ifndef TAILOR_FLEET_STORE_PROFILES_H
 #define TAILOR_FLEET_STORE_PROFILES_H
 
@@ -16,8 +16,8 @@
  */
 int store_profiles_add(struct store *s, const struct fleet_what *what, const char *event, struct wire_profiles *p,
 		       int (*full)(void *context), void *context, struct diag *d);
-/* Return the name of the store's first event that is no wait, or else its first event, which the caller frees. Return NULL if the store has
- * none, or after an error with the reason in d. */
+/* Return the name of the store's first event that counts neither waits nor code loads, or else of its first event. The caller frees it.
+ * Return NULL if the store has none, or after an error with the reason in d. */
 char *store_profiles_main_event(struct store *s, const struct window *w, struct diag *d);
 
 #endif
