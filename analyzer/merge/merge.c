@@ -25,7 +25,8 @@
 #define NO_CODE UINT32_MAX
 #define TOLD UINT32_MAX
 
-/* A record such as DEBUG_INFO that was read and waits for the LOAD after it, to which it belongs. It is left out if the LOAD is. */
+/* A companion is a record such as DEBUG_INFO that was read and waits for the LOAD after it, to which it belongs. It is left out if the LOAD
+ * is. */
 struct companion {
 	uint32_t id;
 	char *bytes;
@@ -208,8 +209,8 @@ static void copy_load(struct merging *g, const struct trace_record *r)
 		copy_record(g, r);
 }
 
-/* Copy the bytes of code, unless those of this code have been copied. If the LOAD of the code was left out, the bytes get the time of the
- * LOAD that it repeats. */
+/* Copy the bytes of code, unless they belong to a LOAD whose bytes have been copied. If the LOAD of the code was left out, the bytes get
+ * the time of the LOAD that it repeats. */
 static void copy_code_bytes(struct merging *g, const struct trace_record *r)
 {
 	uint64_t address = trace_u64(r, F(code_bytes, address)), loaded_ns = trace_u64(r, F(code_bytes, loaded_ns)), key;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Merges the traces of a recording's epochs, which are its consecutive parts, into one trace, as if the recording had not been cut into
- * epochs. Records that an epoch only repeats from an earlier one (registrations, code, notices) are left out, and an ELF file of the result
- * has all parts of it that any epoch has. The traces are not trusted. Context: thread.
+ * epochs. Records that an epoch only repeats from an earlier one (registrations, code, notices) are left out. An ELF file of the result has
+ * all parts of it that any epoch has, except a file of Go, which has those of one epoch. The traces are not trusted. Context: thread.
  */
 #ifndef TAILOR_MERGE_H
 #define TAILOR_MERGE_H
@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 struct merge_counts {
-	uint64_t samples, repeated; /* samples: in all epochs; repeated: records that were left out because an earlier epoch has them */
+	/* samples: in all epochs; repeated: registrations, code and mappings that were left out because they were there already */
+	uint64_t samples, repeated;
 	bool has_end;		    /* false: the last epoch is still being written, or its recorder was killed */
 	bool is_damaged;	    /* a part of an epoch that has its end could not be read */
 };

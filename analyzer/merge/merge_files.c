@@ -262,10 +262,11 @@ static struct piece find_section(const struct merged_file *f, const char *name)
 	return (struct piece){ 0 };
 }
 
-/* The beginnings of entries of .eh_frame in all records together, with a byte for each position of the section. */
 struct entries {
 	struct piece section;
-	unsigned char *begins; /* NULL: no piece has the section as a whole */
+	/* a byte for each position of .eh_frame; 1: an entry of any record begins, or the last one ends, there; NULL: no piece has the
+	 * section as a whole */
+	unsigned char *begins;
 };
 
 static bool has_section(const struct entries *e, const struct piece *p)
