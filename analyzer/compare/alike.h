@@ -16,12 +16,12 @@ enum alike_how { ALIKE_BUT_NUMBERS, ALIKE_BUT_PLACES, NR_ALIKE };
 struct alike {
 	char *text[NR_ALIKE];
 	uint64_t number; /* the first number that was left out, which may be an address or a line; 0: none, or that number is 0 */
-	bool has_counter;
+	bool has_counter; /* a number that counts names of a kind was left out */
 	/* the host numbers such names in the order in which it makes them, so in another run the name may mean another function */
 	bool is_of_one_run;
 };
 
-/* Make both texts of a name. Return 0 or -ENOMEM; then there is nothing to free. */
+/* Make both texts of a name. Return 0, or -ENOMEM, after which there is nothing to free. */
 int alike_make(const char *name, struct alike *out);
 void alike_fini(struct alike *a);
 

@@ -21,7 +21,7 @@ struct match {
 	uint32_t *entry; /* [line * nr_profiles + profile]: index of the entry, or MATCH_NOT */
 };
 
-/* Match the entries of the profiles p[0] to p[nr_profiles - 1]. Return 0 or -ENOMEM; then there is nothing to free. */
+/* Match the entries of the profiles p[0] to p[nr_profiles - 1]. Return 0, or -ENOMEM, after which there is nothing to free. */
 int match_make_lines(const struct profile *p, uint32_t nr_profiles, struct match *m);
 void match_fini(struct match *m);
 /* Return the entry of a line in a profile, or NULL. */

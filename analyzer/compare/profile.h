@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holds the part of a report that is compared with other reports: entries (components of a level, or functions) with their cost, in total
- * and by execution, and what they are matched by with entries of another trace. Context: thread.
+ * A profile is what `tailor diff` compares of a trace or of a store's window. It has entries (components of a level, functions, or lines
+ * of a store's sums) with their cost, in total and by execution, and with the texts by which entries of profiles are matched. Context:
+ * thread.
  */
 #ifndef TAILOR_PROFILE_H
 #define TAILOR_PROFILE_H
@@ -28,13 +29,13 @@ struct profile_entry {
 };
 
 struct profile {
-	char *trace;  /* file name */
+	char *trace;  /* name of the trace, or of the store and its window */
 	char *event, *unit;
 	struct profile_entry *entry;
 	uint32_t nr;
 	double samples, measure; /* samples: number of samples; measure: their cost in unit; of all entries together */
 	double effective;	 /* effective sample size (Kish): at most samples */
-	uint32_t nr_runs;	 /* executions with samples; at least 1 */
+	uint32_t nr_runs;	 /* executions with samples, or epochs of a store; at least 1 */
 	double *run;		 /* measure of each execution */
 	double *run_ns;		 /* duration (ns) of each execution; 0: no mark, or the mark has no end */
 };

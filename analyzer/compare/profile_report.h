@@ -16,7 +16,8 @@ struct profile_question {
 void profile_ask(struct profile_question *q, struct report *r, const char *level);
 /* Request the same by the level's index, which is LEVELS_MAX for functions. */
 void profile_ask_level(struct profile_question *q, struct report *r, uint32_t level);
-/* Make the profile after samples were read. trace: a name for it, which is copied. Return 0 or -ENOMEM; then there is nothing to free. */
+/* Make the profile after samples were read. trace: a name for it, which is copied. Return 0, or -ENOMEM, after which there is nothing to
+ * free. */
 int profile_make(const struct profile_question *q, struct report *r, const char *trace, struct profile *p);
 
 /* Return the names of the component's consumers up to the root of the plan, or of the components that it is linked to, as text that the
