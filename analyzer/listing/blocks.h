@@ -17,8 +17,8 @@ struct block {
 	struct frequency executions; /* by the host's counts; the state is FLOW_UNKNOWN if the host does not count them */
 };
 
-/* A class of blocks that run equally often. Their executions are known by the host's counts, or estimated from samples of retired
- * instructions if it has any, or else not known. */
+/* The blocks of a class run equally often. Their executions are known by the host's counts, or estimated from samples of retired
+ * instructions if the blocks have any, or else not known. */
 struct frequency_class {
 	uint64_t count;
 	enum flow_state state;

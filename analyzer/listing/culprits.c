@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define CERTAIN 1.96	 /* standard errors of a 95 % interval */
-#define NONE_AT_MOST 3.0 /* most samples that an event may be expected to have if it has none (95 %) */
+#define NONE_AT_MOST 3.0 /* upper 95 % bound of the expected number of samples of an event that has none */
 #define LOST_LEAST 0.1	 /* share of a block's cycles from which a loss counts; a smaller one is within the error of a best case */
 #define NAMED_LEAST 0.1	 /* share of the lost cycles from which a cause is named */
 
@@ -83,7 +83,7 @@ static void raw_cause_bounds(const struct stall_evidence *e, double low[NR_CULPR
 		high[CULPRIT_TLB] = e->count[STALL_WALK].high * COST_WALK_MOST;
 	else
 		high[CULPRIT_TLB] = e->accesses * n * COST_WALK_MOST;
-	if (e->accesses <= 0) /* a sample of an event may be a few instructions late */
+	if (e->accesses <= 0) /* samples of these events belong to an earlier block then, since they may be a few instructions late */
 		low[CULPRIT_DATA_CACHE] = high[CULPRIT_DATA_CACHE] = high[CULPRIT_TLB] = 0;
 	if (e->count[STALL_BRANCH].recorded) {
 		low[CULPRIT_BRANCH] = e->count[STALL_BRANCH].low * COST_BRANCH_LEAST;

@@ -336,8 +336,8 @@ static void set_step_line(const struct code *c, struct step *s)
 	}
 }
 
-/* Return the name of the function in the file that a call, or a jump out of the function, leads to, or NULL. It is also known if it leads
- * there by the PLT. */
+/* Return the name of the function in the file that a call, or a jump out of the function, leads to, or NULL. The name is also known if the
+ * call leads there by the PLT. */
 static const char *name_of_called_function(const struct hot *h, const struct insn *i)
 {
 	struct elf_object *elf = elf_object_of_code(h->place.code);
@@ -388,8 +388,8 @@ static void give_lanes(struct step *s, int nr)
 
 static const struct group_sum none;
 
-/* Add a hit to the instruction around it. Its address may be inside of the instruction, if disassembly has lost its way. *spare is room for
- * a sum, and moves on when it is used. */
+/* Add a hit to the instruction around it. Its address may be inside of the instruction, if data before it was disassembled as code. *spare
+ * is room for a sum, and moves on when it is used. */
 static void add_hit_to_step(struct step *s, const struct hit *hit, struct group_sum **spare)
 {
 	const struct group_sum **sum = &s->sum[hit->event];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shows the view stalls: where the cycles of the samples that pass the filters went (J. Anderson et al., Continuous Profiling: Where Have
- * All the Cycles Gone?, SOSP 1997, figure 4): into execution without stalls, into causes of stalls, each within bounds, and into page
- * faults and the kernel. The components and functions that lost most follow.
+ * All the Cycles Gone?, SOSP 1997, figure 4). They went into execution without stalls, into causes of stalls, each within bounds, and into
+ * page faults and the kernel. The components and functions that lost most follow.
  */
 #include "analyzer/listing/losses.h"
 #include "analyzer/pictures/bounds.h"
