@@ -16,9 +16,9 @@ struct cap_work {
 	double bytes;             /* size of the store afterwards, an estimate if foreseen */
 };
 
-/* Makes room if room_bytes more would take the store over its cap.  With 0, makes room if the store is nearly full.  If many pages are free,
- * most of them go back to the file system. work: may be NULL.  Returns 0, or -errno with the reason in d.  If a reader keeps SQLite's log
- * from being emptied, the work ends early, which is no error. */
+/* Makes room if room_bytes more would take the store over its cap.  With 0, makes room if the store is nearly full.  If many pages are
+ * free, most of them go back to the file system. work: may be NULL.  Returns 0, or -errno with the reason in d.  If a reader keeps SQLite's
+ * log from being emptied, the work ends early, which is no error. */
 int cap_keep(struct store *s, uint64_t room_bytes, struct cap_work *work, struct diag *d);
 /* Estimates the work of cap_keep() with this cap (0: the store's), without changing the store.  Returns 0, or -errno with the reason in
  * d. */

@@ -15,7 +15,7 @@ struct fold {
 	struct report_group *places, *reasons;
 };
 
-/* Makes the report add up the groups that fold_add() needs, without source lines.  Call before the samples are read. */
+/* Makes the report add up the groups that fold_add() needs, which need no lines of code.  Call before the samples are read. */
 void fold_ask(struct fold *f, struct report *r);
 /* Adds the epoch. First it makes room under the cap, which may remove older epochs, and adds names. The epoch itself is added in one
  * transaction. Returns 0, or 1 if the store had this epoch already, or -errno with the reason in d. Unless it returns 0, the epoch is not

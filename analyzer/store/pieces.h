@@ -22,7 +22,7 @@ struct pieces {
 };
 
 /* Returns the bytes that the log of a store with this cap should not exceed, between LOG_LEAST and LOG_MOST. above: bytes by which the
- * store exceeds its cap. The log may have 1/LOG_PART of the cap, or half of `above` if this is more, because the work frees more than that. */
+ * store exceeds its cap. The log may have 1/LOG_PART of the cap, or half of `above` if this is more, because the work frees more. */
 uint64_t pieces_log_most(uint64_t cap, uint64_t above);
 void pieces_init(struct pieces *p, struct store *s, uint64_t log_most);
 /* Call before each change.  Returns false if no more changes are to be made, since the store has failed or a reader blocks the log. */
