@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes a call tree from the sums by TABLE_STACK. Its calls are of functions, or of components of a level.
+ * Makes a call tree from the sums by TABLE_STACK. Its calls are of functions, or of components of a level. The second part makes inclusive
+ * sums (struct totals) without a tree.
  *
  * A function that calls itself is one call. A function that is called again by way of others is a call of its own, below theirs. If calls
  * of a function are added up, such a call must be left out (call.again), because the sum above contains it. A component is on each way from

@@ -11,8 +11,8 @@
 struct code_bytes {
 	const struct code *code;
 	uint64_t start, end; /* the wanted addresses: for CODE_IMAGE in the ELF file, else in the process */
-	/* the bytes, on the heap and freed by the caller, who sets this to NULL before code_bytes_read(); still NULL afterwards if the
-	 * trace does not have them, or if memory ran out */
+	/* The bytes are on the heap. The caller sets this to NULL before code_bytes_read(), and frees it. It stays NULL if the trace does
+	 * not have the bytes, or if memory ran out. */
 	unsigned char *bytes;
 	uint64_t read_ns;     /* when the bytes were read from memory; 0: they came with the code */
 };

@@ -7,7 +7,7 @@
 
 #define TEXTS_MAX 256 /* most different texts of marks; further ones are counted with the last */
 
-/* The executions of plans, each of which is identified by its root. Roots are numbered from 1 on, and 0 is no root. */
+/* A plan is identified by its root. Roots are numbered from 1 on, and 0 is no root. */
 struct counting {
 	const struct report *r;
 	uint32_t process, nr_roots;

@@ -4,9 +4,9 @@
  * executions, so views need the number.
  *
  * Each mark of the process that --mark names, else "run", is an execution if it was open between the first and the last sample that pass
- * the filter. It is one of the plan that its component is in. Without a component, it is one of the plan that most of its samples are of.
- * Without samples, it is counted for the plans of marks with the same text, in proportion to these. If there is only one plan, all marks
- * are its executions.
+ * the filter. It is one of the plan that its component is in. Without such a component, it is one of the plan of the component that most of
+ * its samples are of. Without samples of a plan, it is counted for the plans of marks with the same text, in proportion to these. If there
+ * is only one plan, all marks are its executions.
  *
  * Context: thread.
  */

@@ -65,7 +65,7 @@ static inline const char *filter_phase(const struct filter *f)
 const char *filter_parse_mark(struct filter *f, const struct filter_arguments *arguments);
 /* Makes the conditions. first_ns: time of the first sample, from which from_s and to_s count. labels must outlive the filter.
  * filter_parse_mark() must have been called. Returns 0, or -EINVAL with a sentence in d if the trace has no level of a wanted component, or
- * no component. */
+ * no components at all. */
 int filter_init(struct filter *f, const struct model *m, const struct labels *labels, uint64_t first_ns, struct diag *d);
 /* Returns -EINVAL with a sentence in d, which says that the trace has no level of that name (bytes: its length), and suggests others. */
 int filter_fail_without_level(const struct model *m, const char *level, size_t bytes, struct diag *d);

@@ -10,7 +10,7 @@ struct state {
 	bool made, has;
 };
 
-/* Sums of counters by variable of the program.  They are made before the solver gets them, because several counters may count one arc. */
+/* Counters are summed up by variable of the program before the solver gets them, because several counters may count one variable. */
 struct sums {
 	uint64_t *sum;
 	bool *counted;

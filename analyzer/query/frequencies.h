@@ -25,12 +25,12 @@ struct frequencies {
 };
 
 /* Returns the frequencies of the report's trace, which are computed by the first call. report.assumed are counts that the user assumes, and
- * is_assumed is set here. Returns NULL if the trace has no counters or flows, or if memory ran out. */
+ * is_assumed is set here. Returns NULL if the trace has neither counters nor flows, or if memory ran out. */
 const struct frequencies *frequencies_of_report(struct report *r);
 
 #define FLOW_NO_VARIABLE UINT32_MAX
-/* Calls each() for everything that the executions of components are sums of, which is a variable of the program, or, with FLOW_NO_VARIABLE,
- * a count. Stops and returns false if each() returns false. If the trace's budget is spent, blocks are left out. */
+/* The executions of a component are a sum of variables of the program and of counts. Calls each() for each of these, for a count with
+ * FLOW_NO_VARIABLE. Stops and returns false if each() returns false. If the trace's budget is spent, blocks are left out. */
 bool frequencies_walk_executions(struct report *r, const struct frequencies *f,
 				 bool (*each)(void *context, uint32_t component, uint32_t variable, uint64_t count), void *context);
 /* Returns a component's executions, or NULL if they are unknown, or if f is NULL. */

@@ -21,8 +21,8 @@ struct labels {
 /* Makes the labels of all components that are known now. Returns false if memory ran out. labels_fini() must follow in any case. */
 bool labels_make(const struct model *m, struct labels *l);
 void labels_fini(struct labels *l);
-/* Checks whether a text names a component. It may have only its name, which others may have, too, or behind the name its number, or its
- * detail (or the name of the component above it), which may end early with "…" or "...". */
+/* Checks whether a text names a component. The text may be only the component's name, which others may have, too. Behind the name it may
+ * have the component's number, or its detail (or the name of the component above it), which may end early with "…" or "...". */
 bool labels_match(const struct labels *l, const struct dictionary *d, uint32_t component, const char *text);
 
 #endif

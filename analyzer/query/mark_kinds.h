@@ -14,7 +14,7 @@ struct mark_kind {
 	double longest_ns;
 };
 
-/* Kinds of marks, and the marks that pass the filter, sorted by kind. */
+/* The lists have the kinds of marks, and the marks that pass the filter, sorted by kind. */
 struct mark_kinds {
 	struct mark_kind *kind;
 	uint32_t nr;

@@ -26,7 +26,8 @@ void mark_sums_begin(struct mark_sums *s);
 /* Adds the samples of a mark.  Of a bin that the mark covers in part, that part of the samples counts.  Nothing is added once the trace's
  * budget is spent. */
 void mark_sums_add(struct mark_sums *s, const struct mark *m);
-/* Writes the at most three components with the largest sums, of at least 1 %, in per cent of all: "scan 40 %, join 30 %". */
+/* Writes the components with the largest sums, in per cent of all samples of the marks: "scan 40 %, join 30 %". These are at most three,
+ * without COMPONENT_NONE, of at least 1 %. */
 void mark_sums_top(const struct mark_sums *s, char text[MARK_SUMS_TEXT]);
 /* Returns when a mark ended, or the last sample's time if it has not ended. */
 uint64_t mark_end_ns(const struct report *r, const struct mark *m);

@@ -138,7 +138,7 @@ uint32_t plan_query_level(const struct dictionary *d, uint32_t level)
 		for (uint32_t n = 0; c->common && c->level == level && n < c->nr_links; n++) {
 			uint32_t upper = d->component[c->links[n].upper].level;
 
-			/* The lowest level above it counts. */
+			/* The lowest of the levels above counts, which has the largest rank. */
 			if (best == LEVELS_MAX || d->level[upper].rank > d->level[best].rank)
 				best = upper;
 		}

@@ -89,8 +89,8 @@ int report_group_add(struct report_group *to, const struct report_group *from);
 /* Returns zeroed memory that the report frees. fini(state), unless it is NULL, is called before that. If memory runs out, or there are
  * REPORT_EACH_MAX already, report.error is set, and NULL is returned. */
 void *report_add_state(struct report *r, size_t bytes, void (*fini)(void *state));
-/* Has the rows of all events that pass the filter passed to rows(), block by block. If there are REPORT_EACH_MAX already, or context is
- * NULL (because memory ran out), report.error is set. */
+/* Makes the report call rows() with the rows of all events that pass the filter, block by block. If there are REPORT_EACH_MAX already, or
+ * context is NULL (because memory ran out), report.error is set. */
 void report_add_callback(struct report *r,
 			 int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr),
 			 void *context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists sentences that users of a report should know, which are the recorder's notices, what it lost, idle processors, and what is missing
- * for Spark. Each sentence is listed once. Context: thread. */
+/* Lists sentences that users of a report should know: the recorder's notices, what was lost or could not be decoded, idle processors, and
+ * what is missing for Spark. Each sentence is listed once. Context: thread. */
 #ifndef TAILOR_WARNINGS_H
 #define TAILOR_WARNINGS_H
 
@@ -31,9 +31,9 @@ void warnings_fini(struct warnings *w);
 /* Returns the nth (from 0) of the warnings that a report begins with, in the order of their places, or NULL. */
 const struct warning *warnings_first(const struct warnings *w, uint32_t nth);
 
-/* Writes and returns the option that records as many bytes of the stack as possible, because it is unknown how much of the truncated stacks
- * is missing. It is "" if no more can be recorded. bytes: how many were recorded. */
 #define STACK_REMEDY_TEXT 64
+/* Writes and returns the option that records as many bytes of the stack as possible, because it is unknown how much of the truncated stacks
+ * is missing. The option is "" if no more can be recorded. bytes: how many were recorded. */
 const char *stack_remedy(uint32_t bytes, enum jit_way way, char text[STACK_REMEDY_TEXT]);
 
 #endif
