@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks the names of levels and components, the direction, number and cycles of links, counters, and whether components that are used were
- * announced. */
+/* Checks levels, the names of components, the direction, number and cycles of links, components and texts that should have links, counters
+ * of rows, and whether components that are used were announced. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/sorted.h"
@@ -13,7 +13,7 @@
 
 /* ------------------------------------------------------------------------------------------------------- what is known */
 
-/* The components that are lines of a text. They have the ids above first, up to last, of a level of a process. */
+/* The components that are the lines of a text have the ids above first, up to last, of a level of a process. */
 struct lines {
 	uint32_t process, level;
 	uint64_t first, last;
@@ -204,8 +204,8 @@ static void count_links(const struct check *c, struct ups *u)
 	}
 }
 
-/* Are links from `lower` to `upper` in the wrong direction? The declared order of the levels decides, or, if it does not, which direction
- * has fewer links between the two levels. */
+/* Return whether links from `lower` to `upper` are in the wrong direction. The declared order of the two levels decides. If there is none,
+ * the direction with fewer links is the wrong one. */
 static bool links_are_reversed(const struct ups *u, uint32_t lower, uint32_t upper)
 {
 	bool said_up = u->declared[lower] >> upper & 1, said_down = u->declared[upper] >> lower & 1;
@@ -342,7 +342,7 @@ static void check_unlinked_lines(struct check *c, const struct ups *u)
 
 /* --------------------------------------------------------------------------------------------------------------- cycles */
 
-/* Can links between components form a cycle? They cannot if the links between levels form none. */
+/* Return whether links between components can form a cycle. They cannot if the links between levels form none. */
 static bool links_may_have_cycles(const struct dictionary *d, const struct ups *u)
 {
 	uint32_t left = (1u << d->nr_levels) - 1, before;

@@ -31,7 +31,8 @@ void check_set_example(struct check *c, enum finding_kind kind, const char *form
 #define CHECK_NAME 100
 const char *check_component_name(const struct check *c, uint32_t component, char text[CHECK_NAME]);
 const char *check_level_name(const struct check *c, uint32_t level);
-bool check_is_text(const char *text); /* Is the text not NULL, not empty and UTF-8? */
+/* check_is_text() returns whether the text is not NULL, not empty and UTF-8. For check_is_utf8(), NULL and "" are UTF-8. */
+bool check_is_text(const char *text);
 bool check_is_utf8(const char *text);
 /* check_has_host_data() tells whether the process, or one that it was forked from, has a dictionary or a tag. check_saw_process_start()
  * tells whether the exec of one of these was recorded, so that all registrations of the program were. */
@@ -49,7 +50,7 @@ int check_plans(struct check *c);
 int check_code(struct check *c);
 void check_code_overlaps(struct check *c);
 void check_tags(struct check *c);
-/* Is the tag declared without a mistake in its place and bits, so that its values in samples can be judged? */
+/* Return whether the tag is declared without a mistake in its place and bits, so that its values in samples can be judged. */
 bool check_is_sound_tag(const struct check *c, const struct tag *t);
 int check_marks(struct check *c);
 void check_records(struct check *c);

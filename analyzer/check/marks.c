@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks marks that do not match, and reports faults that the model noted when it read the records, such as records that were refused or
- * dropped. */
+/* Checks the names, times, beginnings and ends of marks, and reports faults that the model noted when it read the records, such as records
+ * that were refused or dropped. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/hash_map.h"
@@ -14,7 +14,7 @@
  * recording. */
 #define OPEN_MANY 3u
 
-/* Is it the process of the command, and did it exit with status 0, so that it had the time to end its marks? */
+/* Return whether this is the process of the command, and it exited with status 0, so that it had the time to end its marks. */
 static bool process_ended_well(const struct check *c, const struct process *p)
 {
 	const uint32_t status = c->m->exit_status;
@@ -22,7 +22,7 @@ static bool process_ended_well(const struct check *c, const struct process *p)
 	return p->number == 0 && check_saw_process_start(p) && status != ~0u && WIFEXITED((int)status) && WEXITSTATUS((int)status) == 0;
 }
 
-/* How many marks of one name and thread began, and whether any of them ended. */
+/* begun: number of marks of one name and thread; ended: any of them has an end */
 struct name {
 	uint32_t begun;
 	bool ended;

@@ -63,7 +63,8 @@ static bool component_is_announced(const struct sample_tags *t, const struct pro
 	return false;
 }
 
-/* Count the ids in a tag that name no component. Its check bits must be right. Return true if there is such an id. */
+/* Count the ids in a tag that name no component. The caller has found the check bits of the tag right. Return true if there is such an
+ * id. */
 static bool count_unknown_tag_ids(struct sample_tags *t, const struct tag *tag, const struct process *p, uint64_t value)
 {
 	bool unknown = false;
@@ -91,7 +92,7 @@ static bool expansion_has_component(const struct expansion *e, uint32_t level, u
 	return false;
 }
 
-/* Do both have components of the level, but none in common? */
+/* Return whether both have components of the level, but none in common. */
 static bool expansions_disagree(const struct expansion *a, const struct expansion *b, uint32_t level)
 {
 	if (!expansion_has_component(a, level, COMPONENT_NONE) || !expansion_has_component(b, level, COMPONENT_NONE))

@@ -51,7 +51,7 @@ static unsigned char process_facts(struct samples *s, const struct process *p)
 	return s->about[p->number];
 }
 
-/* Was registered code at the sample's address unloaded, and is there no newer code since? */
+/* Return whether registered code at the sample's address was unloaded, and there is no newer code since. */
 static bool sample_is_in_unloaded_code(const struct process *p, const struct sample *s, const struct code *now)
 {
 	const struct code_fact *free = code_map_ask(&p->code, s->user_ip, s->time_ns).fact, *before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks where single samples were, and whether the tag of each agrees with its call stack. Context: thread. */
+/* Checks whether the tags of single samples agree with their call stacks and with the marks around them. Context: thread. */
 #ifndef TAILOR_CHECK_SAMPLES_H
 #define TAILOR_CHECK_SAMPLES_H
 
