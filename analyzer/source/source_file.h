@@ -18,12 +18,12 @@ enum source_state { SOURCE_FOUND, SOURCE_ABSENT, SOURCE_FORBIDDEN, SOURCE_NO_LAN
 struct source_file {
 	char *text; /* ends in a NUL, and has no other NUL */
 	size_t bytes;
-	uint32_t *line_start; /* offsets in text of the lines' begins, and of the end: nr_lines + 1 numbers */
+	uint32_t *line_start; /* offsets in text at which lines begin, and that of the end: nr_lines + 1 numbers */
 	uint32_t nr_lines;
 	int64_t changed_ns; /* time of the last change (ns, CLOCK_REALTIME) */
 };
 
-/* Do the file's name or its first two bytes (#!) show that it is source text? */
+/* Returns whether the file's name or its first two bytes (#!) show that it is source text. */
 bool source_file_has_language(const char *path, int fd);
 /* Reads a file into *out.  Returns SOURCE_FOUND, or the reason why *out is untouched, which is SOURCE_ABSENT also if memory ran out. */
 enum source_state source_file_read(const char *path, struct source_file *out);

@@ -105,13 +105,13 @@ static int64_t recorded_ns(const struct model *m, const struct code *code)
 	return m->real_ns ? (int64_t)m->real_ns : INT64_MAX;
 }
 
-/* Is this the name of a file?  Runtimes also name code that is in no file: "node:internal/util", "<string>", "[eval]". */
+/* Returns whether this is the name of a file.  Runtimes also name code that is in no file: "node:internal/util", "<string>", "[eval]". */
 static bool is_a_file(const char *name)
 {
 	return *name != '<' && *name != '[' && name[strcspn(name, ":/")] != ':';
 }
 
-/* Is text the kept line?  The trace keeps the beginning of long lines, with '?' in place of bytes that are not UTF-8. */
+/* Returns whether text is the kept line.  The trace keeps the beginning of long lines, with '?' in place of bytes that are not UTF-8. */
 static bool is_kept_line(const char *kept, const char *text, size_t bytes)
 {
 	size_t i = 0;
@@ -121,7 +121,7 @@ static bool is_kept_line(const char *kept, const char *text, size_t bytes)
 	return !kept[i];
 }
 
-/* Does the file still have the lines that the trace keeps? If not, it has changed, and look_for() does not use it. */
+/* Returns whether the file still has the lines that the trace keeps. If not, it has changed, and look_for() does not use it. */
 static bool has_kept_lines(const struct file_text *f)
 {
 	for (uint32_t i = 0; f->kept && i < f->kept->nr; i++) {
