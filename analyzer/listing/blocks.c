@@ -45,8 +45,8 @@ static uint32_t block_of_step(const struct graph *f, int step)
 	return n ? n - 1 : 0;
 }
 
-/* Make the arcs between blocks, and find the classes of blocks that run equally often. The first block gets an arc from outside, and so does
- * a block that nothing leads to (an exception handler, code after padding). Return false if memory runs out. */
+/* Make the arcs between blocks, and find the classes of blocks that run equally often. The first block gets an arc from outside, and so
+ * does a block that nothing leads to (an exception handler, code after padding). Return false if memory runs out. */
 static bool find_block_classes(struct graph *f)
 {
 	struct class_arc *arc = calloc(4 * (size_t)f->nr_blocks + 1, sizeof(*arc));
@@ -82,8 +82,8 @@ static bool find_block_classes(struct graph *f)
 	return f->nr_classes && f->class;
 }
 
-/* Set the executions of a block to the count that more than half of its instructions have, or else to that of some of them. An optimizer may
- * have moved some of them from other blocks, and their lines keep the counts of those. */
+/* Set the executions of a block to the count that more than half of its instructions have, or else to that of some of them. An optimizer
+ * may have moved some of them from other blocks, and their lines keep the counts of those. */
 static void count_block_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct graph *f,
 				   struct block *b)
 {
