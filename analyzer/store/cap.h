@@ -9,7 +9,7 @@
 
 #include "analyzer/store/store.h"
 
-/* The work that cap_keep() has done, or that cap_foresee() expects. */
+/* cap_keep() reports the work that it has done, and cap_foresee() the work that it expects. */
 struct cap_work {
 	uint32_t stripped, went;  /* number of epochs that lose their functions, and that are removed; an epoch may be in both */
 	int64_t stripped_end_ns, went_end_ns; /* end of the last one of these epochs, UTC; 0 if there are none */

@@ -195,7 +195,7 @@ static struct odds odds_of(double of_line, double all)
 	return (struct odds){ log(a / rest), 1 / a + 1 / rest };
 }
 
-/* The history of a line: mean and variance of its log odds, the mean of the variances that sampling causes, and the mean samples of an
+/* A line's past is the mean and variance of its log odds, the mean of the variances that sampling causes, and the mean samples of an
  * hour. */
 struct past {
 	double mean, variance, sampling, samples;
@@ -221,7 +221,7 @@ static struct past past_of(const struct hours *h, const struct history *t, const
 	return p;
 }
 
-/* The comparison of one hour with its history. */
+/* A judgement compares one hour with its history. */
 struct judgement {
 	const struct hours *h;
 	uint32_t hour;
@@ -389,7 +389,7 @@ static int judge_pair(const struct finding *f, struct hours *h, uint32_t hour, b
 
 /* ------------------------------------------------------------------------------------------------------------- plans */
 
-/* An operator of a query's plan, identified by level, name, place and detail without literals.  Lines that differ in literals only are
+/* An operator of a query's plan is identified by level, name, place and detail without literals.  Lines that differ in literals only are
  * one operator. */
 struct operator {
 	uint64_t query, shape;
@@ -467,8 +467,8 @@ static double operator_at(const struct hours *h, const struct operator *o, uint3
 	return n;
 }
 
-/* Samples of a query in the two hours of a pair and in their history, and those of the two hours that are in new operators. names: the
- * new operators. */
+/* first, second, past: samples of a query in the two hours of a pair and in their history; new_first, new_second: those of the two hours
+ * that are in new operators; names: the new operators */
 struct plan {
 	double first, second, past, new_first, new_second;
 	char names[160];

@@ -6,8 +6,8 @@
 #include "analyzer/query/report.h"
 #include "analyzer/store/store.h"
 
-/* The event under which a store counts generated code. A code object is one sample, and its function is the object's name with # in place
- * of numbers, except those of lines. Objects beyond the first few thousand names of an epoch have one name together. */
+/* A store counts generated code under this event. A code object is one sample, and its function is the object's name with # in place of
+ * numbers, except those of lines. Objects beyond the first few thousand names of an epoch have one name together. */
 #define FOLD_LOADS "code loads"
 
 struct fold {

@@ -24,7 +24,7 @@ struct store {
 	struct statement *prepared; /* list of all statements that have to be finalized */
 };
 
-/* A statement, which is compiled when it is first run.  Most are static.  Such a statement belongs to the store that runs it first,
+/* A statement is compiled when it is first run.  Most are static.  Such a statement belongs to the store that runs it first,
  * until store_close() or store_finish() finalizes it.  No other store may run it before then. */
 struct statement {
 	const char *text;

@@ -13,7 +13,7 @@
 /* Returns the i-th statement that creates a table or an index, or NULL if there are no more. */
 const char *schema_statement(size_t i);
 
-/* The rows of sqlite_schema that schema_takes() has seen so far.  All members are zero at first. */
+/* schema_takes() notes the rows of sqlite_schema that it has seen so far.  All members are zero at first. */
 struct schema_seen {
 	uint32_t has; /* bits of the known objects that were seen */
 	int nr;	      /* number of all objects */

@@ -7,12 +7,12 @@
 #include "analyzer/store/store.h"
 #include "analyzer/store/window.h"
 
+#define SPOOL_MAX 48
 /*
  * Removes the oldest traces in the folder of `file`, until SPOOL_MAX or `keep` of them are left, whichever is more.  This bounds the folder
  * also if the store cannot be opened, or if the process that adds to it is killed. *nr_dropped: how many were removed.  Returns 0, or
  * -errno with the reason in d if the folder cannot be listed.
  */
-#define SPOOL_MAX 48
 int spool_bound(const char *file, uint32_t keep, uint32_t *nr_dropped, struct diag *d);
 
 /*
@@ -23,7 +23,7 @@ int spool_bound(const char *file, uint32_t keep, uint32_t *nr_dropped, struct di
 int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(void *context, const char *path), void *context,
 	       struct diag *d);
 
-/* The traces of one recording, in the order of their numbers.  Free with spool_traces_fini(). */
+/* The traces are those of one recording, in the order of their numbers.  Free with spool_traces_fini(). */
 struct spool_traces {
 	char **path;
 	uint32_t nr;

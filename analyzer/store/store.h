@@ -16,7 +16,7 @@
 
 struct store;
 
-/* The mark by which output code recognizes a store, so that it does not overwrite other files with one. */
+/* Output code recognizes a store by this mark, so that it does not overwrite other files with one. */
 extern const struct output_form store_output_form;
 
 /* STORE_ADD creates a store if there is none.  STORE_CHANGE and STORE_ADD wait for another writer, up to half a minute, unless that
@@ -30,6 +30,7 @@ enum store_access { STORE_READ, STORE_CHANGE, STORE_ADD };
 /* Opens a store.  Returns 0, or -errno with the reason in d if it cannot be read or created, is no store, or has another version, or if
  * another process still writes to it (STORE_CHANGE and STORE_ADD). */
 int store_open(const char *path, enum store_access access, struct store **out, struct diag *d);
+/* Frees s and gives up its lock, also after a failure.  No statement of the store may be run afterwards. */
 void store_close(struct store *s);
 /* Returns whether a question or a change has failed. All later ones fail as well then. */
 bool store_has_failed(const struct store *s);
@@ -42,6 +43,7 @@ bool store_is_named(const char *text);
 
 /* Sets the most bytes that the store may take. cap_keep() applies it later.  Returns 0, or -errno with the reason in d. */
 int store_set_cap(struct store *s, uint64_t bytes, struct diag *d);
+/* Returns the cap in bytes, which is STORE_CAP_DEFAULT if none was set. */
 uint64_t store_cap(struct store *s);
 /* Returns the bytes that the store takes, including SQLite's log, but without free pages. */
 uint64_t store_size(struct store *s);

@@ -395,7 +395,7 @@ void sums_fini(struct sums *s)
 
 /* ------------------------------------------------------------------------------------------------------------ names */
 
-/* Statements that return the names of a line.  Their columns are name, label, level, place, detail, query and jit. */
+/* The statements return the names of a line.  Their columns are name, label, level, place, detail, query and jit. */
 static struct statement names_of[] = {
 	[SUMS_COMPONENT] =
 		STATEMENT("SELECT n.s, b.s, l.s, p.s, e.s, t.s, 0 FROM component c LEFT JOIN text n ON n.id = c.name LEFT JOIN text b "

@@ -12,7 +12,7 @@
 #define ID_MAX (1ll << 27)
 #define EPOCH_STEPS 16 /* steps of the budget for an epoch, in addition to SQLite's own */
 
-/* Bytes that a row takes with its index entry and its part of the pages' headers, as measured by SQLite's dbstat. */
+/* A row takes these bytes with its index entry and its part of the pages' headers, as measured by SQLite's dbstat. */
 #define TEXT_BYTES 36.0 /* a text, in addition to its characters */
 #define BLOCK_BYTES 30.0
 #define EPOCH_BYTES 120.0
