@@ -27,7 +27,7 @@ struct asked_view {
 /* Return the view with this name or level. If name is NULL, return that of components. Return NULL if there is none. */
 const struct asked_view *asked_find_view(const char *name);
 
-/* An argp parser of these options, to be used as a child of a command's. Its input is a struct asked_options of zeros. */
+/* The parser of these options is a child of a command's argp parser. Its input is a struct asked_options of zeros. */
 extern const struct argp asked_argp;
 
 /* Return whether the text names a store, by the first bytes of the file or as an address of a server. */

@@ -25,7 +25,7 @@ const char *fleet_shown(const char *text);
  * *out, which the caller closes, or -errno with the reason in d. */
 int fleet_open(const char *address, const struct window *w, const char *host, bool functions, struct store **out, struct diag *d);
 
-/* The result of a push, with a reason if something was not sent. */
+/* fleet_push() fills this in with what was sent, and why something was not. */
 struct fleet_pushed {
 	unsigned requests, units; /* requests that were sent, and profiles, or hours and days, in them */
 	const char *units_are;	  /* the name of units for messages */
