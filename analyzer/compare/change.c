@@ -5,13 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A line on one side, and its reference, with which it is compared: the unchanged lines and the line itself. */
+/* A line on one side is compared with its reference, which is the unchanged lines and the line itself. */
 struct part {
 	double line, all; /* measure of the line and of the reference, over the traces of the side */
 	double samples;	  /* effective samples of the reference */
 };
 
-/* The share of a line in its reference, on both sides. */
+/* A contrast compares the share of a line in its reference on both sides. */
 struct contrast {
 	struct part side[2];
 	double share[2], pooled; /* pooled: over both sides */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Computes how much the cost of each line changed from side A to side B, and whether the change is significant. A side is one or several
- * traces. A line is a component or function, with its entries in the traces of both sides.
+ * traces, or a window of a store, which counts as one trace. A line is a component or function (of a store also a query, process or
+ * service), with its entries in the traces of both sides.
  *
  * The change of a line is the change of its cost relative to the lines that did not change. Shares are no measure of this, because the
  * share of a line also changes when another line does, and neither are times, because they also change when the machine is busy. Context:

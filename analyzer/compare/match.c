@@ -42,7 +42,8 @@ bool match_is_alike(const struct match *m, const struct profile *p, uint32_t lin
 	return false;
 }
 
-/* Entries of a profile that are in no line yet. Entries that must be compared with each other have one key and are in one list. */
+/* The lists have the entries of a profile that are in no line yet. Entries that must be compared with each other have one key and are in
+ * one list. */
 struct untaken {
 	struct hash_map first; /* key (hash_entry_key()) -> 1 + index of the first entry in its list */
 	uint32_t *next;	       /* by entry: 1 + index of the next one in its list; 0: the end */

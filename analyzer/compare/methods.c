@@ -104,7 +104,7 @@ void methods_fini(struct methods *m)
 
 /* ----------------------------------------------------------------------------------------------------------- showing */
 
-/* Samples of one component, by each method and by both. */
+/* by: samples that each method attributes to one component; both: those that both methods do */
 struct counts {
 	uint64_t by[2];
 	uint64_t both;

@@ -17,7 +17,7 @@
 #define NOISE_RUNS_MIN 8   /* least number of executions of a trace from which variation is estimated */
 #define NOISE_SEGMENTS 8  /* most segments of a trace, each of several executions */
 
-/* The traces of one side: the profiles from first to first + nr - 1. */
+/* The traces of one side are the profiles from first to first + nr - 1. */
 struct side {
 	uint32_t first, nr;
 };

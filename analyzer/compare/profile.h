@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct profile_entry {
-	uint32_t number; /* number of the component or function in its trace */
+	uint32_t number; /* number of the component or function in its trace, or index of the line in a store's sums */
 	char *name;
 	/* name as reports show it (report_component_name()), which tells the entry apart from others of its name in this trace */
 	char *label;
