@@ -24,7 +24,7 @@
 #define OUTPUT_MAX (16u << 20)
 #define RETRIES 8 /* most runs of llvm-mca, each without the block that the run before it refused */
 #define ITERATIONS 100
-/* An instruction that separates blocks: test eax, 0x7a110712. No compiler generates it. */
+/* The instruction test eax, 0x7a110712 separates blocks, because no compiler generates it. */
 #define BETWEEN "0xa9 0x12 0x07 0x11 0x7a\n"
 #define BETWEEN_TEXT "testl\t$2047936274, %eax"
 
@@ -174,10 +174,9 @@ static bool text_begin(struct text *t)
 	return t->to != NULL;
 }
 
-/* The assembler text of a block's instructions, cut out of the output of llvm-mc; NULL if it was not found there. */
 struct piece {
-	char *text;
-	bool refused;
+	char *text; /* assembler text of a block's instructions from the output of llvm-mc; NULL: it was not found there */
+	bool refused; /* llvm-mca refused the text */
 };
 
 static bool is_separator_line(const char *line)

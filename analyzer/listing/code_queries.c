@@ -23,7 +23,7 @@ bool code_mark_is_run(const struct report *r, const struct mark *k)
 	return strcmp(k->name, filter_phase(&r->filter)) == 0;
 }
 
-/* A query, script or function is the text of marks of a process. This has the number of these marks and their time (ns). */
+/* A query, script or function is the text of marks of a process. The numbers of these marks and their times (ns) are summed up. */
 struct query {
 	uint32_t process;
 	const char *text;

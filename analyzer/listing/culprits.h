@@ -25,6 +25,7 @@
 enum culprit { CULPRITS(CULPRIT_) NR_CULPRITS };
 #undef CULPRIT_
 
+/* Return the key of a cause in output for programs, and its name in tables. */
 const char *culprit_key(enum culprit c);
 const char *culprit_name(enum culprit c);
 
@@ -52,7 +53,7 @@ const char *culprit_name(enum culprit c);
 
 #define ISSUE_WIDTH 6 /* instructions a cycle that the best case assumes, apart from fused ones */
 
-/* The things that an event may count whose samples bound a cause. */
+/* An event whose samples bound a cause counts one of these. */
 enum stall_event {
 	STALL_LAST_CACHE, /* cache lines that came from memory */
 	STALL_FIRST_CACHE, /* cache lines that were not in the first-level cache */
@@ -69,7 +70,7 @@ bool stall_event_bounds(enum stall_event e, enum culprit c);
 /* Return what an event counts, by its name in perf or libpfm4, or NR_STALL_EVENTS if it bounds no cause. name may be NULL. */
 enum stall_event stall_event_of(const char *name);
 
-/* How often something happened, within 95 % bounds. */
+/* low, high: 95 % bounds of how often something happened; recorded: the trace has an event that counts it */
 struct stall_count {
 	bool recorded;
 	double low, high;
@@ -79,7 +80,7 @@ struct stall_count stall_count_bounds(double weight, double samples, double weig
 /* Add the bounds of an event to those of others that count the same thing, such as loads and stores. */
 void stall_count_add(struct stall_count *sum, double weight, double samples, double weight_squares, double period);
 
-/* Facts about all executions of one block together. */
+/* The evidence is of all executions of one block together. */
 struct stall_evidence {
 	double cycles, best; /* cycles: those that the block took; best: those that it takes at best */
 	/* cycles if no instruction waited for another; at most best, and the difference is waits that the code itself causes */
@@ -102,7 +103,7 @@ struct stall_bounds {
 	double low[NR_CULPRITS], high[NR_CULPRITS];
 };
 
-/* Facts about one execution of a block that its code alone gives. Members that struct stall_evidence also has mean the same, but per
+/* The code of a block alone tells these facts about one execution. Members that struct stall_evidence also has mean the same, but per
  * execution. */
 struct block_code {
 	double best, floor; /* cycles of one execution */
@@ -124,6 +125,7 @@ void culprits_bound_block(const struct block_code *c, double cycles, double exec
 /* Add the kernel's time to *out, split into page faults, within bounds, and the rest. faults is NULL if they were not recorded. is_time:
  * kernel is in nanoseconds, and not in cycles. */
 void culprits_bound_kernel(double kernel, const struct stall_count *faults, bool is_time, struct stall_bounds *out);
+/* Bound the causes by this evidence, as culprits_bound_block() does for a block. */
 void culprits_bound_stalls(const struct stall_evidence *e, struct stall_bounds *out);
 /* Add the bounds of one block to a sum. */
 void culprits_add(struct stall_bounds *sum, const struct stall_bounds *b);

@@ -25,13 +25,13 @@ struct report_group *hits_ask_group_by_level(struct report *r, unsigned flags, u
 #define HITS_EVENT 3 /* index in the group's keys of the event */
 #define HITS_COMPONENT 4
 
-struct hit { /* The samples of one event at one address. */
+struct hit { /* A hit is the samples of one event at one address. */
 	uint32_t code, event; /* code: 1 + number of the code object in the model, perhaps with HIT_OF_FILE */
 	uint64_t ip;
 	const struct group_sum *sum;
 };
 
-struct hot { /* A function that has hits. */
+struct hot { /* A hot function is one that has hits. */
 	struct code_bytes place;
 	char name[256];
 	const char *image; /* file name of its image; NULL: generated code, or the name contains it */
@@ -59,7 +59,7 @@ uint32_t hot_count_shown(const struct hot *hot, uint32_t nr, double all, const s
  * memory runs out. */
 void hot_read_code_bytes(struct report *r, struct hot *hot, uint32_t nr);
 
-struct step { /* An instruction of a function. */
+struct step { /* A step is an instruction of a function. */
 	uint64_t address;
 	struct insn insn;
 	int to; /* index of the step that it jumps to, or -1 */

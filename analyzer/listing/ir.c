@@ -110,7 +110,7 @@ static void fill_lines(struct listing *l)
 
 #define LINES_A_STEP 8
 
-/* The sums of the view's groups, split by event. Each is made when the first text needs it. */
+/* The sums of the view's groups are split by event. Each split is made when the first text needs it. */
 struct splits {
 	struct split split[VIEW_GROUPS_MAX];
 	bool made[VIEW_GROUPS_MAX];

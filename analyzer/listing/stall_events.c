@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Parts of names of events. The first one that a name contains decides, so more special ones stand before those that they contain. */
+/* The first part that an event's name contains decides, so more special parts stand before those that they contain. */
 static const struct {
 	const char *part;
 	enum stall_event event;

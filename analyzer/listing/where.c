@@ -120,7 +120,7 @@ static void show_stalls_summary(struct report *r, const struct summary *s, FILE 
 		bounds_svg(report_weighs(r) == WEIGHT_NS ? "Where the time went" : "Where the cycles went", picture, nr, svg);
 }
 
-/* A function or a component, which is a row of a table. */
+/* A loser is a function or a component, and a row of a table. */
 struct loser {
 	const char *name, *image;
 	double cycles; /* all its cycles, of which loss.cycles could be analyzed */
