@@ -71,10 +71,10 @@ int filter_init(struct filter *f, const struct model *m, const struct labels *la
 int filter_fail_without_level(const struct model *m, const char *level, size_t bytes, struct diag *d);
 /* Checks whether any of the arguments was given. */
 bool filter_is_given(const struct filter_arguments *a);
-/* Adds the values that are new to the sets.  Called before each block is filtered.  Returns 0 or -ENOMEM. */
+/* Adds the values that are new to the sets.  Call before each block is filtered.  Returns 0 or -ENOMEM. */
 int filter_update_sets(struct filter *f, const struct attribution *a);
-/* Called after the last block.  Returns 0, or -EINVAL with a sentence in d if nothing in the trace has a name or number that the user
- * asked for. */
+/* Returns 0, or -EINVAL with a sentence in d if nothing in the trace has a name or number that the user asked for.  Call after the last
+ * block. */
 int filter_check_matches(const struct filter *f, const struct attribution *a, struct diag *d);
 void filter_fini(struct filter *f);
 /* Checks whether a mark's thread and process pass the arguments tid, pid and thread_name.  The name counts that the thread has when the

@@ -10,6 +10,7 @@ struct mark_kind {
 	uint32_t process, component, nr, unended;
 	uint32_t end;  /* end of the kind's marks, which are list[end - nr] to list[end - 1] */
 	uint32_t same; /* 1 + index of another kind whose name has the same hash; 0: none */
+	/* time_ns: time of all marks together, of unended ones up to the last sample; units: the host's units of work in them */
 	double time_ns, units;
 	double longest_ns;
 };

@@ -7,7 +7,7 @@
 
 #define CELLS_A_STEP 8
 
-/* One sum of a group whose keys are a thread, a bin and a component. */
+/* A cell is one sum of a group whose keys are a thread, a bin and a component. */
 struct mark_cell {
 	uint32_t thread, bin, component;
 	double measure, samples;
@@ -60,7 +60,7 @@ void mark_sums_begin(struct mark_sums *s)
 	s->samples = 0;
 }
 
-/* A stretch of time of one thread or of all threads of a process. */
+/* A mark covers stretches of time of one thread or of all threads of a process. */
 struct covered {
 	uint64_t from_ns, to_ns;
 	uint32_t process, tid;

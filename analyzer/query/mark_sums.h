@@ -7,7 +7,7 @@
 
 #define MARK_SUMS_TEXT 256
 
-/* The sums since the last mark_sums_begin(). */
+/* The sums are those since the last mark_sums_begin(). */
 struct mark_sums {
 	struct report *r;
 	const struct report_group *g;

@@ -29,15 +29,15 @@ struct report_group {
 	struct report *report;
 };
 
-/* A callback for views that need more than sums.  It is called with the rows that pass the filter, of all events, block by block.  Returns
- * 0 or -errno. */
+/* A view that needs more than sums adds a callback.  It is called with the rows that pass the filter, of all events, block by block, and
+ * returns 0 or -errno. */
 struct report_each {
 	int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
 	void *context;
 };
 #define REPORT_EACH_MAX 16
 
-/* A view's own data, which the report frees. */
+/* The report keeps a view's own data, and frees them. */
 struct report_state {
 	void *state;
 	void (*fini)(void *state);
@@ -106,7 +106,7 @@ int report_add_rows(void *context, const struct attribution *a, const struct tab
  * the filter". */
 const char *report_what_passes(const struct report *r);
 /* Adds to report.idle the idle time that has no samples (model_event.idle_ns), if the filter leaves out idle processors and nothing else.
- * Called after all rows. */
+ * Call after all rows. */
 void report_add_unsampled_idle_time(struct report *r);
 /* Checks whether one of the rows from first on passes the filter, as attribute_options.shows.  context is the report. */
 bool report_shows_sample(void *context, const struct attribution *a, const struct table *t, uint32_t first);
@@ -124,6 +124,7 @@ enum weight_unit report_weighs(const struct report *r);
 /* Returns the level called name. If name is NULL, returns the level that the host calls its plan, else the topmost one that has edges.
  * Returns LEVELS_MAX if there is none. */
 uint32_t report_find_level(const struct report *r, const char *name);
+/* Returns the level's name, or "component" if it has none. */
 const char *report_level_name(const struct report *r, uint32_t level);
 /* Returns a component's label, which tells it from others of its level (labels.h), "component 17" without a name, or "(unattributed)" for
  * COMPONENT_NONE.  spare: room for 32 bytes. */

@@ -6,8 +6,8 @@
 
 #include "analyzer/query/report.h"
 
-/* The place of a warning in a report.  The first three are among the sentences that it begins with (analyzer/report/first.h), in this
- * order.  The others are listed after its tables. */
+/* A warning has a place in a report.  Those of the first three places are among the sentences that the report begins with
+ * (analyzer/report/first.h), in this order.  The others are listed after its tables. */
 enum warning_place { WARNING_OF_VERSION, WARNING_OF_NAMES, WARNING_OF_TAGS, WARNING_BEHIND };
 
 struct warning {
