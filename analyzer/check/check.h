@@ -135,7 +135,8 @@ struct findings {
 
 extern const char *const finding_ids[], *const finding_sentences[], *const finding_remedies[];
 
-/* Sums of the samples of one event by component, a group for each level. Pointers to this struct may be NULL, if sums are not known. */
+/* The samples of one event are summed up by component, in a group for each level. Pointers to this struct may be NULL, if sums are not
+ * known. */
 struct check_sums {
 	const struct report_group *const *level;
 };

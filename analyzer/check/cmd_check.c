@@ -29,7 +29,8 @@ struct arguments {
 	char **command;
 };
 
-/* Options of `tailor run`, which checks them. Their long names are passed to it, also for short ones. */
+/* The options from KEY_PASSED on, --event and --rate are those of `tailor run`, which checks them. Their long names are passed to it, also
+ * for short ones. */
 enum { KEY_PASSED = 0x100 };
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "keep the trace of COMMAND there (it is removed)", 0 },

@@ -172,7 +172,7 @@ static void check_counters(struct check *c)
 
 /* ---------------------------------------------------------------------------------------------------------------- links */
 
-/* Facts that tell which level is above which, by index of the lower level. */
+/* The arrays tell which level is above which, by index of the lower level. */
 struct ups {
 	uint32_t declared[LEVELS_MAX]; /* bits of the levels above by LEVEL records, directly or over others */
 	uint64_t links[LEVELS_MAX][LEVELS_MAX]; /* number of links from one level to another */

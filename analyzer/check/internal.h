@@ -27,9 +27,10 @@ void check_set_example(struct check *c, enum finding_kind kind, const char *form
 			check_set_example(c, kind, __VA_ARGS__); \
 	} while (0)
 
-/* Write a component for an example: "operator 7 'hash join'". Return text. */
 #define CHECK_NAME 100
+/* Write a component for an example: "operator 7 'hash join'". Return text. */
 const char *check_component_name(const struct check *c, uint32_t component, char text[CHECK_NAME]);
+/* Return the level's name, or "component" if it has none. */
 const char *check_level_name(const struct check *c, uint32_t level);
 /* check_is_text() returns whether the text is not NULL, not empty and UTF-8. For check_is_utf8(), NULL and "" are UTF-8. */
 bool check_is_text(const char *text);

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* Counts of the samples that agree in two numbers, and of how many of them are wrong in each of two ways, which the caller defines. */
 #define PAIR_WRONGS 2
+/* The samples that agree in two numbers are counted, and how many of them are wrong in each of two ways, which the caller defines. */
 struct pair_sums {
 	struct hash_map index; /* (a, b) -> 1 + index in of */
 	struct pair_sum {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks whether the tags of single samples agree with their call stacks and with the marks around them. Context: thread. */
+/* Checks whether the tags of single samples have known ids, and agree with their call stacks and with the marks around them. Context:
+ * thread. */
 #ifndef TAILOR_CHECK_SAMPLES_H
 #define TAILOR_CHECK_SAMPLES_H
 
