@@ -14,8 +14,8 @@
 #include "analyzer/compare/noise.h"
 
 #define CHANGE_TRACES_MAX NOISE_TRACES_MAX /* most traces of a side */
-/* Smallest change of the time of an execution that counts if there is one trace per side, because the load of the machine may differ by as
- * much. */
+/* Smallest growth of the time or the cost of an execution that counts if a side has only one trace, because the load of the machine may
+ * differ by as much. */
 #define CHANGE_NOISE_TIME 0.1
 #define CHANGE_CONFIDENCE 0.95 /* confidence of all verdicts together: with this probability, no unchanged line is called significant */
 #define CHANGE_SHARE_MIN 0.005 /* share; a line that has less on both sides is not tested */

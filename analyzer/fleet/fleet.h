@@ -28,7 +28,7 @@ int fleet_open(const char *address, const struct window *w, const char *host, bo
 /* fleet_push() fills this in with what was sent, and why something was not. */
 struct fleet_pushed {
 	unsigned requests, units; /* requests that were sent, and profiles, or hours and days, in them */
-	const char *units_are;	  /* the name of units for messages */
+	const char *units_are;	  /* text that says what units are, for messages */
 	unsigned had;	   /* units that the server has already */
 	unsigned rejected; /* units that the server did not take, from requests that it accepted */
 	unsigned waiting;  /* hours and days that are not sent yet, because they are not over */

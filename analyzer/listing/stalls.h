@@ -12,7 +12,7 @@
 /* Return whether the report's event counts cycles. */
 bool stalls_are_measured(const struct report *r);
 /* Return the stalls of each block of f. total: the sum of each event over the samples that are analyzed, by which the period of an event
- * without a fixed one is estimated. The caller frees them. Return NULL if memory runs out. */
+ * without a fixed one is estimated. The caller frees them. If memory runs out, return NULL, or stalls that are not known. */
 struct block_stalls *stalls_of_blocks(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h,
 				      const struct graph *f);
 /* Return what the code of each block tells about one execution. Best cases are simulated for blocks with samples of the report's event, or

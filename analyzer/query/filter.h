@@ -39,7 +39,8 @@ struct filter {
 		unsigned char *allowed;
 		uint32_t nr, capacity;
 		bool (*passes)(const struct filter *f, const struct attribution *a, uint32_t value, uint32_t set);
-		bool any; /* some value passes; if none does, filter_check_matches() fails, except for idle processors */
+		/* some value passes; if none does, here and in or_set, filter_check_matches() fails, except for idle processors */
+		bool any;
 	/* or_set: values of table_condition.or_column; passes is NULL if the condition has none */
 	} set[FILTER_SETS_MAX], or_set[FILTER_SETS_MAX];
 	uint32_t component_level[FILTER_SETS_MAX]; /* LEVELS_MAX: none */

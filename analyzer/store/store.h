@@ -30,7 +30,7 @@ enum store_access { STORE_READ, STORE_CHANGE, STORE_ADD };
 /* Opens a store.  Returns 0, or -errno with the reason in d if it cannot be read or created, is no store, or has another version, or if
  * another process still writes to it (STORE_CHANGE and STORE_ADD). */
 int store_open(const char *path, enum store_access access, struct store **out, struct diag *d);
-/* Frees s and gives up its lock, also after a failure.  No statement of the store may be run afterwards. */
+/* Finalizes the statements, gives up the lock, and frees s, also after a failure. */
 void store_close(struct store *s);
 /* Returns whether a question or a change has failed. All later ones fail as well then. */
 bool store_has_failed(const struct store *s);

@@ -30,7 +30,7 @@ struct sums_epoch {
 	uint32_t number, tier, parts, cpus;
 	double samples, effective;
 	uint64_t lost;
-	bool has_functions; /* false: the epoch has no functions, so that the store keeps its cap */
+	bool has_functions; /* false: the epoch was stored without functions or has lost them, to keep the cap */
 	double weight; /* weight of the event in the rows that were asked for */
 };
 
