@@ -330,7 +330,7 @@ static bool simulate_with_mca(struct best_cases *c, const char *processor, struc
 			break;
 		regions = write_regions(t.to, piece, first_line, nr);
 		fclose(t.to);
-		if (!regions) { /* nothing is wrong, so later blocks may still be simulated */
+		if (!regions) { /* no block is left, which is no failure, so later ones may still be simulated */
 			is_answered = true;
 			free(t.bytes);
 			break;

@@ -88,7 +88,7 @@ struct stall_evidence {
 	double executions;
 	struct stall_count count[NR_STALL_EVENTS];
 	/* The members below are about the block's code, for one execution. */
-	/* accesses: all memory accesses; loads: those that load; lines: lines of the code that the block may be on */
+	/* accesses: all memory accesses; loads: those that load; lines: cache lines that the block's code may be on */
 	double accesses, loads, divisions, lines;
 	/* cycles of all instructions one after the other, if loads hit the first-level cache, without divisions; infinite: no bound */
 	double latency;

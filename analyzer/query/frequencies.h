@@ -21,7 +21,7 @@ struct frequencies {
 	struct hash_map named;	     /* (hash of a function's name, 0) -> 1 + index of the function */
 	uint32_t nr_known;	     /* number of components whose executions are known, plus the number of counted instructions */
 	bool has_calls;		     /* a flow has call sites */
-	uint32_t nr_contradictions; /* functions whose counts contradict each other */
+	uint32_t nr_contradictions; /* number of functions whose counts contradict each other */
 };
 
 /* Returns the frequencies of the report's trace, which are computed by the first call. report.assumed are counts that the user assumes, and

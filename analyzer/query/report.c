@@ -438,7 +438,7 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 	}
 	if (used)
 		return;
-	dictionary_expand_components(d, &component, 1, DICTIONARY_ANY_TIME, &e); /* checks whether it ever led to any */
+	dictionary_expand_components(d, &component, 1, DICTIONARY_ANY_TIME, &e); /* checks whether it ever led to one */
 	for (uint32_t i = 0; i < e.nr; i++)
 		used |= e.row[i].component[level];
 	if (!used)

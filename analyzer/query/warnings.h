@@ -11,10 +11,11 @@
 enum warning_place { WARNING_OF_VERSION, WARNING_OF_NAMES, WARNING_OF_TAGS, WARNING_BEHIND };
 
 struct warning {
-	/* kind of a NOTICE, reason of a LOSS record, "unknown" for reasons of later versions, or "blocks" for damaged samples */
+	/* kind of a NOTICE, which the report's own sentences have, too; reason of a LOSS record; "unknown" for reasons of later versions;
+	 * "blocks" for damaged samples */
 	const char *kind;
 	const char *sentence; /* sentence of a notice; for a loss, what was lost */
-	uint64_t count;	      /* number of samples, records or whatever was lost, which the sentence names; 0: no loss */
+	uint64_t count;	      /* number of what the sentence says was lost (samples, records and others); 0: no loss */
 	enum warning_place place;
 };
 

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEARLY_FULL(cap) ((cap) - (cap) / 16) /* room is made above this size */
-#define EMPTIED(cap) ((cap) - (cap) / 10)     /* size at which making room ends */
+#define NEARLY_FULL(cap) ((cap) - (cap) / 16) /* without room_bytes, room is made above this size */
+#define EMPTIED(cap) ((cap) - (cap) / 10)     /* largest size at which making room ends */
 #define PART 0.7                              /* part of the excess that is freed at once */
 #define BATCH(cap) ((cap) / 50)               /* most bytes freed at once while the store is below the cap, so that few pages change */
 #define SLACK 16                              /* 1/SLACK of the file may be free pages, which the next epochs use */

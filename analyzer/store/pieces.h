@@ -9,7 +9,7 @@
 
 #include "analyzer/store/internal.h"
 
-#define PIECES_FIRST 16 /* changes in the first transaction */
+#define PIECES_FIRST 16 /* most changes in the first transaction */
 
 struct pieces {
 	struct store *s;

@@ -22,7 +22,7 @@ static const char *const schema[] = {
 	/* a component is identified by texts, since each trace numbers components anew; place: names of its consumers */
 	"CREATE TABLE component(id INTEGER PRIMARY KEY, level INT NOT NULL, name INT NOT NULL, place INT NOT NULL, detail INT NOT NULL,"
 	" query INT NOT NULL, label INT NOT NULL, UNIQUE(level, name, place, detail, query, label))",
-	/* a function, wherever it is loaded; jit: it was generated */
+	/* a function of an image, at whichever addresses processes have it; jit: it was generated */
 	"CREATE TABLE function(id INTEGER PRIMARY KEY, name INT NOT NULL, image INT NOT NULL, jit INT NOT NULL, UNIQUE(name, image, jit))",
 	/* a row of a block is for a series or a place */
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, process INT NOT NULL, component INT NOT NULL, event INT NOT NULL,"

@@ -525,7 +525,7 @@ static int open_database(struct store *s, enum store_access access)
 	store_begin_question(s);
 	if (s->error || !check_beside(s) || (access != STORE_READ && take_lock(s)))
 		return -s->error;
-	mask = umask(077); /* only the user may read a store */
+	mask = umask(077); /* only the user may read a store that is created here */
 	ret = sqlite3_open_v2(s->file, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	umask(mask);
 	if (ret != SQLITE_OK)

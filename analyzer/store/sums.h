@@ -34,7 +34,7 @@ struct sums_epoch {
 	double weight; /* weight of the event in the rows that were asked for */
 };
 
-#define SUMS_DROPPED UINT32_MAX /* as the id of a line: all functions of epochs that lost them */
+#define SUMS_DROPPED UINT32_MAX /* the id of a line that stands for all functions of epochs without functions */
 
 struct sums_line {
 	int64_t id; /* number of the component, function, query, process or service (a text) in the store; 0: none */
@@ -55,7 +55,7 @@ struct sums {
 	double samples, weight;
 	uint64_t lost;
 	enum sums_by by;
-	uint32_t nr_without_functions; /* number of epochs that lost their functions */
+	uint32_t nr_without_functions; /* number of epochs that have no functions */
 	struct lacking lacking; /* sentences that held in the window */
 	struct went went; /* all epochs that were removed to keep the cap; epochs is 0 if their time is outside of the window */
 };
