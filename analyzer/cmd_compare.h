@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that `diff` and `stat` share, and the commands themselves, which `tailor db` has as well. Context: thread. */
+/* Declares the reading of profiles, which `diff` and `stat` share, and both commands, which `tailor db` runs as well. Context: thread. */
 #ifndef TAILOR_CMD_COMPARE_H
 #define TAILOR_CMD_COMPARE_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor db adds traces to a store of many epochs, answers questions about the store, and keeps its size within limits. */
+/*
+ * tailor db adds traces to a store of many epochs, answers questions about the store, checks and copies it, keeps its size within limits,
+ * and exports it or sends it to a server.
+ */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/fleet.h"
@@ -241,8 +244,8 @@ static int run_timeline(struct arguments *a)
 }
 
 /*
- * Returns the hour before the last complete hour. changes_find() requires that a change in it also shows in the hour after it, so the last
- * two complete hours are compared.
+ * Returns the hour before the last complete hour. A later one cannot be judged, because changes_find() requires that the hour after a
+ * change's first hour differs from the history, too.
  */
 static struct window last_hours(void)
 {

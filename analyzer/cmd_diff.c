@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor diff shows what changed between two versions of a program, or two runs of one, operator by operator. A change is significant if
- * neither sampling error nor the run-to-run variation of unchanged lines explains it (95 % confidence for all lines together).
- * compare/README.md has the model, and the output names the sources of error.
+ * tailor diff shows what changed between two versions of a program, or two runs of one, by operator or another level. A change is
+ * significant if neither sampling error nor the run-to-run variation of unchanged lines explains it (95 % confidence for all lines
+ * together). compare/README.md has the model. Without --expr, the output names the sources of error.
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/cmd_diff.h"
@@ -31,8 +31,8 @@ struct arguments {
 	int nr_sides;
 	bool all, methods;
 	const char *expression;
-	double fail_above; /* < 0: never */
-	double between;	   /* run-to-run standard deviation; < 0: not given */
+	double fail_above; /* part of the total, 0.05 for 5 %; < 0: never */
+	double between;	   /* run-to-run standard deviation, as a part of a line's cost; < 0: not given */
 };
 
 static const struct argp_option options[] = {
@@ -249,8 +249,8 @@ static struct growth growth_of(const struct comparison *c, struct estimate a, st
 
 /*
  * Shows how the time per execution by the clock grew if the host marks executions on both sides, or else how the total grew. Returns true
- * if --fail-above was given, both sides have the same event, and the cost of an execution grew significantly by more than it. That cost
- * does not depend on what else ran.
+ * if --fail-above was given, both sides have the same event, and the cost of an execution grew significantly by more than it. The cost is
+ * used because the time by the clock also grows when the machine is busy.
  */
 static bool show_total(const struct arguments *args, const struct comparison *c, struct page *page)
 {
@@ -322,8 +322,8 @@ static void show_error_sources(const struct comparison *c, bool sentences, struc
 }
 
 /*
- * If no change is significant, writes how large a change of the largest tested line would have to be. Without --all, also writes how many
- * lines are not shown.
+ * If no change is significant, writes the smallest change of the largest tested line that would be. Without --all, also writes how many
+ * lines are not shown, if there are any.
  */
 static void show_omitted(const struct arguments *args, const struct comparison *c, const struct change *x, uint32_t nr, uint32_t shown,
 			 uint32_t small, struct page *page)

@@ -65,7 +65,7 @@ static void ask(void *context, struct report *r)
 
 /*
  * Makes a piece of each run of consecutive lines, and returns the number of pieces, at most PIECES_MAX. The pieces point into *text, which
- * the caller frees. Without memory, *text is NULL and there are no pieces.
+ * the caller frees. If memory runs out, *text is NULL and there are no pieces.
  */
 static size_t make_pieces(struct report *r, const struct excerpt *e, struct trace_source_piece *piece, char **text)
 {

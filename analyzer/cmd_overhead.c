@@ -134,7 +134,7 @@ static void note_stop_signal(int signal_number)
 
 /*
  * Makes the signals below set only `stop`, so that the started processes end and the temporary files are removed before the exit. A signal
- * that the caller ignores stays ignored.
+ * that was ignored when the command started stays ignored.
  */
 static void catch_signals(void)
 {

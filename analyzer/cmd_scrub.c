@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor scrub writes a copy of a trace without confidential data. */
+/*
+ * tailor scrub writes a copy of a trace without stack bytes, literals, directories and other confidential data. Names and machine code are
+ * left out only if the options say so.
+ */
 #include "analyzer/fleet/rights.h"
 #include "analyzer/reading/one_trace.h"
 #include "analyzer/scrub/scrub.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor stat shows the variation between several runs, line by line, the largest range first, as dcpistats does (J. M. Anderson et al.,
- * Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 3.3).
+ * tailor stat shows the variation between several runs, or between the epochs of a store, line by line, the largest range first, as
+ * dcpistats does (J. M. Anderson et al., Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 3.3).
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/compare/stats.h"
@@ -54,9 +54,9 @@ static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 
 struct spread {
 	uint32_t match;
-	double range, sum, mean, deviation, smallest, largest; /* statistics of the line's weights */
-	double samples; /* samples in all traces */
-	uint32_t nr; /* number of traces, or epochs, that have the line */
+	double range, sum, mean, deviation, smallest, largest; /* statistics of the line's weights; range: as a part of the sum */
+	double samples; /* samples in all traces, windows or epochs */
+	uint32_t nr; /* number of traces, windows or epochs that have the line */
 };
 
 static int compare_ranges(const void *a, const void *b)
@@ -68,12 +68,12 @@ static int compare_ranges(const void *a, const void *b)
 	return x->sum > y->sum ? -1 : x->sum < y->sum;
 }
 
-/* The compared profiles are those of traces or windows, or those of the epochs if a single window of a store was given. */
+/* The compared sets are the profiles of traces or windows, or the epochs of the one profile if a single window of a store was given. */
 struct sets {
 	const struct profile *profile;
 	const struct match *match;
 	uint32_t nr;
-	double *v; /* weight of the current line in each of nr traces or epochs */
+	double *v; /* weight of the current line in each of nr sets */
 	bool are_epochs;
 };
 

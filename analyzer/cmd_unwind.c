@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor unwind unwinds the call stack of every sample, and prints statistics or the frames. It can compare both unwinders (unwind.h). */
+/*
+ * tailor unwind unwinds the call stack of every sample that has stack bytes, and prints statistics or the frames. It can compare both
+ * unwinders (unwind.h).
+ */
 #include "analyzer/attribute/walk.h"
 #include "analyzer/fleet/rights.h"
 #include "analyzer/model/model.h"
@@ -63,7 +66,7 @@ static error_t parse_unwind_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* One unwound stack. Its memory is used again for the next sample. */
+/* A call stack as one unwinder found it. The next sample's stack overwrites it. */
 struct walked {
 	uint32_t nr, found[UNWIND_BY_FRAME_POINTER + 1];
 	enum unwind_end end;
@@ -216,7 +219,7 @@ struct run {
 	struct model *model;
 	struct unwinder *memo, *libunwind; /* NULL: that unwinder is not used */
 	struct comparison *comparison;
-	struct walked walked, other; /* stacks of the current sample */
+	struct walked walked, other; /* stack of the current sample; other: by libunwind, if both are compared */
 	uint64_t samples, stacks, frames, found[UNWIND_BY_FRAME_POINTER + 1], ends[NR_ENDS], libunwind_ends[NR_ENDS];
 };
 

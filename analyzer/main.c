@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The main program of tailor finds the command and runs it. */
+/* The main program of tailor finds the command and runs it. It also prints the list of commands, completion scripts, and the version. */
 #include "analyzer/completion/completion.h"
 #include "analyzer/output/page.h"
 #include "analyzer/output/result_file.h"
@@ -112,8 +112,8 @@ static int refuse_unknown_command(const char *name)
 }
 
 /*
- * Prints what a bug report needs, which is the versions of formats and doctor's output about the build and the machine. Returns the exit
- * status of doctor.
+ * Prints what a bug report needs, which is the version, those of the formats, and doctor's output about the build and the machine. Returns
+ * the exit status of doctor.
  */
 static int print_version_of_all(void)
 {
