@@ -118,7 +118,7 @@ static int compare_largest_first(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-/* Returns the numbers from 0 to nr - 1, ordered by descending by[number]. Returns NULL without memory. The caller frees the list. */
+/* Returns the numbers from 0 to nr - 1, ordered by descending by[number], or NULL if memory runs out. The caller frees the list. */
 static uint32_t *order_by_value(const double *by, uint32_t nr)
 {
 	uint32_t *order = calloc((size_t)nr + 1, sizeof(*order));

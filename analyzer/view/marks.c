@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view marks shows the host's marks (queries, runs, compilations, iterations, tasks): count, duration, units, components, and the
- * slowest instances. Marks may overlap, so their sums may exceed the total.
+ * The view marks shows the host's marks (queries, runs, compilations, iterations, tasks). It has their count, duration, units and
+ * components, and the slowest instances. Marks may overlap, so their sums may exceed the total.
  */
 #include "analyzer/query/mark_kinds.h"
 #include "analyzer/query/mark_sums.h"
@@ -45,8 +45,8 @@ static int compare_kind_times(const void *a, const void *b)
 }
 
 /*
- * Returns the kinds in the order in which they first began, or by descending time if there are more than SLOWEST_KINDS. Returns NULL
- * without memory. The caller frees the list.
+ * Returns the kinds in the order in which they first began, or by descending time if there are more than SLOWEST_KINDS. Returns NULL if
+ * memory runs out. The caller frees the list.
  */
 static const struct mark_kind **order_kinds(const struct mark_kinds *kinds)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view memory shows which memory each component touched, and how: sequential, strided or random. It shows the regions (by the host's
- * names, or those of the kernel, such as heap and stack), strides, pages touched per interval, and a picture of time against address. It
- * uses samples that have an address, which are those of page-faults, on every machine, and of precise memory events, where the processor
- * has them. It also uses samples of generated code from whose registers the address can be computed that the instruction is about to touch.
- * Most often, that needs --registers all.
+ * The view memory shows which memory each component touched, and whether in sequence, with a stride or at random. It shows the regions (by
+ * the host's names, or those of the kernel, such as heap and stack), strides, pages touched per interval, and a picture of time against
+ * address. It uses samples that have an address, which are those of page-faults, on every machine, and of precise memory events, where the
+ * processor has them. It also uses samples of generated code from whose registers the address can be computed that the instruction is about
+ * to touch. Most often, that needs --registers all.
  */
 #include "analyzer/accesses/accesses.h"
 #include "analyzer/pictures/memory.h"
@@ -59,7 +59,7 @@ static int compare_part_sums(const void *a, const void *b)
 }
 
 /*
- * Returns the sums by component or region, the largest first, and sets *nr. Without memory, *nr is 0, and the result may be NULL. The
+ * Returns the sums by component or region, the largest first, and sets *nr. If memory runs out, *nr is 0, and the result may be NULL. The
  * caller frees the list.
  */
 static struct part_sum *make_access_sums(const struct memory_part *p, const struct access_orders *o, bool region, size_t *nr)

@@ -85,8 +85,8 @@ static int compare_region_counts(const void *a, const void *b, void *counts)
 }
 
 /*
- * Returns the regions with the most samples of the event, at most *nr of them, and sets *nr to their number. Without memory, *nr is 0, and
- * the result may be NULL. The caller frees the list.
+ * Returns the regions with the most samples of the event, at most *nr of them, and sets *nr to their number. If memory runs out, *nr is 0,
+ * and the result may be NULL. The caller frees the list.
  */
 static uint32_t *largest_regions(const struct memory_part *part, uint32_t *nr)
 {

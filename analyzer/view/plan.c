@@ -590,8 +590,8 @@ static int compare_doubles_descending(const void *a, const void *b)
 }
 
 /*
- * Returns the measure that an operator must have to be one of the nr largest (nr > 0). Returns 0 if there are no more than nr, or without
- * memory.
+ * Returns the measure that an operator must have to be one of the nr largest (nr > 0). Returns 0 if there are no more than nr, or if memory
+ * runs out.
  */
 static double least_of_largest(const struct report *r, const struct plan *plan, uint32_t nr)
 {

@@ -50,7 +50,7 @@ static int compare_durations(const void *a, const void *b)
 
 /*
  * Returns the executions of each component, and sets *durations to their durations, which are sorted within each component. The caller
- * frees both. Returns NULL without memory, but *durations may still have to be freed.
+ * frees both. Returns NULL if memory runs out, and also then the caller frees *durations.
  */
 static struct runs *count_runs(const struct report *r, double **durations)
 {

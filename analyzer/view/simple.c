@@ -371,8 +371,8 @@ static void reasons_set_cells(struct report *r, struct grid *g, const int column
 }
 
 /*
- * Adds a row for each method, or reason, with samples: "METHOD  sentence", or "unattributed  REASON: sentence". Value 0 is no method, or an
- * attributed sample.
+ * Adds a row for each method, or reason, that has samples. The row's text is "METHOD  sentence", or "unattributed  REASON: sentence". Value
+ * 0 is no method, or an attributed sample.
  */
 static void add_attribution_rows(const struct report *r, const struct report_group *group, bool unattributed, struct grid *g,
 				 const int column[3], const struct page *p)

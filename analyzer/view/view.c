@@ -78,7 +78,7 @@ static uint32_t merged_value(struct merging *m, const struct report *r, const st
 	first = hash_map_find(&m->first, hash, 0);
 	if (first)
 		return strcmp(m->text(r, first - 1), m->text(r, value)) == 0 ? first - 1 : value;
-	hash_map_set(&m->first, hash, 0, value + 1); /* without memory the value has a row of its own */
+	hash_map_set(&m->first, hash, 0, value + 1); /* if memory runs out, the value has a row of its own */
 	return value;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The views of `tailor report --view NAME`. To add one, write a .c file with a struct view view_NAME, and add NAME to VIEWS, from which
- * help and the golden tests are made. Context: thread.
+ * Declares the views of `tailor report --view NAME`, and functions that several of them use. To add a view, write a .c file with a struct
+ * view view_NAME, and add NAME to VIEWS, from which help and the golden tests are made. Context: thread.
  */
 #ifndef TAILOR_VIEW_VIEW_H
 #define TAILOR_VIEW_VIEW_H
@@ -13,7 +13,7 @@
 
 #define VIEW_GROUPS_MAX (2 * LEVELS_MAX)
 
-/* Options of single views. The command sets them before the view's functions are called; all zero are the defaults. */
+/* Options of single views. The command sets them before it calls the view's functions. Zeros are the defaults. */
 struct view_options {
 	bool hottest; /* ir, asm: only the hottest lines of a listing, in the order of their cost */
 	const char *resources; /* resources, critical: file of rules for what calls wait for, or NULL */
@@ -37,7 +37,7 @@ struct view_brief {
 	uint32_t first; /* smaller values have no line (1: leaves out value 0, which stands for none) */
 	unsigned flags; /* GRID_WRAP for the line's text, or 0 */
 	void (*put)(const struct report *r, const struct page *p, uint32_t value, char *text, size_t bytes);
-	/* If it returns true, the value has a line only if its own samples have at least the share BRIEF_OWN. NULL: no value is dull. */
+	/* A value for which is_dull() returns true has a line only if its own samples have at least the share BRIEF_OWN. NULL: none is. */
 	bool (*is_dull)(const struct report *r, uint32_t value);
 	const unsigned char *part; /* part of each value; only values whose part is `wanted` have a line; NULL: all have */
 	unsigned char wanted;
@@ -107,7 +107,10 @@ struct split {
 	bool totals_differ; /* some value has more samples in its total than in its own sum */
 };
 
-/* Makes the sums, each value by itself. Returns false without memory. The caller calls split_fini() in any case. */
+/*
+ * Makes the sums, each value by itself. This and the two functions below return false if memory runs out. The caller calls split_fini() in
+ * any case.
+ */
 bool split_make(const struct report *r, const struct report_group *g, struct split *s);
 /*
  * Makes sums in which components of several processes with the same label are one value (report_same_value()). With totals (from
@@ -119,7 +122,7 @@ bool split_make_by_text(const struct report *r, const struct report_group *g, co
 			struct split *s);
 void split_fini(struct split *s);
 
-/* Writes an event's name for the head of a narrow column. It is cut to 8 characters, the last of which is "." then. */
+/* Writes an event's name for the head of a narrow column. Of a name with more than 8 characters, the first 7 and a "." are written. */
 void view_event_heading(const struct report *r, uint32_t event, char text[12]);
 
 /*
@@ -177,6 +180,7 @@ void view_say_source_texts(struct report *r, struct page *p);
  */
 void view_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, const struct view_brief *b,
 		     struct page *p);
+/* Shows the components of a level in this way, each with at most two of the components that it is linked to. */
 void components_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
 			   struct page *p);
 /*
@@ -198,8 +202,9 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
  */
 void warnings_show_brief(const struct report *r, uint32_t most, const char *without, struct page *p);
 /*
- * Shows the plans of all processes, and those of queries, in the report without --view. by_level and by_process: sums that have one of
- * these keys. by_query: from plan_queries_ask(), or NULL. Returns the number of operators shown, at most PLAN_BRIEF_LINES.
+ * Shows the plans of processes, and those of the most expensive queries, in the report without --view. by_level, by_process: sums by
+ * component of the plan's level, and by process. by_query: from plan_queries_ask(), or NULL. Returns the number of operators shown, at most
+ * PLAN_BRIEF_LINES.
  */
 #define PLAN_BRIEF_LINES 40
 uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process,
