@@ -15,7 +15,7 @@
 	X(unnamed) /* samples without names: in code that a JIT did not name, in Python, in an interpreter; plans of Spark */ \
 	X(rest) /* warnings about tags */
 
-/* Write what shares are of: "all samples", or "the run phase" with the name of the mark. Return text. */
+/* Write the name of what is 100 %, which is "all samples", or "the run phase" with the name of the mark. Return text. */
 const char *first_whole(const struct verdict *v, struct page *p, char text[VERDICT_TEXT / 3]);
 void first_print(const struct verdict *v, struct page *p);
 /* Does first_print() print the sentence about truncated call stacks, so that others need not have its remedy? */

@@ -54,7 +54,7 @@ static json_t *json_of_components(const struct report *r, const struct report_su
 		const struct scope *query;
 
 		if (!c->announced && sum->samples == 0)
-			continue; /* the component was never announced, such as a line of a text, and has no samples */
+			continue; /* a component that was never announced, such as a line of a text, is listed only if it has samples */
 		o = json_object();
 		parents = json_array();
 		counters = json_object();

@@ -56,7 +56,7 @@ static void show_event(const struct report *r, uint32_t i, const char *label, st
 	}
 	if (e->exclude_kernel)
 		append_if_room(p, line, ", user only");
-	if (i == r->event) { /* mostly, all events have the same number of stack bytes */
+	if (i == r->event) { /* one number is enough, because most often all events have the same number of stack bytes */
 		snprintf(more, sizeof(more), ", %u stack bytes", e->stack_bytes);
 		append_if_room(p, line, more);
 	}

@@ -79,7 +79,7 @@ struct verdict {
 	bool disk_full; /* the trace could not be written for this reason */
 };
 
-/* Take the facts from the sums. The caller sets composition and warnings afterwards, which are NULL. */
+/* Take the facts from the sums. composition and warnings become NULL, and the caller sets them afterwards. */
 void verdict_gather(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v);
 /* Print where the time went, after the sentences without which that would be misread. */
 void verdict_print(const struct verdict *v, struct page *p);
