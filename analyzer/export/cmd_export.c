@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor export writes a trace in the formats of other viewers, and tailor flamegraph writes it as a flame graph. */
+/* tailor export writes a trace in the formats of other viewers, or as CSV or JSON, and tailor flamegraph writes it as a flame graph. */
 #include "analyzer/export/export.h"
 #include "analyzer/fleet/rights.h"
 #include "analyzer/output/gzip.h"

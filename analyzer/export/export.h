@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a trace in the formats of other viewers (`tailor export --format NAME`). To add a format, write <name>.c with a struct exporter,
- * and add its name to EXPORTS. Context: thread.
+ * Writes a trace in the formats of other viewers, or as CSV or JSON (`tailor export --format NAME`). To add a format, write <name>.c with a
+ * struct exporter, and add its name to EXPORTS. Context: thread.
  */
 #ifndef TAILOR_EXPORT_H
 #define TAILOR_EXPORT_H
@@ -25,7 +25,7 @@ struct export {
 	struct report *report;
 	uint32_t level; /* level of --level, or one that the format chose; LEVELS_MAX: functions */
 	struct report_group *by_stack;
-	struct export_sample *sample; /* rows of samples of the report's event, after export_ask_samples() */
+	struct export_sample *sample; /* rows of samples of the report's event, if export_ask_samples() was called before they were read */
 	size_t nr, capacity;
 	void *state; /* the format's own data, from report_add_state(), or NULL */
 	FILE *each; /* the output file, to which csv writes its rows while samples are read */
@@ -36,8 +36,9 @@ struct exporter {
 	const char *ending; /* ending of the names of files in this format */
 	const char *summary; /* description for --help, on one line */
 	bool binary;	     /* the output must not go to a terminal */
+	/* Ask the report for what the format needs, before the samples are read. */
 	void (*prepare)(struct export *e);
-	/* Write the file after the samples were read. Return 0 or -errno. */
+	/* Write the file after the samples were read. Return 0 or -errno. -ENODATA means that jitdump has no code to write. */
 	int (*write)(struct export *e, FILE *to);
 };
 
@@ -68,7 +69,7 @@ bool export_is_gzip(const char *file);
 
 /* ------------------------------------------------------------------------------------- shared by several formats */
 
-/* prepare() calls one of these, to ask for sums by stack (by_stack) or for single samples (sample). */
+/* The prepare() of a format that needs sums by stack (by_stack) or single samples (sample) calls one of these. */
 void export_ask_stacks(struct export *e);
 void export_ask_samples(struct export *e);
 /* Sort samples by thread, then by time. */
@@ -83,15 +84,16 @@ void export_fini(struct export *e);
 uint32_t export_frame_component(const struct export *e, uint32_t node);
 /* Return the name of the function, or of the component at e->level, of a stack's frame. spare has room for 32 bytes. */
 const char *export_frame_name(const struct export *e, uint32_t node, char *spare);
-/* List the frames of a stack, outermost first. Frames that have no component at e->level are left out, and so is a frame that has the same
- * component as the next inner frame that has any. nodes has room for export_stack_depth() frames. Return how many there are. */
+/* List the frames of a stack, outermost first. If e->level is a level of components, frames that have none are left out, and so is a frame
+ * that has the same component as the next inner frame that has any. nodes has room for export_stack_depth() frames. Return how many there
+ * are. */
 uint32_t export_list_frames(const struct export *e, uint32_t stack, uint32_t *nodes);
 /* Return a number that is not below the number of frames of any stack. */
 uint32_t export_stack_depth(const struct export *e);
 
 /*
  * Rounds numbers for formats without fractions. What rounding leaves over is carried over to the next number, so that all add up to the
- * rounded sum. A struct of zeros is the beginning.
+ * rounded sum. The caller begins with a struct of zeros.
  */
 struct export_whole {
 	double exact;

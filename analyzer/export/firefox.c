@@ -184,7 +184,7 @@ static int thread_marks_init(struct thread_marks *k, const struct export *e)
 		if (thread[i])
 			k->first[thread[i] + 1]++;
 	}
-	/* Here first[t + 1] is the beginning of the marks of thread t. While they are added, it moves to their end. */
+	/* After the first loop, first[t + 1] is where the marks of thread t begin. The second loop moves it to where they end. */
 	for (uint32_t t = 0; enough && t < m->threads.nr; t++)
 		k->first[t + 1] += k->first[t];
 	for (uint32_t i = 0; enough && i < m->marks.nr; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists all formats, in the order of EXPORTS, in which help shows them. */
+/* Lists all formats, in the order of EXPORTS, in which help shows them, and finds a format by its name or by a file's name. */
 #include "analyzer/export/export.h"
 
 #include <stddef.h>

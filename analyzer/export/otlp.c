@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the format otlp, which is OpenTelemetry's profiles, one for each process and event. Each call stack begins with the frame of the
- * sample's query, if it has one, and that of its component. */
+/* Writes the format otlp, which is OpenTelemetry's profiles, one for each process and event. If a sample has a component, its call stack
+ * begins with the frame of the component's query, if it has one, and that of the component. */
 #include "analyzer/export/export.h"
 
 #include "analyzer/wire/otlp.h"

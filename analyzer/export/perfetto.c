@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the format perfetto: Chrome's trace event format (JSON), which ui.perfetto.dev and chrome://tracing open. The host's marks are
- * slices, which are intervals on the track of a thread. Consecutive samples of one operator (or function) in a thread become a slice, too.
- * Perfetto drops slices of a track that overlap without being nested. So the slices of samples, which may overlap with marks, have a track
- * of their own, whose thread number no thread has.
+ * Writes the format perfetto, which is Chrome's trace event format (JSON). ui.perfetto.dev and chrome://tracing open it. The host's marks
+ * are slices, which are intervals on the track of a thread. Consecutive samples of one component (or function) in a thread become a slice,
+ * too. Perfetto drops slices of a track that overlap without being nested. So the slices of samples, which may overlap with marks, have a
+ * track of their own, whose thread number no thread has.
  */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the format pprof, which `pprof` and `go tool pprof` read. Each sample has a label with its component, or, with functions as the
- * level, with its attribution method. */
+/* Writes the format pprof, which `pprof` and `go tool pprof` read. Each sample has a label with its thread, and one with its component, or,
+ * with functions as the level, with its attribution method. */
 #include "analyzer/export/export.h"
 
 #include "analyzer/wire/pprof.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds a trace's stacks, processes and events to the tables of a message, for the formats that are protocol buffers (otlp, pprof). */
+/* Adds a trace's stacks, threads, processes and events to the tables of a message, for the formats that are protocol buffers (otlp, pprof),
+ * and writes the message. */
 #include "analyzer/export/export.h"
 
 #include <errno.h>
