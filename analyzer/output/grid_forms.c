@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a grid for programs, as JSON or CSV. It has all rows and columns, except those that only text shows. */
+/* Writes a grid for programs, as JSON or CSV, with all rows and columns except those that only text shows. */
 #include "analyzer/output/escape.h"
 #include "analyzer/output/grid_internal.h"
 #include "analyzer/output/page_json.h"
@@ -52,8 +52,8 @@ void grid_show_json(const struct grid *g, struct page *p)
 	}
 }
 
-/* Write a key with a suffix. The keys that tailor gives are written as they are. Others, such as names of events, may contain anything, and
- * are quoted. */
+/* Write a key with a suffix. Keys of letters, digits and _-.:/ are written as they are. Others are quoted, because the name of an event may
+ * contain anything. */
 static void put_key(FILE *to, const char *key, const char *suffix)
 {
 	char text[256];
@@ -65,7 +65,7 @@ static void put_key(FILE *to, const char *key, const char *suffix)
 		fputs(text, to);
 }
 
-/* Write a number. Whole numbers, such as counts and times, are written to their last digit. */
+/* Write a number. Whole numbers below 9e15, such as counts and times, are written to their last digit. */
 static void put_csv_number(FILE *to, double v)
 {
 	fprintf(to, fabs(v) < 9e15 && v == trunc(v) ? "%.0f" : "%.10g", v);

@@ -63,8 +63,8 @@ struct grid {
 bool grid_has_interval(const struct grid *g, const struct page *p, int column);
 /* Compute the 95 % interval of the share in a column of one row, whose cells are `row`. n: samples of all rows. */
 void grid_cell_interval(const struct grid *g, const struct cell *row, int column, double n, double *low, double *high);
-/* Return the samples of all rows, shown or not. It is the total of the column of samples, or else its sum over the rows that programs get,
- * too. The grid must have that column. */
+/* Return the number of samples of all rows, shown or not. If no total was set for the column of samples, it is the sum over the rows that
+ * programs get. The grid must have that column. */
 double grid_all_samples(const struct grid *g);
 
 void grid_show_text(struct grid *g, struct page *p);

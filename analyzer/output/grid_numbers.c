@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes the intervals of shares, and writes numbers as people read them. */
+/* Computes the intervals of shares, rounds shares to tenths of per cent, and writes numbers as people read them. */
 #include "analyzer/output/grid_internal.h"
 
 #include <math.h>
@@ -121,7 +121,7 @@ void grid_round_to_tenths(const double *values, size_t nr, double total, int *te
 		sum += values[i];
 		bounded += bounded_tenths(values[i], total);
 	}
-	sum = total > 0 ? sum * 1000 / total : 0; /* the sum of all values before rounding, unless it is infinite or NaN */
+	sum = total > 0 ? sum * 1000 / total : 0; /* may be infinite or NaN, and then the sum of the limited values counts */
 	wanted = (int64_t)((fabs(sum - bounded) < 0.5 ? sum : bounded) + 0.5);
 	wanted = wanted < given + (int64_t)nr ? wanted : given + (int64_t)nr;
 	while (given < wanted) {

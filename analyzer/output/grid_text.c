@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DETAIL_LINES 3 /* most lines of a cell's detail, which is shown below it */
+#define DETAIL_LINES 3 /* full lines to which a cell's detail, which is shown below it, is cut */
 #define DETAIL_BYTES 2048
 #define INTERVAL_WIDTH 11 /* "12.3-45.6 %" */
 #define TEXT_MIN 8
@@ -92,8 +92,8 @@ static int tenths_of_row(const struct column *c, size_t row)
 	return c->tenths ? c->tenths[row] : 0;
 }
 
-/* Choose how many rows are shown, and fill in the line for the others. It has sums for shares that do not overlap, for counts of samples
- * and for columns with GRID_REST, "(N more)" for the first text, and nothing for the rest. */
+/* Choose how many rows are shown, and fill in the line for the others. That line has sums for shares that do not overlap, for counts of
+ * samples and for columns with GRID_REST, "(N more)" in the first text that may be cut, and no value in the other columns. */
 static void choose_rows(struct grid *g, const struct page *p)
 {
 	size_t most = p->top > 0 && !g->all_rows ? (size_t)p->top : g->nr_rows;
@@ -128,8 +128,8 @@ static void choose_rows(struct grid *g, const struct page *p)
 	}
 }
 
-/* Compute the tenths of per cent of all shares, so that they add up over the rows that programs get, too. The shares of sums and remarks,
- * and of trees, are rounded each by itself. */
+/* Compute the tenths of per cent of all shares, so that those of the rows that programs get and of the line "(N more)" add up. The shares
+ * of sums and remarks, and of trees, are rounded each by itself. */
 static void make_share_tenths(struct grid *g)
 {
 	size_t nr = count_grid_lines(g);
@@ -213,7 +213,7 @@ static int least_width(const struct grid *g, const struct page *p)
 	return width;
 }
 
-/* Distribute the columns over several blocks of lines if they do not fit side by side even with names at their shortest. Each block repeats
+/* Distribute the columns over several blocks of lines if they do not fit side by side even with texts at their shortest. Each block repeats
  * the column that names the rows. Bars are left out before that, one after the other. */
 static void make_column_blocks(struct grid *g, const struct page *p)
 {
@@ -314,8 +314,7 @@ static void put_wrapped_cell(const struct page *p, const char *text, int at)
 	free(words);
 }
 
-/* Write the line of a row in one block. Blanks are held back until something follows them, so that no line ends in one, except behind a
- * bar. */
+/* Write the line of a row in one block. Blanks behind a text are held back until something follows them, so that no line ends in them. */
 static void put_row_line(const struct grid *g, const struct page *p, size_t row, int block)
 {
 	char text[32];
@@ -374,7 +373,8 @@ static void put_row_line(const struct grid *g, const struct page *p, size_t row,
 	fputc('\n', p->to);
 }
 
-/* Write the detail of a cell below it, on at most DETAIL_LINES lines up to the page's right end. at, width: where the cell is. */
+/* Write the detail of a cell below it, up to the page's right end. It is cut to DETAIL_LINES full lines, and may take more of them because
+ * lines break at blanks. at, width: column in which the cell begins, and its width. */
 static void put_detail(const struct page *p, const char *detail, int at, int width)
 {
 	const int columns = p->columns - at > width ? p->columns - at : width;

@@ -8,7 +8,7 @@
 
 #define GZIP (15 + 16) /* zlib: window bits, and a gzip header */
 #define LEVEL 7
-#define ADD_MAX (1u << 30)
+#define ADD_MAX (1u << 30) /* bytes that zlib gets at once, because it counts them in 32 bits */
 
 struct gzip {
 	z_stream zip;

@@ -10,8 +10,8 @@
 
 struct gzip;
 
-/* Begin a stream. put() gets the compressed bytes in pieces of GZIP_PIECE_BYTES, and the rest at the end. It returns 0, or another number
- * if it failed, which gzip_end() reports. Return NULL if memory runs out. */
+/* Begin a stream. put() gets the compressed bytes in pieces of GZIP_PIECE_BYTES, and the rest at the end. put() returns 0, or another
+ * number if it failed, and gzip_end() reports that. Return NULL if memory runs out. */
 struct gzip *gzip_begin(int (*put)(void *context, const unsigned char *bytes, size_t nr), void *context);
 /* Compress bytes. Errors are reported by gzip_end(). */
 void gzip_add(struct gzip *z, const void *bytes, size_t nr);

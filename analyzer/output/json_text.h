@@ -11,7 +11,7 @@
 #define JSON_TEXT_FORM (JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17))
 
 /* Return a string, in which a '?' stands for each byte of a control character beyond ASCII. NULL becomes "". jansson refuses text that is
- * not UTF-8, so in such a text a '?' stands for each byte beyond ASCII. Return NULL if memory runs out. */
+ * not UTF-8, so in such a text a '?' stands for each byte beyond ASCII. If memory runs out, return NULL or the string "". */
 json_t *json_text(const char *s);
 
 #endif

@@ -25,8 +25,8 @@ static bool is_pipe(int fd)
 	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* Return the width of the terminal: $COLUMNS, or else that of the terminal fd. If fd is a pipe, as to a pager, it is that of the terminal
- * of stderr. A width below COLUMNS_MIN does not count. Return COLUMNS_DEFAULT if no width is known. */
+/* Return $COLUMNS, or else the width of the terminal fd. If fd is a pipe, as to a pager, the terminal of stderr is taken instead. A width
+ * below COLUMNS_MIN does not count. Return COLUMNS_DEFAULT if no width is known. */
 static int terminal_columns(int fd)
 {
 	const char *said = getenv("COLUMNS");

@@ -26,7 +26,7 @@ struct page {
 	FILE *to;
 	enum page_form form;
 	bool colour, utf8, intervals;
-	int columns; /* width of the terminal; 80 if there is none, or if it is below 40 */
+	int columns; /* width of lines: $COLUMNS, or that of the terminal; 80 if neither is known, or if it is below 40 */
 	int top;     /* most rows of each table in text; 0: all; < 0: the report chooses */
 	bool begun;  /* set when something has been written, so that an empty line stands before the next table */
 	const char *sort; /* the column that rows are sorted by: its key or its heading; NULL: rows stay in the order of the view */
@@ -74,7 +74,8 @@ int page_put(const struct page *p, const char *text, int columns);
 /* Write a name in the same way. If it does not fit, it loses its parameters (of C++), and then its middle. A path from / loses its
  * beginning. In fewer than 5 columns it loses its end. */
 int page_put_name(const struct page *p, const char *text, int columns);
-/* Write what page_put_name(), or page_put(), would print to the buffer to, cut at its end. Return to. */
+/* Write to the buffer `to` what page_put_name(), or page_put(), would write to the page. A text that does not fit is cut at its end. Return
+ * to. */
 const char *page_cut_name(const struct page *p, const char *text, int columns, char *to, size_t bytes);
 const char *page_cut(const struct page *p, const char *text, int columns, char *to, size_t bytes);
 /* Write a text whose lines break at blanks, from column `used` on. Further lines begin at column indent. The text is changed. */
@@ -97,7 +98,7 @@ void page_style(const struct page *p, const char *sgr);
 enum cell_kind {
 	CELL_TEXT,
 	CELL_SHARE,    /* share of the column's total; shown in tenths of per cent that add up */
-	CELL_COUNT,    /* samples or rows: a whole number */
+	CELL_COUNT,    /* samples, rows or another count, shown as a whole number */
 	CELL_NUMBER,   /* shown with three or four digits: 6.00M */
 	CELL_DURATION, /* ns */
 	CELL_TIMES,    /* a factor: 2.6x */
@@ -128,7 +129,7 @@ enum cell_kind {
 struct grid;
 
 /* Create a grid. name: the name of the table for programs, which must stay valid. format: the heading for people. Return NULL if memory
- * runs out. All functions here accept that, and grid_show() then says that a part of the table is missing. */
+ * runs out. All functions that take a grid accept that, and grid_show() then says that a part of the table is missing. */
 struct grid *grid_create(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Add a column. key and heading are copied. width: the most columns of the page that a text takes (0: as many as are left). Return the
  * column's index, or 0 if there are too many. */
@@ -182,7 +183,7 @@ const char *grid_duration(double ns, char text[16]);
 /* Round each value to tenths of per cent of total, by largest remainder, so that the tenths add up to 1000 if the values add up to
  * total. */
 void grid_round_to_tenths(const double *values, size_t nr, double total, int *tenths);
-/* Return one value in tenths of per cent of total. Both functions limit values, which a damaged file may make infinite. */
+/* Return one value in tenths of per cent of total. This function and the one above limit values, which a damaged file may make infinite. */
 int grid_tenths(double value, double total);
 
 #endif

@@ -12,7 +12,8 @@
 /* Writes a name for a file in the working directory to name. It is the file name of the input (a path) without .tlr, and with the ending. A
  * name that does not fit is cut. */
 void result_file_name(const char *input, const char *ending, char *name, size_t bytes);
-/* If open is true, forks a child that can still start the viewer. Called before the command gives up the right to execute programs. */
+/* If open is true, forks a child that can start the viewer later. The command calls this before it gives up the right to execute
+ * programs. */
 void result_file_prepare(bool open);
 /* Prints the path and size of the file to stderr unless quiet, and, if open, asks that child to show the file with xdg-open. Waits until
  * the viewer was started, and not for its end. If it cannot be started, prints a message on stderr. Does nothing if the file is not a

@@ -15,7 +15,7 @@
  * tell them apart (M. Okabe and K. Ito, 2008). */
 enum svg_colour { SVG_BLUE, SVG_ORANGE, SVG_GREEN, SVG_PINK, SVG_AMBER, SVG_VIOLET, SVG_GREY, SVG_BROWN, NR_SVG_COLOURS };
 
-/* The text by which a file is recognized as a picture of tailor, so that it may be replaced. Version 1.0 wrote the same text. */
+/* A file with this text near its beginning is a picture of tailor, and may be replaced. Version 1.0 wrote the same text. */
 extern const struct output_form svg_output_form;
 
 /* Begin a picture with a title. style: CSS rules in addition to the common ones. dark: rules that hold on a dark page. */
