@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor html writes one trace or two as one interactive page. */
+/* tailor html writes one trace or two as one interactive page, or the data of an older page with the viewer of this version. */
 #include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/rights.h"
 #include "analyzer/output/result_file.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the basic blocks of the hottest functions, with what their code says of them, the arcs between them, and the block of each place
- * of samples. The page computes executions and causes of stalls itself (web/causes.js), from the samples that pass its filters.
+ * Writes the basic blocks of the hottest functions with properties of their instructions, the arcs between them, the block of each place of
+ * samples, and the causes of stalls. The page computes executions and which causes apply (web/causes.js), from the samples that pass its
+ * filters.
  */
 #include "analyzer/listing/stalls.h"
 #include "analyzer/output/escape.h"
@@ -27,8 +28,8 @@ struct causes {
 };
 
 /*
- * Returns whether a place is in the file of a function of an image, or in the code object of another function. The caller compares the
- * addresses.
+ * Returns whether a place is in the file of the function h if that is a function of an image, or else in its code object. The caller
+ * compares the addresses.
  */
 static bool place_is_in(const struct causes *c, const struct hot *h, const struct html_place *p)
 {
@@ -103,8 +104,8 @@ static void put_arcs(const struct graph *f, FILE *to)
 }
 
 /*
- * Writes a function if some of its blocks have samples and BLOCKS_MAX is not exceeded. Arcs number the blocks of each function from 0, so
- * that the numbers are small.
+ * Writes a function if its graph can be made, some of its blocks have samples, and BLOCKS_MAX and the budget are not exceeded. Arcs number
+ * the blocks of each function from 0, so that the numbers are small.
  */
 static void put_function(struct causes *c, const struct hot *h, const struct hit *hit)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the dictionary: levels, components with their links and counters, edges, and marks. */
+/* Writes the levels, the components with their links and counters, the edges, and the marks. */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 

@@ -100,8 +100,8 @@ static bool put_part(void *context, uint32_t component, uint32_t variable, uint6
 	return ++s->total < PARTS_MAX;
 }
 
-/* Writes the executions of components: "component, variable, ...", and then "component, count, ...". Returns false if the list was cut at
- * PARTS_MAX. */
+/* Writes the executions of components, as a list of pairs of a component and a variable, and then one of pairs of a component and a count.
+ * Returns false if the lists were cut at PARTS_MAX. */
 static bool put_executions(struct report *r, const struct frequencies *f, FILE *to)
 {
 	struct parts s = { .to = to };
@@ -117,7 +117,7 @@ static bool put_executions(struct report *r, const struct frequencies *f, FILE *
 	return all;
 }
 
-/* Write the functions of generated code that have a component: "function, component, ...". */
+/* Write the functions of generated code that have a component, as a list of pairs of a function and its component. */
 static void put_function_names(const struct report *r, const struct frequencies *f, FILE *to)
 {
 	const char *comma = "";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The input of `html` and `serve` is one trace or two, and the parts of them that a page has. Context: thread. */
+/* Parses the options of `html` and `serve` that name one trace or two and the parts of them that a page has, and reads the traces.
+ * Context: thread. */
 #ifndef TAILOR_HTML_INPUT_H
 #define TAILOR_HTML_INPUT_H
 
@@ -10,11 +11,11 @@ struct html_input {
 	struct reading_arguments trace;
 	const char *path[2], *title; /* title: the page's title; NULL: the command that was recorded */
 	bool no_stacks, no_addresses, no_source_text;
-	uint32_t source_bytes; /* most bytes of source text in the page; 0: EXCERPTS_BYTES, unless no_source_text is set */
+	uint32_t source_bytes; /* most bytes of source text of each trace; 0: EXCERPTS_BYTES, unless no_source_text is set */
 	struct html_pairs pairs; /* filled by html_input_read(); the command calls html_pairs_fini() at the end */
 };
 
-/* Parser of these options, as a child of a command's argp. Its input is the struct html_input. */
+/* This parser is a child of a command's argp. Its input is the struct html_input. */
 extern const struct argp html_input_argp;
 
 /*

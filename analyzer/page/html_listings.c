@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the machine code of the functions that have samples, the hottest ones first. */
+/* Writes the machine code of the functions that have samples, the hottest ones first, as far as the limits below allow. */
 #include "analyzer/listing/disassembly.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
@@ -42,8 +42,8 @@ static void put_files_of_steps(const struct step *s, int nr, FILE *to)
 	fputc(']', to);
 }
 
-/* Writes what says how often instructions ran. This is the component of each instruction, whose frequency html_put_flow() writes, and the
- * counts that the host made at instructions themselves. */
+/* Writes how often instructions ran, as the component of each instruction, whose frequency html_put_flow() writes, and as the counts that
+ * the host made at instructions themselves. */
 static void write_executions(struct report *r, const struct hot *h, const struct step *s, int nr, FILE *to)
 {
 	const struct frequencies *f = frequencies_of_report(r);

@@ -38,7 +38,7 @@ void html_trace_fini(struct html_trace *t);
 
 /* Returns whether this build has the page. It has none if esbuild or clang was missing when it was made. */
 bool html_is_built(void);
-/* The text by which a file is recognized as a page of `tailor html`, so that it may be replaced. */
+/* A file with this text near its beginning is a page of `tailor html`, and may be replaced. */
 extern const struct output_form html_output_form;
 
 /* html_put_head() writes what stands before the data in the page, and html_put_tail() what stands after it. title is escaped. served: the
@@ -74,9 +74,11 @@ struct html_columns {
 	int error;
 };
 
-/* Writes all columns of the table and of the tree of stacks as c says, and fills in c->column. Returns 0 or -errno. */
+/* Writes the columns of the table, and those of the tree of stacks if the page gets stacks, as c says, and fills in c->column. Returns 0 or
+ * -errno. */
 int html_columns_write(struct html_columns *c, const struct html_trace *t);
 
+/* Writes all facts as one JSON object, by the functions below it, except html_put_plain(). */
 void html_put_facts(const struct html_trace *t, const struct html_columns *c, FILE *to);
 void html_put_dictionary(const struct html_trace *t, FILE *to); /* Write levels, components, edges and marks. */
 void html_put_plans(const struct html_trace *t, FILE *to);

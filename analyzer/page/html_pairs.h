@@ -28,7 +28,8 @@ void html_pairs_ask(struct html_pairs *p, struct report *r);
  * -ENOMEM. */
 int html_pairs_keep(struct html_pairs *p, struct report *r, uint32_t number);
 /* Writes the pairs of functions and of the levels that both traces have: "pairs":[{"level":null or its name,"first":[numbers of entries, or
- * -1],"second":[...],"alike":[0 or 1]},...]. alike is 1 if the names of a pair differ. Called after html_pairs_keep() for both traces. */
+ * -1],"second":[...],"alike":[0 or 1]},...]. alike is 1 if the names of a pair differ. The caller has called html_pairs_keep() for both
+ * traces. */
 void html_pairs_put(const struct html_pairs *p, FILE *to);
 void html_pairs_fini(struct html_pairs *p);
 

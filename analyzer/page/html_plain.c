@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the first figures as plain HTML, for a browser that cannot run the page. */
+/* Writes the shares of components, functions and attribution methods as plain HTML, for a browser that cannot run the page. */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 #include "analyzer/query/warnings.h"

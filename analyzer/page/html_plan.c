@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes plans with a place for each operator: consumers on top, producers below them, and a column for each leaf. This takes linear time.
- * A plan that is a graph is laid out as the tree that plan_tree_make() finds in it, and the page draws its other edges between those
- * places.
+ * Writes plans with a place for each operator. Consumers are above their producers, and each leaf has a column of its own. The layout takes
+ * linear time. A plan that is a graph is laid out as the tree that plan_tree_make() finds in it, and the page draws its other edges between
+ * those places.
  */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"

@@ -50,7 +50,7 @@ struct html_rows {
 	struct hash_map way_of, place_of, weight_of;
 };
 
-/* The callback for report_add_callback(), which adds the rows. Returns 0 or -ENOMEM. */
+/* Adds rows, as a callback of report_add_callback(). context: the struct html_rows. Returns 0 or -ENOMEM. */
 int html_rows_add(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
 /* Sorts rows by time, and renumbers ways, places and weights so that those of most rows have the smallest numbers. Returns 0 or -ENOMEM. */
 int html_rows_settle(struct html_rows *r);
