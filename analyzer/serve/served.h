@@ -21,7 +21,7 @@ struct served {
 	char *facts, *plain; /* facts: JSON, names for the numbers in columns; plain: HTML for browsers that cannot run the page */
 	size_t facts_bytes, plain_bytes;
 	double *share, *weight; /* share: by number in the column "way"; weight: by number in the column "weight" */
-	uint16_t *fails;
+	uint16_t *fails; /* for each row, bits of the filters that it does not pass */
 	struct crossfilter cross;
 	/* The filter that each bit of fails[] belongs to.  A filter that was asked for before needs no walk over the rows. */
 	struct served_bit {

@@ -10,8 +10,8 @@
 /* Returns the number of threads for which so many rows and sums are work enough, from 1 to WALK_THREADS_MAX, and at most the number of
  * processors that this process may use. */
 unsigned walk_threads(uint32_t rows, uint64_t cells);
-/* Does the same as crossfilter_sum_groups(). Sums are added up in another order, so their last digits may differ. Without memory the caller
- * walks alone, and it walks the parts for which no thread could start. */
+/* Does the same as crossfilter_sum_groups(). Sums are added up in another order, so their last digits may differ. If memory runs out, the
+ * caller's thread walks alone. It also walks the parts for which no thread could start. */
 void walk_sums(unsigned threads, const struct crossfilter *c, uint32_t first, uint32_t end, uint16_t except,
 	       const struct crossfilter_key *a, const struct crossfilter_key *b, struct crossfilter_sum *sum);
 /* Do the same as crossfilter_apply_sets() and crossfilter_apply_range(). */
