@@ -48,14 +48,14 @@ static void execute_recorder(const struct follow *f, char **words, bool is_hidde
 	all[nr++] = (char *)"-o";
 	all[nr++] = output;
 	memcpy(all + nr, words + 1, (size_t)nr_words * sizeof(*all)); /* copies the NULL at the end, too */
-	setpgid(0, 0); /* so that Ctrl-C in the terminal does not reach the recorder */
+	setpgid(0, 0); /* in a process group of its own, the recorder does not get Ctrl-C in the terminal */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(1);
 	dup2(in, STDIN_FILENO);
-	/* not STDOUT_FILENO, since only the tables of `tailor top` go to its standard output */
+	/* Output that is not hidden goes to standard error, since only the tables of `tailor top` go to its standard output. */
 	dup2(is_hidden ? f->said : STDERR_FILENO, STDOUT_FILENO);
 	if (is_hidden)
 		dup2(f->said, STDERR_FILENO);
@@ -260,8 +260,8 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
-/* Waits for the recorder. It waits for its command, which may ignore SIGTERM. After END_MOST_MS the recorder is killed, and the command
- * goes on without it. */
+/* Waits for the recorder, which itself waits for its command, and the command may ignore SIGTERM. After END_MOST_MS the recorder is killed,
+ * and the command goes on without it. */
 static void wait_for_recorder(struct follow *f)
 {
 	for (int i = 0; waitpid(f->recorder, &f->status, WNOHANG) == 0; i++) {

@@ -12,7 +12,7 @@
 struct follow {
 	char *folder, *path, *before; /* path: newest trace; before: the trace before it; NULL: none yet */
 	pid_t recorder;	     /* pid of the recorder; 0: `tailor top` started none; -1: it has ended */
-	int said;	     /* with is_hidden, a memfd that takes the output of the recorder and its command; -1: none */
+	int said;	     /* memfd for the output of a hidden recorder and its command; -1: `tailor top` started no recorder */
 	bool owns_folder;
 	int status; /* wait status of the recorder, once it has ended, as from waitpid() */
 };
@@ -20,19 +20,20 @@ struct follow {
 #define FOLLOW_NONE { .said = -1 }
 
 /* Starts `tailor WORDS...`, with options after the first word that make it write epochs into a temporary folder. is_hidden: its standard
- * output and error go to a buffer that follow_said() reads.  Returns 0, or -errno with the reason in d.  Call follow_end() in any case. */
+ * output and error go to a buffer that follow_said() reads. Otherwise both go to standard error. Returns 0, or -errno with the reason in d.
+ * Call follow_end() in any case. */
 int follow_record(struct follow *f, char **words, bool is_hidden, struct diag *d);
 /* Follows the traces in a folder.  Returns 0, or -errno with the reason in d if it cannot be read or has no trace. */
 int follow_folder(struct follow *f, const char *folder, struct diag *d);
-/* Call after follow_folder().  Returns 0 if a recorder is writing the newest trace, else -errno with the reason in d. store: its name in
- * messages. */
+/* Call after follow_folder(). Returns 0 if a recorder is writing the newest trace, else -errno with the reason in d. Waits up to a second
+ * for such a trace, because the next epoch may be about to begin. store: its name in messages. */
 int follow_store(struct follow *f, const char *store, struct diag *d);
-/* Looks for a newer trace.  Returns true if f->path has changed; f->before is the former one, and in a temporary folder the one before
- * that is removed. */
+/* Looks for a newer trace. Returns true if f->path has changed. The former trace then becomes f->before, and the former f->before is
+ * removed if the folder is a temporary one. */
 bool follow_look(struct follow *f);
 /* Returns whether the recorder of `tailor top` has ended, with its host or because it could not begin. */
 bool follow_has_ended(struct follow *f);
-/* Returns the last line that a hidden recorder printed, or "". It stands in text, which holds the last bytes - 1 bytes of the output. */
+/* Returns the last line that a hidden recorder printed, or "". The result is in text, which gets the last bytes - 1 bytes of the output. */
 const char *follow_said(const struct follow *f, char *text, size_t bytes);
 /* Makes the recorder, if `tailor top` started one, end this epoch, and copies the trace at f->path to a file of the working folder, whose
  * name is then in name. follow_look() finds the next epoch later. Returns 0, or -errno with the reason in d. This may take ten seconds. */

@@ -19,8 +19,8 @@ struct lines_head {
 };
 
 /*
- * Each of these functions fills text[LINES_BYTES] with a line of at most p->columns columns, or of 20 columns for a note on a narrower
- * page.
+ * Each of these functions fills text[LINES_BYTES] with a line of at most p->columns columns. Only on a page that is too narrow for the
+ * numbers of a line, or narrower than 20 columns for a note, the line is wider.
  */
 void lines_format_title(const struct page *p, const struct top_rows *rows, const struct lines_head *h, char *text);
 /*

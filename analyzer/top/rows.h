@@ -29,12 +29,12 @@ struct top_row {
 	char *name;
 	char *place; /* image, executable or process, shown beside the name; may be "" */
 	char *key; /* value of a filter for this row: LEVEL:NAME, a name or a number; "": none */
-	/* kernel: samples in the kernel; without call stacks, totals are the same as self and samples */
+	/* kernel: samples in the kernel; if rows have no totals, total and total_samples are the same as self and samples */
 	double self, total, samples, total_samples, kernel;
 };
 
-/* The most notes that rows have, and the bytes of each.  A note is a sentence without which the rows would be misread, such as that the
- * information of a host is incomplete.  Reports begin with the same sentences. */
+/* Rows have at most TOP_NOTES notes of at most TOP_NOTE_BYTES. A note is a sentence without which the rows would be misread, such as that
+ * the information of a host is incomplete. Reports begin with the same sentences. */
 #define TOP_NOTES 4
 #define TOP_NOTE_BYTES 640
 
@@ -60,8 +60,8 @@ struct top_question {
 
 /*
  * Sums up the trace at path. With q->trace.live, a growing trace is read as far as it has been written. Returns 0, or -errno with a
- * sentence: without rows if the trace cannot be opened, or with those of its readable part (-EBADMSG, or the budget is exceeded). The
- * caller calls top_rows_fini() in any case.
+ * sentence. After a failure, there are no rows if the trace cannot be opened, or those of its readable part if it is damaged (-EBADMSG) or
+ * its budget is exceeded. The caller calls top_rows_fini() in any case.
  */
 int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows, struct diag *d);
 void top_rows_fini(struct top_rows *rows);
