@@ -181,13 +181,13 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Most time between a task's begin in the log and the renaming of its thread. The distances of both ends together are less than twice as
- * long. */
+/* Most time between a task's beginning in the log and the renaming of its thread. The distances of both ends together are less than twice
+ * as long. */
 #define NEAR_NS 250000000ull
 #define TASKS_A_STEP 16
 
-/* Gives each renaming to a task's name the task whose begin and end are nearest to it (NEAR_NS), among the tasks that no earlier renaming
- * has. Ends when the budget is exceeded. */
+/* Gives each renaming to a task's name the task whose beginning and end are nearest to it (NEAR_NS), among the tasks that no earlier
+ * renaming has. Ends when the budget is exceeded. */
 static uint32_t find_runs_by_time(const struct spark_log *l, const struct model *m, struct budget *b, struct spark_run *run)
 {
 	bool *taken = calloc((size_t)l->nr_tasks + 1, 1);

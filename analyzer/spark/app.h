@@ -23,7 +23,7 @@ void spark_identify(struct spark_log *l, struct budget *b);
  */
 const char *spark_prefix_of_node(const struct spark_node *n, char out[64]);
 /*
- * Returns whether the stage's tasks have updated that metric of the node. metric "": any metric. Returns false also if the budget is
+ * Returns whether the stage's tasks have updated the node's metric of this name. metric "": any metric. Returns false also if the budget is
  * exceeded.
  */
 bool spark_node_is_in_stage(const struct spark_stage *s, const struct spark_node *n, const char *metric, struct budget *b);
@@ -35,14 +35,14 @@ bool spark_metric_value(const struct spark_log *l, const struct spark_node *n, c
 /* A task, and the thread and the time in which it ran. */
 struct spark_run {
 	uint32_t thread; /* index in the threads of the model */
-	uint64_t from_ns, to_ns;
+	uint64_t from_ns, to_ns; /* to_ns UINT64_MAX: the thread was not renamed again */
 	uint32_t task; /* index in the tasks of the log */
 };
 
 /*
- * Finds the threads of tasks by the tasks' numbers, which are in the names of threads.  If no thread is found in this way, *by_time is set,
- * and the times at which threads were renamed are compared with the begins and ends of tasks. *nr: number of runs.  The caller frees the
- * result, which is NULL if memory ran out.
+ * Finds the threads of tasks by the tasks' numbers, which are in the names of threads. If no thread is found in this way, *by_time is set,
+ * and the times at which threads were renamed are compared with those at which tasks began and ended. *nr: number of runs. The caller frees
+ * the result, which is NULL if memory ran out.
  */
 struct spark_run *spark_find_runs(const struct spark_log *l, const struct model *m, struct budget *b, uint32_t *nr, bool *by_time);
 /* Converts a time of the log to the trace's clock. */

@@ -37,7 +37,7 @@ static uint64_t number_of(const json_t *o, const char *key)
 
 /* ---------------------------------------------------------------------------------------------------------------- plans */
 
-/* Notes in the log if there was no memory for this copy of a text, and returns it. */
+/* Notes in the log if memory ran out for this copy of a text, and returns the copy. */
 static char *noted(struct spark_log *l, char *copy)
 {
 	l->lacks_memory |= !copy;
@@ -245,7 +245,7 @@ bool spark_name_is_of_python(const char *name)
 	return strstr(name, "Python") || strstr(name, "Pandas") || strstr(name, "InArrow");
 }
 
-/* Returns whether one of the RDDs runs Python functions. Its name (PythonRDD) says so, or its scope, which is the node that it was made for
+/* Returns whether one of the RDDs runs Python functions, by its name (PythonRDD), or by its scope, which is the node that it was made for
  * (BatchEvalPython). */
 static bool computes_python(const json_t *rdds)
 {

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* A text is clearly nearer to a plan than another one if it passes this test: the other's distance, divided by NEARER, is at least its
- * own distance plus MARKS_MORE. */
+/* A text is clearly nearer to a plan than another one if the other's distance, divided by NEARER, is at least its own distance plus
+ * MARKS_MORE. */
 #define NEARER 2
 #define MARKS_MORE 2
 #define CLASS "class GeneratedIteratorForCodegenStage"

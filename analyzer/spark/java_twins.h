@@ -31,8 +31,8 @@ struct spark_twins {
 bool spark_prefix_has_twins(const char *prefix);
 /* Returns 1 + index of the first operator that has the prefix of prefix[i]. */
 uint32_t spark_first_of_prefix(const struct spark_prefix *prefix, uint32_t i);
-/* Reads a text. prefix: the prefixes of all operators of the chain, the upper ones first; it must stay valid.  Call spark_twins_fini()
- * afterwards. */
+/* Reads a text. prefix: the prefixes of all operators of the chain, the upper ones first. The array must stay valid until
+ * spark_twins_fini(), which the caller calls afterwards. */
 void spark_twins_read(struct spark_twins *t, const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr);
 /* Returns 1 + index of the operator that a word was made for, or 0 if it is unknown. first: the result of prefix_of_word() for the word. */
 uint32_t spark_twins_word(const struct spark_twins *t, const char *word, size_t bytes, uint32_t first);

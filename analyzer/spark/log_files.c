@@ -125,7 +125,8 @@ static int read_parts(struct spark_log *l, const char *folder, struct budget *b,
 	return nr > 0 ? ret : -ENOENT;
 }
 
-/* Reads the last log of a folder by name.  The names of an application's logs end with the time at which they began. */
+/* Reads the last log of a folder by name, a rolling one if there is any. Names have the time at which their application began, so among
+ * names of one form the last one is the latest. */
 static int read_latest(struct spark_log *l, const char *folder, struct budget *b, struct diag *d)
 {
 	struct dirent **e = NULL;

@@ -245,8 +245,8 @@ static void find_common_lines(struct output *o, struct generated *g, const uint3
 	free(other);
 }
 
-/* Finds the generated text that fits best.  If several fit equally well, the one that is nearer to the plan than each other one is
- * taken.  If no text is, only the operators of lines on which all of them agree are used. */
+/* Finds the generated text that fits best. If several fit equally well, the one that is nearer to the plan than each other one is taken. If
+ * there is no such text, only the operators of lines on which all of them agree are used. */
 static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
 {
 	uint32_t *fit = calloc(o->m->sources.nr + 1, sizeof(*fit)), best = 0;
@@ -484,8 +484,8 @@ static uint32_t *find_codegens(const struct model *m)
 	return number;
 }
 
-/* Returns the pid of the process whose threads without tasks work for queries, too: the executor of a local Spark, or the process that
- * started several executors.  Returns 0 if the trace has no process. */
+/* Returns the pid of the process whose threads without tasks work for queries, too. It is the executor of a local Spark, or the process
+ * that started several executors. Returns 0 if the trace has no process. */
 static uint32_t find_application(const struct model *m, const struct spark_run *run, uint32_t nr)
 {
 	const struct process *any = m->numbered.nr ? m->numbered.at[0] : NULL;

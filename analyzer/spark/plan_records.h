@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Appends the plans of a Spark application to its trace, with the same records that a host with a dictionary of its own writes: levels
- * query, stage, task and operator, components and links, edges, rows, a mark for each execution and each task, and the functions of
- * operators (PLAN_CODE).  So views need not know of Spark.  Context: thread.
+ * Appends the plans of a Spark application to its trace, with the same records that a host with a dictionary of its own writes. These are
+ * the levels query, stage, task, operator and generated line, components and links, edges, rows, generated texts, marks for executions,
+ * tasks and Python workers, and the functions of operators (PLAN_CODE). So views need not know of Spark. Context: thread.
  */
 #ifndef TAILOR_SPARK_PLAN_RECORDS_H
 #define TAILOR_SPARK_PLAN_RECORDS_H

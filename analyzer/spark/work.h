@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The only table of Spark's own classes.  It has the beginnings of their names, and the kind of node of the running stage that they work
- * for.
+ * This file has the only table of Spark's own classes. An entry has the beginning of their names, and the kind of node of the running stage
+ * that they work for.
  *
  * X(beginning, rank, kind, what): the function of the lowest rank on a stack decides, whether it is an inner or an outer frame.  Functions
  * of the JVM and of libraries have the highest rank, for stacks that are cut before Spark's frames.  Functions of Python run in its

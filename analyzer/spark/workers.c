@@ -25,7 +25,8 @@ static int by_time(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* Finds begins and ends of the tasks of stages with Python functions, sorted by time. */
+/* Finds when the tasks of stages with Python functions began and ended, sorted by time. The caller frees the result, which is NULL if
+ * memory ran out. */
 static struct step *find_steps(const struct spark_log *l, const struct model *m, uint32_t *nr)
 {
 	struct step *step = calloc(2 * (size_t)l->nr_tasks + 1, sizeof(*step));

@@ -20,8 +20,8 @@ struct spark_works {
 	uint64_t shared_ns; /* time in which tasks of several stages with Python functions ran, so that no worker has a stage */
 };
 
-/* Adds the times in which workers work for one stage to *out.  The executors are the processes of the runs.  Fewer are found if memory
- * or the budget ends. */
+/* Adds the times in which workers work for one stage to *out. The executors are the processes of the runs. Some times are missing if memory
+ * runs out or the budget is exceeded. */
 void spark_find_works(const struct spark_log *l, const struct model *m, struct budget *b, const struct spark_run *run, uint32_t nr_runs,
 		      struct spark_works *out);
 
