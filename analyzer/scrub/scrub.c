@@ -284,8 +284,8 @@ static void put_scrubbed_value(struct scrubbing *s, const struct trace_record *r
 	put_scrubbed_bytes(s, v, bytes);
 }
 
-/* Called before a record is written.  If the last record was of another chunk type, its chunk is written now, so that chunks have the same
- * order as in the original trace, and the one with the HEADER is first. */
+/* The caller calls this before it writes a record. If the last record was of another chunk type, its chunk is written now, so that chunks
+ * have the same order as in the original trace, and the one with the HEADER is first. */
 static void flush_on_chunk_change(struct scrubbing *s, const struct trace_record *r)
 {
 	enum trace_chunk_type type = schema_chunk_type_of(r->id);

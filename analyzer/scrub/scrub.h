@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies a trace without confidential data: without stack bytes (which become call chains), literals of queries and IR, directories, texts
- * of source lines, the host name, full names of threads, and the arguments of the command; on request also without names and machine code.
- * All other data is kept, so that reports that do not need these are unchanged. Context: thread.
+ * Copies a trace without confidential data. The copy has no stack bytes (which become call chains), no literals of queries and IR, no
+ * directories, no texts of source lines, no host name, no full names of threads, and no arguments of the command. On request it has no
+ * names and no machine code either. All other data is kept, so that reports that do not need these are unchanged. Context: thread.
  */
 #ifndef TAILOR_SCRUB_H
 #define TAILOR_SCRUB_H
@@ -14,7 +14,7 @@ struct scrub_options {
 	/* drop names of components, generated functions, functions of kernel modules, memory, scopes and services, texts that hosts
 	 * announce, and all of a mark's name but its first word */
 	bool names;
-	bool code;  /* drop machine code, which may contain constants: that of generated code and of image files */
+	bool code;  /* drop machine code of generated code and of image files, and data sections of these, which may contain constants */
 };
 
 struct scrub_counts {
@@ -34,8 +34,8 @@ bool scrub_has_rule(uint32_t id, int field);
 /* ------------------------------------------------------------------------------------------------ rules for texts */
 
 /* Each function that returns a size changes the text in place, never makes it longer, and returns the new length. */
-/* Replaces strings in quotes, and, if numbers is set, numbers that are no part of a word: '1995-03-15' becomes '?', and 42 becomes 0. A
- * string must be closed on its line. */
+/* Replaces strings in quotes, and, if numbers is set, numbers that are no part of a word and no label ("12:"). '1995-03-15' becomes '?',
+ * and 42 becomes 0. The string behind a quote that is not closed on its line is kept. */
 size_t scrub_literals(char *text, size_t bytes, bool numbers);
 /* Drops the directories of a path: "/home/ada/db/q3.ll" becomes "/q3.ll", and "db/q3.ll" becomes "/q3.ll" as well. */
 size_t scrub_path(char *text, size_t bytes);
