@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes an export request with a resource per process, and a profile per event of the process.  A sample has one value (receivers refuse
- * more), which is in nanoseconds for clocks and waits, and a number of events otherwise.  Components and queries are frames of the stack,
- * because every viewer shows frames.  The attribute profile.frame.type names the kind of a frame.  Attributes of resources have their keys
- * and texts in them, because receivers ignore references to the table of texts there.  Each location has a line, since a receiver regards a
- * mapping as unsymbolized if one of its locations has no line.
+ * Writes an export request with a resource per process, which has the process's profiles, one per event and beginning. A sample has one
+ * value (receivers refuse more), which is in nanoseconds for clocks and waits, and a number of events otherwise. Components and queries are
+ * frames of the stack, because every viewer shows frames. The attribute profile.frame.type names the kind of a frame. Attributes of
+ * resources have their keys and texts in them, because receivers ignore references to the table of texts there. Each location has a line,
+ * since a receiver regards a mapping as unsymbolized if one of its locations has no line.
  */
 #include "analyzer/wire/otlp.h"
 

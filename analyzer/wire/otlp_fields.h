@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of those fields of OTLP's profiles signal, v1development, as of opentelemetry-proto 1.11 (ac2c4b5), that are written or read.
- * They have changed before under the same package name (1.10 moved Sample.values from 2 to 4).  A receiver of another version may then
- * accept a profile without finding its values, so the numbers must be kept up to date.  tests/golden/otlp.sh compares the numbers with
- * tests/golden/otlp.proto.
+ * This file has the numbers of those fields of OTLP's profiles signal, v1development, as of opentelemetry-proto 1.11 (ac2c4b5), that are
+ * written or read. The numbers have changed before under the same package name (1.10 moved Sample.values from 2 to 4). A receiver of
+ * another version may then accept a profile without finding its values, so the numbers must be kept up to date. tests/golden/otlp.sh
+ * compares them with tests/golden/otlp.proto.
  */
 #ifndef TAILOR_WIRE_OTLP_FIELDS_H
 #define TAILOR_WIRE_OTLP_FIELDS_H

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the number of the entry with two keys in a table, which is added if it is missing.  If *is_new is set, the caller must fill it
- * in.  Returns 0 and sets p->failed if memory runs out. */
+/* Returns the number of the entry with two keys in a table, which is added if it is missing. If *is_new is set, the caller must fill in the
+ * entry. Returns 0 and sets p->failed if memory runs out. */
 static uint32_t entry(struct wire_profiles *p, struct wire_table *t, void **array, size_t each, uint64_t a, uint64_t b, bool *is_new)
 {
 	uint32_t n = hash_map_find(&t->of, a, b);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Profiles for export to another program, which are samples with their call stacks, by process and event. Each text, function, location and
- * stack is in a table once, and samples have its number. pprof.h and otlp.h write them. Numbers of table entries begin at 1, and 0 is none.
- * The functions that return a number add the entry if it is missing, and return 0 and set failed if memory runs out. Context: thread.
+ * Holds profiles for export to another program, which are samples with their call stacks, by process and event. Each text, function,
+ * location and stack is in a table once, and is referred to by its number. pprof.h and otlp.h write profiles. Numbers of table entries
+ * begin at 1, and 0 is none. The functions that return a number add the entry if it is missing. They set failed if memory runs out, and
+ * the number must not be used then. Context: thread.
  */
 #ifndef TAILOR_WIRE_PROFILES_H
 #define TAILOR_WIRE_PROFILES_H
@@ -27,13 +28,13 @@ struct wire_process {
 };
 
 struct wire_thread {
-	uint32_t name, tid;
+	uint32_t name, tid; /* name: number of a text */
 };
 
 struct wire_profile {
 	uint32_t process; /* number in the table of processes */
 	uint32_t event, unit; /* numbers of texts; weight_unit_parse() reads the unit */
-	uint64_t period;
+	uint64_t period; /* events or ns that a sample stands for; 0: not fixed */
 	uint64_t begin_ns, end_ns; /* ns since 1970, UTC */
 	/* id of the recording, from which otlp.c makes the identifier of the profile, together with number and part, process, event and
 	 * begin */
@@ -57,7 +58,7 @@ struct wire_location {
 	enum wire_kind kind;
 };
 
-struct wire_stack { /* the stack of a location and of what called it: number of the caller's stack, number of the location */
+struct wire_stack { /* a call stack: number of the caller's stack (0: none), number of the innermost location */
 	uint32_t caller, location;
 };
 
@@ -92,7 +93,7 @@ uint32_t wire_process(struct wire_profiles *p, const char *service, const char *
 uint32_t wire_thread(struct wire_profiles *p, const char *name, uint32_t tid);
 /* Returns the number of the profile with this process, event and begin.  A new one is a copy of *profile with the texts event and unit. */
 uint32_t wire_profile(struct wire_profiles *p, const struct wire_profile *profile, const char *event, const char *unit);
-/* Add a sample.  If one with the same profile, stack, thread and component was added before, samples and weight are added to its. */
+/* Add a sample. If one with the same profile, stack, thread and component was added before, samples and weight are added to that one. */
 void wire_sample(struct wire_profiles *p, const struct wire_sample *sample);
 void wire_fini(struct wire_profiles *p);
 

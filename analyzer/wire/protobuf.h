@@ -18,7 +18,8 @@ void protobuf_fini(struct protobuf *b);
 /* Append bytes, or a number of varying length, without a field's tag. */
 void protobuf_put_raw(struct protobuf *b, const void *bytes, size_t nr);
 void protobuf_put_varint(struct protobuf *b, uint64_t value);
-/* Append a field of this number.  protobuf_put_number() and protobuf_put_fixed64() leave out 0, which readers take missing numbers for. */
+/* Append a field of this number. protobuf_put_number() and protobuf_put_fixed64() leave out the value 0, because readers take a missing
+ * number for 0. */
 void protobuf_put_number(struct protobuf *b, unsigned field, uint64_t value);
 void protobuf_put_fixed64(struct protobuf *b, unsigned field, uint64_t value);
 void protobuf_put_bytes(struct protobuf *b, unsigned field, const void *bytes, size_t nr);
