@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the calibration of a machine. It is text with a value a line. PROCESSORS FACTOR says how much longer work takes when so many
- * processors work. The fewest processors come first. Between two lines the factor is taken to grow evenly, and behind the last one it stays
- * the same. "spread" and "octave" have the standard errors of interval.h. "copied" has two numbers, the cost of a page that is copied when
- * it is written (copied and copied_others below). Context: thread.
+ * Reads the calibration of a machine. It is text with an entry a line. A line PROCESSORS FACTOR says how much longer work takes when so
+ * many processors work. The fewest processors come first. Between two such lines the factor is taken to grow evenly, and behind the last
+ * one it stays the same. The lines "spread" and "octave" have the standard errors of interval.h. The line "copied" has two numbers, the
+ * cost of a page that is copied when it is written (copied and copied_others below). Context: thread.
  */
 #ifndef TAILOR_CALIBRATION_H
 #define TAILOR_CALIBRATION_H
@@ -23,8 +23,8 @@ struct calibration {
 };
 
 /*
- * Reads the file at path into *c. path: NULL: there is no file, and all of *c is 0 (not known). Returns 0, or -errno with a reason in d
- * (-EINVAL: a line is malformed, or the file is empty).
+ * Reads the file at path into *c. If path is NULL, all of *c becomes 0 (not known). Returns 0, or -errno with a reason in d (-EINVAL: a
+ * line is malformed, or the file is empty).
  */
 int calibration_read(const char *path, struct calibration *c, struct diag *d);
 

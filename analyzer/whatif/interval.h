@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computes the 95 % interval of a prediction: INTERVAL_SIGMAS standard errors of the completion time's logarithm. The errors are taken to
- * be independent:
+ * Computes the 95 % interval of a prediction, which reaches INTERVAL_SIGMAS standard errors of the completion time's logarithm to either
+ * side. The errors are taken to be independent:
  *
  *  - runs: how much one run of a program differs from the next. It counts for the predicted run, and for the recorded one (less, if the
  *    latter is the median of several);

@@ -231,8 +231,8 @@ static int run(struct predictor *p, const struct machine *m, struct simulated *o
 }
 
 /*
- * Adds the time between a step's begin and end to the path. If a thread waited for a lock on the path from locked_from on, the part of the
- * step after that counts for the lock (and is added to *lock), because the step kept the lock from it.
+ * Adds the time between a step's beginning and end to the path. If a thread waited for a lock on the path from locked_from on, the part of
+ * the step after that counts for the lock (and is added to *lock), because the step kept the lock from that thread.
  */
 static void add_to_path(const struct predictor *p, uint32_t step, double locked_from, struct path *out, double *lock, double *of_step)
 {

@@ -52,8 +52,9 @@ struct predictor {
 	struct machine now;
 	/* replay_error: the absolute difference of simulated_ns and measured_ns, as a part of measured_ns */
 	double measured_ns, simulated_ns, replay_error;
-	double *factor;
+	double *factor; /* factor of each step under the changes that are simulated */
 	bool *pooled; /* whether CHANGE_THREADS limits a thread, by thread */
+	/* results of the last simulation, by step (struct simulated_steps) */
 	double *begin, *end;
 	uint32_t *released_by;
 	/*
@@ -90,7 +91,7 @@ void predict_path(const struct predictor *p, struct path *out, double *of_step);
 int predict_slack(const struct predictor *p, double *slack);
 /*
  * Returns the changes that are predicted if the user asks for none, not sorted by gain. *nr: their number, at most CANDIDATES_MAX. The
- * caller frees the list. Returns NULL without memory.
+ * caller frees the list. Returns NULL if memory runs out.
  */
 struct change *predict_candidates(const struct predictor *p, uint32_t *nr);
 /* Returns the number of threads whose name matches a pattern with * and ?. */

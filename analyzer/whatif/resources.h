@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The resources that threads spend their time on, and the table of rules that says for which resource a thread with a call stack waited.
+ * Names the resources that threads spend their time on, and finds by a table of rules for which resource a thread with a call stack waited.
  *
  * The table is text with a rule a line: a resource and a pattern (fnmatch(3)) for the name of a function in the program, its libraries or
  * the kernel. With "wait:" in front, the pattern is for the names that the host gives to its threads' waits (PostgreSQL's wait events). "#"

@@ -44,8 +44,8 @@ static void timeline_fini(void *state)
 }
 
 /*
- * Returns the index of the thread with this tid, and adds it if it is new. A pid other than 0 replaces the thread's. Returns
- * TIMELINE_NOBODY without memory.
+ * Returns the index of the thread with this tid, and adds the thread if it is new. A pid other than 0 replaces the thread's. Returns
+ * TIMELINE_NOBODY if memory runs out.
  */
 static uint32_t get_thread(struct timeline *t, uint32_t pid, uint32_t tid)
 {
@@ -158,7 +158,7 @@ static uint64_t more_of(uint64_t after, uint64_t before)
 
 /*
  * Returns the values of a process, and adds them if there are none. Each program that the process executes overwrites them
- * (read_kernel_values()). Returns NULL without memory.
+ * (read_kernel_values()). Returns NULL if memory runs out.
  */
 static struct kernel_says *get_said(struct timeline *t, uint32_t pid)
 {
@@ -462,7 +462,7 @@ static uint32_t work_of_lock(struct timeline *t, uint32_t stack)
 	return w.resource == RESOURCE_LOCK ? w.caller + 1 : 0;
 }
 
-/* Sets of_pid, by pid, to the number of threads of the process. Returns false without memory. */
+/* Sets of_pid, by pid, to the number of threads of the process. Returns false if memory runs out. */
 static bool count_threads(const struct timeline *t, struct hash_map *of_pid)
 {
 	for (uint32_t i = 0; i < t->nr_threads; i++)

@@ -98,7 +98,7 @@ struct timeline {
 	struct resource_table table;
 };
 
-/* Asks for the samples that a time line needs, before they are read. The report frees the time line. Returns NULL without memory. */
+/* Asks for the samples that a time line needs, before they are read. The report frees the time line. Returns NULL if memory runs out. */
 struct timeline *timeline_ask(struct report *r);
 /*
  * Makes the time line after the samples were read. resources: a file of rules (resources.h), or NULL. Returns 0, or -errno with the reason

@@ -30,12 +30,13 @@ int verdict_show_sweep(struct predictor *p, const struct change *changes, uint32
  * time, whether or not it reaches the time.
  */
 int verdict_show_target(struct predictor *p, double target_ns, struct page *page, struct kept *k);
+/* Shows what the predictions assume. */
 void verdict_explain(const struct predictor *p, struct page *page);
 /* Returns "less" if the replay takes less time than was measured, or else "more", for sentences. */
 const char *verdict_replay_takes(const struct predictor *p);
 /*
- * Called if the replay error is above PREDICT_REFUSE. Returns -ERANGE, and sets d to a sentence that says why this trace is not used for
- * predictions.
+ * The caller calls this if the replay error is above PREDICT_REFUSE. Returns -ERANGE, and sets d to a sentence that says why this trace is
+ * not used for predictions.
  */
 int verdict_refuse(const struct predictor *p, struct diag *d);
 
