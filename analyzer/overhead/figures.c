@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads from a trace how many samples it has, their bytes, and the share that is attributed to components. */
+/* Reads from a trace how many samples it has, their bytes, the share that is attributed to components, its event, and its notices. */
 #include "analyzer/overhead/overhead.h"
 
 #include "analyzer/query/report.h"

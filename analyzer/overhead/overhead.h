@@ -60,7 +60,7 @@ struct overhead_run {
 	double samples, lost;
 	double sample_bytes; /* size of the trace's chunks of samples with their heads; most of the rest is symbols and unwind tables */
 	double trace_bytes;
-	double attributed;  /* share of the samples that have a component, of those in the run phase if the program marks one */
+	double attributed;  /* share of the samples that has a component; only samples of the run phase count if the program marks one */
 };
 
 struct overhead {
@@ -76,7 +76,7 @@ struct overhead {
 	bool has_run;	     /* samples were in marks named "run", in some trace */
 	bool has_components; /* the program announced components; otherwise nothing can be attributed */
 	char notice[OVERHEAD_NOTICES_MAX][512];
-	/* notice_of: bit C is set if a trace of capture C has the notice; read: if one was read */
+	/* notice_of: bit C is set if a trace of capture C has the notice; read: bit C is set if a trace of capture C was read */
 	uint32_t notice_of[OVERHEAD_NOTICES_MAX], read;
 	unsigned nr_notices;
 };
@@ -84,8 +84,8 @@ struct overhead {
 /*
  * The figures of a configuration, which the table, the picture and the JSON show.  Columns: name (key in JSON); the first configuration in
  * the list that has the figure; the configuration to compare with; the value for a run r, where base is the run of that configuration in
- * the same round and at the same rate.  Added times are shares of the baseline's.  Costs per sample are those beyond AGENT's, which has too
- * few samples for a cost of its own.
+ * the same round and at the same rate. Added times are shares of the baseline's. CPU times per sample are those beyond AGENT's, which has
+ * too few samples for a time of its own.
  */
 #define FIGURES(X) \
 	X(added_wall, DORMANT, BARE, ratio(r->wall_s, base->wall_s) - 1) \
@@ -118,8 +118,8 @@ struct overhead_row overhead_make_row(const struct overhead *o, unsigned rate, e
 /* ---- measure.c */
 
 /*
- * A function that is called before each run, except those to warm up. done: number of runs done. total: number of all runs. rate, c: the
- * next run.
+ * overhead_measure() calls this before each run, except those to warm up. done: number of runs done. total: number of all runs. rate, c:
+ * the next run.
  */
 typedef void (*overhead_progress)(void *context, unsigned done, unsigned total, unsigned rate, enum capture c);
 
@@ -132,7 +132,9 @@ typedef void (*overhead_progress)(void *context, unsigned done, unsigned total, 
 int overhead_measure(struct overhead *o, const char *directory, volatile int *stop, overhead_progress progress, void *context,
 		     struct diag *d);
 
-/* ---- figures.c: read the figures of a trace.  Returns 0, or -errno with a sentence. */
+/* ---- figures.c */
+
+/* Reads the figures of a trace into *r, and what the trace says of its recording into *o. Returns 0, or -errno with a sentence. */
 int overhead_read(struct overhead *o, unsigned rate, enum capture c, const char *path, struct overhead_run *r, struct diag *d);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes the median, the quartiles and a confidence interval of a few measurements.  Context: thread. */
+/* Computes the median, the quartiles and a confidence interval of a few measurements, and random numbers. Context: thread. */
 #ifndef TAILOR_STATISTICS_H
 #define TAILOR_STATISTICS_H
 

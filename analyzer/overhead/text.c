@@ -59,8 +59,8 @@ static void print_interval(FILE *to, int width, const struct spread *s)
 	fprintf(to, "%*s", width, text);
 }
 
-/* Print a median of nanoseconds, with "?" behind it if the confidence interval reaches down to 0, and the value is not significant, or "-"
- * if there are no measurements. */
+/* Print a median of nanoseconds, or "-" if there are no measurements. A "?" behind it means that the value is not significant, because the
+ * confidence interval reaches down to 0. */
 static void print_nanoseconds(FILE *to, int width, const struct spread *s)
 {
 	char text[32];
