@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The files completion.bash and completion.zsh, which are the constant part of each script. */
+/* The files completion.bash and completion.zsh become a part of the program here. They are the constant parts of the scripts. */
 __asm__(".pushsection .rodata\n"
 	"completion_bash: .incbin \"analyzer/completion/completion.bash\"\n.byte 0\n"
 	"completion_zsh: .incbin \"analyzer/completion/completion.zsh\"\n.byte 0\n"

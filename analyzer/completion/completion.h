@@ -8,7 +8,7 @@
 
 #include "jitreg/base/command.h"
 
-/* A function that runs a command, and sets argv[0] to its name. */
+/* Runs a command, and sets argv[0] to its name. Returns its exit status. */
 typedef int completion_run(const struct cmd *cmd, int argc, char **argv);
 struct completion_command {
 	const struct cmd *cmd;
