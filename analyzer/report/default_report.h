@@ -12,7 +12,7 @@
 
 /* A set of sums, either of all samples that pass the filter, or of those in the run phase (the executions of the host's query). */
 struct report_sums {
-	/* level, method and reason are set; they are not in the sums of all samples for people if there is a run phase */
+	/* For all samples, level, method and reason are set even if there is a run phase. That is so for programs, and not for people. */
 	bool whole;
 	struct report_group *level[LEVELS_MAX], *process, *method, *reason;
 };
