@@ -97,7 +97,7 @@ void page_style(const struct page *p, const char *sgr);
 
 enum cell_kind {
 	CELL_TEXT,
-	CELL_SHARE,    /* share of the column's total; shown in tenths of per cent that add up */
+	CELL_SHARE,    /* share of the column's total; shown in tenths of per cent, which add up unless rows overlap */
 	CELL_COUNT,    /* samples, rows or another count, shown as a whole number */
 	CELL_NUMBER,   /* shown with three or four digits: 6.00M */
 	CELL_DURATION, /* ns */
