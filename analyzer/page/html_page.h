@@ -84,7 +84,7 @@ void html_put_dictionary(const struct html_trace *t, FILE *to); /* Write levels,
 void html_put_plans(const struct html_trace *t, FILE *to);
 void html_put_sources(const struct html_trace *t, FILE *to);
 void html_put_listings(const struct html_trace *t, FILE *to);
-void html_put_causes(const struct html_trace *t, FILE *to); /* Write the basic blocks of functions. */
+void html_put_causes(const struct html_trace *t, FILE *to); /* Write the basic blocks of hot functions, and the causes of stalls. */
 void html_put_flow(const struct html_trace *t, FILE *to); /* Write flows and counts, or nothing if the host does not count. */
 /* Writes a few tables as HTML, for a browser that cannot run the page. */
 void html_put_plain(const struct html_trace *t, FILE *to);
