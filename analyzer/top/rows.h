@@ -46,7 +46,7 @@ struct top_rows {
 	char event[64];
 	bool has_totals;
 	double measure, samples; /* sums of all samples that pass the filter */
-	uint64_t lost;		 /* lost samples of the whole trace */
+	uint64_t lost;		 /* lost samples of the whole trace, or of both after top_rows_add() */
 	char note[TOP_NOTES][TOP_NOTE_BYTES];
 	uint32_t nr_notes;
 	uint64_t first_ns, last_ns; /* first and last sample of the trace; 0: no samples */
