@@ -68,7 +68,7 @@ static struct stretch *find_stretches(const struct spark_log *l, const struct mo
 		nr_running += (uint32_t)change;
 		sum += change ? (uint64_t)change * step[i].stage : 0;
 		if (i + 1 < nr_steps && step[i + 1].time_ns == step[i].time_ns)
-			continue; /* takes all steps of one time together, since the end of a short task may be sorted before its begin */
+			continue; /* all steps of one time count together; the end of a short task may be sorted before its beginning */
 		if (nr_running && (!*nr || s[*nr - 1].stage != (nr_running == 1 ? sum : NO_STAGE)))
 			s[(*nr)++] = (struct stretch){ nr_running == 1 ? (uint32_t)sum : NO_STAGE, step[i].time_ns };
 	}
