@@ -37,7 +37,7 @@ struct wire_profile {
 	uint64_t period; /* events or ns that a sample stands for; 0: not fixed */
 	uint64_t begin_ns, end_ns; /* ns since 1970, UTC */
 	/* id of the recording, from which otlp.c makes the identifier of the profile, together with number and part, process, event and
-	 * begin */
+	 * begin_ns */
 	uint64_t recording;
 	uint32_t number, part; /* number: that of the epoch in the recording; part: index among those that a profile is split into */
 };
@@ -91,7 +91,7 @@ uint32_t wire_stack(struct wire_profiles *p, uint32_t caller, const struct wire_
 uint32_t wire_process(struct wire_profiles *p, const char *service, const char *name, const char *executable, const char *host,
 		      uint32_t pid);
 uint32_t wire_thread(struct wire_profiles *p, const char *name, uint32_t tid);
-/* Returns the number of the profile with this process, event and begin.  A new one is a copy of *profile with the texts event and unit. */
+/* Returns the number of the profile with this process, event and begin_ns. A new one copies *profile, with the texts event and unit. */
 uint32_t wire_profile(struct wire_profiles *p, const struct wire_profile *profile, const char *event, const char *unit);
 /* Add a sample. If one with the same profile, stack, thread and component was added before, samples and weight are added to that one. */
 void wire_sample(struct wire_profiles *p, const struct wire_sample *sample);
