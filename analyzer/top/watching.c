@@ -659,7 +659,7 @@ static double processor_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-#define SHARE_OF_LOOKS 0.01 /* most of a processor that reading and showing rows takes, unless the user gave --interval */
+#define SHARE_OF_LOOKS 0.01 /* the largest share of one processor for reading and showing rows, if o->may_wait */
 
 static int watch_recording(struct watching *w)
 {
