@@ -236,8 +236,9 @@ static bool wakes_others(const struct wakes *w, uint32_t thread, uint64_t from_n
 
 /*
  * Finds waits that a thread repeats until another thread ends one of them (enum graph_tick). It wakes by an interrupt such as a timeout,
- * runs briefly, and waits again. How often it does so depends only on when the other thread ends a wait, so these waits are no work.
- * (OpenJDK has a thread that ticks until the process's end, and Spark's executors have heartbeats.)
+ * runs briefly, and waits again. How often it does so depends only on when the other thread ends a wait, so the number of these waits
+ * does not tell how much the thread worked. (OpenJDK has a thread that ticks until the process's end, and Spark's executors have
+ * heartbeats.)
  */
 static void find_ticks(const struct timeline *t, const struct wakes *w, struct wait_end *end_of_span)
 {
