@@ -262,6 +262,8 @@ static const char *remedy_of(const struct perf_event_attr *a, int error)
 	enum refusal refusal;
 	long long paranoid;
 
+	if (error == EMFILE)
+		return "raise the limit of open files (ulimit -n)";
 	if ((error != EACCES && error != EPERM) || !event_needs_kernel(a))
 		return "use `auto` for the best available event";
 	refusal = find_refusal(&paranoid);
