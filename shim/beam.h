@@ -21,9 +21,9 @@ struct beam_function {
 };
 
 /*
- * Calls each() for the functions in a blob. The function's name and lines are valid during the call. scratch is room for one function's
- * lines, and lines that do not fit are left out. Returns false if the blob has another format, or is invalid from some function on (the
- * functions before that one were reported). A blob that describes the emulator has no functions.
+ * Calls each() for the functions in a blob that have code. The function's name and lines are valid during the call. scratch is room for
+ * one function's lines, and lines that do not fit are left out. Returns false if the blob has another format, or is cut off or invalid
+ * (functions before the invalid place were reported). A blob that describes the emulator has no functions.
  */
 bool beam_read_functions(const void *blob, size_t bytes, void *scratch, size_t scratch_bytes,
 			 void (*each)(void *context, const struct beam_function *f), void *context);

@@ -32,7 +32,7 @@ void cxx_string_free(struct cxx_string *s);
 /* The std::string of libstdc++'s first ABI is a pointer to the text, and the length is stored in front of the text. */
 #define CXX_OLD_STRING_BYTES_AT (-24)
 #define CXX_OLD_STRING_NR_OTHERS_AT (-8) /* an int, the number of other owners of the text; -1: the text may not be shared */
-/* Frees the text of such a string that a function has just returned. */
+/* Frees the text of such a string that a function has just returned, unless the text is empty or has other owners. */
 void cxx_old_string_free(const char *text);
 /* Frees a vector whose elements need no destruction. */
 void cxx_vector_free(struct cxx_vector *v);

@@ -11,7 +11,7 @@
 
 #define DUCKDB_CONNECTIONS 64	   /* connections that execute a query at the same time */
 #define DUCKDB_SLOTS 64		   /* slots of a virtual function table that are searched */
-#define DUCKDB_FUNCTIONS 48	   /* most functions of one operator */
+#define DUCKDB_FUNCTIONS 48	   /* maximum number of functions of one operator */
 #define DUCKDB_CLASSES_MAX 128	   /* operator classes whose non-virtual functions are remembered */
 #define DUCKDB_CLASS_FUNCTIONS 24
 #define DUCKDB_PIPELINE_FUNCTIONS_MAX 24
@@ -21,7 +21,7 @@
 #define DUCKDB_WAITING_ID 1	   /* the component DUCKDB_WAITING */
 #define DUCKDB_BETWEEN_ID 2	   /* the component DUCKDB_BETWEEN */
 #define DUCKDB_PROFILING_ID 3	   /* the component DUCKDB_PROFILING; the components of classes of work follow */
-#define DUCKDB_TEXT_BYTES 61440	   /* a query's text is cut at this length */
+#define DUCKDB_TEXT_BYTES 61440	   /* a query's text is cut to less than this length */
 
 struct duckdb_operator {
 	uint64_t address, table; /* table: virtual functions of its class */
@@ -103,9 +103,12 @@ struct duckdb {
 extern struct duckdb duckdb;
 
 /* ---- duckdb_plan.c */
-/* Reads the functions of an operator that play a role (DUCKDB_NO_ROLE: all). to has room for DUCKDB_FUNCTIONS. Returns their number. */
+/*
+ * Reads the virtual functions of an operator that play a role, without those of the base class. For DUCKDB_NO_ROLE these are the ones of all
+ * roles, and duckdb_class_functions() adds others of the class. to has room for DUCKDB_FUNCTIONS. Returns their number.
+ */
 uint32_t duckdb_functions_of_role(const struct duckdb_operator *o, enum duckdb_role role, struct jitreg_function *to);
-/* Reads the plan whose outermost operator is at that address, and registers it. If it cannot be read, c->plan is 0 and only the query is
+/* Reads the plan whose outermost operator is at that address, and registers it. If it cannot be read, c->plan is 0 and no operator is
  * registered. */
 void duckdb_plan_register(struct duckdb_connection *c, uint64_t outermost);
 /* Reads the std::string at that address. Returns false if the string cannot be read. The memory of its text is not checked. */
@@ -120,7 +123,7 @@ void duckdb_mark_registered(uint64_t id);
 
 /* ---- duckdb_class.c */
 /* Appends the functions of an operator's class that are not virtual to nr other functions, up to DUCKDB_FUNCTIONS in all. Appends none
- * while another thread looks some up. Returns the new number. */
+ * while another thread looks some up, or if there are too many classes. Returns the new number. */
 uint32_t duckdb_class_functions(uint64_t table, struct jitreg_function *to, uint32_t nr);
 
 /* ---- duckdb_pipeline.c */
@@ -135,13 +138,14 @@ struct duckdb_parts {
 	uint32_t nr;
 	struct duckdb_part part[DUCKDB_PARTS_MAX];
 };
-/* Returns false if c has no plan, or if the pipeline cannot be read or its sink or a middle operator is not in the plan. */
+/* Returns false if c has no plan, or if the pipeline cannot be read, its sink or a middle operator is not in the plan, or it has no operator
+ * of the plan. */
 bool duckdb_pipeline_read(const struct duckdb_connection *c, uint64_t pipeline, struct duckdb_parts *to);
 /* Registers a pipeline that a thread is going to execute with this executor. */
 void duckdb_pipeline_register(struct duckdb_connection *c, uint64_t executor, const struct duckdb_parts *p);
-/* Registers a task.  operator is 0 if the task belongs to no operator. */
+/* Registers a task, if c has a plan. operator is 0 if the task belongs to no operator. */
 void duckdb_task_register(struct duckdb_connection *c, uint64_t task, uint64_t operator);
-/* Registers a task that executes a pipeline. */
+/* Registers a task that executes a pipeline, if its connection is found and has a plan. */
 void duckdb_pipeline_task_register(uint64_t task, uint64_t pipeline);
 
 /* ---- duckdb_state.c */

@@ -209,7 +209,8 @@ static bool find_known_plan(struct duckdb_connection *c, uint64_t shape, uint64_
 	return c->plan;
 }
 
-/* Sets c->plan by the operators' names, and registers the components of the operators. c->plan stays 0 if the names cannot be read. */
+/* Sets c->plan to a known plan of this shape, or else by the operators' names, and then registers the components of the operators. c->plan
+ * stays 0 if the names cannot be read or all rooms are taken. */
 static void identify_plan_by_names(struct duckdb_connection *c)
 {
 	uint64_t shape = hash_plan_shape(c), time_ns = now_ns(), plan = c->query;

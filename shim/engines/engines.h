@@ -14,7 +14,8 @@
 
 /* Takes each new object, and hooks it if it is PostgreSQL's server. */
 void postgres_plans_hook_object(const struct object *o);
-/* Notes PostgreSQL's library for LLVM, and registers the classes of work again, with its functions. */
+/* Notes PostgreSQL's library for LLVM, if this is a hooked server. Registers the classes of work again, with the library's functions, if
+ * this process has registered them. */
 void postgres_note_llvm_object(const struct object *o);
 /* Takes each new object, and hooks it if it is DuckDB's library. */
 void duckdb_hook_object(const struct object *o);

@@ -59,7 +59,7 @@ void postgres_memory_reset_cache(void);
 struct postgres_reader postgres_memory_reader(void);
 
 /* ---- postgres_rows.c */
-/* Registers the rows of the plan nodes of an execution that ends, if the server has counted them. */
+/* Registers the rows of the plan nodes of an execution that ends, if the server has counted them. Does nothing in a parallel worker. */
 void postgres_rows_register(const struct postgres_execution *e);
 
 /* ---- postgres_process.c */
@@ -71,7 +71,7 @@ bool postgres_is_registered(uint64_t id);
 void postgres_mark_registered(uint64_t id);
 /* Is this process a parallel worker? */
 bool postgres_is_worker(void);
-/* Registers levels and classes of work, once in each process, and again for a new recorder.  Context: any. */
+/* Registers levels and classes of work, once in each process, and again for a new recorder or after a record was refused. Context: any. */
 void postgres_process_register(void);
 /* Registers levels, and classes of work with their functions in the program and in llvmjit.so, if that is loaded.  Returns 0, or the error
  * of a jitreg call.  Context: any. */

@@ -146,8 +146,8 @@ static size_t count_word_bytes(const char *at)
 	return strcspn(at, " ");
 }
 
-/* Formats the session's name as "user@database application client", or as "user pid N" if the title does not contain the user. A worker's
- * name is the part of its title from "parallel worker" on. */
+/* Formats the session's name as "user@database application client", or as "user pid N" if the title does not contain the user ("pid N" if
+ * the user is unknown). A worker's name is the part of its title from "parallel worker" on. */
 static void format_session_name(char *to, size_t room)
 {
 	const char *user = pg.setting("session_authorization", true, false), *application = pg.setting("application_name", true, false);
@@ -189,7 +189,7 @@ static void register_session(void)
 		pg.session = pg.pid;
 }
 
-/* Is the server's version known? Plans of other versions are not read, which is reported once. */
+/* Is the server's version known? Plans of other versions are not read. The first call reads the version and reports whether it is known. */
 static bool has_known_version(void)
 {
 	const char *version;
@@ -213,7 +213,6 @@ static bool has_known_version(void)
 	return true;
 }
 
-/* Registers what a recorder needs before all else, once in each process, and again for a new recorder. */
 void postgres_process_register(void)
 {
 	uint32_t recorder = __atomic_load_n(&jitreg_recorders, __ATOMIC_RELAXED);

@@ -41,9 +41,11 @@ extern struct sqlite sqlite;
 const char *sqlite_opcode_name(int opcode);
 /* Registers a statement that was prepared, or that has a new program.  parse: its parser's state. */
 void sqlite_statement_register(uint64_t vdbe, uint64_t parse);
-/* Remembers the name of a table or an index that the statement in preparation opens.  name: the address of the text. */
+/* Remembers the name of a table or an index that the statement in preparation opens, with kind in front of it. name: the address of the
+ * text. A text that cannot be read, or has control characters, is not remembered. */
 void sqlite_remember_table_name(uint64_t parse, int32_t cursor, const char *kind, uint64_t name);
-/* This is the program of a statement. sqlite_find_instructions() returns false if the statement has none, or one of unknown layout. */
+/* This is the program of a statement. sqlite_find_instructions() returns false if the statement has none, or one of unknown layout or of
+ * more than SQLITE_OPS_MAX instructions. */
 struct sqlite_ops {
 	uint64_t first;
 	uint32_t nr, stride;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registers a statement of SQLite, which is its text, its program and those of its triggers, and the tables that they open. */
+/* Registers a statement of SQLite, which is its text, its program and those of its triggers, and the tables that its own program opens. */
 #include "shim/engines/sqlite.h"
 
 #include "agent/guest/sys.h"
@@ -159,7 +159,8 @@ static void find_cursor_names(uint64_t first, uint32_t stride, uint32_t nr, uint
 
 /* ---------------------------------------------------------------------------------------------------------- programs */
 
-/* Registers an instruction's component, and the component of the table that it works on. */
+/* Registers an instruction's component, and the component of the table that it works on, if the table's name is known. Returns 0 or
+ * -errno. */
 static int register_instruction(uint64_t program, uint64_t query, uint32_t n, const struct sqlite_op *op, const struct cursors *c)
 {
 	const enum sqlite_kind kind = (enum sqlite_kind)sqlite.kind[op->opcode];
@@ -217,7 +218,7 @@ static bool is_readable_program(uint64_t first, uint32_t nr, uint32_t stride)
 	       sqlite_is_program((const void *)first, nr, stride, sqlite_opcode_name);
 }
 
-/* Registers the programs of a statement and of its triggers. */
+/* Registers the programs of a statement and of its triggers, up to SUBPROGRAMS in all. */
 static void register_programs(uint64_t vdbe, uint64_t query, uint64_t first, uint32_t stride, uint32_t nr, uint64_t parse)
 {
 	struct subprogram program[SUBPROGRAMS] = { { first, (int32_t)nr } };

@@ -41,13 +41,13 @@ void hosts_note_executable(const void *address, size_t bytes);
 void hosts_note_writable(void);
 
 /*
- * This is nonzero while an adapter waits for an object to be relocated. hosts_retry_waiting_hooks() is called at the next mapping then.
- * Context: any, also signal.
+ * This is nonzero while LuaJIT's adapter waits for an object to be relocated. hosts_retry_waiting_hooks() is called at each mapping then.
+ * Context: any, also signal, under the guard.
  */
 extern int hosts_waiting;
 void hosts_retry_waiting_hooks(void);
 
-/* The functions of each adapter. Those above call them, except erlang_is_host() and fixed_frame_register(). */
+/* These are the functions of each adapter. Those above call them, except erlang_is_host() and fixed_frame_register(). */
 void deno_hook_object(const struct object *o);
 void erlang_hook_object(const struct object *o);
 bool erlang_is_host(void);

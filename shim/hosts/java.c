@@ -237,7 +237,8 @@ static void register_inlines(handle env, uint64_t start, const struct inline_rec
 		inline_table_send(&t, start);
 }
 
-/* Registers lines, and the methods that are inlined.  The entry of a pc describes the code up to that pc. */
+/* Registers lines, and the methods that are inlined. The entry of a pc describes the code up to that pc. Registers nothing while another
+ * thread does so, because there is one buffer. */
 static void register_lines_and_inlines(handle env, uint64_t start, const struct inline_record *r)
 {
 	struct line_table t = { .buffer = lines_buffer, .capacity = LINES_BYTES };

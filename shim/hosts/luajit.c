@@ -290,7 +290,8 @@ static int count_openlibs_definer(void *context, const struct object *o)
 	return 0;
 }
 
-/* Returns true if the slot needs no other attempt.  A slot that is bound at its first call leads into its own object until then. */
+/* Hooks the slot if it leads to LuaJIT's luaL_openlibs. Returns true if the slot needs no other attempt. A slot that is bound at its first
+ * call leads into its own object until then. */
 static bool try_hook_caller_slot(const struct caller *c)
 {
 	void *to = (void *)on_lua_openlibs, *now;

@@ -255,7 +255,7 @@ static void read_merge_point(const char *line)
 	snprintf(reader.file, sizeof(reader.file), "%.*s", p.file_bytes, p.file);
 	if (reader.first_line)
 		return;
-	set_code_title(&p); /* the code is a bridge */
+	set_code_title(&p); /* the line with the address names no place, as that of a bridge */
 	reader.first_line = p.line;
 	memcpy(reader.first_file, reader.file, sizeof(reader.first_file));
 	line_table_add(&reader.lines, reader.start, p.line, reader.file, strlen(reader.file));

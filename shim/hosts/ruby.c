@@ -22,7 +22,7 @@
 
 #define MEMORY_BYTES_MIN (1u << 20)
 #define LINES_BYTES 4096
-#define ENTRY_BYTES_MAX 256 /* most bytes of an entry in front of a method's first block */
+#define ENTRY_BYTES_MAX 256 /* an entry begins less than this in front of a method's first block */
 #define ENTRY_ALIGNMENT 64
 #define TRIES_MAX 100
 #define THREAD_OF_OBJECT 32

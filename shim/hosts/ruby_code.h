@@ -17,7 +17,7 @@ bool ruby_code_is_entry(const unsigned char *code);
  * it. Returns 0 if there are no more, and *at is bytes then.
  */
 uint64_t ruby_code_next_pc(const unsigned char *code, size_t bytes, size_t *at);
-/* Registers the frames of a piece of code, if parts of it do not have the one frame that all code of YJIT has (fixed_frame.c). */
+/* Registers the frames of a piece of code, if parts of it do not have the one frame of nearly all code of YJIT (fixed_frame.c). */
 void ruby_code_register_frames(const unsigned char *code, size_t bytes);
 
 #endif

@@ -68,7 +68,8 @@ const struct method *ruby_method_called(const struct block *b, const struct sequ
 	return NULL;
 }
 
-/* Formats "Class#" or "Class.".  out is empty if the class has no name. */
+/* Formats "Class#" or "Class.". out is empty if the class has no name, or is a singleton class whose object cannot be asked for or is no
+ * class or module. */
 static void format_class_prefix(const struct method *m, char *out, size_t bytes)
 {
 	uint64_t class = m->owner;

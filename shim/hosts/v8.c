@@ -75,7 +75,7 @@ static struct {
 	int lines_taken; /* lock of lines and ranges */
 	bool is_refused;	     /* V8 is older or newer than the known versions, and no other object is checked */
 	char version[HOST_VERSION_BYTES]; /* V8's version, once it was read */
-	const char *lack; /* why V8's code is not registered; "": its version; NULL: it is registered */
+	const char *lack; /* why V8's code is not registered; "": because of its version; NULL: nothing to report */
 } v8;
 
 /* This is an object with V8 that dlopen has loaded, until it is relocated. */

@@ -43,7 +43,7 @@ static unsigned next_pattern;
 
 static const char *const mode_names[MODES] = { "", " (partial soft)", " (partial hard)" };
 
-/* Remembers a pattern as "/pattern/".  Bytes that are not printable become dots. */
+/* Remembers a pattern as "/pattern/", or "/pattern.../" if it is cut. Control characters become dots, and a NUL ends the pattern. */
 static void remember_pattern(const void *code, const unsigned char *pattern, size_t bytes)
 {
 	unsigned i = __atomic_fetch_add(&next_pattern, 1, __ATOMIC_RELAXED) % CODES;
@@ -102,7 +102,8 @@ static int on_pcre2_jit_compile(void *code, uint32_t options)
 	return ret;
 }
 
-/* Hooks programs and libraries that use PCRE2.  The library itself calls neither of the two functions. */
+/* Notes the function of PCRE2's library that describes a pattern, and hooks programs and other libraries that use PCRE2. The library itself
+ * calls neither of the two hooked functions. */
 void pcre2_hook_object(const struct object *o)
 {
 	void *info = object_find_symbol(o, "pcre2_pattern_info_8");

@@ -320,7 +320,7 @@ static void *evaluate_3_9(void *thread, void *frame, void *throws)
 	return trampoline(thread, frame, throws, python.evaluate);
 }
 
-/* Number of calls through trampolines on the stack, for 3.12 and 3.13. */
+/* Number of frames on the calling thread's stack that evaluate_3_9() evaluates for 3.12 and 3.13. */
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
 
 static void *evaluate_3_12(void *thread, void *frame, void *throws)

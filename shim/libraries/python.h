@@ -28,8 +28,9 @@ void python_note_why_left_alone(void);
  * debuggers. Context: the interpreter's lock is held, and the interpreter has begun with the program.
  */
 void python_note_jit(void);
-/* Sets the agent's function for evaluating frames in the main interpreter, if the interpreter's own was set.  Returns whether the agent's
- * is set.  Returns false in threads of other interpreters, or without the interpreter's lock. */
+/* Sets the agent's function for evaluating frames in the main interpreter, if the interpreter's own was set and trampolines can be made and
+ * kept with code objects. Returns whether the agent's is set. Returns false in threads of other interpreters, or without the interpreter's
+ * lock. */
 bool python_adapt_interpreter(void);
 
 /* ---- python_trampolines.c: allocates memory for trampolines.  Returns false if there is none. */

@@ -121,7 +121,7 @@ void python_trampoline_register(void *trampoline, const char *function, const ch
 /* ----------------------------------------------------------------------------------------------------- the stack's end */
 
 #define STACK_PART 4		 /* the stack is deep beyond a quarter of its size */
-#define STACK_UNKNOWN_BYTES 65536 /* bytes that are taken for that quarter if the size is not known */
+#define STACK_UNKNOWN_BYTES 65536 /* bytes below a thread's first check that are taken for that quarter if the size is not known */
 
 static __thread uintptr_t deep_below __attribute__((tls_model("initial-exec")));
 

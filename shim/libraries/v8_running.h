@@ -20,7 +20,7 @@ bool v8_running_find_frames(void);
  */
 void v8_running_note_code(uint64_t start, uint64_t bytes, void *const *script, const char *name, size_t name_bytes);
 /* Calls load(start, bytes, name, name_bytes) for each code object that was on the stack and was not reported, if V8 has reported the name
- * of its function.  Ends the report. */
+ * of its function and the object's beginning is found. Ends the report. */
 void v8_running_register_frames(void (*load)(uint64_t start, uint64_t bytes, const char *name, size_t name_bytes));
 
 #endif
