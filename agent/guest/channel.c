@@ -9,7 +9,7 @@
 #include <sys/un.h>
 
 #define CHANNEL_WAIT_MS 5000 /* longest wait for a recorder that is busy */
-#define SILENT_MS 80	     /* most ms of one wait in which a recorder without heartbeats sleeps, or its state is unknown */
+#define SILENT_MS 80	     /* a wait ends after so many ms in which a recorder without heartbeats sleeps, or its state is unknown */
 #define SLICE_MS 6	     /* length of a part of a wait, after which the recorder is checked; a stopped one holds a host up for <10 ms */
 #define TRY_AGAIN_MS 10	     /* least time between two attempts of a process without a log; 20 times the last wait is added */
 #define TRIES 20

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The agent's environment variables are listed in jitreg/protocol/env.h and read once. Context: init. */
+/*
+ * The agent's environment variables are listed in jitreg/protocol/env.h and read once, but not in an agent that was injected. Context: init
+ * for environ_read() and environ_add_socket(), any for the others.
+ */
 #ifndef TAILOR_ENVIRON_H
 #define TAILOR_ENVIRON_H
 
@@ -11,9 +14,9 @@ enum environ_variable { TAILOR_ENVIRONMENT(ENVIRON_INDEX_) ENVIRON_NR };
 
 void environ_read(void);
 /*
- * Returns the value that a variable had when the agent started, or NULL if it was not set or was empty then. The text is part of the
- * environment and not a copy, so a host that overwrites its environment (for its process title) changes the text, but not whether the
- * result is NULL.
+ * Returns the value that a variable had when the agent started, or NULL if it was not set or was empty then, or if the variables were not
+ * read. The text is part of the environment and not a copy, so a host that overwrites its environment (for its process title) changes the
+ * text, but not whether the result is NULL.
  */
 const char *environ_get(enum environ_variable v);
 /* Put NAME=VALUE into the environment in place of other entries of that name, or take out the entry with that address. The text is not

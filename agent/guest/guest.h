@@ -120,14 +120,15 @@ uint64_t log_heartbeats(void);
 /* Has the recorder stopped draining the log, or is there no log?  Context: any. */
 bool log_is_ended(void);
 /* Appends a record, and waits up to 1 ms if the log is full. Returns 0, or -ENOSYS (no log, or its recorder has gone), -ENOBUFS (no space,
- * record larger than the log, or given up by the recorder) or -EINVAL (malformed), as jitreg_emit() does. */
+ * record larger than the log, or given up by the recorder) or -EINVAL (malformed), as jitreg_emit() does. If the recorder has gone, this
+ * disables the agent. */
 int log_append(const struct iovec *parts, int nr_parts);
 /* Appends a sample with a copy of the stack's bytes, which may change while they are copied. Never waits. Returns 0, or -ENOSYS without a
  * recorder. Returns -ENOBUFS if there is no space or the recorder gave the sample up, which is counted as dropped then. Context: any, also
  * signal. */
 int log_append_sample(const struct log_sample *s, const void *stack);
 /* Tells the recorder, by a counter in the log, that the agent has left something out: a fixed table was full or locked, memory was
- * unavailable, or a JIT's entry could not be read. */
+ * unavailable, or a JIT's entry could not be read. Does nothing without a log. Context: any, also signal. */
 void log_count_full(void);
 
 /* ---- threads.c: each thread opens its own counters, or starts its timer, as the recorder's answer says.  Context: init; thread. */

@@ -104,8 +104,8 @@ void log_detach(void)
 	__atomic_store_n(&the_log.log, NULL, __ATOMIC_RELEASE);
 }
 
-/* Unmaps each log that is neither the current nor the last one, and that no call reads or writes.  The recorder's own mapping of it
- * stays. */
+/* Unmaps each log that is neither the current nor the last one, and that no call reads or writes. The recorder's own mapping of it stays.
+ * Does nothing while another thread does so. */
 static void give_back_old_logs(void)
 {
 	if (__atomic_exchange_n(&the_log.is_giving_back, 1, __ATOMIC_SEQ_CST))

@@ -23,7 +23,7 @@
 #include <ucontext.h>
 
 #define TIMERS_MAX 4096
-#define TIMERS_LOOKED 8 /* most timers checked for each new one, because their threads may have ended */
+#define TIMERS_LOOKED 8 /* maximum number of timers checked for each new one, because their threads may have ended */
 #ifndef F_SETSIG
 #define F_SETSIG 10
 #endif
@@ -40,7 +40,7 @@ static struct {
 /* Timers outlive their threads, and thread exit is not reported. So each new timer checks up to TIMERS_LOOKED others, and deletes those of
  * ended threads. */
 static struct {
-	int tid; /* 0: free */
+	int tid; /* 0: free; -1: being set or deleted */
 	int id;	 /* the kernel's number of the timer */
 } timers[TIMERS_MAX];
 static unsigned next_timer;
@@ -124,7 +124,7 @@ static void pass_signal_to_host(int signo, siginfo_t *info, void *context)
 
 /* ------------------------------------------------------------------------------------------------- waits go on */
 
-#define CALLER_WORDS 24 /* most stack words between a system call and the number pushed for it; 13 in glibc 2.41 */
+#define CALLER_WORDS 24 /* stack words that are searched for the number pushed for a system call; 13 lie in front of it in glibc 2.41 */
 #define CALL_BYTES 5	/* size of call rel32 */
 #define PUSH_BYTES 19	/* bytes in front of a call that are searched for the push */
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <threads.h>
 
-#define POOL 4096 /* most threads that were created and have not run their first instruction */
+#define POOL 4096 /* maximum number of threads that were created and have not run their first instruction */
 
 struct start {
 	int taken;
@@ -142,7 +142,7 @@ static int run_counted_c11_thread(void *slot)
 	return s.function_c11(s.argument);
 }
 
-/* Returns a slot for the new thread, or NULL if the thread is not to be counted. */
+/* Returns a slot for the new thread, or NULL if the thread is not to be counted or no slot is free. */
 static struct start *take_slot_if_counted(void *argument)
 {
 	struct start *s = NULL;
