@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define ANCESTORS_MAX 64
-#define ACCEPTED_MAX 64 /* most connections accepted per call, so that a process that connects without end cannot keep the recorder here */
+#define ACCEPTED_MAX 64 /* maximum number of connections accepted per call, because a process may connect without end */
 
 /*
  * Without a free descriptor no connection can be accepted, and the agent would wait for an answer.  So one descriptor is reserved for

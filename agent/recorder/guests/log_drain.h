@@ -51,8 +51,9 @@ void log_drain_close(struct log_drain *l);
 void log_drain_refuse_writers(struct log_drain *l);
 
 /*
- * Passes on complete records by record(context, tid, bytes, size).  bytes is valid until that call returns.  finished: no writer is left,
- * or none may append, so unpublished records are given up, unless l->until_ns comes first.  now_ns: CLOCK_MONOTONIC.
+ * Passes on complete records by record(context, tid, bytes, size). bytes is valid until that call returns. Stops if memory runs out, and
+ * reads nothing if the guest wrote invalid positions. finished: no writer is left, or none may append, so unpublished records are given up,
+ * unless l->until_ns comes first. now_ns: CLOCK_MONOTONIC.
  */
 void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,
 	       void (*record)(void *context, uint32_t tid, const void *bytes, size_t size), void *context);

@@ -391,8 +391,9 @@ static const struct subject_fields {
 	{ JITREG_FLOW, { F(flow, level), F(flow, component), NONE }, false },
 };
 
-/* Finds a record's subject, and its address, or PLACE_NONE.  Returns false for a record that is not to be kept, since it is about one
- * moment, ends or moves others, or is unknown. */
+/* Finds a record's subject, and its address, or PLACE_NONE. A record that removes the one record of its subject (IMAGE_UNLOAD, UNLINK) has
+ * the subject of that one. Returns false for other records that are not kept, which are about one moment, end or move others, or are
+ * unknown. */
 static bool find_record_subject(uint32_t id, uint32_t tid, const struct schema_value *v, uint64_t subject[NR_SUBJECT], uint64_t *address)
 {
 	*address = PLACE_NONE;
