@@ -70,7 +70,7 @@ int inject_process_learn(struct inject_process *p, pid_t pid);
 bool inject_process_find_agent(struct inject_process *p);
 /* Was everything found that is needed? */
 bool inject_process_is_known(const struct inject_process *p);
-/* Is no thread loading libraries or reading their list? */
+/* Is no thread loading libraries or reading their list? The answer is no if the loader's locks cannot be read. */
 bool inject_loader_is_free(const struct inject_process *p);
 
 /* ---- python.c: sets p->python and p->evaluate.  base: the address of the first page of the object that has CPython's function for
@@ -95,7 +95,8 @@ bool inject_is_at_safe_point(struct inject_thread *t);
  * locks.
  */
 unsigned inject_may_call(const struct inject_thread *t);
-/* Does the thread sleep in a call that can be interrupted and restarted without effect on the program? */
+/* Is this a call in which the loader and allocators never sleep while they hold a lock, and which can be interrupted and restarted without
+ * effect on the program? first, second: its arguments. */
 bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t second);
 /* Can such a call be restarted without a longer timeout? */
 bool inject_restart_keeps_timeout(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth);

@@ -182,7 +182,8 @@ static bool is_in_signal_handler(const struct inject_thread *t, uint64_t end)
 }
 
 /* Is the thread in a restartable sequence (linux/rseq.h)?  The kernel restarts a sequence only if the thread returns into it from the stop,
- * and forgets the sequence if dlopen is called instead.  Kernels before 5.13 do not report it, and the answer is no then. */
+ * and forgets the sequence if dlopen is called instead. Kernels before 5.13 do not report it, and the answer is no then. It is yes if the
+ * process's memory cannot be read. */
 static bool is_in_restartable_sequence(const struct inject_thread *t)
 {
 	struct {
