@@ -77,8 +77,8 @@ struct perf_data_cursor {
  * or -ENOMEM.  The caller ends with perf_data_close_cursor(). */
 int perf_data_next_record(const struct perf_data *p, struct perf_data_cursor *c, struct perf_event_header *room);
 void perf_data_close_cursor(struct perf_data_cursor *c);
-/* Finds the event of a sample or another record.  Returns false for a sample whose event is not in the file, and if the file has no events.
- * Another record without an event counts as one of the first event. */
+/* Finds the event of a sample or another record. If the file has one event, all records are of that event. Returns false for a sample whose
+ * event is not in the file, and if the file has no events. Another record without an event counts as one of the first event. */
 bool perf_data_find_event(const struct perf_data *p, const struct perf_event_header *h, uint32_t *event);
 /* Takes the next word of the command line.  *at: 0 before the first word.  Returns false if there are no more. */
 bool perf_data_next_command_word(const struct perf_data *p, size_t *at, struct perf_data_text *word);

@@ -10,7 +10,7 @@
 #include "agent/recorder/import/perf_data.h"
 #include "agent/recorder/perf/kernel_record.h"
 
-#define KERNEL_MAPPINGS_MAX 1024u /* most modules and BPF programs whose functions get names */
+#define KERNEL_MAPPINGS_MAX 1024u /* maximum number of modules and BPF programs whose functions get names */
 
 struct kernel_mapping {
 	uint64_t address, bytes;
