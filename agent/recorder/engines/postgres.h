@@ -11,13 +11,13 @@
 #include "jitreg/engines/postgres_classes.h"
 #include "jitreg/engines/postgres_plan.h"
 
-#define POSTGRES_CLASS_FUNCTIONS 12 /* most functions of one class that are kept */
-#define POSTGRES_PLANS 16	    /* most plans of one backend that are kept */
+#define POSTGRES_CLASS_FUNCTIONS 12 /* maximum number of functions of one class that are kept */
+#define POSTGRES_PLANS 16	    /* maximum number of plans of one backend that are kept */
 #define POSTGRES_WORDS_BELOW 24	    /* stack words below the return address into standard_ExecutorRun */
 #define POSTGRES_WORDS_NEAR 40	    /* number of words from the first on in which the query's address is searched */
 #define POSTGRES_WORDS_PORTAL 100   /* index of the word up to which the query's portal is searched, from the return address on */
 #define POSTGRES_WORDS 256	    /* words that are kept of a frame of standard_ExecutorRun */
-#define POSTGRES_SIGHTINGS 512	    /* most such frames that are kept between two looks */
+#define POSTGRES_SIGHTINGS 512	    /* maximum number of such frames that are kept between two looks */
 
 /* This is an executed program that is a server. Processes that were forked from it, without another exec, share it. */
 struct postgres_server {
@@ -132,7 +132,7 @@ struct engines {
 struct postgres_server *postgres_server_find(struct engines *e, pid_t pid);
 /* Returns a reader of the backend's memory by e->memory->pages, which the caller has set to its process by page_cache_reset(). */
 struct postgres_reader postgres_server_reader(struct engines *e, const struct postgres_backend *b);
-/* Sets b->llvm_function to the functions of llvmjit.so that compile, if this process has it mapped. */
+/* Sets b->llvm_function to the functions of llvmjit.so that compile. b->llvm_nr is 0 if this process does not have it mapped. */
 void postgres_server_find_llvm(struct engines *e, struct postgres_backend *b);
 /* Adds a function to a class, unless the function is 0 or known, or the class is full. */
 void postgres_server_add_class(struct postgres_server *s, enum postgres_class class, uint64_t function);
@@ -140,7 +140,7 @@ void postgres_server_add_class(struct postgres_server *s, enum postgres_class cl
 /* ---- postgres_records.c */
 /* Writes the component of the backend's session with its present name, and before that, once, the levels and the session's object. */
 void postgres_write_session(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
-/* Writes the classes of functions that have other functions than when they were written for this backend. */
+/* Writes the classes of functions whose number of functions has changed since they were written for this backend. */
 void postgres_write_classes(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
 /* Writes a wait that is over.  info: the server's wait_event_info. */
 void postgres_write_wait(struct engines *e, const struct postgres_backend *b, uint32_t info, uint64_t begin_ns, uint64_t end_ns);
@@ -159,8 +159,8 @@ void postgres_write_plan_end(struct engines *e, struct postgres_backend *b, stru
 void postgres_title_read(struct postgres_backend *b);
 
 /* ---- postgres_backend.c */
-/* Reads what this backend executes now, and plans that its sampled stacks show.  sighting: indexes of its sampled frames in e->memory, in
- * order of time; nr may be 0. */
+/* Reads what this backend executes now, and plans that its sampled stacks show. Does nothing if its plans cannot be read, or if it has no
+ * samples and was read a moment ago. sighting: indexes of its sampled frames in e->memory, in order of time; nr may be 0. */
 void postgres_backend_read_plans(struct engines *e, struct postgres_backend *b, const uint32_t *sighting, uint32_t nr, uint64_t now_ns);
 /* Ends and frees all plans of a backend. */
 void postgres_backend_end_plans(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
