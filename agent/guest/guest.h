@@ -67,6 +67,7 @@ void guard_leave(void);
 /* Prints one line to stderr by one write(2), if TAILOR_DEBUG is set and no earlier write failed. A line is cut at 511 bytes. Context:
  * any. */
 void guest_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Does guest_debug() print? */
 bool guest_debugging(void);
 
 /*
@@ -140,6 +141,7 @@ void threads_count_me(void);
 /* ---- overflow.c: samples taken by a signal handler. */
 /* Installs the handler, once in a process.  Returns 0 or -errno (-EBUSY: the host has its own use for the signal).  Context: init. */
 int overflow_start(const struct wire_answer *answer);
+/* Is the handler installed? Context: any, also signal. */
 bool overflow_is_on(void);
 /* Makes a counter of the calling thread send that thread the signal.  Returns 0 or -errno.  Context: thread. */
 int overflow_send_signal_to_me(int perf_fd);

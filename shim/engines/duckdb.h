@@ -16,7 +16,7 @@
 #define DUCKDB_CLASS_FUNCTIONS 24
 #define DUCKDB_PIPELINE_FUNCTIONS_MAX 24
 #define DUCKDB_EXECUTOR_WORDS 80u /* words of a pipeline's executor that are searched for states */
-#define DUCKDB_PLANS 1024	   /* plans whose names are remembered */
+#define DUCKDB_PLANS 1024	   /* plans that are remembered, so that their names are not read at each run */
 #define DUCKDB_SAID 4096	   /* numbers of registered components; a forgotten component is registered again */
 #define DUCKDB_WAITING_ID 1	   /* the component DUCKDB_WAITING */
 #define DUCKDB_BETWEEN_ID 2	   /* the component DUCKDB_BETWEEN */
@@ -104,8 +104,8 @@ extern struct duckdb duckdb;
 
 /* ---- duckdb_plan.c */
 /*
- * Reads the virtual functions of an operator that play a role, without those of the base class. For DUCKDB_NO_ROLE these are the ones of all
- * roles, and duckdb_class_functions() adds others of the class. to has room for DUCKDB_FUNCTIONS. Returns their number.
+ * Reads the virtual functions of an operator that play a role, without those of the base class. For DUCKDB_NO_ROLE these are the ones of
+ * all roles, and duckdb_class_functions() adds others of the class. to has room for DUCKDB_FUNCTIONS. Returns their number.
  */
 uint32_t duckdb_functions_of_role(const struct duckdb_operator *o, enum duckdb_role role, struct jitreg_function *to);
 /* Reads the plan whose outermost operator is at that address, and registers it. If it cannot be read, c->plan is 0 and no operator is
@@ -118,6 +118,7 @@ uint64_t duckdb_operator_id(const struct duckdb_connection *c, uint32_t operator
 uint32_t duckdb_find_operator(const struct duckdb_connection *c, uint64_t address); /* returns index + 1, or 0 */
 struct duckdb_room *duckdb_room_take(void); /* returns NULL if all are taken */
 void duckdb_room_leave(struct duckdb_room *r);
+/* Is the component with this number known to be registered with the current recorder? duckdb_mark_registered() notes that it is. */
 bool duckdb_is_registered(uint64_t id);
 void duckdb_mark_registered(uint64_t id);
 
@@ -138,8 +139,8 @@ struct duckdb_parts {
 	uint32_t nr;
 	struct duckdb_part part[DUCKDB_PARTS_MAX];
 };
-/* Returns false if c has no plan, or if the pipeline cannot be read, its sink or a middle operator is not in the plan, or it has no operator
- * of the plan. */
+/* Returns false if c has no plan, or if the pipeline cannot be read, its sink or a middle operator is not in the plan, or it has no
+ * operator of the plan. */
 bool duckdb_pipeline_read(const struct duckdb_connection *c, uint64_t pipeline, struct duckdb_parts *to);
 /* Registers a pipeline that a thread is going to execute with this executor. */
 void duckdb_pipeline_register(struct duckdb_connection *c, uint64_t executor, const struct duckdb_parts *p);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers PostgreSQL's plans, in a server that has the agent preloaded.  Hooks at the beginning of an executor's run and at its end
- * register the nodes of the plan, and the query and session that they belong to (jitreg/engines).  The calls of a node are not hooked.
+ * Registers PostgreSQL's plans, in a server that has the agent preloaded. The hook of an executor's run registers the nodes of the plan,
+ * and the query and session that they belong to (jitreg/engines), and the hook of its end registers counted rows. The hook of its start
+ * only ends what errors have left. The calls of a node are not hooked.
  *
  * The hooks are set before main(), and libraries of the server that set theirs later call these.  An error leaves the executor by longjmp,
  * past the hook.  So a run whose frame is below that of a hook that is called now was ended by an error.

@@ -85,6 +85,7 @@ static inline bool ruby_is_object(uint64_t value)
 	return value > RUBY_NIL && value % 8 == 0;
 }
 
+/* Is this an instruction sequence with a body? s is any value of Ruby, and is read only if it has the form of an object's address. */
 bool ruby_is_sequence(const struct sequence *s);
 /* Returns the method of a frame (in the form of rb_profile_frames()) if it is one that is written in Ruby, or NULL. */
 const struct method *ruby_method_of_frame(uint64_t frame);

@@ -49,7 +49,8 @@ bool python_trampoline_is_registered(const void *trampoline);
 /* A trampoline calls eval(a, b, c), and does nothing else. */
 typedef void *python_trampoline(void *a, void *b, void *c, void *eval);
 
-/* Is the calling thread's stack so full that calls should take no more of it than without the agent? */
+/* Is the calling thread's stack so full that calls should take no more of it than without the agent? The first call in a thread determines
+ * from which address on that is so. */
 bool python_stack_is_deep(void);
 
 #endif

@@ -25,8 +25,8 @@ extern const struct name_source engines_source;
 void engines_add_process(struct engines *e, pid_t pid);
 /* Is pid the parent of a server's processes (PostgreSQL's postmaster)?  If so, a user who names it means all of them. */
 bool engines_is_postmaster(const struct engines *e, pid_t pid);
-/* Notes that a thread comes to a processor. Writes the wait of a process whose first thread comes back. Does nothing for other threads, or if
- * the thread leaves its processor (comes is false). Makes no system call but for writing. */
+/* Notes that a thread comes to a processor. Writes the wait of a process whose first thread comes back. Does nothing for other threads, or
+ * if the thread leaves its processor (comes is false). Makes no system call but for writing. */
 void engines_note_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, bool comes);
 
 #endif

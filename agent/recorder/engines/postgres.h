@@ -146,8 +146,11 @@ void postgres_write_classes(struct engines *e, struct postgres_backend *b, uint6
 void postgres_write_wait(struct engines *e, const struct postgres_backend *b, uint32_t info, uint64_t begin_ns, uint64_t end_ns);
 /* Writes the component of a query, once per recording.  Its text is the one that is in e->memory->text since the plan was read. */
 void postgres_write_query(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p);
+/* Writes the component of a node, its estimated rows, its link to the query, and its edge to the component `consumer` (0: no edge), once
+ * per recording. */
 void postgres_write_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,
 			 uint64_t id, uint64_t consumer, const char *detail);
+/* Is the component of this node in the trace already? */
 bool postgres_node_is_said(const struct engines *e, uint64_t id);
 /* Write that the objects of a plan live from this time on, and that they have ended. */
 void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
@@ -176,12 +179,14 @@ void postgres_plan_set_live(struct engines *e, struct postgres_backend *b, struc
 void postgres_plan_forget(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
 
 /* ---- engines.c */
+/* Returns the server's process with this PID, valid until it exits or runs another program, or NULL. e may be NULL. */
 struct postgres_backend *engines_find_backend(const struct engines *e, pid_t pid);
 /* Returns the server's process with this PID in the server's PID namespace, or NULL. */
 struct postgres_backend *engines_find_own_pid(const struct engines *e, const struct postgres_server *s, pid_t own_pid);
 /* Notes how long a query, or the code generated for it, existed.  If that is short, looks come sooner for a while, because other queries
  * may end between two looks, too. */
 void engines_note_query_duration(struct engines *e, uint64_t begin_ns, uint64_t end_ns);
+/* Has a query that existed for a short time been noted within the last second? */
 bool engines_has_short_queries(const struct engines *e, uint64_t now_ns);
 void engines_notice(struct engines *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

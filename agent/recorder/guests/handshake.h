@@ -15,7 +15,7 @@ struct handshake {
 	int fd; /* the connection */
 	pid_t pid; /* reported by the kernel, in the recorder's PID namespace */
 	struct wire_message message;
-	int fds[WIRE_EVENTS_MAX];
+	int fds[WIRE_EVENTS_MAX]; /* descriptors that came with the message; -1: the caller has taken it over */
 	int nr_fds;
 };
 

@@ -24,6 +24,7 @@ struct perf_data_text {
 	size_t bytes;
 };
 
+/* Is the text in the file, and equal to this one? */
 bool perf_data_text_is(struct perf_data_text t, const char *text);
 
 struct perf_data_event {
