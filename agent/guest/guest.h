@@ -43,8 +43,8 @@ bool guest_owns_memory(void);
 /* Was the agent loaded into a running process? It comes after libc in the order of lookup then. The process's calls are not hooked and its
  * code is not patched, and only V8 and CPython are adapted (hosts_adapt_injected()). Context: any, also signal. */
 bool guest_was_loaded_late(void);
-/* Is the calling thread in seccomp's strict mode, in which the kernel kills it at most system calls (confine.c)?  The agent does nothing in
- * it then.  Context: any, also signal. */
+/* Is the calling thread in seccomp's strict mode, in which the kernel kills it at nearly all system calls (confine.c)? The agent does
+ * nothing in it then. Context: any, also signal. */
 bool guest_is_confined(void);
 /* Starts the agent if it has not started, and asks the recorder for a log if this process has none of its own. Returns false if the agent
  * is disabled or is still starting, or if the calling thread is confined. True does not mean that there is a log, because the recorder may

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that limits its own address space while it runs (`ulimit -v` in a shell) allows for what it maps itself, not for the log.  The
- * log's 64 MiB may be more than the limit, and then the program's next malloc would fail.  So after each change of that limit, if little is
- * left and the process has one thread, the log is unmapped and the agent ends in this process. ENOMEM is sent to the recorder if the log
- * was this process's own.
+ * A program that limits its own address space while it runs (`ulimit -v` in a shell) allows for what it maps itself, not for the log, which
+ * takes up to 64 MiB. That may be more than the limit, and then the program's next malloc would fail. So after each change of that limit,
+ * if less than PRELOAD_ADDRESS_SPACE_MIN is left and the process has one thread, the log is unmapped and the agent ends in this process.
+ * ENOMEM is sent to the recorder if the log was this process's own.
  *
  * Context: any, also signal, also a child of vfork.  The child runs in its parent's memory, so nothing is done there.
  */

@@ -17,9 +17,8 @@ void postgres_plans_hook_object(const struct object *o);
 /* Notes PostgreSQL's library for LLVM, if this is a hooked server. Registers the classes of work again, with the library's functions, if
  * this process has registered them. */
 void postgres_note_llvm_object(const struct object *o);
-/* Takes each new object, and hooks it if it is DuckDB's library. */
+/* Take each new object, and hook the first one that exports the functions of DuckDB or SQLite. It may be a program that contains them. */
 void duckdb_hook_object(const struct object *o);
-/* Takes each new object, and hooks it if it is SQLite's library. */
 void sqlite_hook_object(const struct object *o);
 /* Registers levels and classes of work for the child after fork, if it is a server's. Context: in the child, outside the guard. */
 void postgres_reset_in_child(void);

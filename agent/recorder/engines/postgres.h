@@ -170,7 +170,8 @@ void postgres_backend_end_plans(struct engines *e, struct postgres_backend *b, u
 
 /* ---- postgres_plans.c */
 /* Reads the plan of an executed query, and writes its components, but not that its objects live.  Returns NULL if it is no plan, if it
- * changed while it was read, or if memory runs out.  If b has POSTGRES_PLANS plans, the one seen least recently is forgotten. */
+ * changed while it was read, or if memory runs out. If b has POSTGRES_PLANS plans, the one seen least recently is forgotten, as
+ * postgres_plan_forget() does it. */
 struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_backend *b, const struct postgres_query *q, bool top,
 					 uint64_t begin_ns);
 /* Writes that the objects of a plan live from this time on, and ends other plans with objects at the same addresses. */

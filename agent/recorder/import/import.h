@@ -23,7 +23,7 @@ struct import_options {
 };
 
 struct import_result {
-	uint64_t samples, bytes, lost;
+	uint64_t samples, bytes, lost; /* bytes: size of the trace; lost: records and samples that the kernel reported as lost */
 	uint64_t registrations; /* number of records about generated code that were taken from the other trace */
 };
 
