@@ -94,8 +94,8 @@ static bool is_temporary_path(const char *path)
 	return strstr(path, "/.cache/") != NULL;
 }
 
-/* Copies a file into memory, which unmap_file_copy() frees. What cannot be read is zeros. Returns NULL if the file cannot be opened, is
- * empty or larger than FILE_BYTES_MAX, or if memory runs out. */
+/* Copies a file into memory, which unmap_file_copy() frees. What cannot be read is zeros. Returns NULL if the file cannot be opened, is no
+ * regular file, is empty or larger than FILE_BYTES_MAX, or if memory runs out. */
 static const void *map_file_copy(const char *path, uint32_t *bytes)
 {
 	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -13,7 +13,7 @@
 
 #define ARENAS_MAX 64
 #define ARENA_BYTES_MIN (64u << 10)
-#define ARENA_DOUBLINGS 7 /* arenas grow up to 8 MiB, or to the size of a larger block */
+#define ARENA_DOUBLINGS 7 /* arenas grow up to 8 MiB, and beyond that only where a block does not fit */
 #define LOCK_NAPS 400 /* waits of 1 ms; many, because the holder of the lock may be waiting for the recorder */
 #define ASK_NAPS 50
 

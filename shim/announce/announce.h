@@ -47,7 +47,8 @@ int announce_thread_name(const char *name);
 /*
  * Registers the frames of code whose host describes none, if they have a fixed size.  From rule[n].from bytes on (ascending, the first is
  * 0) the CFA is rsp + rule[n].cfa.  The return address lies directly below the CFA, and each saved register lies `words` words below the
- * CFA.  The rules are sent as .eh_frame, with addresses as if it lay where the code does.  Returns 0 or -errno (-EINVAL: too many rules).
+ * CFA. The rules are sent as .eh_frame, with addresses as if it lay where the code does. Returns 0 or -errno (-EINVAL: the .eh_frame would
+ * take more than 1 KiB).
  */
 struct frame_rule {
 	uint32_t from, cfa;

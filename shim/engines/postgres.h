@@ -54,7 +54,8 @@ struct postgres {
 extern struct postgres pg;
 
 /* ---- postgres_memory.c: the backend's own memory.  Context: any. */
-/* Forgets which pages can be read. Callers do so before each use, because pages may have been unmapped since. */
+/* Forgets which pages can be read, and finds the present end of the heap. Callers do so before each use, because pages may have been
+ * unmapped since. */
 void postgres_memory_reset_cache(void);
 struct postgres_reader postgres_memory_reader(void);
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define STACK_BYTES (256u << 10) /* bytes of the stack that are searched */
-#define FRAME_BYTES (64u << 10)	 /* greatest size of one frame */
+#define FRAME_BYTES (64u << 10)	 /* a frame of a function is smaller than this */
 #define FRAMES_MAX 32
 #define OBJECT_WORDS 10	     /* words of a JSFunction that are read */
 #define REPORTED_MAX 65536u

@@ -391,8 +391,8 @@ static const struct subject_fields {
 	{ JITREG_FLOW, { F(flow, level), F(flow, component), NONE }, false },
 };
 
-/* Finds a record's subject, and its address, or PLACE_NONE. A record that removes the one record of its subject (IMAGE_UNLOAD, UNLINK) has
- * the subject of that one. Returns false for other records that are not kept, which are about one moment, end or move others, or are
+/* Finds a record's subject, and its address, or PLACE_NONE. IMAGE_UNLOAD and UNLINK have the subject of the record that they remove.
+ * Returns false for other kinds of records that are never kept, because they are about one moment, end or move code or objects, or are
  * unknown. */
 static bool find_record_subject(uint32_t id, uint32_t tid, const struct schema_value *v, uint64_t subject[NR_SUBJECT], uint64_t *address)
 {
