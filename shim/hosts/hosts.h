@@ -47,7 +47,10 @@ void hosts_note_writable(void);
 extern int hosts_waiting;
 void hosts_retry_waiting_hooks(void);
 
-/* These are the functions of each adapter. Those above call them, except erlang_is_host() and fixed_frame_register(). */
+/*
+ * These are the functions of each adapter. Those above call them in their own context, except erlang_is_host() (called by gdb_jit.c) and
+ * fixed_frame_register() (called by ruby_code.c).
+ */
 void deno_hook_object(const struct object *o);
 void erlang_hook_object(const struct object *o);
 bool erlang_is_host(void);
