@@ -23,7 +23,7 @@
 #define EVENT_COMPILED_LOAD 68
 #define EVENT_COMPILED_UNLOAD 69
 #define EVENT_CODE_GENERATED 70
-#define OPTIONS_MAX 256
+#define OPTIONS_MAX 256 /* a machine with nearly as many options of its own gets none of the agent's */
 #define LINES_BYTES (256u << 10)
 #define INLINES_BYTES (2u << 20) /* large, because HotSpot compiles methods of 8000 bytes, and Spark's have names of 100 letters */
 #define NAME_BYTES 1024

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyPy's JIT prints what it compiles, if PYPYLOG asks for that. Unless the user has set the variable, it is answered with a path that names
- * no file. When PyPy opens this path, it gets a stream whose text pypy_log.c reads, and no descriptor is used.
+ * PyPy's JIT prints what it compiles, if PYPYLOG asks for that. Unless the user has set the variable, it is answered once with a path that
+ * names no file. When PyPy opens this path, it gets a stream whose text pypy_log.c reads, and no descriptor is used.
  */
 #include "shim/hosts/pypy_log.h"
 
