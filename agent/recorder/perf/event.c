@@ -81,9 +81,9 @@ static uint64_t measure_events_per_second(const struct perf_event_attr *attr)
 }
 
 /*
- * Replaces the event's rate by the period that corresponds to it at this frequency, which is nearly constant for cycles, instructions and
- * loads.  The kernel's own way to hold a rate (attr.freq) starts each counter with a period of 1, and samples a new thread thousands of
- * times before it has found the right period.
+ * Replaces the event's rate by the period that corresponds to it at this frequency, or by PERIOD_MIN if that is longer. The frequency is
+ * nearly constant for cycles, instructions and loads. The kernel's own way to hold a rate (attr.freq) starts each counter with a period of
+ * 1, and samples a new thread thousands of times before it has found the right period.
  */
 static void replace_rate_by_period(struct event *e, const struct event_pmu *pmu, uint64_t per_second)
 {
@@ -170,9 +170,10 @@ static uint64_t read_kernel_rate_limit(void)
 }
 
 /*
- * Lowers a requested rate to the kernel's limit, with a notice.  Above the limit, opening a hardware event fails with EINVAL.  A clock
- * opens, since its period is computed here, but the kernel stops it for the rest of a timer tick after as many samples as a tick may have.
- * Code that runs at the tick (timers' handlers) would get too large a share then.
+ * Lowers a requested rate to the kernel's limit, and that of a clock to EVENT_CLOCK_RATE_MOST at most, with a notice. Above the kernel's
+ * limit, opening an event with a frequency fails with EINVAL. A clock opens, since its period is computed here, but the kernel stops it for
+ * the rest of a timer tick after as many samples as a tick may have. Code that runs at the tick (timers' handlers) would get too large a
+ * share then.
  */
 static void lower_rate_to_limit(struct selection *l, const struct event *e, struct event_spec *s)
 {
@@ -196,7 +197,7 @@ static void lower_rate_to_limit(struct selection *l, const struct event *e, stru
 
 enum refusal { REFUSAL_NO_SETTING, REFUSAL_SETTING, REFUSAL_SECCOMP, REFUSAL_UNKNOWN };
 
-/* Finds why the kernel has probably refused perf events.  *paranoid: the setting. */
+/* Finds why the kernel has probably refused perf events. Sets *paranoid to the setting, or to 0 if that cannot be read. */
 static enum refusal find_refusal(long long *paranoid)
 {
 	char seccomp[16] = "", capabilities[32] = "";
@@ -256,7 +257,8 @@ static const char *text_of_open_error(const struct event_pmu *pmu, int error)
 	}
 }
 
-/* Returns what a user can do about an event that cannot be opened.  `auto` is no remedy for one that happens in the kernel only. */
+/* Returns what a user can do about an event that cannot be opened. `auto` is no remedy if the event needs samples in the kernel and these
+ * are not permitted. */
 static const char *remedy_of(const struct perf_event_attr *a, int error)
 {
 	enum refusal refusal;

@@ -67,7 +67,7 @@ enum event_vendor { EVENT_VENDOR_OTHER, EVENT_VENDOR_INTEL, EVENT_VENDOR_AMD, EV
 struct event_pmu {
 	enum event_vendor vendor;
 	uint32_t family, model; /* x86: cpuid's; Arm: implementer and part number */
-	bool counters;		/* there are hardware counters */
+	bool counters;		/* there are hardware counters, which is assumed if sysfs cannot be read */
 	unsigned max_precise;	/* the highest precise_ip */
 	bool ibs;		/* AMD: precise cycles are sampled by IBS */
 	bool hybrid;		/* Intel: cores of two kinds, each with a PMU of its own */
@@ -75,9 +75,9 @@ struct event_pmu {
 };
 
 struct event {
-	char name[136]; /* name as it was written, without its modifiers, but with :u or :k if only that is counted */
+	char name[136]; /* name as it was written, without tailor's modifiers, but with :u or :k if its item counts only that */
 	enum weight_unit unit; /* unit of a sample's weight */
-	uint64_t rate;	/* samples per second, as requested or as a limit permits; 0: the period was requested, or is a default */
+	uint64_t rate;	/* samples per second at present; 0: not known, as the period was requested or is a default, or timers sample */
 	struct perf_event_attr attr; /* sampling, not inherited, disabled */
 };
 
@@ -86,7 +86,8 @@ struct events {
 	struct event event[EVENTS_MAX];
 };
 
-/* Called with a sentence for each event, rate or part of a sample that is unavailable.  kind: NOTICE_FALLBACK or NOTICE_LADDER. */
+/* Called with a sentence for each event, rate or part of a sample that is unavailable, restricted or chosen otherwise than requested. kind:
+ * NOTICE_FALLBACK or NOTICE_LADDER. */
 typedef void (*event_notice_fn)(void *context, enum notice_kind kind, const char *sentence);
 
 /* Splits a list and parses its items.  Names are not looked up.  Returns 0, or -EINVAL with a sentence, and then *out is not set. */
@@ -117,8 +118,9 @@ void event_pmu_read(struct event_pmu *out);
 FILE *event_open_tracepoint_file(const char *tracepoint, const char *file);
 #define EVENT_WAKING "sched/sched_waking" /* tracepoint at which a thread is woken */
 /*
- * Makes the complete attr of one event at one precise level (precise: its precise_ip).  No event is opened, and only names and fields in
- * sysfs are read from this machine.  A rate of a hardware event stays a rate (attr.freq).  Returns 0, or -EINVAL with a sentence.
+ * Makes the complete attr of one event at one precise level (precise: its precise_ip). No event is opened. From this machine, names and
+ * fields in sysfs are read and, by libpfm4, the model of its processor. A rate stays a rate (attr.freq), except that of a clock, which
+ * becomes a period. Returns 0, or -EINVAL with a sentence.
  */
 int event_make_attr(const struct event_spec *spec, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
 		    struct event *out, struct diag *d);

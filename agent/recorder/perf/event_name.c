@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * This file resolves an event's name, and finds the unit of the event's weights. Sources are asked in this order: raw codes, the kernel's
- * own names, a PMU's fields (sysfs), tailor's table for processors that libpfm4 does not know (event_table.c), libpfm4, and the aliases
- * that the kernel has for this processor.
+ * own names, a PMU's fields (sysfs), tailor's table (event_table.c), libpfm4, and the aliases that the kernel has for this processor.
  */
 #include "agent/recorder/perf/event_internal.h"
 

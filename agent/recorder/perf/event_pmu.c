@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* This file identifies the processor and how well it can sample, from /proc/cpuinfo and sysfs, and opens the kernel's tracepoints in
- * tracefs. */
+/* This file identifies the processor and how well it can sample, from /proc/cpuinfo, sysfs and the page of a perf event, and opens files of
+ * the kernel's tracepoints in tracefs. */
 #include "agent/recorder/perf/event.h"
 #include "agent/recorder/perf/perf_clock.h"
 

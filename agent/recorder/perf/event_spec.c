@@ -48,7 +48,7 @@ static int diag_bad_number(const char *what, const struct event_spec *s, struct 
 }
 
 /* Parses a modifier of letters (event.h).  u, k, h: count there only.  p, pp, ppp: exactly this precise level.  P: the highest level.
- * Returns false if it has other letters or too many p. */
+ * Returns false if it is empty, has other letters or more than three p. */
 static bool parse_modifier_letters(const char *m, size_t length, struct event_spec *s)
 {
 	bool user = false, kernel = false, hv = false;
@@ -125,7 +125,7 @@ static int parse_period_suffix(struct event_spec *s, size_t *length, struct diag
 	return memchr(s->text, '@', *length) ? diag_fail(d, EINVAL, "'%s' has two periods; give one", s->text) : 0;
 }
 
-/* Takes modifiers from the end of the name, and shortens *length by them.  PMU/fields/letters has one, after the last slash.  From
+/* Takes modifiers from the end of the name, and shortens *length by them.  PMU/fields/MODIFIER has one, after the last slash.  From
  * NAME:..., modifiers are taken from the last one on, as long as they are tailor's.  The rest belongs to libpfm4's name.  Returns 0, or
  * -EINVAL with a sentence. */
 static int parse_modifier_suffixes(struct event_spec *s, size_t *length, struct diag *d)

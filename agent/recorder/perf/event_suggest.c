@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Considers a name as a suggestion.  similar_consider() leaves out names that differ in case alone, because libpfm4 has the kernel's names
- * in capitals. */
+/* Considers a name as a suggestion. similar_consider() leaves out names that differ only in case, or in - and _, from one that is suggested
+ * already, because libpfm4 has the kernel's names in capitals. */
 static void consider_event_name(void *similar, const char *name)
 {
 	similar_consider(similar, name);

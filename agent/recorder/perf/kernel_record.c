@@ -7,8 +7,8 @@
 
 #define BUILD_ID_BYTES 20
 
-/* This table has the least bytes of a record of each known type, without the header and the record_id. These are the parts that are read
- * below. 1 means that no part is read, and 0 that the type is not known. */
+/* This table has the least bytes of a record of each known type, without the header and the record_id. SWITCH has none, which 1 stands for,
+ * since 0 means that the type is not known. */
 static const uint16_t least[] = {
 	[PERF_RECORD_MMAP] = 32,     [PERF_RECORD_LOST] = 16,	       [PERF_RECORD_COMM] = 8,	  [PERF_RECORD_EXIT] = 24,
 	[PERF_RECORD_FORK] = 24,     [PERF_RECORD_THROTTLE] = 24,      [PERF_RECORD_MMAP2] = 64,  [PERF_RECORD_LOST_SAMPLES] = 8,

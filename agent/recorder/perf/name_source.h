@@ -74,7 +74,8 @@ struct name_source {
 	/* m->pid has an executable mapping since time_ns. It was reported by the kernel or read from /proc (m->existed). The source of
 	 * images also gets those that agents register (m->by_guest). This is hot in hosts that map often. */
 	void (*note_mapping)(void *source, const struct mapping *m, uint64_t time_ns);
-	/* Called for each sample (hot).  It may not make a system call, but for the first sample of a file or process. */
+	/* Called for each sample, including context switches and wake-ups (hot). It may not make a system call, but for the first sample of
+	 * a file or process. */
 	void (*note_sample)(void *source, const struct sample_seen *seen);
 	/* The agent in pid has connected. This may be called before note_fork() or note_exec() of that very program. */
 	void (*note_agent)(void *source, uint32_t pid);

@@ -4,15 +4,16 @@
 #include "agent/recorder/perf/event_internal.h"
 
 #define PART 16	 /* a period varies by at most 1/16 of it, up or down */
-#define APART 64 /* a period varies by at least 1/64 of it, so 64 samples or fewer pass through a loop that is as long as the period */
+/* A period varies by at least 1/64 of it, apart from rounding, so 64 samples or fewer pass through a loop that is as long as the period. */
+#define APART 64
 #define STEP 16	 /* AMD's IBS counts in such steps, so periods of precise events are varied in them */
 #define OWN_SAMPLES 20 /* samples of the counter itself after which its period changes */
-/* The period of a counter that has few samples itself (as its task waits) changes after so many samples of its inherited counters.
+/* The period of a counter that has few samples itself (as its task waits) changes after so many samples of it and its inherited counters.
  * Counters that are inherited later have the new period. */
 #define ALL_SAMPLES 1000
 
-/* Bounds of the periods of page faults, if the user gave none.  The harmonic mean of the range is about FAULTS_PERIOD, so there are as many
- * samples as with that period. */
+/* Bounds of the periods of page faults whose period is the default one. The harmonic mean of the range is about FAULTS_PERIOD, so there are
+ * as many samples as with that period. */
 #define FAULTS_SHORTEST 6u
 #define FAULTS_LONGEST 16u
 

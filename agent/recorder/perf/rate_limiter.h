@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 struct rate_limiter {
-	uint64_t looked_ns, samples; /* time, and number of samples of the counter, when its rate was computed last */
+	uint64_t looked_ns, samples; /* time, and number of samples of the counter, from which its rate is computed; 0: no check yet */
 	uint64_t until_ns; /* paused until then; 0: not paused */
 };
 
 enum rate_limiter_action { RATE_LIMITER_KEEP, RATE_LIMITER_DISABLE, RATE_LIMITER_ENABLE };
 
-/* Returns what to do with the counter now.  samples: number of its samples so far.  rate: requested samples per second; 0: it is not
- * limited. */
+/* Computes the counter's rate, at most every 50 ms, and notes in *b that a pause begins or ends. Returns what the caller has to do with the
+ * counter now. samples: number of its samples so far. rate: requested samples per second; 0: it is not limited. */
 enum rate_limiter_action rate_limiter_check(struct rate_limiter *b, uint64_t samples, uint64_t rate, uint64_t now_ns);
 
 #endif

@@ -33,7 +33,7 @@ uint64_t record_time(const struct record_layout *l, uint64_t time_ns)
 	return l->clock ? clock_pairs_convert(l->clock, time_ns) : time_ns;
 }
 
-/* A position in a record.  Once a part is missing (bad), all parts that follow are missing, too. */
+/* A position in a record. bad: a part is missing or has an invalid size, so the whole record is refused. */
 struct place {
 	const uint64_t *at, *end;
 	bool bad;

@@ -23,7 +23,7 @@ struct ring {
 	uint64_t bytes; /* size of data, a power of two */
 	uint64_t tail;	/* position up to which it has been read; data_tail in the page is not relied on, as a host may change it */
 	struct kept_ring *kept; /* state of the thread of ring_spill.h for this ring; NULL: it does not read the ring */
-	uint64_t lost;	/* lost records that the ring has reported */
+	uint64_t lost;	/* number of lost records that were reported to the sink */
 	int cpu;	/* processor whose events write to it; -1: events of the thread tid of process pid do */
 	uint32_t pid, tid;
 	bool foreign;	/* the host may have it mapped as well, and may change it at any time */
@@ -59,8 +59,9 @@ void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *da
 
 /*
  * Calls record(context, h) for every record that is in the ring now.  The record is in one piece, aligned, and valid during the call.
- * While the spill thread takes out records faster than they are drained here, some are left to the next call.  Returns 1 if the ring was
- * malformed (the rest of it is then discarded), else 0.
+ * While the spill thread takes out records faster than they are drained here, some are left to the next call.  Returns 1 if a record
+ * was malformed, else 0. The rest of the ring is then discarded, or of the chunk that the spill thread has taken out. A ring that is not
+ * mapped has no records.
  */
 int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context);
 

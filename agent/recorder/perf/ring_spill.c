@@ -2,7 +2,7 @@
 /*
  * Two threads read a ring, never at the same time.  The spill thread reads while it holds the lock.  The recorder's own thread reads after
  * it has set in_use under the lock.  If that thread drains in time, nothing is copied.  The spill thread looks every LOOK_NS, or more
- * rarely while no ring fills fast, and copies only records that have waited for LATE_NS or fill half of their ring.
+ * rarely if there are many rings or while none fills fast, and copies only records that have waited for LATE_NS or fill half of their ring.
  */
 #include "agent/recorder/perf/ring_spill.h"
 
@@ -83,8 +83,8 @@ static uint64_t copy_records(const struct kept_ring *r, unsigned char *to, uint6
 	return at + bytes - from;
 }
 
-/* Takes all records out of the ring, if they have waited for LATE_NS or fill half of it.  If memory or the limit (bytes_max) does not allow
- * that, they stay.  Whether they are valid is checked by ring_drain(). */
+/* Takes all records out of the ring, if they have waited for LATE_NS or fill half of it.  If memory, the limit (bytes_max) or an
+ * invalid head does not allow that, they stay. Whether they are valid is checked by ring_drain(). */
 static void keep_ring_records(struct ring_spill *k, struct kept_ring *r, uint64_t now_ns)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), nr = head - r->tail;
@@ -107,7 +107,8 @@ static void keep_ring_records(struct ring_spill *k, struct kept_ring *r, uint64_
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-/* Will the ring be full within SOON looks at rest, if records come as fast as since the last look?  ns: time since that look. */
+/* Will the ring be full within SOON looks at rest, if records come as fast as since the last look? ns: time since that look. The ring's
+ * head is noted for the next look. */
 static bool is_full_soon(struct kept_ring *r, uint64_t ns)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), nr = head - r->seen_head;

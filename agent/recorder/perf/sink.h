@@ -11,11 +11,11 @@
 #include "agent/recorder/perf/random_period.h"
 #include "jitreg/trace/trace.h"
 
-/* This struct has the values of a counter at its end or since the last report, as in the fields of a COUNT record
- * (jitreg/trace/trace.h). */
+/* This struct has what a counter has counted since its previous report, or since it was opened if this is the first, as in the fields of a
+ * COUNT record (jitreg/trace/trace.h). */
 struct counter_end {
 	uint32_t event, pid, tid;
-	int cpu; /* -1: a counter of the thread tid */
+	int cpu; /* -1: a counter of the thread tid, or of all threads of pid if tid is 0 */
 	uint64_t value, enabled_ns, running_ns, samples, lost, on_cpu_ns, weight, idle_ns;
 };
 
@@ -27,8 +27,8 @@ struct thread_end {
 
 struct sink {
 	void *context;
-	/* Takes a PERF_RECORD_SAMPLE of this event.  v: the counter of the sample, or the one that it was inherited from; NULL: unknown, or
-	 * the period is not varied.  Returns the sample's weight, or 0 if the record is malformed. */
+	/* Takes a PERF_RECORD_SAMPLE of this event. v: the counter of the sample, or the one that it was inherited from; NULL: unknown, so
+	 * the sample has the weight of its record. Returns the sample's weight, or 0 if the record is malformed. */
 	uint64_t (*sample)(void *context, uint32_t event, const struct perf_event_header *h, struct random_period *v);
 	void (*mapping)(void *context, const struct mapping *m, uint64_t time_ns);
 	void (*task)(void *context, const struct kernel_task *t); /* a fork or an exit, as its header says */
@@ -37,7 +37,8 @@ struct sink {
 	/* The thread in id was woken at id's time, and waits for a processor from then on.  waker: the thread that woke it, or
 	 * TRACE_WOKEN_BY_INTERRUPT. */
 	void (*woken)(void *context, const struct record_id *id, uint32_t waker);
-	/* Records were lost.  pid, tid: their process and thread; 0: unknown. */
+	/* So many samples, records or registrations were lost, or an event was throttled. pid, tid: the process and thread that they are
+	 * probably of; 0: unknown. */
 	void (*lost)(void *context, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 	void (*ended)(void *context, const struct counter_end *c);
 	void (*thread_ended)(void *context, const struct thread_end *t);
