@@ -121,8 +121,8 @@ static void open_on_cpu_time_event(struct attaching *a, uint32_t tid, int cpu)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/* Opens and enables events on all CPUs for one thread.  If there are no rings yet, these events own them.  Returns 0 or -errno (-ESRCH: the
- * thread has ended). */
+/* Opens and enables events on all CPUs for one thread. If there are no rings yet, these events own them. Else they are not enabled while
+ * counting is paused. Returns 0 or -errno (-ESRCH: the thread has ended). */
 static int open_thread_events(struct attaching *a, uint32_t tid)
 {
 	struct counting *c = a->counting;
@@ -157,8 +157,8 @@ static void mark_threads_listed(struct attaching *a, const uint32_t *threads, si
 	}
 }
 
-/* Has a task appeared that is neither complete nor was listed before?  The list is read again, unless the number of the last task shows
- * that no task was created.  Without memory to compare the lists, the answer is true. */
+/* Has a task appeared that is neither complete nor was listed before? The rings are drained and the list is read again, unless the number
+ * of the last task shows that no task was created. Without memory to compare the lists, the answer is true. */
 static bool has_new_thread_appeared(struct attaching *a, long before_pid)
 {
 	size_t nr_before = a->nr_threads;

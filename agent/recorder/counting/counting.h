@@ -33,9 +33,10 @@ struct counting_options {
 struct counting;
 
 /*
- * Chooses events, sampler and clock.  The counters themselves are opened later.  notice: called with a sentence for each thing that is
- * unavailable or chosen otherwise than requested, now and while counting.  Returns 0, or -errno with a sentence (-EINVAL: the options
- * contradict each other, or an event exists nowhere), and then *out is not set.
+ * Chooses events, sampler and clock, and opens the rings of wake-ups if these are recorded. All other counters are opened later. notice:
+ * called with a sentence for each thing that is unavailable or chosen otherwise than requested, now and while counting. Returns 0, or
+ * -errno with a sentence (-EINVAL: the options contradict each other, or the list of events is wrong or has an unknown name), and then *out
+ * is not set.
  */
 int counting_create(const struct counting_options *o, event_notice_fn notice, void *context, struct counting **out, struct diag *d);
 /* Closes all counters and rings, without reporting what is left in them, and frees c, which may be NULL. */
@@ -54,7 +55,7 @@ enum wire_sampler counting_sampler(const struct counting *c);
 const struct clock_pairs *counting_clock_pairs(const struct counting *c);
 /* Returns a notice that fewer stack bytes than usual are copied with each sample, for users who want stacks, or "". */
 const char *counting_stack_note(const struct counting *c);
-/* Does this machine have hardware counters that can be used? */
+/* Does this machine have hardware counters? True also if sysfs, which lists them, cannot be read. */
 bool counting_machine_has_counters(void);
 
 /* The functions that begin to count return 0 or -errno, if they return anything. */
@@ -80,8 +81,8 @@ bool counting_attach_has_process(const struct counting *c, pid_t pid);
 /* Adds a thread that opened its own events.  fds: all of its events, in the order of counting_events(), or with sampler SIGNAL the only
  * one.  They are taken over on success only.  Returns 0 or -errno. */
 int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid, uint32_t tid);
-/* Passes a record LOG_SAMPLE of an agent's log to the sink as a sample.  A malformed record is reported as lost, and during a pause none is
- * passed on. */
+/* Passes a record LOG_SAMPLE of an agent's log to the sink as a sample. A malformed record is reported as lost, as is any record if the
+ * sampler is neither SIGNAL nor TIMER. During a pause none is passed on. */
 void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, const void *record, size_t bytes);
 /* Reads the processor time of this process from now on, as long as it exists, if the sampler is TIMER, so that time without samples is
  * known. */
@@ -93,8 +94,8 @@ void counting_describe_sampler(const struct counting *c, struct wire_answer *a);
 size_t counting_nr_rings(const struct counting *c);
 /* Is a task counted, as far as is known?  False if there are no rings, or only kept rings without attached events. */
 bool counting_has_tasks(const struct counting *c);
-/* Returns the number of bytes that were drained from the present rings so far, without those of wake-ups.  If the number is unchanged, no
- * record was drained since. */
+/* Returns the number of bytes that were read from the present rings so far, without those of wake-ups. Bytes that the spill thread has
+ * taken out of a ring are included once all of them are drained. */
 uint64_t counting_read_bytes(const struct counting *c);
 void counting_fill_poll(struct counting *c, struct pollfd *to);
 /* Drains and closes rings whose tasks have all ended, except those of counting_keep_rings().  polled: what counting_fill_poll() filled in,
@@ -106,14 +107,15 @@ void counting_drain_rings(struct counting *c);
 /* Does the work that is due now and then.  Called when rings are drained.  Draws new periods, pauses counters that exceed their rate, looks
  * at the processor time of processes with timers, and closes counters whose threads have exited. */
 void counting_do_periodic_work(struct counting *c, uint64_t now_ns);
-/* Samples events that have a rate at 1/2^halvings (at most 6) of the chosen rate from now on. Counters that other tasks have inherited
- * already keep the rate that they had. Those that were opened for threads that ran already keep it until a new period is drawn for them. */
+/* Samples events that have a rate at 1/2^halvings of the chosen rate from now on. Counters that other tasks have inherited already keep the
+ * rate that they had, as do those that were opened for further threads of a process that ran already. In kept rings, the next period that
+ * is drawn for an event with a period has the new rate. */
 void counting_lower_rate(struct counting *c, uint32_t halvings);
 /* Disables or enables all counters, except those of wake-ups.  Samples that timers take during a pause are dropped. */
 void counting_pause(struct counting *c, bool pause);
 bool counting_is_paused(const struct counting *c);
-/* Reports the records in the rings, and what their counters counted since the previous cut, to the present sink.  Counting goes on, so that
- * another sink can follow.  Counters without rings (samplers SIGNAL and TIMER) are not reported. */
+/* Reports the records in the rings, except those of wake-ups, and what their counters counted since the previous cut, to the present sink.
+ * Counting goes on, so that another sink can follow. Counters without rings (samplers SIGNAL and TIMER) are not reported. */
 void counting_cut(struct counting *c);
 /* Stops counting, reports the records that are left in the rings and the last values of their counters, and closes the rings.  Counters of
  * signal handlers are reported by counting_end_handlers(). */

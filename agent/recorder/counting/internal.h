@@ -49,7 +49,7 @@ struct attached_events {
 	uint32_t nr, capacity;
 	struct counted_tasks *tasks; /* NULL except while processes are attached to */
 	struct hash_map of_counter; /* kernel's id of a counter -> 1 + index; filled in for kept rings only */
-	struct ended_counts { /* the last values of closed counters */
+	struct ended_counts { /* sums of the last values of closed counters, for each ring and event */
 		int ring_fd;
 		uint32_t event;
 		uint64_t count[4];
@@ -91,7 +91,7 @@ struct periods {
 	uint64_t first_side; /* side of the mean on which processor 0 begins, 0 or 1 */
 	bool rate_noticed;
 	uint32_t halvings; /* number of times that rates are halved at present */
-	uint64_t full_rate[EVENTS_MAX]; /* rate before the first halving; 0: the event has none */
+	uint64_t full_rate[EVENTS_MAX]; /* rate before the first halving; 0: the event has none, or no rate was lowered yet */
 };
 
 /* thread_counts.c keeps the sums of the samples of living threads. */
@@ -183,10 +183,11 @@ uint64_t counting_unsampled_idle_time(struct ring *r, int event, uint64_t value,
 /* ---- thread_counts.c: counters that threads inherit */
 /* Was the sample taken on a processor that had nothing to run? */
 bool counting_sample_is_idle(const struct counting *c, uint32_t event, const struct perf_event_header *h);
-/* Adds a sample of this weight from a processor's ring to the sums of its thread. */
+/* Adds a sample of this weight from a processor's ring to the sums of its thread. Ignores samples from a thread's ring (cpu: -1), and those
+ * of events of which each occurrence is a sample. */
 void counting_count_thread_sample(struct counting *c, int cpu, uint32_t event, const struct perf_event_header *h, uint64_t weight);
-/* Reports the samples of each event that a thread had on each processor to the sink, or that it had none.  Called when the ring of this
- * processor reports that the thread exited. */
+/* Reports the samples that a thread had of each event on each processor to the sink, or that it had none. Called when the ring of this
+ * processor reports that the thread exited. Does nothing for threads' rings and events that counting_count_thread_sample() ignores. */
 void counting_end_thread(struct counting *c, int cpu, const struct kernel_task *t);
 /* Clears the sums of all threads between two sinks, so that the next sink gets later samples only. */
 void counting_forget_thread_samples(struct counting *c);
@@ -228,8 +229,8 @@ void counting_set_attached_enabled(struct counting *c, bool on);
 void counting_enable_attached_event(struct counting *c, int ring_fd, uint32_t event, bool on);
 /* Does an attached event that writes to this ring have a living task? */
 bool counting_ring_is_written(const struct counting *c, int ring_fd);
-/* Adds the values of this event's attached counters that write to this ring to count: value, enabled, running, lost.  The event
- * ATTACHED_ON_CPU has the time on the CPU. */
+/* Adds the values of this event's attached counters that write to this ring, also of those that are closed already, to count: value,
+ * enabled, running, lost. The event ATTACHED_ON_CPU has the time on the CPU. */
 #define ATTACHED_ON_CPU UINT32_MAX
 void counting_add_attached_counts(const struct counting *c, int ring_fd, uint32_t event, uint64_t count[4]);
 void counting_close_attached(struct counting *c);
@@ -247,7 +248,7 @@ int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t
 void counting_vary_signal_periods(struct counting *c, uint64_t now_ns);
 /* Reports and closes counters that send signals and whose threads have exited.  Called now and then. */
 void counting_prune_signal_events(struct counting *c, uint64_t now_ns);
-/* Reports the final values of all counters that send signals to the sink. */
+/* Reports the final values of all counters that send signals to the sink, except those that counted nothing, and closes the counters. */
 void counting_end_signal_events(struct counting *c);
 void counting_release_signal_events(struct counting *c);
 

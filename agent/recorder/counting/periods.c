@@ -78,8 +78,8 @@ static void vary_attached_periods(struct counting *c)
 }
 
 /*
- * Sets new periods of the counters that were opened, and so of counters inherited from them from now on.  The kernel has no way to reach
- * counters that were inherited before.
+ * Sets new periods of the rings' own counters, or of the attached ones if rings are kept, where enough samples have come for that. Counters
+ * that are inherited from them from now on have the new periods. The kernel has no way to reach counters that were inherited before.
  */
 void counting_vary_periods(struct counting *c, uint64_t now_ns)
 {
@@ -149,7 +149,8 @@ static void notice_exceeded_rate(struct counting *c, const struct event *e)
 	c->notice(c->notice_context, NOTICE_LADDER, text);
 }
 
-/* Pauses counters that exceed their rate.  The first event is never paused, because mappings, tasks and names are recorded with it. */
+/* Pauses counters with a frequency that they exceed by far, and enables them again later. The first event is never paused, because
+ * mappings, tasks and names are recorded with it. */
 void counting_limit_rates(struct counting *c, uint64_t now_ns)
 {
 	for (size_t i = 0; i < c->rings.nr && !c->paused; i++)

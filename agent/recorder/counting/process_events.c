@@ -19,7 +19,7 @@
 #define RING_BYTES (64u << 10) /* room for a thousand names on each processor */
 #define RING_BYTES_LEAST 4096u
 #define SOCKET_BYTES (1 << 20)
-#define ANSWER_MS 200 /* longest time to wait for the answer, which the kernel sends during send(2), or never */
+#define ANSWER_MS 200 /* longest time to wait for a message if the answer has not come, which the kernel sends during send(2), or never */
 #define COMM_BYTES 16
 
 struct process_events {

@@ -212,9 +212,9 @@ static uint64_t time_without_samples(const struct counting *c, struct ring *r, i
 }
 
 /*
- * Reports a counter's value and its losses since the previous report.  The kernel writes the number of dropped records into the ring when
- * the next record finds room, so the last losses may be missing in the ring.  The lost count of the event (Linux 6.0), which includes
- * counters inherited from it, has them all.
+ * Reports a counter's value and its losses since the previous report, and adds all of its losses so far to *lost. The kernel writes the
+ * number of dropped records into the ring when the next record finds room, so the last losses may be missing in the ring. The lost count of
+ * the event (Linux 6.0), which includes counters inherited from it, has them all.
  */
 static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t on_cpu_ns, uint64_t *lost)
 {

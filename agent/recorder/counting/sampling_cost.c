@@ -185,8 +185,8 @@ static bool may_choose_rate(const struct counting *c, const struct event *e)
 	return c->options.cost_is_limit ? e->rate == EVENT_RATE_DEFAULT : e->rate != 0;
 }
 
-/* Sets the rate of each event that may_choose_rate() permits, so that all events' samples together take the requested part of the time or
- * less, as far as RATE_LEAST permits. */
+/* Sets the rate of each event that may_choose_rate() permits and whose cost can be measured. Each event that has a rate gets an equal part
+ * of the requested time, which its samples exceed only if RATE_LEAST requires it. */
 static void choose_rates_by_cost(struct counting *c)
 {
 	char text[256];

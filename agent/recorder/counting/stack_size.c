@@ -19,7 +19,8 @@
 #define ROOM_UNHURRIED_NS 60000000u /* the same for a recorder without real-time priority, which waits for others' time slices */
 #define RATE_UNKNOWN 10000u
 
-/* Returns the samples per second of all events together.  RATE_UNKNOWN is assumed for events with a period. */
+/* Returns the samples per second of all events together. RATE_UNKNOWN is assumed for each event with a period, and if the list of events is
+ * wrong. */
 static uint64_t total_sample_rate(const struct event_options *o)
 {
 	struct event_list list;
