@@ -11,8 +11,8 @@
 #include <time.h>
 
 /*
- * Returns a clock's period for a requested one.  It must not divide the timer tick, or every sample would come right after the tick's own
- * work.  A period that is shorter by 1/1024 moves the samples through the whole of a 1 ms tick.
+ * Returns a clock's period for a requested one. It must not divide the timer tick, or every sample would come right after the tick's own
+ * work. A period that is shorter by 1/1024 moves the samples through the whole of a 1 ms tick.
  */
 #define CLOCK_PERIOD(ns) (((ns) - (ns) / 1024) | 1)
 #define IBS_STEP 16

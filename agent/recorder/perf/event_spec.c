@@ -47,8 +47,8 @@ static int diag_bad_number(const char *what, const struct event_spec *s, struct 
 	return diag_fail(d, EINVAL, "'%s': %s must be a number from 1 to 2^50 (suffixes: k, M, G)", s->text, what);
 }
 
-/* Parses a modifier of letters (event.h).  u, k, h: count there only.  p, pp, ppp: exactly this precise level.  P: the highest level.
- * Returns false if it is empty, has other letters or more than three p. */
+/* Parses a modifier of letters (event.h). u, k, h: count there only. p, pp, ppp: exactly this precise level. P: the highest level. Returns
+ * false if it is empty, has other letters or more than three p. */
 static bool parse_modifier_letters(const char *m, size_t length, struct event_spec *s)
 {
 	bool user = false, kernel = false, hv = false;
@@ -125,9 +125,9 @@ static int parse_period_suffix(struct event_spec *s, size_t *length, struct diag
 	return memchr(s->text, '@', *length) ? diag_fail(d, EINVAL, "'%s' has two periods; give one", s->text) : 0;
 }
 
-/* Takes modifiers from the end of the name, and shortens *length by them.  PMU/fields/MODIFIER has one, after the last slash.  From
- * NAME:..., modifiers are taken from the last one on, as long as they are tailor's.  The rest belongs to libpfm4's name.  Returns 0, or
- * -EINVAL with a sentence. */
+/* Takes modifiers from the end of the name, and shortens *length by them. PMU/fields/MODIFIER has one, after the last slash. From NAME:...,
+ * modifiers are taken from the last one on, as long as they are tailor's. The rest belongs to libpfm4's name. Returns 0, or -EINVAL with a
+ * sentence. */
 static int parse_modifier_suffixes(struct event_spec *s, size_t *length, struct diag *d)
 {
 	const char *name = s->text, *slash = memrchr(name, '/', *length), *colon;

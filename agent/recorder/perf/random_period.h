@@ -25,7 +25,7 @@ struct random_period {
 uint64_t random_period_spread(const struct perf_event_attr *attr);
 /* Is the period drawn when the counter is opened, and never changed?  Then samples of counters that inherit it have it as well. */
 bool random_period_is_once(const struct perf_event_attr *attr);
-/* Draws a period.  random: 64 random bits.  The period is at most the spread from attr's, and at least about a fourth of the spread, except
+/* Draws a period. random: 64 random bits. The period is at most the spread from attr's, and at least about a fourth of the spread, except
  * that short periods may be rounded to attr's, in the steps of IBS or to the least period of clocks. It is shorter if random's highest bit
  * is set, else longer. Returns attr's period if that is not varied. Page faults have a range of their own. */
 uint64_t random_period_draw(const struct perf_event_attr *attr, uint64_t random);

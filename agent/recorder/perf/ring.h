@@ -58,10 +58,10 @@ void ring_unmap(struct ring *r);
 void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *data, uint64_t bytes);
 
 /*
- * Calls record(context, h) for every record that is in the ring now.  The record is in one piece, aligned, and valid during the call.
- * While the spill thread takes out records faster than they are drained here, some are left to the next call.  Returns 1 if a record
- * was malformed, else 0. The rest of the ring is then discarded, or of the chunk that the spill thread has taken out. A ring that is not
- * mapped has no records.
+ * Calls record(context, h) for every record that is in the ring now. The record is in one piece, aligned, and valid during the call. While
+ * the spill thread takes out records faster than they are drained here, some are left to the next call. Returns 1 if a record was
+ * malformed, else 0. The rest of the ring is then discarded, or of the chunk that the spill thread has taken out. A ring that is not mapped
+ * has no records.
  */
 int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context);
 

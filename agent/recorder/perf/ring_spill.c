@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads read a ring, never at the same time.  The spill thread reads while it holds the lock.  The recorder's own thread reads after
- * it has set in_use under the lock.  If that thread drains in time, nothing is copied.  The spill thread looks every LOOK_NS, or more
- * rarely if there are many rings or while none fills fast, and copies only records that have waited for LATE_NS or fill half of their ring.
+ * Two threads read a ring, never at the same time. The spill thread reads while it holds the lock. The recorder's own thread reads after it
+ * has set in_use under the lock. If that thread drains in time, nothing is copied. The spill thread looks every LOOK_NS, or more rarely if
+ * there are many rings or while none fills fast, and copies only records that have waited for LATE_NS or fill half of their ring.
  */
 #include "agent/recorder/perf/ring_spill.h"
 
@@ -83,8 +83,8 @@ static uint64_t copy_records(const struct kept_ring *r, unsigned char *to, uint6
 	return at + bytes - from;
 }
 
-/* Takes all records out of the ring, if they have waited for LATE_NS or fill half of it.  If memory, the limit (bytes_max) or an
- * invalid head does not allow that, they stay. Whether they are valid is checked by ring_drain(). */
+/* Takes all records out of the ring, if they have waited for LATE_NS or fill half of it. If memory, the limit (bytes_max) or an invalid
+ * head does not allow that, they stay. Whether they are valid is checked by ring_drain(). */
 static void keep_ring_records(struct ring_spill *k, struct kept_ring *r, uint64_t now_ns)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), nr = head - r->tail;

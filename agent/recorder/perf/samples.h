@@ -39,8 +39,8 @@ void samples_convert_times(struct samples *s, const struct clock_pairs *pairs);
 /* Writes only these of the recorded registers from the next flush on.  Does nothing if samples have stacks, as unwinding may need any. */
 void samples_keep_registers(struct samples *s, uint64_t registers);
 
-/* Adds a sample, and sets *seen.  Returns 0, or -EBADMSG if the record does not fit the attr or has more stack bytes than
- * SAMPLE_STACK_MAX. Nothing is added then. If samples_full(), the caller calls samples_flush() first. */
+/* Adds a sample, and sets *seen. Returns 0, or -EBADMSG if the record does not fit the attr or has more stack bytes than SAMPLE_STACK_MAX.
+ * Nothing is added then. If samples_full(), the caller calls samples_flush() first. */
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen);
 /* Sets the weight of the sample that was added last. Called if its record does not have the period that the recorder has set. */
 void samples_set_last_weight(struct samples *s, uint64_t weight);

@@ -38,7 +38,7 @@ static void print_failure(const struct recording_state *state, const struct diag
 		      (unsigned long long)state->lost[LOSS_WRITE_RECORDS]);
 }
 
-/* Runs in the child.  Writes the end of the old file, executes the epoch's command, and exits. */
+/* Runs in the child. Writes the end of the old file, executes the epoch's command unless the writing failed, and exits. */
 static void end_old_epoch(struct session *s, struct recording *r, const char *path)
 {
 	struct recording_state state;

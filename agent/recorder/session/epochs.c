@@ -65,9 +65,9 @@ void session_epochs_note_begin(struct epochs *e)
 }
 
 /* Has the epoch so many records that it is to end early? Code and processes that come and go take memory of the recorder until the end of
- * the epoch, and then of the process that adds the epoch to a store. The records of the epoch's beginning do not count, since they are of
- * code and processes that live on, with which the next epoch would begin again. Returns false while the child of the epoch before still
- * runs. */
+ * the epoch, and then of the process that adds the epoch to a store. The records of the epoch's beginning are noted and do not count, since
+ * they are of code and processes that live on, with which the next epoch would begin again. Returns false while the child of the epoch
+ * before still runs. */
 static bool has_many_records(struct session *s)
 {
 	struct epochs *e = &s->epochs;

@@ -7,10 +7,9 @@
  * The child begins with a low priority, with which it might never end on a machine that is always busy. So it gets the usual share of the
  * processors when it has taken half the length of an epoch, and comes before others in the last quarter of that length, for FIRST_MOST_NS
  * at most. After that it has the usual share again, since a child that hangs must not take a processor from the programs. The children
- * after one that has delayed a cut begin with the usual share, and fewer samples are taken if the recorder may choose the rate (--cost),
- * until as many children (HALVINGS_MOST at most) were in time. A child that has not ended after PUT_OFF_MOST more epochs, and has had
- * KILL_LEAST_NS, is taken to hang and is killed, so that epochs do not become longer and longer. If the recorder itself is killed, an alarm
- * ends the child.
+ * after one that has delayed a cut begin with the usual share, and fewer samples are taken if the options have a cost, until as many
+ * children (HALVINGS_MOST at most) were in time. A child that has not ended after PUT_OFF_MOST more epochs, and has had KILL_LEAST_NS, is
+ * taken to hang and is killed, so that epochs do not become longer and longer. If the recorder itself is killed, an alarm ends the child.
  */
 #include "agent/recorder/session/internal.h"
 

@@ -67,8 +67,8 @@ static void write_guest_counters(struct session *s, struct guest *g, uint32_t fl
 		counter_memory_read(g->counters, all, write_guest_counts, &c);
 }
 
-/* Writes the counts 1 s after the first counter memory, 2 s after that, then 4 s, and so on, because a killed recorder writes no counts at
- * the end. */
+/* In a recording, writes the counts 1 s after the first counter memory, 2 s after that, then 4 s, and so on, because a killed recorder
+ * writes no counts at the end. */
 static void write_counters_if_due(struct session *s, struct guest *g, uint64_t now_ns)
 {
 	if (!g->counters || !s->recording || now_ns - g->counters_ns < g->counters_interval_ns)

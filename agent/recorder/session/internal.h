@@ -156,7 +156,7 @@ struct epochs {
 	uint64_t child_ns; /* start of the child */
 	bool has_failed; /* the last child exited with an error, so another error is not reported */
 	bool is_late; /* the newest child has taken more than half an epoch */
-	uint32_t behind; /* grows at cuts that children have delayed, and falls once they are in time; with --cost, halvings of the rate */
+	uint32_t behind; /* grows at cuts that were put off, and falls once children are in time; with a cost, halvings of the rate */
 	struct hash_map living; /* PIDs that are counted: LIVES or ENDED (epochs.c) */
 	uint64_t samples; /* samples of the epochs before */
 	int64_t told_cpu_ns; /* the recorder's processor time that the traces of the epochs before have */
@@ -166,7 +166,7 @@ struct epochs {
  * ("newcomers"). */
 struct joining {
 	struct process_names *names;   /* NULL: processes are recorded by their service, or none are looked for */
-	struct process_events *events; /* NULL: the kernel reports no processes to this user, or no newcomers are looked for */
+	struct process_events *events; /* NULL: the kernel reports no processes to this user, or neither newcomers nor all are recorded */
 	struct hash_map seen;	       /* PIDs, and how many looks at all processes have seen them, at most SEEN_MOST */
 	uint64_t begin_ns, looked_ns;
 	uint32_t nr_looks;
@@ -213,7 +213,7 @@ struct session {
 		bool ended;
 		pid_t *named; /* named processes; when all have ended, so does the recording, unless it waits for newcomers */
 		uint32_t nr_named, named_capacity;
-		pid_t *attached; /* tree.c: processes that ran already when they were counted, parents before their children */
+		pid_t *attached; /* tree.c: processes but newcomers that ran already when they were counted, parents first */
 		uint32_t nr_attached, attached_capacity;
 	} root;
 	char result[1024];
@@ -266,7 +266,8 @@ void session_raise_priority(void);
 void session_lower_priority(void);
 
 /* ---- tree.c */
-/* Returns the text of an error (positive) of opening an event, with the limit that was exceeded.  It is valid until the next call. */
+/* Returns the text of an error (positive) of opening an event. That of EMFILE and EPERM names the limit. It is valid until the next
+ * call. */
 const char *session_counting_error(int error);
 /* Sets the sentence for a counting error of this process, and returns ret. */
 int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d);
@@ -291,14 +292,15 @@ int session_attach_wanted(struct session *s, struct process_tree *t);
 /* ---- epochs.c */
 /* Forgets the epochs of an earlier recording, and begins the first one if the options have a length of epochs.  Returns 0 or -ENOMEM. */
 int session_epochs_begin(struct session *s);
-/* Is the current epoch to end now, because its time is over, an end was requested, the clock was set, the machine was suspended, or the
- * epoch has very many records? */
+/* Looks after the child of the epoch before (session_fold_look()), and notes a step of the clock. Returns true if the current epoch is to
+ * end now, because its time is over, an end was requested, the clock was set, the machine was suspended, or the epoch has very many
+ * records. */
 bool session_epochs_are_due(struct session *s);
 /* Requests the end of the current epoch before its time, as soon as no child writes the end of the one before. */
 void session_epochs_ask(struct session *s);
 /* Notes that an epoch begins now. */
 void session_epochs_note_begin(struct epochs *e);
-/* Plans the end of the current epoch: the next multiple of the length.  Forgets a request for an earlier end. */
+/* Plans the end of the current epoch for the next multiple of the length. Forgets a request for an earlier end. */
 void session_epochs_plan(struct epochs *e);
 /* Returns the path of the epoch's file, which the caller frees, or NULL if memory runs out. */
 char *session_epochs_format_path(const char *output, uint32_t number);
@@ -349,9 +351,9 @@ void session_fold_look(struct session *s);
 /* May the recording be cut now?  false while a child writes the end of the epoch before or executes its command.  A child for which the
  * cut was put off PUT_OFF_MOST times, and that is older than KILL_LEAST_NS, is killed, which a notice reports. */
 bool session_fold_may_begin(struct session *s);
-/* session_fold_choose_rate(), called between two epochs, increments e->behind if children have delayed the cut, and decrements it if the
- * child was in time.  With --cost, the sampling rate is halved so many times.  session_fold_say_rate(), called in the new epoch, reports
- * that rate if e->behind is not `before` any more. */
+/* session_fold_choose_rate(), called between two epochs, increments e->behind (HALVINGS_MOST at most) if the cut was put off, and
+ * decrements it if the child was in time. If the options have a cost, as by default in `attach` and `watch`, the sampling rate is halved so
+ * many times. session_fold_say_rate(), called in the new epoch, reports that rate if e->behind is not `before` any more. */
 void session_fold_choose_rate(struct session *s);
 void session_fold_say_rate(struct session *s, uint32_t before);
 /* Gives the child the usual share of the processors.  Called when the recording ends, because the user waits for the child. */
@@ -373,7 +375,8 @@ int session_last_epoch_end(struct session *s, struct recording *r, int wait_stat
 void session_last_epoch_abandon(struct session *s);
 
 /* ---- cut.c */
-/* Called in the loop after a drain.  Ends the current epoch and begins the next, if that is due, or puts that off with a notice. */
+/* Called in the loop after a drain. Ends the current epoch and begins the next, if that is due, or puts that off. A notice says why the
+ * first time in an epoch. */
 void session_cut_if_due(struct session *s);
 
 /* ---- requests.c */

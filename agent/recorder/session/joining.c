@@ -54,7 +54,7 @@ static void format_wanted(const struct session_options *o, char *text, size_t by
 		snprintf(text, bytes, "that execute '%s'", o->program);
 }
 
-/* Tells the user how newcomers are found, and, if they are looked for each second, notes it for the trace. */
+/* Tells the user how newcomers are found, and, if the kernel does not report them to this user, notes it for the trace. */
 static void say_how(struct session *s)
 {
 	const struct process_events *e = s->joining.events;
@@ -189,8 +189,9 @@ static enum names_verdict judge(struct session *s, pid_t pid, const char *comm)
 	return service_has_process(&s->options.service, pid) ? NAMES_WANTED : NAMES_UNWANTED;
 }
 
-/* Adds the process to `found` if it is to be recorded, or to `later` if that is not known yet.  Ended processes are added to `found` as
- * well, since it is known only when rings have been drained whether they were counted or missed. */
+/* Adds a process that is not counted yet to `found` if it is to be recorded, or to `later` if that is not known yet and its event is less
+ * than LOOK_NS old. Ended processes are added to `found` as well, since it is known only when rings have been drained whether they were
+ * counted or missed. */
 static void judge_newcomer(struct session *s, const struct newcomer *n, const char *comm)
 {
 	enum names_verdict verdict;

@@ -43,7 +43,8 @@ static int fail_for_memory(int error, struct diag *d)
 static const char batches[] = "PEBS in batches: the processor collects many samples before each interrupt, because all are of user code, "
 			      "with a fixed period and without stacks or call chains";
 
-/* Adds the counted events to the trace, after its header: one record for each, and one for context switches if they are recorded. */
+/* Adds the counted events to the trace, after its header. Each has one record, and so have context switches and wake-ups if they are
+ * recorded. */
 static int add_counted_events(struct session *s)
 {
 	const struct events *events = counting_events(s->counting);

@@ -361,7 +361,7 @@ static bool have_all_ended(const struct root *root, const int *fds)
 	return true;
 }
 
-/* Does the recording go on when all named processes have ended, until a signal or its duration ends it? */
+/* Does the recording go on when all named processes have ended, until a signal, `tailor stop` or its duration ends it? */
 static bool waits_for_newcomers(const struct session_options *o)
 {
 	return o->all || session_wants_service(o) || (session_wants_names(o) && o->follow);

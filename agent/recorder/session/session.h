@@ -19,8 +19,9 @@
 
 struct session;
 
-/* Selects the running processes below an attached one that are recorded as well: all if they do its work (are_descendants_meant() in
- * tree.c), all in any case, or none.  Processes that a recorded process starts later are recorded in any case. */
+/* Selects the running processes below an attached one that are recorded as well: all if they do its work or it is a postmaster
+ * (are_descendants_meant() in tree.c), all in any case, or none. Processes that a recorded process starts later are recorded in any
+ * case. */
 enum session_descendants { DESCENDANTS_THAT_WORK, DESCENDANTS_ALL, DESCENDANTS_NONE };
 
 /* Numbers of the commands that the recorder may ask its steward to execute (jitreg/confine/steward.h). */
@@ -65,7 +66,8 @@ static inline bool session_wants_names(const struct session_options *o)
 	return o->name || o->program;
 }
 
-/* Are processes looked for that start later and that no counted process has started?  false with --all, which counts every process. */
+/* Are processes looked for that start later and that no counted process has started? false with --all, which counts every process, and in a
+ * dormant session. */
 static inline bool session_takes_newcomers(const struct session_options *o)
 {
 	return (session_wants_service(o) || session_wants_names(o)) && !o->all && !o->dormant;
@@ -78,13 +80,13 @@ static inline bool session_takes_newcomers(const struct session_options *o)
 	  .image_code_bytes = 256u << 10, .source_text_bytes = SOURCE_TEXT_AUTO }
 
 /* Raises the soft limits of this process on file sizes, memory, locked memory and descriptors to the hard ones, and with the privilege also
- * the hard limit of descriptors. Ignores SIGXFSZ and SIGPIPE, and sets SIGCHLD to its default. Called before session_open(), and after
- * `tailor run` has forked the command, which keeps the user's limits. */
+ * the hard limit of descriptors. Ignores SIGXFSZ and SIGPIPE, and sets SIGCHLD to its default. Called before session_open() or
+ * import_file(), and after `tailor run` has forked the command, which keeps the user's limits. */
 void session_raise_limits(void);
 
 /* Blocks the signals that session_run() reads, raises the recorder's priority, listens on o->socket unless it is NULL, and, unless the
- * session is dormant, chooses the events and creates the trace. Nothing is counted yet. Returns 0, or -errno with a sentence in d, and then
- * *out is not set. The error is -EINVAL if an option is wrong, and -EADDRINUSE if the name of a socket is taken. */
+ * session is dormant, chooses the events and creates the trace. No process is counted yet. Returns 0, or -errno with a sentence in d, and
+ * then *out is not set. The error is -EINVAL if an option is wrong, and -EADDRINUSE if the name of a socket is taken. */
 int session_open(const struct session_options *o, struct session **out, struct diag *d);
 /* Returns the abstract name of the guests' socket, which hosts get in TAILOR_SOCKET. */
 const char *session_socket_name(const struct session *s);
@@ -92,14 +94,14 @@ const char *session_socket_name(const struct session *s);
  * Returns 0, or -errno with a sentence, which is -EADDRINUSE if one of the two names is taken.  After another failure with the second name,
  * the session goes on without requests. */
 int session_listen(struct session *s, const char *name, struct diag *d);
-/* Names a process whose end ends the recording, and, unless the session is dormant, counts it and what it starts.  on_exec: it is the
- * forked command, which is counted from its next exec on.  Otherwise it runs already and is counted from now on, and its mappings and
- * threads are written.  If samples are taken in the host, its threads are counted as they connect.  Returns 0, or -errno with a
+/* Names a process whose end ends the recording, and, unless the session is dormant, counts it and what it starts. on_exec: it is the forked
+ * command, which is counted from its next exec on. Otherwise it runs already and is counted from now on, and its mappings and threads are
+ * written. With --scope thread, or if samples are taken in the host, its threads are counted as they connect. Returns 0, or -errno with a
  * sentence. */
 int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct diag *d);
-/* Counts processes that run, and the processes below them that options.descendants asks for.  One below them that cannot be counted is
- * reported as a loss, with a notice for the first.  nr: 1 or more, or 0 if session_takes_newcomers().  Returns 0, or -errno with a
- * sentence. */
+/* Counts processes that run, and the processes below them that options.descendants asks for. One below them that cannot be counted is
+ * reported as a loss, with a notice for the first. nr: 1 or more, or 0 if session_takes_newcomers(). Processes that have ended are left
+ * out. Returns 0, or -errno with a sentence, which is -ESRCH if all have ended and no rings were opened for newcomers. */
 int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct diag *d);
 /* Counts all processes of the machine.  Returns 0, or -errno with a sentence. */
 int session_attach_all(struct session *s, struct diag *d);
@@ -128,10 +130,11 @@ bool session_is_to_end(const struct session *s);
 bool session_end_signal_waits(void);
 /* Has session_run() call each_round() in each round, several times a second.  It must not block. */
 void session_call_each_round(struct session *s, void (*each_round)(void));
-/* Drains rings and logs, and serves guests and requests, until all named processes have ended (follow: and all that they have started), the
- * duration is over, or a signal or `tailor stop` asks for the end.  With --all, a service, or names and `follow`, the end of the processes
- * does not end it.  our_child: pid is the command.  It is reaped when it ends, and *wait_status is set then, as by wait(2).  Until then
- * signals do not end the recording, and those that a process has sent to the recorder are passed on to the command. */
+/* Drains rings and logs, and serves guests and requests, until all named processes and the newcomers have ended (follow: and all that they
+ * have started), the duration is over, or a signal or `tailor stop` asks for the end. If the session is dormant, `tailor stop` ends the
+ * recording only. With --all, a service, or names and `follow`, the end of the processes does not end it. our_child: pid is the command. It
+ * is reaped when it ends, and *wait_status is set then, as by wait(2). Until then signals do not end the recording, and those that a
+ * process has sent to the recorder are passed on to the command. */
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status);
 /* Writes the rest of the recording, if there is one, says on stderr what was recorded unless quiet, answers a `tailor stop` that waits, and
  * frees s in any case.  Returns 0, or -errno with a sentence. */
