@@ -329,8 +329,8 @@ static int refuse_second_recorder(pid_t pid, struct diag *d)
 			 "(Ctrl-C, or `tailor stop %d`)", (int)pid, (int)pid);
 }
 
-/* Refuses processes that have a recorder.  A single process may have one to which its agent is connected, because attach() asks that one to
- * record it.  Returns 0, or -errno with a sentence. */
+/* Refuses processes that have a recorder. A single process may have one that attach_target_find_recorder() finds, because attach() asks
+ * that one to record it, or open_attach_session() fails. Returns 0, or -errno with a sentence. */
 static int check_recorders(struct attach *a, struct diag *d)
 {
 	char socket[64];
@@ -355,9 +355,9 @@ static pid_t first_target(const struct attach *a)
 	return a->list.nr ? a->list.target[0].pid : 0;
 }
 
-/* Opens the session.  The name of its socket contains the first process's PID, so a second recorder of that process fails here, before it
- * replaces the first one's trace.  Without a process the name has this recorder's PID.  If a process of another user has taken the name, a
- * random number is appended.  Returns 0, or -errno with a sentence. */
+/* Opens the session. The name of its socket contains the first process's PID, so a second recorder of that process fails here, before it
+ * replaces the first one's trace. Without a process the name has this recorder's PID. If a process of another user has taken the name, it
+ * is replaced by one of the first process's PID (0: there is none) and a random number. Returns 0, or -errno with a sentence. */
 static int open_attach_session(struct attach *a, struct session_options *o, struct diag *d)
 {
 	pid_t pid = first_target(a);

@@ -51,7 +51,7 @@ static error_t parse_doctor_argument(int key, char *arg, struct argp_state *stat
 			usage_fail(state, "only one PID or COMMAND is accepted; unexpected '%s'", arg);
 		if (a->pid)
 			break;
-		/* the other arguments are the command's, except for a last --json, since existing scripts write it there */
+		/* the other arguments are the command's, except for --json alone, since existing scripts write it there */
 		a->json |= state->next == state->argc - 1 && strcmp(state->argv[state->next], "--json") == 0;
 		state->next = state->argc;
 		break;

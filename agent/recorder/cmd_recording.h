@@ -6,14 +6,14 @@
 
 #include "agent/recorder/session/options.h"
 
-/* Records a command and the processes that it starts, until the command has ended, or with `follow` all of them.  Returns the exit status
- * of `tailor run`. */
 struct run_request {
 	struct session_options session;
 	bool follow, no_preload, spark;
 	int usage_fd; /* descriptor that times are written to (--usage-fd); -1: none */
 	char **command;
 };
+/* Records a command and the processes that it starts, until the command has ended, or with `follow` all of them. Returns the exit status of
+ * `tailor run`. */
 int cmd_run_recorded(struct run_request *r);
 
 /* Records running processes.  argc and argv: the words of the command, which are sent to the recorder that the process may have already.

@@ -3,7 +3,7 @@
  * tailor run starts a command with the agent loaded, and records it and its descendants.
  *
  * The child is forked first, and waits before its exec until the recorder is ready. So it keeps the limits, signals and descriptors of the
- * caller, whatever the recorder changes for itself. Counters that it inherits start at its exec.
+ * caller, whatever the recorder changes for itself. Its counters start at its exec, unless the agent opens them.
  */
 #include "agent/recorder/cmd_recording.h"
 #include "agent/recorder/keep_source.h"

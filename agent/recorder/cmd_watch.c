@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor watch records for as long as the machine runs. The recording is cut into epochs, which children of the recorder add to a store, at
- * low priority unless they are late. The traces of the newest epochs are kept beside the store, since they can be shown in views for which
- * the store has too little. With --install, the command only prints a systemd unit.
+ * tailor watch records running processes, the whole machine or a command for months. The recording is cut into epochs, which children of
+ * the recorder add to a store, at low priority unless they are late. The traces of the newest epochs are kept beside the store, since they
+ * can be shown in views for which the store has too little. With --install, the command only prints a systemd unit.
  */
 #include "agent/recorder/cmd_recording.h"
 #include "jitreg/base/command.h"

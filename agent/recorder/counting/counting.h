@@ -15,8 +15,8 @@
 #include <poll.h>
 #include <stdbool.h>
 
-/* This enum is how samples are taken. AUTO: by the kernel, or as with TIMER if perf events are not permitted and no event was named.
- * SIGNAL, TIMER: by a signal handler in the host, when a counter overflows or a timer of the thread expires. */
+/* This enum says how samples are taken. AUTO: by the kernel, or as with TIMER if perf events are not permitted or missing and no event was
+ * named. SIGNAL, TIMER: by a signal handler in the host, when a counter overflows or a timer of the thread expires. */
 enum counting_sampler { SAMPLER_AUTO, SAMPLER_SIGNAL, SAMPLER_TIMER };
 
 struct counting_options {

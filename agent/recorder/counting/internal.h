@@ -241,7 +241,7 @@ void counting_close_ended_events(struct counting *c, uint64_t now_ns);
 
 /* ---- signal_sampler.c: samples taken by signal handlers in the host */
 /* Chooses the sampler as requested, or the timer if neither sampler nor event was requested and events_choose() failed because perf events
- * are not permitted.  error: errno with which it failed, or 0.  Returns 0, or -errno with a sentence. */
+ * are not permitted or not in this kernel. error: errno with which it failed, or 0. Returns 0, or -errno with a sentence. */
 int counting_choose_sampler(struct counting *c, int error, struct diag *d);
 /* Adds a thread's counter that sends signals.  fd is taken over on success only.  Returns 0 or -ENOMEM. */
 int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t tid);

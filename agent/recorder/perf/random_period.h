@@ -2,10 +2,10 @@
 /*
  * This module draws sampling periods. A program whose loop is as long as the period would always be sampled at the same place, so periods
  * are drawn at random (J. Anderson et al., Continuous Profiling: Where Have All the Cycles Gone?, 4.1.1) from within a sixteenth of the
- * requested one, which is the mean. This applies to hardware events and clocks with a fixed period, whether the user gave it or it was
- * computed from a rate. It does not apply to events whose period the kernel adapts to a rate, nor to other software events. Page faults
- * with the default period (FAULTS_PERIOD) have one that is drawn from a wider range, once for each counter, because their samples do not
- * have the period in them. Context: any.
+ * requested one, which is the mean apart from rounding. This applies to hardware events and clocks with a fixed period, whether the user
+ * gave it or it was computed from a rate. It does not apply to events whose period the kernel adapts to a rate, nor to other software
+ * events. Page faults with the default period (FAULTS_PERIOD) have one that is drawn from a wider range, once for each counter, because
+ * their samples do not have the period in them. Context: any.
  */
 #ifndef TAILOR_RANDOM_PERIOD_H
 #define TAILOR_RANDOM_PERIOD_H

@@ -33,7 +33,7 @@ struct ring {
 	int on_cpu_fd; /* software event whose running time is how long the tasks ran on cpu; owned; -1: none */
 	uint64_t nr_samples[RING_EVENTS_MAX]; /* samples that were drained, per event */
 	uint64_t weight[RING_EVENTS_MAX];     /* weight of all drained samples, per event */
-	struct ring_told { /* values of the counters when they were last reported to the sink */
+	struct ring_told { /* values of the counters when they were last reported to the sink, or left out as unchanged */
 		uint64_t value, enabled_ns, running_ns, lost, samples, weight;
 	} told[RING_EVENTS_MAX];
 	uint64_t told_on_cpu_ns;

@@ -190,8 +190,8 @@ static enum names_verdict judge(struct session *s, pid_t pid, const char *comm)
 }
 
 /* Adds a process that is not counted yet to `found` if it is to be recorded, or to `later` if that is not known yet and its event is less
- * than LOOK_NS old. Ended processes are added to `found` as well, since it is known only when rings have been drained whether they were
- * counted or missed. */
+ * than LOOK_NS old. Ended processes with the wanted name or program are added to `found` as well, since it is known only when rings have
+ * been drained whether they were counted or missed. */
 static void judge_newcomer(struct session *s, const struct newcomer *n, const char *comm)
 {
 	enum names_verdict verdict;

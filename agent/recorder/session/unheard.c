@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DRAINS_TO_LOOK 5      /* drains in which a program without a known reason is examined */
+#define DRAINS_TO_LOOK 5      /* drains in which a program is examined, as long as /proc has shown no reason */
 #define DRAINS_AFTER_END 5    /* drains for which an ended program is kept, since its agent's hello may be read that late */
 #define YOUNG_NS 200000000ull /* a program that has run for less than this at the end is not reported, as its agent may be starting */
 #define LATE_NS 80000000ull /* if the record of an exec is read later than this, its agent may have given up waiting for the recorder */
