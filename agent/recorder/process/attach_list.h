@@ -25,7 +25,7 @@ struct names_wanted;
 int attach_list_add_named(struct attach_list *l, const struct names_wanted *w, struct diag *d);
 /* Does the same for all processes of the service. */
 int attach_list_add_service(struct attach_list *l, const struct service_wanted *w, struct diag *d);
-/* Returns the process's element, which is valid until one is added, or NULL if the list does not have the process. */
+/* Returns the process's element, or NULL if the list does not have it.  The element is valid until a function above is called. */
 const struct attach_target *attach_list_find(const struct attach_list *l, pid_t pid);
 void attach_list_fini(struct attach_list *l);
 

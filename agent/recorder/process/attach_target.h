@@ -26,22 +26,24 @@ struct attach_target {
 int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d);
 
 /*
- * Called when a step after attach_target_inspect() has failed with ret and a sentence in d.  If the process has exited since, or d is
- * empty, sets d to a sentence that it has exited, and returns -ESRCH.  Otherwise returns ret.
+ * Called when attach_target_inspect(), or a step after it, has failed with ret and a sentence in d. If the process has exited since, or d
+ * is empty, sets d to a sentence that it has exited, and returns -ESRCH. Otherwise returns ret.
  */
 int attach_target_explain_failure(const struct attach_target *t, int ret, struct diag *d);
 
 /*
  * Finds the recorder to which the agent of a process connects, or that is attached to the process.  It is found by the name of its socket,
  * which the process's environment (TAILOR_SOCKET) has, or which contains the PID.  Sets that name and the recorder's PID.  Returns 0, or
- * -ENOENT if none listens there, and *socket and *recorder may be changed then.
+ * -ENOENT if no process of root, of this user or of the process's user listens there, or if the process is gone.  *socket and *recorder may
+ * be changed then.
  */
 int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
 
-/* Has the process the agent's library mapped now?  false also if its maps may not be read. */
+/* Has the process the agent's library mapped now?  Returns false also if its maps cannot be read. */
 bool attach_target_has_agent(pid_t pid);
 
-/* Was the process, which has no recorder, started so that its agent had one?  Its environment shows that.  That recorder has exited. */
+/* Has the process the agent, and does its environment show that it was started with a recorder?  Called for a
+ * process whose recorder was not found, which is taken to have exited. */
 bool attach_target_was_recorded(const struct attach_target *t);
 
 /* Returns the arguments of a process, for the trace's header. They are NULL-terminated (empty if they cannot be read), and valid until the

@@ -22,16 +22,16 @@ uint64_t proc_limit(pid_t pid, const char *name);
 struct proc_stat {
 	char state; /* letter of the state (proc(5)): R is running, Z a zombie, X dead */
 	pid_t parent;
-	uint64_t start_ticks; /* since boot, in units of sysconf(_SC_CLK_TCK) */
+	uint64_t start_ticks; /* clock ticks since boot, sysconf(_SC_CLK_TCK) a second */
 };
-/* Reads /proc/PID/stat, or that of thread tid unless it is 0.  Returns false if the process is gone, or may not be read. */
+/* Reads /proc/PID/stat, or that of thread tid unless it is 0.  Returns false if it cannot be read, mostly because the process is gone. */
 bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out);
 
 /* This struct has values of /proc/PID/status, or of a thread's. parent and users are -1 if the file has no such line. */
 struct proc_status {
 	char state;
 	long process, parent, tracer, user, effective_user;
-	pid_t own_pid; /* PID in the innermost of its namespaces */
+	pid_t own_pid; /* PID, or the thread's number, in the innermost of its PID namespaces */
 	bool has_memory;
 	uint64_t pending_signals; /* signals pending for the thread or its process, a bit each */
 };
@@ -55,7 +55,7 @@ int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_ma
 int proc_each_terminated_text(pid_t pid, const char *name, int (*each)(void *context, const char *text), void *context);
 
 /* Calls each(context, number) for the names in a folder (/proc, /proc/PID/task) that are numbers, until it returns nonzero.  Returns what
- * each() returned last, 0 if there are no numbers, or -errno if there is no such folder. */
+ * each() returned last, 0 if there are no numbers, or -errno if the folder cannot be opened. */
 int proc_each_numbered_entry(const char *folder, int (*each)(void *context, pid_t number), void *context);
 
 #endif

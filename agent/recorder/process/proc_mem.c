@@ -25,7 +25,7 @@
 #define DYNAMIC_MAX 512u
 #define DYNAMIC_AT_A_TIME 32u
 #define CHAIN_MAX 4096u /* maximum number of symbols of one hash bucket that are compared */
-#define NAME_MAX_BYTES 256u /* maximum number of bytes of a name that is looked for; V8's mangled ones are long */
+#define NAME_MAX_BYTES 256u /* maximum number of bytes of a name that is looked for, its 0 included; V8's mangled ones are long */
 #define SYMBOLS_AT_A_TIME 4096u
 #define SYMTAB_BYTES_MAX (256u << 20)
 #define STRINGS_BYTES_MAX (256u << 20)

@@ -32,7 +32,7 @@ struct proc_mem_identity {
 };
 struct proc_mem_identity proc_mem_identify(pid_t pid);
 /* May the process have written this file?  It has to be a regular file of the process's own user or of root, and was not last written
- * before the process began.  This is asked because all users can write to /tmp. */
+ * more than a second before the process began.  This is asked because all users can write to /tmp. */
 bool proc_mem_may_have_written(const struct proc_mem_identity *p, const struct stat *file);
 
 /* Copies [address, address + bytes) to `to`.  Returns 0, -EFAULT if a part cannot be read, -EPERM if it is not permitted (yama, another
@@ -56,7 +56,7 @@ uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name);
 bool proc_mem_find_symbols(pid_t pid, uint64_t base, const char *const *names, size_t nr, uint64_t *found);
 /* Finds the function, or the part of one that a compiler has put elsewhere (.cold), around an address in such an object, by the table of
  * its unwind information (.eh_frame_hdr). The function [range[0], range[1]) goes from the last entry at or before the address to the next
- * entry. Returns false if there is no such table or function, or the address is behind the last entry, whose end is unknown. */
+ * entry. Returns false if there is no such table or function, or the address is at or behind the last entry, whose end is unknown. */
 bool proc_mem_find_function(pid_t pid, uint64_t base, uint64_t address, uint64_t range[2]);
 /* Returns the address of a symbol that the program itself defines, exported or not, by the symbol table of its file, or 0.  base: address
  * at which the program's first page is mapped. */

@@ -27,7 +27,8 @@ enum names_verdict {
 	NAMES_UNWANTED,
 	NAMES_WANTED,
 	NAMES_ENDED, /* the process has the name or program, and has ended */
-	NAMES_LATER, /* the command line is empty, as in the first millisecond after an exec, in a kernel thread or in a zombie */
+	/* the name has no match, and the command line is empty, as just after an exec (about 1 ms), in a kernel thread or in a zombie */
+	NAMES_LATER,
 };
 
 /* Returns the verdict on a process.  comm: its name as the kernel has just reported it; NULL: it is read.  Kernel threads and processes of

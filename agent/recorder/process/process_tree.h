@@ -14,7 +14,7 @@ enum process_wanted { PROCESS_UNWANTED, PROCESS_ALONE, PROCESS_WITH_DESCENDANTS 
 
 struct process_node {
 	pid_t pid, parent;
-	uint64_t start_ticks; /* since boot, in units of sysconf(_SC_CLK_TCK) */
+	uint64_t start_ticks; /* clock ticks since boot, sysconf(_SC_CLK_TCK) a second */
 	enum process_wanted wanted; /* set by the tree's user, as is `done` */
 	bool done;
 };
@@ -29,7 +29,7 @@ struct process_tree {
 /* Adds the processes of /proc that are not in the tree yet.  Pointers to nodes are invalid afterwards.  Returns 0, or -errno, and then some
  * may be added. */
 int process_tree_update(struct process_tree *t);
-/* Adds this process alone unless it is in the tree, and returns its node, or NULL if it has ended or memory runs out.  Other pointers to
+/* Adds this process alone unless it is in the tree, and returns its node, or NULL if it is gone or memory runs out.  Other pointers to
  * nodes are invalid afterwards. */
 struct process_node *process_tree_add(struct process_tree *t, pid_t pid);
 void process_tree_fini(struct process_tree *t);

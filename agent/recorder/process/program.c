@@ -24,8 +24,8 @@ static int why_not_executable(const char *path)
 	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : EACCES;
 }
 
-/* Finds a command as execvp(3) does.  Sets path, of PROGRAM_PATH_BYTES, to that of its file, or to "" if no folder of PATH has it, and *why
- * to 0 or the error for which it cannot be executed. */
+/* Finds a command as execvp(3) does.  Sets path, of PROGRAM_PATH_BYTES, to that of its file, or to "" if no folder of PATH has one that can
+ * be executed, and *why to 0 or the error for which it cannot be executed. */
 static void find_program_in_path(const char *command, char *path, int *why)
 {
 	const char *dirs = getenv("PATH"), *end;

@@ -13,8 +13,8 @@
 #define PROGRAM_PATH_BYTES 4096
 
 struct program {
-	char path[PROGRAM_PATH_BYTES];	      /* path of the command's file; empty: not found in PATH */
-	char interpreter[PROGRAM_PATH_BYTES]; /* interpreter of a script; empty: not a script */
+	char path[PROGRAM_PATH_BYTES];	      /* path of the command's file; empty: PATH has none that can be executed */
+	char interpreter[PROGRAM_PATH_BYTES]; /* interpreter of a script, or that one's own; empty: no script, or not in PATH */
 	int error;	     /* 0, or the errno for which it cannot be started, mostly ENOENT, EACCES or EISDIR */
 	enum preload_fit fit;
 	bool can_preload;    /* LD_PRELOAD may be set; false: the program would end, or its loader would print an error */

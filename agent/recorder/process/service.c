@@ -154,8 +154,8 @@ bool service_read(pid_t pid, struct service *out)
 
 /* ----------------------------------------------------------------------------------------------------- which are wanted */
 
-/* Finds the id of the container of this name in a file of docker or podman, in which ids come before names.  Returns false if the file does
- * not have the name, or cannot be read. */
+/* Finds the id of the container of this name in a file of docker or podman.  It is the last id before the name, or else the one in the path
+ * of docker's file.  Returns false if the file does not have the name, or cannot be read. */
 static bool find_id_in_file(const char *path, const char *name, char id[ID_BYTES + 1])
 {
 	char *text = malloc(CONFIG_BYTES), wanted[2][300], *at = NULL;

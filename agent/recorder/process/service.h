@@ -26,10 +26,10 @@ bool service_read(pid_t pid, struct service *out);
 struct service_wanted {
 	const char *unit, *container;
 };
-/* Is this control group, or one above it, that of the wanted service?  The id of a container that is given by its name is looked up
- * once. */
+/* Is this control group, or one above it, that of the wanted service?  The id of a container that is given by its name is looked up only
+ * once, also if it is not found. */
 bool service_is_wanted(const struct service_wanted *w, const char *group);
-/* Is this process in such a group?  false also if it has ended. */
+/* Is this process in such a group?  Returns false also if its groups cannot be read, as when it is gone. */
 bool service_has_process(const struct service_wanted *w, pid_t pid);
 /* Calls each(context, pid) for all processes of the service, until it returns nonzero.  Returns what each() returned last, 0, or -errno if
  * /proc cannot be read. */
