@@ -117,7 +117,7 @@ int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables
 
 struct hotspot_layout {
 	pid_t pid;
-	int32_t major; /* version of the JVM */
+	int32_t major; /* version of Java; 0: unknown */
 #define HOTSPOT_MEMBER_(member, ...) uint64_t member;
 	HOTSPOT_FIELDS(HOTSPOT_MEMBER_)
 	HOTSPOT_OTHER_FIELDS(HOTSPOT_MEMBER_)
@@ -190,7 +190,7 @@ bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, u
  * JavaThread; tid: the number in the JVM's own PID namespace. */
 void hotspot_each_java_thread(const struct hotspot_layout *l,
 			      void (*each)(void *context, const struct hotspot_layout *l, uint32_t tid, uint64_t thread), void *context);
-/* Calls each(context, tid, name) for threads that have a name.  tid: the number in the JVM's own PID namespace. */
+/* Calls each(context, tid, name) for threads whose name can be read.  tid: the number in the JVM's own PID namespace. */
 void hotspot_each_thread(const struct hotspot_heap *h, const struct hotspot_layout *l,
 			 void (*each)(void *context, uint32_t tid, const char *name), void *context);
 
@@ -203,8 +203,9 @@ struct hotspot_thread_names *hotspot_thread_names_create(void);
 void hotspot_thread_names_destroy(struct hotspot_thread_names *t);
 /* Notes that the kernel reported a new name of a thread, so names are to be read again. */
 void hotspot_thread_names_note_comm(struct hotspot_thread_names *t, uint32_t tid, uint64_t time_ns);
-/* Writes the names that the previous call read from the heap, because the kernel's records up to that time have come by now. Then reads
- * names again, if the kernel has reported a new one. began_ns: time that a name gets for which the kernel has no record. */
+/* Writes the names that an earlier call read from the heap, because the kernel's records up to that time have come by now. Then reads
+ * names again, if the kernel has reported a new one, and at least 20 ms have passed since the last time. If it is unknown how to read the
+ * heap, this and further calls do nothing. began_ns: time that a name gets for which the kernel has no record. */
 void hotspot_thread_names_settle(struct hotspot_thread_names *t, const struct hotspot_layout *l, uint64_t library, struct trace_writer *w,
 				 uint64_t began_ns, uint64_t now_ns);
 
@@ -227,9 +228,11 @@ void hotspot_compilations_destroy(struct hotspot_compilations *c);
 /* Notes that a thread has a new name.  It may be another thread with the same number, so it is looked at again, unless it is known as a
  * compiler's. */
 void hotspot_compilations_forget_thread(struct hotspot_compilations *c, uint32_t tid);
-/* Notes which method is compiled in a sample of a compiler's thread.  Called for each sample, so it has to be fast. */
+/* Notes which method is compiled in a sample of a compiler's thread, and which threads are new.  Called for each sample, so it has to be
+ * fast. */
 void hotspot_compilations_note_sample(struct hotspot_compilations *c, const struct hotspot_layout *l, const struct sample_seen *s);
-/* Writes compilations that have had no sample for a while, or all of them if last, and finds out which new threads are compilers'. */
+/* Writes compilations that another one of their thread has followed, or that have had no sample for 100 ms, or all of them if last.  Finds
+ * out which new threads are compilers', at most every 100 ms. */
 void hotspot_compilations_settle(struct hotspot_compilations *c, const struct hotspot_layout *l, struct trace_writer *w, uint64_t now_ns,
 				 bool last);
 
@@ -278,7 +281,7 @@ void hotspot_frames_of_interpreter(struct hotspot_frames *f, uint64_t start, uin
 struct hotspot_blob {
 	uint64_t address;	 /* address of the blob itself */
 	uint64_t start, bytes;	 /* range of its code */
-	uint64_t name, method;	 /* addresses of its name and its Method; method 0: no compiled method */
+	uint64_t name, method;	 /* addresses of its name and its Method; method counts only if the name is that of a compiled method */
 	int32_t frame_words;	 /* size of its frame in words; 0: it has no frame, or frames of several kinds */
 	int32_t frame_complete; /* offset in its code from where on the frame is complete; negative: unknown */
 	uint32_t compile_id;

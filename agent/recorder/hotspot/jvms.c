@@ -40,7 +40,8 @@ struct jvm {
 	struct hotspot_layout layout;
 	uint64_t interpreter, interpreter_bytes;
 	uint64_t interpreter_ns; /* when the interpreter was found */
-	uint64_t looked_ns, next_ns; /* time of the last look at all blobs; when the next one is due */
+	/* looked_ns: time of the last look at all blobs; next_ns: time from which the next one, or search for the interpreter, is due */
+	uint64_t looked_ns, next_ns;
 	struct hash_map blobs;	     /* (address, 0) -> number_of_blob() */
 	struct hash_map kinds;	     /* (address of a name, 0) -> enum blob_kind */
 	struct hash_map methods;     /* (address of a Method, 0) -> 1 if it was seen on a stack */
@@ -49,7 +50,7 @@ struct jvm {
 	uint64_t since_ns; /* time since which the new blobs may have existed: that of the look before, or the JVM's beginning */
 	uint64_t waiting[WAITING_MAX]; /* addresses of methods to be read */
 	uint32_t nr_waiting;
-	struct hotspot_lines *lines; /* lines of its compiled methods; NULL without memory */
+	struct hotspot_lines *lines; /* lines of methods in its compiled code; NULL before the first blob is written, or without memory */
 	struct hotspot_compilations *compilations;
 	struct hotspot_thread_names *names; /* names and compilations are NULL without memory, and for a JVM in another PID namespace */
 };
