@@ -14,8 +14,8 @@
 
 struct jvms;
 
-/* note_mapping() finds JVMs.  settle() writes what is new in all of them, for about 5 ms, or if last for up to a second.  What is left is
- * written by the next calls.  Once an agent has registered code of a JVM (note_code()), its generated code and threads get no names here. */
+/* note_mapping() finds JVMs. settle() writes what is new in all of them, for about 5 ms, or if last for up to a second. What is left is
+ * written by the next calls. Once an agent has registered code of a JVM (note_code()), its generated code and threads get no names here. */
 extern const struct name_source jvms_source;
 
 /* Notes that a thread of pid has a new name.  tid: the number in the JVM's own PID namespace.  j may be NULL, here and below. */

@@ -54,7 +54,7 @@ struct code_reader {
 	struct {
 		uint32_t pid;
 		uint64_t address;
-	} recent[RECENT]; /* sampled addresses that were looked up since ranges were added last, and need not be looked up again */
+	} recent[RECENT]; /* addresses that were looked up since the last drain with new ranges, and need not be looked up again */
 	unsigned char bytes[RANGE_BYTES_MAX];
 };
 

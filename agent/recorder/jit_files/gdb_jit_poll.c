@@ -30,8 +30,8 @@
 #define LISTS_MAX 8u	      /* most lists of one process */
 #define ENTRIES_MAX 1000000u  /* most entries of one list */
 #define LIST_BYTES_MAX (2ull << 30) /* bytes of all objects of a process after which no further one is read */
-#define PORTION_ENTRIES 8192u /* most entries of a list that one look reads */
-#define PORTION_NS 5000000ull /* time after which a look at one list ends */
+#define PORTION_ENTRIES 8192u /* most entries in a portion of a list; a look reads one at the head, and one of the walk */
+#define PORTION_NS 5000000ull /* time after which a portion ends */
 #define LOOK_NS 20000000ull   /* time after which a look begins no further process */
 /* Interval of looks, in ms.  Code that is registered and freed between two looks is never seen. */
 #define LOOK_MS 10
@@ -54,7 +54,9 @@
 #define SEARCH_NS 100000000ull
 #define SEARCH_OF_FORK_NS 500000000ull /* the same for a forked child, which often lives for a moment only, and whose parent was searched */
 #define SEARCH_NS_MAX 30000000000ull
-#define SEARCH_DUTY 100u /* if memory for code is mapped repeatedly, the next search comes after so many times the last one's duration */
+/* If memory for code is mapped repeatedly, the next search comes after so many times the last one's duration.  So does the next search in
+ * any found process. */
+#define SEARCH_DUTY 100u
 
 /* This is struct jit_code_entry of the GDB JIT interface, version 1, which fixes the layout. */
 struct entry {
@@ -100,7 +102,7 @@ struct watched {
 	uint64_t maps_ns;
 	uint32_t nr_lists;
 	struct list list[LISTS_MAX];
-	uint64_t elf_bytes; /* bytes of objects copied so far */
+	uint64_t elf_bytes; /* bytes of objects that were copied so far, or that could not be */
 	bool cut; /* a limit was reached in the process, which is counted for gdb_jit_poll_nr_processes_cut() */
 	bool has_agent; /* the process has the agent, which hooks exported lists, so these are not polled */
 	uint64_t exported[LISTS_MAX];
@@ -109,8 +111,8 @@ struct watched {
 	uint64_t searched_ns, search_took_ns; /* time and duration of the last search */
 	bool code_mapped; /* memory for code was mapped since the last look */
 	bool is_fork;	  /* forked from a watched process */
-	bool is_found;	  /* added by add_found_process(), because it has memory for code */
-	uint64_t since_ns; /* earliest time of the registrations of a found process; 0: its lists were polled since */
+	bool is_found;	  /* added by add_found_process(), because it has memory for code, or forked from such a process */
+	uint64_t since_ns; /* earliest time of registrations before the first look at a found process; 0: none is known, or it was polled */
 };
 
 struct gdb_jit_poll {

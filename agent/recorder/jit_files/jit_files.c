@@ -219,7 +219,8 @@ void jit_files_note_unload(struct jit_files *f, uint32_t pid, uint64_t address, 
 		unloads_add(&w->unloads, address, address + bytes, time_ns);
 }
 
-/* Notes that the program of pid has ended at time_ns, so its files are read for some more drains. */
+/* Notes that the program of pid has ended at time_ns, so its files are read for some more drains.  If pid is watched only since then, that
+ * is for its next program, and it is watched on. */
 static void end_program(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 {
 	struct watched *w = find_watched_process(f, pid);
@@ -394,8 +395,8 @@ static void write_jitdump_record(void *context, uint32_t id, uint64_t time_ns, u
 	trace_record_values(r->w, id, time_ns, r->pid, tid, values, nr);
 }
 
-/* Reads fd from *at on, piece by piece, until limit bytes, the bytes that this drain may still read, or its processor time are used up.
- * Each piece goes to take(), which returns false to end the reading.  Advances *at. */
+/* Reads fd from *at on, piece by piece, until its end, or until limit bytes, the bytes that this drain may still read, or its processor
+ * time are used up. Each piece goes to take(), which returns false to end the reading. Advances *at. */
 static void read_file_pieces(struct jit_files *f, int fd, uint64_t *at, uint64_t limit,
 			     bool (*take)(void *context, const char *piece, size_t n), void *context)
 {
@@ -553,8 +554,7 @@ static void look_at_map(struct jit_files *f, struct watched *w, bool last)
 		w->map_end = (uint64_t)st.st_size;
 }
 
-/* Returns the number of names in perf maps for addresses that had another name shortly before, where it is unknown which of the two was in
- * force at a sample. */
+/* Returns the sum of perf_map_ambiguous() of all processes that were watched. */
 static uint64_t count_ambiguous_names(const struct jit_files *f)
 {
 	uint64_t nr = f->nr_ambiguous;

@@ -13,8 +13,8 @@
 struct jit_files;
 
 /*
- * From note_mapping() on, drains look for a perf map of the process if the mapping may hold generated code, and read the mapped file if it
- * is a jitdump file.  Files of a process's program are read for some more drains after note_exec() and note_exit().  begin_drain() makes
+ * From note_mapping() on, drains look for a perf map of the process if the mapping may hold generated code or is of a jitdump file, and
+ * read that file.  Files of a process's program are read for some more drains after note_exec() and note_exit().  begin_drain() makes
  * the next settle() read perf maps up to their present end, so that the records of all unmappings before the names are known by then.
  * settle() reads at most 64 MiB of all files (in an import: 4 GiB), for at most a second of processor time (in an import without limit),
  * and, unless it is the last time, 4 MiB of each file.  What is malformed or was not read to its end is a loss.

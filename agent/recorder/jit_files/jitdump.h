@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Jitdump files (linux tools/perf/Documentation/jitdump-specification.txt) are written for perf by V8, LLVM, PHP, BEAM, JavaScriptCore,
- * .NET and others.  Their records have the ids 0 to 4 and the layouts of jitreg.h, so they are checked by schema_parse() as well.
+ * .NET and others.  Their records have the ids 0 to 4 and the layouts of jitreg.h, so all but DEBUG_INFO are checked by schema_parse().
  *
  * Writers differ.  V8 shifts line tables by the size of an ELF header, which perf once put in front of the code.  The name of a line's file
  * may be "\xff", for the name of the line before, or garbage (V8 writes it after it was freed).  The clock is CLOCK_MONOTONIC in all known

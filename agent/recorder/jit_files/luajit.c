@@ -92,7 +92,7 @@ struct lua_process {
 /* Values of luajit.looked, for processes with memory for code. */
 enum {
 	FOUND = 1, /* it had memory for code, and its mappings were looked through for LuaJIT */
-	TOLD,	   /* it is watched if it has LuaJIT, or has an agent, so its mappings are not looked through */
+	TOLD,	   /* watch() or note_agent() was called for it or its parent, so note_mapping() does not look for LuaJIT */
 	GONE,	   /* it has ended, or was FOUND and runs another program */
 };
 

@@ -2,7 +2,7 @@
 /*
  * This module names the traces (compiled code) of LuaJIT 2.1 (64-bit references) in processes without the agent. LuaJIT registers them
  * nowhere, but has a list of them, with the Lua function and instruction at which each begins. The list is found by its contents, and read
- * from outside every few milliseconds. Nothing is stopped or changed. Traces whose memory is inconsistent get no name. Context: thread.
+ * from outside about every 10 ms. Nothing is stopped or changed. Traces whose memory is inconsistent get no name. Context: thread.
  */
 #ifndef TAILOR_LUAJIT_H
 #define TAILOR_LUAJIT_H

@@ -3,7 +3,7 @@
  * This module parses /tmp/perf-PID.map (linux tools/perf/Documentation/jit-interface.txt), a text file to which a JIT appends a line for
  * each code object, `START SIZE name`. It has no times and no removals, and lines may arrive late, because many JITs buffer them. So the
  * first name of an address holds from the beginning, and a later one since the look at the file before the one that found it, or since the
- * memory was freed and mapped again, if that is known (unloads.h).
+ * memory was freed, if it is known that it was freed and mapped again (unloads.h).
  *
  * Dialects: numbers with and without 0x (OpenJDK, BEAM), names with blanks, repeated lines (V8).  Bytes are untrusted.  Context: thread.
  */
