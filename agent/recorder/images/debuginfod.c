@@ -23,7 +23,7 @@ struct debuginfod {
 	void *client;
 	int (*find_debuginfo)(void *client, const unsigned char *build_id, int bytes, char **path);
 	void (*end)(void *client);
-	uint64_t until_ns; /* time at which no more is fetched; 0: the library is not loaded yet */
+	uint64_t until_ns; /* time at which no more is fetched; 0: the library is not loaded */
 	uint64_t shown_ns;
 	bool (*is_over)(void *context); /* NULL: only until_ns limits */
 	void *over_context;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fetches debug files from servers, by libdebuginfod (elfutils), which is loaded when the first one is wanted.  Nothing is fetched unless
- * the user asked for it, by an option or by DEBUGINFOD_URLS. Fetched files stay in the library's cache. All files of a recording together
- * have 60 seconds. Context: thread.
+ * the user asked for it, by an option or by DEBUGINFOD_URLS. Fetched files stay in the library's cache. No file is fetched later
+ * than 60 seconds after the library was loaded. Context: thread.
  */
 #ifndef TAILOR_DEBUGINFOD_H
 #define TAILOR_DEBUGINFOD_H

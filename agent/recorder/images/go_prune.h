@@ -5,7 +5,7 @@
 
 #include "agent/recorder/images/elf_parts.h"
 
-/* parts: a file with a table (parts->go), and perhaps inlined calls beside it. is_seen() returns whether there are samples in [start, end),
+/* p: a file with a table (p->go), and perhaps inlined calls beside it. is_seen() returns whether there are samples in [start, end),
  * which are the file's own addresses. The table stays as it is if it has another form, if it takes too much work, or if memory runs out. */
 void go_prune(struct elf_parts *p, bool (*is_seen)(const void *context, uint64_t start, uint64_t end), const void *context);
 

@@ -32,8 +32,10 @@ struct image {
 	uint32_t pid; /* process in whose view of the file system it was opened */
 	bool needed, opened; /* opened: bytes, device and inode are known */
 	uint64_t bytes, device, inode; /* size, device and inode of the opened file */
-	uint64_t *seen; /* a bit per page of the file, set if an address in it was seen; NULL without memory */
-	uint32_t *samples; /* number of samples per line of the file (IMAGE_CODE_LINE_SHIFT); NULL: its code is not wanted, or no memory */
+	uint64_t *seen; /* a bit per page of the file, set if an address in it was seen; NULL: not needed, the vdso, or no memory */
+	/* number of samples per line of the file (IMAGE_CODE_LINE_SHIFT); NULL: not needed, not opened, its code is not wanted, or no
+	 * memory */
+	uint32_t *samples;
 	bool vdso;
 	int error; /* errno of opening the file; ESTALE: another file is there; ENOEXEC: a deleted file that is no ELF; 0: no error */
 	bool by_guest; /* only guests reported the path, so it may contain links */

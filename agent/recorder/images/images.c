@@ -202,9 +202,10 @@ static void note_exit(void *images, uint32_t pid, uint64_t time_ns)
 }
 
 /*
- * May an image and a mapping be of one file, of which one is known by its build id and the other one by its inode?  The build id of the
- * file that was opened for the image decides.  If it is unknown they count as two images, because one path may lead to several files: in
- * the roots of containers, or when a file was replaced.
+ * May an image and a mapping be of one file, of which one is known by its build id and the other one by its inode?  They count
+ * as one if a guest reported one of them, or if neither inode is known.  Otherwise the build id of the file that was opened for the image
+ * decides.  If it is unknown they count as two images, because one path may lead to several files: in the roots of containers, or when a
+ * file was replaced.
  */
 static bool file_has_build_id_of(const struct image *i, const struct mapping *m)
 {

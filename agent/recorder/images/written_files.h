@@ -29,8 +29,8 @@ struct written_files {
 
 /* Returns the first written copy of f, which has its key and size, or NULL if f's parts are not in the trace. */
 struct written_file *written_files_find(const struct written_files *w, const struct written_file *f);
-/* Has f a path that no record of the trace has for this content?  by_guest: f's path may be a link, so no record is needed if its file, by
- * device and inode, has one. */
+/* Has f a path that no record of the trace has for this content and, if f's identity is known, this identity? by_guest: f's path may be a
+ * link, so no record is needed if its file, by device and inode, has one. */
 bool written_files_lack_path(const struct written_files *w, const struct written_file *f, bool by_guest);
 /* Adds f, whose texts are copied.  If memory runs out f is not added, so its parts may be written again. */
 void written_files_add(struct written_files *w, const struct written_file *f);
