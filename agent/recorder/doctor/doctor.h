@@ -72,8 +72,8 @@ void doctor_check_sampling(struct doctor *d);
 int doctor_check_process(struct doctor *d, pid_t pid);
 
 /*
- * Reports the files of a process, or the file of a program (pid 0), if neither they nor their debug files have names of their own
- * functions. At most 32 files are named.
+ * Reports which files of a process, or whether the file of a program (pid 0), have no names of their own functions and no debug files with
+ * them. At most 32 files are named, and fewer if their names are long.
  */
 void doctor_check_symbols(struct doctor *d, const char *program, pid_t pid);
 

@@ -23,7 +23,7 @@ struct jit_source {
 	enum jit_source_kind kind;
 	const struct jit_host *host; /* row of jit_hosts that has the interface, or NULL */
 	const char *name;   /* "GDB JIT interface", "perf map", ...; stable, for scripts */
-	const char *object; /* object that offers it, or the file; valid until the callback returns */
+	const char *object; /* object that offers it, the file, or the size of the memory; valid until the callback returns */
 	/* code has been registered through it, the host was started with its option, or ("executable memory") the process has such
 	 * memory */
 	bool in_use;
@@ -31,8 +31,8 @@ struct jit_source {
 };
 
 /*
- * Calls each() for every JIT interface, file of a JIT and database engine of a process, and once for its executable memory without a file.
- * Returns the number of calls, or -errno if the process cannot be read.
+ * Calls each() for every JIT interface, file of a JIT and database engine of a process, and once for its executable memory without a file,
+ * if it has any. Returns the number of calls, or -errno if the process cannot be read.
  */
 int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct jit_source *c), void *context);
 /* Calls each() for every JIT interface and database engine that a program would offer.  path is that of program_inspect().  Returns their

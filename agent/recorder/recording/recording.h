@@ -29,8 +29,8 @@ struct recording_options {
 	bool uncompressed; /* the trace's chunks are not compressed, for readers without zstd */
 	uint64_t registers;   /* registers that the user has requested, which are all kept; 0: recording_keep_registers() chooses */
 	bool has_tag_words;   /* samples have tags that are in thread-local words */
-	/* Called for each sentence that recording_notice() writes into the trace, and for each that recording_note_lack() writes there, if
-	 * `told` does not have that lack. May be NULL. */
+	/* Called for each sentence that recording_notice() writes into the trace, and for each that recording_note_lack() writes there,
+	 * unless `told` has that lack already, or is full. May be NULL. */
 	void (*notice)(void *context, const char *sentence);
 	struct host_lacks *told; /* lacks for which notice() was called, also in earlier epochs; NULL: they are not kept */
 	/* Called by the sink for each sample (hot), for each process that is forked, for each program that is executed, and for each
@@ -80,7 +80,7 @@ void recording_write_header(struct recording *r, const struct recording_header *
 void recording_notice(struct recording *r, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void recording_write_notice(struct recording *r, enum notice_kind kind, const char *text, size_t bytes);
 /* Notes that something of a host, first found in process pid, is missing in this recording.  Writes a record and a sentence, unless the
- * trace has that lack already. */
+ * trace has that lack, or HOST_LACKS_MAX lacks, already. */
 void recording_note_lack(struct recording *r, pid_t pid, const struct host_lack *l);
 /* Add a process, and count it. recording_add_process() is for one that existed before the recording, recording_add_child() for one that is
  * about to execute this command, and recording_add_fork() for one that is a forked copy of its parent since time_ns.
@@ -89,7 +89,7 @@ void recording_add_process(struct recording *r, pid_t pid);
 void recording_add_child(struct recording *r, pid_t pid, char **command);
 void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns);
 void recording_write_process(struct recording *r, pid_t pid);
-/* Reads the name of a process or thread, or "" if it is gone. */
+/* Reads the name of a process or thread, or sets comm to "" if it cannot be read, as when the process is gone. */
 void recording_read_comm(pid_t pid, char comm[64]);
 /* Notes that c->pid runs another program since time_ns, so that its earlier mappings are gone. */
 void recording_note_exec(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
@@ -115,7 +115,7 @@ uint32_t recording_python_answers(const struct recording *r);
 void recording_watch_jit_lists(struct recording *r, pid_t pid);
 
 /* ---- agents (registrations.c) */
-/* Writes that an agent has connected from thread tid, and has a log of so many bytes. */
+/* Writes that an agent has connected from thread tid, and has a log of so many bytes, and tells the sources of names. */
 void recording_add_guest(struct recording *r, uint32_t pid, uint32_t tid, const char *version, uint64_t log_bytes);
 /* Takes a record of an agent's log: values and nr are what schema_parse() has set. */
 void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns,
@@ -148,8 +148,8 @@ struct recording_state recording_state(const struct recording *r);
 
 /* ---- its end */
 struct rusage;
-/* Writes the kernel's values of a process's use of resources.  when: "start" or "end".  Most of them can also be read of a command that has
- * ended and was not waited for yet. */
+/* Writes the kernel's values of a process's use of resources, unless the trace has too many of them. when: "start" or "end". Most of them
+ * can also be read of a command that has ended and was not waited for yet. */
 void recording_write_resources(struct recording *r, uint32_t pid, const char *when, uint64_t time_ns);
 /* Notes the resources that the command has used, for the END record.  Called only if the command has ended, and this recording has all of
  * it. */

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* kept beside these, as it is the user's instruction if the kernel was sampled */
+#define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* kept, too, as it is the user's instruction if the kernel was sampled */
 #define TAG_REGISTERS (0xfull << 20 | 1ull << 1) /* r12 to r15 and rbx, the registers that may hold tags */
 
 static void add_image_mappings(struct recording *r, uint32_t pid, uint64_t time_ns, const struct schema_value *v)

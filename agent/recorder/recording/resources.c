@@ -153,7 +153,8 @@ static void add_disk_limits(struct values *v, pid_t pid)
 	}
 }
 
-/* Adds the times of the first thread alone.  The sum of all threads would lack those that have ended. */
+/* Adds the times of thread pid alone, the first one unless that has ended before others.  The sum of all threads would lack those that have
+ * ended. */
 static void add_schedule(struct values *v, pid_t pid)
 {
 	unsigned long long ran, waited;

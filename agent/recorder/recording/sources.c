@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of sources of names (agent/recorder/perf/name_source.h). */
+/* This file has the table of sources of names (agent/recorder/perf/name_source.h). */
 #include "agent/recorder/recording/internal.h"
 
 #include "agent/recorder/engines/engines.h"
