@@ -25,7 +25,7 @@
 /*
  * Columns: NAME, use of Landlock, permissions (enum confine_permission), capabilities that are kept (KEEP_* in confine.c), purpose.  The
  * filter refuses what the permissions name unless a policy has them.  All policies refuse kernel keys, modules, mounts, namespaces, BPF,
- * io_uring, changes of owners and set-user-ID bits by path, and putting text into the input of a terminal.
+ * io_uring, changes of owners and modes by path, and putting text into the input of a terminal.
  */
 #define CONFINE_POLICIES(X) \
 	X(READER, true, 0, READER, "commands that read: no programs, no sockets") \
@@ -63,8 +63,8 @@ bool confine_is_off(void);
 
 /* Allow to read a file, or a folder with everything in it.  A path that does not exist is ignored. */
 void confine_allow_read(const char *path);
-/* Allow to create, write, rename and remove files in the folder of path, and in folders in it.  The file itself need not exist.  If it is a
- * FIFO or a device, opening it is allowed too.  "-" and paths in /dev and /proc are ignored. */
+/* Allow to read, create, write, rename and remove files in the folder of path, and in folders in it. The file itself need not exist. If it
+ * is a FIFO or a device, opening it is allowed too. "-" and paths in /dev and /proc are ignored. */
 void confine_allow_write(const char *path);
 /* Allow to read, create, write, rename and remove files in this folder, and in folders in it. */
 void confine_allow_folder(const char *folder);
@@ -73,8 +73,8 @@ void confine_allow_removal(const char *folder);
 /* Allow to execute a program, which is the first executable file of this name in the folders of PATH, and the dynamic loader. */
 void confine_allow_program(const char *name);
 /* Allow to read what nearly all commands need: system libraries, /usr, /opt, time zones, terminal descriptions, information on the machine
- * in /proc and /sys, and the working folder, unless root runs the command in a folder such as / or /home. Also allows to open the standard
- * streams again. */
+ * in /proc and /sys, and the working folder, unless root runs the command in a folder such as / or /home. Also allows to write to
+ * /dev/null, /dev/zero, /dev/full and /dev/tty, and to open the standard streams again. */
 void confine_allow_usual(void);
 /* Allow to read the files that libcurl needs: host names, certificates, and the user's ~/.netrc. */
 void confine_allow_network_files(void);

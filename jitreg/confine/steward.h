@@ -19,9 +19,10 @@
 
 /* Start the steward, and the changer if output is not NULL.  command: the commands that steward_run() may execute, each an array of words
  * that ends in NULL, or NULL.  output: a file that the recorder writes.  From now on, file_changes (jitreg/base/file_changes.h) sends
- * requests to the changer, which permits all files in the folder of output.  Without output, changes remain system calls of this process.
- * Returns 0 or -errno. */
+ * requests to the changer, which permits all files in the folder of output, and its read_private() asks the steward.  Without output,
+ * changes remain system calls of this process.  Returns 0 or -errno. */
 int steward_start(char *const *const command[STEWARD_COMMANDS_MAX], const char *output);
+/* Was the steward or the opener started? */
 bool steward_is_there(void);
 /* Start a process that opens files which a trace names, wherever they are, for a command whose Landlock rules cannot know them.  Only
  * file_changes.read_private() asks it.  It opens ELF files (for line tables), and files that may_open() permits by path and descriptor

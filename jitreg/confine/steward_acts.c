@@ -151,7 +151,8 @@ int steward_open_named(const struct steward_request *r, bool (*may_open)(const c
 	return -EACCES;
 }
 
-/* Give this process the process group, the nice value and the I/O priority of the process that sent the request. */
+/* Give this process the process group, the nice value and the I/O priority of the process that sent the request, but no real-time
+ * policy. */
 static void take_place_of(pid_t pid)
 {
 	const struct sched_param none = { 0 };

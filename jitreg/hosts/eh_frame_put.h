@@ -23,7 +23,7 @@
 #define DW_CFA_expression 0x10
 #define DW_CFA_offset 0x80
 
-/* The caller sets bytes and size, and all other members to 0. */
+/* The caller sets bytes and size, and eh_frame_begin() the other members. */
 struct eh_frame_writer {
 	unsigned char *bytes;
 	uint32_t size, nr;

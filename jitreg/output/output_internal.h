@@ -13,7 +13,7 @@ int output_cannot_write(struct diag *d, const char *path, int error, const char 
 /* Returns the descriptor that a path names ("-", /dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N), or -1 if it names a file. */
 int output_place_descriptor(const char *path);
 /* Set o->existed, and o->before if there is a file at the path, and check that the file may be replaced or, if it is no regular file,
- * written to.  Returns 0, or -errno with a sentence. */
+ * written to.  With o->keep_old, also check that PATH.old may be replaced.  Returns 0, or -errno with a sentence. */
 int output_place_check(struct output_file *o, struct diag *d);
 /* Open a FIFO or a device for non-blocking writes.  Returns a descriptor, or -errno with a sentence, also if a FIFO has no reader. */
 int output_place_open_special(const char *path, struct diag *d);

@@ -99,8 +99,8 @@ static bool has_mark(int fd, const struct output_form *form)
 	return found;
 }
 
-/* Returns the process that holds a lock on the file, as a recorder does, 0 if none does, or -1 if its pid is unknown (another container or
- * machine). */
+/* Returns the process that holds a write lock on the file, as a recorder does, 0 if none does or if that cannot be found out, or -1 if its
+ * pid is unknown (another container or machine). */
 static pid_t find_recorder(int fd)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };

@@ -22,7 +22,7 @@
 	X(DEBUG, "TAILOR_DEBUG", "1: the agent prints debug messages to stderr") \
 	X(OFF, "TAILOR_OFF", "1: disable the agent")
 
-#define TAILOR_SPARK_BYTES 1000 /* maximum length of the folder in TAILOR_SPARK */
+#define TAILOR_SPARK_BYTES 1000 /* maximum number of bytes of the folder in TAILOR_SPARK, its 0 included */
 
 #define TAILOR_ENV_NAME_(NAME, text, help) static const char TAILOR_ENV_##NAME[] __attribute__((unused)) = text;
 TAILOR_ENVIRONMENT(TAILOR_ENV_NAME_)

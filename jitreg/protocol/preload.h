@@ -16,7 +16,7 @@
 #define PRELOAD_ENTRIES_MAX 1024 /* entries of the dynamic section */
 #define PRELOAD_NAME_BYTES 64
 /* A program with lower limits (ulimit -v, -d) is not preloaded, because it may need the memory itself that the library would take: 0.9 MiB,
- * and a log of a 64th of the address space that the limit leaves. */
+ * and a log of a 64th of the address space that the limit leaves, 64 KiB at least. */
 #define PRELOAD_ADDRESS_SPACE_MIN (64ull << 20)
 #define PRELOAD_DATA_MIN (32ull << 20)
 
@@ -103,6 +103,7 @@ static inline bool preload_needs_first(const struct preload_file *f, const Elf64
 	return false;
 }
 
+/* Checks the program in file by its headers.  Never returns PRELOAD_LIMITED.  A file that cannot be read fits. */
 static inline enum preload_fit preload_look_at(preload_read_fn read_at, int file)
 {
 	struct preload_file f = { .read = read_at, .file = file };

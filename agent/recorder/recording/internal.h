@@ -83,7 +83,7 @@ void recording_write_event(struct recording *r, uint32_t number, const struct ev
 /* Writes a mapping, and passes an executable one to the sources, with time_ns. since_ns: time of its record. That is JITREG_TIME_BEFORE
  * for a mapping from before the recording, so that it hides no code that was loaded there since. */
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns, uint64_t since_ns);
-/* Writes the name of a thread.  All sources are told of an exec, and the source of JVMs of any other new name.  After an exec outside of an
+/* Writes the name of a thread.  Passes an exec to all sources, and any other new name to the source of JVMs.  After an exec outside of an
  * import, waits until /proc shows the new program, and writes its command line, resources and service, too.  If the service cannot be read,
  * that is a loss. */
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
