@@ -4,7 +4,7 @@
  * parse no untrusted bytes.  The changer creates, renames and removes files in the folder of the output, to which Landlock confines it.
  * The steward executes commands that were fixed when it started, opens private files of recorded processes for reading, and does what
  * HotSpot's attach protocol needs in the file system. For a command that reads traces, a third process, the opener, opens files that a
- * trace names. All three end when no process is left that can send requests, or with the process that started them.
+ * trace names. All three end when no process is left that can send requests, or when the process that started them calls exit(3).
  *
  * A socket for the answer is sent with each request, so children of the recorder can send requests as well.  Context: thread.
  */

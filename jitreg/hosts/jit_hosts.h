@@ -62,7 +62,7 @@ struct jit_host {
 	const char *says;	  /* information that the interface gives */
 	const char *name;	  /* name of the host */
 	const char *objects;	  /* beginnings of the names of files that contain it or map its generated code, separated by spaces */
-	/* JIT_BY(way) of the ways by which its code gets names without an option, as tested (tests/hosts/README.md) */
+	/* JIT_BY(way) of the ways by which its code gets names without an option, as tested (tests/hosts/README.md), and the flags above */
 	uint32_t heard;
 	/* how to set the option of the host that gives its code names, "run node with --perf-basic-prof"; NULL: none */
 	const char *option;
@@ -90,7 +90,8 @@ struct jit_recording {
 void jit_host_advise(const struct jit_host *host, const struct jit_recording *how, char advice[JIT_ADVICE_BYTES]);
 
 /* List the ways to get names of the host's code, those that change less in the host first: attach, attach --inject (unless attach
- * suffices), run, then an option of the host.  `tailor doctor` and docs/hosts.md show this text. */
+ * suffices), run, then an option of the host. If there are none, write `otherwise`, or the advice to list instructions. `tailor doctor` and
+ * docs/hosts.md show this text. */
 void jit_host_list_ways(const struct jit_host *h, char text[JIT_ADVICE_BYTES]);
 
 /*

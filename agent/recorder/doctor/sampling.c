@@ -46,7 +46,7 @@ static int open_permitted_event(struct perf_event_attr *a)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Does the counter count?  (Some virtual machines open hardware events that stay 0.) */
+/* Does the counter count during a short loop?  (Some virtual machines open hardware events that stay 0.) */
 static bool counter_advances(int fd)
 {
 	uint64_t value = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads shell scripts without being a shell.  A word is followed if it is a literal, or if the text behind its last slash is one
- * ("$JAVA_HOME/bin/java" is looked for as java).  A variable alone stands for the values that the script assigns to it.  The text is
- * untrusted, and its size is bounded.
+ * ("$JAVA_HOME/bin/java" is looked for as java).  A variable alone stands for the values that the script assigns to it, and
+ * "$(command -v java)" for java.  The text is untrusted, and its size is bounded.
  */
 #include "agent/recorder/doctor/script.h"
 #include "jitreg/base/regular_file.h"
@@ -18,7 +18,7 @@
 
 #define SCRIPT_BYTES (256u << 10)
 #define WORD_BYTES 512
-#define NESTING_MAX 4 /* most variables that are followed from one to the next */
+#define NESTING_MAX 4 /* maximum number of variables that are followed from one to the next */
 
 struct script {
 	char text[SCRIPT_BYTES];

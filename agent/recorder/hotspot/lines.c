@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LINES_MAX 8192u /* maximum number of rows of one compiled method; further ones are left out */
-#define METHODS_MAX 16384u /* maximum of kept methods; with more, all are forgotten, and are read again when needed */
+#define METHODS_MAX 16384u /* maximum number of kept methods; with more, all are forgotten, and are read again when needed */
 
 struct method {
 	char *text; /* name, newline, file */

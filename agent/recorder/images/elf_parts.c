@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MERGED_MAX (48u << 20) /* most bytes of one file's sections; a trace chunk holds 64 MiB */
+#define MERGED_MAX (48u << 20) /* maximum number of bytes of one file's sections; a trace chunk holds 64 MiB */
 #define SECTIONS_MAX 4096u
 
 /* Sections are chosen by name, because debug sections all have the same type, and read in this order. A section for which there is no room

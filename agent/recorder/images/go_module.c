@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SECTION_MAX (48u << 20) /* largest section that is searched */
-#define CALLS_MAX (8u << 20)	/* most bytes of inlined calls that lie outside of the table */
+#define CALLS_MAX (8u << 20)	/* maximum number of bytes of inlined calls that lie outside of the table */
 
 #define SEGMENTS_MAX 16u
 

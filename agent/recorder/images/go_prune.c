@@ -18,7 +18,7 @@ struct pruning {
 	uint64_t work; /* number of bytes and values that were looked at */
 };
 
-#define WORK_EACH 16u /* most work per byte of the table, beyond which it is not pruned; tables that linkers write need two */
+#define WORK_EACH 16u /* maximum work per byte of the table, beyond which it is not pruned; tables that linkers write need two */
 
 static void keep(struct pruning *p, uint64_t at, uint64_t bytes)
 {

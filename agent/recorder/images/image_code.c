@@ -13,9 +13,9 @@
 #define LINE (1ull << IMAGE_CODE_LINE_SHIFT)
 #define SAMPLES_LEAST 2 /* fewest samples of a function; with one, a listing would have nothing to compare */
 #define FUNCTION_BYTES_MAX (256u << 10)
-#define FILES_MAX 512u /* most files, each of which has a descriptor until image_code_destroy() */
+#define FILES_MAX 512u /* maximum number of files, each of which has a descriptor until image_code_destroy() */
 #define FUNCTIONS_MAX (1u << 20)
-#define SEGMENTS_MAX 64u /* most segments of one file that are looked at; linkers make four */
+#define SEGMENTS_MAX 64u /* maximum number of segments of one file that are looked at; linkers make four */
 
 struct function {
 	uint32_t file;

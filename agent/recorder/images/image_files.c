@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #define EARLY_BYTES (4u << 20)	     /* bytes of files after which a call while the host runs writes no more */
-#define EARLY_FILE_BYTES (1u << 20) /* most bytes of one such file; larger ones are written at the end, without unused parts */
-#define EARLY_FILES 256u /* most such files that are kept in a list, because their code is written at the end */
+#define EARLY_FILE_BYTES (1u << 20) /* maximum number of bytes of one such file; larger ones are written at the end, without unused parts */
+#define EARLY_FILES 256u /* maximum number of such files that are kept in a list, because their code is written at the end */
 #define FETCHED_PART 100u /* a debug file is fetched for an image with more than 1/FETCHED_PART of the samples */
 #define COMPARED_BYTES 16384u
 #define OTHER_DESCRIPTORS 64u /* descriptors that the recorder may need beside files of images */
@@ -130,7 +130,7 @@ static void reopen_image_file(struct image_files *f, struct image *m)
 }
 
 /* Is a file that cannot be opened any more no ELF file?  The mapping is read in the process's memory, if it is of the beginning of the
- * file. */
+ * file.  Returns false if that is not possible. */
 static bool mapping_is_no_elf(const struct image_mapping *at, uint32_t pid)
 {
 	char magic[SELFMAG];

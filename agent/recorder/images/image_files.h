@@ -18,7 +18,7 @@
 
 struct debuginfod;
 
-/* Paths of files that could not be read, or where other files lie by now. */
+/* Files that could not be read, or at whose paths other files lie by now. */
 struct images_missing {
 	uint32_t nr;
 	char first[256]; /* path of the first one */
@@ -65,7 +65,7 @@ struct image_files {
 	uint32_t nr_early;
 	uint32_t nr_open, open_max; /* open files, and their limit; other files are opened again when they are written */
 	struct debuginfod *servers; /* NULL: nothing is fetched */
-	uint64_t nr_counted; /* samples in all images, when they are written */
+	uint64_t nr_counted; /* samples in all images; 0 before they are written, and without servers */
 	struct image_code *code; /* NULL: not wanted */
 	struct written_files written;
 	struct images_missing gone, replaced;

@@ -187,7 +187,7 @@ static void note_exec(void *images, const struct kernel_comm *c, uint64_t time_n
 	drop_caches(images, p);
 }
 
-/* Samples of an ended process, and from another ring its fork, may still come after its end. */
+/* Samples of an ended process, and even the record of its fork, may come from another ring after its end. */
 static void note_exit(void *images, uint32_t pid, uint64_t time_ns)
 {
 	struct images *i = images;

@@ -15,7 +15,7 @@
 
 #define SLOTS 1024u /* number of slots at first, a power of two */
 #define SLOTS_MAX (1u << 20)
-#define FUNCTIONS_MAX (1u << 18) /* most functions in the record */
+#define FUNCTIONS_MAX (1u << 18) /* maximum number of functions in the record */
 
 struct kernel_names {
 	const struct name_source_recording *recording;

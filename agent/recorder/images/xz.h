@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define XZ_MEMORY_MAX (128u << 20) /* most memory of the decoder */
-#define XZ_BYTES_MAX (64u << 20)   /* most bytes that callers let it unpack of one stream */
+#define XZ_MEMORY_MAX (128u << 20) /* maximum number of bytes of memory of the decoder */
+#define XZ_BYTES_MAX (64u << 20)   /* maximum number of bytes that callers let it unpack of one stream */
 
 /*
  * Unpacks at most `most` bytes. Returns a descriptor of a file in memory with them, which the caller closes. Else returns -EBADMSG

@@ -16,7 +16,8 @@ struct code_reader;
 struct code_reader *code_reader_create(void);
 void code_reader_destroy(struct code_reader *r);
 
-/* Adds the code of a LOAD record without bytes.  time_ns: the time of that record, by which the bytes are joined with it. */
+/* Adds the code of a LOAD record without bytes. Code of more than 1 MiB is ignored. time_ns: the time of that record, by which the bytes
+ * are joined with it. */
 void code_reader_add_range(struct code_reader *r, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
 /* Notes a sample of pid. This is called for each sample, so it is fast. */
 void code_reader_note_sample(struct code_reader *r, uint32_t pid, uint64_t address);

@@ -27,10 +27,10 @@
 #include <sys/mman.h>
 
 #define DESCRIPTOR "__jit_debug_descriptor"
-#define LISTS_MAX 8u	      /* most lists of one process */
-#define ENTRIES_MAX 1000000u  /* most entries of one list */
+#define LISTS_MAX 8u	      /* maximum number of lists of one process */
+#define ENTRIES_MAX 1000000u  /* maximum number of entries of one list */
 #define LIST_BYTES_MAX (2ull << 30) /* bytes of all objects of a process after which no further one is read */
-#define PORTION_ENTRIES 8192u /* most entries in a portion of a list; a look reads one at the head, and one of the walk */
+#define PORTION_ENTRIES 8192u /* maximum number of entries in a portion of a list; a look reads one at the head, and one of the walk */
 #define PORTION_NS 5000000ull /* time after which a portion ends */
 #define LOOK_NS 20000000ull   /* time after which a look begins no further process */
 /* Interval of looks, in ms.  Code that is registered and freed between two looks is never seen. */

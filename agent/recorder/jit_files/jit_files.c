@@ -25,7 +25,7 @@
 
 #define PIECE_BYTES (256u << 10)
 #define DRAIN_BYTES (4u << 20) /* maximum number of bytes read of one file at a drain, because rings fill meanwhile */
-#define DRAIN_BYTES_ALL ((uint64_t)64 << 20) /* maximum bytes of all files at a drain, also at the last, so that TERM ends it soon */
+#define DRAIN_BYTES_ALL ((uint64_t)64 << 20) /* the same for all files together, also at the last drain, so that TERM ends it soon */
 #define DRAIN_NS_ALL 1000000000u	/* longest processor time of a drain, because short lines take longer than their bytes suggest */
 #define PAST_BYTES_ALL ((uint64_t)4 << 30)   /* maximum number of bytes read of all files in an import, where no ring fills meanwhile */
 #define WATCHED_MAX 4096u

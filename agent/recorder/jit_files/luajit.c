@@ -21,7 +21,7 @@
 
 #define PROCESSES_MAX 64
 #define LOOK_MS 10 /* interval of looks at traces; one that is compiled and freed between two looks is never seen */
-#define SEARCHED_BYTES (64ull << 20) /* maximum memory of a process that one look searches */
+#define SEARCHED_BYTES (64ull << 20) /* maximum number of bytes of a process that one look searches */
 #define PIECE_BYTES (256u << 10)
 /* Interval of searches after code memory was mapped.  Each search of all of a process's memory that finds no list doubles it. */
 #define LOOK_NS 200000000ull

@@ -16,9 +16,9 @@
 #define PAGE_BITS 12
 #define PAGE_BYTES (1u << PAGE_BITS)
 #define KNOWN_FIRST 4096u
-#define KNOWN_MAX (1u << 21)	       /* maximum places of the table, a power of two. When half are in use, no further page is read. */
+#define KNOWN_MAX (1u << 21)	       /* maximum number of slots, a power of two; when half are in use, no further page is read */
 #define ANNOUNCED_BYTES_MAX (64u << 20) /* a larger registered range is a whole code cache and not code, and is ignored */
-#define ANNOUNCED_PAGES_MAX 16u	       /* maximum pages of registered code that is put into the table; larger code becomes an area */
+#define ANNOUNCED_PAGES_MAX 16u	       /* maximum number of pages of code that is put into the table; larger code becomes an area */
 #define AREAS_MAX 1024u		       /* maximum number of areas, beyond which the oldest is forgotten */
 #define WANTED_MAX 1024u	       /* maximum number of pages between two drains */
 #define DRAIN_NS 100000000u	       /* least interval of drains, which look through the maps of processes */

@@ -14,7 +14,7 @@ struct page_reader;
 struct page_reader *page_reader_create(void);
 void page_reader_destroy(struct page_reader *r);
 
-/* Notes code that pid has registered, whose pages need not be read. */
+/* Notes code that pid has registered, whose pages need not be read.  Code of more than 64 MiB is ignored. */
 void page_reader_note_code(struct page_reader *r, uint32_t pid, uint64_t address, uint64_t bytes);
 /* Notes a sample of pid. This is called for each sample, so it is fast. */
 void page_reader_note_sample(struct page_reader *r, uint32_t pid, uint64_t address);

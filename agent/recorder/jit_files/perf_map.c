@@ -14,7 +14,7 @@
 #define LINE_MAX_BYTES 4096u /* a longer line is cut there */
 #define CODE_BYTES_MAX (1ull << 32)
 #define ADDRESS_MAX (1ull << 56)
-#define RANGES_MAX (4u << 20) /* maximum of remembered ranges. Code beyond them is reported as new whenever its line is repeated. */
+#define RANGES_MAX (4u << 20) /* maximum number of remembered ranges. Code beyond them is reported as new whenever its line is repeated. */
 
 /* This struct is a range in the tree (tsearch(3)), whose comparison takes overlapping ranges for equal, so all ranges in it are
  * disjoint. */

@@ -36,7 +36,7 @@ void process_tree_fini(struct process_tree *t);
 
 /* Returns the node of the process, or NULL if it is not in the tree. */
 struct process_node *process_tree_find(const struct process_tree *t, pid_t pid);
-/* Is the process wanted, or is an ancestor of it PROCESS_WITH_DESCENDANTS? */
+/* Is the process wanted, or is one of its nearest 63 ancestors PROCESS_WITH_DESCENDANTS? */
 bool process_tree_is_wanted(const struct process_tree *t, const struct process_node *n);
 
 /*

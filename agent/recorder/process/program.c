@@ -46,7 +46,7 @@ static void find_program_in_path(const char *command, char *path, int *why)
 			return;
 		}
 		if (error == EACCES)
-			*why = EACCES; /* as by execvp(3), this is the error if no other folder has an executable one */
+			*why = EACCES; /* execvp(3), too, fails with this if no other folder has an executable one */
 	}
 	path[0] = 0;
 }

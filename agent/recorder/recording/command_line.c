@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COMMAND_LINES_BYTES (4u << 20) /* about the most bytes of command lines in a trace; a build of 10,000 files has 3 MiB */
-#define SERVICES_BYTES (4u << 20) /* about the most bytes of services in a trace */
+#define COMMAND_LINES_BYTES (4u << 20) /* bytes after which no further command line is written; a build of 10,000 files has 3 MiB */
+#define SERVICES_BYTES (4u << 20) /* bytes after which no further service is written */
 
 struct command_line {
 	char text[COMMAND_LINE_BYTES];

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RECORDS_MAX 512u /* most "start" records in a trace; with "end" records there may be twice as many */
+#define RECORDS_MAX 512u /* maximum number of records of resources when a "start" record is added; "end" records are added up to twice as many */
 #define VALUES_MAX 24
 
 struct values {
