@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RECORDS_MAX 512u /* maximum number of records of resources when a "start" record is added; "end" records are added up to twice as many */
+#define RECORDS_MAX 512u /* number of records at which no "start" record is added any more; "end" records are, up to twice as many */
 #define VALUES_MAX 24
 
 struct values {
