@@ -76,7 +76,7 @@ void confine_allow_program(const char *name);
  * in /proc and /sys, and the working folder, unless root runs the command in a folder such as / or /home. Also allows to write to
  * /dev/null, /dev/zero, /dev/full and /dev/tty, and to open the standard streams again. */
 void confine_allow_usual(void);
-/* Allow to read the files that libcurl needs: host names, certificates, and the user's ~/.netrc. */
+/* Allow to read the files that libcurl needs: host names, certificates, Kerberos settings, and the user's ~/.netrc. */
 void confine_allow_network_files(void);
 
 /* Give up all rights that the policy does not permit and that the confine_allow functions did not allow.  What the kernel does not support

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This file lists the environment variables that the agent (guest) and the recorder read. `tailor run` sets those that the agent needs.
- * Users who preload libtailor.so without `tailor run` set them themselves. Columns: constant, name, help.
+ * This file lists tailor's environment variables, which the agent (guest) and the recorder read. `tailor run` sets those that the agent
+ * needs. Users who preload libtailor.so without `tailor run` set them themselves. Columns: constant, name, help.
  */
 #ifndef TAILOR_ENV_H
 #define TAILOR_ENV_H

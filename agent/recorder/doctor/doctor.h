@@ -61,8 +61,8 @@ void doctor_set_remedy(struct doctor_finding *f, const char *remedy, ...) __attr
 /* Reports this tailor's version, compiler and build id, and the files of its libraries. */
 void doctor_check_build(struct doctor *d);
 /*
- * Reports kernel, user, privileges and limits. Callers call it before doctor_check_sampling(), which needs the facts of struct doctor that
- * this sets.
+ * Reports kernel, processor, container, confinement, user, privileges and limits. Callers call it before doctor_check_sampling(), which
+ * needs the facts of struct doctor that this sets.
  */
 void doctor_check_machine(struct doctor *d);
 /* Tries each sampling method, and reports what can be recorded with samples. */

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 /* Adds what is missing of the hosts that the process has mapped, except PostgreSQL, which is found only in files.  Only the process's
- * memory is read. */
+ * memory and the list of its mappings are read. */
 void lacks_of_process(pid_t pid, struct host_lacks *to);
 /* Both add what is missing of the hosts in a file.  For a program, as program_inspect() found it, the files of its libraries are read,
  * too. */
