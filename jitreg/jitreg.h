@@ -22,10 +22,10 @@
  *	-ENOBUFS  the record was dropped, and the agent counts it
  * Context of all functions: any thread, never a signal handler. All preserve errno, and none allocates memory by malloc(), but for
  * dlsym(). Once the agent has started, none waits for longer than 1 ms, except jitreg_counter_block(), jitreg_counter_block_end(), calls
- * that run the host's replay function, and calls in a forked child that has to ask the recorder for a log of its own. Without an agent,
- * announcing something costs a load, a branch and reading the clock (no system call), and does not access what the arguments point to.
- * About once a second, such a call also searches for an agent by dlsym(), which takes the lock of the dynamic linker and may allocate
- * memory.
+ * that run the host's replay function, and calls in a process that has to ask the recorder for a log of its own, which is a forked child,
+ * or a process whose recorder did not answer when the agent started. Without an agent, announcing something costs a load, a branch and
+ * reading the clock (no system call), and does not access what the arguments point to. About once a second, such a call also searches for
+ * an agent by dlsym(), which takes the lock of the dynamic linker and may allocate memory.
  *
  * Validity: a name, a link and every other record is valid from its time stamp (the moment of the call) on, until it is ended or replaced.
  * Only levels, edges, source texts and the first name of a component are also used for earlier samples. Later records do not change the
@@ -59,7 +59,8 @@
 extern "C" {
 #endif
 
-/* Was an agent with a recorder found in this process?  Hosts can skip work if not.  The answer stays 1 after the recording has ended. */
+/* Returns 1 if an agent with a recorder was found in this process, and otherwise 0, so that hosts can skip work. While none was found,
+ * searches for one about once a second, as all functions do. The answer stays 1 after the recording has ended. */
 static inline int jitreg_enabled(void);
 
 /* ---------------------------------------------------------------------------------------------------------------- code */
@@ -238,8 +239,8 @@ static inline int jitreg_step_word(uint64_t function, uint32_t offset);
 /*
  * A mark is a phase, or one execution of a component (a query, a compilation, a morsel, a task), from its beginning to its end.
  * jitreg_mark_begin() returns its handle, with which any thread can end it, and other marks name it as their parent. The handle is 0 if
- * there is no agent, if the agent does not know handles, or if the record was dropped. All functions accept a handle of 0. As a parent it
- * means none, and the other functions do nothing and return -ENOSYS.
+ * there is no agent, if the agent does not know handles, or if it does not take the record (see the errors above). All functions accept a
+ * handle of 0. As a parent it means none, and the other functions do nothing and return -ENOSYS.
  *
  * covers: the threads whose samples belong to the mark. of: the component that is executed, or jitreg_at(0, 0) for none. instance: a
  * number by which users tell executions apart, such as that of a query. Samples of a mark are also samples of its parent and of the
@@ -279,8 +280,8 @@ static inline int jitreg_scope_end(uint64_t first, uint64_t nr);
  * counters[c * JITREG_COUNTER_STRIDE(nr_entries) + i]. Copies are added up, so each thread can have a copy of its own and needs no
  * atomics. *block is set to the number of the block for jitreg_counter_block_end(), or to 0 if the counters are not recorded.
  *
- * Returns the counters. Without an agent, or if it provides no memory, these are a buffer of the calling program or library that all such
- * blocks share and nothing reads, so that generated code need not check for an agent. Returns NULL if that buffer, of
+ * Returns the counters. Without an agent, or if it does not record the block, these are a buffer of the calling program or library that all
+ * such blocks share and nothing reads, so that generated code need not check for an agent. Returns NULL if that buffer, of
  * JITREG_COUNTERS_WITHOUT_AGENT counters, would be used and is too small for all copies. If the agent needs more memory, the call waits
  * for the recorder, mostly some milliseconds, about 0.5 s at most if the recorder does not run, and some seconds at most if it is busy. In
  * a forked child, the parent's blocks become memory of the child's own, which is not recorded.
@@ -790,7 +791,8 @@ static inline int jitreg_replay_to_(uint32_t recorder)
 	return 1;
 }
 
-/* Send HELLO, and run the replay function if it may run anywhere. Only the first call for each recorder does so. */
+/* Send HELLO if the agent has jitreg_connect(), and run the replay function if it may run anywhere. Only the first call for each recorder
+ * does so. */
 JITREG_RARE_ static void jitreg_greet_(uint32_t recorder)
 {
 	struct jitreg_hello_record r;
@@ -846,7 +848,7 @@ JITREG_RARE_ static jitreg_emit_function jitreg_look_(int64_t now_s)
 		(void)dlerror();
 	}
 	memcpy(&emit, &symbol, sizeof(emit));
-	/* If no search failed before, this is the first record, so no replay is needed for this recorder. */
+	/* If no search failed before, no record was lost, so no replay is needed for this recorder. */
 	if (!looked_s && __atomic_load_n(&jitreg_state_1_.heard_by, __ATOMIC_RELAXED) == 0)
 		__atomic_store_n(&jitreg_state_1_.heard_by, recorder, __ATOMIC_RELAXED);
 	__atomic_store_n(&jitreg_state_1_.recorders, JITREG_CAST_(const uint32_t *, recorders), __ATOMIC_RELEASE);

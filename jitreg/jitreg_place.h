@@ -38,9 +38,9 @@ struct jitreg_place_arc {
 #define JITREG_PLACE_SCRATCH(nr_blocks, nr_arcs) (6u * (nr_blocks) + 2u + (nr_arcs))
 
 /*
- * Set counted[i] to 1 if arc i needs a counter, and to 0 if its count follows from others.  Returns the number of arcs to count.  If all
- * blocks are reachable, this is nr_arcs - nr_blocks, and the sum of their estimates is minimal.  Arcs that name a block which does not
- * exist get 0.  Takes O(nr_arcs log nr_arcs) time.
+ * Set counted[i] to 1 if arc i needs a counter, and to 0 if its count follows from others. Returns the number of arcs to count. If all
+ * blocks are reachable and all arcs name existing blocks, this is nr_arcs - nr_blocks, and the sum of their estimates is minimal. Arcs that
+ * name a block which does not exist get 0. Takes O(nr_arcs log nr_arcs) time.
  */
 static inline uint32_t jitreg_place(const struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, unsigned char *counted,
 				    uint32_t *scratch);
