@@ -57,7 +57,8 @@ uint64_t budget_clock(void);
 /* Let the budget grow by a file of this machine that is read for the trace, such as a library's.  A file that is added again does not
  * count.  Holes of a sparse file do not count either. */
 void budget_add_file(struct budget *b, const struct stat *file);
-/* Can this many bytes be allocated within the budgets of all open traces?  If not, this budget counts as exceeded from now on. */
+/* Returns true if this many bytes can be allocated within the budgets of all open traces, or this budget has no limit. If not, the budget
+ * counts as exceeded from now on. An exceeded budget has no room. */
 bool budget_has_room(struct budget *b, uint64_t bytes);
 /* Write a sentence that begins with name, says whether memory or work is exceeded, and what users can do.  Returns false, with text
  * unchanged, if nothing is exceeded. */

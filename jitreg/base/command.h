@@ -3,9 +3,9 @@
  * This file lists the commands of `tailor`. To add one, write cmd_<name>.c with a struct cmd and argp options, beside the code that it
  * calls, and add the name to COMMANDS. `tailor help` and `tailor help NAME` come from this list.
  *
- * The exit status is 0 if the command is done, 1 if it failed, 2 if it was misused, and 3 if `diff --fail-above` found a difference or
- * `check` found something.  `run` exits with the status of the command that it ran.  Results go to standard output, and messages to
- * standard error as `tailor NAME: sentence`.
+ * The exit status is 0 if the command is done, 1 if it failed, 2 if it was misused, and 3 if `diff --fail-above` or `db changes` found a
+ * difference, or `check` or `db check` found something. `run` exits with the status of the command that it ran. Results go to standard
+ * output, and messages to standard error as `tailor NAME: sentence`.
  */
 #ifndef TAILOR_COMMAND_H
 #define TAILOR_COMMAND_H

@@ -39,8 +39,8 @@ static bool lists_file(const char *text, size_t bytes, const char *path)
 	return snprintf(in_usr, sizeof(in_usr), USR "%s", path) < (int)sizeof(in_usr) && has_line(text, bytes, in_usr);
 }
 
-/* Write the package to which a list belongs, "libc6" for libc6:amd64.list.  Returns false if the file is not a list, or if the name is too
- * long. */
+/* Write the package to which a list belongs, "libc6" for libc6:amd64.list. Returns false if the file is not a list, or if the name is empty
+ * or too long. */
 static bool package_of(const char *file, char name[DPKG_NAME_BYTES])
 {
 	size_t bytes = strspn(file, "abcdefghijklmnopqrstuvwxyz0123456789+.-"), length = strlen(file);

@@ -73,7 +73,7 @@ struct go_values {
 #define GO_VALUES_MAX 65536u
 
 struct go_values go_values_of(const struct go_table *t, const struct go_function *f, int of);
-/* Read the next range. Returns false behind the last one, or if the next one is invalid. */
+/* Read the next range. Returns false behind the last one, after GO_VALUES_MAX ranges, or if the next one is invalid. */
 bool go_values_next(struct go_values *v);
 /* Find the range of the value `of` that contains place, an offset from the function's start.  Returns false if there is none. */
 bool go_values_find(const struct go_table *t, const struct go_function *f, int of, uint32_t place, struct go_values *out);

@@ -22,7 +22,8 @@ struct similar {
  * equals _.  Each name has at most SIMILAR_BYTES. */
 unsigned similar_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
 
-/* Store a copy of the name if it is similar, and one of the SIMILAR_MOST nearest so far. */
+/* Store a copy of the name if it is similar, and one of the SIMILAR_MOST nearest so far. A name at distance 0 from a stored one is not
+ * stored. */
 void similar_consider(struct similar *s, const char *name);
 /* Write the prefix and the similar names, as "PREFIXa, b, c", or "" if nothing is similar. */
 void similar_put(const struct similar *s, const char *prefix, char *text, size_t bytes);
