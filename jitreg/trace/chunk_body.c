@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks and decompresses the bodies of chunks, and keeps them after trace_keep_bodies().  The first bodies of the file are kept, up to
- * TRACE_KEPT_BYTES, so that a second pass in the file's order finds them.  The others are decompressed again.
+ * Checks and decompresses the bodies of chunks, and keeps those of RECORDS chunks after trace_keep_bodies(). The first ones of the file are
+ * kept, up to TRACE_KEPT_BYTES, so that a second pass in the file's order finds them. The others are decompressed again.
  */
 #include "jitreg/trace/reader_internal.h"
 
@@ -114,7 +114,7 @@ void trace_leave_chunk(struct trace_reader *t)
 	*b = (struct chunk_body){ .at = b->at };
 }
 
-/* Returns the body of the chunk at an offset if it is in memory, or NULL. */
+/* Returns the body of the chunk at an offset if it is kept or was read last, or NULL. */
 static const struct chunk_body *find_loaded_body(const struct trace_reader *t, size_t at)
 {
 	if (t->last.body && t->last.at == at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Most of the time of reading samples is spent here. Columns of differences are decoded in parts, which stay in the processor's cache.
- * For each part, a first pass decodes LEB128, and a second one adds the numbers that the differences refer to.
+ * Most of the time of reading samples is spent here. Columns of differences, except those by ip, are decoded in parts, which stay in the
+ * processor's cache. For each part, a first pass decodes LEB128, and a second one adds the numbers that the differences refer to.
  */
 #include "jitreg/trace/column_decoder.h"
 
@@ -14,7 +14,7 @@
 #define STRIP 512u /* numbers */
 #define STRIP_OF_DELTAS 128u
 
-/* Does the processor have BMI2, with a fast PEXT?  AMD's first processors with BMI2 (znver1, znver2) take hundreds of cycles for it. */
+/* Does the processor have BMI2, with a fast PEXT? AMD's Zen 1 and Zen 2 (znver1, znver2) take up to hundreds of cycles for it. */
 static bool processor_has_fast_pext(void)
 {
 	return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("znver1") &&

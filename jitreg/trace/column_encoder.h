@@ -24,9 +24,9 @@ void column_encoder_begin(struct column_encoder *c, const uint64_t *ip, uint32_t
 /* Write column IP of the block, which must be done before other columns, as their encoding may refer to it. */
 void column_encoder_write_ip(struct column_encoder *c, struct trace_writer *w);
 /*
- * Write any other column. predict: choose the best encoding, which may be differences to a column of this block that was written with
- * predict before, so v must stay valid until the next block. Otherwise the numbers are encoded as differences to the one before. If all
- * numbers are equal, only one is written in both cases.
+ * Write any other column. predict: choose the best encoding, which may be differences to column IP or to a column of this block that was
+ * written with predict before, so v must stay valid until the next block. Otherwise the numbers are encoded as differences to the one
+ * before. If all numbers are equal, only one is written in both cases.
  */
 void column_encoder_write(struct column_encoder *c, struct trace_writer *w, uint32_t column, const uint64_t *v, bool predict);
 /* Write a column of nr numbers, of which a sample has any number, such as return addresses.  room: memory of the caller,

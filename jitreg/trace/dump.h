@@ -31,7 +31,8 @@ void dump_json_samples(const struct dump_options *o, struct sample_block *b);
  * character.
  */
 size_t dump_decode_character(const char *p, size_t bytes, int32_t *c);
-/* Is c a control character, or one that changes the direction of text?  Printed as it is, it could make a line look like another one. */
+/* Is c -1, a control character, or one that breaks a line or changes the direction of text? Printed as it is, it could make a line look
+ * like another one. */
 bool dump_is_control(int32_t c);
 
 /* Returns the number of sample i in a column, which is 0 if the column is absent. */

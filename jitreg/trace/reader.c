@@ -144,8 +144,8 @@ static void note_damage(struct trace_reader *t, size_t at, size_t bytes)
 	t->damage.skipped_bytes += bytes;
 }
 
-/* Is at t->at the beginning of a chunk whose rest is missing because the file ends?  It does not count as a bad chunk, since a trace that
- * is still being written may end so. */
+/* Is at t->at, with no END chunk in front, the beginning of a chunk whose rest is missing because the file ends? It does not count as a bad
+ * chunk, since a trace that is still being written may end so. */
 static bool is_cut_chunk(const struct trace_reader *t)
 {
 	static const char magic[] = "TLRC";
@@ -373,8 +373,8 @@ int trace_next(struct trace_reader *t, struct trace_record *r)
 		if (!msgpack_tree_read(&t->tree, t->body, t->body_bytes, &t->body_at)) {
 			if (t->tree.refused && !budget_has_room(&t->budget, UINT64_MAX))
 				return 0;
-			/* The checksum was right, so the writer wrote invalid data.  Where the next record begins is unknown, so the rest
-			 * of this chunk is skipped. */
+			/* The checksum was right, so the writer wrote invalid data, or memory ran out. Where the next record begins is
+			 * unknown, so the rest of this chunk is skipped. */
 			note_damage(t, t->chunk_at, t->body_bytes - start);
 			t->body_at = t->body_bytes;
 			continue;

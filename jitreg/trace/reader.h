@@ -61,7 +61,7 @@ struct trace_damage {
 
 /*
  * Open path.  Returns 0 with *out, which trace_close() frees.  Returns -errno with a sentence if the file cannot be read, is empty, is not
- * a trace, or has a newer format, if TAILOR_BUDGET is not a number, or if memory runs out.
+ * a trace, or has a newer format, if TAILOR_BUDGET is invalid (budget.h), or if memory runs out.
  */
 int trace_open(const char *path, struct trace_reader **out, struct diag *d);
 /* If a process is writing the trace at path, wait until it has closed it, at most ten seconds. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads all samples of a trace in the file's order, a block (SAMPLES record) at a time.  Threads check, decompress and decode chunks before
- * the caller asks for them.  The caller gets the same blocks in the same order, and the same damage, with any number of threads.  Memory is
- * needed for two chunks per thread.
+ * the caller asks for them. The caller gets the same blocks in the same order, and the same damage, with any number of threads. Memory is
+ * needed for two chunks per thread, or for one chunk if there is only one thread.
  * Context: thread, that of the reader.
  */
 #ifndef TAILOR_SAMPLE_STREAM_H

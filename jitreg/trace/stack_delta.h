@@ -17,9 +17,9 @@ int stack_delta_create(struct stack_delta **out);
 void stack_delta_destroy(struct stack_delta *s);
 
 /*
- * Add the stack of a sample, of at most SAMPLE_STACK_MAX bytes.  The caller has checked stack_delta_full().  Returns the number of words
- * that differ from those that the thread's stacks had at these addresses before (from 0 in the first).  *new_words: these words, not
- * aligned, valid until stack_delta_write().
+ * Add the stack of a sample, of at most SAMPLE_STACK_MAX bytes. The caller has checked stack_delta_full(). Returns the number of words that
+ * differ from those in the memory that the thread uses (SAMPLE_STACK_WORDS), which stack_delta_write() sets to 0. *new_words: these words,
+ * not aligned, valid until stack_delta_write().
  */
 uint32_t stack_delta_add(struct stack_delta *s, uint32_t tid, uint64_t sp, const void *stack, uint32_t bytes,
 			   const unsigned char **new_words);
