@@ -20,7 +20,7 @@ struct postgres_catalog {
 	/* The number of the backend whose cache is read. Names that other databases may use differently are stored for it alone. */
 	uint64_t backend;
 	uint64_t wanted;  /* key of the row that is searched for, which may replace another one */
-	uint32_t nr_searches; /* number of searches of the cache since postgres_catalog_begin() */
+	uint32_t nr_searches; /* number of wanted searches of the cache since postgres_catalog_begin(); only the first four are done */
 	struct {
 		uint64_t key;
 		char name[POSTGRES_CATALOG_NAME_BYTES];
@@ -30,7 +30,8 @@ struct postgres_catalog {
 /* Callers use this before they read the plan of a backend. Until the next call, the cache is searched at most four times, because a
  * search reads up to 4 MiB. */
 void postgres_catalog_begin(struct postgres_catalog *c, uint64_t backend);
-/* Returns the name of an operator or a function, or NULL if it is not known and not in the cache. The name is valid until the next call. */
+/* Returns the name of an operator or a function, or NULL if it is not known and was not found in the cache. The name is valid until the
+ * next call. */
 const char *postgres_catalog_name(const struct postgres_reader *r, enum postgres_catalog_table table, uint32_t number);
 
 #endif

@@ -27,7 +27,7 @@ struct postgres_expression {
 	bool has_table; /* columns are written with their table in front */
 	uint32_t depth, nr;
 };
-/* Append the expression at this address, or "..." if it is unknown or too deep. */
+/* Append the expression at this address, or "..." if it is unknown or too deep, or if too many parts have been appended for the node. */
 void postgres_expression_add(struct postgres_expression *x, uint64_t expression);
 /* Returns the expression of entry number, from 1 on, of a target list, or 0 if there is none. */
 uint64_t postgres_target(const struct postgres_reader *r, uint64_t list, uint32_t number);

@@ -15,8 +15,8 @@ void postgres_node_name(const struct postgres_reader *r, const struct postgres_q
 void postgres_node_detail(const struct postgres_reader *r, const struct postgres_query *q, const struct postgres_node *n,
 			  char detail[POSTGRES_DETAIL_BYTES]);
 
-/* Read the NUL-terminated text at address to `to`, up to the end of readable memory, and at most room - 1 bytes. Sets *cut if its end was
- * not among these bytes. Returns its length. to is always terminated by NUL. */
+/* Read the NUL-terminated text at address to `to`, up to the end of readable memory, and at most room - 1 bytes. Sets *cut to true if
+ * room - 1 bytes were read without its end, and otherwise to false. Returns the length. to is always terminated by NUL. */
 size_t postgres_read_text(const struct postgres_reader *r, uint64_t address, char *to, size_t room, bool *cut);
 
 #endif

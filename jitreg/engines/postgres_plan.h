@@ -45,7 +45,8 @@ struct postgres_query {
 	uint64_t root;			 /* address of the root's PlanState; 0: not started, or a utility command */
 	uint64_t receive;		 /* address of the function that takes the query's rows; 0: none, or unreadable */
 	uint32_t destination;		 /* enum CommandDest, see postgres_class_of_destination() */
-	uint32_t operation;		 /* enum CmdType: 1 SELECT, 2 UPDATE, 3 INSERT, 4 DELETE, 5 MERGE (before version 15: utility) */
+	/* enum CmdType: 1 SELECT, 2 UPDATE, 3 INSERT, 4 DELETE, 5 MERGE (before version 15: utility), 6 utility */
+	uint32_t operation;
 	bool parallel;			 /* workers may execute parts of the query */
 	uint32_t part_at, part_bytes;	 /* place of the statement in a text with several; part_bytes 0: up to the end */
 };
@@ -53,8 +54,8 @@ struct postgres_query {
 /* Read the struct QueryDesc at address, and what it points to directly.  Returns POSTGRES_OK, POSTGRES_NO_QUERY if there is none, or
  * POSTGRES_UNREADABLE. */
 enum postgres_end postgres_query_read(const struct postgres_reader *r, uint64_t address, struct postgres_query *q);
-/* Read the text of the query's statement, without white space and semicolons around it, terminated by NUL, and with "..." at the end if it
- * was cut.  Returns its length. */
+/* Read the text of the query's statement, without white space around it and semicolons behind it, terminated by NUL, and with "..." at the
+ * end if it was cut. Returns its length. room: at least 8. */
 size_t postgres_query_text(const struct postgres_reader *r, const struct postgres_query *q, char *to, size_t room);
 
 /*
@@ -118,7 +119,7 @@ bool postgres_query_is_counted(const struct postgres_reader *r, uint64_t query);
  * Returns false if the server does not count them, the node has not begun, or they cannot be read. */
 bool postgres_node_counts(const struct postgres_reader *r, const struct postgres_node *n, double *rows, double *loops);
 
-/* Returns the planner's estimate of rows, rounded as in EXPLAIN, or -1 if the number is malformed. */
+/* Returns the planner's estimate of rows, rounded as in EXPLAIN, or -1 if the number is negative, too large or NaN. */
 int64_t postgres_node_rows(const struct postgres_node *n);
 
 /*

@@ -28,7 +28,7 @@ struct sqlite_op {
 };
 _Static_assert(sizeof(struct sqlite_op) == 24, "as in the library");
 
-/* An opcode has a kind, which depends on its operands. */
+/* The kind of an opcode says what its operands p1 and p4 mean. */
 enum sqlite_kind {
 	SQLITE_OTHER,
 	SQLITE_USES, /* p1 is a cursor that the instruction uses */
