@@ -115,7 +115,7 @@ bool elf_path_fits(const struct elf_object *o, const char *folder, const char *n
 	bool fits;
 	Elf *elf;
 
-	if (fd < 0) { /* the path fits if nothing or a folder is there, and not if it is a FIFO or a device */
+	if (fd < 0) { /* the path fits if nothing or a folder is there, and not if it is a FIFO, a device or an unreadable file */
 		fits = !path || stat(path, &st) != 0 || S_ISDIR(st.st_mode);
 		free(path);
 		return fits;

@@ -20,7 +20,9 @@ struct budget;
 struct elf_object;
 
 struct elf_function {
-	const char *name; /* name in the symbol table, owned by the object */
+	/* name in a symbol table of the object, its debug file or its lender, or in Go's table; it is valid as long as the object and its
+	 * lender */
+	const char *name;
 	uint64_t address;
 	uint64_t bytes; /* 0: the symbol has no size */
 	bool label; /* symbol for data or without a type (GHC, assembler), which names code that no function covers */

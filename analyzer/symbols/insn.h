@@ -26,7 +26,7 @@ bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *ou
 enum insn_effect {
 	INSN_NOTHING, /* no other effect than that the registers in `writes` change */
 	INSN_PUSH,    /* pushes register `to`, or another value if there is none */
-	INSN_POP,     /* pops into register `to`, or elsewhere if there is none */
+	INSN_POP,     /* pops into register `to`, or into the flags if there is none */
 	INSN_ADD,     /* to = from + value */
 	INSN_STORE,   /* 8 bytes at from + value = register to */
 	INSN_LOAD,    /* to = 8 bytes at from + value */
