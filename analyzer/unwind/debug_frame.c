@@ -2,7 +2,8 @@
 /*
  * An entry of .debug_frame differs from one of .eh_frame in three things: a CIE's id is all ones, an FDE names its CIE by the offset in the
  * section, and version 4 has fields for the sizes of addresses and segments. CIEs become version 1 or 3, and the rest of their bytes stays
- * as it is. Unusual entries (64-bit ones, and those of CIEs with augmentations or other sizes of addresses) are left out.
+ * as it is. FDEs of unusual CIEs (with augmentations, or other sizes of addresses) are left out. Reading ends at the first 64-bit entry,
+ * since compilers write none.
  */
 #include "analyzer/unwind/debug_frame.h"
 
@@ -32,7 +33,8 @@ static void append_u32(struct conversion *c, uint32_t v)
 	append_bytes(c, &v, 4);
 }
 
-/* Reads length and id of the entry at an offset. Its body follows them. Returns false if the entry does not end inside the section. */
+/* Reads length and id of the entry at an offset. Its body follows them. Returns false if no entry is there that ends inside the section, or
+ * if it is a 64-bit entry. */
 static bool read_frame_entry(const struct conversion *c, uint64_t at, uint32_t *body_bytes, uint32_t *id)
 {
 	uint32_t length;

@@ -374,7 +374,7 @@ static bool is_signal_frame(struct libunwind *l, uint64_t address, uint64_t *fun
 
 /*
  * May address be the last byte of a call in known code? guess: how the frame pointer led there. After FRAME_POINTER_LAST, the code must
- * also have unwind information, or be read by its instructions, to be believed.
+ * also have unwind information, be at the program's entry point, or have a row made from its instructions, to be believed.
  */
 static bool is_code_behind_call(struct libunwind *l, uint64_t address, enum frame_pointer_step guess)
 {

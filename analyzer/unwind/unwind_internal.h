@@ -110,7 +110,8 @@ enum unwind_end unwind_step_row(const struct cfi_row *row, const struct unwind_i
  *
  * FRAME_POINTER_NONE: *r is unchanged, and *end says why: rbp is not a frame pointer (UNWIND_NO_INFO), or it leads beyond the snapshot
  * (UNWIND_TRUNCATED). With the other results *r is the caller's. FRAME_POINTER_LAST: the saved value is not a frame pointer, so the caller
- * keeps none (a function compiled from C called this code). The walk then goes on only if the caller has unwind information.
+ * keeps none (a function compiled from C called this code). The walk then goes on only if the caller has unwind information or a row made
+ * from its instructions, or is at the program's entry point.
  * FRAME_POINTER_CHAIN: the saved value is a frame pointer or 0. In a chain it may also be neither, because the last caller may keep no
  * frame pointer (the C library's function that calls main), and rbp is unknown then.
  */
