@@ -83,8 +83,8 @@ uint32_t objects_add(struct objects *o, uint32_t process, uint64_t time_ns, uint
 		     uint64_t *functions, size_t nr_functions, const struct object_component *components, size_t nr_components);
 void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t address);
 /* Add steps (addresses of the instructions of an interpreted plan, see steps.c) to the object that was last announced at the address, in
- * the order of records. They are dropped if there is none, if it has ended, if their number or stride is 0, if they are too many, or if
- * memory runs out. s->object is ignored. These two functions are in steps.c. */
+ * the order of records. They are dropped if there is none, if it has ended, if their number or stride is 0, if they are too many or reach
+ * beyond the last address, or if memory runs out. s->object is ignored. These two functions are in steps.c. */
 void objects_add_steps(struct objects *o, uint32_t process, uint64_t address, const struct object_steps *s);
 void objects_add_step_word(struct objects *o, uint64_t function, uint32_t offset);
 /* Sort the steps, and add the functions with a step word to those that objects_has_function() knows. objects_settle() calls this. Return
