@@ -91,8 +91,8 @@ static inline int jitreg_level(uint32_t level, const char *name, uint32_t upper,
 #define JITREG_LEVEL_PLAN 1u /* the components of the level and the edges between them are the plan that reports show first */
 #define JITREG_LEVEL_WAITS 2u /* components of the level are resources that threads wait for */
 
-/* Announce a component.  component: any number but 0, unique in its level and process while it is valid.  A component that is announced
- * again with another name or detail is another component from then on. */
+/* Announce a component. component: any number but 0, unique in its level and process while it is valid. A component that is announced again
+ * with another name, or with another detail that is not empty, is another component from then on. */
 static inline int jitreg_component(uint32_t level, uint64_t component, const char *name, const char *detail, uint32_t flags);
 #define JITREG_COMPONENT_SHARED 1u  /* several components use its code, so a tag or the call stack decides which one a sample belongs to */
 #define JITREG_COMPONENT_RUNTIME 2u /* the component is code of the engine, which is not generated; no effect on attribution */

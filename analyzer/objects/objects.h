@@ -81,6 +81,8 @@ struct objects {
  * sorted in place. The caller keeps its memory. */
 uint32_t objects_add(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t address, uint64_t upper_address, uint32_t flags,
 		     uint64_t *functions, size_t nr_functions, const struct object_component *components, size_t nr_components);
+/* End the object that was last announced at the address, and with it all objects below it. Nothing happens if there is none, or if it has
+ * ended already. */
 void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t address);
 /* Add steps (addresses of the instructions of an interpreted plan, see steps.c) to the object that was last announced at the address, in
  * the order of records. They are dropped if there is none, if it has ended, if their number or stride is 0, if they are too many or reach

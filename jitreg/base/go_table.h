@@ -72,6 +72,7 @@ struct go_values {
 
 #define GO_VALUES_MAX 65536u
 
+/* Returns a cursor in front of the first range of the value `of` (GO_FRAME_BYTES, ...), or behind the last one if f has no such value. */
 struct go_values go_values_of(const struct go_table *t, const struct go_function *f, int of);
 /* Read the next range. Returns false behind the last one, after GO_VALUES_MAX ranges, or if the next one is invalid. */
 bool go_values_next(struct go_values *v);

@@ -17,6 +17,8 @@ enum mapping_kind {
 	MAPPING_DEVICE, /* a device, which must not be opened, since that may have side effects */
 	MAPPING_FILE,	/* a file, also one of /dev/shm */
 };
+/* Returns the kind of a mapping by its path of this many bytes, which need not be NUL-terminated. An unknown path, as [heap] or [stack],
+ * counts as anonymous memory. */
 enum mapping_kind mapping_kind(const char *path, size_t bytes);
 
 /* May an executable mapping hold generated code? Memory without a file may. A mapping of a file may if it is shared or writable, because

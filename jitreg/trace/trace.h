@@ -52,10 +52,11 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
  * next LOAD of its thread, and CODE_MAP to the last LOAD of its address or else the next one. There is no record of munmap(2), so a
  * mapping ends at the next mapping of its addresses.
  *
- * Declarations of hosts: LEVEL, COMPONENT, EDGE and SOURCE are also valid before their time. Of several LEVELs or COMPONENTs with one
- * number, the last is valid. A LINK is valid until its UNLINK, and a TAG until the next one of the process. The latest value of a
- * COUNTER, the latest COUNTER_VALUES of a block and the latest FLOW of a component are valid. A MARK that begins is valid until the one
- * that ends it, which has the same handle, or, without a handle, the same name, component and instance.
+ * Declarations of hosts: LEVEL, EDGE, SOURCE and the first COMPONENT with a number are also valid before their time. Of several LEVELs with
+ * one number, the last is valid. A COMPONENT with another name than the one before with its number, or with another detail that is not
+ * empty, is another component from its time on. A LINK is valid until its UNLINK, and a TAG until the next one of the process. The latest
+ * value of a COUNTER, the latest COUNTER_VALUES of a block and the latest FLOW of a component are valid. A MARK that begins is valid until
+ * the one that ends it, which has the same handle, or, without a handle, the same name, component and instance.
  */
 
 /* Records of jitreg keep their ids. The records below are those of the recorder. The kinds of fields are those of jitreg.h, of which only
@@ -143,12 +144,13 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(exit_status) U64(samples) U64(records) U64(recorder_cpu_ns) U64(command_cpu_ns)
 
-/* The values that a counter had when it was closed. value: what it counted, in the event's unit, over all threads that inherited it. cpu:
- * the processor on which it counted, or ~0 if it is the counter of the thread tid on all processors. enabled_ns: how long these threads
- * ran on any processor. on_cpu_ns: how long they ran on this processor (0: unknown). running_ns: how long it counted, which is less than
- * on_cpu_ns if it was multiplexed with other counters. samples, lost: how many of its samples are in the trace, and how many were lost.
- * weight: the sum of the weights of its samples, which is less than value if interrupts came late or samples were lost (0: unknown).
- * idle_ns: how long a clock of a processor counted while the processor was idle and not sampled. */
+/* The values of a counter when it was closed or when the trace file was cut (epoch), and in later files those since that cut. value: what
+ * it counted, in the event's unit, over all threads that inherited it. cpu: the processor on which it counted, or ~0 if it is the counter
+ * of the thread tid on all processors. enabled_ns: how long these threads ran on any processor. on_cpu_ns: how long they ran on this
+ * processor (0: unknown). running_ns: how long it counted, which is less than on_cpu_ns if it was multiplexed with other counters. samples,
+ * lost: how many of its samples are in the trace, and how many were lost. weight: the sum of the weights of its samples, which is less than
+ * value if interrupts came late or samples were lost (0: unknown). idle_ns: how long a clock of a processor counted while the processor was
+ * idle and not sampled. value, enabled_ns and running_ns do not include this time. */
 #define TRACE_FIELDS_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(enabled_ns) U64(running_ns) U64(samples) U64(lost) U64(on_cpu_ns) U64(weight) \
 	U64(idle_ns)
@@ -163,8 +165,9 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(loaded_ns) BIN(code)
 
-/* Functions of the kernel that samples or their call chains are in, with their addresses in the running kernel.  All records of a trace
- * together have them all.  module: "" for the kernel itself, or the name in brackets in /proc/kallsyms (a module, "bpf", ...). */
+/* Functions of the kernel that samples or their call chains are in, with their addresses in the running kernel. A trace may have several
+ * records with different functions, and lacks those beyond a limit of the recorder. module: "" for the kernel itself, or the name in
+ * brackets in /proc/kallsyms (a module, "bpf", ...). */
 #define TRACE_FIELDS_KERNEL_FUNCTIONS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	ARR(functions, kernel_function)
 
@@ -212,11 +215,12 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_THREAD_NAME(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(name)
 
-/* Resources of a process and of the machine, as the kernel reports them.  when: "start" at the start of a program or of the recording,
- * "end" at the end of the process or of the recording.  values: (name, number) for each of the following that could be read: processors
- * (that the process may use), quota_us and quota_period_us (of its cgroup, if there is a quota), throttled (times), throttled_ns or
- * throttled_us; ran_ns, queued_ns (of its first thread, from schedstat); read_bytes and write_bytes (of disks), read_calls_bytes,
- * write_calls_bytes; pressure_cpu_us, pressure_io_us, pressure_memory_us (of the machine, "some"). */
+/* Resources of a process and of the machine, as the kernel reports them. when: "start" when the process was added to the recording or began
+ * a program, "end" (only for the recorded command, or for attached processes) at the end of the command or of the recording. values: (name,
+ * number) for each of the following that could be read: processors (that the process may use), quota_us and quota_period_us (of its cgroup,
+ * if there is a quota), throttled (times), throttled_ns or throttled_us; disk_read_limit, disk_write_limit (bytes per second, the lowest of
+ * its cgroup's limits of disks); ran_ns, queued_ns (of its first thread, from schedstat); read_bytes and write_bytes (of disks),
+ * read_calls_bytes, write_calls_bytes; pressure_cpu_us, pressure_io_us, pressure_memory_us (of the machine, "some"). */
 #define TRACE_FIELDS_RESOURCES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(when) ARR(values, named_value)
 

@@ -65,6 +65,7 @@ int trace_record_copy(struct trace_writer *w, const struct trace_record *r);
 
 /* Write the buffered records of a chunk type to the file as a chunk, and empty the buffer.  Returns 0, or -errno if they are lost. */
 int trace_writer_flush(struct trace_writer *w, enum trace_chunk_type type);
+/* Flush the buffers of all chunk types. trace_writer_error() tells whether records were lost. */
 void trace_writer_flush_all(struct trace_writer *w);
 /* Write the buffered records of RECORDS chunks, for which half of the room that is kept for the end may be used. Recorders call this
  * after writing a record that is needed even if the disk has no room for others, such as the sentence that writing failed. Returns what
@@ -74,6 +75,7 @@ int trace_writer_flush_sentence(struct trace_writer *w);
 void trace_writer_use_reserve(struct trace_writer *w);
 /* Returns the first write error as an errno value, or 0. */
 int trace_writer_error(const struct trace_writer *w);
+/* Returns the size of the file in bytes, without buffered records. */
 uint64_t trace_writer_bytes(const struct trace_writer *w);
 /* Return the number of records that were written or are buffered, and the number of those that were lost because their chunk could not be
  * written (without SAMPLES records, whose samples the caller counts). */
