@@ -268,8 +268,8 @@ static inline uint64_t jitreg_new_ids(uint64_t nr);
 /* Announce that the components with numbers [first, first + nr) of all levels belong to a scope of this name, such as a query.  text: the
  * scope's text, such as SQL. */
 static inline int jitreg_scope(uint64_t first, uint64_t nr, const char *name, const char *text);
-/* End the scope, and the components with these numbers of all levels.  The numbers may be used again for other components, with any
- * names. */
+/* End the scope, and the components with these numbers of all levels, except those with JITREG_COMPONENT_COMMON. The numbers may be used
+ * again for other components, with any names. */
 static inline int jitreg_scope_end(uint64_t first, uint64_t nr);
 
 /* ---------------------------------------------------------------------------------------------------- execution counts */
@@ -475,7 +475,7 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 
 /* ========================================================================================================= the records */
 
-/* A LOAD has this time stamp if its code was generated at an unknown time before the agent came. */
+/* A record has this time stamp if its code was generated or mapped at an unknown time before the agent or the recorder came. */
 #define JITREG_TIME_BEFORE 1u
 
 /*
@@ -567,7 +567,7 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 	U64(code_addr) U64(nr_entry) LINES(entries)
 
 /* SCOPE has two actions. Action 1: the components with numbers [first_id, first_id + nr_ids) of all levels belong to the scope of this
- * name. Action 2: the scope and these components end. */
+ * name. Action 2: the scope and these components end (jitreg_scope_end()). */
 #define JITREG_FIELDS_SCOPE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(action) U32(flags) U64(first_id) U64(nr_ids) NR(name_bytes) NR(text_bytes) STR(name) STR(text)
 /* OBJECT is an object and the functions that work on it (jitreg_object()). */
@@ -1459,8 +1459,8 @@ static inline int jitreg_step_word(uint64_t function, uint32_t offset)
 	return JITREG_SEND_FIXED_(JITREG_STEP_WORD, r);
 }
 
-/* Call the agent's jitreg_counters(), or return -ENOSYS if it does not have this function, as agents before 1.2 do. The symbol is looked
- * up at each call, which takes less time than generating the code that a block is for. */
+/* Call the agent's jitreg_counters(), or return -ENOSYS if it does not have this function, which came with 1.2. The symbol is looked up at
+ * each call, which takes less time than generating the code that a block is for. */
 static inline int jitreg_counter_memory_by_(struct jitreg_counter_memory *m)
 {
 #ifdef JITREG_AGENT
