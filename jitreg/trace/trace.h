@@ -198,7 +198,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_SOURCE_LINES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(file) U32(newer) ARR(pieces, source_piece)
 
-/* The first COMMAND_LINE_BYTES of the command line of this process's program, as read soon after its start, with a blank between words. */
+/* The command line of this process's program, as read soon after its start, with a blank between words, and cut to less than
+ * COMMAND_LINE_BYTES. It is missing if the program had ended by then, or if the command lines in the trace take too many bytes. */
 #define COMMAND_LINE_BYTES 1024u
 #define TRACE_FIELDS_COMMAND_LINE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(text)
