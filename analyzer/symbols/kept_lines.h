@@ -15,7 +15,7 @@ struct kept_line {
 
 struct kept_file {
 	char *name; /* path in line tables */
-	bool newer; /* the file is newer than the program */
+	bool newer; /* the file was changed after the program was built, or after the recording began */
 	struct kept_line *line; /* sorted by number */
 	uint32_t nr, capacity;
 };
