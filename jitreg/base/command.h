@@ -4,9 +4,9 @@
  * calls, and add the name to COMMANDS. `tailor help` and `tailor help NAME` come from this list.
  *
  * The exit status is 0 if the command is done, 1 if it failed, 2 if it was misused, and 3 if `diff --fail-above` or `db changes` found a
- * difference, or `check` or `db check` found something. `run`, `record` and `watch` exit with the status of the command that they ran (128 +
- * the signal that killed it), or with 127 or 126 if it is not found or cannot be executed. Results go to standard output, and messages to
- * standard error as `tailor NAME: sentence`.
+ * difference, or `check` or `db check` found something. `run`, `record` and `watch` exit with the status of the command that they ran, with
+ * 128 + the signal that killed it, or with 127 or 126 if it is not found or cannot be executed. Results go to standard output, and messages
+ * to standard error as `tailor NAME: sentence`.
  */
 #ifndef TAILOR_COMMAND_H
 #define TAILOR_COMMAND_H
