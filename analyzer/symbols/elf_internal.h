@@ -108,9 +108,9 @@ int elf_file_open(const char *path, const char *build_id, Elf **elf);
 bool elf_file_fits(const struct elf_object *o, Elf *elf);
 /* Do sections with texts end with a NUL, as libdw has read them?  libdw does not check this, and would read on after their end. */
 bool elf_texts_end(Elf *elf);
-/* Does a file that libdw would open by itself fit into the budget? The answer is true if there is no file, or a folder, or a file that is
- * not ELF. It is false for a file that cannot be opened, and for a FIFO or a device, for which libdw might wait. folder: absolute, or
- * relative to the debug file's folder, or NULL for that one. */
+/* Does a file that libdw would open by itself fit into the budget? If not, it counts as exceeded. The answer is true if there is no file,
+ * or a folder, or a file that is not ELF. It is false for a file that cannot be opened, and for a FIFO or a device, for which libdw might
+ * wait. folder: absolute, or relative to the debug file's folder, or NULL for that one. */
 bool elf_path_fits(const struct elf_object *o, const char *folder, const char *name);
 /* Finds the table of functions of a Go program, if there is one. */
 void elf_go_find(struct elf_object *o);

@@ -79,7 +79,8 @@ bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_functi
 /* Has the object or its debug file a .symtab or Go's table of functions, or does it borrow symbols? A .dynsym does not count, since it has
  * exported functions only. */
 bool elf_has_symbols(const struct elf_object *o);
-/* Has the object line tables or Go's table of functions, or has one of the files of elf_object_add_lines() line tables? */
+/* Has the object line tables or Go's table of functions, or has one of the files of elf_object_add_lines() debug information? The first
+ * call opens these files, and reads the list of compilation units. */
 bool elf_has_lines(struct elf_object *o);
 /* May lines and inlined functions of the object be in further files, which traces do not contain (.dwo files, dwz's)?  The sections
  * .gnu_debugaltlink and .debug_addr tell this, so true does not prove it.  The caller then looks for the file on this machine. */

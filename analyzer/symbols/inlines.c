@@ -58,8 +58,9 @@ static void add_scope_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 	} while (elf_spend_time(o, &since) && dwarf_siblingof(&die, &die) == 0);
 }
 
-/* Has each abbreviation of a unit few attributes? When libdw skips a DIE, it reads all of its attributes without a check of the budget.
- * Attributes that are flags take no bytes, so a malicious file could make libdw read a million of them for each DIE. */
+/* Has each abbreviation of a unit few attributes? Not if the budget is exceeded, either. When libdw skips a DIE, it reads all of its
+ * attributes without a check of the budget. Attributes that are flags take no bytes, so a malicious file could make libdw read a million of
+ * them for each DIE. */
 static bool has_few_attributes(const struct elf_object *o, Dwarf_Die *unit)
 {
 	Dwarf_Off at = 0;

@@ -169,13 +169,13 @@ static uint8_t holding_register(ZydisRegister r)
 	return register_to_dwarf(ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r), &n) ? n : INSN_NO_REGISTER;
 }
 
-/* Is the operand a whole 64-bit register? */
+/* Is the operand a whole general register of 64 bits? If so, sets *n to its number. */
 static bool operand_is_whole_register(const ZydisDecodedOperand *o, uint8_t *n)
 {
 	return o->type == ZYDIS_OPERAND_TYPE_REGISTER && o->size == 64 && register_to_dwarf(o->reg.value, n) && *n != INSN_NO_REGISTER;
 }
 
-/* Is the operand memory whose address is a register plus a constant? */
+/* Is the operand memory whose address is a register plus a constant, without a segment? If so, sets *base and *value to these. */
 static bool operand_is_near_memory(const ZydisDecodedOperand *o, uint8_t *base, int32_t *value)
 {
 	int64_t d = o->mem.disp.has_displacement ? o->mem.disp.value : 0;
