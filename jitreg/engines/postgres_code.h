@@ -68,7 +68,8 @@ struct postgres_reader {
 /* Initialize r->code for the program or library whose first page is mapped at base, except for the member symbol, which the caller sets.
  * Returns false if no ELF file of x86-64 is there, or it cannot be read. */
 bool postgres_code_init(const struct postgres_reader *r, uint64_t base);
-/* Does a function begin at address?  If the server has no search table, this is true for all addresses of its code. */
+/* Does a function begin at address? If the server has no search table, this is true for all addresses of its code. An address that was
+ * found is remembered in r->code. */
 bool postgres_code_is_function_begin(const struct postgres_reader *r, uint64_t address);
 /* Find the function that contains address.  It ends where the next one begins.  Returns false if there is none, or if the server has no
  * search table. */

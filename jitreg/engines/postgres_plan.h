@@ -113,7 +113,8 @@ struct postgres_node {
 uint32_t postgres_request_functions(const struct postgres_reader *r, const struct postgres_node *n,
 				    uint64_t to[POSTGRES_REQUEST_FUNCTIONS]);
 
-/* Does the server count the rows of the nodes of the query at this address (EXPLAIN ANALYZE, auto_explain.log_analyze)? */
+/* Does the server count the rows of the nodes of the query at this address (EXPLAIN ANALYZE, auto_explain.log_analyze)? False also if this
+ * cannot be read. */
 bool postgres_query_is_counted(const struct postgres_reader *r, uint64_t query);
 /* Set *rows to the number of rows that a node has returned so far, and *loops to that of its executions, including the present one.
  * Returns false if the server does not count them, the node has not begun, or they cannot be read. */
