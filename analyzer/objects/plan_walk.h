@@ -6,12 +6,13 @@
  *
  *   0. A function with a step word (jitreg_step_word()): the word has the address of a step. That step, and the object that executes it,
  *      are found, whatever was found before.
- *   1. A function of a class of work (JITREG_OBJECT_CLASS): the class decides from this frame inwards, until a frame of rule 0 or 2.
+ *   1. A function of a class of work (JITREG_OBJECT_CLASS): the class decides from this frame inwards, also at frames of other classes,
+ *      until a frame of rule 0 or 2.
  *   2. A function of objects without an upper one: a tree begins here. Its outermost object is the one whose address is in a register that
  *      calls preserve, as the unwinder restored it at the frame. If all these registers are known and none holds such an object, the object
  *      was not announced (a query that was not read), and nothing below it is known. There are two exceptions. The host may say that there
  *      is one object at a time (JITREG_OBJECT_ALONE). Or not all registers are known, because a call chain restores none, and there is only
- *      one object.
+ *      one object. If there are several, none of them is found.
  *   3. Any other function of objects, if an object was found before. The frame belongs to the found object itself if that has the function,
  *      none of its frames was of this function yet, and no register holds an object below it with the function. (A scan that calls its
  *      access method is the same object, but a scan in whose filter another scan runs is not.) Otherwise the frame belongs to one of the
