@@ -212,7 +212,8 @@ static inline int jitreg_object(uint64_t address, uint64_t upper, uint32_t flags
 				uint32_t nr_functions, const struct jitreg_object_component *components, uint32_t nr_components);
 /* The object is a class of work, such as compiling, and not a node of a plan. A sample with a frame of its functions anywhere on the stack
  * belongs to its components, unless a frame further in belongs to an object without upper, or executes a step (jitreg_step_word()). On
- * levels on which the class has no component, the sample belongs to the components of the object found further out. */
+ * levels on which the class has no component, the sample belongs to the components of the object found further out. Of several classes, the
+ * one further out decides. */
 #define JITREG_OBJECT_CLASS 1u
 /* For objects without upper: only one such object exists at a time, so each frame of its functions belongs to it, and its address need not
  * be in the frame.  Without this flag, a frame whose callee-saved registers are all known and do not have the address of such an object is
@@ -261,9 +262,9 @@ static inline int jitreg_mark_enter(uint64_t mark);
 
 /* ------------------------------------------------------------------------------------------------- numbers and queries */
 
-/* Reserve nr consecutive numbers for components or counter blocks, and return the first one.  With an agent they are unique in this
- * process.  Without one they are unique only in the calling program or library, but do not occur among those of an agent that comes later.
- * The first billion numbers fit into a tag's field of 32 bits. */
+/* Reserve nr consecutive numbers for components or counter blocks, and return the first one. With an agent they are unique in this process.
+ * Without one they are unique only in the calling program or library, but the first 2^20 of them do not occur among those of an agent that
+ * comes later. The first billion numbers fit into a tag's field of 32 bits. */
 static inline uint64_t jitreg_new_ids(uint64_t nr);
 /* Announce that the components with numbers [first, first + nr) of all levels belong to a scope of this name, such as a query.  text: the
  * scope's text, such as SQL. */
