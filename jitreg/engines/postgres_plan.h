@@ -124,9 +124,9 @@ bool postgres_node_counts(const struct postgres_reader *r, const struct postgres
 int64_t postgres_node_rows(const struct postgres_node *n);
 
 /*
- * Call visit for each node of the plan, owners first. A subplan that two nodes call is visited twice, with the same address, and callers
- * take its first owner. If visit returns nonzero, the walk ends with POSTGRES_OK. With another result, only a part of the plan was
- * visited.
+ * Call visit for each node of the plan, owners first. A subplan that two nodes call is visited twice, with the same address. The recorder
+ * takes its first owner, and in the agent the second announcement replaces the first. If visit returns nonzero, the walk ends with
+ * POSTGRES_OK. With another result, only a part of the plan was visited.
  */
 enum postgres_end postgres_plan_walk(const struct postgres_reader *r, const struct postgres_query *q,
 				     int (*visit)(void *context, const struct postgres_node *n), void *context);
