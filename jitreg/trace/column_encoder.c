@@ -14,7 +14,7 @@
 
 #define SLOTS (2 * COLUMNS_NR_MAX) /* a power of 2 */
 #define CHOOSE_EVERY 16u /* number of blocks after which the encoding of a column is chosen anew */
-#define WRITTEN_MAX 65 /* column IP and the registers */
+#define WRITTEN_MAX 65 /* maximum number of columns of a block to which others may be encoded: column IP, and 64 written with predict */
 #define NR_COLUMNS 128
 #define RECENT 1024u /* places for recent differences in the estimate of an encoding's size */
 #define REPEATED_BITS 8u /* approximate size of a repeated difference after compression */

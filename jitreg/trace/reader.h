@@ -166,8 +166,9 @@ struct sample_block {
 	uint64_t *chain_offset; /* NULL without chains */
 	bool has_stacks, has_kernel_chains;
 	struct sample_columns constant; /* columns that are stored as one number, which all samples have */
-	/* set by the caller: columns that need not be decoded.  They are decoded nonetheless in a block with stacks or chains, or if a
-	 * column that is needed is stored as differences to them */
+	/* set by the caller: columns that need not be decoded. They are decoded nonetheless in a block with stacks or chains, or if a
+	 * column that is needed is stored as differences to them (AGAINST). Without column IP, no column can be decoded that is stored
+	 * BY_IP */
 	struct sample_columns unwanted;
 	struct stack_decoder *stacks_;	  /* this and all below are private to the decoder */
 	struct trace_value kernel_chains_;
