@@ -69,7 +69,9 @@ struct objects {
 	uint64_t lost;
 	/* The members below are indexes, which objects_settle() makes. */
 	uint32_t *tree, *by_address; /* tree: all objects, tree by tree; by_address: all objects by process, address and time */
-	struct object_entry *entry; /* an entry for each function of each class and outermost object, by process, function, kind and time */
+	/* an entry for each function of each class and outermost object, and entries with function 0 for outermost objects and classes with
+	 * JITREG_OBJECT_EVERYWHERE; by process, function, kind and time */
+	struct object_entry *entry;
 	uint32_t nr_entries;
 	uint64_t *last; /* a binary tree of the latest ends of entries: node 1 is for all entries, node nr_leaves + i for entry i */
 	uint32_t nr_leaves;

@@ -24,7 +24,7 @@ struct section {
 	uint64_t packed_bytes;
 	bool is_text_known;
 	uint64_t text_bytes; /* bytes up to and including its last NUL, once is_text_known is set by elf_name_at() */
-	unsigned char *inflated; /* owned; equals data after elf_inflate() */
+	unsigned char *inflated; /* memory of elf_inflate(), owned; data points there if inflating succeeded */
 };
 
 #define SECTIONS_A_STEP 8
