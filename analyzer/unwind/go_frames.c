@@ -11,7 +11,7 @@ enum { CFA_NOP = 0, CFA_ADVANCE = 4, CFA_UNDEFINED = 7, CFA_DEF_CFA = 12, CFA_DE
 #define PCREL_SDATA8 0x1c
 #define FRAME_BYTES_MAX (1 << 30)
 #define STEP_BYTES 16u	/* bytes of a step, at most */
-#define HEAD_BYTES 32u	/* bytes of an entry's head and its padding, at most */
+#define HEAD_BYTES 32u	/* bytes of an entry without steps, at most */
 #define BYTES_EACH 8u	/* bytes of all entries per byte of the table, at most (tables that linkers write need one) */
 
 /*

@@ -20,7 +20,7 @@
 
 enum rule_kind {
 	RULE_NO_INFO,
-	RULE_BOTTOM, /* the return address is undefined */
+	RULE_BOTTOM, /* the frame has no caller: the return address is undefined, or the code is at the entry point */
 	RULE_PLAIN,
 	RULE_ROW,   /* rows[row] */
 	RULE_ASK,   /* libunwind makes the step, because there is no row, or no room for it */
