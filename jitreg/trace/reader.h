@@ -55,7 +55,7 @@ struct trace_damage {
 	uint64_t bad_chunks;   /* chunks with a wrong magic number, size or checksum, or with invalid data */
 	uint64_t skipped_bytes;
 	uint64_t first_byte;   /* file offset of the first bad chunk */
-	bool truncated;	       /* no END chunk: the recorder was killed, or the file was cut */
+	bool truncated; /* no whole END chunk: the trace is still being written, the recorder was killed, or the file was cut or damaged */
 	uint64_t cut_byte;     /* offset of the chunk that the end of the file cuts off; 0: none */
 };
 

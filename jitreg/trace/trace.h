@@ -20,7 +20,7 @@
 #define TRACE_CHUNK_MAX (64u << 20) /* maximum size of an uncompressed body; readers refuse more */
 
 enum trace_chunk_type {
-	TRACE_CHUNK_RECORDS = 1, /* everything but samples and image files */
+	TRACE_CHUNK_RECORDS = 1, /* everything but samples, image files and the END record */
 	TRACE_CHUNK_SAMPLES = 2,
 	TRACE_CHUNK_FILES = 3,
 	TRACE_CHUNK_END = 4, /* the END record in it says that the recording ended properly; only chunks that commands add later follow */
@@ -34,7 +34,7 @@ struct trace_chunk {
 	uint16_t flags;
 	uint32_t stored_bytes; /* size of the body in the file */
 	uint32_t body_bytes;   /* size of the body, uncompressed */
-	uint64_t sequence;     /* 0, 1, 2, ... */
+	uint64_t sequence;     /* 0, 1, 2, ...; those of chunks that could not be written are missing */
 	uint32_t reserved;
 	uint32_t crc32c; /* checksum of the 28 bytes before and the stored body */
 };

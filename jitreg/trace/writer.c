@@ -78,7 +78,7 @@ int trace_writer_open(const char *path, enum trace_compression compression, stru
 	return trace_writer_create(path, &(struct trace_writer_options){ .compression = compression }, out, d);
 }
 
-#define END_BYTES 4096 /* maximum size of an END chunk */
+#define END_BYTES 4096 /* maximum stored size of an END chunk's body; larger ones are not recognised */
 
 static bool is_whole_end(int fd, const struct trace_chunk *c, uint64_t body_at)
 {
