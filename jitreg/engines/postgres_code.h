@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the functions of a PostgreSQL server that work on a node of a plan: the one that the node refers to, and those that it jumps to at
- * its end (tail calls).  Most are static and have no symbols, so they are found by the bytes of the server's code.  An address is accepted
- * only if a function begins there according to .eh_frame_hdr.  Context: any.  Allocates no memory.
+ * its end (tail calls). Most are static and have no symbols, so they are found by the bytes of the server's code. An address is accepted
+ * only if a function begins there according to .eh_frame_hdr. If the server has no such table, only the functions that nodes refer to, and
+ * exported ones, are found. Context: any. Allocates no memory.
  */
 #ifndef JITREG_POSTGRES_CODE_H
 #define JITREG_POSTGRES_CODE_H
