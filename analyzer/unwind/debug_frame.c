@@ -2,8 +2,7 @@
 /*
  * An entry of .debug_frame differs from one of .eh_frame in three things: a CIE's id is all ones, an FDE names its CIE by the offset in the
  * section, and version 4 has fields for the sizes of addresses and segments. CIEs become version 1 or 3, and the rest of their bytes stays
- * as it is. FDEs of unusual CIEs (with augmentations, or other sizes of addresses) are left out. Reading ends at the first 64-bit entry,
- * since compilers write none.
+ * as it is. FDEs of unusual CIEs (with augmentations, or other sizes of addresses) are left out. Reading ends at the first 64-bit entry.
  */
 #include "analyzer/unwind/debug_frame.h"
 
