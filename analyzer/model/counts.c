@@ -21,13 +21,14 @@
 
 #define CPUS_MAX 8192u
 #define SCALE_MAX 1000.0 /* limit of scales, because a larger one is due to too few samples */
-/* limit of scales below 1, which occur because the kernel changes the period of samples at a rate, so that they weigh more than was
- * counted */
+/* limit of scales of events and processors below 1, which occur because the kernel changes the period of samples at a rate, so that they
+ * weigh more than was counted. Scales of threads have no such limit */
 #define SCALE_MIN 0.5
 #define SCALE_SAME 0.005
 #define SAMPLES_FEW 50
 #define PERIODS_UNSAMPLED 2 /* from so many periods on, a sample of a thread was due: one period, and the rest of the period before */
-/* smallest part of the count for which threads without samples get rows, because less can be due to late interrupts */
+/* smallest part of the processors' count for which threads without samples get rows if their counts are estimated, because less can be due
+ * to late interrupts */
 #define UNSAMPLED_WORTH 0.01
 
 static uint64_t key_of_thread(uint32_t pid, uint32_t tid)
@@ -301,7 +302,7 @@ static double mean_period(const struct model_event *e)
 }
 
 /* Returns the count of the processor that contains this part of a thread's count, if its value is unknown. Returns NULL if the value is
- * known, because the thread had a counter of its own. */
+ * known, or if the part is of a counter of the thread's own, or the trace has no count of the processor. */
 static struct event_count *count_of_untold(struct model *m, const struct thread_count_part *p)
 {
 	struct model_event *e = &m->event[m->thread_counts.thread[p->thread].event];
@@ -323,8 +324,8 @@ static double claim_of_untold(const struct model *m, const struct thread_count_p
 	return lived_ns ? fmin(e->mean_period, (double)lived_ns) : e->mean_period;
 }
 
-/* Limits the estimates for threads that ended (tail, unsampled) to what the processor counted beyond its samples.  Threads with samples
- * get theirs first.  period: mean weight of a sample. */
+/* Limits the estimates for threads that ended (tail, unsampled) to what the processor counted beyond its samples and those that were lost.
+ * Threads with samples get theirs first. period: mean weight of a sample. */
 static void settle_claims(struct event_count *c, double period)
 {
 	double sampled = c->weight ? (double)c->weight : (double)c->samples * period;
@@ -349,7 +350,7 @@ static void settle_claims_of_event(struct model_event *e)
 		unsampled += c->unsampled * c->unsampled_part;
 		value += (double)c->value;
 	}
-	/* Threads get no rows if the event has no sample at all, because the report says why, or if their part is too small. */
+	/* These threads get no rows if the event has no sample at all, because the report says why, or if their part is too small. */
 	for (uint32_t cpu = 0; cpu < e->nr_counts && (!samples || unsampled < UNSAMPLED_WORTH * value); cpu++)
 		e->count[cpu].unsampled_part = 0;
 }

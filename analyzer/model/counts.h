@@ -16,9 +16,9 @@ struct trace_record;
 
 /*
  * The counts of threads that ended (THREAD_COUNT records, and COUNT records of one thread).  Either the thread had a counter of its own,
- * whose value is known, or it is a part of a processor's count and its value is estimated (counts.c).  The samples of such a thread are
- * scaled to its own count, and a thread without a sample gets rows of its own, unless it is_left_out. The rest of the processors' counts
- * belongs to the samples of all other threads.
+ * whose value is known, or it is a part of a processor's count and its value is estimated (counts.c). The samples of such a thread are
+ * scaled to its own count. A thread without a sample gets rows of its own with its value, unless it is_left_out or the value is 0. The rest
+ * of the processors' counts belongs to the samples of all other threads.
  */
 struct thread_count { /* one thread's share in the count of one event, summed over all processors */
 	uint64_t value, samples, weight, time_ns; /* value 0: unknown; weight: sum over the thread's samples; time_ns: when it ended */
@@ -56,7 +56,7 @@ void thread_counts_fini(struct thread_counts *c);
  * (model_event_scale()). */
 double thread_count_scale(const struct model *m, uint32_t event, uint32_t pid, uint32_t tid);
 /* Returns the count of model.thread_counts.thread[i], scaled for multiplexing, if the thread has no sample, so that it gets a row of its
- * own. Returns 0 if it has samples, or if it is_left_out, because samples of other threads stand for it then. */
+ * own. Returns 0 if it has samples, if samples of other threads stand for it (is_left_out), or if its count is estimated to be 0. */
 uint64_t thread_count_unsampled(const struct model *m, uint32_t i);
 
 #endif

@@ -25,7 +25,9 @@ struct level {
 	uint32_t flags; /* JITREG_LEVEL_* */
 	uint32_t process; /* index of the last process that announced it; 0 if none did */
 	uint32_t above; /* bit per level that the host says is above it */
-	uint32_t rank;	/* 0: topmost; else larger than the ranks of all levels above it (dictionary_rank_levels()) */
+	/* 0: topmost; else larger than the ranks of all levels above it, unless links between levels form a cycle
+	 * (dictionary_rank_levels()) */
+	uint32_t rank;
 };
 
 struct counter {
@@ -39,8 +41,8 @@ struct link {
 	uint32_t upper; /* component index */
 	uint32_t weight;
 	uint64_t from_ns, to_ns;
-	/* 1 + index of the previous link to that level and id, without those that had ended; 0: none, or the component has at most
-	 * LINKS_FEW links */
+	/* 1 + index of the previous link to that level and id, from which latest_link() takes out those that have ended; 0: none, or the
+	 * component has at most LINKS_FEW links */
 	uint32_t before;
 	bool same; /* the upper component is the same thing as the lower one at another level, so views do not show the link */
 };
@@ -128,8 +130,8 @@ uint32_t dictionary_add_level(struct dictionary *d, const char *name);
 /*
  * Returns the index of the latest component with an id, and adds one if the id is new or its component is over.  An id can be used again:
  * what was announced under another name, or after its end, is another component. process: an index. Returns COMPONENT_NONE if memory ran
- * out, or if level is LEVELS_MAX. Here and below, an id that the process has not announced itself is that of a common component, if there
- * is one.
+ * out, or if level is LEVELS_MAX. Here and in the two functions that follow, an id that the process has not announced itself is that of a
+ * common component, if there is one.
  */
 uint32_t dictionary_get_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
 /* Returns the index of the latest component with an id, also if it is over.  Returns COMPONENT_NONE if the id never named one. */
@@ -146,15 +148,16 @@ uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, u
  * exceeded. */
 void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t first, uint64_t nr, uint64_t time_ns);
 
-/* Links two components from time_ns on, until dictionary_unlink().  If the upper component ends and its id names another one later, the
- * link leads to that one, unless lower has got a new link to that level by then. */
+/* Links two components from time_ns on, until dictionary_unlink(). A later call with another weight ends this link and makes another. If
+ * the upper component ends and its id names another one later, the link leads to that one, unless lower has got a new link to that level by
+ * then. */
 void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns);
 /* Links a component, for all times, to the component of another level that stands for the same thing (link.same). */
 void dictionary_link_same(struct dictionary *d, uint32_t lower, uint32_t upper);
 /* Ends the links of lower to all components with upper's level and id. If upper is COMPONENT_NONE, ends those to all components of
  * upper_level. */
 void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_level, uint32_t upper, uint64_t time_ns);
-/* Adds an edge of a plan.  label is freed by the dictionary.  Between common components the same edge is added once. */
+/* Adds an edge of a plan. label is freed by the dictionary. From a common component, the same edge is added once. */
 void dictionary_add_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label);
 /* Sets the value of a counter, unless it has one of a later time.  name is freed by the dictionary. */
 void dictionary_set_counter(struct dictionary *d, uint32_t component, char *name, int64_t value, uint64_t time_ns);

@@ -16,7 +16,7 @@ enum model_fault {
 	FAULT_NUMBER_ZERO,	 /* record id, level: it names a level or component 0 */
 	FAULT_LINK_SAME_LEVEL,	 /* level, lower, upper */
 	FAULT_COMPONENT_RENAMED, /* level, id; text: the earlier name */
-	FAULT_TAG_FIELD,	 /* level, shift, bits: outside of 64 bits, or the level is beyond LEVELS_MAX */
+	FAULT_TAG_FIELD,	 /* level, shift, bits: 0 or outside of 64 bits, or the level is beyond LEVELS_MAX */
 	FAULT_LOAD_EMPTY,	 /* address, bytes, which are 0 or reach beyond 2^64; text: name */
 	FAULT_MOVE_UNKNOWN,	 /* old address, new address */
 	FAULT_CODE_MAP_UNKNOWN,	 /* address */

@@ -15,7 +15,7 @@ struct kernel_functions {
 	uint32_t nr, capacity;
 };
 
-/* Adds the functions of a KERNEL_FUNCTIONS record.  Those for which memory runs out are left out. */
+/* Adds the functions of a KERNEL_FUNCTIONS record. Those without a name or of 0 bytes are left out, and those for which memory runs out. */
 void kernel_functions_read(struct kernel_functions *k, const struct trace_record *r);
 /* The model calls this after the last record. It sorts the functions, drops all but one of those at one address, and cuts each where the
  * next one begins. */

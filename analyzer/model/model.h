@@ -89,7 +89,7 @@ struct code {
 	const struct region_bytes *region;
 	/* CODE_REGION */
 	uint32_t shared; /* 1 + index in model.shared_codes (shared_code.h); 0: no known file, or not looked at yet */
-	char *mapper; /* path of the image whose code mapped it, or of the mapped file (read_images.c); NULL: unknown */
+	char *mapper; /* path of the image whose code mapped it, or of the mapped file (read_images.c); NULL or "": unknown */
 	uint64_t mapper_offset;
 	/* CODE_LOAD */
 	struct code_line *lines; /* sorted */
@@ -205,7 +205,7 @@ struct process {
 	uint32_t number; /* index in model.numbered */
 	uint32_t pid;
 	uint64_t from_ns, to_ns; /* time at which this program begins; to_ns is always UINT64_MAX (model_process_until() knows the end) */
-	/* process that forked it, whose memory it has a copy of; NULL: it began by an exec, or before the recording */
+	/* process that forked it, whose memory it has a copy of; NULL: it began by an exec, or before the recording, or that is unknown */
 	struct process *parent;
 	uint64_t forked_ns;
 	struct process *executed_by; /* the program that called exec to become this one; NULL: none, or unknown */
@@ -232,8 +232,8 @@ struct process {
 	uint32_t nr_tasks; /* FORK records: threads whose beginning was recorded, and the first thread if that of the process was */
 	uint32_t header_version; /* latest version of jitreg.h by HELLO: major << 16 | minor; 0: none, or one before 1.0 */
 	bool has_guest, exec_seen;
-	/* it, or a process that it was forked from, declared components or objects; it or such a process has a SOURCE whose lines are
-	 * components */
+	/* has_dictionary: it, or a process that it was forked from, declared components or lines that are components, or it declared objects
+	 * itself; has_line_components: it or such a process has a SOURCE whose lines are components */
 	bool has_dictionary, has_line_components;
 	bool has_objects;
 	bool has_everywhere; /* it has an object with JITREG_OBJECT_EVERYWHERE, at some time */
@@ -298,7 +298,8 @@ struct model_event {
 	double sampled; /* the sum of the samples' recorded weights as a part of counted; 0: unknown */
 	double unsampled; /* the part of counted that threads without a sample have (thread_count_unsampled()) */
 	double mean_period; /* mean weight of a sample; 0: unknown */
-	double multiplexed; /* at least 1: counted, divided by what the counters counted; 1 if sampled is unknown */
+	/* at least 1: counted, divided by what the counters counted; 1 if sampled is unknown, or for a clock that samples only user code */
+	double multiplexed;
 	bool differs_by_thread; /* threads have scales of their own (counts.h) */
 	/* Factor of a sample's weight.  It is over 1 if counters were multiplexed, samples were lost or interrupts came late.  It is under
 	 * 1 if samples weigh more than was counted, because the kernel made their period longer. */
@@ -511,8 +512,8 @@ const struct scope *model_find_scope(const struct model *m, uint32_t component);
 const char *model_find_query(const struct model *m, uint32_t component, const char **name);
 /* Returns the text of a line (from 1), and its length without the end of line in *bytes.  Returns "" if there is none. */
 const char *source_line(const struct source *s, uint32_t line, size_t *bytes);
-/* Returns the component that was a line of s at a time, else the latest one, and adds one if it is new. Returns COMPONENT_NONE if lines
- * of s are no components, if line is 0, or if memory ran out. */
+/* Returns the component that was a line of s at a time, else the latest one, and adds one if there is none or it is over. Returns
+ * COMPONENT_NONE if lines of s are no components, if line is 0, or if memory ran out. */
 uint32_t model_line_component(struct model *m, const struct source *s, uint32_t line, uint64_t time_ns);
 /* Converts an address in the process to that in the code's ELF file. Returns false if the code is not of an ELF file (CODE_IMAGE,
  * CODE_ELF), or the file is unknown, or no segment of it is mapped there. */

@@ -30,7 +30,8 @@ void threads_fini(struct threads *t);
  * THREAD_NAME record, and the kernel may report its beginning as another name. comm is freed by threads_settle(), or at once if it is an
  * empty whole name or memory runs out. NULL is ignored. */
 void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm, bool is_whole);
-/* Makes an entry of model.threads for each further name of a thread, after the last one was added.  Returns 0 or -ENOMEM. */
+/* Sets the first name of each thread, and makes an entry of model.threads for each further name, up to NAMES_MAX (processes.c). The model
+ * calls this after the last name was added. Returns 0 or -ENOMEM. */
 int threads_settle(struct model *m);
 
 #endif

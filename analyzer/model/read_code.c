@@ -189,12 +189,12 @@ void model_read_unwinding_info(struct model *m, struct process *p, const struct 
 	p->has_unwinding = true;
 }
 
-/* maximum time between a code map and its LOAD.  If the process ended sooner than that, it may have been interrupted */
+/* maximum time between a code map and its LOAD. If the recording ended sooner than that, it may have interrupted the host */
 #define WAITED_NS 100000000u
 
 /*
- * Reports a fault of records whose LOAD never came, although the process had a later LOAD. If it had none, it may have ended before, so
- * the records at an address are a fault only if a code map is among them, and if they had been there for WAITED_NS.
+ * Reports a fault of records whose LOAD never came, although the process had a later LOAD. If it had none, the recording may have ended
+ * before, so the records at an address are a fault only if a code map is among them, and if they had been there for WAITED_NS.
  */
 static void check_info_without_load(struct model *m, const struct waiting *w)
 {

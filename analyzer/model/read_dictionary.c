@@ -386,7 +386,8 @@ static uint64_t *copy_list_numbers(struct model *m, const struct trace_value *li
 
 #define NUMBERS(m, r, field, element) copy_list_numbers(m, list_field_of_record(r, field), sizeof(struct element) / sizeof(uint64_t))
 
-/* Turns level numbers of a host into indexes, in nr elements of stride numbers each.  The number of no level becomes LEVELS_MAX. */
+/* Turns level numbers of a host into indexes, in nr elements of stride numbers each, and adds levels that are new. 0, a number above
+ * UINT32_MAX, and a new level beyond LEVELS_MAX become LEVELS_MAX. */
 static void index_levels(struct model *m, uint64_t *level, size_t stride, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++, level += stride)

@@ -109,8 +109,8 @@ void model_read_mmap(struct model *m, struct process *p, const struct trace_reco
 		read_code_mapping(m, p, r);
 }
 
-/* Checks that the budget has room for an object's compressed sections, if all are decompressed. Returns false if it has none, which ends
- * the reading of the trace. */
+/* Adds the size of an object's compressed sections, once decompressed, to files.inflated_bytes, and checks that the budget has room for
+ * that sum. Returns false if it has none, which ends the reading of the trace. */
 static bool has_room_for(struct model *m, const struct elf_object *elf)
 {
 	uint64_t bytes = elf_object_inflated_bytes(elf);
@@ -362,7 +362,7 @@ void model_read_image_code(struct model *m, struct process *p, const struct trac
 		function_codes_free(c);
 }
 
-#define FILES_LOOKED 64u /* limit of files with the same path or key that are compared */
+#define FILES_LOOKED 64u /* limit of files with the same path or key, or mappings at the same address, that are compared */
 
 /* This indexes the trace's files by key, by path, and by path and identity. Files with the same key or path are a list, whose first is in a
  * map. */

@@ -164,8 +164,8 @@ void model_read_loss(struct model *m, struct process *p, const struct trace_reco
 	m->lost[trace_loss_reason(r)] += trace_u64(r, F(loss, count)); /* a trace may have several LOSS records of one reason */
 }
 
-/* Gives the three events of threads that do not run their names and units, if the trace has them: waiting, preempted, and in the run
- * queue.  Their samples weigh as many ns as the state lasted. */
+/* Names the events of threads that were preempted or are in the run queue, if the trace has them, and sets their units. If it has preempted
+ * threads, also sets the unit of waiting ones (MODEL_EVENT_LEAVING). Samples of these events weigh as many ns as the state lasted. */
 static void settle_switches(struct model *m)
 {
 	uint32_t leaving = MODEL_NO_EVENT, preempted = MODEL_NO_EVENT, woken = MODEL_NO_EVENT;

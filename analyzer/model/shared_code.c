@@ -91,8 +91,8 @@ static bool share(struct model *m, const struct code_fact *f, const struct code 
 	return true;
 }
 
-/* Returns the region of shared memory that code of p is in. Returns NULL if there is none. A perf map may register code with a time
- * before its memory was mapped. */
+/* Returns the region of shared memory that code of p is in. A perf map may register code with a time before its memory was mapped, so else
+ * the last region at the address counts. Returns NULL if there is none, or if other code was there when that one was mapped. */
 static const struct code *region_of(const struct process *p, const struct code_fact *f)
 {
 	struct code_answer a = model_ask_region(p, f->start, f->from_ns);
@@ -171,8 +171,8 @@ static bool list_owners(const struct model *m, struct owners *o)
 	return ok;
 }
 
-/* Finds the first file with this build id that has its own parts. Returns NULL if there is none, or if a different build id has the same
- * hash. */
+/* Finds the first file with this build id in a map of struct owners. bytes: the file's size, or ANY_SIZE. Returns NULL if there is none, or
+ * if a different build id has the same hash. */
 static struct image_file *find_owner(const struct model *m, const struct hash_map *among, const char *build_id, uint64_t bytes)
 {
 	uint32_t i = hash_map_find(among, hash_text(build_id), bytes);
