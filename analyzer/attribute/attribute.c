@@ -10,8 +10,9 @@
 #include <string.h>
 
 /* Returns the columns that need not be decoded. Stacks, addresses and lines of single samples need all of them, and so do processes with
- * objects. Otherwise data sources and latencies are not needed, and of the registers only RIP and those that can hold a tag are. Sums need
- * no data address, and the processor only if rows or weights differ by it. */
+ * objects. Otherwise data sources and latencies are not needed, and of the registers only RIP, those that can hold a tag, and those that
+ * show whether these are known (walk_needed_registers()). Sums need no data address, and the processor only if rows or weights differ by
+ * it. */
 static struct sample_columns unwanted_columns(const struct pass *run)
 {
 	const struct attribute_options *o = run->options;

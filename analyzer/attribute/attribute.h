@@ -155,7 +155,7 @@ char *attribution_name_of_symbol(const struct attribution *a, const char *symbol
  * none. Nodes that are no frame (STACK_CUT) have none in any column. */
 uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column);
 /* Checks whether samples of a trace have call stacks. They do if an event is declared with stack bytes, or if one of the first two blocks
- * of samples has stack bytes or return addresses. Moves t. */
+ * of samples has stack bytes or return addresses. Moves t in the second case. */
 bool attribute_has_stacks(struct trace_reader *t, const struct model *m);
 /* Returns the time of the earliest sample of a trace, not counting those of events with is_switch, which are no samples of code. Returns
  * 0 if there are no samples. Moves t. */

@@ -50,7 +50,7 @@ struct sample {
 	uint64_t user_ip;  /* the instruction in user space; 0: unknown */
 	uint64_t tag_word; /* valid if has_tag_word */
 	uint32_t pid, tid, mode, event;
-	bool has_registers; /* registers were recorded, and user_ip is not 0 */
+	bool has_registers; /* registers of a 64-bit program were recorded, and user_ip is not 0 */
 	bool has_tag_word;  /* has_registers, and the block has tag words (SAMPLE_TAG_WORD), which a handler in the thread reads */
 	bool leaves;	    /* the thread leaves its processor: its row has the place in user space, although the kernel was sampled */
 	struct unwind_input input;
@@ -133,7 +133,8 @@ void sample_expand_components(const struct dictionary *d, const struct deciding_
 uint32_t sample_find_phase(const struct model *m, const struct process *p, uint32_t tid, const char *run_mark, uint64_t time_ns,
 			   uint64_t *until_ns);
 /* Returns the location of a frame. Its number is kept in f->note, which the unwinder keeps with its rule for the address, so that later
- * frames there need no look-up. Frames that an interpreter runs are looked up each time. */
+ * frames there need no look-up. Frames that an interpreter runs are looked up each time. The result is valid until the next location is
+ * added. */
 const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, const struct sample *s,
 					     const struct unwind_frame *f);
 /* Returns the address that a frame is looked up by: its own, or for an interpreter's frame that of the code being interpreted. */

@@ -96,7 +96,7 @@ uint64_t lookup_cache_operand_address(struct lookup_cache *r, const struct looku
 				      const struct unwind_registers *registers);
 /* Finds or makes the entry of a thread. Returns NULL if memory ran out. The entry is valid until the next call, which may replace it. */
 const struct lookup_cache_thread *lookup_cache_get_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns);
-/* Finds the tag that is in force in the process at the time, or NULL. */
+/* Returns the tag that is in force in the process at the time, or NULL, and keeps it for later calls. */
 const struct tag *lookup_cache_ask_tag(struct lookup_cache *r, const struct process *p, uint64_t time_ns);
 /* Returns the phase (sample_find_phase()), and keeps it for later calls. */
 uint32_t lookup_cache_ask_phase(struct lookup_cache *r, const struct process *p, uint32_t tid, uint64_t time_ns);

@@ -26,7 +26,7 @@ void nameless_fini(struct nameless *n);
 
 /*
  * Finds what made generated code, which reports name where the code itself has no name. It is the object that mapped the code, if the agent
- * saw that. Else it is the JIT host (jitreg/hosts) that the process is or has loaded.
+ * saw that, or the file that the code is mapped from. Else it is the JIT host (jitreg/hosts) that the process is or has loaded.
  */
 struct makers {
 	const char **of_process; /* maker by the process's number; NULL: not asked for yet */

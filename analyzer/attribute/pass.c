@@ -63,8 +63,8 @@ static uint64_t read_off_cpu_time(const struct pass *run, uint32_t tid, uint64_t
 #define RED_ZONE 128u
 
 /* Returns the index in model.areas of the memory that an address is in, or 0 if that is unknown. The stacks of threads are anonymous
- * mappings like others, so an anonymous mapping with the stack pointer in it is taken for a stack. So is memory without a known mapping
- * within STACK_REACH of the stack pointer. */
+ * mappings like others, so an anonymous mapping with the stack pointer in it is taken for a stack, from the red zone below the stack
+ * pointer on. So are STACK_REACH bytes from there on without a known mapping. */
 static uint32_t memory_area_of_address(const struct pass *run, const struct sample *s, const struct process *p, uint64_t address)
 {
 	uint64_t sp = s->has_registers ? s->input.registers.value[UNWIND_RSP] : 0;
@@ -121,8 +121,8 @@ static uint64_t column_value_or_zero(const struct sample_block *b, enum sample_c
 	return b->column[c] ? b->column[c][i] : 0;
 }
 
-/* Reads sample i.  If its thread leaves the processor, its event and weight become those of the waiting, and the time that it then spends
- * in the run queue is returned.  Else returns 0. */
+/* Reads sample i. If its thread leaves the processor, its event and weight become those of the waiting or preemption, and the time that it
+ * then spends in the run queue is returned. Else returns 0. */
 static uint64_t read_sample(const struct pass *run, struct sample_block *b, uint32_t i, struct sample *s, struct row_facts *f)
 {
 	uint64_t queued_ns = 0;

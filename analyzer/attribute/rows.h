@@ -43,7 +43,7 @@ struct rows {
 	} *paths;
 	struct expansion_row *row;
 	uint32_t nr_paths, paths_capacity, nr_rows, rows_capacity;
-	bool by_place; /* a view shows code, function, line or image, so row_facts.location and code are needed */
+	bool by_place; /* rows are no sums, or a view shows code, function, line or image, so row_facts.location and code are needed */
 	/* The rest is for rows that are sums. */
 	uint32_t wanted_levels;	    /* bit per level that a view shows */
 	struct row_key *key, *mask; /* keys of the rows; the parts of a key that rows differ by */

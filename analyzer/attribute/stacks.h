@@ -12,7 +12,7 @@
  * A frame is a function at a line, so one function has a node for each of its lines that calls.  Views that show functions add these up.
  * Functions that a compiler inlined have nodes, too (STACK_INLINED).  If a stack could not be walked to its bottom, its outermost node is
  * no frame and has the flag STACK_CUT.  The name of its function says why: "[truncated]", "[no unwind information]", "[broken]",
- * "[no registers]", "[no stack]", "[truncated chain]".
+ * "[no registers]", "[no stack]", "[truncated chain]".  A thread without a sample has such a node alone, "[threads shorter than a period]".
  * Context: thread.
  */
 #ifndef TAILOR_STACKS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds how many events a sample stands for.  That is not the recorded weight if counters were multiplexed, samples were lost or
- * interrupts came late (model_event_scale()).  The sample of a thread that leaves its processor counts for as long as the thread was away.
+ * interrupts came late (model_event_scale()).  The sample of a thread that leaves its processor counts for the time until the thread was
+ * woken, or came back if that is unknown.
  *
  * Context: thread.
  */

@@ -232,8 +232,8 @@ struct process {
 	uint32_t nr_tasks; /* FORK records: threads whose beginning was recorded, and the first thread if that of the process was */
 	uint32_t header_version; /* latest version of jitreg.h by HELLO: major << 16 | minor; 0: none, or one before 1.0 */
 	bool has_guest, exec_seen;
-	/* has_dictionary: it, or a process that it was forked from, declared components or lines that are components, or it declared objects
-	 * itself; has_line_components: it or such a process has a SOURCE whose lines are components */
+	/* has_dictionary: it, or a process that it was forked from, declared components or lines that are components, or it declared
+	 * objects itself; has_line_components: it or such a process has a SOURCE whose lines are components */
 	bool has_dictionary, has_line_components;
 	bool has_objects;
 	bool has_everywhere; /* it has an object with JITREG_OBJECT_EVERYWHERE, at some time */
