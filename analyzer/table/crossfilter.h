@@ -39,7 +39,7 @@ void crossfilter_clear(uint16_t *fails, uint32_t nr, uint16_t bit);
 
 /* Rows are grouped by a key, which is a number of a column, its translation by a map, or a bin of the column. */
 struct crossfilter_key {
-	struct crossfilter_column column; /* data NULL: all rows have number 0 */
+	struct crossfilter_column column; /* data NULL, which bins cannot have: all rows have number 0 */
 	const uint32_t *map;		  /* key of each number below nr_map, others have none; NULL: the numbers are the keys */
 	uint32_t nr_map;
 	uint32_t nr;	 /* number of keys; rows whose key is not below it are in no sum */

@@ -34,7 +34,7 @@ void cross_set(uint16_t *fails, uint32_t nr, uint32_t bit, const void *data, uin
 	crossfilter_apply_sets(fails, nr, (uint16_t)bit, &(struct crossfilter_set){ { data, width }, allowed, nr_allowed }, 1);
 }
 
-/* Set bit of the rows that pass none of three sets, or of the first two if data_3 is NULL. */
+/* Set bit of the rows that pass none of three sets, or of the first two if data_3 is NULL, and clear it in the others. */
 EXPORT(cross_sets)
 void cross_sets(uint16_t *fails, uint32_t nr, uint32_t bit, const void *data, uint32_t width, const unsigned char *allowed,
 		uint32_t nr_allowed, const void *data_2, uint32_t width_2, const unsigned char *allowed_2, uint32_t nr_allowed_2,
