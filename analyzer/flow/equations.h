@@ -15,7 +15,9 @@ enum flow_state {
 	FLOW_COUNTED,
 	FLOW_ASSUMED,	/* the reader of the report gave this count as an assumption */
 	FLOW_SOLVED,	/* the count follows from counted and assumed ones */
-	FLOW_ESTIMATED, /* one of several possible values, as near to equal parts as the bounds allow (least squares) */
+	/* one of several possible values, as near to equal parts as the bounds allow (least squares), or one that the limits of
+	 * equations_solve() left out */
+	FLOW_ESTIMATED,
 };
 
 struct flow_variable {

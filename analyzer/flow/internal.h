@@ -32,7 +32,8 @@ struct part {
 
 /* Return the sum of the known terms of an equation, and set *nr_unknown to the number of its other terms. */
 __int128 equations_known_sum(const struct equations *e, uint32_t equation, uint32_t *nr_unknown);
-/* Estimate the unknowns of a part, which have several solutions. Return 0 or -ENOMEM. */
+/* Estimate the unknowns of a part that elimination has not solved. They stay unknown if no equation of the part has a known term. Return 0
+ * or -ENOMEM. */
 int equations_estimate(struct equations *e, const struct part *p);
 
 #endif
