@@ -62,7 +62,7 @@ struct access_sum {
 };
 
 struct access_stride {
-	uint64_t stride; /* bytes; a power of two above a page stands for all strides from it to below twice it; 0: not known */
+	uint64_t stride; /* bytes; a power of two of a page or more stands for all strides from it to below twice it; 0: not known */
 	double samples;
 };
 
