@@ -40,7 +40,7 @@ struct calltree {
  * own function outwards to its callers. Returns false if memory ran out. calltree_fini() must follow in any case. */
 bool calltree_make(const struct report *r, const struct report_group *g, uint32_t level, bool inverted, struct calltree *t);
 void calltree_fini(struct calltree *t);
-/* Returns the name of a call's function or component.  spare: room for 32 bytes. */
+/* Returns the name of a call's function or component, or "(all)" for the root.  spare: room for 32 bytes. */
 const char *calltree_name(const struct report *r, const struct calltree *t, uint32_t call, char *spare);
 
 /*
@@ -52,8 +52,8 @@ struct totals {
 	uint32_t nr;
 };
 
-/* Asks for the sums that totals need, before samples are read. column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level. Returns NULL if
- * the trace has no call stacks. */
+/* Asks for the call stacks and sums that totals need, before samples are read. column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level.
+ * Returns NULL if the trace has no call stacks. */
 struct report_group *totals_ask(struct report *r, unsigned flags, enum table_column column);
 /* Makes the totals. g: from totals_ask(), or NULL, for which there are none. If the trace's budget is spent, they are incomplete. Returns
  * false if memory ran out. totals_fini() must follow in any case. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXTS_MAX 256 /* most different texts of marks; further ones are counted with the last */
+#define TEXTS_MAX 256 /* maximum number of different texts of marks; further ones are counted with the last */
 
 /* A plan is identified by its root. Roots are numbered from 1 on, and 0 is no root. */
 struct counting {

@@ -15,7 +15,7 @@
 
 struct filter_arguments {
 	const char *event;
-	/* LEVEL:NAME, or NAME at the first level that has it, else at that of functions; a sample must have all */
+	/* LEVEL:NAME, or NAME at the first level that has it, else at that of functions, else at level 0; a sample must have all */
 	const char *component[FILTER_COMPONENTS_MAX];
 	int nr_components;
 	const char *below[FILTER_COMPONENTS_MAX]; /* the same for frames of the call stack, which must contain all */

@@ -29,7 +29,7 @@ void mark_sums_add(struct mark_sums *s, const struct mark *m);
 /* Writes the components with the largest sums, in per cent of all samples of the marks: "scan 40 %, join 30 %". These are at most three,
  * without COMPONENT_NONE, of at least 1 %. */
 void mark_sums_top(const struct mark_sums *s, char text[MARK_SUMS_TEXT]);
-/* Returns when a mark ended, or the last sample's time if it has not ended. */
+/* Returns when a mark ended, or the last sample's time if it has not ended, or when it began if that is later. */
 uint64_t mark_end_ns(const struct report *r, const struct mark *m);
 
 #endif

@@ -108,7 +108,8 @@ const char *report_what_passes(const struct report *r);
 /* Adds to report.idle the idle time that has no samples (model_event.idle_ns), if the filter leaves out idle processors and nothing else.
  * Call after all rows. */
 void report_add_unsampled_idle_time(struct report *r);
-/* Checks whether one of the rows from first on passes the filter, as attribute_options.shows.  context is the report. */
+/* Checks whether one of the rows from first on passes the filter, as attribute_options.shows. context is the report. If memory runs out,
+ * report.error is set, and false is returned. */
 bool report_shows_sample(void *context, const struct attribution *a, const struct table *t, uint32_t first);
 /* Spends steps of the budget for reading the trace. Returns false if it is exceeded. Then the caller ends its work early and shows what it
  * has, and the command fails with a sentence at its end. */
