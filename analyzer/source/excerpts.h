@@ -6,7 +6,7 @@
 
 #include "analyzer/source/source_text.h"
 
-#define EXCERPT_LINE_BYTES 1000u /* most bytes of a line, the rest of which is left out */
+#define EXCERPT_LINE_BYTES 1000u /* maximum number of bytes of a line, the rest of which is left out */
 #define EXCERPTS_BYTES 32768u /* default size of all excerpts */
 #define EXCERPTS_BYTES_MAX (16u << 20)
 
@@ -23,8 +23,8 @@ struct excerpts {
 	uint32_t nr, capacity;
 };
 
-/* Chooses excerpts of at most so many bytes. cost: for each line of the attribution, the larger the hotter.  Fewer are made if memory or
- * the budget runs out.  Call excerpts_fini() in any case. */
+/* Chooses excerpts of at most so many bytes, of at most 256 files. cost: for each line of the attribution, the larger the hotter; lines of
+ * cost 0 are not hot. Fewer are made if memory or the budget runs out. Call excerpts_fini() in any case. */
 void excerpts_make(struct report *r, const double *cost, size_t bytes, struct excerpts *out);
 void excerpts_fini(struct excerpts *e);
 /* Returns the text of line n of a file, at most its first EXCERPT_LINE_BYTES, or "" if it is not known.  It is *bytes long, and the

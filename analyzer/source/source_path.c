@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ENDS_MAX 16u /* most ends of a path that are looked for in each folder */
+#define ENDS_MAX 16u /* maximum number of ends of a path that are looked for in each folder */
 
 static const char *paths[SOURCE_PATHS_MAX];
 static unsigned nr_paths;

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #define BYTES_MAX (32u << 20) /* bytes of all files together from which on no more are read */
-#define REGISTERED_MAX 64u    /* most texts of one name that are compared */
+#define REGISTERED_MAX 64u    /* maximum number of texts of one name that are compared */
 
 struct file_text {
 	char *name;

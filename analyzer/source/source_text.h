@@ -7,7 +7,7 @@
 #include "analyzer/query/report.h"
 #include "analyzer/source/source_file.h"
 
-#define SOURCE_TEXT_COLUMNS_MAX 400 /* most bytes of a line that a table shows, with the NUL */
+#define SOURCE_TEXT_COLUMNS_MAX 400 /* maximum number of bytes of a line that a table shows, with the NUL */
 
 /* Returns line n of a file, without its end, or NULL if its text is not known. Behind the end of a registered text it is "". The line is
  * *bytes long, has no NUL at its end, and the report owns it. code: the code that the line belongs to, which selects among texts that hosts
