@@ -50,8 +50,8 @@ static void write_parent_names(const struct report *r, uint32_t component, char 
 }
 
 /*
- * Does the label distinguish a component from others of its name by the name of its first parent? The parent is shown behind the name
- * anyway, so the label is left out then.
+ * Checks whether the label distinguishes a component from others of its name by the name of its first parent. The parent is shown behind
+ * the name anyway, so the label is left out then.
  */
 static bool label_is_of_parent(const struct report *r, uint32_t component)
 {

@@ -8,7 +8,7 @@
 
 #include "analyzer/view/view.h"
 
-/* Asks for the sums that the tree needs. Returns NULL if the trace has no such levels, or if memory runs out. */
+/* Asks for the sums that the tree needs, as report_add_group() does. Returns NULL if the trace lacks one of these levels. */
 struct report_group *level_tree_ask(struct report *r);
 /* Shows the tree. by: the sums that level_tree_ask() returned, not NULL. */
 void level_tree_show(struct report *r, const struct report_group *by, struct page *p);

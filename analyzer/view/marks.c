@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define SLOWEST 5
-#define SLOWEST_KINDS 10 /* most kinds whose slowest instances are shown */
+#define SLOWEST_KINDS 10 /* maximum number of kinds whose slowest instances are shown */
 
 /*
  * Asks for sums by thread, bin of time and component. Which of them lie in a mark can be computed only after all samples were read, because

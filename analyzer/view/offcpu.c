@@ -14,7 +14,7 @@ static bool has_run_queue(const struct model *m)
 	return m->run_queue < VIEW_EVENTS_MAX;
 }
 
-/* Has the trace context switches, with events among the first VIEW_EVENTS_MAX, for which alone struct split has sums? */
+/* Checks for context switches in the trace, with events among the first VIEW_EVENTS_MAX, for which alone struct split has sums. */
 static bool has_switches(const struct model *m)
 {
 	return m->leaving < VIEW_EVENTS_MAX && m->preempted < VIEW_EVENTS_MAX;

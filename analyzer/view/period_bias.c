@@ -18,7 +18,7 @@
 #define SAME 1e-4
 #define MISSING 0.1	  /* part of the expected samples that must be missing for a sentence about a program */
 #define TASKS_MANY 10
-#define SENTENCES_MAX 5 /* most sentences of each of the two kinds */
+#define SENTENCES_MAX 5 /* maximum number of sentences of each of the two kinds */
 
 struct program {
 	const char *comm;

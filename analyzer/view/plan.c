@@ -196,13 +196,13 @@ static void set_operator_name(const struct report *r, const struct page *p, stru
 		grid_set_detail(g, name, detail);
 }
 
-#define DETAIL_FROM 0.01 /* least share of an operator whose detail is shown below it */
+#define DETAIL_FROM 0.01 /* least share of an operator whose detail is shown below it, except in the view's plan of a process */
 #define QUERY_LABEL 10
-#define QUERY_CHARACTERS 700 /* most characters of a query's text in the view; the report without --view shows fewer */
+#define QUERY_CHARACTERS 700 /* maximum number of characters of a query's text in the view; the report without --view shows fewer */
 #define QUERIES_BRIEF 3
-#define QUERY_LINES_BRIEF 12u /* most operators of a query's plan that are shown: the largest */
-#define OUTSIDE_LINES_BRIEF 5u /* most operators that are shown of the samples of no query */
-#define QUERY_PLANS_BRIEF 2 /* most plans of queries, so that the report is not longer than a screen and a half */
+#define QUERY_LINES_BRIEF 12u /* maximum number of operators of a query's plan in the report without --view, which are the largest */
+#define OUTSIDE_LINES_BRIEF 5u /* maximum number of operators that it shows of the samples of no query */
+#define QUERY_PLANS_BRIEF 2 /* maximum number of plans of queries in it, so that it is not longer than a screen and a half */
 #define QUERY_BRIEF_CHARACTERS 135
 #define SOURCES_A_STEP 8
 
@@ -579,7 +579,7 @@ const struct view view_plan = { "plan", "operator tree: self and total shares, e
 
 /* --------------------------------------------------------------------------------- plans in the report without --view */
 
-#define DETAILS_MAX 2 /* most operators whose detail is shown below them: the largest, if they have DETAIL_FROM */
+#define DETAILS_MAX 2 /* number of the largest operators, whose detail is shown below them if they have DETAIL_FROM */
 #define WRONG_ESTIMATES_MAX 3
 
 static int compare_doubles_descending(const void *a, const void *b)

@@ -48,8 +48,8 @@ static void functions_write_brief(const struct report *r, const struct page *p, 
 }
 
 /*
- * Does a function, by the beginning of its name, start programs or threads, or is it a frame without a symbol? Such functions are on nearly
- * all stacks, so their totals are large, and say nothing.
+ * Checks for a function that, by the beginning of its name, starts programs or threads, and for one without a symbol that is not generated.
+ * Such functions are on nearly all stacks, so their totals are large, and say nothing.
  */
 static bool function_is_dull(const struct report *r, uint32_t i)
 {
@@ -428,8 +428,8 @@ struct besides {
 };
 
 /*
- * Was a component announced? A line of a text is announced with the text, and components of the analyzer's own levels (host_levels_have())
- * need no announcement.
+ * Checks whether a component was announced. A line of a text is announced with the text, and components of the analyzer's own levels
+ * (host_levels_have()) need no announcement.
  */
 static bool component_is_announced(const struct model *m, uint32_t component)
 {

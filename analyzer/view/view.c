@@ -422,7 +422,7 @@ const char *view_in_phase(const struct report *r, char text[PHASE_TEXT])
 	return text;
 }
 
-/* Does some table of the views show only the run phase? */
+/* Checks whether some table of the views shows only the run phase. */
 static bool is_of_run_phase(const struct report *r)
 {
 	bool run = false;

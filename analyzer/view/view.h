@@ -154,7 +154,10 @@ void frequency_columns_set(struct grid *g, const struct frequency_columns *c, ui
 void frequency_columns_blank(struct grid *g, const struct frequency_columns *c);
 
 #define VIEW_COLUMNS 6 /* columns that a simple table may have of its own */
-/* Shows a table of all values with samples, the largest first. columns() adds the view's own columns, and cells() sets them for a value. */
+/*
+ * Shows a table of all values with samples, or with totals, the largest first. columns() adds the view's own columns, and cells() sets them
+ * for a value.
+ */
 void view_show_simple_table(struct report *r, const struct report_group *group, const struct report_group *totals, struct page *p,
 			    const char *name, const char *heading,
 			    void (*columns)(struct grid *g, int column[VIEW_COLUMNS]),
@@ -219,7 +222,7 @@ bool unlinked_show_brief(struct report *r, const struct report_group *by_reason,
 
 /*
  * view_in_phase() writes the phase of sums with REPORT_RUN, for headings, such as ", in the run phase" with the name of the mark. It writes
- * "" if the host did not mark the phase. PHASE_CHARACTERS are the most characters of the mark's name.
+ * "" if the host did not mark the phase. PHASE_CHARACTERS is the maximum number of bytes of the mark's name.
  */
 #define PHASE_CHARACTERS 32
 #define PHASE_TEXT (PHASE_CHARACTERS + 20)
