@@ -22,7 +22,7 @@
 #define CPU_MAX_S 10
 #define MEMORY_MAX (2ull << 30)
 #define OUTPUT_MAX (16u << 20)
-#define RETRIES 8 /* most runs of llvm-mca, each without the block that the run before it refused */
+#define RETRIES 8 /* maximum number of runs of llvm-mca, each without the block that the run before it refused */
 #define ITERATIONS 100
 /* The instruction test eax, 0x7a110712 separates blocks, because no compiler generates it. */
 #define BETWEEN "0xa9 0x12 0x07 0x11 0x7a\n"
@@ -124,8 +124,8 @@ static bool wait_for_child(struct best_cases *c, pid_t pid)
 	return false;
 }
 
-/* Run a program that is found in PATH. *out and *errors are what it wrote, which the caller frees, or NULL. *found: the program could be
- * started. Return true if it succeeded. */
+/* Run a program that is found in PATH. *out and *errors are what it wrote, which the caller frees, or NULL. *found is false if
+ * posix_spawnp() failed, as for a program that is missing. Return true if the program succeeded. */
 static bool run_child_program(struct best_cases *c, char *const argv[], const char *input, char **out, char **errors, bool *found)
 {
 	static char *const environment[] = { "LC_ALL=C", NULL };

@@ -82,8 +82,8 @@ static bool find_block_classes(struct graph *f)
 	return f->nr_classes && f->class;
 }
 
-/* Set the executions of a block to the count that more than half of its instructions have, or else to that of some of them. An optimizer
- * may have moved some of them from other blocks, and their lines keep the counts of those. */
+/* Set the executions of a block to the count that more than half of those of its instructions have whose counts are known, or else to that
+ * of some of them. An optimizer may have moved some of them from other blocks, and their lines keep the counts of those. */
 static void count_block_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct graph *f,
 				   struct block *b)
 {

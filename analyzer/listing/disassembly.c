@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define FUNCTION_BYTES_MAX (1u << 20)
-/* most instructions of a function whose jumps have arrows, because the time for these grows with the square of the number */
+/* maximum number of instructions of a function whose jumps have arrows, because the time for these grows with the square of the number */
 #define ARROWS_MAX 8000
 
 static int compare_hot_measures(const void *a, const void *b)

@@ -13,7 +13,7 @@
 
 #define DISASSEMBLY_LANES 4
 #define STEP_TEXT_MAX 300
-#define DISASSEMBLY_FUNCTIONS_MAX 64 /* most functions that a view shows */
+#define DISASSEMBLY_FUNCTIONS_MAX 64 /* maximum number of functions that a view shows */
 
 /* flag in hit.code: the hit is in a file, whichever process mapped it where, and ip is an address in the file */
 #define HIT_OF_FILE 0x80000000u

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The first part that an event's name contains decides, so more special parts stand before those that they contain. */
+/* The first part that an event's name contains decides, so where a name can contain two parts of different events, the more special one
+ * stands first. */
 static const struct {
 	const char *part;
 	enum stall_event event;

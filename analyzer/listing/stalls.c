@@ -9,8 +9,9 @@
 #include <string.h>
 
 #define LINE_BYTES 64u
-#define LOOP_BYTES_MAX (16u << 10) /* most bytes of a loop that stays in the first-level cache, which is half of the smallest such cache */
-#define STEPS_MAX 20000 /* most instructions of a function that is simulated */
+/* maximum number of bytes of a loop that stays in the first-level cache, which is half of the smallest such cache */
+#define LOOP_BYTES_MAX (16u << 10)
+#define STEPS_MAX 20000 /* maximum number of instructions of a function that is simulated */
 
 bool stalls_are_measured(const struct report *r)
 {

@@ -21,7 +21,8 @@ struct block_code *stalls_read_code(struct report *r, const struct hot *h, const
 /* Return the simulator of the best cases and its processor, or why there is none, or NULL if nothing was simulated. *known: the simulator
  * computed best cases. */
 const char *stalls_about_simulator(const struct report *r, bool *known);
-/* Show a table of the blocks that lost a noteworthy part of their cycles, or nothing if there are none. */
+/* Show a table of the blocks that took at least 1 % of the function's cycles and lost a noteworthy part of them, or nothing if there are
+ * none. */
 void stalls_show_blocks(const struct hot *h, const struct graph *f, const struct block_stalls *b, struct page *p);
 /* Print a sentence about the simulator of the best cases. Print nothing if no block was simulated. */
 void stalls_print_simulator(const struct report *r, struct page *p);

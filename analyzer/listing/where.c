@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPONENTS_MAX 64 /* most components that are analyzed */
+#define COMPONENTS_MAX 64 /* maximum number of components that are analyzed */
 
 /* Return the level by whose components stalls are shown, or LEVELS_MAX if there is none. */
 static uint32_t level_of_components(const struct report *r)
