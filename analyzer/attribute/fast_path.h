@@ -31,6 +31,7 @@ static inline uint64_t fast_path_at(struct fast_path_column c, uint32_t i)
 	return c.value[i & c.mask];
 }
 
+/* Begins with a block, which g refers to until the next call. */
 void fast_path_begin(struct fast_path *g, struct lookup_cache *r, const struct sample_block *b);
 /* Finds the answer for sample i. Returns false if the caches do not know it, and *f may then be half filled. Else *f has everything but
  * phase, location and code. *place and *who are the entries of its instruction and thread, valid until the cache is changed. */

@@ -78,7 +78,7 @@ struct edge {
 
 struct dictionary {
 	struct level level[LEVELS_MAX];
-	uint32_t level_id[LEVELS_MAX]; /* numbers that hosts gave them */
+	uint32_t level_id[LEVELS_MAX]; /* numbers that hosts, or dictionary_add_level(), gave them */
 	uint32_t nr_levels;
 	struct component *component; /* [0]: none */
 	uint32_t nr_components, components_capacity;

@@ -297,7 +297,7 @@ struct model_event {
 	uint64_t on_cpu_ns, running_ns;
 	double sampled; /* the sum of the samples' recorded weights as a part of counted; 0: unknown */
 	double unsampled; /* the part of counted that threads without a sample have (thread_count_unsampled()) */
-	double mean_period; /* mean weight of a sample; 0: unknown */
+	double mean_period; /* the period if that is fixed, else the mean weight of a sample; 0: unknown */
 	/* at least 1: counted, divided by what the counters counted; 1 if sampled is unknown, or for a clock that samples only user code */
 	double multiplexed;
 	bool differs_by_thread; /* threads have scales of their own (counts.h) */
@@ -462,6 +462,7 @@ struct code_answer model_ask_code(const struct process *p, uint64_t address, uin
 /* Does the same, and for unregistered code finds what another process registered in memory that p shares with it, else the executable
  * region, by the agent or else by the kernel. */
 struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns);
+/* Returns only the code that model_ask_any_code() finds, or NULL if there is none. */
 struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns);
 /* Returns the ELF object that has a function with the LOAD's name at its address, and was registered before it (LLVM registers both).
  * Its debug information has the functions that are inlined there. Returns NULL if there is none. */

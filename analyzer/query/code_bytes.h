@@ -14,10 +14,11 @@ struct code_bytes {
 	/* The bytes are on the heap. The caller sets this to NULL before code_bytes_read(), and frees it. It stays NULL if the trace does
 	 * not have the bytes, or if memory ran out. */
 	unsigned char *bytes;
-	uint64_t read_ns;     /* when the bytes were read from memory; 0: they came with the code */
+	uint64_t read_ns; /* when the bytes were read from memory; 0: they came with the code or file, or a whole region was read */
 };
 
-/* Sets bytes of nr ranges, and read_ns of those whose bytes were read from memory. The caller sets both to 0 before. */
+/* Sets bytes of nr ranges, and read_ns of those whose bytes were read from memory, except for whole regions. The caller sets both to 0
+ * before. */
 void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t nr);
 
 /* Calls take() for each function that a JIT registered (CODE_LOAD) and of which the trace has the bytes, in the order of these in the
