@@ -12,8 +12,8 @@
  *   attribute_trace()            calls pass_attribute_block() for each block of samples, and pass_end() after the last one.
  *   pass_attribute_block()       asks batch_sums, then fast_path, then attribute_uncached_sample() (in pass.c) for each sample.
  *   batch_sums_add_known()       counts samples that are like earlier ones, and stops at the first that is not. It is used only where
- *                                fast_path_find_known() is, and not if views need a row per sample or per processor, or if the trace has
- *                                marks of threads.
+ *                                fast_path_find_known() is, and not if views need a row per sample or per processor, if the trace has
+ *                                marks of threads, or for events from PASS_SUMS_MAX on.
  *   fast_path_find_known()       puts an answer together from lookup_cache. It fails if thread, place or tag is not in there for that
  *                                time. It is not used for lines, stacks, addresses and samples of threads that leave their processor.
  *                                batch_sums_learn() learns its answers.

@@ -497,9 +497,9 @@ static void add_outermost_components(const struct attribution_state *d)
 	}
 }
 
-/* Returns what the answer depends on. If it depends on the stack, host levels were added to what a dictionary decides, or components of
- * objects that come and go may have been added, it is valid for this sample alone. So is an answer by a tag whose bits are all 1, because
- * Linux reports -1 for registers that it did not save (walk_input_of_sample()). */
+/* Returns what the answer depends on. If it depends on the stack, host levels were added to what a dictionary decides, components of
+ * objects that come and go may have been added, or the trace has PLAN_CODE records, it is valid for this sample alone. So is an answer by a
+ * tag whose bits are all 1, because Linux reports -1 for registers that it did not save (walk_input_of_sample()). */
 static enum answer_scope answer_scope_of(const struct attribution_state *d)
 {
 	const struct sample_answer *a = d->answer;

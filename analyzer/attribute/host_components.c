@@ -17,7 +17,8 @@ static uint64_t hash_more_bytes(uint64_t h, const char *bytes, size_t nr)
 	return (h ^ 0xff) * 0x100000001b3ull;
 }
 
-/* Returns the component of a level by the hash of its names, or COMPONENT_NONE.  A new one gets copies of name and detail. */
+/* Finds or makes the component of a level by the hash of its names. A new one gets copies of name and detail. Returns COMPONENT_NONE if the
+ * level is not one that the analyzer made, or if memory runs out. */
 static uint32_t get_host_component(struct attribution *a, struct host_components *h, const struct code *c, enum host_level level,
 				   uint64_t what, const char *name, size_t name_bytes, const char *detail, size_t detail_bytes)
 {

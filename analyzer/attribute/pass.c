@@ -347,8 +347,9 @@ int pass_attribute_block(struct pass *run, struct sample_block *b)
 
 #define ROWS_MAX 1000 /* limit of rows of a thread; a count with tid 0 is of all threads of a process, and may be large */
 
-/* Returns the weight of the next row of a thread without a sample.  Rows weigh as much as samples would have, so that the error of shares
- * is estimated as that of samples. */
+/* Returns the weight of the next row of a thread without a sample. A row weighs a period, as a sample would have, so that the error of
+ * shares is estimated as that of samples. If the period is not fixed, or that would be more than ROWS_MAX rows, it weighs a part of
+ * ROWS_MAX. left, all: weight that has no row yet, and weight of all rows. */
 static uint64_t weight_of_part(const struct model_event *e, uint64_t left, uint64_t all)
 {
 	uint64_t part = e->period > all / ROWS_MAX ? e->period : all / ROWS_MAX + 1;
@@ -370,8 +371,8 @@ static int add_unsampled_row(struct pass *run, struct row_facts *f)
 	return ret;
 }
 
-/* Adds rows for each thread without a sample, with the weight that was counted of the thread (thread_count_unsampled()), and with the
- * function "[threads shorter than a period]".  Returns 0, -ENOMEM, -E2BIG, or the error of options->rows(). */
+/* Adds rows for each thread whose thread_count_unsampled() is not 0, with that weight, and with the function "[threads shorter than a
+ * period]". Returns 0, -ENOMEM, -E2BIG, or the error of options->rows(). */
 static int add_unsampled_threads(struct pass *run)
 {
 	const struct model *m = run->a->model;

@@ -192,7 +192,8 @@ static void narrow_time_range(struct time_range *s, uint64_t change_ns, uint64_t
 		s->until_ns = change_ns < s->until_ns ? change_ns : s->until_ns;
 }
 
-/* Returns the component that an id named at a time.  latest: the last component with the id. */
+/* Returns the component that an id named at a time, or COMPONENT_NONE, and narrows *holds to the time range of the answer. latest: the last
+ * component with the id. */
 static uint32_t component_at_time(const struct dictionary *d, uint32_t latest, uint64_t time_ns, struct time_range *holds)
 {
 	const struct component *component = d->component, *newer = NULL;
@@ -294,8 +295,8 @@ void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t 
 	}
 }
 
-/* Returns the component that a link leads to at a time. Returns COMPONENT_NONE if the link does not hold then, or if its component was
- * over and the id named no other one. */
+/* Returns the component that a link leads to at a time, and narrows *holds to the time range of the answer. Returns COMPONENT_NONE if the
+ * link does not hold then, or if its component was over and the id named no other one. With DICTIONARY_ANY_TIME, each link holds. */
 static uint32_t upper_component_at_time(const struct dictionary *d, const struct link *l, uint64_t time_ns, struct time_range *holds)
 {
 	const struct component *c = &d->component[l->upper];

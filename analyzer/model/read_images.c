@@ -516,8 +516,8 @@ static void share_generated_flag(const struct model *m, const struct file_index 
 	}
 }
 
-/* Assigns the contents of IMAGE_CODE records to the files with their keys. If the key is a path, the identities must not differ. Then
- * all files with the same build id get the code of the first one. */
+/* Assigns the contents of each IMAGE_CODE record to the first file with its key. If the key is a path, the identities must not differ.
+ * Then all files with the same build id get the code of the first one. */
 static void assign_code_to_files(struct model *m, const struct file_index *x)
 {
 	for (uint32_t n = 0; n < m->files.functions.nr; n++) {

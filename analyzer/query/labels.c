@@ -116,7 +116,7 @@ static void find_places(const struct model *m, uint32_t *place)
 	}
 }
 
-/* Labels nr components that have one name, and numbers them in the order of the list of. Returns false if memory ran out. */
+/* Labels nr components that have one name, and numbers them in their order in `of`. Returns false if memory ran out. */
 static bool label_one_name(struct labels *l, const struct model *m, const uint32_t *of, uint32_t nr)
 {
 	uint32_t *by = malloc(nr * sizeof(*by));

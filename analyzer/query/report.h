@@ -5,7 +5,7 @@
  *
  * A group sums up rows that pass the user's filter.  They are of one event (the first, unless --event names another), because counts of
  * different events do not add up, or of all events if the event is one of the group's keys.  With REPORT_RUN they are of the run phase, if
- * the host marked one.  Context: thread.
+ * report.has_run.  Context: thread.
  */
 #ifndef TAILOR_REPORT_H
 #define TAILOR_REPORT_H
@@ -20,7 +20,7 @@
 #define REPORT_OUTSIDE 4u /* outside of run marks only, if report.has_run */
 
 #define REPORT_GROUPS_MAX 256
-#define REPORT_BINS_MAX 4096 /* bins of GROUP_BIN, whose width is doubled as needed */
+#define REPORT_BINS_MAX 4096 /* maximum number of bins of GROUP_BIN, whose width is doubled as needed */
 
 struct report_group {
 	struct group g;
@@ -61,7 +61,8 @@ struct report {
 	double idle, not_idle;
 	struct labels labels;	    /* labels of components; if there are none, names stand for them */
 	bool per_process; /* components of several processes that have the same label are not added up */
-	bool has_run;		    /* the trace has run marks (filter_phase()) that groups can be limited to */
+	/* the trace has run marks (filter_phase()) that groups can be limited to; false with --mark all, and if the host has objects */
+	bool has_run;
 	uint32_t event;		    /* index of the event that groups are of */
 	struct report_group *group[REPORT_GROUPS_MAX];
 	uint32_t nr_groups;
@@ -105,8 +106,8 @@ int report_add_rows(void *context, const struct attribution *a, const struct tab
 /* Returns the words for the part of the samples that is shown. They are "without idle processors" if only these are left out, else "pass
  * the filter". */
 const char *report_what_passes(const struct report *r);
-/* Adds to report.idle the idle time that has no samples (model_event.idle_ns), if the filter leaves out idle processors and nothing else.
- * Call after all rows. */
+/* Adds to report.idle the idle time that has no samples (model_event.idle_ns), if the filter leaves out idle processors and, but for other
+ * events, nothing else. Call after all rows. */
 void report_add_unsampled_idle_time(struct report *r);
 /* Checks whether one of the rows from first on passes the filter, as attribute_options.shows. context is the report. If memory runs out,
  * report.error is set, and false is returned. */
