@@ -132,8 +132,8 @@ static long step_of_mean(double weight, double samples)
 	return weight > samples && samples > 0 ? lround(OCTAVE * log2(weight / samples)) : 0;
 }
 
-/* Replaces each row's weight by the mean weight of its samples, as a number of steps (OCTAVE).  Sampling periods vary by a tenth, so a
- * row whose step is at most STEPS_ALIKE from that of all rows together gets the latter.  The column then compresses to almost nothing. */
+/* Replaces each row's weight by the mean weight of its samples, as a number of steps (OCTAVE). Sampling periods vary by a sixteenth, so a
+ * row whose step is at most STEPS_ALIKE from that of all rows together gets the latter. The column then compresses to almost nothing. */
 static void weights_to_steps(struct block *b)
 {
 	double samples = 0, weight = 0;

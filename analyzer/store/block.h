@@ -46,9 +46,9 @@ void block_sort(struct block *b);
 void block_fini(struct block *b);
 
 /*
- * block_write() sorts a block and writes it in place of the one that the epoch has.  With BLOCK_PLACES it replaces the weights in *b by
- * what is stored, so *b has no use afterwards. block_read() reads a block into an empty one, which stays empty if the epoch has no such
- * part.  Reading spends the question's budget.  Both return false if the store has failed.
+ * block_write() sorts a block and writes it in place of the one that the epoch has. With BLOCK_PLACES it replaces the weights in *b by what
+ * is stored, so *b has no use afterwards. block_read() reads a block into an empty one, which stays empty if the epoch has no such part.
+ * Reading spends the question's budget. Both return false if the store has failed, also earlier.
  */
 bool block_write(struct store *s, int64_t epoch, enum block_part part, struct block *b);
 bool block_read(struct store *s, int64_t epoch, enum block_part part, struct block *b);

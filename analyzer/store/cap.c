@@ -20,7 +20,7 @@
 #define PART 0.7                              /* part of the excess that is freed at once */
 #define BATCH(cap) ((cap) / 50)               /* most bytes freed at once while the store is below the cap, so that few pages change */
 #define SLACK 16                              /* 1/SLACK of the file may be free pages, which the next epochs use */
-#define BYTES_EMPTY (23.0 * 4096)             /* size of a store without rows */
+#define BYTES_EMPTY (23.0 * 4096)             /* about the size of a store without rows, of which the estimates of usage.h have nothing */
 #define HASH_INDEX_BYTES 14                   /* bytes of the index by hash for a text */
 #define IDS_OF_STEP 16                        /* numbers that find_names() looks at for one step of the question's budget */
 #define REMEMBERED_LEAST 2048                 /* rows that the table `folded` may have, however small the cap is */
@@ -170,9 +170,9 @@ static bool find_names(struct capping *c, enum usage_table table, uint32_t from,
 
 /*
  * Returns whether deleting texts in the order of their hashes changes fewer pages than in the order of their numbers. A text is on a page
- * of its table and on a page of the index by hash. Texts of an epoch are neighbours in the table, but not in the index. If they take fewer
- * bytes than the index, they are deleted by hash, so that each transaction changes only a part of the index. More texts are deleted by
- * number.
+ * of its table and on a page of the index by hash. Texts of an epoch are neighbours in the table, but not in the index. If what goes takes
+ * fewer bytes than the index, texts are deleted by hash, so that each transaction changes only a part of the index. More texts are deleted
+ * by number. bytes: of all rows that go, most of which are texts.
  */
 static bool has_fewer_pages_by_hash(struct capping *c, double bytes)
 {

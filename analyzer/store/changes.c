@@ -29,12 +29,12 @@
 #define HISTORY_NS ((DAYS_MAX + 2) * DAY_HOURS * HOUR_NS)
 #define ALPHA 0.01
 #define PRIOR_DF 6.0
-#define SAMPLES_LEAST 25 /* mean samples per hour that a line needs */
+#define SAMPLES_LEAST 25 /* samples that a line needs in the hour, or in an hour of its history in the mean */
 #define SAMPLES_OF_ALL 100
 #define TAKEN_MAX 64 /* most lines of an hour that are reported */
 #define PLAN_SAMPLES 50
 #define PLAN_SHARE 0.2 /* least share of a query in operators that are new */
-#define PLAN_RARE 0.01 /* most share that a new operator had before */
+#define PLAN_RARE 0.01 /* a new operator had a smaller share before */
 #define LOADS_LEAST 20
 #define LOADS_TIMES 3
 
@@ -227,7 +227,7 @@ struct judgement {
 	uint32_t hour;
 	struct history t;
 	double of_history[HISTORY_MOST], of_hour; /* samples of all lines that are not taken out */
-	double between; /* variance between hours in addition to that by sampling, the median of all lines with enough samples */
+	double between; /* median of lines' variances between hours beyond those by sampling; 0: none, or below 0 */
 	uint32_t nr_judged;
 	double critical;
 };
@@ -269,8 +269,8 @@ static bool begin_judgement(struct judgement *j, const struct hours *h, uint32_t
 	return j->nr_judged > 0;
 }
 
-/* Returns how far a line is from its history, in units of the distance that is significant.  A line above 1 or below -1 stands out.
- * Returns 0 if the line has too few samples to be judged. */
+/* Returns how far a line is from its history, in units of the distance that is significant. A line above 1 or below -1 stands out. Returns
+ * 0 if the line has too few samples or too little history to be judged. */
 static double score(const struct judgement *j, uint32_t line)
 {
 	struct past p = past_of(j->h, &j->t, j->of_history, line);
@@ -468,7 +468,7 @@ static double operator_at(const struct hours *h, const struct operator *o, uint3
 }
 
 /* first, second, past: samples of a query in the two hours of a pair and in their history; new_first, new_second: those of the two hours
- * that are in new operators; names: the new operators */
+ * that are in new operators; names: those of the new operators for which there is room */
 struct plan {
 	double first, second, past, new_first, new_second;
 	char names[160];

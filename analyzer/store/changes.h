@@ -25,7 +25,7 @@ struct changes {
 	struct change *change;
 	uint32_t nr, capacity;
 	uint32_t nr_hours;  /* hours of the window whose next hour is in the store, too; others cannot be judged */
-	uint32_t nr_judged; /* largest number of lines that had enough history in one hour */
+	uint32_t nr_judged; /* largest number of lines in one hour that had enough history and samples */
 	bool same_hours;    /* for some changes of shares, the history is the same hour of earlier days */
 };
 

@@ -13,11 +13,11 @@
 struct store {
 	sqlite3 *db;
 	char *path;	      /* path as given */
-	char *file;	      /* path without symbolic links, from which the paths of -wal, -lock and so on are made */
+	char *file;	      /* path from which those of -wal, -lock and so on are made, without symbolic links unless the store is new */
 	uid_t owner;	      /* owner of the file */
 	struct budget budget; /* budget of the current question */
 	const struct budget_size *budget_size; /* NULL: a store in memory, without a limit */
-	int lock;  /* descriptor of the lock file; -1: not locked */
+	int lock;  /* descriptor of the lock file; -1: not open */
 	int ahead; /* descriptor that store_read_ahead() opened; -1: none */
 	int error; /* the first failure, as errno; 0: none */
 	struct diag failure;

@@ -20,7 +20,7 @@ struct lacking {
 /* Adds the time from begin_ns to end_ns (UTC), in which a sentence holds, to the sentence's time.  Ignores a sentence of LACKING_BYTES
  * or more, and a new one if the store has 4 * LACKING_MAX.  Call inside a transaction. */
 void lacking_add(struct store *s, const char *sentence, int64_t begin_ns, int64_t end_ns);
-/* Reads the sentences whose time overlaps a window, in alphabetical order, at most LACKING_MAX. */
+/* Reads the sentences whose time overlaps a window, in alphabetical order, at most LACKING_MAX. There are none if the store has failed. */
 void lacking_read(struct store *s, int64_t from_ns, int64_t to_ns, struct lacking *l);
 
 #endif

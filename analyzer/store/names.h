@@ -31,7 +31,7 @@ int64_t names_place(struct store *s, int64_t series, int64_t function);
 
 /* names_join_functions() fills an array of these for all functions of the dictionary.  The index is the function's number. */
 struct joined_function {
-	uint32_t first; /* number of the first function with this name in an image with this name; 0: no such function */
+	uint32_t first; /* number of the first function of this name and kind (jit) in an image of this name; 0: no such function */
 	uint32_t paths; /* for the first one: how many functions are the same but for the path of the image */
 };
 
@@ -42,9 +42,9 @@ bool names_join_functions(struct store *s, struct joined_function *function, int
  * length. */
 const char *names_image(const char *path, size_t *bytes);
 
-/* Returns a query without its literals. A number or a text in single quotes becomes "?", a list of them becomes one "?", and blanks become
- * one blank. Blanks at the beginning are left out, as are blanks and semicolons at the end. The caller frees the result. Returns NULL if
- * memory ran out. */
+/* Returns a query without its literals. A number outside of names, or a text in single quotes, becomes "?". A list of them, separated by
+ * commas, becomes one "?", and blanks become one blank. Blanks at the beginning are left out, as are blanks and semicolons at the end. The
+ * caller frees the result. Returns NULL if memory ran out. */
 char *names_query_shape(const char *text);
 
 #endif

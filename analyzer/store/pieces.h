@@ -29,7 +29,8 @@ void pieces_init(struct pieces *p, struct store *s, uint64_t log_most);
 bool pieces_next(struct pieces *p);
 /* Call after the last change.  Commits, and empties the log.  Returns false if the store has failed, or if a reader blocks the log. */
 bool pieces_end(struct pieces *p);
-/* Gives free pages back to the file system, until the file has so many bytes, no page is free, or a reader blocks the log. */
+/* Gives free pages back to the file system, until the file has so many bytes, no page is free, a reader blocks the log, or the store has
+ * failed. */
 void pieces_shrink_file(struct pieces *p, uint64_t bytes);
 
 #endif

@@ -12,7 +12,8 @@
 
 #include <stdbool.h>
 
-/* The list has the names of the epoch's functions.  It is empty if all members are zero. room_make() drops the names that the store has. */
+/* The list has the names of the epoch's functions, also of generated code. It is empty if all members are zero. room_make() drops the names
+ * that the store has. */
 struct room {
 	struct room_text {
 		char *text;
@@ -24,9 +25,9 @@ struct room {
 /* Adds a copy of text, unless it is NULL or "".  Returns false if memory ran out. */
 bool room_add(struct room *r, const char *text);
 /*
- * Makes room for the epoch, and adds the texts. nr_rows: number of rows of the epoch. *with_functions becomes true, or false if the epoch
- * would take more than half of the cap.  It has to be stored without functions then, and no texts are added.  Returns 0, or -errno with the
- * reason in d.
+ * Makes room for the epoch, and adds the texts. If a reader blocks SQLite's log, the remaining texts are left for names_text(). nr_rows:
+ * number of rows of the epoch. *with_functions becomes true, or false if the epoch would take more than half of the cap. It has to be
+ * stored without functions then, and no texts are added. Returns 0, or -errno with the reason in d.
  */
 int room_make(struct room *r, struct store *s, uint32_t nr_rows, bool *with_functions, struct diag *d);
 void room_fini(struct room *r);

@@ -14,8 +14,8 @@ struct rows_epoch {
 	const char *host;
 };
 
-/* A row has the samples of a series in a function. function 0: no function is known, or the epoch has lost its functions to keep the cap.
- * The weights of a series' rows add up to the weight of the series. */
+/* A row has the samples of a series in a function. function 0: no function is known, or the epoch has no functions, to keep the cap. The
+ * weights of a series' rows add up to the weight of the series. */
 struct rows_row {
 	int64_t series, function;
 	uint64_t samples, weight;
@@ -32,18 +32,20 @@ struct rows_reader {
 	void *context;
 };
 /* Reads the epochs whose middle is in the window, the earliest first, in one transaction, so that all are of one state of the store. host:
- * only epochs of this host; NULL: of all hosts.  Returns 0, what reader->epoch() returned, or -errno with the reason in d. */
+ * only epochs of this host; NULL or "": of all hosts. Returns 0, what reader->epoch() returned, or -errno with the reason in d. */
 int rows_read(struct store *s, const struct window *w, const char *host, const struct rows_reader *reader, struct diag *d);
 /* Returns the name of the next host that has epochs, in alphabetical order, or NULL if there are no more, or if the store or memory
  * fails. after: the host before it, on the heap, "" at first.  It is replaced by the result, and the caller frees it at the end. */
 const char *rows_next_host(struct store *s, char **after);
-/* Sets *w to the time from where the first epoch begins to just after the end of the last one.  Returns false if there are no epochs. */
+/* Sets *w to the time from where the first epoch begins to just after the end of the last one. Returns false if there are no epochs, or if
+ * the store has failed. */
 bool rows_span(struct store *s, struct window *w);
-/* Returns the store's unique name (32 hexadecimal digits if tailor made the store), or "" if it has none.  The text is valid until the
- * next call. */
+/* Returns the store's unique name (32 hexadecimal digits if tailor made the store), or "" if it has none or has failed. The text is valid
+ * until the next call. */
 const char *rows_store_name(struct store *s);
 
-/* Texts of a series and of a function are "" where it has none.  They are valid until the next call of the same function. */
+/* Texts of a series and of a function are "" where it has none, and all are "" if the store has no such row or has failed. They are valid
+ * until the next call of the same function. */
 struct rows_series {
 	const char *event, *unit, *process, *executable, *service, *level, *component, *place, *detail, *label, *query;
 };

@@ -124,7 +124,7 @@ int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(voi
 struct spooled {
 	char *path;
 	uint64_t recording, number;
-	int64_t begin_ns, end_ns; /* end: where the recording's next trace begins, or time of the last record */
+	int64_t begin_ns, end_ns; /* end: where the recording's next trace begins, else time of the last record, else begin_ns */
 };
 
 struct spooled_list {

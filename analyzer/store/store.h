@@ -43,7 +43,7 @@ bool store_is_named(const char *text);
 
 /* Sets the most bytes that the store may take. cap_keep() applies it later.  Returns 0, or -errno with the reason in d. */
 int store_set_cap(struct store *s, uint64_t bytes, struct diag *d);
-/* Returns the cap in bytes, which is STORE_CAP_DEFAULT if none was set. */
+/* Returns the cap in bytes, which is STORE_CAP_DEFAULT if none was set or the store has failed. */
 uint64_t store_cap(struct store *s);
 /* Returns the bytes that the store takes, including SQLite's log, but without free pages. */
 uint64_t store_size(struct store *s);

@@ -258,8 +258,8 @@ static uint32_t key_of_series(const struct series *s, enum sums_by by)
 	return by == SUMS_COMPONENT ? s->component : by == SUMS_QUERY ? s->query : by == SUMS_SERVICE ? s->service : s->process;
 }
 
-/* Adds an epoch's places.  A place gets its part of its series' exact weight.  The weight of a series without places is that of no
- * function, or of SUMS_DROPPED if the epoch has lost its functions. */
+/* Adds an epoch's places. A place gets its part of its series' exact weight. The weight of a series without places is that of no function,
+ * or of SUMS_DROPPED if the epoch has no functions. */
 static void add_places(struct summing *x, uint32_t epoch)
 {
 	struct rows *r = &x->rows;

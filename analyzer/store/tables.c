@@ -168,7 +168,7 @@ static void make_lane(const struct sums *s, const struct sums_line *l, char text
 	}
 }
 
-/* This table has each line's share of each epoch.  It is for programs, so it is not shown as text. */
+/* This table has the weight and the share of each listed line in each epoch. It is for programs, so it is not shown as text. */
 struct points {
 	struct grid *grid;
 	int begin, name, service, weight, share; /* columns; service: -1 if rows are not split by service */

@@ -42,8 +42,8 @@ static int64_t insert_sum(struct store *s, const struct tier *t, int64_t begin_n
 	return s->error || !sqlite3_changes(s->db) ? 0 : sqlite3_last_insert_rowid(s->db);
 }
 
-/* Adds up the blocks of the selected epochs.  If one of them has lost its functions, the sum has no functions, since those of the other
- * epochs would seem to be all of them. */
+/* Adds up the blocks of the selected epochs. If one of them has no functions, neither has the sum, since those of the other epochs would
+ * seem to be all of them. */
 static void add_up_blocks(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host, int64_t id)
 {
 	static struct statement parts = STATEMENT("SELECT id, EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1) FROM epoch " OF_IT);
@@ -67,8 +67,8 @@ static void add_up_blocks(struct store *s, const struct tier *t, int64_t begin_n
 	}
 }
 
-/* Replaces all epochs of a host that begin in [begin, begin + length) by their sum.  Returns false if there are none, or if the store
- * has failed. */
+/* Replaces all epochs of a host that begin in [begin, begin + length) by their sum. Returns false if there are none, or if their sum could
+ * not be inserted. The caller learns from store_commit() whether the store has failed later. */
 static bool fold_epochs(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host)
 {
 	static struct statement rest[] = {
@@ -151,7 +151,7 @@ int tend_foresee(struct store *s, int64_t now_ns, uint64_t cap, struct tend_fore
 
 /* -------------------------------------------------------------------------------------------------------------- check */
 
-#define LINES_MOST 1000 /* most lines for damages of one kind */
+#define LINES_MOST 1000 /* most lines for the damages that one test finds, or that are in one block */
 
 static bool is_listed_enough(FILE *to, const char *what, uint32_t nr_lines)
 {
@@ -177,7 +177,7 @@ static void check_rows(struct store *s, FILE *to, uint32_t *nr, const char *what
 	}
 }
 
-/* Checks that each row's series or place exists. */
+/* Checks that the block can be read, and that each row's series or place exists. */
 static void check_block(struct store *s, int64_t epoch, enum block_part part, FILE *to, uint32_t *nr)
 {
 	static struct statement has_series = STATEMENT("SELECT 1 FROM series WHERE id = ?"),

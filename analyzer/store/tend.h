@@ -16,11 +16,11 @@ struct tend_foreseen {
 	uint32_t nr_folded; /* epochs that become parts of hours, plus epochs and hours that become parts of days */
 	struct cap_work work;
 };
-/* Estimates what tend_store() would do with this cap (0: the store's), without changing the store.  Returns 0, or -errno with the reason
- * in d. */
+/* Estimates what tend_store() would do with this cap (0: the store's), without changing the store. f->work is that for the epochs as they
+ * are, since nothing is added up. Returns 0, or -errno with the reason in d. */
 int tend_foresee(struct store *s, int64_t now_ns, uint64_t cap, struct tend_foreseen *f, struct diag *d);
-/* Writes a line for each damage, at most 1000 of a kind, or that nothing is damaged if *nr stays 0.  Adds the number of damages to *nr.
- * Returns 0, or -errno with the reason in d if the store cannot be checked. */
+/* Writes a line for each damage, at most 1000 for each test of a table and for each block, or that nothing is damaged if *nr stays 0. Adds
+ * the number of these damages to *nr. Returns 0, or -errno with the reason in d if the store cannot be checked. */
 int tend_check(struct store *s, FILE *to, uint32_t *nr, struct diag *d);
 /* Copies the store as it is at one moment to path, also while another process writes to it.  Returns 0, or -errno with the reason in d. */
 int tend_copy(struct store *s, const char *path, struct diag *d);

@@ -27,7 +27,7 @@ struct usage {
 	/* Steps are 1, 2, ..., nr_steps.  The first nr_stripped ones drop functions, the others drop epochs, all but the newest. */
 	uint32_t nr_stripped, nr_steps;
 	struct usage_names {
-		uint32_t *step; /* step with which a name goes, by number; 0: no epoch has it */
+		uint32_t *step; /* step with which a name goes, by number; 0: no epoch has it; USAGE_KEPT: it stays */
 		int64_t nr;
 	} names[NR_USAGE_TABLES];
 	double *bytes;      /* bytes freed by each step, nr_steps + 1 of them; [0]: names that no epoch has */

@@ -13,7 +13,7 @@ struct went {
 
 /* Adds epochs that are removed to the sums.  Call inside a transaction. */
 void went_add(struct store *s, const struct went *w);
-/* Sets *w to the sums, or to zeros if the store has removed none. */
+/* Sets *w to the sums, or to zeros if the store has removed none or has failed. */
 void went_read(struct store *s, struct went *w);
 
 #endif
