@@ -30,7 +30,7 @@ const struct asked_view *asked_find_view(const char *name);
 /* The parser of these options is a child of a command's argp parser. Its input is a struct asked_options of zeros. */
 extern const struct argp asked_argp;
 
-/* Return whether the text names a store, by the first bytes of the file or as an address of a server. */
+/* Return whether the text is an address of servers, or names the file of a store (store_is_named()). */
 bool asked_is_store(const char *text);
 /* Return the next of several traces and stores that commas separate, as strsep() does. The commas within an address of servers do not
  * separate. */

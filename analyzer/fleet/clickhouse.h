@@ -7,10 +7,10 @@
  *	series, functions   names of the numbers, which are hashes of the names, the same on each host
  *
  * Each insert of an hour or a day of a host has a number, its attempt, in its rows and in the manifest. Only the rows of the largest
- * attempt in the manifest count. The upper bits of an attempt are the number of epochs of the hour. So rows of an interrupted insert are
- * never counted, an hour that is inserted twice counts once, and an hour that gets a late epoch replaces what was inserted before. Servers
- * do not know of each other. The rows of an hour or a day of a host are on one of them, together with their line of the manifest, and the
- * reader adds up the answers of all servers.
+ * attempt in the manifest count. The upper bits of an attempt are the number of epochs of the hour or day, up to 2^23. So rows of an
+ * interrupted insert are never counted, an hour that is inserted twice counts once, and an hour that gets a late epoch replaces what was
+ * inserted before. Servers do not know of each other. The rows of an hour or a day of a host are on one of them, together with their line
+ * of the manifest, and the reader adds up the answers of all servers.
  *
  * Statements only use features that version 18.16 has and later ones still have. Context: thread.
  */
@@ -46,10 +46,12 @@ size_t clickhouse_address_bytes(const char *text);
 int clickhouse_init(struct clickhouse *c, const char *text, struct diag *d);
 void clickhouse_fini(struct clickhouse *c);
 
-/* Check that the server is a ClickHouse, before any other statement is sent to it. Return 0, or -errno with the reason in d. */
+/* Check that the server is a ClickHouse, before any other statement is sent to it, and set can_wait of the server. Return 0, or -errno with
+ * the reason in d. */
 int clickhouse_greet(struct clickhouse *c, int server, struct diag *d);
 /* Send a statement that has an answer, with the name of the database in place of each $. The lines of the answer are a->body. Return 0, or
- * -errno with the reason in d; -EFBIG if they have more than 64 MiB. The caller calls http_answer_fini() in any case. */
+ * -errno with the reason in d; -EFBIG if they have more than 64 MiB, or if the headers are too large. The caller calls http_answer_fini()
+ * in any case. */
 int clickhouse_ask(const struct clickhouse *c, int server, const char *statement, struct http_answer *a, struct diag *d);
 /* Send a statement that has no answer, with the name of the database in place of each $, followed by nr bytes of lines of data. Return 0 if
  * the server has taken all of it, or -errno with the reason in d. */

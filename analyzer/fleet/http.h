@@ -19,7 +19,7 @@ struct http_request {
 
 struct http_answer {
 	long status;	    /* HTTP status */
-	long retry_after_s; /* seconds after which the server asks for a repetition; 0: it does not say */
+	long retry_after_s; /* seconds after which the server asks for a repetition; 0: it gives no number */
 	char media_type[64]; /* Content-Type, with '?' for characters that are not printable; "": the server does not say */
 	char *body;	    /* ends with a 0 byte, after nr bytes; may be NULL after an error */
 	size_t nr;
@@ -27,9 +27,10 @@ struct http_answer {
 
 /*
  * Send a POST. Return 0 if there is an answer, of whatever status, or -errno with the reason in d: -ECONNREFUSED if nothing was sent,
- * because there was no connection; -ELIBACC if there is no libcurl; -EFBIG if the answer is too large; -ETIMEDOUT if it was not complete in
- * time; -EINVAL if the address is malformed. After -EFBIG, -ETIMEDOUT and -EIO it is not known whether the server has taken the request.
- * Memory and time are limited whatever the server sends. The caller calls http_answer_fini() in any case.
+ * because there was no connection; -ELIBACC if libcurl cannot be loaded; -EFBIG if the body or the headers of the answer are too large;
+ * -ETIMEDOUT if it was not complete in time; -EINVAL if the address is malformed. After -EFBIG, -ETIMEDOUT, -EIO and -ENOMEM it is not
+ * known whether the server has taken the request. Memory and time are limited whatever the server sends. The caller calls
+ * http_answer_fini() in any case.
  */
 int http_post(const struct http_request *r, struct http_answer *a, struct diag *d);
 void http_answer_fini(struct http_answer *a);

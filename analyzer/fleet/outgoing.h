@@ -17,10 +17,10 @@ struct outgoing {
 	int64_t week[2]; /* [tier - 1]: number of the week that was begun last; 0: none in this request */
 };
 
-/* Return a hash of the texts, which is the same on each machine. It is 0 only if memory runs out. */
+/* Return a hash of the texts, which is the same on each machine. If memory runs out, it is 0 or 1. */
 uint64_t outgoing_hash(const char *const *text, int nr);
-/* Return whether the request must be sent before an hour or a day with this beginning is added. It must if it has enough bytes, or if the
- * unit would need one partition too many, because a server refuses such an insert. */
+/* Return whether the request must be sent before an hour or a day with this beginning is added. It must if its rows have enough bytes, or
+ * if the unit would need one partition too many, because a server refuses such an insert. */
 bool outgoing_is_full(const struct outgoing *o, enum clickhouse_tier tier, int64_t begin_s);
 /* Begin an hour or a day, before its rows and its line of the manifest are written to o. Return false if memory runs out. */
 bool outgoing_begin_unit(struct outgoing *o, enum clickhouse_tier tier, int64_t begin_s);
@@ -28,8 +28,8 @@ bool outgoing_begin_unit(struct outgoing *o, enum clickhouse_tier tier, int64_t 
  * tables. For function 0, it is 0. Return false if memory runs out. */
 bool outgoing_put_series(struct outgoing *o, struct store *s, int64_t id, uint64_t *hash);
 bool outgoing_put_function(struct outgoing *o, struct store *s, int64_t id, uint64_t *hash);
-/* Send everything that was gathered: names before the rows that use them, and the manifest last. Add what was sent to p. Return 0, or
- * -errno with the reason in d. */
+/* Send everything that was gathered: names before the rows that use them, and the manifest last. Add what was sent to p, including a
+ * request that failed. Return 0, or -errno with the reason in d. */
 int outgoing_send(struct outgoing *o, const struct clickhouse *to, int server, struct fleet_pushed *p, struct diag *d);
 void outgoing_fini(struct outgoing *o);
 

@@ -112,7 +112,7 @@ static bool has_date(int64_t day_s)
 	return day_s >= 0 && day_s < CLICKHOUSE_END_S;
 }
 
-/* Count an epoch in its hour and its day. Return false, because its rows are not needed now. */
+/* Count an epoch in its hour and its day, or in pushed->undated. Return false, because its rows are not needed now. */
 static bool count_epoch(void *context, const struct rows_epoch *e)
 {
 	struct pushing *x = context;

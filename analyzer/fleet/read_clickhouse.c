@@ -397,8 +397,8 @@ static void number_rows(struct reading *x, struct epoch *e)
 	e->nr = nr;
 }
 
-/* A store divides the weight of a series by its samples. The samples of a day's epochs have different weights, so each row gets a number of
- * samples in proportion to its weight, with the same sum. */
+/* A store keeps the mean weight of a row's samples only roughly (block.h). The samples of a day's epochs have different weights, so each
+ * row of a series gets a number of samples in proportion to its weight, with about the same sum. */
 static void weigh_samples(struct epoch *e)
 {
 	uint32_t end;

@@ -20,8 +20,8 @@ static void remove_made_folder(void)
 	rmdir(made);
 }
 
-/* Make a folder, which becomes $TMPDIR and is removed at exit, for the trace that window_trace_make() makes of a store's window. If it
- * cannot be made, $TMPDIR stays. */
+/* Make a folder, which becomes $TMPDIR and is removed at exit if it is empty, for the trace that window_trace_make() makes of a store's
+ * window. If it cannot be made, $TMPDIR stays. */
 static void make_temporary_folder(void)
 {
 	const char *where = getenv("TMPDIR");
@@ -62,7 +62,8 @@ static void allow_source(const char *text)
 		allow_store(text);
 }
 
-/* Allow the files that a word names, also as the value of an option (--option=VALUE), in FROM=TO, and in lists with commas. */
+/* Allow the files that a word names, also as the value of an option (--option=VALUE), in FROM=TO, and in lists with commas. A word that is
+ * only / is left out. */
 static void allow_word(char *word)
 {
 	char *copy, *at, *piece;
