@@ -40,7 +40,7 @@ struct merging {
 	struct merge_counts *counts;
 	uint32_t epoch;		    /* number of the epoch that is read: 1, 2, ... */
 	struct hash_map said;	    /* hash of a registration or notice -> the first epoch that has it */
-	struct hash_map generation; /* pid -> how many programs and processes with this pid have begun so far */
+	struct hash_map generation; /* pid -> how many programs and processes with it have begun so far, or count as begun (own()) */
 	struct hash_map code_of;    /* hashes of the place, code and name of a LOAD -> 1 + its index in loaded */
 	struct hash_map owner;	    /* 16 bytes of a process's memory -> the code that is there: 1 + index in loaded, or NO_CODE */
 	/* address, process and time of a LOAD that was left out -> 1 + index in loaded of the one that it repeats */
@@ -74,7 +74,8 @@ static void set(struct merging *g, struct hash_map *m, uint64_t a, uint64_t b, u
 
 /* ------------------------------------------------------------------------------------------------------- repetitions */
 
-/* Return whether an earlier epoch had the same record. Records with equal hashes, sizes and keys are taken to be the same. */
+/* Return whether an earlier epoch had the same record, and note it if no epoch had it. Records with equal hashes, sizes and keys are taken
+ * to be the same. */
 static bool is_repeated(struct merging *g, const char *bytes, size_t nr, uint64_t key)
 {
 	uint64_t hash = hash_bytes(bytes, nr);
@@ -103,7 +104,8 @@ static uint64_t granules(uint64_t address, uint64_t bytes, uint64_t *first)
 	return bytes && bytes - 1 <= UINT64_MAX - address ? (address + bytes - 1) / GRANULE_BYTES - *first + 1 : 0;
 }
 
-/* Note that this code (1 + index in loaded) is now at the addresses. NO_CODE: some code ended there, or other code may be there. */
+/* Note that this code (1 + index in loaded) is now at the addresses. NO_CODE: some code ended there, or other code may be there. Code that
+ * is larger than GRANULES_MAX granules is not noted. */
 static void own(struct merging *g, uint32_t pid, uint64_t address, uint64_t bytes, uint32_t code)
 {
 	uint64_t process = process_of(g, pid), first, nr = granules(address, bytes, &first);

@@ -19,7 +19,8 @@ struct merge_counts {
 	bool is_damaged;	    /* a part of an epoch that has its end could not be read */
 };
 
-/* Merge nr traces, which the caller gives in the order of time. Return 0, or -errno with the reason in d, and then there is no output. */
+/* Merge nr traces, which the caller gives in the order of time. Return 0, or -errno with the reason in d, and then there is no new file at
+ * output. */
 int merge_traces(char *const *path, uint32_t nr, const char *output, struct merge_counts *counts, struct diag *d);
 
 #endif

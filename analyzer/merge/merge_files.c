@@ -20,7 +20,8 @@
 #define BYTES_MAX ((uint64_t)1 << 31)
 #define SECTIONS_MAX 512u /* most sections of a file that are searched */
 
-/* A piece of a file, on the heap: of an ELF file, bytes at an offset; of a source file, text that begins at a line. */
+/* A piece has bytes of a file, on the heap. Those of an ELF file are at an offset, and those of a source file are text that begins at a
+ * line. */
 struct piece {
 	uint64_t at;
 	char *bytes;

@@ -19,7 +19,7 @@ struct merge_files {
 };
 
 /* Add a record of the trace that is being read, or write all that was added, with a time. merge_files_write_images() must be called only
- * once. Return 0 or -errno. Adding returns -ENOMEM also if the pieces have more than 2 GiB. */
+ * once. Return 0 or -errno. Adding returns -ENOMEM also if the pieces have more than 2 GiB, or if two files have the same hashes. */
 int merge_files_add_image(struct merge_files *m, const struct trace_record *r);
 int merge_files_add_lines(struct merge_files *m, const struct trace_record *r);
 int merge_files_write_images(struct merge_files *m, struct trace_writer *w, uint64_t time_ns);
