@@ -15,7 +15,7 @@ enum alike_how { ALIKE_BUT_NUMBERS, ALIKE_BUT_PLACES, NR_ALIKE };
 
 struct alike {
 	char *text[NR_ALIKE];
-	uint64_t number; /* the first number that was left out, which may be an address or a line; 0: none, or that number is 0 */
+	uint64_t number; /* the first number above 0 that was left out, an address, a counter or a line; 0: none */
 	bool has_counter; /* a number that counts names of a kind was left out */
 	/* the host numbers such names in the order in which it makes them, so in another run the name may mean another function */
 	bool is_of_one_run;

@@ -41,7 +41,7 @@ struct estimate change_line_cost(const struct comparison *c, const struct side *
 	return stats_mean(cost, s->nr);
 }
 
-/* The state of change_test_lines(). */
+/* A judge is the state of change_test_lines(). */
 struct judge {
 	const struct comparison *c;
 	struct change *x;
@@ -144,7 +144,8 @@ static void set_line_change(const struct contrast *k, double alpha, struct chang
 	x->significant = fabs(x->change) > x->margin;
 }
 
-/* Return by how much the line grew, as a share of the total of side A, if the rest of its reference had the same cost on both sides. */
+/* Return by how much the line grew, as a share of the total of side A, if the rest of its reference had the same cost on both sides. If
+ * side B has no rest, return the change of the line's share in its reference. */
 static double growth_of_line(const struct contrast *k, double all_a)
 {
 	double rest_a = k->side[0].all - k->side[0].line, rest_b = k->side[1].all - k->side[1].line;

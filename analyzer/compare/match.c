@@ -94,7 +94,7 @@ static uint32_t take_matching_entry(struct untaken *u, const struct profile *p, 
 
 #define LARGE_SHARE 0.005
 
-/* A line or an entry that is not paired yet. */
+/* A single is a line or an entry that is not paired yet. */
 struct single {
 	const struct alike *alike;
 	const char *text;
@@ -186,8 +186,8 @@ static void pair_groups(struct match *m, uint32_t profile, struct single *line, 
 	}
 }
 
-/* Find the texts of names in profile i that were matched as they are, with their numbers. In such a text the numbers mean something, so
- * names with other numbers are not paired with each other. */
+/* Find the texts of names with counters in profile i that are matched already. They were matched with their numbers, or, before the pass
+ * ALIKE_BUT_PLACES, without them. No more names with counters and such a text are paired, because the numbers in it may mean something. */
 static bool find_kept_numbers(const struct match *m, const struct alike *alike, uint32_t i, enum alike_how how, struct hash_map *kept)
 {
 	for (uint32_t l = 0; l < m->nr; l++) {

@@ -99,7 +99,8 @@ static double chi_square_quantile_95(double df)
 }
 
 /* Return the variation between the traces of a side beyond the sampling error, pooled over all lines. Each line gets this as its error, or
- * its own variation if that is significantly more. */
+ * its own variation if that is significantly more. A line that has no samples, or all of them, on the sides with several traces keeps its
+ * error. */
 static double estimate_trace_noise(const struct profile *p, const struct match *m, const struct side side[2], const uint32_t *lines,
 				   uint32_t nr, struct estimate *line)
 {

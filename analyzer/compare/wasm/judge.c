@@ -76,8 +76,8 @@ static void sum_up_profile(struct profile *p, double squares)
 	p->effective = profile_effective_samples(p, squares);
 }
 
-/* Return the verdicts, VERDICT_NUMBERS numbers for each of the nr lines. Return NULL if memory runs out. squares_a, squares_b: the sum of
- * the squared weights of a side's samples, or 0 if all weights are equal. */
+/* Return the verdicts, VERDICT_NUMBERS numbers for each of the nr lines. It may be called once, because it adds up the sums. Return NULL if
+ * memory runs out. squares_a, squares_b: the sum of the squared weights of a side's samples, or 0 if all weights are equal. */
 EXPORT(judge_lines) const double *judge_lines(struct judgement *j, double squares_a, double squares_b)
 {
 	sum_up_profile(&j->c.profile[0], squares_a);
