@@ -150,8 +150,8 @@ int check_code_and_samples(struct findings *f, const struct report *r);
  * Return how many there are. */
 uint32_t check_sort_findings(const struct findings *f, enum finding_kind order[NR_FINDINGS]);
 
-/* Show the findings of check_model() in a few lines of the report without --view, or nothing if there are none. by_level: samples by
- * component, a group for each level. */
+/* Show the findings of check_model() in a few lines of the report without --view, or nothing if there are none or memory runs out.
+ * by_level: samples by component, a group for each level. */
 void check_show_brief(struct report *r, const struct report_group *const *by_level, struct page *p);
 /* Return how many kinds of findings view_check has shown, which is 0 if the checks failed. */
 uint32_t check_view_nr_kinds(const struct view_instance *v);

@@ -55,8 +55,8 @@ static void check_code_lines(struct check *c, const struct code *k)
 
 #define PAGE 4096u
 
-/* Return whether there was code at the beginning of an unload, or whether any code ever began in its range. Whole pages may have been
- * unloaded by the agent, which reports munmap(2), so any code in them suffices. */
+/* Return whether there was code at the beginning of an unload, or whether any code ever began in its range. An unload without a time counts
+ * as announced. Whole pages may have been unloaded by the agent, which reports munmap(2), so any code in them suffices. */
 static bool unload_was_announced(const uint64_t *starts, uint32_t nr, const struct code_fact *unload)
 {
 	const struct process *p = unload->owner;

@@ -182,7 +182,8 @@ static bool read_tag_value(const struct tag *tag, const struct sample *s, uint64
 
 /*
  * Count calls without a tag from generated code that preserves the tag's register to code that does not, where the sample is. The frame of
- * the generated code has no tag, or one without a component, and no other frame of the stack decides.
+ * the generated code has no tag, or one without a component, and no other frame of the stack decides. An unknown id in the tag is counted
+ * instead.
  */
 static void check_untagged_frame(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at,
 				 const struct tag *tag)
