@@ -24,7 +24,8 @@ enum composition_part {
 struct composition {
 	char name[NR_COMPOSITION_PARTS][COMPOSITION_NAME];
 	double share[NR_COMPOSITION_PARTS]; /* shares of the report's samples, which add up to 1; or all are 0 */
-	/* the language of the host that generated the code, "Python" for CPython, or "" if there is none or several */
+	/* language of the host that generated the code, or, without generated code, of a program; "Python" for CPython; "" if there is
+	 * none, or several */
 	const char *language;
 };
 
@@ -32,7 +33,8 @@ struct composition {
  * collector calls does not count as theirs. functions: sums by function. If memory runs out, all shares are 0. */
 void composition_make(const struct report *r, const struct report_group *totals, const struct report_group *functions,
 		      struct composition *c);
-/* Print one sentence such as "JavaScript 62.0 %, V8 compiling 8.1 %, kernel 5.0 %.", the language first. */
+/* Print one sentence such as "JavaScript 62.0 %, V8 compiling 8.1 %, kernel 5.0 %.", the language first. Print nothing if all shares are
+ * 0. */
 void composition_print(const struct composition *c, struct page *p);
 
 #endif

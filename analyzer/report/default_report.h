@@ -10,7 +10,7 @@
 #include "analyzer/query/report.h"
 #include "analyzer/view/view.h"
 
-/* A set of sums, either of all samples that pass the filter, or of those in the run phase (the executions of the host's query). */
+/* The sums are either of all samples that pass the filter, or of those in the run phase (the executions of the host's query). */
 struct report_sums {
 	/* For all samples, level, method and reason are set even if there is a run phase. That is so for programs, and not for people. */
 	bool whole;

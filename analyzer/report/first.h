@@ -17,6 +17,7 @@
 
 /* Write the name of what is 100 %, which is "all samples", or "the run phase" with the name of the mark. Return text. */
 const char *first_whole(const struct verdict *v, struct page *p, char text[VERDICT_TEXT / 3]);
+/* Print those of FIRST_SENTENCES that hold, in this order. */
 void first_print(const struct verdict *v, struct page *p);
 /* Does first_print() print the sentence about truncated call stacks, so that others need not have its remedy? */
 bool first_says_truncated(const struct verdict *v);

@@ -10,7 +10,8 @@
 #include "analyzer/query/report.h"
 
 /* Return a flag for each number of TABLE_FUNCTION. It is 1 for generated code and for functions in files for which own_code_is_program() is
- * true, except for those of standard libraries that are compiled into them. The caller frees it. Return NULL if memory runs out. */
+ * true, except for those of standard libraries that are compiled into them, and for entries of the PLT. The caller frees it. Return NULL if
+ * memory runs out. */
 unsigned char *own_functions_find(const struct report *r);
 /* Return a flag for each component. It is 1 for those of HOST_LEVEL_FUNCTION whose path or package is not a library's. language: as in
  * composition.h. The caller frees it. Return NULL if memory runs out. */
