@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-/* A row of one sample, for the formats that have single samples. A sample that several components share has a row for each. */
+/* This is a row of one sample, for the formats that have single samples. A sample that several components share has a row for each. */
 struct export_sample {
 	uint64_t time_ns, weight;
 	/* thread, stack: indexes in the model and in the tree of stacks; component: that of e->level, or COMPONENT_NONE */
@@ -93,7 +93,7 @@ uint32_t export_stack_depth(const struct export *e);
 
 /*
  * Rounds numbers for formats without fractions. What rounding leaves over is carried over to the next number, so that all add up to the
- * rounded sum. The caller begins with a struct of zeros.
+ * rounded sum. The numbers are 0 or more. The caller begins with a struct of zeros.
  */
 struct export_whole {
 	double exact;
@@ -101,8 +101,8 @@ struct export_whole {
 };
 uint64_t export_next_whole(struct export_whole *w, double value);
 
-/* The stacks, threads, processes and events of a trace in the tables of another program's format (analyzer/wire). The caller begins with a
- * struct of zeros in which only e is set. */
+/* This has the stacks, threads, processes and events of a trace in the tables of another program's format (analyzer/wire). The caller
+ * begins with a struct of zeros in which only e is set. */
 struct export_wire {
 	const struct export *e;
 	struct wire_profiles p;
@@ -118,7 +118,7 @@ uint32_t export_wire_thread(struct export_wire *x, uint32_t thread);
  * made, and then nothing is written. */
 int export_wire_end(struct export_wire *x, struct protobuf *made, FILE *to);
 
-/* Does the filter accept the thread and process of the mark, and does a part of it lie between --from and --to? */
+/* Does the mark pass --thread, --thread-name and --process (filter_wants_mark()), and does a part of it lie between --from and --to? */
 bool export_wants_mark(const struct export *e, const struct mark *m);
 
 #endif

@@ -48,8 +48,8 @@ static const char *cpu_unit(const struct export *e)
 	return unit == WEIGHT_NS ? "ns" : unit == WEIGHT_CYCLES ? "variable CPU cycles" : NULL;
 }
 
-/* The tables of frames (a function or component at a line, with a category) and of functions. Each frame and each function is there only
- * once. */
+/* These are the tables of frames (a function or component at a line, with a category) and of functions. Each frame and each function is
+ * there only once. */
 struct tables {
 	uint32_t *frame; /* frame of each node of the tree of stacks */
 	uint32_t *first, nr_frames; /* for each frame: a node that has it */
@@ -155,7 +155,8 @@ static void write_shared_tables(const struct export *e, const struct tables *t, 
 	fputs("},\n", to);
 }
 
-/* The marks that the filter accepts, sorted by the thread that set them. Those of thread t are mark[first[t]] to mark[first[t + 1] - 1]. */
+/* These are the marks that the filter accepts, sorted by the thread that set them, without those of unknown threads. Those of thread t are
+ * mark[first[t]] to mark[first[t + 1] - 1]. */
 struct thread_marks {
 	uint32_t *mark, *first;
 };

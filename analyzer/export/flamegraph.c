@@ -82,7 +82,7 @@ static void write_call_box(const struct export *e, const struct calltree *t, uin
 	fputs("</text></g>\n", to);
 }
 
-/* The place of a call's box. A box that is too narrow to be drawn has the width 0. */
+/* A box is the place of a call in the picture. One that is too narrow to be drawn has the width 0, and so have all boxes of its callees. */
 struct box {
 	double x, width;
 };

@@ -14,7 +14,7 @@ enum { KEY_PROCESS, KEY_EVENT, KEY_THREAD, KEY_STACK, KEY_COMPONENT };
 
 struct otlp {
 	struct report_group *sums;
-	uint32_t level; /* level of --level, or of the plan; LEVELS_MAX: the trace has no plan */
+	uint32_t level; /* level of --level, or of report_find_level(); LEVELS_MAX: neither */
 };
 
 static void prepare_otlp(struct export *e)
