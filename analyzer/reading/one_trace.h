@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The operand of commands that read one trace, which is the newest trace in the working folder if none is given. Context: thread. */
+/* Parses the operand of commands that read one trace. If none is given, it is the newest trace in the working folder. Context: thread. */
 #ifndef TAILOR_ONE_TRACE_H
 #define TAILOR_ONE_TRACE_H
 

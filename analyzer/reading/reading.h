@@ -9,7 +9,7 @@
 #include "analyzer/query/report.h"
 #include "analyzer/reading/reading_arguments.h"
 
-/* A trace that has been read. All members are owned by it. */
+/* This is a trace that has been read. It owns reader, model, attribution and report. */
 struct reading {
 	struct trace_reader *reader;
 	struct model *model;

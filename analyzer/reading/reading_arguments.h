@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of commands that read a trace, which select samples and say how they are attributed. Context: thread. */
+/* Parses the options of commands that read a trace, which select samples and say how they are attributed. Context: thread. */
 #ifndef TAILOR_READING_ARGUMENTS_H
 #define TAILOR_READING_ARGUMENTS_H
 
@@ -9,7 +9,7 @@
 
 #include <argp.h>
 
-/* Results of parsing the options of reading_argp. The command itself sets asked and live. */
+/* These are the results of parsing the options of reading_argp. The command itself sets asked and live. */
 struct reading_arguments {
 	struct filter_arguments filter;
 	const char *level;
@@ -21,7 +21,7 @@ struct reading_arguments {
 };
 
 /*
- * Parser of these options, as a child of a command's argp. Its input is the struct reading_arguments (set child_inputs[0] in
+ * The parser of these options is a child of a command's argp. Its input is the struct reading_arguments (set child_inputs[0] in
  * ARGP_KEY_INIT).
  */
 extern const struct argp reading_argp;
