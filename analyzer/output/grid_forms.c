@@ -52,8 +52,8 @@ void grid_show_json(const struct grid *g, struct page *p)
 	}
 }
 
-/* Write a key with a suffix. Keys of letters, digits and _-.:/ are written as they are. Others are quoted, because the name of an event may
- * contain anything. */
+/* Write a key with a suffix. Keys of letters, digits and _-.:/ are written as they are. Others, and those that begin with -, are quoted,
+ * because the name of an event may contain anything. */
 static void put_key(FILE *to, const char *key, const char *suffix)
 {
 	char text[256];

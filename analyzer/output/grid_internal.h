@@ -31,7 +31,7 @@ struct column {
 	int block;   /* number of the block of lines that shows the column, if a page is too narrow for all columns side by side */
 	double total;
 	bool tree;
-	int *tenths; /* share of each line in tenths of per cent (make_share_tenths()); NULL if memory ran out */
+	int *tenths; /* tenths of per cent of each line's share (make_share_tenths()); NULL: no shares, or no memory */
 };
 
 struct row {

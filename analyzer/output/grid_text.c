@@ -14,7 +14,7 @@
 #define TEXT_WANTED 16 /* columns in which names of rows are easily readable */
 #define MORE_WANTED 12 /* columns in which other texts are easily readable */
 #define TREE_WANTED 16 /* columns that branches in front of names may take while the names still are easily readable */
-#define HEADING_MAX 16 /* most columns of the heading of a number; a longer one is cut */
+#define HEADING_MAX 16 /* columns to which the heading of a number may widen its column; a longer one is cut there */
 
 /* Draw a share in tenths of per cent as a bar of at most so many cells, followed by blanks up to that width. */
 static void put_bar(const struct page *p, int tenths, int cells)

@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 /*
- * A help filter of argp (key, text: its arguments), which puts a list of an option's values and an example behind the options. entry(i,
- * &name, &summary) returns false after the last value. Returns the new text on the heap, which argp frees, or text itself for other parts
- * of the help. Returns NULL if memory runs out.
+ * This is a help filter of argp (key, text: its arguments), which puts a list of an option's values and an example behind the options.
+ * entry(i, &name, &summary) returns false after the last value. Returns the new text on the heap, which argp frees, or text itself for
+ * other parts of the help. Returns NULL if memory runs out.
  */
 char *named_list_help(int key, const char *text, const char *heading,
 		      bool (*entry)(int i, const char **name, const char **summary), const char *example);

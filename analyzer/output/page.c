@@ -238,7 +238,7 @@ int page_end(struct page *p)
 }
 
 #define COMBINING_MAX 4 /* most combining marks on one character; more are dropped, so that a name cannot grow out of its line */
-#define DROPPED_MAX 64	/* most marks that are dropped in a row; what follows is shown as '?' */
+#define DROPPED_MAX 64	/* most marks that follow a character and are shown or dropped; further ones are shown as '?' */
 
 /* Get the next character of a text with its combining marks, as the page shows it: *bytes bytes at *shown. Return its columns, and move
  * *text on. */

@@ -27,7 +27,7 @@ struct page {
 	enum page_form form;
 	bool colour, utf8, intervals;
 	int columns; /* width of lines: $COLUMNS, or that of the terminal; 80 if neither is known, or if it is below 40 */
-	int top;     /* most rows of each table in text; 0: all; < 0: the report chooses */
+	int top;     /* most rows of each table in text, or one more if that is the last; 0: all; < 0: the report chooses */
 	bool begun;  /* set when something has been written, so that an empty line stands before the next table */
 	const char *sort; /* the column that rows are sorted by: its key or its heading; NULL: rows stay in the order of the view */
 	bool sorted; /* set when a table had the column to sort by */
@@ -99,7 +99,7 @@ enum cell_kind {
 	CELL_TEXT,
 	CELL_SHARE,    /* share of the column's total; shown in tenths of per cent, which add up unless rows overlap */
 	CELL_COUNT,    /* samples, rows or another count, shown as a whole number */
-	CELL_NUMBER,   /* shown with three or four digits: 6.00M */
+	CELL_NUMBER,   /* shown with at most four digits: 6.00M */
 	CELL_DURATION, /* ns */
 	CELL_TIMES,    /* a factor: 2.6x */
 	CELL_PERCENT,  /* 0..1, shown as 37 % */

@@ -10,7 +10,7 @@
 
 #include <argp.h>
 
-/* Results of parsing the options of page_argp. The command sets top to its default before. */
+/* These are the results of parsing the options of page_argp. The command sets top to its default before. */
 struct page_arguments {
 	enum page_form form;
 	int top;

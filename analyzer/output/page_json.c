@@ -6,8 +6,8 @@
 #include <jansson.h>
 #include <math.h>
 
-/* Return an integer for a whole number, null for infinity and NaN, and otherwise a real number. Counts of samples need not be whole,
- * because samples with several parents are shared among them. */
+/* Return an integer for a whole number below 9e15, null for infinity and NaN, and otherwise a real number. Counts of samples need not be
+ * whole, because samples with several parents are shared among them. */
 static json_t *json_of_number(double v)
 {
 	double whole = round(v);

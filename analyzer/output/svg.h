@@ -11,8 +11,8 @@
 
 #include <stdio.h>
 
-/* The colours of the palette, each with a darker form for a light page and a lighter one for a dark page. People with colour blindness can
- * tell them apart (M. Okabe and K. Ito, 2008). */
+/* Each colour of the palette has a darker form for a light page and a lighter one for a dark page. People with colour blindness can tell
+ * them apart (M. Okabe and K. Ito, 2008). */
 enum svg_colour { SVG_BLUE, SVG_ORANGE, SVG_GREEN, SVG_PINK, SVG_AMBER, SVG_VIOLET, SVG_GREY, SVG_BROWN, NR_SVG_COLOURS };
 
 /* A file with this text near its beginning is a picture of tailor, and may be replaced. Version 1.0 wrote the same text. */
