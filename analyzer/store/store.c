@@ -24,8 +24,8 @@
 #define LOCK_TRIES 300	 /* one every 100 ms */
 #define STOPPED_TRIES 20 /* tries between two checks whether the lock's holder is stopped */
 
-/* A question may take 30 million steps, about 1.5 s of a processor, and 20 more per byte of the file (100 for a writer).  A row takes 1 to
- * 50 bytes of the file.  The process may have 384 MiB of memory for a question, and 32 bytes more per byte of the file. */
+/* A question may take 30 million steps, about 1.5 s of a processor, and 20 more per byte of the file (100 for a writer). A row takes 1 to
+ * 50 bytes of the file. The process may have 384 MiB of memory for each open store, and 32 bytes more per byte of its file. */
 static const struct budget_size budget_of_reader = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 20, .bytes_each = 32 },
 				budget_of_writer = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 100, .bytes_each = 32 };
 #define LOOK_INSTRUCTIONS 4096 /* SQLite's instructions between two checks; each takes 20 to 30 ns, and two are a step */
