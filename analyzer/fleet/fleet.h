@@ -27,7 +27,7 @@ int fleet_open(const char *address, const struct window *w, const char *host, bo
 
 /* fleet_push() fills this in with what was sent, and why something was not. */
 struct fleet_pushed {
-	unsigned requests, units; /* requests that were sent, and profiles, or hours and days, in those that the server took */
+	unsigned requests, units; /* requests that were sent (OTLP: and accepted), and profiles, or hours and days, in accepted ones */
 	const char *units_are;	  /* text that says what units are, for messages */
 	unsigned had;	   /* units that the server has already */
 	unsigned rejected; /* units that the server did not take, from requests that it accepted */

@@ -28,8 +28,8 @@ bool outgoing_begin_unit(struct outgoing *o, enum clickhouse_tier tier, int64_t 
  * tables. For function 0, it is 0. Return false if memory runs out. */
 bool outgoing_put_series(struct outgoing *o, struct store *s, int64_t id, uint64_t *hash);
 bool outgoing_put_function(struct outgoing *o, struct store *s, int64_t id, uint64_t *hash);
-/* Send everything that was gathered: names before the rows that use them, and the manifest last. Add what was sent to p, including a
- * request that failed. Return 0, or -errno with the reason in d. */
+/* Send everything that was gathered: names before the rows that use them, and the manifest last. Add what was sent to p, with a request
+ * that failed, but without its hours and days. Return 0, or -errno with the reason in d. */
 int outgoing_send(struct outgoing *o, const struct clickhouse *to, int server, struct fleet_pushed *p, struct diag *d);
 void outgoing_fini(struct outgoing *o);
 
