@@ -53,7 +53,7 @@ static double segment_error(const struct profile *p, const struct profile_entry 
  * Estimate the noise of one trace. If its segments vary by more than their executions explain (an analysis of variance over all lines), the
  * load of the machine changed during the recording, and may change between two traces. So a line gets the variation of its segments beyond
  * that, or the variation over all lines if this is larger, as its error, unless its error is larger already. Return the noise over all
- * lines, or 0 if segments do not vary by more.
+ * lines, or 0 if segments do not vary by more, or if there are too few executions.
  */
 static double estimate_segment_noise(const struct profile *all, const struct match *m, uint32_t profile, const uint32_t *lines, uint32_t nr,
 				     struct estimate *line)
