@@ -13,7 +13,7 @@
 struct sample_tags {
 	struct check *check;
 	struct sample_world with_tags, by_stack;
-	uint32_t plan_level; /* level of the plan, or LEVELS_MAX if there is none */
+	uint32_t plan_level; /* level of the plan, or the topmost one with edges; LEVELS_MAX: none */
 	bool has_edges[LEVELS_MAX];
 	struct pair_sums calls; /* samples in calls into shared code, by (component or COMPONENT_NONE, function) that calls */
 	struct pair_sums ids;   /* samples with an unknown id in their tag, by (id, process and level) */
