@@ -28,7 +28,7 @@ struct default_report {
 	struct report_group *phase, *thread; /* NULL for people */
 	/* in_run is the same as all if there are no marks of a run, and, for programs, also if no sample is in one */
 	struct report_sums all, in_run;
-	uint32_t plan_level; /* the level of the plan; LEVELS_MAX: there is none */
+	uint32_t plan_level; /* the level of the plan, or the topmost one with edges; LEVELS_MAX: there is none */
 	uint32_t nr_runs; /* for programs: number of marks of the run phase that have samples */
 	bool has_run;
 };
