@@ -2,7 +2,7 @@
 /*
  * tailor diff shows what changed between two versions of a program, or two runs of one, by operator or another level. A change is
  * significant if neither sampling error nor the run-to-run variation of unchanged lines explains it (95 % confidence for all lines
- * together). compare/README.md has the model. Without --expr, the output names the sources of error.
+ * together). compare/README.md has the model. Without --expr, the output names the sources of error if any line was tested.
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/cmd_diff.h"
@@ -322,8 +322,8 @@ static void show_error_sources(const struct comparison *c, bool sentences, struc
 }
 
 /*
- * If no change is significant, writes the smallest change of the largest tested line that would be. Without --all, also writes how many
- * lines are not shown, if there are any.
+ * If no change is significant, writes the smallest change of the largest tested line that would be, unless no tested line has a finite
+ * margin. Without --all, also writes how many lines are not shown, if there are any.
  */
 static void show_omitted(const struct arguments *args, const struct comparison *c, const struct change *x, uint32_t nr, uint32_t shown,
 			 uint32_t small, struct page *page)

@@ -50,7 +50,10 @@ static error_t parse_dump_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Prints all records, and with --samples also all samples. Returns false if a block of samples could not be decoded. */
+/*
+ * Prints all records, with --samples also all samples, and with --chunks the offset of each chunk. Returns false if --samples was given and
+ * a block of samples could not be decoded. Its samples are left out then.
+ */
 static bool print_all(struct trace_reader *t, const struct arguments *a, const struct dump_options *o)
 {
 	uint64_t offset, before = UINT64_MAX;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `tailor run` and `tailor attach` start this command at the end of a recording, unless no source text is wanted or the recording has
- * epochs. It appends the text around the hottest source lines to the trace, so that another machine can show that text. It prints no errors
- * of reading or writing, because the trace is good without the text.
+ * `tailor run` and `tailor attach` start this command at the end of a recording, unless no source text is wanted, the recording is dormant
+ * or has epochs, or the trace is not a regular file. It appends the text around the hottest source lines to the trace, so that another
+ * machine can show that text. It prints no errors of reading or writing, because the trace is good without the text.
  */
 #include "analyzer/fleet/rights.h"
 #include "analyzer/query/report.h"
