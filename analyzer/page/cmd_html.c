@@ -72,8 +72,8 @@ static int put_trace(void *context, struct html_trace *t, const char *title)
 }
 
 /*
- * Writes a page with the data of the older page at path[0]. Returns -EINVAL if that is not a page, so that it is read as a trace. Otherwise
- * returns 0. After an error, whose message was printed, *status is set.
+ * Writes a page with the data of the older page at path[0]. Returns -EINVAL if that is not an HTML page or cannot be opened, and the caller
+ * then reads it as a trace. Otherwise returns 0. After an error, whose message was printed, *status is set.
  */
 static int rebuild_old_page(const struct html_input *a, FILE *to, int *status)
 {

@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define WEIGHTS_MAX 65536u /* most different weights that a page has a list of; with more, the column has the weights themselves */
+/* maximum number of different weights in a page's list of them; with more, the column has the weights themselves */
+#define WEIGHTS_MAX 65536u
 
 static uint32_t bytes_for_number(uint64_t most)
 {

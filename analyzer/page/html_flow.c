@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-#define PARTS_MAX (4u << 20) /* most parts of executions; with more of them, the list is cut, and "complete" is false */
+#define PARTS_MAX (4u << 20) /* limit of the parts of executions; when it is reached, the lists end, and "complete" is false */
 
 /* Writes a number as such if JavaScript's numbers hold it exactly, or else as a string. */
 static void put_count(uint64_t v, FILE *to)

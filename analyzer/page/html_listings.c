@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define FUNCTIONS_MAX 400u
-#define STEPS_MAX 200000 /* limit of the instructions of all generated functions together; the function that exceeds it is the last */
-#define FILE_STEPS_MAX 8000 /* most instructions of all functions of files together */
-#define FILE_PART 0.002 /* share of all samples that a function of a file must have, because there are many such functions */
+#define STEPS_MAX 200000 /* limit of the instructions of all generated functions together; the function that reaches it is the last */
+#define FILE_STEPS_MAX 8000 /* limit of the instructions of all functions of files together, by the estimate below */
+#define FILE_PART 0.002 /* share of the total weight that a function of a file must have, because there are many such functions */
 #define STEP_BYTES 4u /* typical bytes of an instruction, by which the number of instructions is estimated */
 #define FILES_MAX 64 /* most source files of one function's lines; instructions of others have none */
 /* most instructions of a function whose jumps have arrows, because the time for these grows with the square of the number */
@@ -43,13 +43,13 @@ static void put_files_of_steps(const struct step *s, int nr, FILE *to)
 }
 
 /* Writes how often instructions ran, as the component of each instruction, whose frequency html_put_flow() writes, and as the counts that
- * the host made at instructions themselves. */
+ * the host made at instructions themselves. Writes nothing if no executions are known. */
 static void write_executions(struct report *r, const struct hot *h, const struct step *s, int nr, FILE *to)
 {
 	const struct frequencies *f = frequencies_of_report(r);
 	const char *comma = "";
 
-	if (!f || !f->nr_known || !h->place.code) /* functions of files have no counters */
+	if (!f || !f->nr_known || !h->place.code)
 		return;
 	fputs(",\"runs\":[", to);
 	for (int i = 0; i < nr; i++)

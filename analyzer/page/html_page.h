@@ -21,10 +21,11 @@ struct html_trace {
 	uint32_t number; /* 0 for the first trace, 1 for the second one */
 	struct report *report;
 	struct html_rows rows;
-	struct report_group *by_place; /* sums by instruction, for listings */
+	struct report_group *by_place; /* sums by instruction, for listings and basic blocks */
 	struct report_group *by_line; /* sums by line, for texts of files */
 	struct report_group *by_language; /* sums by function of a host's language; NULL: there are none */
-	struct timeline *timeline; /* timeline of threads, which the report frees; NULL: not wanted, or the trace has no context switches */
+	/* timeline of threads, which the report frees; NULL: the page gets no stacks, there are no context switches, or memory ran out */
+	struct timeline *timeline;
 	struct html_pairs *pairs; /* pairs of the page's two traces, which the caller frees */
 	bool stacks, addresses; /* stacks: the page gets call stacks; addresses: it gets the addresses of memory accesses */
 	size_t source_bytes; /* most bytes of texts of source files */
@@ -41,8 +42,9 @@ bool html_is_built(void);
 /* A file with this text near its beginning is a page of `tailor html`, and may be replaced. */
 extern const struct output_form html_output_form;
 
-/* html_put_head() writes what stands before the data in the page, and html_put_tail() what stands after it. title is escaped. served: the
- * number of traces whose data stay with the server that sends the page, which the page asks for them; 0: the data are in the page. */
+/* html_put_head() writes what stands before the data in the page, and html_put_tail() what stands after it. title: plain text, which is
+ * escaped here. served: the number of traces whose data stay with the server that sends the page, which the page asks for them; 0: the data
+ * are in the page. */
 void html_put_head(FILE *to, const char *title, uint32_t served);
 /* Writes the Content-Security-Policy, which limits what scripts of the page may do. served: they may ask the page's server. */
 void html_put_policy(FILE *to, bool served);
@@ -74,8 +76,8 @@ struct html_columns {
 	int error;
 };
 
-/* Writes the columns of the table, and those of the tree of stacks if the page gets stacks, as c says, and fills in c->column. Returns 0 or
- * -errno. */
+/* Writes the columns of the table as c says, and fills in c->column. The columns of the tree of stacks are written if t->stacks is set and
+ * stacks were recorded, and those of memory if t->addresses is set. Returns 0 or -errno. */
 int html_columns_write(struct html_columns *c, const struct html_trace *t);
 
 /* Writes all facts as one JSON object, by the functions below it, except html_put_plain(). */
@@ -85,7 +87,7 @@ void html_put_plans(const struct html_trace *t, FILE *to);
 void html_put_sources(const struct html_trace *t, FILE *to);
 void html_put_listings(const struct html_trace *t, FILE *to);
 void html_put_causes(const struct html_trace *t, FILE *to); /* Write the basic blocks of hot functions, and the causes of stalls. */
-void html_put_flow(const struct html_trace *t, FILE *to); /* Write flows and counts, or nothing if the host does not count. */
+void html_put_flow(const struct html_trace *t, FILE *to); /* Write flows and counts, or nothing if there are neither. */
 /* Writes a few tables as HTML, for a browser that cannot run the page. */
 void html_put_plain(const struct html_trace *t, FILE *to);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keeps the sample table in the form of a page. Values that many rows share are stored once. The way of a row is its method, reason, mode,
- * share and components. Its place is its function, line, image and code, as well as its instruction where places are told apart by that.
+ * share and components, and whether it is in generated code. Its place is its function, line, image and code, as well as its instruction
+ * where places are told apart by that.
  * Context: thread.
  */
 #ifndef TAILOR_HTML_ROWS_H
@@ -50,7 +51,8 @@ struct html_rows {
 	struct hash_map way_of, place_of, weight_of;
 };
 
-/* Adds rows, as a callback of report_add_callback(). context: the struct html_rows. Returns 0 or -ENOMEM. */
+/* Adds rows, as a callback of report_add_callback(). context: the struct html_rows. Returns 0, or -ENOMEM if memory runs out, or if there
+ * are more than UINT32_MAX / 2 rows. */
 int html_rows_add(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
 /* Sorts rows by time, and renumbers ways, places and weights so that those of most rows have the smallest numbers. Returns 0 or -ENOMEM. */
 int html_rows_settle(struct html_rows *r);
