@@ -29,7 +29,7 @@ struct connections {
 struct connection *connections_add(struct connections *c, int fd);
 /* Notes that a connection has shown the token, so that it is not ended. */
 void connections_know(struct connections *c, struct connection *one);
-/* Frees the place of a connection.  Call before its descriptor is closed, since connections_expire() shuts the descriptor down. */
+/* Frees the place of a connection. Call it before the descriptor is closed, because the other functions may shut the descriptor down. */
 void connections_remove(struct connections *c, struct connection *one);
 /* Ends connections that have not shown the token in time.  Call every second or so. */
 void connections_expire(struct connections *c);

@@ -163,8 +163,8 @@ static bool is_token(const char *text, const char *token)
 	return differ == 0;
 }
 
-/* Returns whether the request is from a page of this server. A page of another site can send requests here, also by a host name of its own
- * for this address, but it cannot choose the headers Host and Origin. */
+/* Returns whether the header Host names this server, and the header Origin, too, if there is one. A page of another site can send requests
+ * here, also by a host name of its own for this address, but it cannot choose these headers. */
 static bool request_is_same_origin(const struct server *s, struct MHD_Connection *c)
 {
 	const char *host = mhd.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host");

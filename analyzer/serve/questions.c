@@ -165,8 +165,8 @@ static bool filter_bit_is_wanted(const struct asking *a, uint32_t nr, uint32_t b
 	return false;
 }
 
-/* Assigns a filter its bit in fails[].  If an earlier request had an equal filter, its bit is used again.  Else the least recently used
- * bit that this request does not use is computed anew.  Returns 0 or -ENOMEM. */
+/* Assigns a filter its bit in fails[]. If a bit still belongs to an equal filter, that bit is used again. Otherwise the least recently used
+ * bit that this request does not use yet is computed anew. Returns 0 or -ENOMEM. */
 static int assign_filter_bit(struct asking *a, uint32_t number, const struct question_filter *f)
 {
 	struct served *s = a->s;
@@ -199,8 +199,8 @@ static int assign_filter_bit(struct asking *a, uint32_t number, const struct que
 	return 0;
 }
 
-/* Reads `except`, and returns the bits of fails[] that do not count, which are also those of other pages' filters. [*first, *end) becomes
- * the rows in the time range, or all rows. */
+/* Reads `except`, and returns the bits of fails[] that do not count, which are also those of filters that the request does not have.
+ * [*first, *end) becomes the rows in the time range, or all rows. */
 static uint16_t read_excepted_filters(struct asking *a, uint32_t *first, uint32_t *end)
 {
 	const uint32_t except = read_question_word(&a->w);
