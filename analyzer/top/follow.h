@@ -31,9 +31,11 @@ int follow_store(struct follow *f, const char *store, struct diag *d);
 /* Looks for a newer trace. Returns true if f->path has changed. The former trace then becomes f->before, and the former f->before is
  * removed if the folder is a temporary one. */
 bool follow_look(struct follow *f);
-/* Returns whether the recorder of `tailor top` has ended, with its host or because it could not begin. */
+/* Reaps the recorder of `tailor top` if it has ended, and then sets f->status, and f->recorder to -1. Returns whether it has ended. If
+ * `tailor top` started none, returns false. */
 bool follow_has_ended(struct follow *f);
-/* Returns the last line that a hidden recorder printed, or "". The result is in text, which gets the last bytes - 1 bytes of the output. */
+/* Returns the last line that a hidden recorder or its command printed, or "". The result is in text, which gets the last bytes - 1 bytes of
+ * the output. */
 const char *follow_said(const struct follow *f, char *text, size_t bytes);
 /* Makes the recorder, if `tailor top` started one, end this epoch, and copies the trace at f->path to a file of the working folder, whose
  * name is then in name. follow_look() finds the next epoch later. Returns 0, or -errno with the reason in d. This may take ten seconds. */

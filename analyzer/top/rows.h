@@ -27,9 +27,9 @@ extern const char *const top_level_names[];
 /* A row. self and total are in the event's unit, or are samples if it has none. */
 struct top_row {
 	char *name;
-	char *place; /* image, executable or process, shown beside the name; may be "" */
+	char *place; /* image, executable, process, operator's detail or "(generated code)", shown beside the name; may be "" */
 	char *key; /* value of a filter for this row: LEVEL:NAME, a name or a number; "": none */
-	/* kernel: samples in the kernel; if rows have no totals, total and total_samples are the same as self and samples */
+	/* kernel: samples in the kernel, 0 for callers; if rows have no totals, total and total_samples are the same as self and samples */
 	double self, total, samples, total_samples, kernel;
 };
 
@@ -46,7 +46,7 @@ struct top_rows {
 	char event[64];
 	bool has_totals;
 	double measure, samples; /* sums of all samples that pass the filter */
-	uint64_t lost;		 /* lost samples of the whole trace, or of both after top_rows_add() */
+	uint64_t lost;		 /* lost samples of the whole trace, or of both if top_rows_add() has added rows */
 	char note[TOP_NOTES][TOP_NOTE_BYTES];
 	uint32_t nr_notes;
 	uint64_t first_ns, last_ns; /* first and last sample of the trace; 0: no samples */
@@ -60,8 +60,8 @@ struct top_question {
 
 /*
  * Sums up the trace at path. With q->trace.live, a growing trace is read as far as it has been written. Returns 0, or -errno with a
- * sentence. After a failure, there are no rows if the trace cannot be opened, or those of its readable part if it is damaged (-EBADMSG) or
- * its budget is exceeded. The caller calls top_rows_fini() in any case.
+ * sentence. After a failure, there are no rows if the trace cannot be opened, those of its readable part if it is damaged (-EBADMSG) or
+ * its budget is exceeded, or some of them if memory runs out. The caller calls top_rows_fini() in any case.
  */
 int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows, struct diag *d);
 void top_rows_fini(struct top_rows *rows);

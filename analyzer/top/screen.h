@@ -7,7 +7,7 @@
 
 enum screen_style { SCREEN_PLAIN, SCREEN_DIM, SCREEN_BOLD, SCREEN_CHOSEN, SCREEN_NR_STYLES };
 enum screen_key {
-	SCREEN_NONE = -1, /* no key came in time, or a signal ended the wait */
+	SCREEN_NONE = -1, /* no key came in time, a signal ended the wait, or the key is unknown */
 	SCREEN_UP = 0x1000, SCREEN_DOWN, SCREEN_PAGE_UP, SCREEN_PAGE_DOWN, SCREEN_HOME, SCREEN_END, SCREEN_ENTER, SCREEN_BACK,
 	SCREEN_RESIZED,
 	SCREEN_GONE, /* the other end of the terminal is closed, so no more keys come */

@@ -205,7 +205,7 @@ static int measure_trace(struct watching *w)
 {
 	int status = read_rows(w, w->o->path, false);
 
-	w->end_s = whole_ms((double)(w->rows.last_ns - w->rows.first_ns) / 1e9 + 0.001); /* 1 ms after the last sample */
+	w->end_s = whole_ms((double)(w->rows.last_ns - w->rows.first_ns) / 1e9 + 0.001); /* at most 1 ms after the last sample */
 	return status;
 }
 

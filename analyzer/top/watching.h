@@ -22,7 +22,8 @@ struct watching_options {
 	bool may_wait; /* the interval becomes longer if reading and showing the trace takes more than 1 % of a processor */
 };
 
-/* Runs until the user, the end of the host or the trace, a signal, or the number of looks ends it. Returns the exit status. */
+/* Runs until the user, the end of the host, a signal, the number of looks, or a failure ends it. Without a screen, the end of a complete
+ * trace ends it, too. Returns the exit status. */
 int watching_run(const struct watching_options *o);
 
 #endif
