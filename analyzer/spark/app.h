@@ -10,7 +10,7 @@
 #include "analyzer/spark/event_log.h"
 #include "analyzer/spark/work.h"
 
-struct budget; /* bounds the comparisons; once it is exceeded, nothing more is found */
+struct budget; /* bounds the comparisons, which find nothing more once it is exceeded */
 
 /*
  * Sets the ids of queries, nodes and stages, which are hashes of names and texts, and so are equal in all executions of a plan as long as
@@ -27,7 +27,8 @@ const char *spark_prefix_of_node(const struct spark_node *n, char out[64]);
  * exceeded.
  */
 bool spark_node_is_in_stage(const struct spark_stage *s, const struct spark_node *n, const char *metric, struct budget *b);
-/* Returns 1 + index of the only node of a kind that the stage works on, or 0 if there is none or there are several. */
+/* Returns 1 + index of the only node of a kind that the stage works on, or 0 if there is none, there are several, or the budget is
+ * exceeded. */
 uint32_t spark_node_of_kind(const struct spark_query *q, const struct spark_stage *s, enum spark_kind kind, struct budget *b);
 /* Sets *value to the value of a node's metric.  Returns false if there is no such metric, or if it has no value. */
 bool spark_metric_value(const struct spark_log *l, const struct spark_node *n, const char *name, uint64_t *value);

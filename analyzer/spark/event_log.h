@@ -25,7 +25,7 @@ struct spark_metric {
 struct spark_node {
 	char *name, *detail; /* "HashAggregate"; "keys=[k], functions=[avg(v)]", without numbers of expressions */
 	uint32_t parent;     /* 1 + index in its query; 0: a root */
-	uint32_t order;	     /* index among its parent's children */
+	uint32_t order;	     /* index among the children of its parent, or of the wrapper around it */
 	uint32_t stage;	     /* 1 + index of the WholeStageCodegen that the node is compiled into; 0: none, or it is one */
 	uint32_t codegen;    /* number of a WholeStageCodegen; 0: another node */
 	struct spark_metric *metric;
@@ -72,7 +72,7 @@ struct spark_log {
 	uint32_t nr_values, values_capacity;
 	uint64_t lines, bad_lines, long_lines;
 	bool lacks_memory; /* memory ran out for a text, which is NULL then */
-	uint32_t cut_plans; /* number of plans that have more nodes or levels than are read */
+	uint32_t cut_plans; /* number of plans, with those that a later plan replaced, that have more nodes or levels than are read */
 };
 
 #define SPARK_LINE_BYTES_MAX (16u << 20)

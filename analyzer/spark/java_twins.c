@@ -94,8 +94,8 @@ static void set_marks(struct spark_twins *t, const char *prefix, size_t bytes, l
 	}
 }
 
-/* Returns the mark at which the code that produces rows ends. It is that of the lowest operator's input (*input is set), or that of the
- * lowest operator itself if there is no input. Returns NULL if there is neither. */
+/* Returns the mark at which the code that produces rows ends. It is that of the lowest operator's input (*input is set). If there is
+ * no input, it is that of the lowest operator itself, unless its prefix may have twins. Returns NULL if there is neither. */
 static const char *find_source(const struct spark_twins *t, const char *text, size_t bytes, bool *input)
 {
 	static const char mark[] = "/*inputadapter_c_0*/";

@@ -57,7 +57,7 @@ static inline const char *next_line(const char **at, const char *end, size_t *by
 	return line;
 }
 
-/* Returns the decimal number at `at`, of six digits at most. *digits: how many digits were read. */
+/* Returns the decimal number at `at`, of which digits are read as long as it is at most NUMBER_MOST. *digits: how many digits were read. */
 #define NUMBER_MOST 999999u
 static inline uint32_t take_number(const char *at, const char *end, size_t *digits)
 {

@@ -32,7 +32,7 @@ struct output {
 	const struct model *m;
 	const struct spark_log *l;
 	struct budget *b;
-	uint32_t *codegen; /* spark_text_codegen() of each source of the model */
+	uint32_t *codegen; /* spark_text_codegen() of each source of the model that is of Spark, 0 for others */
 	uint64_t time_ns;
 	uint32_t pid;
 	struct hash_map said; /* (level, component) -> 1 if it has been written */
@@ -485,7 +485,8 @@ static uint32_t *find_codegens(const struct model *m)
 }
 
 /* Returns the pid of the process whose threads without tasks work for queries, too. It is the executor of a local Spark, or the process
- * that started several executors. Returns 0 if the trace has no process. */
+ * that started several executors, or the first executor if another process started the second one. Without runs, it is the first process.
+ * Returns 0 if the trace has no process. */
 static uint32_t find_application(const struct model *m, const struct spark_run *run, uint32_t nr)
 {
 	const struct process *any = m->numbered.nr ? m->numbered.at[0] : NULL;

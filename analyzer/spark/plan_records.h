@@ -11,7 +11,7 @@
 #include "jitreg/trace/writer.h"
 
 struct spark_counts {
-	uint32_t queries, stages, tasks, operators; /* tasks: those whose thread was found */
+	uint32_t queries, stages, tasks, operators; /* tasks: those whose thread and stage were found */
 	uint32_t tasks_without_component;
 	uint32_t texts; /* number of times that the generated text of a WholeStageCodegen was found */
 };

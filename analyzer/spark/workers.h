@@ -17,7 +17,7 @@ struct spark_work {
 struct spark_works {
 	struct spark_work *work;
 	uint32_t nr, capacity;
-	uint64_t shared_ns; /* time in which tasks of several stages with Python functions ran, so that no worker has a stage */
+	uint64_t shared_ns; /* time from when several stages with Python functions ran until one ran alone; workers have no stage in it */
 };
 
 /* Adds the times in which workers work for one stage to *out. The executors are the processes of the runs. Some times are missing if memory
