@@ -69,7 +69,7 @@ static const struct {
 	{ JITREG_CONTROL, F(control, name), TEXT },
 	{ TRACE_SOURCE_LINES, F(source_lines, file), PATH },
 	{ TRACE_SOURCE_LINES, F(source_lines, pieces), LEFT_OUT },
-	/* The following texts and bytes have no confidential data, and are copied. */
+	/* The following texts and bytes, except for the full names of threads, have no confidential data, and are copied. */
 	{ TRACE_HEADER, F(header, tool), AS_IT_IS },
 	{ TRACE_HEADER, F(header, machine), AS_IT_IS },
 	{ TRACE_HEADER, F(header, kernel), AS_IT_IS },

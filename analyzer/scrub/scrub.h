@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Copies a trace without confidential data. The copy has no stack bytes (which become call chains), no literals of queries and IR, no
- * directories, no texts of source lines, no host name, no full names of threads, and no arguments of the command. On request it has no
- * names and no machine code either. All other data is kept, so that reports that do not need these are unchanged. Context: thread.
+ * directories, no texts of source lines, no host name, no control groups, no full names of threads, and no arguments of the command. On
+ * request it has no names and no machine code either. All other data that this version knows is kept, so that reports that do not need
+ * these are unchanged. Context: thread.
  */
 #ifndef TAILOR_SCRUB_H
 #define TAILOR_SCRUB_H
