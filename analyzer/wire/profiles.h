@@ -17,7 +17,7 @@ enum wire_kind { WIRE_NATIVE, WIRE_KERNEL, WIRE_GENERATED, WIRE_COMPONENT, WIRE_
 /* A frame of a call stack with its names.  NULL counts as "". */
 struct wire_frame {
 	enum wire_kind kind;
-	const char *name, *symbol; /* symbol: the name in the symbol table if it differs from name */
+	const char *name, *symbol; /* symbol: one of the function's mangled symbols if name is not a symbol itself; else NULL */
 	const char *image, *source;
 	uint32_t line;
 };
