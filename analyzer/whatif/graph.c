@@ -86,9 +86,10 @@ static uint64_t ran_in(const struct timeline *t, uint32_t thread, uint64_t from_
 }
 
 /*
- * Guesses which thread ended a wait, where no wake-ups were recorded. That is the only other thread that runs at the end of the wait, or
- * else the last of the threads that ended during it. If the wait is for a child, a thread that ended during it is preferred. Returns
- * TIMELINE_NOBODY if there is no such thread, or if there are more than GUESS_THREADS, since each guess looks at all of them.
+ * Guesses which thread ended a wait if no wake-up was recorded for it, or if the waker is not known. That is the only other thread that
+ * runs at the end of the wait, or else the last of the threads that ended during it. If the wait is for a child, a thread that ended during
+ * it is preferred. Returns TIMELINE_NOBODY if there is no such thread, or if there are more than GUESS_THREADS, since each guess looks at
+ * all of them.
  */
 static uint32_t guess_waker(const struct timeline *t, const struct span *s)
 {
@@ -530,8 +531,8 @@ static uint32_t find_target(const struct step_graph *g)
 
 /*
  * Sets the window, which reaches from the beginning of the first mark of the name to the end of the last one. It is the whole time line for
- * "all", and for mark NULL if no mark is called "run". Returns false if a mark is asked for and there is none of its name, or if the marks
- * lie outside of the time line.
+ * "all", and for mark NULL if no mark is called "run". Marks without an end do not count. Returns false if a mark is asked for and there is
+ * none of its name, or if the marks lie outside of the time line.
  */
 static bool find_window(struct step_graph *g, const char *mark)
 {

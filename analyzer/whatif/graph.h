@@ -41,8 +41,8 @@ struct step_graph {
 	uint32_t *await_of_signal, *giver_of_signal; /* steps that wait for, and give, each signal; SIMULATE_NONE: there is none */
 	uint32_t nr_steps, capacity, nr_signals, signals_capacity, givers_capacity;
 	uint64_t from_ns, to_ns; /* the window that is simulated */
-	double unknown_ns; /* sum of the waits that an unknown thread may have ended, of all threads */
-	double waits_ns; /* sum of the waits of all threads, except for those for a processor */
+	double unknown_ns; /* the part of waits_ns that an unknown thread may have ended */
+	double waits_ns; /* sum of the waits of all threads that ended in the window, except for those for a processor */
 	double work_ns; /* sum of all threads' work, for Graham's bounds */
 	/*
 	 * How long the average wait's bytes take (ns) at a container's limit of the disk, for reading [0] and writing [1]. 0: there is no

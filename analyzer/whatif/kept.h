@@ -37,8 +37,8 @@ int kept_write(const struct kept *k, const char *path, struct diag *d);
 /* Returns whether the file at path begins with the first line that kept_write() writes. */
 bool kept_is(const char *path);
 /*
- * Sets *k to the content of the file at path. Returns 0, or -errno with the reason in d (-EINVAL or -EBADMSG: it is not as kept_write()
- * writes it). Call kept_fini() in any case.
+ * Sets *k to the content of the file at path. Returns 0, or -errno with the reason in d. -EINVAL: kept_is() is false. -EBADMSG: the rest is
+ * not as kept_write() writes it. -ENOMEM: kept_add() failed. Call kept_fini() in any case.
  */
 int kept_read(struct kept *k, const char *path, struct diag *d);
 void kept_fini(struct kept *k);

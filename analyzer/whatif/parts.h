@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A part of the recorded work is that of a component, of a function, of the calls that take or leave a lock, of interrupts between
- * processors, of copies of pages, or all work of a group of threads that one thread made (PART_THREADS). The functions find the samples of
- * a part, how much each thread has of it, and whether the threads took it from a queue. Context: thread.
+ * processors, of copies of pages, or all work, of all threads (PART_ALL) or of those that one thread made (PART_THREADS). The functions
+ * find the samples of a part, how much each thread has of it, and whether the threads took it from a queue. Context: thread.
  */
 #ifndef TAILOR_PARTS_H
 #define TAILOR_PARTS_H

@@ -109,10 +109,10 @@ static double share_of(const struct predictor *p, const struct part *of)
 }
 
 /*
- * Sets the number of processors. If it changes from several to one or back, removes or adds the cost of copied pages, as far as the
- * calibration has it. The copy of a page that is written interrupts all other processors that run the process. The copying thread waits for
- * them, and they lose time that no sample shows, because the kernel takes no samples in these interrupts. With one processor there is no
- * other to interrupt.
+ * Sets the number of processors. If it changes from several to one, removes the interrupts between processors. If it changes from several
+ * to one or back, also removes or adds the cost of copied pages, if the calibration has it. The copy of a page that is written interrupts
+ * all other processors that run the process. The copying thread waits for them, and they lose time that no sample shows, because the kernel
+ * takes no samples in these interrupts. With one processor there is no other to interrupt.
  */
 static int set_processors(struct predictor *p, double processors, struct machine *m)
 {

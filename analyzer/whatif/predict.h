@@ -29,7 +29,7 @@ struct change {
 	int level;    /* level of a component or skew: index of the time line's levels; -1: a function; skew: -2: whole threads */
 	uint32_t of;  /* component, function or lock; skew of threads: their creator; threads: how many have the name */
 	char name[32]; /* CHANGE_THREADS: the threads' name, a pattern with * and ? */
-	char key[160]; /* the option that asks for the change */
+	char key[160]; /* the change as NAME=VALUE, where NAME is the option that asks for it; no option asks for sleep */
 };
 
 #define PATH_RESOURCES NR_RESOURCES
@@ -70,8 +70,8 @@ struct predictor {
 };
 
 /*
- * Prepares predictions by a replay of the recorded execution, which leaves ticks out if nothing depends on them. Returns 0, or -errno with
- * the reason in d (-EDOM: it cannot be replayed). The caller calls predictor_fini() in any case.
+ * Prepares predictions by a replay of the recorded execution, which leaves ticks out if nothing depends on them. calibration may be NULL.
+ * Returns 0, or -errno with the reason in d (-EDOM: it cannot be replayed). The caller calls predictor_fini() in any case.
  */
 int predictor_init(struct predictor *p, const struct step_graph *g, const struct calibration *calibration, struct diag *d);
 void predictor_fini(struct predictor *p);

@@ -3,9 +3,9 @@
  * Names the resources that threads spend their time on, and finds by a table of rules for which resource a thread with a call stack waited.
  *
  * The table is text with a rule a line: a resource and a pattern (fnmatch(3)) for the name of a function in the program, its libraries or
- * the kernel. With "wait:" in front, the pattern is for the names that the host gives to its threads' waits (PostgreSQL's wait events). "#"
- * begins a comment. Of all rules that a function of the call stack matches, the first one of the table counts. A user's file has precedence
- * over the built-in table. Context: thread.
+ * the kernel. With "wait:" in front, the pattern is for the names that the host gives to its threads' waits (PostgreSQL's wait events). A
+ * line that begins with "#" is a comment. Of all rules that a function of the call stack matches, the first one of the table counts. A
+ * user's file has precedence over the built-in table. Context: thread.
  */
 #ifndef TAILOR_RESOURCES_H
 #define TAILOR_RESOURCES_H

@@ -360,7 +360,8 @@ static void renew_quota(struct simulation *s)
 }
 
 #define SLACK 1e-6 /* rounding tolerance in ns: a step that is this close to its end is finished; 1e-14 of the time are added */
-#define PERIODS_MAX 1000000u /* periods of a quota, about, after which a simulation is given up (an hour has 36,000) */
+/* Rounds beyond those of the steps after which a simulation is given up. A period of a quota takes one or two (an hour has 36,000). */
+#define PERIODS_MAX 1000000u
 
 static bool is_over(double key, double now)
 {

@@ -41,8 +41,10 @@ const char *verdict_replay_takes(const struct predictor *p);
 int verdict_refuse(const struct predictor *p, struct diag *d);
 
 /*
- * Finds the resource that bounds the run. It is the one whose larger capacity helps most, or else the one with most of the critical path.
- * *resource: a key, for programs. text: its description, with room for 160 bytes. Returns 0 or -errno.
+ * Finds the resource that bounds the run. It is the one whose larger capacity helps most, if that helps more than half as much as
+ * processors that are twice as fast. Otherwise it is the processor (or the kernel, or page faults) if such processors help, and else the
+ * resource with most of the critical path. A gain of 3 % or less does not count as help. *resource: a key, for programs. text: its
+ * description, with room for 160 bytes. Returns 0 or -errno.
  */
 int verdict_bottleneck(struct predictor *p, const char **resource, char *text);
 
