@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Write the table, in at most 80 columns except for the lines with the command and the event. */
+/* Write the table, in at most 80 columns except for the lines with the command and the event, and for longer words of notices. */
 void overhead_text(const struct overhead *o, FILE *to);
 /* Write the JSON. Its keys are stable. Later versions may add some, but remove none. Returns 0, or -ENOMEM, also if writing fails. */
 int overhead_json(const struct overhead *o, FILE *to);
