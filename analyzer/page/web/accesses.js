@@ -32,7 +32,8 @@ class Accesses {
 		return ok >>> 0;
 	}
 
-	// A column's numbers in WebAssembly's memory, one for each row with an address.  Valid until the next call of anything here.
+	// A column's numbers in WebAssembly's memory, one for each row with an address, or, of granule, for each stream.  Valid until the
+	// next call of anything here.
 	column(name) {
 		const [number, type] = COLUMNS[name], at = this.calls.accesses_column(this.at, number) >>> 0;
 		return at ? new type(this.calls.memory.buffer, at, name === "granule" ? this.streams : this.nr) : null;
@@ -58,7 +59,8 @@ class Accesses {
 
 	/*
 	 * The results of follow() by the numbers of the column "region" or "part": a list of {key, samples, sequential, strided, random
-	 * (parts of the samples whose order is known), stride (the most frequent one, or null), low, high (addresses), pages}.
+	 * (parts of the samples whose order is known, or null), stride (the most frequent one, or null), low, high (addresses), pages}.
+	 * Numbers without samples are left out.
 	 */
 	sums(column, nr) {
 		const list = this.numbers(this.calls.accesses_sums(this.at, COLUMNS[column][0], nr), SUM * nr), sums = [];

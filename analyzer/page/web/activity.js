@@ -7,7 +7,8 @@ export const BOTTOM = 20, PARTS = 11;
 // A trace's whole duration, in the unit of its time column.
 export const endOf = facts => Math.max(1, Math.ceil((facts.last_ns - facts.first_ns) / facts.time_ns) + 1);
 
-// Parts of the main dimension by their sums under all filters but time.  The largest keys are parts of their own, the others are one part.
+// Parts of the main dimension by their sums under all filters but those of `except`. The largest keys are parts of their own, the others
+// are one part.
 export function partsOf(page, trace = 0, except = ["time"]) {
 	const { dimensions } = page.data[trace], order = page.state.sums(dimensions.main, null, except, trace).order();
 	const alone = order.length > PARTS + 1 ? PARTS : order.length; // A single remaining key is shown by its name.

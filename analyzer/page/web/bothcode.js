@@ -51,8 +51,8 @@ export function bothCode(page, { formula, rows }) {
 	}
 	const kind = (trace, source) => `${source.level >= 0 ? data[trace].facts.levels[source.level].name : "line"}`;
 
-	// The chosen text of the first trace is shown, and of the second trace that of the same name, or the
-	// most expensive one of its kind.
+	// The text of the first trace is the chosen one, or the most expensive one. That of the second trace has the same name and kind, or
+	// is the most expensive one of the kind.
 	function choose() {
 		const costs = data.map(({ facts }, trace) => facts.sources.map(source => cost(trace, source)));
 		const order = costs[0].map((c, i) => [c.all, i]).sort((a, b) => b[0] - a[0]).map(([, i]) => i);

@@ -97,10 +97,10 @@ export function layout(tree, total, top, width, least) {
 }
 
 /*
- * Makes frames of a trace's tree of calls (node => caller, function, component).  Functions are frames, and where a function is the first
- * of another component than that of its caller, this component is a frame of its own.  levels has a function for each level that is
- * shown, from above, which returns a component's number in that level (0: it has none there).  The result's `of` has each node's
- * innermost frame.
+ * Makes frames of a trace's tree of calls (node => caller, function, component).  If functions is set, functions are frames.  Where a
+ * function is the first of another component than that of its caller, this component is a frame of its own. levels has a function for each
+ * level that is shown, from above, which returns a component's number in that level (0: it has none there). The result's `of` has each
+ * node's innermost frame.
  */
 export function framesOf(nodes, levels, functions) {
 	const nr = nodes.caller.length, frames = { caller: [0], key: [0], kind: [0] }, of = new Int32Array(nr),

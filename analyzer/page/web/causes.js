@@ -60,7 +60,8 @@ class Causes {
 		this.mark = calls.memory_mark();
 	}
 
-	// Returns {of: each block's numbers, samples, all, total, kernel (weights), period, stalls, unit, measured}.
+	// Returns {of (each block's numbers), event, unit, stalls (whether they can be found), period (of each event), total (sums by
+	// event), all and kernel (weights), measured (the event's measure), measures (sums by mode and event)}.
 	judge(state) {
 		const { facts, wasm: w, nr, nrEvents } = this;
 		const event = state.filters.event?.values[0] ?? 0;
@@ -115,7 +116,7 @@ class Causes {
 		return read(new Float64Array(w.memory.buffer, at, NUMBERS), 0);
 	}
 
-	// Returns the event that bounds a cause, or "code" where none does.
+	// Returns the event that bounds a cause.  Where none does, returns "samples" for the kernel, and else "code".
 	evidence(judged, cause) {
 		const { culprits } = this.facts.causes, e = culprits[cause].events.find(i => judged.period[i] > 0);
 		return e !== undefined ? this.facts.events[e].name : culprits[cause].key === "kernel" ? "samples" : "code";
@@ -128,8 +129,8 @@ class Causes {
 }
 
 /*
- * Returns how often each arc ran, or null where that does not follow from the blocks' executions.  A block is left as often as it is
- * entered.  executions has a number for each block, or null.
+ * Returns the arcs {from, to, count}, where count is null if it does not follow from the blocks' executions. A block is left as often as it
+ * is entered. executions has a number for each block, or null.
  */
 export function arcFrequencies(f, executions) {
 	const arcs = Array.from({ length: f.arcs.length / 2 }, (_, i) => ({ from: f.arcs[2 * i], to: f.arcs[2 * i + 1], count: null }));

@@ -8,7 +8,7 @@ import { hasRunPhase } from "./phase.js";
 
 const LEAST = 0.005; // Smaller lines are not tested (CHANGE_SHARE_MIN), so differences of their executions do not matter.
 
-// Returns the second trace's level of the same name, or null if it has none.
+// Returns the second trace's id of a dimension: that of the level of the same name, or else the same id.  Returns null if it has none.
 export function inSecond(sides, id) {
 	const [first, second] = sides;
 	if (!id.startsWith("level:")) return second.dimensions.get(id) ? id : null;
@@ -75,8 +75,8 @@ function asked(state, side, tested, lines) {
 	};
 }
 
-// Returns {sides, rows}.  A row is {name, detail, second (the other name of a pair that is alike), values, a, b, change, margin, growth,
-// tested, certain}.
+// Returns {sides, rows}.  A row is {name, detail, second (the other name of a pair that is alike), values, a, b, ratio, change, margin,
+// growth, tested, certain}.
 export function changes(page, id) {
 	const { state, data, judge } = page, ids = [id, inSecond(data, id)], dimensions = data.map((d, s) => d.dimensions.get(ids[s]));
 	const lines = linesOf(data, id, dimensions), sides = ids.map((own, s) => sideOf(state, s, own, dimensions[s], lines));

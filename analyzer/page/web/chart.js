@@ -156,6 +156,7 @@ export function tooltip(lines, event) {
  *   table(), which returns {columns, rows} (see tablebox.js)
  *   key(event), which returns true if the key is one of the chart's
  *   spots(), which returns the places that the keyboard goes to (see spots.js); if ordered, arrow keys go from each to the next one
+ *   reveal(spot), which moves a spot into the picture before the keyboard goes to it, and cursor(x, y), which returns a CSS cursor
  * Returns {el, draw(), canvas, at(event), table, spots()}.
  */
 export function chart(spec) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A component has one colour everywhere, chosen by its place in the dictionary, so that filters do not change it.  Eyes with a
-// colour deficiency can tell the palette's colours apart (after P.  Tol, Colour schemes, 2021, and M.  Okabe and K.  Ito, 2008),
-// and a text stands beside each.
+// A component has one colour everywhere, chosen by its place in the dictionary, or, where there are more components than colours, by its
+// cost in the whole recording, so that filters do not change it.  Eyes with a colour deficiency can tell the palette's colours apart
+// (after P. Tol, Colour schemes, 2021, and M. Okabe and K. Ito, 2008), and a text stands beside each.
 const LIGHT = [
 	"#4477aa", "#ee8866", "#228833", "#aa3377", "#66ccee", "#ccbb44", "#994455", "#44aa99", "#7766bb", "#997700",
 	"#dd99bb", "#88aa33"
@@ -31,7 +31,7 @@ export class Colours {
 		this.table = table;
 	}
 
-	// The colour of a dimension's value.  Components get theirs by their order within their level.
+	// The colour of a dimension's value, by its order among the values.
 	of(id, value) {
 		const palette = dark() ? DARK : LIGHT;
 		if (!value && id !== "thread" && id !== "event" && id !== "process") return dark() ? NONE_DARK : NONE_LIGHT;

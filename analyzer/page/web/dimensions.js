@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Samples are grouped and filtered by dimensions.  A dimension has the numbers of a column, or what these stand for.  Values that no
-// sample has are left out, so that a dimension's keys are 0, 1, 2, ..., and values[key] is the trace's number.
+// Samples are grouped and filtered by dimensions.  A dimension has the numbers of a column, or what these stand for.  Values that
+// no number stands for are left out, so that a dimension's keys are 0, 1, 2, ..., and values[key] is the trace's number.
 function compact(map) {
 	const values = [...new Set(map)].sort((x, y) => x - y), at = new Map(values.map((v, i) => [v, i]));
 	return { values, at, map: Uint32Array.from(map, v => at.get(v)) };

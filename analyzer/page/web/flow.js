@@ -8,7 +8,7 @@ const STATES = ["", "counted", "assumed", "solved", "estimated"], COUNTED = 1, A
 export const MARKS = { counted: "", assumed: "!", solved: "=", estimated: "≈" };
 let compiled;
 
-// Returns null if the host does not count.
+// Returns null if the page has no flows and counts, or if their lists were cut (html_flow.c).
 export async function createFlow(facts) {
 	if (!facts.flow?.complete) return null;
 	compiled ??= await WebAssembly.compile(wasm);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each value of a dimension has a lane of activity over time, as high as its cost, or as its share of what ran at that time.
+// The values of a dimension with the largest sums have a lane of activity over time each, as high as its cost, or as its share of what ran
+// at that time.
 import { h } from "./dom.js";
 import { chart, inLines } from "./chart.js";
 import { groupKey } from "./activity.js";

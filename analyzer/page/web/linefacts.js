@@ -39,7 +39,7 @@ export function ownersText(page, list) {
 	return names.join(", ") + (list.length > names.length ? ` and ${list.length - names.length} more` : "");
 }
 
-// Lines of a tooltip for a line, which is a value of the dimension id.
+// Lines of a tooltip for a line, which is a value of the dimension id, or null if it has neither samples nor owners.
 export function lineTip(page, id, value, text) {
 	const { state, facts, dimensions } = page, dimension = dimensions.get(id), key = dimension.at.get(value);
 	const owners = id.startsWith("level:")
@@ -64,8 +64,8 @@ export function lineTip(page, id, value, text) {
 }
 
 /*
- * Basic blocks of a text that have samples: line's number => {share, parts: [{value, share}]}, with parts by the main dimension.  source is
- * {lines, of} of the facts, and id is the lines' dimension.  LLVM's labels, and heads of functions, begin blocks.
+ * Basic blocks of a text that have at least LEAST of the samples: line's number => {share, parts: [{value, share}]}, with parts by the main
+ * dimension. source is {lines, of} of the facts, and id is the lines' dimension. LLVM's labels, and heads of functions, begin blocks.
  */
 export function blocksOf(page, source, id, event) {
 	const { state, dimensions } = page, lines = dimensions.get(id), main = dimensions.get(dimensions.main), blocks = new Map();

@@ -96,7 +96,7 @@ export function layoutPlans(facts, cost, width) {
 	const trees = treesOf(facts, cost);
 	const plans = trees.filter(t => t.nodes.length > 1);
 	const shown = plans.slice(0, PLANS_SHOWN);
-	// Beside plans, an operator of no plan is there for its samples.
+	// Beside plans, an operator of no plan is shown only if it has samples.
 	const alone = trees
 		.filter(t => t.nodes.length === 1 && (!plans.length || cost(t.nodes[0].component).key !== undefined))
 		.slice(0, ALONE_SHOWN);

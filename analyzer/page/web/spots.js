@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The keyboard goes through the places {x, y, w, h} of a picture, from one to the nearest in the direction of an arrow key.
-const ASIDE = 4; // Distance beside the direction counts this many times.
+const ASIDE = 4; // Distance beside the direction counts this many times for left and right, and once for up and down.
 
 /*
  * Returns the number of the next place, or -1 if the key is no arrow, or no place lies there.  If ordered, keys go through all places,

@@ -10,7 +10,7 @@ import { climb } from "./totals.js";
 
 export const FUNCTIONS = "f"; // This stands for functions among the chosen frames, which are otherwise numbers of levels.
 export const JIT = 1, KERNEL = 2, CUT = 8; // a node's flags
-const PAIRS_MAX = 1 << 20; // Above this many pairs of components and functions, functions are no frames.
+const PAIRS_MAX = 1 << 20; // Above this many pairs of ways (html_rows.h) and functions, functions are no frames.
 
 const inOrder = facts => facts.levels.map((l, i) => [l.rank, i]).sort((a, b) => a[0] - b[0]).map(([, i]) => i);
 

@@ -24,7 +24,7 @@ export class Sums {
 	squares(i, j = 0) {
 		return this.numbers[3 * (i * this.nrB + j) + 2];
 	}
-	// Shares are parts of this: of the periods where samples have them, else of the number of samples.
+	// Shares are parts of this, which is the weight if samples have one, and else the number of samples.
 	measure(i, j = 0) {
 		return this.weight(i, j) > 0 ? this.weight(i, j) : this.samples(i, j);
 	}

@@ -6,7 +6,7 @@ import { chart, inLines } from "./chart.js";
 import { count, percent, interval } from "./format.js";
 import { hottestTip } from "./hottest.js";
 
-const LEAST = 0.002; // Parts below this share of the circle are one part.
+const LEAST = 0.002; // Parts of the outer ring below this share of the circle are one part, in each part of the inner ring.
 
 // A ring's part is drawn in two halves, since an arc that ends where it begins would be none.
 const arc = (x, y, r0, r1, from, to) => {

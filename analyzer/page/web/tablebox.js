@@ -22,7 +22,8 @@ const FIRST_ROWS = 100, NARROW = 700;
  * A table's spec has:
  *   columns: [{key, title, type: "text" | "share" | "points" | "count" | "duration" | "short" | "bytes" | "number", value(row), bar?: true,
  *   colour?(row), narrow?: true (a text that is short)}]
- *   rows, of any kind, and click(row, event), which choosing a row calls
+ *   name, of its file and of what is kept of it, most (rows at first), tools (whether it has formulas and CSV)
+ *   rows, of any kind, click(row, event), which choosing a row calls, and chosen(row)
  *   sort, the key of the column that it is sorted by at first, the largest first
  *   formulas, [[formula, meaning]] that it offers before the usual ones, and changed(), which another formula calls
  */
@@ -140,7 +141,7 @@ export function tablebox({
 	function addFormula(text) {
 		columns.push({ key: "formula", title: text, type: "number", value: formula(text, given) });
 	}
-	// On narrow screens the texts of a row come first, and the numbers scroll beside them.
+	// On narrow screens a row's name or last text comes first, and the other columns scroll beside it.
 	const inOrder = () => {
 		const main = find("name") ?? columns.findLast(c => c.type === "text" && !c.narrow);
 		const numbers = columns.filter(c => c.key !== "formula");

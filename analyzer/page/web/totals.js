@@ -98,8 +98,7 @@ export class Totals {
 		return part / (sums.totalMeasure || 1);
 	}
 
-	// Totals of each value of a dimension, {samples, weight}, under all filters but those of `except`, or
-	// null while stacks are being read.
+	// Totals of each value of a dimension, {samples, weight}, under all filters but those of `except`, or null until stacks were read.
 	of(id, except) {
 		if (!this.nodes) return null;
 		const { state, dimensions } = this.page;

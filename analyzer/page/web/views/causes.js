@@ -38,7 +38,8 @@ function choose(i, block = -1) {
 	page.state.changed();
 }
 
-// The rows of DCPI's summary: the certain ones, then causes, the likeliest first.  (J. Anderson et al., SOSP 1997, figure 4)
+// The rows of DCPI's summary are execution, then causes, the likeliest first, and at last what is unexplained or not analyzed. (J. Anderson
+// et al., SOSP 1997, figure 4)
 function summary() {
 	const { all, kernel } = judged, list = [], known = sum.cycles, user = all - kernel;
 	const add = (key, name, low, high, by) => list.push({ key, name, low: low / all, high: high / all, by });

@@ -28,7 +28,8 @@ function heatOf(ran, measure, weight) {
 }
 const lineId = source => source.level >= 0 ? `level:${source.level}` : "line";
 
-// Sums of a dimension's values under all filters but its own: of(value) is [measure, samples, ...], and total is that of all.
+// Sums of a dimension's values for the event of heatEvent(), under all filters but those of events and of `except`. of(value) is [measure,
+// samples, weight], and total is the measure of all values.
 function sumsBy(id, except = [id]) {
 	const { state } = page, sums = state.sums("event", id, ["event", ...except]), e = heatEvent(), dimension = page.dimensions.get(id);
 	let total = 0;

@@ -191,8 +191,8 @@ function comparePlans() {
 	inPlan = [0, 1].map(s => new Map(list.filter(r => r.values[s] !== undefined).map(r => [r.values[s], r])));
 }
 
-// planChart() takes a page of one trace.  Colours go by names, so that both plans have the same ones.  The second trace gets a page whose
-// first trace it is.
+// planChart() takes a page of one trace.  Colours go by names, so that both plans have the same ones.  The second trace gets a page in
+// which it takes the place of the first.
 const coloured = side => ({ of: (id, v) => colourAs(page.dimensions.main, String(side.dimensions.get(id)?.label(v))) });
 const first = () => ({ ...page, colours: coloured(sides[0]) });
 function second() {

@@ -98,7 +98,7 @@ function list() {
 	return out.sort((a, b) => Math.max(...b.share) - Math.max(...a.share));
 }
 
-// Both axes are as long, and show square roots of the events' shares, which keep small shares apart.
+// Both axes reach to the same share, and show square roots of the events' shares, which keep small shares apart.
 function drawScatter(pen, w, hgt) {
 	const most = Math.max(0.01, ...rows.flatMap(r => r.share)), top = Math.min(1, most * 1.1), right = w - 22, low = hgt - MARGIN;
 	const x = v => MARGIN + Math.sqrt(v / top) * (right - MARGIN), y = v => low - Math.sqrt(v / top) * (low - 8);

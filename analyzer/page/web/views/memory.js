@@ -48,7 +48,7 @@ function follow(...except) {
 	return nr;
 }
 
-// Not all events have addresses.  Where another event than the chosen one has the most, the view offers it.
+// Not all events have addresses.  If the chosen one has at most a tenth as many as the event with the most, the view offers that one.
 function offer() {
 	const { state, facts } = page, now = state.filters.event?.values[0], best = withAddress.indexOf(Math.max(...withAddress));
 	hint.hidden = now === undefined || best === now || withAddress[now] * 10 > withAddress[best];

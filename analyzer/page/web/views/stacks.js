@@ -277,7 +277,7 @@ function show() {
 	out.hidden = !top;
 }
 
-// Lists everything that can stand in the middle, the largest first.
+// Lists what can stand in the middle, the largest first, at most NAMES_MAX and the present one.
 function drawMiddles() {
 	middles.hidden = !both;
 	if (!both) return;
