@@ -62,8 +62,8 @@ static void ask_sums(void *context, struct report *r)
 
 /*
  * Adds a trace to the store, and returns the exit status. If the trace is damaged or its budget is exceeded, the part that was read is
- * added, and the status is CMD_FAILED. by_user: prints a message if the store has the trace already, and reads the trace with several
- * threads instead of one.
+ * added, and the status is CMD_FAILED. by_user: prints a message if the store has the trace already, and reads the trace with a thread for
+ * each processor instead of one thread.
  */
 static int add_trace(struct store *s, const char *path, bool by_user)
 {

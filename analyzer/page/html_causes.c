@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCKS_MAX 20000u /* most blocks of all functions together; a function that would exceed it is left out */
+#define BLOCKS_MAX 20000u /* maximum number of blocks of all functions together; a function that would exceed it is left out */
 #define STEPS_A_PLACE 1
 
 /* the flags of a block, as in analyzer/listing/wasm/causes.c */
