@@ -12,6 +12,7 @@ struct html_block;
 
 /* Begins a block. id: that of its element, of letters, digits and hyphens. Returns NULL if memory runs out. */
 struct html_block *html_block_begin(FILE *to, const char *id);
+/* Adds bytes. Errors are reported by html_block_end(). */
 void html_block_add(struct html_block *b, const void *bytes, size_t nr);
 /* Ends the block, and frees it. Returns 0, -ENOMEM, or -EIO if it could not be written. */
 int html_block_end(struct html_block *b);

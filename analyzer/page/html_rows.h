@@ -54,7 +54,8 @@ struct html_rows {
 /* Adds rows, as a callback of report_add_callback(). context: the struct html_rows. Returns 0, or -ENOMEM if memory runs out, or if there
  * are more than UINT32_MAX / 2 rows. */
 int html_rows_add(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
-/* Sorts rows by time, and renumbers ways, places and weights so that those of most rows have the smallest numbers. Returns 0 or -ENOMEM. */
+/* Sorts rows by time, and renumbers ways, places and weights so that those of most rows have the smallest numbers. No rows may be added
+ * after that. Returns 0 or -ENOMEM. */
 int html_rows_settle(struct html_rows *r);
 void html_rows_fini(struct html_rows *r);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The picture is like figure 12 of Beischl et al., EuroSys 2021 (memory accesses of operators over time). The dots of a component in a
+ * The picture is like figure 12 of Beischl et al., EuroSys 2021 (memory accesses of operators over time). The dots of a colour in a
  * panel are one path, which keeps the file small. If there are DOTS_MAX samples or more, only every nth is drawn, and the picture says so.
  */
 #include "analyzer/pictures/memory.h"

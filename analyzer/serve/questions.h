@@ -6,8 +6,8 @@
  *   request:  QUESTIONS_MAGIC, number of arrays, of filters, of questions, begin and end of the time range (64-bit, microseconds since the
  *             first sample: [begin, end)); then the arrays, filters and questions
  *   array:    bytes; the bytes, filled up to words
- *   filter:   QUESTIONS_SETS, number n of sets, n times { column, array }: rows pass whose number is allowed by one of the sets (a byte
- *             per number); or QUESTIONS_RANGE, column, low, high (64-bit): rows pass whose number is in [low, high)
+ *   filter:   QUESTIONS_SETS, number n of sets (at most 4), n times { column, array }: rows pass whose number is allowed by one of the
+ *             sets (a byte per number); or QUESTIONS_RANGE, column, low, high (64-bit): rows pass whose number is in [low, high)
  *   question: QUESTIONS_SUMS, except, three keys: sums by the first key (by pairs of the first and the second, unless the second is
  *             QUESTIONS_ALL) and by the third; or QUESTIONS_ROWS, except: the rows that pass.  except: a bit for each filter, by its
  *             number in the request, that does not apply, and QUESTIONS_NO_TIME if the time range does not apply

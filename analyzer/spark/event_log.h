@@ -36,7 +36,7 @@ struct spark_node {
 struct spark_query {
 	uint64_t execution;
 	char *description; /* the user's description, or the call site */
-	uint64_t begin_ms, end_ms; /* CLOCK_REALTIME; end_ms 0: the end is not in the log */
+	uint64_t begin_ms, end_ms; /* CLOCK_REALTIME; 0: the beginning, or the end, is not in the log */
 	struct spark_node *node; /* parents stand before their children */
 	uint32_t nr_nodes, nodes_capacity;
 	uint64_t id;

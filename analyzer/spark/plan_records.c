@@ -159,7 +159,8 @@ static uint32_t find_union(const struct spark_query *q, uint32_t at)
 	return nr == 1 ? found : 0;
 }
 
-/* Returns 1 + index of the union's input that a node is in, or 0 if it is in none. above: 1 + index of the union. */
+/* Returns 1 + index of the union's input that a node is in, or 0 if it is in none, or is more than NODES_MAX nodes below the union.
+ * above: 1 + index of the union, or 0 if there is none. */
 static uint32_t branch_of_node(const struct spark_query *q, uint32_t node, uint32_t above)
 {
 	for (uint32_t i = node, steps = 0; above && q->node[i].parent && steps < NODES_MAX; i = q->node[i].parent - 1, steps++)

@@ -11,7 +11,7 @@
 
 struct follow {
 	char *folder, *path, *before; /* path: newest trace; before: the trace before it; NULL: none yet */
-	pid_t recorder;	     /* pid of the recorder; 0: `tailor top` started none; -1: it has ended */
+	pid_t recorder;	     /* pid of the recorder; 0: `tailor top` started none; -1: it has ended, or fork() failed */
 	int said;	     /* memfd for the output of a hidden recorder and its command; -1: `tailor top` started no recorder */
 	bool owns_folder;
 	int status; /* wait status of the recorder, once it has ended, as from waitpid() */

@@ -10,7 +10,7 @@
 
 /* The texts and times in the lines above the rows. */
 struct lines_head {
-	const char *what;   /* name of the trace, process or command that is shown */
+	const char *what;   /* name of the trace, store, processes or command that is shown */
 	const char *path;   /* names of the rows that the user entered, such as "scan > main"; "" at the top */
 	const char *filter; /* a regular expression, or NULL */
 	enum top_sort sort;

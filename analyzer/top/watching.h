@@ -11,7 +11,7 @@ struct watching_options {
 	struct reading_arguments trace; /* filters */
 	struct follow *follow;
 	const char *path; /* complete trace to go through; NULL: the growing trace of follow */
-	const char *what; /* name of the trace, process or command, for the title */
+	const char *what; /* name of the trace, store, processes or command, for the title */
 	enum top_level by;
 	enum top_sort sort;
 	const char *pattern; /* regular expression for rows, or NULL */
