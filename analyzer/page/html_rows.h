@@ -21,8 +21,9 @@ struct html_way {
 };
 
 struct html_place {
-	/* address in generated code, or in the file if the trace has its code there; also that of instructions that touched sampled memory;
-	 * else 0 */
+	/* Address by which places are told apart: that of the instruction in generated code, and in unknown code for samples with the
+	 * address of an access to memory. In a file it is the offset, if the trace has the code there, or the sample has such an address.
+	 * Otherwise it is 0, and the function and line tell places apart. */
 	uint64_t ip;
 	uint32_t code, function, line, image;
 };

@@ -54,8 +54,8 @@ bool own_code_is_go_library(const char *function)
 	return strncmp(function, "type:", 5) == 0 || strncmp(function, "golang.org/x/", 13) == 0;
 }
 
-/* Is the function of a standard library of C++ or Rust, or of Boost? Their templates and generics are compiled into the programs that use
- * them. */
+/* Is the function of a standard library of C++ or Rust, of Boost, or start-up code of the C library? Templates and generics of these
+ * libraries are compiled into the programs that use them, and start-up code is linked into each program. */
 static bool is_standard_library(const char *function)
 {
 	static const char *const prefixes[] = { "std::", "__gnu_cxx::", "boost::", "core::", "alloc::", "<core::", "<alloc::", "<std::",

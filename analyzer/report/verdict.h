@@ -30,7 +30,8 @@ struct verdict {
 	bool has_run;		/* shares are of the run phase, which has samples */
 	const char *phase;	/* name of the mark that is the run phase */
 	bool outside;		/* there is a run phase, but no sample is in it */
-	const struct composition *composition; /* the parts of the time, which the caller sets if there is no plan, or NULL */
+	/* parts of the time, set by the caller if there is neither a plan nor a level of the host; NULL otherwise */
+	const struct composition *composition;
 	const char *event;	/* name of the event that shares are of, or "" if it is time or cycles */
 	struct verdict_part part[VERDICT_PARTS]; /* the largest operators, queries or functions, the largest first */
 	int nr_parts;
