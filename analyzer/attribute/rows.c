@@ -107,8 +107,8 @@ static bool paths_look_alike(const struct rows *r, const struct parent_paths *a,
 	return true;
 }
 
-/* Returns the number of the first paths that have the same components and shares on the wanted levels, which is paths itself if there are
- * no earlier ones.  Components that lead to nothing have one path without upper components. */
+/* Returns the number of earlier paths that have the same components and shares on the wanted levels, or paths itself if none are found.
+ * Only the latest paths with these components are looked at, since the map has one number per hash of components. */
 static uint32_t find_alike_paths(struct rows *r, uint32_t paths)
 {
 	const struct parent_paths *w = &r->paths[paths - 1];

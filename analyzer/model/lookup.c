@@ -11,9 +11,10 @@
 
 #define ANCESTORS_MAX 64
 
-/* Returns the process that p was forked from, or NULL.  A child has what its parent had at the fork, so *time_ns becomes that time if it is
- * later, and *holds does not begin before the fork of the process that was asked for.  *forked says whether that was so yet, and the
- * parent's later facts change nothing then. */
+/* Returns the process that p was forked from, or NULL. A child has what its parent had at the fork. So if *time_ns is later than p's fork,
+ * it becomes the time of the fork, and *forked becomes true. When that happens first, *holds is cut to begin at the fork or later. Once
+ * *forked is true, the caller does not cut *holds by facts of parents, because what a parent does after the fork changes nothing for the
+ * child. */
 static const struct process *go_to_parent(const struct process *p, uint64_t *time_ns, bool *forked, struct time_range *holds)
 {
 	if (p->parent && p->forked_ns < *time_ns) {

@@ -17,7 +17,8 @@ typedef void model_read_record(struct model *m, struct process *p, const struct 
 /* read_recording.c */
 model_read_record model_read_header, model_read_event, model_read_count, model_read_thread_count, model_read_notice,
 	model_read_host_lack, model_read_loss, model_read_end, model_read_source_lines;
-/* Completes the events: names that are missing become "", and counts become scales.  Returns 0 or -ENOMEM. */
+/* Completes the events. Names, units and scopes that are missing become "", and counts become scales. Events of preempted threads and of
+ * threads in the run queue get the names and units that are shown. Returns 0 or -ENOMEM. */
 int model_settle_events(struct model *m);
 /* Frees events, notices, and the texts of HEADER. */
 void recording_fini(struct model *m);

@@ -71,8 +71,9 @@ static int compare_details(const void *a, const void *b, void *context)
 	return strcmp(detail_of(t->m, *(const uint32_t *)a, t->part_of), detail_of(t->m, *(const uint32_t *)b, t->part_of));
 }
 
-/* Labels by its detail each of nr components of one name whose detail no other of them has, unless it is longer than DETAIL_MAX. by: room
- * for nr. Returns false if memory ran out. */
+/* Labels components of one name by their details, as "NAME (DETAIL)". of: the nr components. A component gets a label if it has none yet,
+ * and if its detail is not empty, not longer than DETAIL_MAX, and not that of another of them. by: room for nr. Returns false if memory ran
+ * out. */
 static bool label_by_detail(struct labels *l, const struct model *m, const uint32_t *of, uint32_t *by, uint32_t nr, bool part_of)
 {
 	struct telling t = { m, part_of };

@@ -95,8 +95,8 @@ static void show_counts_by_component(const struct report *r, const struct split 
 }
 
 /*
- * Returns Pearson's correlation of two rows of cells. If all cells of a row are equal, it is not finite, and the callers leave the cell
- * empty.
+ * Returns Pearson's correlation of two rows of cells. If all cells of a row are equal, there is none. The result is not finite then, and
+ * the callers leave the cell empty, unless rounding of large sums makes it finite and near 0.
  */
 static double correlation(const double *a, const double *b, int nr)
 {

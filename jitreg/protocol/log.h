@@ -126,7 +126,9 @@ struct wire_message {
 	int32_t error;	   /* WIRE_COUNTER: errno of perf_event_open() if there is no descriptor; WIRE_STOP: why; otherwise 0 */
 	uint32_t nr_fds;   /* number of sent descriptors (SCM_RIGHTS), in the order of the events */
 	uint32_t flags;	   /* WIRE_FLAG_* */
-	uint64_t log_bytes; /* WIRE_HELLO: maximum that this process can map, or 0 (no limit); WIRE_COUNTER_MEMORY: requested size */
+	/* WIRE_HELLO: largest log that this process asks for, a part of what its limit of address space leaves, or 0 (no limit);
+	 * WIRE_COUNTER_MEMORY: requested size */
+	uint64_t log_bytes;
 	char guest_version[32];
 };
 #define WIRE_FLAG_CHILD 1u /* the WIRE_HELLO is that of a child after fork, and not of a program after exec */

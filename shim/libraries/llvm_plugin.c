@@ -81,7 +81,8 @@ bool llvm_plugin_add(const struct llvm_plugin *p, void *jit, void (*consume)(voi
 
 	if (!plugins || !session)
 		return false;
-	*(void **)&allocate = *p->allocate; /* a slot that is bound lazily leads to the loader */
+	/* A slot that is not bound yet leads to the loader, which finds the function at the call. */
+	*(void **)&allocate = *p->allocate;
 	*(void **)&release = *p->release;
 	p->registrar(&registrar, session, 0, 0);
 	if (registrar.has_error & 1) {

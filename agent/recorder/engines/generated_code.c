@@ -55,7 +55,9 @@ static int mapping_holds_region(void *context, const struct proc_mapping *m)
 	return is_generated_mapping(m) && !(m->prot & PROT_WRITE) && m->start <= r->address && m->end >= r->address + r->bytes;
 }
 
-/* Copies a region to the trace.  Returns false if the region does not exist any more, or is writable. */
+/* Copies a region to the trace. Returns false if a living process does not have the region any more, or if it is writable, so that the
+ * caller looks more often. Returns true also if nothing was copied, because WRITTEN_MAX bytes are written, memory ran out, or the process
+ * has ended or cannot be read. */
 static bool copy_region_to_trace(struct generated_region *r, pid_t pid, struct trace_writer *w, uint64_t *written)
 {
 	unsigned char *bytes = *written < WRITTEN_MAX ? malloc(r->bytes) : NULL;

@@ -73,7 +73,8 @@ static uint32_t end_of_push(const unsigned char *code, uint32_t complete, uint32
 	return 0;
 }
 
-/* Returns the length of the instruction at p if it is `mov [rsp + by], rbp`.  Returns 0 for any other instruction. */
+/* Returns the length of the instruction at p if it is `mov [rsp + by], rbp` with a number of one byte or of four. Returns 0 for any other
+ * instruction, also for `mov [rsp], rbp`, which has no number, so such a store is not found. */
 static uint32_t store_of_rbp(const unsigned char *p, uint64_t left, uint32_t by)
 {
 	uint32_t number;

@@ -67,7 +67,8 @@ struct line {
 	uint64_t before; /* sum of the samples of all lines before this one */
 };
 
-/* Sampled lines of the executable segments of one file, by address.  One more line at the end has the sum of all samples in before. */
+/* This struct has the sampled lines of the executable segments of one file, sorted by address. Behind the nr lines is one more, whose
+ * `before` is the sum of all samples. */
 struct lines {
 	struct line *line;
 	size_t nr, capacity;

@@ -51,7 +51,7 @@ struct event_options {
 struct event_spec {
 	char text[160]; /* the whole item */
 	char name[128]; /* name without modifiers and period */
-	uint64_t period, rate; /* own period or rate; both 0: as the options say */
+	uint64_t period, rate; /* own period or rate; both 0: those of the options, or of a rare event or fault its own */
 	int precise; /* 0 to 3: exactly this level; EVENT_PRECISE_BEST: the highest that this machine opens */
 	bool exclude_user, exclude_kernel, exclude_hv;
 };

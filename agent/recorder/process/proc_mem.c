@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every number that is read here comes from an untrusted process, so all are limited before they are used.  If a table is inconsistent,
- * nothing is found.
+ * Numbers in a process's memory and in its files are not trusted. Counts and sizes are limited where memory is allocated or a loop visits
+ * each item. Addresses are passed on to process_vm_readv(2), which fails for wrong ones. If a table is inconsistent, nothing is found.
  */
 #include "agent/recorder/process/proc_mem.h"
 
