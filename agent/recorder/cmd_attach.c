@@ -422,16 +422,15 @@ static int load_agent(struct attach *a, const struct attach_target *t, const str
 
 	if (ret == 0)
 		ret = inject(t, !a->options->no_adapt, a->library, a->socket, serve_session_meanwhile, a->session, d);
-	if (ret == 0 && (host_lacks_have(lacks, "Node") || host_lacks_have(lacks, JIT_HOST_OF_PYTHON)))
+	if (ret >= 0 && (host_lacks_have(lacks, "Node") || host_lacks_have(lacks, JIT_HOST_OF_PYTHON)))
 		d->text[0] = 0;
-	if (ret && a->list.nr == 1 && t->pid == a->list.target[0].pid)
+	if (ret < 0 && a->list.nr == 1 && t->pid == a->list.target[0].pid)
 		return ret;
-	/* the sentence may be that no thread could be borrowed, so CPython will not answer */
-	a->said_python |= !ret && strncmp(d->text, JIT_NAMES_OF_PYTHON, strlen(JIT_NAMES_OF_PYTHON)) == 0;
-	if (d->text[0] && !(ret && a->not_injected))
-		session_notice(a->session, ret ? NOTICE_HOST : NOTICE_NAMES, "%s%s", d->text,
-			       ret ? " (further ones without the agent are not reported)" : "");
-	a->not_injected |= ret != 0;
+	a->said_python |= ret == INJECT_PYTHON_UNASKED && d->text[0];
+	if (d->text[0] && !(ret < 0 && a->not_injected))
+		session_notice(a->session, ret < 0 ? NOTICE_HOST : NOTICE_NAMES, "%s%s", d->text,
+			       ret < 0 ? " (further ones without the agent are not reported)" : "");
+	a->not_injected |= ret < 0;
 	d->text[0] = 0;
 	return 0;
 }

@@ -65,8 +65,8 @@ static int explain_injection_failure(const struct inject_process *p, int ret, in
 	return 0;
 }
 
-/* Loads the agent in a thread that is stopped at a safe point, and resumes the thread unless it did not return in time.  Returns 0 (a text
- * in d is a notice), -EAGAIN if another thread is to be tried, or another -errno with a sentence. */
+/* Loads the agent in a thread that is stopped at a safe point, and resumes the thread unless it did not return in time. Returns what
+ * inject() returns, or -EAGAIN if another thread is to be tried. */
 static int load_agent_in_thread(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
 {
 	unsigned may_call = inject_may_call(t);
@@ -92,12 +92,16 @@ static int load_agent_in_thread(struct inject_process *p, struct inject_thread *
 		inject_thread_give_up(t);
 	else if (ret != -ESRCH)
 		inject_thread_resume(t);
-	if (ret == 0 && result == 0 && p->has_v8 && !(may_call & INJECTED_MAY_CALL_V8))
+	if (ret == 0 && result == 0 && p->has_v8 && !(may_call & INJECTED_MAY_CALL_V8)) {
 		diag_fail(d, EAGAIN, "names of JavaScript functions unavailable in process %d: its first thread was neither in generated "
 			  "code nor in its event loop within %d ms; attach again", (int)p->pid, CALM_MS);
-	else if (ret == 0 && result == 0 && p->python.start && !(may_call & INJECTED_MAY_CALL_PYTHON))
+		return INJECT_V8_UNASKED;
+	}
+	if (ret == 0 && result == 0 && p->python.start && !(may_call & INJECTED_MAY_CALL_PYTHON)) {
 		diag_fail(d, EAGAIN, "names of Python functions unavailable in process %d: no thread slept or was in the interpreter's own "
 			  "function within %d ms; attach again", (int)p->pid, CALM_MS);
+		return INJECT_PYTHON_UNASKED;
+	}
 	return ret == -EBUSY ? -EAGAIN : explain_injection_failure(p, ret, result, d);
 }
 
@@ -169,5 +173,5 @@ int inject(const struct attach_target *target, bool adapt, const char *library, 
 	if (ret == -EAGAIN)
 		diag_fail(d, EAGAIN, "cannot inject into process %d: no thread at a safe point within %d s (all are in the loader, libc "
 			  "or signal handlers, or wait for locks); try again, or attach without --inject", (int)pid, TRY_MS / 1000);
-	return ret ? attach_target_explain_failure(target, ret, d) : 0;
+	return ret < 0 ? attach_target_explain_failure(target, ret, d) : ret;
 }

@@ -17,11 +17,13 @@ bool inject_find_library(char *path, size_t bytes);
 int inject_check_preconditions(const struct attach_target *t, const char *library, struct diag *d);
 
 /*
- * Injects the agent.  It connects to socket, and meanwhile(context) must serve that socket while the thread is waited for.  Returns 0 (a
- * text in d is a notice), or -errno with the reason in d.  After an error the process may have loaded the agent, and one of its threads
+ * Injects the agent.  It connects to socket, and meanwhile(context) must serve that socket while the thread is waited for.  Returns 0,
+ * one of enum inject_unasked if the agent was loaded, but no thread could be borrowed to ask V8 or CPython, with a notice in d, or -errno
+ * with the reason in d.  After an error the process may have loaded the agent, and one of its threads
  * that did not stop in time may remain traced until inject_release_late_threads() lets it go.  adapt: V8 and CPython are asked for their
  * code, if a thread may do so.
  */
+enum inject_unasked { INJECT_V8_UNASKED = 1, INJECT_PYTHON_UNASKED };
 int inject(const struct attach_target *t, bool adapt, const char *library, const char *socket, void (*meanwhile)(void *context),
 	   void *context, struct diag *d);
 
