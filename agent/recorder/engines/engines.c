@@ -22,12 +22,8 @@
 
 static int create(const struct name_source_recording *r, void **source)
 {
-	struct engines *e;
+	struct engines *e = calloc(1, sizeof(*e));
 
-	*source = NULL;
-	if (r->options->past_end_ns) /* the processes of an import have ended */
-		return 0;
-	e = calloc(1, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
 	e->recording = r;
@@ -421,6 +417,7 @@ static void end(void *engines, uint64_t now_ns)
 	}
 }
 
-const struct name_source engines_source = { .create = create, .destroy = destroy, .note_fork = note_fork, .note_exec = note_exec,
-	.note_exit = note_exit, .note_mapping = note_mapping, .note_sample = note_sample, .note_agent = note_agent, .settle = settle,
+const struct name_source engines_source = { .is_live_only = true, .create = create, .destroy = destroy,
+	.note_fork = note_fork, .note_exec = note_exec, .note_exit = note_exit, .note_mapping = note_mapping, .note_sample = note_sample,
+	.note_agent = note_agent, .settle = settle,
 	.wait_ms = wait_ms, .end = end };

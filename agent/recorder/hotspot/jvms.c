@@ -68,12 +68,8 @@ struct jvms {
 
 static int create(const struct name_source_recording *r, void **source)
 {
-	struct jvms *j;
+	struct jvms *j = calloc(1, sizeof(*j));
 
-	*source = NULL;
-	if (r->options->past_end_ns) /* the processes of an import have ended */
-		return 0;
-	j = calloc(1, sizeof(*j));
 	if (!j)
 		return -ENOMEM;
 	j->recording = r;
@@ -444,5 +440,6 @@ bool jvms_can_read(struct jvms *j, uint32_t pid, uint64_t now_ns)
 	return m->was_looked_at && m->blobs.nr > 0;
 }
 
-const struct name_source jvms_source = { .create = create, .destroy = destroy, .note_exec = note_exec, .note_exit = note_exit,
-	.note_mapping = note_mapping, .note_sample = note_sample, .note_code = note_code, .settle = settle };
+const struct name_source jvms_source = { .is_live_only = true, .create = create, .destroy = destroy,
+	.note_exec = note_exec, .note_exit = note_exit, .note_mapping = note_mapping, .note_sample = note_sample, .note_code = note_code,
+	.settle = settle };

@@ -138,12 +138,8 @@ struct gdb_jit_poll {
 
 static int create(const struct name_source_recording *r, void **source)
 {
-	struct gdb_jit_poll *o;
+	struct gdb_jit_poll *o = calloc(1, sizeof(*o));
 
-	*source = NULL;
-	if (r->options->past_end_ns) /* the processes of an import have ended */
-		return 0;
-	o = calloc(1, sizeof(*o));
 	if (!o)
 		return -ENOMEM;
 	o->recording = r;
@@ -847,6 +843,7 @@ uint64_t gdb_jit_poll_nr_entries_read(const struct gdb_jit_poll *o)
 	return o->read;
 }
 
-const struct name_source gdb_jit_poll_source = { .create = create, .destroy = destroy, .note_fork = note_fork, .note_exec = note_exec,
-	.note_exit = note_exit, .note_mapping = note_mapping, .note_agent = note_agent, .watch = watch, .poll = poll_lists,
+const struct name_source gdb_jit_poll_source = { .is_live_only = true, .create = create, .destroy = destroy,
+	.note_fork = note_fork, .note_exec = note_exec, .note_exit = note_exit, .note_mapping = note_mapping, .note_agent = note_agent,
+	.watch = watch, .poll = poll_lists,
 	.wait_ms = wait_ms, .end = end };

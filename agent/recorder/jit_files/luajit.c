@@ -106,12 +106,8 @@ struct luajit {
 
 static int create(const struct name_source_recording *r, void **source)
 {
-	struct luajit *l;
+	struct luajit *l = calloc(1, sizeof(*l));
 
-	*source = NULL;
-	if (r->options->past_end_ns) /* the processes of an import have ended */
-		return 0;
-	l = calloc(1, sizeof(*l));
 	if (!l)
 		return -ENOMEM;
 	l->recording = r;
@@ -454,6 +450,7 @@ static int wait_ms(const void *luajit, uint64_t now_ns)
 	return l->nr ? LOOK_MS : 0;
 }
 
-const struct name_source luajit_source = { .create = create, .destroy = destroy, .note_fork = note_fork, .note_exec = note_exec,
-	.note_exit = note_exit, .note_mapping = note_mapping, .note_agent = note_agent, .watch = watch, .poll = poll_traces,
+const struct name_source luajit_source = { .is_live_only = true, .create = create, .destroy = destroy,
+	.note_fork = note_fork, .note_exec = note_exec, .note_exit = note_exit, .note_mapping = note_mapping, .note_agent = note_agent,
+	.watch = watch, .poll = poll_traces,
 	.wait_ms = wait_ms };

@@ -61,7 +61,8 @@ struct name_source_recording {
  * the mapping that it hits, or an exit before the last samples of its process.
  */
 struct name_source {
-	/* Sets *source, to be freed by destroy(), or to NULL if there is nothing to do in such a recording.  Returns 0 or -ENOMEM. */
+	bool is_live_only; /* it reads running processes, so it is not created for an import */
+	/* Sets *source, to be freed by destroy(). Returns 0 or -ENOMEM. */
 	int (*create)(const struct name_source_recording *r, void **source);
 	void (*destroy)(void *source);
 

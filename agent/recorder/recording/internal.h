@@ -59,7 +59,7 @@ static inline uint64_t recording_now_ns(const struct recording *r)
 }
 
 /* ---- sources.c */
-/* Creates the sources, which get r->for_sources.  Returns 0, or -1 if memory runs out, and then recording_destroy_sources() destroys those
+/* Creates the sources, which get r->for_sources. Returns 0, or -ENOMEM, and then recording_destroy_sources() destroys those
  * that were created. */
 int recording_create_sources(struct recording *r);
 void recording_destroy_sources(struct recording *r);

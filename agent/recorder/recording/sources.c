@@ -10,6 +10,8 @@
 #include "agent/recorder/jit_files/jit_files.h"
 #include "agent/recorder/jit_files/luajit.h"
 
+#include <errno.h>
+
 /*
  * A row for each source, in the order in which their operations are called.  Memory of processes is read first, since it changes while
  * other sources read, and code that is freed between two looks gets no name.  jvms come before jit_files, which read the bytes of code that
@@ -33,10 +35,12 @@ int recording_create_sources(struct recording *r)
 	for (size_t i = 0; i < NR_SOURCES; i++) {
 		struct created_source *s = &r->source[r->nr_sources];
 
+		if (sources[i]->is_live_only && r->options.sources.past_end_ns)
+			continue;
 		*s = (struct created_source){ sources[i], NULL };
 		if (sources[i]->create(&r->for_sources, &s->state))
-			return -1;
-		r->nr_sources += s->state != NULL;
+			return -ENOMEM;
+		r->nr_sources++;
 	}
 	return 0;
 }
