@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct fixture {
@@ -37,6 +38,22 @@ static struct recording_state end(struct fixture *f)
 
 	assert_int_equal(recording_end(f->recording, 0, &state, &d), 0);
 	return state;
+}
+
+/* Returns a copy of the name in the record of the process, or NULL. */
+static char *process_name(const char *path, pid_t pid)
+{
+	struct trace_reader *t;
+	struct trace_record r;
+	char *name = NULL;
+	struct diag d;
+
+	assert_int_equal(trace_open(path, &t, &d), 0);
+	while (!name && trace_next(t, &r) == 1)
+		if (r.id == TRACE_PROCESS && r.pid == (uint32_t)pid)
+			name = trace_text(&r, F(process, comm));
+	trace_close(t);
+	return name;
 }
 
 /* The source: sample number n of a process that has existed for ever, in this very program. */
@@ -113,6 +130,30 @@ static void what_a_source_tells_is_in_the_trace(void **state)
 }
 
 /* The file of a mapping in which there are samples is in the trace, once; one without samples is not. */
+/* A newcomer may end while its counters are opened; the event that told of it has its name. */
+static void an_ended_process_has_the_name_that_is_known(void **state)
+{
+	struct fixture f = begin("ended");
+	pid_t ended = fork(), running = getpid();
+	char *of_ended, *of_running, own[64];
+
+	(void)state;
+	if (ended == 0)
+		_exit(0);
+	assert_int_equal(waitpid(ended, NULL, 0), ended);
+	recording_add_process(f.recording, ended, "crasher");
+	recording_add_process(f.recording, running, "another");
+	recording_read_comm(running, own);
+	end(&f);
+	of_ended = process_name(f.path, ended);
+	of_running = process_name(f.path, running);
+	assert_string_equal(of_ended, "crasher");
+	assert_string_equal(of_running, own);
+	free(of_ended);
+	free(of_running);
+	unlink(f.path);
+}
+
 static void images_with_samples_are_in_the_trace(void **state)
 {
 	struct fixture f = begin("images");
@@ -215,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_source_tells_is_in_the_trace),
+		cmocka_unit_test(an_ended_process_has_the_name_that_is_known),
 		cmocka_unit_test(images_with_samples_are_in_the_trace),
 		cmocka_unit_test(recordings_follow_each_other_without_a_gap),
 		cmocka_unit_test(a_dropped_recording_leaves_no_file),

@@ -30,37 +30,45 @@ void recording_read_comm(pid_t pid, char comm[64])
 		close(fd);
 }
 
-static void write_process_record(struct recording *r, pid_t pid, const char *executable, size_t bytes)
+/* known: name that the process has if its own cannot be read, as it has ended. */
+static void write_process_record(struct recording *r, pid_t pid, const char *known, const char *executable, size_t bytes)
 {
 	char comm[64];
 
 	recording_read_comm(pid, comm);
+	if (!comm[0])
+		snprintf(comm, sizeof(comm), "%s", known);
 	TRACE_PUT(r->writer, process, recording_now_ns(r), (uint32_t)pid, (uint32_t)pid, .executable = { executable, bytes },
 		  .comm = trace_string(comm));
 }
 
-void recording_write_process(struct recording *r, pid_t pid)
+static void write_process(struct recording *r, pid_t pid, const char *known)
 {
 	char path[64], text[4096];
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%u/exe", proc_mem_number_in_proc((uint32_t)pid));
 	n = readlink(path, text, sizeof(text));
-	write_process_record(r, pid, text, n > 0 ? (size_t)n : 0);
+	write_process_record(r, pid, known, text, n > 0 ? (size_t)n : 0);
 	recording_write_command_line(r, (uint32_t)pid, recording_now_ns(r));
 	recording_write_resources(r, (uint32_t)pid, "start", recording_now_ns(r));
 	recording_write_service(r, (uint32_t)pid, recording_now_ns(r));
 }
 
-void recording_add_process(struct recording *r, pid_t pid)
+void recording_write_process(struct recording *r, pid_t pid)
 {
-	recording_write_process(r, pid);
+	write_process(r, pid, "");
+}
+
+void recording_add_process(struct recording *r, pid_t pid, const char *known)
+{
+	write_process(r, pid, known);
 	r->nr_processes++; /* further processes are counted when the kernel reports their fork */
 }
 
 void recording_add_child(struct recording *r, pid_t pid, char **command)
 {
-	write_process_record(r, pid, "", 0); /* without an executable, since until its exec the child runs tailor itself */
+	write_process_record(r, pid, "", "", 0); /* without an executable, since until its exec the child runs tailor itself */
 	r->nr_processes++;
 	host_options_write_of_command(r->writer, (uint32_t)pid, recording_now_ns(r), command);
 }

@@ -177,6 +177,7 @@ struct joining {
 		pid_t pid;
 		bool exec;
 		uint64_t heard_ns; /* time of the kernel's event; 0: found by a look at all processes */
+		char comm[64]; /* name of the process when it was found; "": unknown */
 	} *found, *later; /* found: to be attached to; later: to be judged again, as the kernel has not set up its command line */
 	uint32_t nr_found, found_capacity, nr_later, later_capacity;
 	pid_t *joined; /* newcomers that were attached to, and may still run */
@@ -283,8 +284,8 @@ struct process_tree;
 void session_describe_counted(struct session *s, struct process_tree *t, uint64_t begin_ns);
 
 /* Counts a process that has just started, with its descendants, and describes them to the recording.  Returns 0, -ESRCH if it has ended, or
- * another -errno. */
-int session_attach_newcomer(struct session *s, pid_t pid);
+ * another -errno.  comm: name of the process, which its record has if it ends before its own is read; may be "". */
+int session_attach_newcomer(struct session *s, pid_t pid, const char *comm);
 /* Counts the processes that are marked as wanted in the tree, and those of all guests, with all of their threads, and describes them to the
  * recording.  Returns 0, -ESRCH if there are no rings afterwards, or another -errno. */
 int session_attach_wanted(struct session *s, struct process_tree *t);

@@ -167,11 +167,16 @@ static void count_missed(struct session *s, pid_t pid)
 static void add_found(struct session *s, const struct newcomer *n)
 {
 	struct joining *j = &s->joining;
+	struct newcomer *found;
 
-	if (GROW(j->found, j->nr_found, j->found_capacity))
-		j->found[j->nr_found++] = *n;
-	else
+	if (GROW(j->found, j->nr_found, j->found_capacity)) {
+		found = &j->found[j->nr_found++];
+		*found = *n;
+		if (!found->comm[0])
+			recording_read_comm(n->pid, found->comm); /* the process may end while its counters are opened */
+	} else {
 		count_missed(s, n->pid);
+	}
 }
 
 static void put_off(struct joining *j, const struct newcomer *n)
@@ -207,8 +212,11 @@ static void judge_newcomer(struct session *s, const struct newcomer *n, const ch
 
 static void hear_process(void *session, const struct process_event *p)
 {
-	const struct newcomer n = { p->pid, p->exec, p->time_ns };
+	struct newcomer n = { p->pid, p->exec, p->time_ns, "" };
 	struct session *s = session;
+
+	if (p->comm)
+		snprintf(n.comm, sizeof(n.comm), "%s", p->comm);
 
 	s->joining.nr_heard++;
 	judge_newcomer(s, &n, p->comm);
@@ -323,7 +331,7 @@ static void take_newcomer(struct session *s, const struct newcomer *n)
 
 	if (session_epochs_has_process(s, n->pid, false))
 		return; /* a counted process has started it, so it has inherited counters; the drain of the rings has noted it */
-	ret = session_attach_newcomer(s, n->pid);
+	ret = session_attach_newcomer(s, n->pid, n->comm);
 	if (ret == -ESRCH) {
 		count_missed(s, n->pid);
 		return;

@@ -160,7 +160,7 @@ static int count_running_process(struct session *s, pid_t pid)
 	recording_add_engine_process(s->recording, pid);
 	if (!by_threads && recording_is_postmaster(s->recording, pid))
 		return session_attach_tree(s, pid);
-	recording_add_process(s->recording, pid);
+	recording_add_process(s->recording, pid, "");
 	session_epochs_note_process(s, (uint32_t)pid);
 	if (by_threads)
 		counting_begin_by_threads(s->counting);

@@ -85,14 +85,14 @@ static bool is_copy_of_parent(const struct session *s, const struct process_node
 	return n > 0 && n == m && memcmp(own, parents, (size_t)n) == 0;
 }
 
-static void write_process_or_fork(struct session *s, struct process_tree *t, const struct process_node *r)
+static void write_process_or_fork(struct session *s, struct process_tree *t, const struct process_node *r, const char *known)
 {
 	const struct process_node *parent = process_tree_find(t, r->parent);
 
 	if (parent && parent->done && is_copy_of_parent(s, r))
 		recording_add_fork(s->recording, r->pid, r->parent, process_start_ns(r));
 	else
-		recording_add_process(s->recording, r->pid);
+		recording_add_process(s->recording, r->pid, known);
 }
 
 static int keep_attached(struct session *s, pid_t pid)
@@ -118,10 +118,10 @@ static int report_uncounted_descendant(struct session *s, pid_t pid, int error)
 }
 
 /* Writes the records of the process that the kernel's events would have led to, if it had been counted from its beginning. These are of
- * itself or its fork, its mappings and its threads. */
-static void describe_process(struct session *s, struct process_tree *t, const struct process_node *r, uint64_t begin_ns)
+ * itself or its fork, its mappings and its threads.  known: name that it has if it has ended since; may be "". */
+static void describe_process(struct session *s, struct process_tree *t, const struct process_node *r, const char *known, uint64_t begin_ns)
 {
-	write_process_or_fork(s, t, r);
+	write_process_or_fork(s, t, r, known);
 	if (!session_find_guest(s, r->pid))
 		recording_add_engine_process(s->recording, r->pid);
 	recording_write_maps(s->recording, r->pid, begin_ns, JITREG_TIME_BEFORE);
@@ -141,7 +141,7 @@ static int attach_tree_process(struct session *s, struct process_tree *t, struct
 		ret = report_uncounted_descendant(s, r->pid, -ret);
 	if (ret || known)
 		return ret;
-	describe_process(s, t, r, begin_ns);
+	describe_process(s, t, r, "", begin_ns);
 	return keep_attached(s, r->pid);
 }
 
@@ -213,7 +213,7 @@ static bool may_have_children(pid_t pid)
 
 /* Counts the newcomer. All processes are listed, for its descendants, only if it may have started some before it was counted, since the
  * list takes milliseconds. */
-static int attach_newcomer_and_descendants(struct session *s, struct process_tree *t, struct process_node *n)
+static int attach_newcomer_and_descendants(struct session *s, struct process_tree *t, struct process_node *n, const char *comm)
 {
 	uint64_t begin_ns = clock_now_ns();
 	int ret = counting_attach_process(s->counting, n->pid);
@@ -223,7 +223,7 @@ static int attach_newcomer_and_descendants(struct session *s, struct process_tre
 	if (ret)
 		return ret;
 	proc_mem_wait_for_program(n->pid);
-	describe_process(s, t, n, begin_ns);
+	describe_process(s, t, n, comm, begin_ns);
 	recording_watch_jit_lists(s->recording, n->pid);
 	n->wanted = PROCESS_WITH_DESCENDANTS;
 	n->done = true;
@@ -235,7 +235,7 @@ static int attach_newcomer_and_descendants(struct session *s, struct process_tre
 	return ret ? ret : attach_wanted_processes(s, t);
 }
 
-int session_attach_newcomer(struct session *s, pid_t pid)
+int session_attach_newcomer(struct session *s, pid_t pid, const char *comm)
 {
 	struct process_tree t = { 0 };
 	struct process_node *n = process_tree_add(&t, pid);
@@ -244,7 +244,7 @@ int session_attach_newcomer(struct session *s, pid_t pid)
 
 	s->epochs.polls_lists = true;
 	if (ret == 0)
-		ret = attach_newcomer_and_descendants(s, &t, n);
+		ret = attach_newcomer_and_descendants(s, &t, n, comm);
 	counting_attach_end(s->counting);
 	process_tree_fini(&t);
 	for (uint32_t i = nr_before; i < s->root.nr_attached; i++)
@@ -262,7 +262,7 @@ void session_describe_counted(struct session *s, struct process_tree *t, uint64_
 
 			if (n->done || n->wanted == PROCESS_UNWANTED || (parent && parent->wanted != PROCESS_UNWANTED && !parent->done))
 				continue;
-			describe_process(s, t, n, begin_ns);
+			describe_process(s, t, n, "", begin_ns);
 			n->done = found = true;
 			if (s->epochs.polls_lists && !session_find_guest(s, n->pid))
 				recording_watch_jit_lists(s->recording, n->pid);
