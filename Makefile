@@ -304,6 +304,12 @@ check-everyday: deps-check ## which of my functions, of fourteen programs as peo
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/everyday/check.py $B $(JOBS)
 
+.PHONY: check-doors
+check-doors: PACKAGES_CHECK += $(PACKAGES_EVERYDAY) linux-perf
+check-doors: deps-check ## hosts x ways of recording x ways of reading, the same planted work in each (HOSTS="node", WAYS=..., READERS=..., FULL=1, TABLE=FILE)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/doors/check.py $B $(if $(FULL),--full) $(HOSTS:%=--host %) $(WAYS:%=--way %) $(READERS:%=--reader %) $(if $(TABLE),--table $(TABLE))
+
 .PHONY: bench-watch
 bench-watch: deps-check ## what tailor watch costs programs, beside perf record, with the rows of DCPI's tables (MINUTES=20)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all

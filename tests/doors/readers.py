@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""Ways of reading.  Each takes a Recording and gives an Answer: rows (name, share of the whole), the first one first, and the text."""
+import collections
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+
+from common import PATIENCE_S, Refused, sh
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE + "/../golden")
+WIDE = dict(os.environ, COLUMNS="240", LC_ALL="C.UTF-8", NO_COLOR="1")
+
+
+class Answer:
+    """by_order: the rows come with the largest first, as a user sees them.  folded: rows are totals, which overlap."""
+    def __init__(self, rows, text, by_order=True):
+        self.rows, self.text, self.by_order = rows, text, by_order
+
+
+def said(r, *arguments):
+    return sh([r.tailor, *arguments], env=WIDE)
+
+
+BLOCKS = "".join(map(chr, range(0x2580, 0x2590)))
+
+
+def tables(text):
+    """Of a report's text: the rows of each table, a share and the rest of the line; total in front of self."""
+    table = []
+    for line in text.splitlines() + [""]:
+        m = re.match(rf" *([\d.]+) %(?: +[{BLOCKS}]+)?(?: +([\d.]+) %)? (.*)$", line)
+        if m:
+            table.append((m[3], float(m[1])))
+        elif not line.strip() and table:
+            yield table
+            table = []
+
+
+def report(r):
+    options = {"queries": ["--view", "queries"]}.get(r.host.shows, [])
+    text = said(r, "report", *options, r.trace())
+    labelled = re.compile("|".join(r.host.names))
+    first = next((t for t in tables(text) if any(labelled.search(name) for name, _ in t)), [])
+    head = said(r, "report", r.trace()) if options else text
+    return Answer(first, head + text)
+
+
+def rows_of(document, value, name=("name",)):
+    table = next(iter(document["tables"].values()), []) if "tables" in document else document["rows"]
+    return [(" ".join(str(row.get(n) or "") for n in name), 100 * (row.get(value) or 0)) for row in table]
+
+
+def named(r, *more):
+    """What of the JSON is a row's name."""
+    return ("name", "detail", "text", "query", *more)
+
+
+def page(r):
+    p = subprocess.run(["node", HERE + "/page.mjs", os.path.dirname(r.tailor), r.trace(), r.file("page.html")], capture_output=True, timeout=PATIENCE_S)
+    if p.returncode:
+        raise Refused(p.stderr.decode(errors="replace"))
+    document = json.loads(p.stdout)
+    return Answer([(row["name"], 100 * row["share"]) for row in document["rows"]], document["text"])
+
+
+def top(r):
+    options = ["--by", "queries"] if r.host.shows == "queries" else []
+    text = said(r, "top", "--once", *options, r.trace())
+    return Answer(rows_of(json.loads(said(r, "top", "--once", "--json", "--rows", "0", *options, r.trace())), "share", named(r)), text)
+
+
+def of_store(verb):
+    def read(r):
+        options = ["--view", "queries"] if r.host.shows == "queries" else []
+        text = said(r, "db", verb, r.store(), *options)
+        return Answer(rows_of(json.loads(said(r, "db", verb, r.store(), "--json", "--top", "0", *options)), "share", named(r)), text)
+    return read
+
+
+def changes(r):
+    """The same work in both halves: no row may be named."""
+    p = subprocess.run([r.tailor, "db", "changes", r.store()], capture_output=True, timeout=PATIENCE_S, env=WIDE)
+    if p.returncode not in (0, 3):
+        raise Refused(p.stderr.decode(errors="replace"))
+    return Answer(None if p.returncode == 0 else [], p.stdout.decode(errors="replace"))
+
+
+def compared(verb, value):
+    def read(r):
+        options = ["--all"] if verb == "diff" else ["--top", "0"]
+        text = said(r, verb, r.trace(), r.trace())
+        rows = rows_of(json.loads(said(r, verb, "--json", *options, r.trace(), r.trace())), value, named(r, "place"))
+        return Answer(sorted(rows, key=lambda row: -row[1]), text)
+    return read
+
+
+def whatif(r):
+    return Answer(None, said(r, "whatif", r.trace()))
+
+
+# --------------------------------------------------------------------------------------------------------- exports
+
+def totals(stacks):
+    """Rows of totals; stacks: (names, value)."""
+    of_name, whole = collections.Counter(), 0
+    for names, value in stacks:
+        whole += value
+        for name in set(names):
+            of_name[name] += value
+    return Answer([(name, 100 * value / max(whole, 1)) for name, value in of_name.most_common()], "", by_order=False)
+
+
+def export(r, kind, ending):
+    path = r.file("x." + ending)
+    sh([r.tailor, "export", "--overwrite", "-f", kind, "-o", path, r.trace()])
+    return path
+
+
+def folded(r):
+    with open(export(r, "folded", "folded"), encoding="utf-8", errors="replace") as f:
+        return totals((stack.split(";"), int(value)) for stack, _, value in (line.rpartition(" ") for line in f))
+
+
+def fields(data):
+    """(number, value) of the fields of a message of protocol buffers."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+    while at < len(data):
+        key = varint()
+        if key & 7 == 2:
+            n = varint()
+            at += n
+            yield key >> 3, data[at - n:at]
+        else:
+            yield key >> 3, varint()
+
+
+def unpack(data):
+    values, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            values.append(value)
+            value = shift = 0
+    return values
+
+
+def numbers(message, number):
+    """The values of a repeated number, packed or not."""
+    return [v for n, value in fields(message) if n == number for v in ([value] if isinstance(value, int) else unpack(value))]
+
+
+def pprof(r):
+    """profile.proto: strings 6, functions 5 (id 1, name 2), locations 4 (id 1, lines 4 with a function 1), samples 2 (locations 1, values 2,
+    labels 3 with a text 2)"""
+    data = gzip.open(export(r, "pprof", "pb.gz")).read()
+    parts = collections.defaultdict(list)
+    for number, value in fields(data):
+        parts[number].append(value)
+    text = [t.decode(errors="replace") for t in parts[6]]
+    function = {numbers(f, 1)[0]: text[numbers(f, 2)[0]] for f in parts[5]}
+    location = {numbers(one, 1)[0]: [function[numbers(line, 1)[0]] for n, line in fields(one) if n == 4] for one in parts[4]}
+    stacks = []
+    for sample in parts[2]:
+        names = [name for id in numbers(sample, 1) for name in location[id]]
+        labels = [text[v] for n, label in fields(sample) if n == 3 for v in numbers(label, 2)]
+        stacks.append((names + labels, numbers(sample, 2)[-1]))
+    return totals(stacks)
+
+
+def firefox(r):
+    document = json.load(open(export(r, "firefox", "json"), encoding="utf-8"))
+    t, stacks = document["shared"], []
+    frame = [t["stringArray"][t["funcTable"]["name"][f]] for f in t["frameTable"]["func"]]
+    prefix, own = t["stackTable"]["prefix"], t["stackTable"]["frame"]
+    for thread in document["threads"]:
+        for stack, weight in zip(thread["samples"]["stack"], thread["samples"]["weight"]):
+            names = []
+            while stack is not None:
+                names.append(frame[own[stack]])
+                stack = prefix[stack]
+            stacks.append((names, weight))
+    return totals(stacks)
+
+
+def otlp(r):
+    import otlp as decoder  # tests/golden; needs protoc
+    profiles = decoder.Profiles(open(export(r, "otlp", "otlp"), "rb").read())
+    first = profiles.samples[0][1] if profiles.samples else None
+    return totals((names, value) for _, kind, _, names, _, value in profiles.samples if kind == first)
+
+
+READERS = {"report": report, "page": page, "top": top, "db-report": of_store("report"), "db-timeline": of_store("timeline"),
+           "db-changes": changes, "diff": compared("diff", "share_a"), "stat": compared("stat", "sum_share"), "whatif": whatif,
+           "pprof": pprof, "folded": folded, "firefox": firefox, "otlp": otlp}
