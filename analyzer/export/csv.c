@@ -84,7 +84,7 @@ static void prepare_json(struct export *e)
 
 static int write_json(struct export *e, FILE *to)
 {
-	int ret = default_report_settle(e->state);
+	int ret = default_report_settle(e->state, e->report);
 
 	return ret ? ret : default_report_json(e->state, e->report, to);
 }

@@ -237,7 +237,7 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 {
 	struct page page;
 
-	if (default_report_settle(&a->report)) {
+	if (default_report_settle(&a->report, r)) {
 		message_print("out of memory");
 		return CMD_FAILED;
 	}

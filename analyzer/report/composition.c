@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/report/composition.h"
 
-#include "analyzer/report/own_code.h"
+#include "analyzer/leading/own_code.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <stdio.h>
@@ -33,29 +33,71 @@ static const struct language *language_of_path(const char *path)
 	return NULL;
 }
 
-/* Return the part of the functions of each image, other than those of a JIT, so that each path is examined once. The caller frees it.
- * Return NULL if memory runs out. */
-static unsigned char *parts_of_images(const struct attribution *a)
-{
-	unsigned char *part = malloc((size_t)a->nr_images + 1);
+/* Facts of an image, found once so that each path is examined once. */
+struct image_parts {
+	unsigned char part; /* enum composition_part of its functions, other than those of a JIT */
+	bool has_jit; /* functions that compile in this image do so for generated code */
+};
 
-	for (uint32_t i = 0; part && i < a->nr_images; i++)
-		part[i] = *a->image[i].path == '[' ? COMPOSITION_KERNEL :
-			  own_code_is_program(a->model, a->image[i].path) ? COMPOSITION_PROGRAM : COMPOSITION_LIBRARIES;
-	return part;
+static bool is_maker(const struct attribution *a, const struct report_group *functions, const char *path)
+{
+	for (uint32_t i = 0; i < functions->g.nr; i++) {
+		const char *maker = a->function[report_value(functions, i, 0)].maker;
+
+		if (maker && strcmp(maker, path) == 0)
+			return true;
+	}
+	return false;
 }
 
-static enum composition_part part_of_function(const struct function *f, const unsigned char *of_image)
+static bool generates_code(const struct attribution *a, const struct report_group *functions)
 {
+	for (uint32_t i = 0; i < functions->g.nr; i++) {
+		const struct function *f = &a->function[report_value(functions, i, 0)];
+
+		if (f->jit || f->unknown)
+			return true;
+	}
+	return false;
+}
+
+/* Compilers of a build (cc1plus, clang) have functions of the names by which a JIT's compiler is known. They count as that only in programs
+ * that run code of a host or generate code, and in libraries only if there is generated code. The caller frees the result. Return NULL if
+ * memory runs out. */
+static struct image_parts *parts_of_images(const struct attribution *a, const struct report_group *functions)
+{
+	struct image_parts *of = malloc((size_t)a->nr_images * sizeof(*of) + 1);
+	const bool generates = generates_code(a, functions);
+
+	for (uint32_t i = 0; of && i < a->nr_images; i++) {
+		const char *path = a->image[i].path;
+		const bool is_program = *path != '[' && own_code_is_program(a->model, path);
+
+		of[i].part = *path == '[' ? COMPOSITION_KERNEL : is_program ? COMPOSITION_PROGRAM : COMPOSITION_LIBRARIES;
+		of[i].has_jit = (*path && jit_host_of_object(path)) || (is_program ? is_maker(a, functions, path) : generates);
+	}
+	return of;
+}
+
+static enum reason work_of_function(const struct function *f, const struct image_parts *of_image)
+{
+	return f->work == REASON_COMPILER && !of_image[f->image].has_jit ? REASON_NONE : f->work;
+}
+
+static enum composition_part part_of_function(const struct function *f, const struct image_parts *of_image)
+{
+	const enum reason work = work_of_function(f, of_image);
+
 	if (f->jit || f->unknown)
 		return f->unknown ? COMPOSITION_UNREGISTERED : COMPOSITION_LANGUAGE;
-	return f->work == REASON_COMPILER ? COMPOSITION_COMPILER : f->work == REASON_COLLECTOR ? COMPOSITION_COLLECTOR :
-									  (enum composition_part)of_image[f->image];
+	return work == REASON_COMPILER ? COMPOSITION_COMPILER : work == REASON_COLLECTOR ? COMPOSITION_COLLECTOR :
+									  (enum composition_part)of_image[f->image].part;
 }
 
 /* Return the part of a stack. A function of a compiler or a collector among the callers decides it, up to the first generated code, whose
  * callers are not examined. Samples in generated code belong to the language. */
-static enum composition_part part_of_stack(const struct attribution *a, uint32_t node, uint32_t function, const unsigned char *of_image)
+static enum composition_part part_of_stack(const struct attribution *a, uint32_t node, uint32_t function,
+					   const struct image_parts *of_image)
 {
 	enum composition_part part = part_of_function(&a->function[function], of_image);
 
@@ -64,7 +106,7 @@ static enum composition_part part_of_stack(const struct attribution *a, uint32_t
 
 		if (f->jit)
 			break;
-		if (f->work != REASON_NONE)
+		if (work_of_function(f, of_image) != REASON_NONE)
 			return part_of_function(f, of_image);
 	}
 	return part;
@@ -79,12 +121,12 @@ static bool is_cpython(const char *program)
 
 /* Split the programs' own code into CPython's interpreter and programs that load libpython (uWSGI, blender), and set the language to
  * Python. */
-static void split_cpython(const struct attribution *a, const double *by_image, const unsigned char *of_image, struct composition *c)
+static void split_cpython(const struct attribution *a, const double *by_image, const struct image_parts *of_image, struct composition *c)
 {
 	double others = 0;
 
 	for (uint32_t i = 0; i < a->nr_images; i++)
-		if (of_image[i] == COMPOSITION_PROGRAM && !is_cpython(basename(a->image[i].path)))
+		if (of_image[i].part == COMPOSITION_PROGRAM && !is_cpython(basename(a->image[i].path)))
 			others += by_image[i];
 	others = others < c->share[COMPOSITION_PROGRAM] ? others : c->share[COMPOSITION_PROGRAM];
 	c->share[COMPOSITION_EMBEDDERS] = others;
@@ -125,7 +167,7 @@ static const struct language *find_language(const struct report *r, const struct
 }
 
 /* Name the parts, and set the language. If nearly all samples in the programs' own code are in one of them, it gives that part its name. */
-static void name_parts(const struct report *r, const struct language *language, const double *by_image, const unsigned char *of_image,
+static void name_parts(const struct report *r, const struct language *language, const double *by_image, const struct image_parts *of_image,
 		       struct composition *c)
 {
 	static const char *const names[NR_COMPOSITION_PARTS] = { "generated code", "JIT compiler", "garbage collector", "programs",
@@ -136,7 +178,7 @@ static void name_parts(const struct report *r, const struct language *language, 
 	for (int i = 0; i < NR_COMPOSITION_PARTS; i++)
 		snprintf(c->name[i], COMPOSITION_NAME, "%s", names[i]);
 	for (uint32_t i = 0; i < a->nr_images; i++)
-		if (of_image[i] == COMPOSITION_PROGRAM && by_image[i] > by_image[most])
+		if (of_image[i].part == COMPOSITION_PROGRAM && by_image[i] > by_image[most])
 			most = i;
 	if (most && by_image[most] > MAINLY * c->share[COMPOSITION_PROGRAM])
 		snprintf(c->name[COMPOSITION_PROGRAM], COMPOSITION_NAME, "%.40s", basename(a->image[most].path));
@@ -154,7 +196,7 @@ void composition_make(const struct report *r, const struct report_group *totals,
 		      struct composition *c)
 {
 	const struct report_group *g = totals ? totals : functions;
-	unsigned char *of_image = parts_of_images(r->a);
+	struct image_parts *of_image = parts_of_images(r->a, functions);
 	double *by_image = calloc((size_t)r->a->nr_images + 1, sizeof(*by_image)), all = report_measure(r, &g->g.total);
 
 	*c = (struct composition){ .language = "" };

@@ -31,11 +31,11 @@ void default_report_ask(struct default_report *d, struct report *r, bool for_pro
 	d->function = report_add_group(r, 0, TABLE_FUNCTION, -1);
 	d->line = report_add_group(r, 0, TABLE_LINE, -1);
 	d->image = report_add_group(r, 0, TABLE_IMAGE, -1);
-	if (for_programs || d->plan_level == LEVELS_MAX) {
+	if (for_programs || d->plan_level == LEVELS_MAX || r->model->has_host_levels) {
 		d->function_total = totals_ask(r, 0, TABLE_FUNCTION);
 		d->line_total = totals_ask(r, 0, TABLE_LINE);
 	}
-	if (!for_programs && r->model->has_host_levels && d->plan_level == LEVELS_MAX) {
+	if (!for_programs && r->model->has_host_levels) {
 		d->own_total = ask_level_totals(r, HOST_LEVEL_FUNCTION);
 		d->module_total = ask_level_totals(r, HOST_LEVEL_MODULE);
 	}
@@ -49,7 +49,29 @@ void default_report_ask(struct default_report *d, struct report *r, bool for_pro
 	d->thread = report_add_group(r, 0, TABLE_THREAD, -1);
 }
 
-int default_report_settle(struct default_report *d)
+static enum leading find_leading(const struct default_report *d, const struct report *r)
+{
+	struct leading_sums sums = { .process = d->all.process };
+
+	leading_set_levels(&sums, r, d->in_run.level);
+	return leading_of_report(&sums, r);
+}
+
+/* Complete the sums of all samples. Each sample was summed either inside or outside of the run phase, so they are the sums of both. */
+static int add_run_phase(struct default_report *d)
+{
+	int ret = report_group_add(d->all.process, d->in_run.process);
+
+	for (uint32_t i = 0; i < LEVELS_MAX && d->all.level[i]; i++)
+		ret |= report_group_add(d->all.level[i], d->in_run.level[i]);
+	if (d->all.whole) {
+		ret |= report_group_add(d->all.method, d->in_run.method);
+		ret |= report_group_add(d->all.reason, d->in_run.reason);
+	}
+	return ret ? -ENOMEM : 0;
+}
+
+int default_report_settle(struct default_report *d, const struct report *r)
 {
 	int ret = 0;
 
@@ -58,17 +80,13 @@ int default_report_settle(struct default_report *d)
 	if (!d->has_run || (d->all.whole && d->in_run.process->g.total.samples <= 0)) {
 		d->has_run = false;
 		d->in_run = d->all;
-		return 0;
+	} else {
+		ret = add_run_phase(d);
 	}
-	/* Each sample was summed either inside or outside of the run phase, so the sums of all samples are the sums of both. */
-	for (uint32_t i = 0; i < LEVELS_MAX && d->all.level[i]; i++)
-		ret |= report_group_add(d->all.level[i], d->in_run.level[i]);
-	ret |= report_group_add(d->all.process, d->in_run.process);
-	if (d->all.whole) {
-		ret |= report_group_add(d->all.method, d->in_run.method);
-		ret |= report_group_add(d->all.reason, d->in_run.reason);
-	}
-	return ret ? -ENOMEM : 0;
+	d->leads = find_leading(d, r);
+	if (d->leads == LEADING_PLAN && d->plan_level != LEVELS_MAX && !d->all.whole)
+		d->function_total = d->line_total = NULL; /* below a plan, functions are shown by their own samples */
+	return ret;
 }
 
 bool default_report_has_all(const struct default_report *d, const struct attribution *a)

@@ -6,6 +6,7 @@
 #ifndef TAILOR_DEFAULT_REPORT_H
 #define TAILOR_DEFAULT_REPORT_H
 
+#include "analyzer/leading/leading.h"
 #include "analyzer/query/plan_queries.h"
 #include "analyzer/query/report.h"
 #include "analyzer/view/view.h"
@@ -19,9 +20,8 @@ struct report_sums {
 
 struct default_report {
 	struct report_group *event, *function, *line, *image;
-	struct report_group *function_total, *line_total; /* sums of totals_ask(), or NULL; for people only if no level is a plan */
-	/* sums of totals_ask() by a host's functions and modules, in the run phase; NULL for programs, with a plan, and if there are
-	 * none */
+	struct report_group *function_total, *line_total; /* sums of totals_ask(), or NULL; NULL for people if a plan leads */
+	/* sums of totals_ask() by a host's functions and modules, in the run phase; NULL for programs, and if there are none */
 	struct report_group *own_total, *module_total;
 	struct report_group *mode, *run_function; /* in the run phase, or of all samples if there is none; NULL for programs */
 	struct report_group *by_query; /* sums of plan_queries_ask() in the run phase; NULL for programs, and without a plan */
@@ -31,12 +31,13 @@ struct default_report {
 	uint32_t plan_level; /* the level of the plan, or the topmost one with edges; LEVELS_MAX: there is none */
 	uint32_t nr_runs; /* for programs: number of marks of the run phase that have samples */
 	bool has_run;
+	enum leading leads; /* set by default_report_settle(); the report begins with it */
 };
 
 /* default_report_ask() asks for the sums before the samples are read. default_report_settle() completes them afterwards. It returns 0 or
  * -ENOMEM. */
 void default_report_ask(struct default_report *d, struct report *r, bool for_programs);
-int default_report_settle(struct default_report *d);
+int default_report_settle(struct default_report *d, const struct report *r);
 /* Do all samples of the trace pass the filter? */
 bool default_report_has_all(const struct default_report *d, const struct attribution *a);
 

@@ -2,6 +2,7 @@
 /* Writes the report for programs, by jansson. Keys are stable. A report may get new ones, and "schema" is raised when one is renamed or
  * removed. */
 #include "analyzer/check/check.h"
+#include "analyzer/leading/programs.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/query/without_debug.h"
 #include "analyzer/report/default_report.h"
@@ -252,6 +253,25 @@ static json_t *json_of_processes(const struct default_report *d, const struct re
 	return list;
 }
 
+static json_t *json_of_programs(const struct default_report *d, const struct report *r)
+{
+	json_t *list = json_array();
+	struct program *program;
+	const uint32_t nr = programs_list(r, d->all.process, &program);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		json_t *o = json_object();
+
+		put_member(o, "name", json_text(program[i].name));
+		put_member(o, "processes", json_integer(program[i].processes));
+		put_member(o, "samples", json_of_samples(program[i].sum.samples));
+		put_member(o, "share", json_of_share(report_measure(r, &program[i].sum), report_measure(r, &d->all.process->g.total)));
+		json_array_append_new(list, o);
+	}
+	programs_free(program, nr);
+	return list;
+}
+
 static json_t *json_of_threads(const struct default_report *d, const struct report *r)
 {
 	const struct model *m = r->model;
@@ -461,6 +481,7 @@ int default_report_json(const struct default_report *d, const struct report *r, 
 	if (r->idle > 0) /* samples of idle processors are in no sum */
 		put_member(o, "idle", json_of_share(r->idle, r->idle + r->not_idle));
 	put_member(o, "complete", json_boolean(m->has_end));
+	put_member(o, "leads", json_text(leading_names[d->leads]));
 	put_member(o, "recorder_cpu_ns", json_integer((json_int_t)m->recorder_cpu_ns));
 	put_member(o, "methods", json_of_named_sums(d->all.method, method_names, 0, NR_METHODS));
 	put_member(o, "reasons", json_of_named_sums(d->all.reason, reason_names, 1, NR_REASONS));
@@ -477,6 +498,7 @@ int default_report_json(const struct default_report *d, const struct report *r, 
 	put_member(o, "lines", json_of_lines(d, r));
 	put_member(o, "images", json_of_images(d, r));
 	put_member(o, "processes", json_of_processes(d, r));
+	put_member(o, "programs", json_of_programs(d, r));
 	put_member(o, "threads", json_of_threads(d, r));
 	put_member(o, "events", json_of_events(d, r));
 	put_member(o, "marks", json_of_marks(m));

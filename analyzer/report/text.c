@@ -2,11 +2,11 @@
 /* Writes the report for people, on about a screen and a half. It has the verdict, what was recorded, the plan, the most useful tables of
  * this trace, recorder warnings, and where to find more. */
 #include "analyzer/check/check.h"
+#include "analyzer/leading/own_code.h"
 #include "analyzer/query/warnings.h"
 #include "analyzer/report/composition.h"
-#include "analyzer/report/own_code.h"
-#include "analyzer/report/programs.h"
 #include "analyzer/report/default_report.h"
+#include "analyzer/report/show_programs.h"
 #include "analyzer/report/verdict.h"
 
 #include <stdio.h>
@@ -124,13 +124,6 @@ static bool is_text_level(const struct model *m, uint32_t level)
 	return false;
 }
 
-static double share_with_component(const struct report *r, const struct report_group *g)
-{
-	double all = report_measure(r, &g->g.total);
-
-	return all > 0 ? 1 - report_measure(r, report_find_sum(g, COMPONENT_NONE)) / all : 0;
-}
-
 /* Show the levels beside the plan that have samples, from the topmost one on, such as pipelines and tasks, and lines of the host's text if
  * their share of the time is worth it. Show at most `most`, and return how many. *has_lines is set if lines are shown. */
 static int show_levels_below_plan(const struct default_report *d, struct report *r, int most, bool *has_lines, struct page *p)
@@ -140,9 +133,11 @@ static int show_levels_below_plan(const struct default_report *d, struct report 
 
 	for (uint32_t rank = 0; rank < LEVELS_MAX; rank++)
 		for (uint32_t i = 0; i < dictionary->nr_levels && shown < most; i++) {
-			if (dictionary->level[i].rank != rank || i == d->plan_level || share_with_component(r, d->in_run.level[i]) <= 0)
+			const double share = leading_share_with_component(r, d->in_run.level[i]);
+
+			if (dictionary->level[i].rank != rank || i == d->plan_level || share <= 0)
 				continue;
-			if (is_text_level(r->model, i) && share_with_component(r, d->in_run.level[i]) < LINES_FROM)
+			if (is_text_level(r->model, i) && share < LINES_FROM)
 				continue;
 			*has_lines |= is_text_level(r->model, i);
 			components_show_brief(r, d->in_run.level[i], NULL, i, p);
@@ -160,15 +155,6 @@ static bool group_has_samples(const struct report_group *g, uint32_t first)
 		if (report_value(g, i, 0) >= first)
 			n += g->g.sum[i].samples;
 	return n > 0 && n >= g->g.total.samples / 100;
-}
-
-static uint32_t count_sampled_values(const struct report_group *g)
-{
-	uint32_t nr = 0;
-
-	for (uint32_t i = 0; i < g->g.nr; i++)
-		nr += g->g.sum[i].samples > 0;
-	return nr;
 }
 
 /* Show a table of all samples, and say so in its heading if other tables are of the run phase. */
@@ -207,7 +193,6 @@ static void show_tables_of_code(const struct default_report *d, struct report *r
 
 #define OWN_ROWS 10 /* rows of the table of the program's own functions, if there is no --top */
 #define OWN_FROM 0.05 /* share (with callees) that a function of the program, and another one, must have for them to get a table each */
-#define PROGRAMS_FROM 4 /* number of processes with samples from which on programs are shown */
 
 /* Have both the values in part and the others one whose total share deserves a table? Values below b->first, and those that b->is_dull()
  * names, do not count. */
@@ -311,53 +296,60 @@ static void show_recording(const struct default_report *d, const struct report *
 	show_header(d, r, p);
 }
 
-/* Is it a build or the like, with at least PROGRAMS_FROM processes, several programs and no functions of a host's language? */
-static bool is_of_programs(const struct default_report *d, const struct report *r)
-{
-	const uint32_t function = r->model->host_level[HOST_LEVEL_FUNCTION];
-
-	return !(function != LEVELS_MAX && share_with_component(r, d->in_run.level[function]) > 0) &&
-	       count_sampled_values(d->all.process) >= PROGRAMS_FROM && programs_count(r, d->all.process) > 1;
-}
-
 static void show_programs(const struct default_report *d, struct report *r, struct page *p)
 {
 	programs_show_brief(r, d->all.process, p);
 	command_lines_show_brief(r, d->all.process, p);
 }
 
-/* Show the tables for a host that declared no levels. They have functions of its language if there are any, or else programs in a build, or
- * else functions. What was recorded, modules, further functions and programs, lines, and processes or images follow. */
+/* Say that there is a plan, which this report does not show because it has few of the samples. */
+static void say_plan_is_small(const struct default_report *d, const struct report *r, struct page *p)
+{
+	const struct report_group *on_plan = d->plan_level < LEVELS_MAX ? d->in_run.level[d->plan_level] : NULL;
+	const double share = leading_share_with_component(r, on_plan);
+	const double all = report_measure(r, &d->all.process->g.total);
+
+	if (share > 0)
+		page_text(p, "\n", 0, "%.1f %% of all samples are on nodes of plans: tailor report --view plan.",
+			  grid_percent(share * report_measure(r, &on_plan->g.total) / all));
+}
+
+/* Show the tables for samples of which no plan has enough to lead. They have functions of the host's language, programs, or functions, by
+ * what leads. What was recorded, modules, further functions and programs, lines, and processes or images follow. */
 static void show_tables_without_levels(const struct default_report *d, struct report *r, const struct verdict *v, struct page *p)
 {
 	const uint32_t *level = r->model->host_level;
 	uint32_t function = level[HOST_LEVEL_FUNCTION], line = level[HOST_LEVEL_LINE], module = level[HOST_LEVEL_MODULE];
-	bool own = function != LEVELS_MAX && share_with_component(r, d->in_run.level[function]) > 0;
-	const bool programs = count_sampled_values(d->all.process) >= PROGRAMS_FROM, is_build = is_of_programs(d, r);
+	const bool has_language = function != LEVELS_MAX && leading_share_with_component(r, d->in_run.level[function]) > 0;
+	const bool of_programs = d->leads == LEADING_PROGRAMS, of_language = d->leads == LEADING_LANGUAGE;
+	const bool has_programs = leading_count_sampled(d->all.process) >= LEADING_PROCESSES;
 
-	if (own)
+	if (of_language)
 		show_language_functions(d, r, v->composition->language, p);
-	else if (is_build)
+	else if (of_programs)
 		show_programs(d, r, p);
 	else
 		show_functions(d, r, p);
 	show_recording(d, r, v, p);
-	if (module != LEVELS_MAX)
+	if (has_language && !of_language)
+		show_language_functions(d, r, v->composition->language, p);
+	else if (module != LEVELS_MAX)
 		components_show_brief(r, d->in_run.level[module], d->module_total, module, p);
-	if (programs && !is_build)
+	if (has_programs && !of_programs)
 		show_programs(d, r, p);
-	if (own)
+	if (of_language)
 		show_brief_of_all_samples(d, r, d->function, NULL, &brief_functions, p);
-	else if (is_build)
+	else if (of_programs)
 		show_functions(d, r, p);
-	if (line != LEVELS_MAX && share_with_component(r, d->in_run.level[line]) > 0)
+	if (line != LEVELS_MAX && leading_share_with_component(r, d->in_run.level[line]) > 0)
 		components_show_brief(r, d->in_run.level[line], NULL, line, p);
 	else if (group_has_samples(d->line, brief_lines.first))
 		show_brief_of_all_samples(d, r, d->line, NULL, &brief_lines, p);
-	if (count_sampled_values(d->all.process) > 1 && !is_build)
+	if (leading_count_sampled(d->all.process) > 1 && !of_programs)
 		show_brief_of_all_samples(d, r, d->all.process, NULL, &brief_processes, p);
 	else
 		show_brief_of_all_samples(d, r, d->image, NULL, &brief_images, p);
+	say_plan_is_small(d, r, p);
 }
 
 /* Show the plan, and why samples with a component are on no operator. (All other reasons are in the table of attribution methods.) Return
@@ -384,23 +376,21 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 	verdict_gather(d, r, p, &v);
 	warnings_make(r, &w);
 	v.warnings = &w;
-	if (v.samples > 0 && !v.outside && d->plan_level == LEVELS_MAX && (!r->model->dictionary.nr_levels || r->model->has_host_levels)) {
+	if (v.samples > 0 && !v.outside && d->leads != LEADING_PLAN) {
 		composition_make(r, d->function_total, d->function, &of);
 		v.composition = &of;
-		if (is_of_programs(d, r)) /* in a build, no function has a share worth a sentence */
-			v.nr_parts = 0;
 	}
 	verdict_print(&v, p);
 	if (!v.composition)
 		show_recording(d, r, &v, p);
 	if (v.samples > 0) {
-		if (d->plan_level != LEVELS_MAX && !v.outside)
+		if (d->leads == LEADING_PLAN && d->plan_level != LEVELS_MAX && !v.outside)
 			nr = show_plan(d, r, p);
 		if (p->top < 0)
 			p->top = nr > PLAN_LONG ? ROWS_BELOW : ROWS;
 		if (v.outside)
 			show_tables_of_code(d, r, p);
-		else if (d->plan_level != LEVELS_MAX || (r->model->dictionary.nr_levels && !r->model->has_host_levels))
+		else if (d->leads == LEADING_PLAN)
 			show_tables_with_levels(d, r, p);
 		else
 			show_tables_without_levels(d, r, &v, p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/report/verdict.h"
 
+#include "analyzer/leading/programs.h"
 #include "analyzer/listing/code_queries.h"
 #include "analyzer/query/plan_tree.h"
 #include "analyzer/report/first.h"
@@ -20,7 +21,6 @@
 #define DETAIL_COLUMNS 24
 #define FEW 100	     /* samples; with fewer, the 95 % interval of a share may reach more than ten points to either side */
 #define FEW_REMEDY "Few samples: record longer, or raise the rate (-r)."
-#define LANGUAGE_FROM 0.5 /* share of samples with a function of the host's language from which these functions are the parts */
 #define PART_FROM 0.0015 /* share from which an operator is named, because it is printed as more than 0.1 % */
 #define QUERY_FROM 0.5 /* share of the largest query from which queries are the parts, if no operator is large enough */
 #define WORTH 0.005  /* share from which unattributed or unsampled time is worth a sentence */
@@ -135,18 +135,33 @@ static uint32_t level_of_parts(const struct default_report *d, const struct repo
 	return by_query ? query : d->plan_level;
 }
 
-/* Gather the largest operators if there is a plan with samples in its phase, or else functions of the host's language if there is no plan
- * and most samples have one, or else functions of any code. */
+static void gather_programs(const struct report *r, const struct report_group *by_process, const struct page *p, struct verdict *v)
+{
+	struct program *list;
+	const uint32_t nr = programs_list(r, by_process, &list);
+
+	for (uint32_t i = 0; i < nr && v->nr_parts < VERDICT_PARTS; i++) {
+		struct verdict_part *part = &v->part[v->nr_parts++];
+		const double share = share_of_total(r, &list[i].sum, &by_process->g.total);
+		const double n = view_effective_samples(&list[i].sum, &by_process->g.total);
+
+		part->share = round(1000 * share) / 1000;
+		grid_interval(share * n, n, &part->low, &part->high);
+		page_cut_name(p, basename(list[i].name), NAME_COLUMNS, part->name, VERDICT_TEXT);
+	}
+	programs_free(list, nr);
+}
+
+/* Gather the largest of what leads: operators if there is a plan with samples in its phase, functions of the host's language, or programs.
+ * Functions of any code take their place otherwise. */
 static void gather_largest_parts(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v)
 {
-	const uint32_t level = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
-	const struct report_group *g = level < LEVELS_MAX ? d->in_run.level[level] : NULL;
-
-	if (d->plan_level != LEVELS_MAX && d->in_run.process->g.total.samples > 0)
+	if (d->leads == LEADING_PROGRAMS)
+		gather_programs(r, d->all.process, p, v);
+	else if (d->leads == LEADING_LANGUAGE)
+		gather_parts(r, d->in_run.level[r->model->host_level[HOST_LEVEL_FUNCTION]], 1, false, name_language_function, p, v);
+	else if (d->leads == LEADING_PLAN && d->plan_level != LEVELS_MAX && d->in_run.process->g.total.samples > 0)
 		gather_parts(r, d->in_run.level[level_of_parts(d, r)], 1, true, name_operator, p, v);
-	else if (d->plan_level == LEVELS_MAX && g && report_measure(r, &g->g.total) > 0 &&
-		 report_measure(r, report_find_sum(g, COMPONENT_NONE)) <= (1 - LANGUAGE_FROM) * report_measure(r, &g->g.total))
-		gather_parts(r, g, 1, false, name_language_function, p, v);
 	else
 		gather_parts(r, d->function, 0, false, name_function, p, v);
 }
@@ -376,9 +391,10 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 	v->bad_blocks = r->a->bad_blocks;
 	v->samples = d->all.process->g.total.samples;
 	v->in_run = in_run->samples;
-	v->has_run = d->has_run && v->in_run > 0;
+	v->of_programs = d->leads == LEADING_PROGRAMS;
+	v->has_run = d->has_run && v->in_run > 0 && !v->of_programs;
 	v->phase = filter_phase(&r->filter);
-	v->outside = d->has_run && v->in_run <= 0;
+	v->outside = d->has_run && v->in_run <= 0 && !v->of_programs;
 	v->event = "";
 	v->maker = v->event_name = "";
 	v->command_cpu_ns = (double)m->command_cpu_ns;
@@ -555,7 +571,7 @@ static void print_unattributed_share(const struct verdict *v, struct page *p)
 	for (int i = REASON_NONE + 1; i < NR_REASONS; i++)
 		if (v->reason[i] > (most ? v->reason[most] : 0))
 			most = i;
-	if (!v->has_components || none < WORTH || !most)
+	if (!v->has_components || none < WORTH || !most || v->of_programs)
 		return;
 	if (v->composition && (most == REASON_HOST || most == REASON_COMPILER || most == REASON_COLLECTOR))
 		return; /* the sentence about the composition says this already */
@@ -620,9 +636,12 @@ void verdict_print(const struct verdict *v, struct page *p)
 	first_print(v, p);
 	if (v->samples <= 0)
 		return;
+	if (v->of_programs)
+		print_largest_parts(v, p);
 	if (v->composition)
 		composition_print(v->composition, p);
-	print_largest_parts(v, p);
+	if (!v->of_programs)
+		print_largest_parts(v, p);
 	if (!v->outside && (!v->composition || v->has_run))
 		print_time_split(v, p);
 	if (v->composition)

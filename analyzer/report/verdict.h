@@ -27,13 +27,14 @@ struct verdict {
 	uint64_t bad_blocks; /* blocks of samples that could not be decoded */
 	double samples, in_run; /* samples: number of those that pass the filter; in_run: those of them in the run phase */
 	double recording_s;	/* duration of the recording (s); 0: the trace has no end */
-	bool has_run;		/* shares are of the run phase, which has samples */
+	bool has_run;		/* shares are of the run phase, which has samples; false if programs lead */
 	const char *phase;	/* name of the mark that is the run phase */
-	bool outside;		/* there is a run phase, but no sample is in it */
-	/* parts of the time, set by the caller if there is neither a plan nor a level of the host; NULL otherwise */
+	bool outside;		/* there is a run phase, but no sample is in it, and programs do not lead */
+	bool of_programs;	/* programs lead: parts are programs, and come first */
+	/* parts of the time, set by the caller if no level that a host declared leads; NULL otherwise */
 	const struct composition *composition;
 	const char *event;	/* name of the event that shares are of, or "" if it is time or cycles */
-	struct verdict_part part[VERDICT_PARTS]; /* the largest operators, queries or functions, the largest first */
+	struct verdict_part part[VERDICT_PARTS]; /* the largest operators, queries, programs or functions, the largest first */
 	int nr_parts;
 	/* The four shares below add up to 1. */
 	double host, kernel, generated, unregistered;

@@ -166,12 +166,12 @@ static void make_views(const char *path, FILE *to, enum page_form form)
 				shown[i].view->show(&s.report, &shown[i], &page);
 			page_end(&page);
 		}
-		if (default_report_settle(&for_people) == 0 && page_init(&page, to, PAGE_TEXT) == 0) {
+		if (default_report_settle(&for_people, &s.report) == 0 && page_init(&page, to, PAGE_TEXT) == 0) {
 			page.colour = true;
 			default_report_text(&for_people, &s.report, &page);
 			page_end(&page);
 		}
-		if (default_report_settle(&for_programs) == 0)
+		if (default_report_settle(&for_programs, &s.report) == 0)
 			default_report_json(&for_programs, &s.report, to);
 		reading_command_close(&s, 0);
 	}

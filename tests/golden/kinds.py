@@ -205,6 +205,28 @@ def build():
     return k
 
 
+def machine():
+    """A whole machine: a build, a Python program, and a database with a hundredth of the samples."""
+    k = build()
+    k.command = ""
+    pid = k.process(880, "/usr/lib/postgresql/15/bin/postgres", "postgres: shop")
+    query, node, common = 1, 2, 4
+    k.body += record("GUEST", pid, "test", 1 << 20)
+    for level, name, upper in (query, "query", []), (node, "node", [[query]]):
+        k.body += record("LEVEL", pid, level, int(name == "node"), name, upper)
+    for level, n, name in (query, 1, "select sum(amount) from orders"), (node, 1, "Aggregate"), (node, 2, "Seq Scan on orders"):
+        k.body += record("COMPONENT", pid, level, common, n, name, "")
+    for n in 1, 2:
+        k.body += record("LINK", pid, node, query, n, 1, 1, 0)
+    k.body += record("EDGE", pid, node, 2, 1, 0, 0, "")
+    k.add(pid, "postgres!main;scan", 4)
+    k.body += record("CODE_MAP", pid, k.address(pid, "scan") - 8, 0, [[0, node, 2]])
+    evaluate = "python3.11!_PyEval_EvalFrameDefault"
+    pid = k.process(890, "/usr/bin/python3.11", "python3 shop.py")
+    k.add(pid, f"python3.11!Py_BytesMain;{evaluate};py::serve:/app/shop.py@/app/shop.py:37;{evaluate}", 120)
+    return k
+
+
 def spark():
     """As `tailor plan` makes it of an event log: two queries, the first of which has a function in Python, and work outside of queries."""
     k = Kind("python3 job.py")
@@ -270,6 +292,6 @@ def sqlite():
 
 
 KINDS = {"node": lambda: node([200]), "cluster": lambda: node([201, 202, 203]), "java": java, "native": lambda: java(25), "python": python, "embedded": embedded, "c": c_program, "c++": cxx, "go": go,
-         "build": build, "spark": spark, "sqlite": sqlite}
+         "build": build, "machine": machine, "spark": spark, "sqlite": sqlite}
 for name, make in KINDS.items():
     make().write(f"{sys.argv[1]}/{name}.tlr")

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The default report of thirteen kinds of programs, at 80 columns: plans of an engine, a server, Spark and SQLite, JavaScript in one
-# process and in several, Java, Python by itself and in another program, C, C++, Go, a build, and waits.  ACCEPT=1 takes the new text:
-# read the difference before you commit it.
+# The default report of fourteen kinds of programs, at 80 columns: plans of an engine, a server, Spark and SQLite, JavaScript in one
+# process and in several, Java, Python by itself and in another program, C, C++, Go, a build, a whole machine, and waits.  ACCEPT=1
+# takes the new text: read the difference before you commit it.
 #
 # Columns of samples have different names, also where a level is called as one of them.
 #
@@ -20,7 +20,7 @@ cp tests/golden/v1.tlr "$out/plan.tlr"
 cp tests/golden/views/queries.tlr "$out/server.tlr"
 cp tests/golden/views/offcpu.tlr "$out/offcpu.tlr"
 cp tests/golden/views/names.tlr "$out/names.tlr"
-for kind in plan server spark sqlite node cluster java python embedded c c++ go build offcpu; do
+for kind in plan server spark sqlite node cluster java python embedded c c++ go build machine offcpu; do
 	echo "\$ tailor report $kind.tlr"
 	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report "$out/$kind.tlr"
 done >"$out/report.out" 2>&1

@@ -2,7 +2,7 @@
 /* What tells the processes of a program apart. */
 #include "tests/unit/unit.h"
 
-#include "analyzer/report/command_lines.h"
+#include "analyzer/leading/command_lines.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "analyzer/report/composition.h"
-#include "analyzer/report/own_code.h"
+#include "analyzer/leading/own_code.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -108,6 +108,20 @@ static void a_native_program_has_its_name(void **state)
 	collector = add("GC_mark_from", LIBRARY, 1, 0);
 	function[node[collector].function].work = REASON_COLLECTOR;
 	assert_string_equal(sentence(true), "shop 90.0 %, libraries 9.0 %, garbage collector 1.0 %.\n");
+}
+
+static void a_compiler_of_a_build_is_no_jit_compiler(void **state)
+{
+	uint32_t compiler, inliner;
+
+	(void)state;
+	begin("/usr/lib/gcc/cc1plus");
+	compiler = add("llvm::Function::getName() const", PROGRAM, 40, 0);
+	inliner = add("llvm::InlinerPass::run()", LIBRARY, 60, 0);
+	function[node[compiler].function].work = function[node[inliner].function].work = REASON_COMPILER;
+	assert_string_equal(sentence(true), "libraries 60.0 %, cc1plus 40.0 %.\n");
+	function[node[add("query_7", GENERATED, 100, 0)].function].maker = "/usr/lib/gcc/cc1plus";
+	assert_string_equal(sentence(true), "generated code 50.0 %, JIT compiler 50.0 %.\n");
 }
 
 static void code_of_several_languages_is_called_generated(void **state)
@@ -227,6 +241,7 @@ int main(void)
 		cmocka_unit_test(a_language_leads_and_the_rest_follows_by_size),
 		cmocka_unit_test(what_cpython_interprets_is_python),
 		cmocka_unit_test(a_native_program_has_its_name),
+		cmocka_unit_test(a_compiler_of_a_build_is_no_jit_compiler),
 		cmocka_unit_test(code_of_several_languages_is_called_generated),
 		cmocka_unit_test(unregistered_code_is_called_that),
 		cmocka_unit_test(without_samples_there_is_no_sentence),

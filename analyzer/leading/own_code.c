@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyzer/report/own_code.h"
+#include "analyzer/leading/own_code.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyzer/report/command_lines.h"
+#include "analyzer/leading/command_lines.h"
 
 #include <stdio.h>
 #include <string.h>
