@@ -4,6 +4,7 @@
 #include "analyzer/compare/profile_report.h"
 #include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/fleet.h"
+#include "analyzer/fleet/leading_view.h"
 #include "analyzer/reading/reading_command.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
@@ -62,6 +63,37 @@ static int check_question(const char *text, const struct reading_arguments *a, c
 	return 0;
 }
 
+/* Return the options with which a store is queried. */
+static struct asked_options options_of_store(const struct reading_arguments *arguments)
+{
+	const struct filter_arguments *f = &arguments->filter;
+	const struct asked_options of_trace = { .event = f->event,
+						.service = f->service,
+						.component = f->nr_components ? f->component[0] : NULL };
+	struct asked_options a = arguments->asked ? *arguments->asked : of_trace;
+
+	if (!a.view)
+		a.view = arguments->level;
+	return a;
+}
+
+int compare_choose_view(struct reading_arguments *arguments, const char *const *source, uint32_t nr)
+{
+	const struct asked_options a = options_of_store(arguments);
+	struct diag d = { "" };
+	int ret;
+
+	for (uint32_t i = 0; i < nr; i++)
+		if (!arguments->asked && !asked_is_store(source[i]))
+			return CMD_DONE;
+	if (a.view || find_filter_of_traces(arguments))
+		return CMD_DONE;
+	ret = leading_view_find(source, nr, &a, &arguments->level, &d);
+	if (ret)
+		message_print("%s", d.text);
+	return ret == -EINVAL ? CMD_MISUSED : ret ? CMD_FAILED : CMD_DONE;
+}
+
 static bool is_unattributed(const struct profile *p)
 {
 	for (uint32_t i = 0; i < p->nr; i++)
@@ -72,25 +104,20 @@ static bool is_unattributed(const struct profile *p)
 
 static int read_store(const char *text, const struct reading_arguments *arguments, struct profile *p)
 {
-	const struct filter_arguments *f = &arguments->filter;
-	const struct asked_options of_trace = { .event = f->event,
-						.service = f->service,
-						.view = arguments->level,
-						.component = f->nr_components ? f->component[0] : NULL };
-	const struct asked_options *a = arguments->asked ? arguments->asked : &of_trace;
-	const struct asked_view *view = asked_find_view(a->view);
+	const struct asked_options a = options_of_store(arguments);
+	const struct asked_view *view = asked_find_view(a.view);
 	struct sums_question q;
 	struct store *s = NULL;
 	struct diag d = { "" };
 	int ret = check_question(text, arguments, view, &d);
 
 	if (ret == 0)
-		ret = asked_open(text, a, view->by, &q, &s, &d);
+		ret = asked_open(text, &a, view->by, &q, &s, &d);
 	if (ret == 0)
 		ret = sums_profile(s, &q, fleet_shown(text), p, &d);
-	if (ret == 0 && !a->view && is_unattributed(p)) {
+	if (ret == 0 && !a.view && is_unattributed(p)) {
 		profile_fini(p);
-		ret = asked_open_functions(text, a, &q, &s, &d);
+		ret = asked_open_functions(text, &a, &q, &s, &d);
 		if (ret == 0)
 			ret = sums_profile(s, &q, fleet_shown(text), p, &d);
 	}

@@ -14,6 +14,10 @@
  */
 int compare_read_profile(const char *path, const struct reading_arguments *arguments, const char *level, struct profile *p, bool *whole);
 
+/* Set arguments->level to the name of the view that leads in all sources together if they are stores and the user chose none, so that all
+ * sides of a comparison have the same. Return CMD_DONE, or another exit status after a message. */
+int compare_choose_view(struct reading_arguments *arguments, const char *const *source, uint32_t nr);
+
 /*
  * Run `tailor diff` and `tailor stat`, or, with is_db, `tailor db diff` and `tailor db stat`, which have other filters. Return the exit
  * status.

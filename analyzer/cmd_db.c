@@ -6,6 +6,7 @@
 #include "analyzer/cmd_compare.h"
 #include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/fleet.h"
+#include "analyzer/fleet/leading_view.h"
 #include "analyzer/fleet/rights.h"
 #include "analyzer/merge/window_trace.h"
 #include "analyzer/output/named_list.h"
@@ -212,20 +213,10 @@ static int show(const struct arguments *a,
 {
 	struct diag d = { "" };
 	struct sums_question q;
-	struct sums sums = { 0 };
-	struct store *s = NULL;
-	int ret = asked_open(a->operand[0], &a->asked, asked_find_view(a->asked.view)->by, &q, &s, &d), status;
+	struct sums sums;
+	struct store *s;
+	int ret = leading_view_open(a->operand[0], &a->asked, table == show_view, &q, &s, &sums, &d), status;
 
-	q.is_total = table == show_view;
-	if (ret == 0)
-		ret = sums_make(s, &q, &sums, &d);
-	if (ret == 0 && !a->asked.view && sums_are_nameless(&sums)) {
-		sums_fini(&sums);
-		ret = asked_open_functions(a->operand[0], &a->asked, &q, &s, &d);
-		q.is_total = table == show_view;
-		if (ret == 0)
-			ret = sums_make(s, &q, &sums, &d);
-	}
 	status = ret ? fail(&d, ret) : show_page(a, s, &sums, q.by, table);
 	sums_fini(&sums);
 	if (s)

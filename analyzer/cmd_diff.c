@@ -393,6 +393,26 @@ static int show_changes(const struct arguments *args, const struct comparison *c
 	return page_finish(&page, failed ? CMD_DIFFERENT : CMD_DONE);
 }
 
+/* Choose the view for all sources of both sides. */
+static int choose_view(struct arguments *args)
+{
+	const char *source[2 * CHANGE_TRACES_MAX];
+	char *list[2] = { strdup(args->side[0]), strdup(args->side[1]) };
+	uint32_t nr = 0;
+	int status;
+
+	for (int s = 0; s < 2; s++) {
+		char *rest = list[s];
+
+		for (char *path = asked_next_source(&rest); path && nr < 2 * CHANGE_TRACES_MAX; path = asked_next_source(&rest))
+			source[nr++] = path;
+	}
+	status = compare_choose_view(&args->trace, source, nr);
+	free(list[0]);
+	free(list[1]);
+	return status;
+}
+
 static int read_sides(const struct arguments *args, struct comparison *c, bool *whole)
 {
 	uint32_t nr = 0;
@@ -501,7 +521,8 @@ int compare_run_diff(int argc, char **argv, bool is_db)
 	if (!c)
 		return CMD_FAILED;
 	args.page.top = args.page.top < 0 ? 10 : args.page.top;
-	status = compare_sides(&args, c);
+	status = choose_view(&args);
+	status = status == CMD_DONE ? compare_sides(&args, c) : status;
 	match_fini(&c->match);
 	for (uint32_t i = 0; i < 2 * CHANGE_TRACES_MAX; i++)
 		profile_fini(&c->profile[i]);

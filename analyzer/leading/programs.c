@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *program_of_process(const struct process *p)
-{
-	return p->executable && *p->executable ? p->executable : p->comm ? p->comm : "";
-}
-
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(((const struct program *)a)->name, ((const struct program *)b)->name);
@@ -49,7 +44,7 @@ typedef bool write_name(const void *context, const struct process *p, char text[
 static bool write_path(const void *context, const struct process *p, char text[COMMAND_LABEL_BYTES])
 {
 	(void)context;
-	snprintf(text, COMMAND_LABEL_BYTES, "%s", program_of_process(p));
+	snprintf(text, COMMAND_LABEL_BYTES, "%s", process_program(p));
 	return true;
 }
 

@@ -14,9 +14,6 @@ struct program {
 	struct group_sum sum;
 };
 
-/* Return the path of a process's executable, or its name if the path is not known. Processes with the same text are of one program. */
-const char *program_of_process(const struct process *p);
-
 /* List the programs, or command lines, that have samples, the largest first. Return how many there are. by_process: a group by
  * TABLE_PROCESS. utf8: labels of command lines may have characters beyond ASCII. The caller frees *list with programs_free(). If memory
  * runs out, some are missing. */

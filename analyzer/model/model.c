@@ -97,6 +97,11 @@ static void read_service(struct model *m, struct process *p, const struct trace_
 	model_set_text(&p->service, trace_text(r, F(service, name)));
 }
 
+const char *process_program(const struct process *p)
+{
+	return p->executable && *p->executable ? p->executable : p->comm ? p->comm : "";
+}
+
 const char *process_service(const struct process *p)
 {
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent ? p->parent : p->executed_by)

@@ -432,6 +432,8 @@ struct process *model_find_process(const struct model *m, uint32_t pid, uint64_t
 /* Returns the service that the process works for. If the trace does not have it, returns that of the process that forked it, or of the
  * program before its exec. Returns "" if there is none. */
 const char *process_service(const struct process *p);
+/* Returns the path of the process's executable, or its name if the path is not known. Processes with the same text are of one program. */
+const char *process_program(const struct process *p);
 /* Checks whether an option is among p's host_options.  bytes: length of option, which need not end with 0. */
 bool process_has_option(const struct process *p, const char *option, size_t bytes);
 /* Finds a file at this absolute path of which the trace lacks the symbols (with lines, the line table), so that reports can say what

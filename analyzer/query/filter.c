@@ -43,7 +43,8 @@ static bool process_passes_filter(const struct filter *f, const struct attributi
 
 	(void)set;
 	return (!f->arguments->has_pid || p->pid == f->arguments->pid) &&
-	       (!f->arguments->service || strcmp(process_service(p), f->arguments->service) == 0);
+	       (!f->arguments->service || strcmp(process_service(p), f->arguments->service) == 0) &&
+	       (!f->arguments->program || strcmp(process_program(p), f->arguments->program) == 0);
 }
 
 /* PID 0 is the task that a processor runs if it has nothing else to run. */
@@ -298,7 +299,7 @@ int filter_init(struct filter *f, const struct model *m, const struct labels *la
 		add_set(f, TABLE_THREAD, thread_passes_filter);
 	if (a->thread_name)
 		add_set(f, TABLE_THREAD, thread_name_passes_filter);
-	if (a->has_pid || a->service)
+	if (a->has_pid || a->service || a->program)
 		add_set(f, TABLE_PROCESS, process_passes_filter);
 	else if (has_idle_tasks(m)) {
 		f->leaves_out_idle = true;
@@ -318,8 +319,8 @@ int filter_init(struct filter *f, const struct model *m, const struct labels *la
 
 bool filter_is_given(const struct filter_arguments *a)
 {
-	return a->event || a->nr_components || a->nr_below || a->function || a->service || a->mark || a->from_s > 0 || a->to_s > 0 ||
-	       a->has_tid || a->has_pid || a->thread_name;
+	return a->event || a->nr_components || a->nr_below || a->function || a->service || a->program || a->mark ||
+	       a->from_s > 0 || a->to_s > 0 || a->has_tid || a->has_pid || a->thread_name;
 }
 
 static uint32_t count_column_values(const struct attribution *a, enum table_column column)
@@ -506,6 +507,8 @@ int filter_check_matches(const struct filter *f, const struct attribution *attri
 			if (a->service)
 				return diag_fail(d, EINVAL, "no sample of the trace is of a service '%.80s' (`report --view processes "
 						 "--csv` has the services)", a->service);
+			if (a->program)
+				return diag_fail(d, EINVAL, "no sample of the trace is of the program '%.80s'", a->program);
 			return diag_fail(d, EINVAL, "the trace has no process %llu%s", (unsigned long long)a->pid,
 					 suggest_number(attribution->model, false, text, sizeof(text)));
 		case TABLE_FUNCTION:

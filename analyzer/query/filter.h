@@ -22,6 +22,7 @@ struct filter_arguments {
 	int nr_below;
 	const char *function; /* name of the function */
 	const char *service;  /* service that the process works for */
+	const char *program; /* text of process_program(); only `top` sets it */
 	const char *mark; /* NAME, NAME#INSTANCE, or "all", which means in marks and outside of them */
 	double from_s, to_s; /* seconds after the first sample; 0: not given */
 	bool has_tid, has_pid;

@@ -329,14 +329,6 @@ static int compare_lines(const void *a, const void *b)
 	return x->service < y->service ? -1 : x->service > y->service;
 }
 
-bool sums_are_nameless(const struct sums *s)
-{
-	for (uint32_t i = 0; i < s->nr; i++)
-		if (s->line[i].id)
-			return false;
-	return s->nr > 0;
-}
-
 int sums_make(struct store *s, const struct sums_question *q, struct sums *out, struct diag *d)
 {
 	struct summing x = { .store = s, .question = q, .to = out };

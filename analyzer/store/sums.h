@@ -65,9 +65,6 @@ struct sums {
 int sums_make(struct store *s, const struct sums_question *q, struct sums *out, struct diag *d);
 void sums_fini(struct sums *s);
 
-/* Returns whether there are lines, but none with a name (all have id 0). */
-bool sums_are_nameless(const struct sums *s);
-
 /* A text of a line is "" where it has none, or NULL if memory ran out.  Free them with sums_names_fini().  A line with id 0 has a name in
  * parentheses, such as "(unattributed)".  If the image of a function has several paths, place is the name of the image without a folder. */
 struct sums_names {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/top/rows.h"
 
+#include "analyzer/leading/leading.h"
+#include "analyzer/leading/programs.h"
 #include "analyzer/query/plan_tree.h"
 #include "analyzer/query/warnings.h"
 #include "analyzer/reading/reading.h"
@@ -19,34 +21,42 @@ const char *const top_level_names[] = { TOP_LEVELS(TOP_LEVEL_NAME_) };
 #undef TOP_LEVEL_NAME_
 const char *const top_sort_names[] = { "self", "total", "name" };
 
+/* The sums for the rows of a level. */
+struct rows_question {
+	enum top_level level;
+	enum table_column column;
+	struct report_group *group, *totals;
+};
+
 struct asking {
 	const struct top_question *question;
 	struct top_rows *rows;
-	struct report_group *group, *totals;
-	enum table_column column;
+	struct rows_question is; /* the one that is shown */
+	/* TOP_LEADING becomes one of these, by enum leading, and the sums below decide which */
+	struct rows_question may_be[NR_LEADINGS];
+	struct leading_sums leading;
 	bool failed;
 };
 
-/* Returns the column of the level that was asked for, and sets rows->level. If the host declared no operators, or no queries, the level
- * becomes functions. */
-static enum table_column choose_column(struct asking *a, struct report *r)
+/* Returns the column of the level that is asked for. If the host declared no operators, or no queries, the level becomes functions. */
+static enum table_column choose_column(struct asking *a, struct report *r, struct rows_question *q)
 {
 	uint32_t plan = report_find_level(r, a->question->trace.level), level = plan;
 
-	a->rows->level = a->question->level;
-	switch (a->question->level) {
+	switch (q->level) {
 	case TOP_QUERIES:
 		level = plan_query_level(&r->model->dictionary, plan);
 		/* fall through */
 	case TOP_OPERATORS:
 		if (level != LEVELS_MAX)
 			return TABLE_LEVEL_0 + level;
-		a->rows->level = TOP_FUNCTIONS;
+		q->level = TOP_FUNCTIONS;
 		return TABLE_FUNCTION;
 	case TOP_LINES:
 		return TABLE_LINE;
 	case TOP_CALLERS:
 		return TABLE_STACK;
+	case TOP_PROGRAMS:
 	case TOP_PROCESSES:
 		return TABLE_PROCESS;
 	case TOP_THREADS:
@@ -56,24 +66,50 @@ static enum table_column choose_column(struct asking *a, struct report *r)
 	}
 }
 
-static void ask_rows(void *context, struct report *r)
+static bool has_totals(enum top_level level)
 {
-	struct asking *a = context;
+	return level != TOP_PROGRAMS && level != TOP_PROCESSES && level != TOP_THREADS;
+}
+
+static void ask_level(struct asking *a, struct report *r, struct rows_question *q, enum top_level level)
+{
 	unsigned flags;
 
-	a->column = choose_column(a, r);
-	r->without_lines = true;
+	q->level = level;
+	q->column = choose_column(a, r, q);
 	/* the reports' views of operators and threads use this flag, too */
-	flags = a->rows->level == TOP_OPERATORS || a->rows->level == TOP_THREADS ? REPORT_RUN : 0;
-	if (a->rows->level == TOP_CALLERS) {
+	flags = q->level == TOP_OPERATORS || q->level == TOP_THREADS ? REPORT_RUN : 0;
+	if (q->level == TOP_CALLERS) {
 		r->stacks = true;
-		a->group = report_add_group(r, 0, TABLE_STACK, -1);
+		q->group = report_add_group(r, 0, TABLE_STACK, -1);
 		return;
 	}
-	a->group = report_add_group(r, flags, a->column, TABLE_EVENT, -1);
-	if (a->question->totals && a->rows->level != TOP_PROCESSES && a->rows->level != TOP_THREADS)
-		a->totals = totals_ask(r, flags, a->column);
-	a->rows->has_totals = a->totals != NULL;
+	if (q->level == TOP_PROGRAMS) {
+		a->leading.process = a->leading.process ? a->leading.process : report_add_group(r, 0, TABLE_PROCESS, -1);
+		return;
+	}
+	q->group = report_add_group(r, flags, q->column, TABLE_EVENT, -1);
+	if (a->question->totals && has_totals(q->level))
+		q->totals = totals_ask(r, flags, q->column);
+}
+
+static void ask_rows(void *context, struct report *r)
+{
+	static const enum top_level levels[NR_LEADINGS] = { [LEADING_PLAN] = TOP_OPERATORS, [LEADING_LANGUAGE] = TOP_FUNCTIONS,
+							    [LEADING_PROGRAMS] = TOP_PROGRAMS, [LEADING_FUNCTIONS] = TOP_FUNCTIONS };
+	struct asking *a = context;
+
+	r->without_lines = true;
+	if (a->question->level != TOP_LEADING) {
+		ask_level(a, r, &a->is, a->question->level);
+		return;
+	}
+	leading_ask(&a->leading, r);
+	for (int i = 0; i < NR_LEADINGS; i++)
+		if (i == LEADING_LANGUAGE)
+			a->may_be[i] = a->may_be[LEADING_FUNCTIONS];
+		else
+			ask_level(a, r, &a->may_be[i], levels[i]);
 }
 
 static struct top_row *add_row(struct asking *a, const char *name, const char *place)
@@ -116,7 +152,7 @@ static struct top_row *add_component(struct asking *a, const struct report *r, u
 		return add_row(a, name, "");
 	name = report_component_name(r, value, spare);
 	row = add_row(a, name, c->detail && a->rows->level != TOP_QUERIES && !strstr(name, c->detail) ? c->detail : "");
-	set_key(a, row, "%s:%s", report_level_name(r, a->column - TABLE_LEVEL_0), name);
+	set_key(a, row, "%s:%s", report_level_name(r, a->is.column - TABLE_LEVEL_0), name);
 	return row;
 }
 
@@ -146,22 +182,22 @@ static struct top_row *add_line(struct asking *a, const struct report *r, uint32
 static struct top_row *add_process_or_thread(struct asking *a, const struct report *r, uint32_t value)
 {
 	const struct model *m = r->model;
-	const struct process *p = m->numbered.at[a->column == TABLE_PROCESS ? value : m->threads.at[value].process];
-	const char *comm = a->column == TABLE_PROCESS || !*m->threads.at[value].comm ? p->comm : m->threads.at[value].comm;
-	uint32_t number = a->column == TABLE_PROCESS ? p->pid : m->threads.at[value].tid;
+	const struct process *p = m->numbered.at[a->is.column == TABLE_PROCESS ? value : m->threads.at[value].process];
+	const char *comm = a->is.column == TABLE_PROCESS || !*m->threads.at[value].comm ? p->comm : m->threads.at[value].comm;
+	uint32_t number = a->is.column == TABLE_PROCESS ? p->pid : m->threads.at[value].tid;
 	char name[256], place[64];
 	struct top_row *row;
 
 	snprintf(name, sizeof(name), "%u %s", number, comm);
 	snprintf(place, sizeof(place), "of %u", p->pid);
-	row = add_row(a, name, a->column == TABLE_PROCESS ? p->executable : place);
+	row = add_row(a, name, a->is.column == TABLE_PROCESS ? p->executable : place);
 	set_key(a, row, "%u", number);
 	return row;
 }
 
 static struct top_row *add_value(struct asking *a, const struct report *r, uint32_t value)
 {
-	switch (a->column) {
+	switch (a->is.column) {
 	case TABLE_FUNCTION:
 		return add_function(a, r, value);
 	case TABLE_LINE:
@@ -174,12 +210,32 @@ static struct top_row *add_value(struct asking *a, const struct report *r, uint3
 	}
 }
 
+static void add_programs(struct asking *a, const struct report *r)
+{
+	struct program *list;
+	const uint32_t nr = programs_list(r, a->leading.process, &list);
+
+	a->rows->measure = report_measure(r, &a->leading.process->g.total);
+	a->rows->samples = a->leading.process->g.total.samples;
+	for (uint32_t i = 0; i < nr; i++) {
+		struct top_row *row = add_row(a, basename(list[i].name), list[i].name);
+
+		set_key(a, row, "%s", list[i].name);
+		if (!row)
+			continue;
+		row->self = row->total = report_measure(r, &list[i].sum);
+		row->samples = row->total_samples = list[i].sum.samples;
+		row->kernel = list[i].sum.kernel;
+	}
+	programs_free(list, nr);
+}
+
 static void add_sums(struct asking *a, struct report *r)
 {
 	static const struct group_sum none;
 	struct split s;
 
-	if (split_make_with_totals(r, a->group, a->totals, &s)) {
+	if (split_make_with_totals(r, a->is.group, a->is.totals, &s)) {
 		a->rows->measure = report_measure(r, &s.total[r->event]);
 		a->rows->samples = s.total[r->event].samples;
 		for (uint32_t i = 0; i < s.nr_order; i++) {
@@ -227,7 +283,7 @@ static void add_callers(struct asking *a, struct report *r)
 {
 	struct calltree t;
 
-	if (calltree_make(r, a->group, LEVELS_MAX, true, &t)) {
+	if (calltree_make(r, a->is.group, LEVELS_MAX, true, &t)) {
 		const struct call *root = &t.call[0];
 
 		a->rows->measure = root->total;
@@ -264,8 +320,14 @@ int top_rows_read(const char *path, const struct top_question *q, struct top_row
 	ret = reading_open(&session, path, &q->trace, ask_rows, &a, d);
 	if (ret)
 		return ret;
+	if (q->level == TOP_LEADING)
+		a.is = a.may_be[leading_of_report(&a.leading, &session.report)];
+	rows->level = a.is.level;
+	rows->has_totals = a.is.totals != NULL;
 	if (rows->level == TOP_CALLERS)
 		add_callers(&a, &session.report);
+	else if (rows->level == TOP_PROGRAMS)
+		add_programs(&a, &session.report);
 	else
 		add_sums(&a, &session.report);
 	add_notes(rows, &session.report);
@@ -273,8 +335,8 @@ int top_rows_read(const char *path, const struct top_question *q, struct top_row
 	rows->lost = model_count_lost(m, LOSS_OF_SAMPLES);
 	rows->first_ns = session.attribution->first_ns;
 	rows->last_ns = session.attribution->last_ns;
-	snprintf(rows->heading, sizeof(rows->heading), "%s", a.column >= TABLE_LEVEL_0 ?
-		 report_level_name(&session.report, a.column - TABLE_LEVEL_0) : top_level_names[rows->level]);
+	snprintf(rows->heading, sizeof(rows->heading), "%s", a.is.column >= TABLE_LEVEL_0 ?
+		 report_level_name(&session.report, a.is.column - TABLE_LEVEL_0) : top_level_names[rows->level]);
 	snprintf(rows->event, sizeof(rows->event), "%s", session.report.event < m->nr_events && m->event[session.report.event].name ?
 		 m->event[session.report.event].name : "");
 	if (q->trace.live)

@@ -16,11 +16,12 @@
 	X(FUNCTIONS, "functions") \
 	X(LINES, "lines") \
 	X(CALLERS, "callers") \
+	X(PROGRAMS, "programs") \
 	X(PROCESSES, "processes") \
 	X(THREADS, "threads")
 
 #define TOP_LEVEL_INDEX_(NAME, text) TOP_##NAME,
-enum top_level { TOP_LEVELS(TOP_LEVEL_INDEX_) TOP_NR_LEVELS };
+enum top_level { TOP_LEVELS(TOP_LEVEL_INDEX_) TOP_NR_LEVELS, TOP_LEADING = TOP_NR_LEVELS /* what leading_choose() says */ };
 #undef TOP_LEVEL_INDEX_
 extern const char *const top_level_names[];
 
@@ -28,7 +29,7 @@ extern const char *const top_level_names[];
 struct top_row {
 	char *name;
 	char *place; /* image, executable, process, operator's detail or "(generated code)", shown beside the name; may be "" */
-	char *key; /* value of a filter for this row: LEVEL:NAME, a name or a number; "": none */
+	char *key; /* value of a filter for this row: LEVEL:NAME, a name, a path or a number; "": none */
 	/* kernel: samples in the kernel, 0 for callers; if rows have no totals, total and total_samples are the same as self and samples */
 	double self, total, samples, total_samples, kernel;
 };
@@ -41,7 +42,8 @@ struct top_row {
 struct top_rows {
 	struct top_row *row; /* in no order before top_rows_sort(); with TOP_CALLERS a tree, each call followed by its callers */
 	uint32_t nr, capacity;
-	enum top_level level; /* level of the rows; functions if the host declared no operators or queries that were asked for */
+	/* level of the rows; functions if the host declared no operators or queries that were asked for; not TOP_LEADING */
+	enum top_level level;
 	char heading[64];
 	char event[64];
 	bool has_totals;

@@ -158,6 +158,8 @@ static int read_rows(struct watching *w, const char *path, bool live)
 		add_epoch_before(w, &rows, whole_ms(w->from_s + since_s(zero_ns(w), w->before_ns)));
 	top_rows_fini(&w->rows);
 	w->rows = rows;
+	if (bottom(w)->by == TOP_LEADING && rows.samples > 0) /* the level that leads at first is shown until a key asks for another one */
+		bottom(w)->by = rows.level;
 	top_rows_sort(&w->rows, w->sort);
 	choose_rows(w);
 	return status;
@@ -267,7 +269,7 @@ static const char *const help[] = {
 	"up, down, PgUp, PgDn   choose a row",
 	"Enter, right           go into it: its lines, then who called it",
 	"Backspace, left        and back",
-	"l, L                   next level: operators, queries, functions, lines, callers, processes, threads",
+	"l, L                   next level: operators, queries, functions, lines, callers, programs, processes, threads",
 	"s                      sort by self, total (with what it called) or name",
 	"/                      filter rows by a regular expression; an empty one ends it",
 	"space                  stop the screen, and go on",
@@ -384,13 +386,13 @@ static void type_pattern(struct watching *w, int key)
 	choose_rows(w);
 }
 
-/* Sets *below to the level that a row opens: queries → operators → lines → callers, functions → lines, and processes → threads →
- * operators.  Returns false for callers, which open nothing. */
+/* Sets *below to the level that a row opens: queries → operators → lines → callers, functions → lines, and programs → processes
+ * → threads → operators.  Returns false for callers, which open nothing. */
 static bool level_below(const struct watching *w, enum top_level *below)
 {
 	static const enum top_level of[TOP_NR_LEVELS] = {
 		[TOP_OPERATORS] = TOP_LINES, [TOP_QUERIES] = TOP_OPERATORS, [TOP_FUNCTIONS] = TOP_LINES, [TOP_LINES] = TOP_CALLERS,
-		[TOP_PROCESSES] = TOP_THREADS, [TOP_THREADS] = TOP_OPERATORS,
+		[TOP_PROGRAMS] = TOP_PROCESSES, [TOP_PROCESSES] = TOP_THREADS, [TOP_THREADS] = TOP_OPERATORS,
 	};
 
 	*below = of[w->rows.level];
@@ -407,6 +409,9 @@ static void forget_choice(struct depth *d)
 static bool add_filter(struct filter_arguments *f, enum top_level level, const char *key)
 {
 	switch (level) {
+	case TOP_PROGRAMS:
+		f->program = key;
+		return true;
 	case TOP_PROCESSES:
 		f->has_pid = true;
 		f->pid = strtoull(key, NULL, 10);

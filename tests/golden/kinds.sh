@@ -37,6 +37,21 @@ elif ! diff -u "$dir/expected.txt" "$out/report.out"; then
 	echo "tailor report $out/*.tlr: expected what $dir/expected.txt has (-), got the other (+)"
 	bad=1
 fi
+# What leads in a report leads in `top` and in a store, too: programs of a build and of a machine, the plan of an engine.
+store=$out/kinds.tlrs
+leads() { # KIND NAME: the largest row of each
+	local kind=$1 name=$2 said
+	"$B/tailor" db add "$store" "$out/$kind.tlr"
+	said=$("$B/tailor" top --once --json "$out/$kind.tlr" | grep -o '"name":"[^"]*"' | head -n 1
+		"$B/tailor" db report --json "$store" | grep -o '"name": *"[^"]*"' | sed 's/: /:/' | head -n 1
+		"$B/tailor" db diff --all --json "$store" "$store" | grep -o '"name": *"[^"]*"' | sed 's/: /:/' | head -n 1)
+	[ "$said" = "$(printf '"name":"%s"\n' "$name" "$name" "$name")" ] ||
+		{ echo "$kind: expected top, db report and db diff to begin with $name, got: $said"; bad=1; }
+	rm -f "$store" "$store"-*
+}
+leads build cc1
+leads machine cc1
+leads c inflate
 # The event log of another run is refused, and the right one can be added later.
 echo '{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":0,"Launch Time":10,"Finish Time":20}}' >"$out/log"
 cp "$out/java.tlr" "$out/other"
