@@ -2,6 +2,7 @@
 #include "analyzer/model/dictionary.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/engines/sql_identity.h"
 #include "jitreg/trace/trace.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #define BUCKETS_FIRST 1024u
+#define IDENTITY_STEP_BYTES 64 /* bytes of a detail that are reduced to its identity in a step of the budget */
 
 int dictionary_init(struct dictionary *d)
 {
@@ -234,6 +236,34 @@ static bool same_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
+/* Returns whether a and b, which differ, have the same identity (sql_text_identity()).  Returns false if memory runs out. */
+static bool same_identity(const char *a, const char *b)
+{
+	char *x = strdup(a), *y = strdup(b);
+	bool same = x && y;
+
+	if (same) {
+		sql_text_identity(x, strlen(x));
+		sql_text_identity(y, strlen(y));
+		same = strcmp(x, y) == 0;
+	}
+	free(x);
+	free(y);
+	return same;
+}
+
+/* Checks whether a detail says that the id names another component from now on.  Each process of a server, and each epoch of a recording,
+ * announces common components with the literals of the statement that it saw first, so these do not count. */
+static bool detail_is_of_another(struct dictionary *d, const struct component *c, const char *detail, bool common)
+{
+	if (!detail || !*detail || same_text(c->detail, detail))
+		return false;
+	if (!common || !c->detail)
+		return true;
+	d->steps += (strlen(detail) + strlen(c->detail)) / IDENTITY_STEP_BYTES;
+	return !same_identity(c->detail, detail);
+}
+
 uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, char *name, char *detail,
 				       uint32_t flags, uint64_t time_ns)
 {
@@ -241,7 +271,7 @@ uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, u
 	uint32_t i = get_announced_component(d, process, common, level, id);
 	struct component *c = &d->component[i];
 
-	if (i && c->announced && (!same_text(c->name, name) || (detail && *detail && !same_text(c->detail, detail)))) {
+	if (i && c->announced && (!same_text(c->name, name) || detail_is_of_another(d, c, detail, common))) {
 		end_component(d, c, time_ns);
 		i = add_component(d, process, common, level, id, c->to_ns, i);
 		c = &d->component[i];
@@ -256,7 +286,7 @@ uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, u
 		c->from_ns = time_ns;
 	free(c->name);
 	c->name = name;
-	if (!c->detail || (detail && *detail)) {
+	if (!c->detail || !*c->detail || (detail && *detail && !common)) {
 		free(c->detail);
 		c->detail = detail;
 	} else {

@@ -8,7 +8,7 @@
 #define ANCESTORS_MAX 64
 
 #define HOST_LEVEL_NAME_(NAME, text) text,
-static const char *const names[] = { HOST_LEVELS(HOST_LEVEL_NAME_) };
+const char *const host_level_names[] = { HOST_LEVELS(HOST_LEVEL_NAME_) };
 #undef HOST_LEVEL_NAME_
 
 /* Marks the processes that declared components or objects, and those with SOURCE texts whose lines are components. Processes forked from
@@ -78,7 +78,7 @@ void host_levels_settle(struct model *m)
 		any |= c->host_levels;
 	}
 	for (int i = 0; i < NR_HOST_LEVELS; i++)
-		m->host_level[i] = any ? dictionary_add_level(&m->dictionary, names[i]) : LEVELS_MAX;
+		m->host_level[i] = any ? dictionary_add_level(&m->dictionary, host_level_names[i]) : LEVELS_MAX;
 	/* Ranks the levels from the top down.  A level of the host with the same name keeps its rank. */
 	for (int i = 0; i < NR_HOST_LEVELS; i++)
 		for (int n = 0; n < i; n++)

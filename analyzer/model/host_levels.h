@@ -29,6 +29,7 @@
 #define HOST_LEVEL_INDEX_(NAME, text) HOST_LEVEL_##NAME,
 enum host_level { HOST_LEVELS(HOST_LEVEL_INDEX_) NR_HOST_LEVELS };
 #undef HOST_LEVEL_INDEX_
+extern const char *const host_level_names[NR_HOST_LEVELS];
 
 struct model;
 

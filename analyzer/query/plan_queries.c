@@ -15,6 +15,11 @@ static uint32_t query_of_group(const struct report_group *by, uint32_t i)
 	return has_queries(by) ? report_value(by, i, 0) : COMPONENT_NONE;
 }
 
+uint32_t plan_queries_level(const struct report *r)
+{
+	return plan_query_level(&r->model->dictionary, report_find_level(r, NULL));
+}
+
 struct report_group *plan_queries_ask(struct report *r, uint32_t level, unsigned flags)
 {
 	const struct dictionary *d = &r->model->dictionary;

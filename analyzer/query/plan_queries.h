@@ -37,6 +37,9 @@ struct plan_queries {
 
 /* Checks whether the mark's process has no agent.  Then the recorder made the mark from what it saw of the process from outside. */
 bool mark_is_seen(const struct model *m, const struct mark *k);
+/* Returns the level whose component of a sample is the sample's query, or LEVELS_MAX if the host declared no queries above the plans that
+ * are common to its processes. */
+uint32_t plan_queries_level(const struct report *r);
 /* Asks for the sums by query and node, before samples are read. level: of the nodes. Returns NULL if the level has no component that is
  * common to all processes. */
 struct report_group *plan_queries_ask(struct report *r, uint32_t level, unsigned flags);

@@ -405,7 +405,7 @@ struct operators {
 
 static int add_operator(struct operators *o, const struct sums_names *n, uint32_t line)
 {
-	char *detail = names_query_shape(n->detail);
+	char *detail = names_identity(n->detail);
 	uint64_t query = hash_text(n->query), shape;
 	struct operator *p;
 	uint32_t at;

@@ -2,6 +2,8 @@
 #include "analyzer/store/fold.h"
 
 #include "analyzer/compare/profile_report.h"
+#include "analyzer/model/host_levels.h"
+#include "analyzer/query/plan_queries.h"
 #include "analyzer/store/block.h"
 #include "analyzer/store/epochs.h"
 #include "analyzer/store/lacking.h"
@@ -9,21 +11,27 @@
 #include "analyzer/store/room.h"
 #include "jitreg/base/hash_map.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PROCESS, KEY_EVENT, KEY_FUNCTION, KEY_COMPONENT };
+enum { KEY_PROCESS, KEY_EVENT, KEY_FUNCTION, KEY_QUERY, KEY_NODE, KEY_CALLED };
+
+/* Returns the column of a level.  A group has a key for each level, and that of a missing level is another column, which is not read. */
+static int column_of_level(uint32_t level)
+{
+	return level < LEVELS_MAX ? TABLE_LEVEL_0 + (int)level : TABLE_PROCESS;
+}
 
 void fold_ask(struct fold *f, struct report *r)
 {
-	f->level = report_find_level(r, NULL);
-	if (f->level == LEVELS_MAX)
-		f->places = report_add_group(r, 0, TABLE_PROCESS, TABLE_EVENT, TABLE_FUNCTION, -1);
-	else
-		f->places = report_add_group(r, 0, TABLE_PROCESS, TABLE_EVENT, TABLE_FUNCTION, TABLE_LEVEL_0 + (int)f->level, -1);
+	f->node = report_find_level(r, NULL);
+	f->query = plan_queries_level(r);
+	f->called = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
+	f->places = report_add_group(r, 0, TABLE_PROCESS, TABLE_EVENT, TABLE_FUNCTION, column_of_level(f->query), column_of_level(f->node),
+				     column_of_level(f->called), -1);
 	f->reasons = report_add_group(r, 0, TABLE_EVENT, TABLE_REASON, -1);
 	r->without_lines = true;
 }
@@ -33,14 +41,17 @@ struct folding {
 	const struct fold *fold;
 	struct report *report;
 	struct store *store;
-	int64_t *process, *component, *function, event[MODEL_EVENTS_MAX];
+	int64_t *process, *function, *query, event[MODEL_EVENTS_MAX];
 	uint32_t nr_processes, nr_components, nr_functions;
+	struct hash_map component_of; /* (component, component of its query) -> 1 + index in component */
+	int64_t *component;
+	struct hash_map number_of; /* (scope, hash of level and name) -> least number among labels of that name in that scope */
 	struct hash_map series_of; /* (number of the process in the store and event, component) -> 1 + index in series */
 	struct folded_series {
 		int64_t id;
 		double samples, weight;
 	} *series;
-	uint32_t nr_series, capacity;
+	uint32_t nr_made, nr_series, capacity;
 	bool with_functions; /* the epoch's functions fit under the cap, so they are stored */
 };
 
@@ -59,30 +70,155 @@ static int64_t process_in_store(struct folding *f, uint32_t number)
 	return f->process[number] = names_process(f->store, slash ? slash + 1 : p->comm, p->executable, process_service(p));
 }
 
-static int64_t component_in_store(struct folding *f, uint32_t component)
+/* ---------------------------------------------------------------------------------------------------------- components */
+
+/* Returns a query's number in the store.  component: of the query, if the trace has a level of queries; else one that belongs to it. */
+static int64_t query_in_store(struct folding *f, uint32_t component)
 {
-	struct report *r = f->report;
-	const struct component *c;
-	char spare[32], label[32], *place, *shape = NULL;
-	const char *query, *called;
-	struct component_name name;
+	const struct component *c = &f->report->model->dictionary.component[component];
+	const char *text = c->detail && *c->detail ? c->detail : NULL, *called;
+	char *identity;
 
 	if (component >= f->nr_components || component == COMPONENT_NONE)
 		return 0;
-	if (f->component[component])
-		return f->component[component];
-	c = &r->model->dictionary.component[component];
-	place = profile_place_of_component(r, component);
-	query = model_find_query(r->model, component, &called);
-	if (query)
-		shape = names_query_shape(query);
-	name = (struct component_name){ report_level_name(r, f->fold->level), report_component_own_name(r, component, spare), place,
-					c->detail, report_component_name(r, component, label), names_query(f->store, shape) };
-	f->component[component] = names_component(f->store, &name);
-	free(place);
-	free(shape);
-	return f->component[component];
+	if (f->query[component])
+		return f->query[component];
+	if (f->fold->query == LEVELS_MAX)
+		text = model_find_query(f->report->model, component, &called);
+	else if (!text) /* a name that the host gave to the query has numbers that mean something */
+		return f->query[component] = names_query(f->store, c->name);
+	identity = text ? names_identity(text) : NULL;
+	f->query[component] = names_query(f->store, identity);
+	free(identity);
+	return f->query[component];
 }
+
+/* Cuts a place in the plan (names of consumers up to the root) before the name of the query, which a component has beside its place. */
+static void leave_out_query(char *place, const char *query)
+{
+	size_t bytes = strlen(query);
+
+	for (char *at = place; at && bytes; at = at ? at + 3 : NULL) {
+		if (strncmp(at, query, bytes) == 0 && (!at[bytes] || strncmp(at + bytes, " < ", 3) == 0)) {
+			*(at == place ? at : at - 3) = 0;
+			return;
+		}
+		at = strstr(at, " < ");
+	}
+}
+
+static uint64_t hash_of_name(const struct component *c)
+{
+	return hash_pair(hash_text(c->name ? c->name : ""), c->level);
+}
+
+/* Notes the least number that labels of one name have in each scope (labels.h), so that a component is numbered within its query, whatever
+ * other queries the trace has. */
+static void find_first_numbers(struct folding *f)
+{
+	const struct labels *l = &f->report->labels;
+	const struct model *m = f->report->model;
+
+	for (uint32_t i = 1; i < l->nr && i < f->nr_components; i++) {
+		const struct component *c = &m->dictionary.component[i];
+		const struct scope *scope = l->number[i] && !c->common && c->level == f->fold->node ? model_find_scope(m, i) : NULL;
+		uint32_t least;
+
+		if (!scope)
+			continue;
+		least = hash_map_find(&f->number_of, (uint64_t)(uintptr_t)scope, hash_of_name(c));
+		if ((!least || l->number[i] < least) &&
+		    !hash_map_set(&f->number_of, (uint64_t)(uintptr_t)scope, hash_of_name(c), l->number[i]))
+			store_fail(f->store, ENOMEM, "out of memory");
+	}
+}
+
+/* Returns the number that tells a component from those of its name in its query's plan, or 0 if its detail does that, or if it is the only
+ * one. Components that are common to all processes have none: executions with other literals, and other plans, are announced beside it. */
+static uint32_t number_in_plan(const struct folding *f, uint32_t component)
+{
+	const struct labels *l = &f->report->labels;
+	const struct component *c = &f->report->model->dictionary.component[component];
+	const char *label = component < l->nr && !c->common ? l->label[component] : NULL;
+	const struct scope *scope;
+	uint32_t least;
+
+	if (!label || !strchr(label, '#'))
+		return 0;
+	scope = model_find_scope(f->report->model, component);
+	least = scope ? hash_map_find(&f->number_of, (uint64_t)(uintptr_t)scope, hash_of_name(c)) : 0;
+	return least && least <= l->number[component] ? l->number[component] - least + 1 : l->number[component];
+}
+
+/* Returns the detail by which the store tells a component from others of its name, on the heap, or NULL if memory ran out.  A function of a
+ * language has its file, and its line only if its name says little, since lines move with each change of the file. */
+static char *detail_in_store(const struct folding *f, const struct component *c)
+{
+	const char *detail = c->detail ? c->detail : "", *line = strrchr(detail, ':');
+
+	if (c->level != f->fold->called)
+		return names_identity(detail);
+	if (!line || !line[1] || line[1 + strspn(line + 1, "0123456789")] || (c->name && strpbrk(c->name, "<(")))
+		return strdup(detail);
+	return strndup(detail, (size_t)(line - detail));
+}
+
+static int64_t add_component(struct folding *f, uint32_t component, uint32_t query)
+{
+	struct report *r = f->report;
+	const struct dictionary *d = &r->model->dictionary;
+	const struct component *c = &d->component[component];
+	bool has_queries = f->fold->query < LEVELS_MAX;
+	char spare[32], *place, *detail, *label;
+	const char *name = report_component_own_name(r, component, spare);
+	uint32_t number = component == COMPONENT_NONE ? 0 : number_in_plan(f, component);
+	struct component_name n = { .query = query_in_store(f, has_queries ? query : component) };
+	int64_t id = 0;
+
+	if (component == COMPONENT_NONE)
+		return n.query ? names_component(f->store, &n) : 0;
+	place = profile_place_of_component(r, component);
+	detail = detail_in_store(f, c);
+	if (place && query != COMPONENT_NONE && query < f->nr_components && d->component[query].name)
+		leave_out_query(place, d->component[query].name);
+	if (!number || asprintf(&label, "%s#%u", name, number) < 0)
+		label = number ? NULL : strdup(name);
+	if (place && detail && label) {
+		n = (struct component_name){ report_level_name(r, c->level), name, place, detail, label, n.query };
+		id = names_component(f->store, &n);
+	} else {
+		store_fail(f->store, ENOMEM, "out of memory");
+	}
+	free(place);
+	free(detail);
+	free(label);
+	return id;
+}
+
+/* Returns the number of the component of a group of samples, which is the node of a plan, or else the function of a language.  Samples of a
+ * query that are in neither have a component without a name. */
+static int64_t component_in_store(struct folding *f, uint32_t group)
+{
+	const struct report_group *g = f->fold->places;
+	uint32_t query = f->fold->query < LEVELS_MAX ? report_value(g, group, KEY_QUERY) : COMPONENT_NONE;
+	uint32_t component = f->fold->node < LEVELS_MAX ? report_value(g, group, KEY_NODE) : COMPONENT_NONE, made;
+
+	if (component == COMPONENT_NONE && f->fold->called < LEVELS_MAX)
+		component = report_value(g, group, KEY_CALLED);
+	if (component >= f->nr_components || query >= f->nr_components || (component == COMPONENT_NONE && query == COMPONENT_NONE))
+		return 0;
+	made = hash_map_find(&f->component_of, component, query);
+	if (made)
+		return f->component[made - 1];
+	if (f->nr_made == f->capacity || !hash_map_set(&f->component_of, component, query, f->nr_made + 1)) {
+		store_fail(f->store, ENOMEM, "out of memory");
+		return 0;
+	}
+	f->component[f->nr_made] = add_component(f, component, query);
+	return f->component[f->nr_made++];
+}
+
+/* ------------------------------------------------------------------------------------------------------- other names */
 
 static int64_t function_in_store(struct folding *f, uint32_t function)
 {
@@ -109,9 +245,12 @@ static int64_t event_in_store(struct folding *f, uint32_t event)
 	return f->event[event];
 }
 
-static struct folded_series *series_in_store(struct folding *f, uint32_t process, uint32_t event, uint32_t component)
+static struct folded_series *series_in_store(struct folding *f, uint32_t group)
 {
-	int64_t p = process_in_store(f, process), e = event_in_store(f, event), c = component_in_store(f, component);
+	const struct report_group *g = f->fold->places;
+	uint32_t event = report_value(g, group, KEY_EVENT);
+	int64_t p = process_in_store(f, report_value(g, group, KEY_PROCESS)), e = event_in_store(f, event);
+	int64_t c = component_in_store(f, group);
 	uint64_t key = (uint64_t)p << 8 | (uint64_t)event;
 	uint32_t i = hash_map_find(&f->series_of, key, (uint64_t)c);
 
@@ -218,8 +357,7 @@ static void write_places(struct folding *f, int64_t epoch)
 	bool room = true;
 
 	for (uint32_t i = 0; i < g->g.nr && room && !f->store->error; i++) {
-		uint32_t component = f->fold->level == LEVELS_MAX ? COMPONENT_NONE : report_value(g, i, KEY_COMPONENT);
-		struct folded_series *s = series_in_store(f, report_value(g, i, KEY_PROCESS), report_value(g, i, KEY_EVENT), component);
+		struct folded_series *s = series_in_store(f, i);
 		double weight = report_measure(f->report, &g->g.sum[i]);
 		uint64_t samples;
 
@@ -309,10 +447,11 @@ static bool make_room(struct folding *f)
 	f->nr_functions = f->report->a->nr_functions;
 	f->capacity = f->fold->places->g.nr;
 	f->process = calloc((size_t)f->nr_processes + 1, sizeof(*f->process));
-	f->component = calloc((size_t)f->nr_components + 1, sizeof(*f->component));
+	f->component = calloc((size_t)f->capacity + 1, sizeof(*f->component));
+	f->query = calloc((size_t)f->nr_components + 1, sizeof(*f->query));
 	f->function = calloc((size_t)f->nr_functions + 1, sizeof(*f->function));
 	f->series = calloc((size_t)f->capacity + 1, sizeof(*f->series));
-	return f->process && f->component && f->function && f->series;
+	return f->process && f->component && f->query && f->function && f->series;
 }
 
 static bool collect_texts(struct folding *f, struct room *r)
@@ -369,6 +508,7 @@ int fold_add(const struct fold *fold, struct report *r, struct store *s, struct 
 		known = epochs_have(s, recording, r->model->epoch);
 	if (!known && !s->error) {
 		epoch = write_epoch(&f, recording);
+		find_first_numbers(&f);
 		write_places(&f, epoch);
 		write_reasons(&f, epoch);
 		write_losses(&f, epoch);
@@ -376,8 +516,11 @@ int fold_add(const struct fold *fold, struct report *r, struct store *s, struct 
 	ret = store_commit(s, d);
 	free(f.process);
 	free(f.component);
+	free(f.query);
 	free(f.function);
 	free(f.series);
+	hash_map_fini(&f.component_of);
+	hash_map_fini(&f.number_of);
 	hash_map_fini(&f.series_of);
 	return ret ? ret : known;
 }

@@ -11,7 +11,9 @@
 #define FOLD_LOADS "code loads"
 
 struct fold {
-	uint32_t level; /* level of the components that are stored; LEVELS_MAX: the trace has none */
+	/* levels of the components that are stored: nodes of plans, queries, and functions of languages whose hosts declare no levels
+	 * (host_levels.h); LEVELS_MAX: the trace has none */
+	uint32_t node, query, called;
 	struct report_group *places, *reasons;
 };
 

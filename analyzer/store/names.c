@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/store/names.h"
 
+#include "analyzer/model/host_levels.h"
 #include "analyzer/store/cap.h"
 #include "analyzer/store/pieces.h"
 #include "analyzer/store/room.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
+#include "jitreg/engines/sql_identity.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define DELETED " (deleted)"
+#define JOIN_STEPS 16 /* steps of the budget for a component that names_join_components() reads */
 
 static int64_t last_added(struct store *s)
 {
@@ -168,67 +170,76 @@ bool names_join_functions(struct store *s, struct joined_function *function, int
 	return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ queries */
+/* ------------------------------------------------------------------------------------------------------- identities */
 
-static bool is_word(char c)
+char *names_identity(const char *text)
 {
-	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+	char *identity = strdup(text ? text : "");
+
+	if (identity)
+		sql_text_identity(identity, strlen(identity));
+	return identity;
 }
 
-/* Returns the end of a text in single quotes that begins at p.  A doubled quote is part of the text. */
-static const char *skip_quoted(const char *p)
+char *names_detail(const char *level, const char *detail)
 {
-	for (p++; *p; p++)
-		if (*p == '\'' && *++p != '\'')
-			break;
-	return p;
+	return level && strcmp(level, host_level_names[HOST_LEVEL_FUNCTION]) == 0 ? strdup(detail ? detail : "") : names_identity(detail);
 }
 
-/* Returns the end of the number or quoted text at p, or p if there is none. before: the character before it. */
-static const char *skip_literal(const char *p, char before)
+static const char *text_of_column(const struct statement *q, int i)
 {
-	const char *at = p;
+	const char *text = (const char *)sqlite3_column_text(q->prepared, i);
 
-	if (*p == '\'')
-		return skip_quoted(p);
-	if (!isdigit((unsigned char)*p) || is_word(before))
-		return p;
-	while (is_word(*at) || *at == '.')
-		at++;
-	return at;
+	return text ? text : "";
 }
 
-char *names_query_shape(const char *text)
+/* Returns the hash of a text on the heap, which is freed. */
+static uint64_t hash_and_free(char *text, bool *ok)
 {
-	char *shape = malloc(strlen(text) + 2), *to = shape, before = ' ';
+	uint64_t hash = text ? hash_text(text) : 0;
 
-	while (shape && *text) {
-		const char *behind = skip_literal(text, before);
+	*ok &= text != NULL;
+	free(text);
+	return hash;
+}
 
-		if (behind > text) {
-			/* "?, ?" becomes one "?" */
-			if (to - shape >= 3 && memcmp(to - 3, "?, ", 3) == 0)
-				to -= 2;
-			else if (to - shape >= 2 && memcmp(to - 2, "?,", 2) == 0)
-				to--;
-			else
-				*to++ = '?';
-			before = '?';
-			text = behind;
-		} else if (isspace((unsigned char)*text)) {
-			if (before != ' ' && to > shape)
-				*to++ = ' ';
-			before = ' ';
-			text++;
-		} else {
-			before = *to++ = *text++;
+/* Returns the number behind the last '#' of a label, which tells components of one name apart, or 0. */
+static uint64_t number_of_label(const char *label)
+{
+	const char *mark = strrchr(label, '#');
+
+	return mark ? strtoul(mark + 1, NULL, 10) : 0;
+}
+
+bool names_join_components(struct store *s, uint32_t *first, int64_t nr)
+{
+	static struct statement all = STATEMENT(
+		"SELECT c.id, c.level, c.name, c.place, d.s, t.s, b.s, l.s FROM component c LEFT JOIN text d ON d.id = c.detail LEFT JOIN "
+		"query q ON q.id = c.query LEFT JOIN text t ON t.id = q.text LEFT JOIN text b ON b.id = c.label LEFT JOIN text l ON "
+		"l.id = c.level ORDER BY c.id");
+	struct hash_map first_of = { 0 };
+	bool ok = true;
+
+	for (bool more = store_run(s, &all, ""); more && store_spend(s, JOIN_STEPS); more = store_next(s, &all)) {
+		int64_t id = sqlite3_column_int64(all.prepared, 0), name = sqlite3_column_int64(all.prepared, 2);
+		uint64_t of, as;
+
+		/* a component without a name stands for samples of a query that are in no node */
+		if (id <= 0 || id >= nr || !name)
+			continue;
+		of = hash_pair(hash_pair((uint64_t)sqlite3_column_int64(all.prepared, 1), (uint64_t)name),
+			       number_of_label(text_of_column(&all, 6)));
+		as = hash_pair((uint64_t)sqlite3_column_int64(all.prepared, 3),
+			       hash_and_free(names_detail(text_of_column(&all, 7), text_of_column(&all, 4)), &ok));
+		as = hash_pair(as, hash_and_free(names_identity(text_of_column(&all, 5)), &ok));
+		first[id] = hash_map_find(&first_of, of, as);
+		if (!first[id]) {
+			first[id] = (uint32_t)id;
+			ok &= hash_map_set(&first_of, of, as, first[id]);
 		}
 	}
-	while (shape && to > shape && (to[-1] == ' ' || to[-1] == ';'))
-		to--;
-	if (shape)
-		*to = 0;
-	return shape;
+	hash_map_fini(&first_of);
+	return ok;
 }
 
 /* --------------------------------------------------------------------------------------------------------------- room */

@@ -15,7 +15,7 @@
 int64_t names_text(struct store *s, const char *text);
 int64_t names_process(struct store *s, const char *name, const char *executable, const char *service);
 int64_t names_event(struct store *s, const char *name, const char *unit);
-/* text: a query without its literals, as names_query_shape() returns it. */
+/* text: a query without its literals (names_identity()) */
 int64_t names_query(struct store *s, const char *text);
 struct component_name {
 	const char *level, *name, *place, *detail, *label;
@@ -42,9 +42,20 @@ bool names_join_functions(struct store *s, struct joined_function *function, int
  * length. */
 const char *names_image(const char *path, size_t *bytes);
 
-/* Returns a query without its literals. A number outside of names, or a text in single quotes, becomes "?". A list of them, separated by
- * commas, becomes one "?", and blanks become one blank. Blanks at the beginning are left out, as are blanks and semicolons at the end. The
- * caller frees the result. Returns NULL if memory ran out. */
-char *names_query_shape(const char *text);
+/* Returns the identity of a query's text or of a node's detail (sql_text_identity()). The caller frees it. Returns NULL if memory ran
+ * out. */
+char *names_identity(const char *text);
+/* Returns a component's detail without literals likewise.  That of a function of a language is copied, since it is a path. */
+char *names_detail(const char *level, const char *detail);
+
+/*
+ * Tables show a node of a plan in one row, whatever literals it had.  Stores of tailor 1.0 have a row of the dictionary for each of them,
+ * so the rows are joined when they are read.
+ *
+ * first: an array of nr zeroed elements. The element of each component that has a name becomes the number of the first one with its level,
+ * name, place, detail and query, literals aside.  Returns false if memory ran out. The array is incomplete if the store fails, for which
+ * callers ask store_failed().
+ */
+bool names_join_components(struct store *s, uint32_t *first, int64_t nr);
 
 #endif

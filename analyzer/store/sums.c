@@ -27,7 +27,8 @@ struct rows {
 		uint32_t series, function;
 	} *place;
 	struct joined_function *function;
-	int64_t nr_series, nr_places, nr_functions;
+	uint32_t *component; /* number of the first component that is the same node of a plan, or 0 (names_join_components()) */
+	int64_t nr_series, nr_places, nr_functions, nr_components;
 };
 
 struct summing {
@@ -74,6 +75,14 @@ static bool read_series(struct summing *x)
 			r->series[column(&all, 0)] = (struct series){ column(&all, 1), column(&all, 2), column(&all, 3),
 								      column(&all, 4), column(&all, 5), true };
 	return r->series;
+}
+
+static bool read_components(struct summing *x)
+{
+	struct rows *r = &x->rows;
+
+	r->component = allocate_by_number(x->store, "SELECT max(id) FROM component", sizeof(*r->component), &r->nr_components);
+	return r->component && names_join_components(x->store, r->component, r->nr_components);
 }
 
 static bool read_functions(struct summing *x)
@@ -123,7 +132,9 @@ static int filter_series(struct summing *x, struct diag *d)
 				queries = STATEMENT("SELECT q.id FROM query q, text t WHERE t.id = q.text AND instr(t.s, ?1) > 0"),
 				components = STATEMENT(
 					"SELECT c.id FROM component c JOIN text n ON n.id = c.name LEFT JOIN text b ON b.id = c.label LEFT "
-					"JOIN text l ON l.id = c.level WHERE ?1 IN (n.s, b.s, l.s || ':' || n.s, l.s || ':' || b.s)");
+					"JOIN text l ON l.id = c.level LEFT JOIN text d ON d.id = c.detail WHERE ?1 IN (n.s, b.s, l.s || "
+					"':' || n.s, l.s || ':' || b.s, n.s || ' (' || d.s || ')', l.s || ':' || n.s || ' (' || d.s || "
+					"')')");
 	const struct {
 		const char *what, *text;
 		struct statement *q;
@@ -253,9 +264,11 @@ static void add(struct summing *x, uint32_t id, const struct series *s, uint32_t
 		l->of_epoch[epoch] += weight;
 }
 
-static uint32_t key_of_series(const struct series *s, enum sums_by by)
+static uint32_t key_of_series(const struct rows *r, const struct series *s, enum sums_by by)
 {
-	return by == SUMS_COMPONENT ? s->component : by == SUMS_QUERY ? s->query : by == SUMS_SERVICE ? s->service : s->process;
+	if (by == SUMS_COMPONENT)
+		return s->component < r->nr_components ? r->component[s->component] : 0;
+	return by == SUMS_QUERY ? s->query : by == SUMS_SERVICE ? s->service : s->process;
 }
 
 /* Adds an epoch's places. A place gets its part of its series' exact weight. The weight of a series without places is that of no function,
@@ -311,7 +324,7 @@ static void add_epoch(struct summing *x, uint32_t epoch)
 		if (functions)
 			x->series_weight[row->id] = (double)row->weight;
 		else
-			add(x, key_of_series(s, x->question->by), s, epoch, (double)row->samples, (double)row->weight);
+			add(x, key_of_series(r, s, x->question->by), s, epoch, (double)row->samples, (double)row->weight);
 	}
 	block_fini(&b);
 	if (functions)
@@ -345,7 +358,8 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 		out->went.epochs = 0;
 	ret = choose_event(&x, d);
 	if (ret == 0) {
-		room = read_series(&x) && (!functions || (read_functions(&x) && read_places(&x))) && read_epochs(&x);
+		room = read_series(&x) && (q->by != SUMS_COMPONENT || read_components(&x)) &&
+		       (!functions || (read_functions(&x) && read_places(&x))) && read_epochs(&x);
 		x.series_weight = calloc((size_t)x.rows.nr_series + 1, sizeof(double));
 		x.series_places = calloc((size_t)x.rows.nr_series + 1, sizeof(double));
 		if (!room || !x.series_weight || !x.series_places)
@@ -366,6 +380,7 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 	free(x.rows.series);
 	free(x.rows.place);
 	free(x.rows.function);
+	free(x.rows.component);
 	free(x.series_weight);
 	free(x.series_places);
 	hash_map_fini(&x.line_of);
@@ -437,6 +452,15 @@ static void name_image(struct sums_names *n)
 	n->place = place;
 }
 
+/* Removes literals, which stores of tailor 1.0 have. */
+static void reduce_detail(struct sums_names *n)
+{
+	char *detail = names_detail(n->level, n->detail);
+
+	free(n->detail);
+	n->detail = detail;
+}
+
 int sums_names(struct store *s, enum sums_by by, const struct sums_line *l, struct sums_names *out, struct diag *d)
 {
 	static const char *const none[] = { [SUMS_COMPONENT] = "(unattributed)",
@@ -459,8 +483,10 @@ int sums_names(struct store *s, enum sums_by by, const struct sums_line *l, stru
 		sqlite3_reset(p);
 	if (by == SUMS_FUNCTION && l->paths > 1)
 		name_image(out);
+	if (by == SUMS_COMPONENT)
+		reduce_detail(out);
 	name_service(s, l->service, out);
-	if (!out->service || !out->place)
+	if (!out->service || !out->place || !out->detail)
 		store_fail(s, ENOMEM, "out of memory");
 	return store_failed(s, d);
 }
@@ -499,6 +525,13 @@ static int fill_entry(struct store *s, const struct sums_question *q, struct sum
 	}
 	free(n.service);
 	e->path = n.place;
+	if (q->by == SUMS_COMPONENT && n.query && *n.query) {
+		if (asprintf(&e->path, "%s%s%s", n.place, *n.place ? " < " : "", n.query) < 0) {
+			e->path = NULL;
+			ret = diag_fail(d, ENOMEM, "out of memory");
+		}
+		free(n.place);
+	}
 	e->detail = n.detail;
 	free(n.level);
 	free(n.query);
@@ -507,6 +540,53 @@ static int fill_entry(struct store *s, const struct sums_question *q, struct sum
 	e->run = sums->line[line].of_epoch;
 	sums->line[line].of_epoch = NULL;
 	return ret;
+}
+
+#define LABEL_DETAIL_MAX 120 /* most bytes of a detail that becomes a part of a label */
+
+bool sums_tell_apart(char **label, const char *const *detail, uint32_t nr)
+{
+	struct hash_map times = { 0 }; /* hash of a label -> how many have it; the labels are changed, so the hashes are kept */
+	uint64_t *hash = calloc((size_t)nr + 1, sizeof(*hash));
+	bool ok = hash;
+
+	for (uint32_t i = 0; ok && i < nr; i++) {
+		hash[i] = hash_text(label[i]);
+		ok = hash_map_set(&times, hash[i], 0, hash_map_find(&times, hash[i], 0) + 1);
+	}
+	for (uint32_t i = 0; ok && i < nr; i++) {
+		char *longer;
+
+		if (hash_map_find(&times, hash[i], 0) < 2 || !*detail[i] || strlen(detail[i]) > LABEL_DETAIL_MAX)
+			continue;
+		ok = asprintf(&longer, "%s (%s)", label[i], detail[i]) >= 0;
+		if (ok) {
+			free(label[i]);
+			label[i] = longer;
+		}
+	}
+	free(hash);
+	hash_map_fini(&times);
+	return ok;
+}
+
+/* Makes the labels of components of one name differ by their details. */
+static bool tell_entries_apart(struct profile *p)
+{
+	char **label = calloc((size_t)p->nr + 1, sizeof(*label));
+	const char **detail = calloc((size_t)p->nr + 1, sizeof(*detail));
+	bool ok = label && detail;
+
+	for (uint32_t i = 0; ok && i < p->nr; i++) {
+		label[i] = p->entry[i].label;
+		detail[i] = p->entry[i].detail;
+	}
+	ok = ok && sums_tell_apart(label, detail, p->nr);
+	for (uint32_t i = 0; label && detail && i < p->nr; i++)
+		p->entry[i].label = label[i];
+	free(label);
+	free(detail);
+	return ok;
 }
 
 int sums_profile(struct store *s, const struct sums_question *q, const char *called, struct profile *p, struct diag *d)
@@ -533,6 +613,8 @@ int sums_profile(struct store *s, const struct sums_question *q, const char *cal
 		ret = diag_fail(d, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < sums.nr && ret == 0; i++)
 		ret = fill_entry(s, q, &sums, i, &p->entry[p->nr++], d);
+	if (ret == 0 && q->by == SUMS_COMPONENT && !tell_entries_apart(p))
+		ret = diag_fail(d, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < sums.nr_epochs && ret == 0; i++) {
 		p->run[i] = sums.epoch[i].weight;
 		samples += sums.epoch[i].samples;

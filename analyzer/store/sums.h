@@ -75,6 +75,9 @@ struct sums_names {
 /* Reads the texts of a line.  Returns 0, or -errno with the reason in d.  Call sums_names_fini() in any case. */
 int sums_names(struct store *s, enum sums_by by, const struct sums_line *l, struct sums_names *out, struct diag *d);
 void sums_names_fini(struct sums_names *n);
+/* Makes "hash join (a = b)" of labels that several of nr lines have, if the lines have short details.  A label that is changed is freed,
+ * and the new one is on the heap. Returns false if memory ran out. */
+bool sums_tell_apart(char **label, const char *const *detail, uint32_t nr);
 
 /* Sums up, and fills *p with the result as one side of a comparison, in which an epoch counts as an execution. called: the name of this
  * side.  Returns 0, or -errno with the reason in d, -ENODATA if the window has no epochs.  After 0, free *p with profile_fini(). */

@@ -2,6 +2,7 @@
 #include "analyzer/store/tables.h"
 
 #include "analyzer/store/internal.h"
+#include "jitreg/base/hash_map.h"
 #include "jitreg/base/weight_unit.h"
 
 #include <errno.h>
@@ -80,6 +81,63 @@ static bool are_per_service(const struct sums *s)
 	return s->nr && s->line[0].service != SUMS_ALL_SERVICES;
 }
 
+/* Reads the names of the first nr lines, with labels that differ. The caller frees them, also if the result is -errno. */
+static int read_names(struct store *store, enum sums_by by, const struct sums *s, uint32_t nr, struct sums_names **out, struct diag *d)
+{
+	struct sums_names *n = *out = calloc((size_t)nr + 1, sizeof(*n));
+	char **label = calloc((size_t)nr + 1, sizeof(*label));
+	const char **detail = calloc((size_t)nr + 1, sizeof(*detail));
+	int ret = n && label && detail ? 0 : diag_fail(d, ENOMEM, "%s", strerror(ENOMEM));
+
+	for (uint32_t i = 0; i < nr && ret == 0; i++) {
+		ret = sums_names(store, by, &s->line[i], &n[i], d);
+		label[i] = n[i].label;
+		detail[i] = n[i].detail;
+	}
+	if (ret == 0 && by == SUMS_COMPONENT && !sums_tell_apart(label, detail, nr))
+		ret = diag_fail(d, ENOMEM, "%s", strerror(ENOMEM));
+	for (uint32_t i = 0; i < nr && n && label && label[i]; i++)
+		n[i].label = label[i];
+	free(label);
+	free(detail);
+	return ret;
+}
+
+static void free_names(struct sums_names *n, uint32_t nr)
+{
+	for (uint32_t i = 0; n && i < nr; i++)
+		sums_names_fini(&n[i]);
+	free(n);
+}
+
+/* Marks the lines that are called as another one: nodes of plans of several queries, such as "Gather". */
+static bool *find_namesakes(const struct sums_names *n, uint32_t nr)
+{
+	struct hash_map first = { 0 };
+	bool *namesake = calloc((size_t)nr + 1, sizeof(*namesake)), ok = namesake;
+
+	for (uint32_t i = 0; ok && i < nr; i++) {
+		uint64_t name = hash_text(n[i].label), detail = hash_text(n[i].detail);
+		uint32_t other = hash_map_find(&first, name, detail);
+
+		if (other)
+			namesake[i] = namesake[other - 1] = true;
+		else
+			ok = hash_map_set(&first, name, detail, i + 1);
+	}
+	hash_map_fini(&first);
+	if (ok)
+		return namesake;
+	free(namesake);
+	return NULL;
+}
+
+/* Returns the text below a component's name, which is its detail, or its query where that tells it from another one. */
+static const char *detail_of(const struct sums_names *n, bool is_namesake)
+{
+	return is_namesake && *n->query ? n->query : n->detail;
+}
+
 int tables_lines(struct page *p, struct store *store, enum sums_by by, const struct sums *s, struct diag *d)
 {
 	struct grid *g = grid_create(of[by].table, "%s", of[by].heading);
@@ -97,37 +155,36 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 	int query = components ? grid_column(g, "query", "", CELL_TEXT, GRID_HIDDEN, 0) : -1;
 	int paths = by == SUMS_FUNCTION ? grid_column(g, "paths", "", CELL_COUNT, GRID_HIDDEN, 0) : -1;
 	int service = are_per_service(s) ? grid_column(g, "service", "service", CELL_TEXT, 0, 0) : -1;
-	int ret = 0;
+	/* rows that text will not show need no names, and reading names takes longer than summing up */
+	uint32_t nr = p->form == PAGE_TEXT && p->top && (uint32_t)p->top < s->nr ? (uint32_t)p->top + 1 : s->nr;
+	struct sums_names *n;
+	bool *namesake = NULL;
+	int ret = read_names(store, by, s, nr, &n, d);
 
+	if (ret == 0 && !(namesake = find_namesakes(n, nr)))
+		ret = diag_fail(d, ENOMEM, "%s", strerror(ENOMEM));
 	grid_set_total(g, share, s->weight);
 	for (uint32_t i = 0; i < s->nr && ret == 0; i++) {
-		/* rows that text will not show need no names, and reading names takes longer than summing up */
-		bool is_shown = p->form != PAGE_TEXT || !p->top || i <= (uint32_t)p->top;
-		struct sums_names n = { 0 };
-
-		if (is_shown)
-			ret = sums_names(store, by, &s->line[i], &n, d);
-		if (ret == 0) {
-			grid_row(g);
-			grid_set(g, share, s->line[i].weight);
-			grid_set(g, samples, s->line[i].samples);
-			grid_set(g, weight, s->line[i].weight);
-		}
-		if (ret == 0 && is_shown) {
-			grid_set_text(g, name, strchr(n.label, '#') || !*n.detail ? n.label : n.name);
-			if (components && *n.detail)
-				grid_set_detail(g, name, n.detail);
-			grid_set_text(g, where, n.place);
-			grid_set_text(g, level, n.level);
-			if (query >= 0)
-				grid_set_text(g, query, n.query);
-			if (paths >= 0)
-				grid_set(g, paths, s->line[i].paths);
-			if (service >= 0)
-				grid_set_text(g, service, n.service);
-		}
-		sums_names_fini(&n);
+		grid_row(g);
+		grid_set(g, share, s->line[i].weight);
+		grid_set(g, samples, s->line[i].samples);
+		grid_set(g, weight, s->line[i].weight);
+		if (i >= nr)
+			continue;
+		grid_set_text(g, name, strchr(n[i].label, '#') || !*n[i].detail ? n[i].label : n[i].name);
+		if (components && *detail_of(&n[i], namesake[i]))
+			grid_set_detail(g, name, detail_of(&n[i], namesake[i]));
+		grid_set_text(g, where, n[i].place);
+		grid_set_text(g, level, n[i].level);
+		if (query >= 0)
+			grid_set_text(g, query, n[i].query);
+		if (paths >= 0)
+			grid_set(g, paths, s->line[i].paths);
+		if (service >= 0)
+			grid_set_text(g, service, n[i].service);
 	}
+	free_names(n, nr);
+	free(namesake);
 	if (ret)
 		grid_discard(g);
 	else
@@ -216,30 +273,28 @@ int tables_timeline(struct page *p, struct store *store, enum sums_by by, const 
 	int name = grid_column(g, "name", "name", CELL_TEXT, 0, 0), ret = 0;
 	int service = are_per_service(s) ? grid_column(g, "service", "service", CELL_TEXT, 0, 0) : -1;
 	uint32_t nr = p->top && (uint32_t)p->top < s->nr ? (uint32_t)p->top : s->nr;
+	struct sums_names *n;
 
 	grid_set_total(g, share, s->weight);
+	ret = read_names(store, by, s, nr, &n, d);
 	for (uint32_t i = 0; i < nr && s->nr_epochs && ret == 0; i++) {
 		const struct sums_line *l = &s->line[i];
 		char text[4 * CELLS + 1];
-		struct sums_names n;
 
-		ret = sums_names(store, by, l, &n, d);
-		if (ret == 0) {
-			grid_row(g);
-			grid_set(g, share, l->weight);
-			grid_set(g, first, share_of_epoch(s, l, 0));
-			grid_set(g, last, share_of_epoch(s, l, s->nr_epochs - 1));
-			make_lane(s, l, text, p->utf8);
-			grid_set_text(g, lane, text);
-			grid_set_text(g, name, n.label);
-			if (service >= 0)
-				grid_set_text(g, service, n.service);
-			if (store_spend(store, 2ull * s->nr_epochs))
-				points_add(&points, s, l, &n);
-			ret = store_failed(store, d);
-		}
-		sums_names_fini(&n);
+		grid_row(g);
+		grid_set(g, share, l->weight);
+		grid_set(g, first, share_of_epoch(s, l, 0));
+		grid_set(g, last, share_of_epoch(s, l, s->nr_epochs - 1));
+		make_lane(s, l, text, p->utf8);
+		grid_set_text(g, lane, text);
+		grid_set_text(g, name, n[i].label);
+		if (service >= 0)
+			grid_set_text(g, service, n[i].service);
+		if (store_spend(store, 2ull * s->nr_epochs))
+			points_add(&points, s, l, &n[i]);
+		ret = store_failed(store, d);
 	}
+	free_names(n, nr);
 	if (ret) {
 		grid_discard(g);
 		grid_discard(points.grid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums up the sample table's rows by up to five keys. Most views are made from these sums. A key is a column of the table, or one of enum
+ * Sums up the sample table's rows by up to six keys. Most views are made from these sums. A key is a column of the table, or one of enum
  * group_key. Groups are numbered in the order in which their first rows were added. No libc is used beyond memcpy() and memset(). The
  * caller provides the memory, and when group_add_rows() has no room, makes a larger group and merges this one into it.
  *
@@ -11,7 +11,7 @@
 
 #include "analyzer/table/table.h"
 
-#define GROUP_KEYS_MAX 5
+#define GROUP_KEYS_MAX 6
 
 enum group_key {
 	GROUP_BIN = TABLE_COLUMNS, /* (time - origin_ns) / bin_ns, rounded down */

@@ -11,8 +11,7 @@
 
 static void prepare_queries_view(struct report *r, struct view_instance *v)
 {
-	uint32_t plan = report_find_level(r, NULL),
-		 level = r->level ? report_find_level(r, r->level) : plan_query_level(&r->model->dictionary, plan);
+	uint32_t level = r->level ? report_find_level(r, r->level) : plan_queries_level(r);
 
 	if (level != LEVELS_MAX)
 		v->group[0] = report_add_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);

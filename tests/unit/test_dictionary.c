@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "analyzer/model/dictionary.h"
+#include "jitreg/jitreg.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -229,6 +230,25 @@ static void a_new_name_keeps_its_links(void **state)
 	assert_int_equal(operator_at(f, t, 250), renamed);
 }
 
+/* Each epoch of a recording, and each process of a server, has the literals of the statement that it saw first. */
+static void literals_make_no_other_common_component(void **state)
+{
+	static const char *const details[] = { "Filter: (cust = 1919); cost=0.00..5489.18 rows=47 width=4",
+					       "Filter: (cust = 374); cost=0.00..5489.00 rows=80 width=4", "Filter: (amount = 374)" };
+	struct fixture *f = *state;
+	uint32_t scan[3], own[2];
+
+	for (int i = 0; i < 3; i++)
+		scan[i] = dictionary_announce_component(&f->d, PROCESS, f->operator, 7, strdup("Seq Scan"), strdup(details[i]),
+							JITREG_COMPONENT_COMMON, 100 + (uint64_t)i);
+	assert_int_equal(scan[0], scan[1]);
+	assert_string_equal(f->d.component[scan[0]].detail, details[0]);
+	assert_int_not_equal(scan[1], scan[2]);
+	for (int i = 0; i < 2; i++)
+		own[i] = dictionary_announce_component(&f->d, PROCESS, f->operator, 8, strdup("Seq Scan"), strdup(details[i]), 0, 100);
+	assert_int_not_equal(own[0], own[1]);
+}
+
 static void what_has_ended_is_another_one_under_the_same_name(void **state)
 {
 	struct fixture *f = *state;
@@ -397,6 +417,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_weight_holds_from_its_time_stamp_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ids_that_are_used_again_leave_the_past, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_new_name_keeps_its_links, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(literals_make_no_other_common_component, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_has_ended_is_another_one_under_the_same_name, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(of_many_links_those_to_ended_ones_end_on_each_level, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_id_is_found_among_many_of_its_kind, set_up, tear_down),

@@ -5,6 +5,7 @@
 #include "jitreg/engines/postgres_catalog.h"
 #include "jitreg/engines/postgres_names.h"
 #include "jitreg/engines/postgres_plan.h"
+#include "jitreg/engines/sql_identity.h"
 #include "jitreg/engines/sql_text.h"
 
 #include <elf.h>
@@ -771,6 +772,39 @@ static void texts_are_normalised(void **unused)
 	}
 }
 
+static void texts_are_reduced_to_what_all_executions_have(void **unused)
+{
+	static const struct {
+		const char *text, *identity;
+	} cases[] = {
+		{ "insert into t values (1, 'a'),(2,'b')", "insert into t values (?),(?)" },
+		{ "select f(?, ?, a, ?)", "select f(?, a, ?)" },
+		{ "Filter: (cust = 1919); cost=0.00..5489.18 rows=47 width=4", "Filter: (cust = ?)" },
+		{ "cost=5.04..280.31 rows=80 width=4", "" },
+		{ "p1 3, p2 -1, p3 0, p5 16", "" },
+		{ "Filters: k=5; Projections: k, v", "Filters: k=?; Projections: k, v" },
+		{ "k=5", "k=?" },
+		{ "?,", "?," },
+		{ "", "" },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		strcpy(text, cases[i].text);
+		assert_int_equal(sql_text_identity(text, strlen(text)), strlen(cases[i].identity));
+		assert_string_equal(text, cases[i].identity);
+	}
+	for (int i = 0; i < 20000; i++) {
+		static const char some[] = "a1'\"$ -/*\n\\(),.eE;in\303=";
+		size_t bytes = next_random() % 40;
+
+		for (size_t k = 0; k < bytes; k++)
+			text[k] = some[next_random() % (sizeof(some) - 1)];
+		text[bytes] = 0;
+		assert_true(sql_text_identity(text, bytes) <= bytes);
+	}
+}
+
 static void unknown_versions_have_no_table(void **unused)
 {
 	(void)unused;
@@ -805,6 +839,7 @@ int main(void)
 		cmocka_unit_test_setup(llvms_functions_are_found_without_symbols, setup),
 		cmocka_unit_test_setup(functions_of_a_scan_are_found_in_its_code, setup),
 		cmocka_unit_test_setup(texts_are_normalised, setup),
+		cmocka_unit_test_setup(texts_are_reduced_to_what_all_executions_have, setup),
 		cmocka_unit_test_setup(unknown_versions_have_no_table, setup),
 	};
 

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+# tests/golden/store_queries.py TAILOR DIR: see store_queries.sh.
+import json, os, random, subprocess, sys, time
+sys.path[:0] = ["tests"]
+from trace_file import SAMPLES, Trace, deltas, leb, record, samples
+
+TAILOR, DIR = sys.argv[1:]
+PID, PERIOD, SECOND = 1000, 10**6, 10**9
+SESSION, QUERY, NODE = 1, 2, 3
+COMMON = 4
+random.seed(7)
+os.environ["TMPDIR"] = DIR
+os.environ["TZ"] = "UTC"
+bad = []
+now = int(time.time()) // 3600 * 3600 * SECOND
+
+def expect(holds, sentence):
+    if not holds:
+        bad.append(sentence)
+        print(sentence)
+
+def tailor(*arguments, status=0):
+    p = subprocess.run([TAILOR, *arguments], capture_output=True, text=True)
+    expect(p.returncode == status, f"tailor {' '.join(arguments)}: expected exit status {status}, got {p.returncode}: {p.stdout[-300:]}{p.stderr[-300:]}")
+    return p
+
+def shown(*arguments, status=0):
+    return json.loads(tailor(*arguments, "--json", status=status).stdout)
+
+def at(minutes):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now / 1e9 + 60 * minutes))
+
+# A node: (number, name, detail, consumer, samples). %d is a literal.
+INDEX = ("select sum(amount) from orders where cust = %d",
+         [(11, "Aggregate", "cost=8.44..8.%d rows=1 width=8", 0, 2), (12, "Index Scan on orders", "Index Cond: (cust = %d); cost=0.42..8.44 rows=%d width=4", 11, 30)])
+SEQ = ("select sum(amount) from orders where cust = %d",
+       [(11, "Aggregate", "cost=8.44..8.%d rows=1 width=8", 0, 20), (13, "Seq Scan on orders", "Filter: (cust = %d); cost=0.00..%d rows=2 width=4", 11, 400)])
+COUNT = ("select count(*) from item where price > %d",
+         [(21, "Aggregate", "cost=1.00..2.%d rows=1 width=8", 0, 100), (22, "Seq Scan on item", "Filter: (price > %d); cost=0.00..9.00 rows=%d width=4", 21, 500)])
+
+def epoch(name, number, real_ns, queries, recording=77):
+    body = record("HEADER", 0, 2, "test", real_ns, "host", "x86_64", "6.1", 2, "/", [["host"]], "run", 0, number, recording)
+    body += record("EVENT", 0, 0, "task-clock", "ns", 1, 1, PERIOD, 0, 0, 0, 0, 0, "cpu", 0)
+    body += record("PROCESS", PID, 1, "/usr/bin/host", "host")
+    body += record("LEVEL", PID, QUERY, 0, "query", []) + record("LEVEL", PID, NODE, 1, "node", [[QUERY]])
+    ips, literal = [], 100 + 7 * number
+    for q, (text, nodes) in enumerate(queries, 1):
+        sql = text % literal
+        id_of = 900 + nodes[0][0]
+        body += record("COMPONENT", PID, QUERY, COMMON, id_of, text.replace("%d", "?"), sql)
+        for n, node, detail, consumer, nr in nodes:
+            body += record("COMPONENT", PID, NODE, COMMON, n, node, detail.replace("%d", str(literal)))
+            body += record("LINK", PID, NODE, QUERY, n, id_of, 1, 0)
+            if consumer:
+                body += record("EDGE", PID, NODE, n, consumer, 0, 0, "")
+            body += record("LOAD", PID, PID, PID, 0x10000 * n, 0x10000 * n, 64, n, f"f_{n}", b"\x90" * 64)
+            body += record("CODE_MAP", PID, 0x10000 * n, 0, [[0, NODE, n]])
+            ips += [0x10000 * n + 8] * max(1, round(random.gauss(nr, nr**0.5)))
+    random.shuffle(ips)
+    trace, table = Trace(body), sorted(set(ips))
+    trace.add(SAMPLES, samples(len(ips), [
+        (1, 2, deltas(2000 + 10**7 * i for i in range(len(ips)))), (2, 3, leb(PID)), (3, 3, leb(PID)),
+        (5, 4, leb(len(table)) + deltas(table) + b"".join(leb(table.index(ip)) for ip in ips)), (7, 3, leb(PERIOD))]))
+    trace.write(f"{DIR}/{name}")
+    return f"{DIR}/{name}"
+
+# ---- a query, and a node, is one row, although each epoch has another literal and other estimates
+store = f"{DIR}/s.tlrs"
+os.mkdir(f"{store}.epochs")
+traces = [epoch(f"s.tlrs.epochs/w.{i + 1:06}.tlr", i + 1, now - (50 - i) * 60 * SECOND, [INDEX if i < 6 else SEQ, COUNT]) for i in range(12)]
+tailor("db", "add", store, *traces)
+queries = {c["name"] for c in shown("db", "report", store, "--view", "queries")["tables"]["queries"]}
+expect(queries == {"select sum(amount) from orders where cust = ?", "select count(*) from item where price > ?"}, f"expected two queries, got {queries}")
+components = shown("db", "report", store)["tables"]["components"]
+details = [(c["name"], c["name_detail"] if "name_detail" in c else None, c["query"]) for c in components]
+expect(sorted(c["name"] for c in components) == ["Aggregate", "Aggregate", "Index Scan on orders", "Seq Scan on item", "Seq Scan on orders"],
+       f"expected five nodes, got {details}")
+text = tailor("db", "report", store).stdout
+expect("Filter: (cust = ?)" in text and "cost=" not in text, f"expected details without literals and estimates, got {text}")
+line = shown("db", "timeline", store)["tables"]["timeline"]
+expect(len(line) == 5, f"expected five lines over time, got {line}")
+same = shown("db", "diff", f"{store}@{at(-50)}..{at(-47)}", f"{store}@{at(-47)}..{at(-44)}", "--all")["tables"]["changes"]
+expect(not [c for c in same if c["significant"]] and all(c["share_a"] and c["share_b"] for c in same), f"expected no change by a literal, got {same}")
+one = f"{DIR}/one.tlr"
+tailor("db", "trace", store, "-o", one)
+whole = shown("report", "--view", "queries", one)["tables"]["queries"]
+alone = shown("report", "--view", "queries", traces[0])["tables"]["queries"]
+expect(len(whole) == 2 and len(alone) == 2 and {q["query"] for q in whole} == queries, f"expected each statement once in one trace, got {whole}")
+
+sys.exit(1 if bad else 0)
