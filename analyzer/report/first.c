@@ -115,9 +115,9 @@ static void print_deep_python(const struct verdict *v, struct page *p)
 {
 	char phase[VERDICT_TEXT / 3];
 
-	page_text(p, "", 2, "%.1f %% of %s ran in Python functions too deep in the stack for a name each (below 200 calls in 3.12, 1000 in "
-		  "3.13, elsewhere beyond a quarter of the stack), and have one row, \"" JIT_PYTHON_DEEP "\". A larger stack (ulimit -s) "
-		  "names more of them, but not in 3.12 and 3.13.", grid_percent(v->deep_python), first_whole(v, p, phase));
+	page_text(p, "", 2, "%.1f %% of %s ran in Python functions too deep in the stack for a name each (beyond a quarter of it), and "
+		  "have one row, \"" JIT_PYTHON_DEEP "\". A larger stack (ulimit -s) names more of them.",
+		  grid_percent(v->deep_python), first_whole(v, p, phase));
 }
 
 static void print_interpreted(const struct verdict *v, struct page *p)

@@ -23,8 +23,7 @@
 #define MINOR_JIT_WITHOUT_FRAMES 14
 #define FRAME_CODE_WORD 4	 /* index of f_code in a frame of 3.8 to 3.11; its type is checked */
 #define CALLS_BETWEEN_LOOKS 256
-#define DEPTH_MAX_3_12 200	 /* 3.12 allows 1,500 calls through C, and counts those through trampolines twice */
-#define DEPTH_MAX_3_13 1000	 /* 3.13 allows 10,000 calls through C; later versions check the stack alone */
+#define DEPTH_MAX_UNCOUNTED 200	 /* calls through trampolines where 3.12 and 3.13 would count them (python_c_calls()) */
 #define TYPE_BASICSIZE_WORD 4	 /* index of tp_basicsize, the bytes of an object */
 #define CODE_BYTES_MAX 1024
 #define EXTENSIONS_MAX 255
@@ -52,6 +51,7 @@ static struct {
 	void *(*call)(void *function);
 	const char *(*as_utf8)(void *text);
 	long (*as_long)(void *number);
+	int (*get_recursion_limit)(void);
 	void (*fetch_error)(void **type, void **value, void **traceback);
 	void (*restore_error)(void *type, void *value, void *traceback);
 	const void *code_type;
@@ -320,18 +320,31 @@ static void *evaluate_3_9(void *thread, void *frame, void *throws)
 	return trampoline(thread, frame, throws, python.evaluate);
 }
 
-/* Number of frames on the calling thread's stack that evaluate_3_9() evaluates for 3.12 and 3.13. */
+/* Number of frames on the calling thread's stack that 3.12 and 3.13 evaluate without python_c_calls(). */
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
 
-static void *evaluate_3_12(void *thread, void *frame, void *throws)
+static void *evaluate_and_count(void *thread, void *frame, void *throws)
 {
 	void *result;
 
-	if (depth >= (python.minor == 12 ? DEPTH_MAX_3_12 : DEPTH_MAX_3_13))
+	if (depth >= DEPTH_MAX_UNCOUNTED)
 		return evaluate_deep(thread, frame, throws);
 	depth++;
 	result = evaluate_3_9(thread, frame, throws);
 	depth--;
+	return result;
+}
+
+static void *evaluate_3_12(void *thread, void *frame, void *throws)
+{
+	int32_t more, *left = python_c_calls(thread, &more);
+	void *result;
+
+	if (!left)
+		return evaluate_and_count(thread, frame, throws);
+	*left += more;
+	result = evaluate_3_9(thread, frame, throws);
+	*left -= more;
 	return result;
 }
 
@@ -379,6 +392,7 @@ bool python_adapt_interpreter(void)
 		return false;
 	interpreter = python.get_interpreter();
 	evaluate = get_evaluate_of(interpreter);
+	python_find_c_calls(python.minor, thread, python.get_recursion_limit());
 	if (evaluate == python.evaluate && get_place_for_trampolines())
 		set_evaluate_of(interpreter, evaluate = python.ours);
 	return evaluate == python.ours;
@@ -419,6 +433,7 @@ static bool find_python_functions(const struct object *o)
 		{ "PySys_GetObject", NULL, offsetof(__typeof__(python), get_system_object) },
 		{ "PyUnicode_AsUTF8", NULL, offsetof(__typeof__(python), as_utf8) },
 		{ "PyLong_AsLong", NULL, offsetof(__typeof__(python), as_long) },
+		{ "Py_GetRecursionLimit", NULL, offsetof(__typeof__(python), get_recursion_limit) },
 		{ "PyErr_Fetch", NULL, offsetof(__typeof__(python), fetch_error) },
 		{ "PyErr_Restore", NULL, offsetof(__typeof__(python), restore_error) },
 		{ "PyCode_Type", NULL, offsetof(__typeof__(python), code_type) },

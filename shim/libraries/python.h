@@ -49,8 +49,16 @@ bool python_trampoline_is_registered(const void *trampoline);
 /* A trampoline calls eval(a, b, c), and does nothing else. */
 typedef void *python_trampoline(void *a, void *b, void *c, void *eval);
 
+/* ---- python_depth.c */
 /* Is the calling thread's stack so full that calls should take no more of it than without the agent? The first call in a thread determines
  * from which address on that is so. */
 bool python_stack_is_deep(void);
+/* Finds where 3.12 and 3.13 count calls through C in a thread's state. recursion_limit: that of sys.getrecursionlimit(); 0: unknown. */
+void python_find_c_calls(int minor, const int32_t *thread, int32_t recursion_limit);
+/*
+ * Returns the number of calls through C that the thread may still make, or NULL if it was not found.  *more is how many of them the
+ * evaluation of a frame through a trampoline takes. The caller adds these before the evaluation, and subtracts them behind it.
+ */
+int32_t *python_c_calls(int32_t *thread, int32_t *more);
 
 #endif

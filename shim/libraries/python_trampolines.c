@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes trampolines for Python's functions. All of them are the same code, and each is registered under the name of its function. The
- * memory of the code is written before it is made executable, and never again. The second part of the file finds out whether the calling
- * thread's stack is deep.
+ * memory of the code is written before it is made executable, and never again.
  */
 #include "shim/libraries/python.h"
 
 #include "agent/guest/sys.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #define SLOT_BYTES 16u
@@ -116,50 +113,4 @@ void python_trampoline_register(void *trampoline, const char *function, const ch
 	next_free[number_of_trampoline(trampoline)] = recorder;
 	jitreg_code_load(address, sizeof(instructions), 0, name, trampoline);
 	announce_frames(address, sizeof(instructions), frame_rule, sizeof(frame_rule) / sizeof(frame_rule[0]), NULL, 0);
-}
-
-/* ----------------------------------------------------------------------------------------------------- the stack's end */
-
-#define STACK_PART 4		 /* the stack is deep beyond a quarter of its size */
-#define STACK_UNKNOWN_BYTES 65536 /* bytes below a thread's first check that are taken for that quarter if the size is not known */
-
-static __thread uintptr_t deep_below __attribute__((tls_model("initial-exec")));
-
-/* The functions are looked up, because they are in libpthread before glibc 2.34. */
-static bool read_stack_bounds(void **lowest, size_t *bytes)
-{
-	static void *getattr, *getstack, *destroy;
-	pthread_attr_t attributes;
-	bool is_known;
-
-	if (guest_is_confined() || !objects_find_next_cached("pthread_getattr_np", &getattr) ||
-	    !objects_find_next_cached("pthread_attr_getstack", &getstack) || !objects_find_next_cached("pthread_attr_destroy", &destroy))
-		return false;
-	if (((int (*)(pthread_t, pthread_attr_t *))getattr)(pthread_self(), &attributes))
-		return false;
-	is_known = !((int (*)(const pthread_attr_t *, void **, size_t *))getstack)(&attributes, lowest, bytes);
-	((int (*)(pthread_attr_t *))destroy)(&attributes);
-	return is_known;
-}
-
-static void find_deep_part(uintptr_t now)
-{
-	int saved = errno;
-	void *lowest;
-	size_t bytes;
-
-	if (read_stack_bounds(&lowest, &bytes) && now - (uintptr_t)lowest < bytes)
-		deep_below = (uintptr_t)lowest + bytes - bytes / STACK_PART;
-	else
-		deep_below = now - STACK_UNKNOWN_BYTES;
-	errno = saved;
-}
-
-bool python_stack_is_deep(void)
-{
-	uintptr_t now = (uintptr_t)__builtin_frame_address(0);
-
-	if (!deep_below)
-		find_deep_part(now);
-	return now < deep_below;
 }

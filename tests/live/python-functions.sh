@@ -111,6 +111,31 @@ if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then # befor
 	decide "calls too deep for names have their own row" deep_is_told
 fi
 
+# a recursion of some hundred calls has names, whatever limit the version has for calls through C
+recursion_has_names() { # PYTHON
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$1" tests/hosts/python_deep.py $seconds 300 &&
+		"$B/tailor" report --json --top 0 "$dir/t.tlr" >"$dir/json" || return 2
+	"$python" - "$dir" <<'PYTHON'
+import json, sys
+
+report = json.load(open(sys.argv[1] + "/json"))
+samples = {c["name"]: c["samples"] for c in report["components"] if c["level"] == "function"}
+total = sum(samples.values())
+if total < 500:
+    sys.exit(77)
+print(f"FIGURE recursion of 300: leaf() {samples.get('leaf', 0)} of {total}, too deep {samples.get('calls too deep for names', 0)}")
+sys.exit(not (samples.get("leaf", 0) > total / 2 and "calls too deep for names" not in samples))
+PYTHON
+	local status=$?
+	[ $status != 77 ] || seconds=$((2 * seconds))
+	return $status
+}
+for other in python3.12 python3.13; do
+	! "$other" -c '' 2>"$dir/err" && continue
+	seconds=1
+	decide "a recursion of 300 calls has names in $other" recursion_has_names "$("$other" -c 'import sys; print(sys.executable)')"
+done
+
 # a process that runs: the agent is loaded, comes and goes, and its host says what it says alone
 seconds=1
 folder=$dir/folder
