@@ -241,12 +241,18 @@ static int choose_said(struct timeline *t)
 	return 0;
 }
 
+/*
+ * Reads when a thread began or ended. A process that existed before the recorder found it has no beginning in the time line, because the
+ * recorder does not know how it spent its time before that. Older traces tell such a process by a time before the recording.
+ */
 static int read_fork_or_exit(struct timeline *t, const struct trace_record *r)
 {
 	uint32_t creator;
 
 	if (r->id == TRACE_EXIT)
 		return add_event(t, r->time_ns, get_thread(t, r->pid, r->tid), EVENT_END, 0);
+	if (trace_u64(r, F(fork, existed)) || r->time_ns < t->report->model->begin_ns)
+		return 0;
 	creator = get_thread(t, (uint32_t)trace_u64(r, F(fork, ppid)), (uint32_t)trace_u64(r, F(fork, ptid)));
 	return add_event(t, r->time_ns, get_thread(t, r->pid, r->tid), EVENT_BEGIN, creator);
 }

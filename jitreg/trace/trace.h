@@ -105,9 +105,10 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_PROCESS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) STR(executable) STR(comm)
 /* A new process or thread, whose numbers are pid and tid of the record.  A new process (ppid is not pid) has a copy of its parent's memory
- * at that time, including code.  A former process with this pid has ended. */
+ * at that time, including code.  A former process with this pid has ended.  existed: 1 if the recorder found the process when it had run
+ * already, and has the time of its fork from /proc.  Nothing is known of its time between the fork and its first sample. */
 #define TRACE_FIELDS_FORK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
-	U32(ppid) U32(ptid)
+	U32(ppid) U32(ptid) U32(existed)
 /* The name of a thread.  exec: 1 if the process executes a new program, which ends all mappings and code of the one before. */
 #define TRACE_FIELDS_COMM(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(exec) STR(comm)

@@ -56,6 +56,37 @@ static void rules_that_are_none_are_refused(void **state)
 	assert_int_equal(resource_table_init(&(struct resource_table){ 0 }, "/nowhere/rules", &d), -ENOENT);
 }
 
+static enum resource resource_of_wait(const char *wait)
+{
+	struct attribution nothing = { .nr_functions = 0 };
+	struct resource_table t;
+	enum resource resource;
+
+	assert_int_equal(resource_table_init(&t, NULL, &d), 0);
+	resource = resource_of_stack(&t, &nothing, 0, wait).resource;
+	resource_table_fini(&t);
+	return resource;
+}
+
+static void waits_of_postgres_have_resources(void **state)
+{
+	static const struct {
+		const char *wait;
+		enum resource resource;
+	} known[] = {
+		{ "Client:ClientRead", RESOURCE_NETWORK }, { "Client:ClientWrite", RESOURCE_NETWORK },
+		{ "Client:WalSenderWriteData", RESOURCE_NETWORK }, { "IO:DataFileRead", RESOURCE_DISK_READ },
+		{ "IO:WALWrite", RESOURCE_DISK_WRITE }, { "IO:AioIoCompletion", RESOURCE_DISK_READ },
+		{ "IPC:BufferIO", RESOURCE_DISK_READ }, { "LWLock:WALWrite", RESOURCE_LOCK }, { "Lock:extend", RESOURCE_LOCK },
+		{ "BufferPin:BufferPin", RESOURCE_LOCK }, { "Buffer:BufferShared", RESOURCE_LOCK },
+		{ "Timeout:PgSleep", RESOURCE_SLEEP }, { "Activity:CheckpointerMain", RESOURCE_UNKNOWN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		assert_int_equal(resource_of_wait(known[i].wait), known[i].resource);
+}
+
 static int read_kept(const char *text, size_t bytes, struct kept *k)
 {
 	char *path = write_file(text, bytes);
@@ -513,6 +544,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_that_are_none_are_refused),
+		cmocka_unit_test(waits_of_postgres_have_resources),
 		cmocka_unit_test(predictions_are_read_as_they_were_written),
 		cmocka_unit_test(files_without_predictions_are_refused),
 		cmocka_unit_test(what_others_wait_for_ends_their_waits),

@@ -77,7 +77,8 @@ void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t t
 {
 	/* other sources read the mappings, lists and memory that the child has by now */
 	jit_files_source.note_fork(recording_source(r, &jit_files_source), (uint32_t)parent, (uint32_t)pid, time_ns);
-	TRACE_PUT(r->writer, fork, time_ns, (uint32_t)pid, (uint32_t)pid, .ppid = (uint32_t)parent, .ptid = (uint32_t)parent);
+	TRACE_PUT(r->writer, fork, time_ns, (uint32_t)pid, (uint32_t)pid, .ppid = (uint32_t)parent, .ptid = (uint32_t)parent,
+		  .existed = 1);
 	r->nr_processes++;
 }
 
