@@ -222,6 +222,10 @@ static inline int jitreg_object(uint64_t address, uint64_t upper, uint32_t flags
 /* For classes: while the object exists, all samples of the process belong to its components, on levels on which nothing else decides (such
  * as the client that the process works for). */
 #define JITREG_OBJECT_EVERYWHERE 4u
+/* For classes: the object is a function that a plan's node calls, such as a stored function, and functions that it calls are objects of
+ * their own. A frame of its functions belongs to the object whose address is in a callee-saved register or in a word of the frame, and to
+ * no class if there is none. Reports show it below the node, or the function, that called it. */
+#define JITREG_OBJECT_CALLED 8u
 /* Announce the end of an object and of all objects below it. */
 static inline int jitreg_object_end(uint64_t address);
 /*

@@ -248,18 +248,56 @@ enum reason sample_reason_of_unwind_end(const struct model *m, enum unwind_end e
 	}
 }
 
-uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w, const struct process *p, uint32_t *component,
-				uint32_t max)
+/* Stores the components of a place of a walk, at most max, and returns their number. */
+static uint32_t components_of_place(const struct model *m, const struct plan_walk *w, const struct process *p, const struct plan_place *at,
+				    uint32_t *component, uint32_t max)
 {
 	struct object_component of[DECIDING_MAX];
 	struct time_range holds = TIME_RANGE_ALL;
-	uint32_t nr = plan_walk_components(w, of, max < DECIDING_MAX ? max : DECIDING_MAX), known = 0;
+	uint32_t nr = plan_walk_components(w, at, of, max < DECIDING_MAX ? max : DECIDING_MAX), known = 0;
 
 	for (uint32_t i = 0; i < nr; i++) {
 		component[known] = model_find_component(m, p, (uint32_t)of[i].level, of[i].id, w->time_ns, &holds);
 		known += component[known] != COMPONENT_NONE;
 	}
 	return known;
+}
+
+/* Returns the index of the first component on the level of plans (is_node), or on another level, which is the query.  Returns nr if there
+ * is none. */
+static uint32_t find_part_of_place(const struct dictionary *d, const uint32_t *component, uint32_t nr, bool is_node)
+{
+	uint32_t i = 0;
+
+	while (i < nr && !(d->level[d->component[component[i]].level].flags & JITREG_LEVEL_PLAN) == is_node)
+		i++;
+	return i;
+}
+
+uint32_t sample_plan_components(struct model *m, const struct plan_walk *w, const struct process *p, uint32_t *component, uint32_t max,
+				uint32_t *caller)
+{
+	const struct plan_place last = plan_walk_place(w);
+	uint32_t of[DECIDING_MAX], nr = 0, node = COMPONENT_NONE, query = COMPONENT_NONE, at;
+
+	*caller = CALLER_NONE;
+	for (uint32_t i = 0; i <= w->nr_callers; i++) {
+		const struct plan_place *place = i < w->nr_callers ? &w->caller[i] : &last;
+		const bool is_inside = i && place->root == w->caller[i - 1].root; /* a function, or a function's work */
+
+		if (i && !is_inside)
+			*caller = callers_enter(&m->callers, *caller, node, query);
+		nr = components_of_place(m, w, p, place, of, DECIDING_MAX);
+		at = find_part_of_place(&m->dictionary, of, nr, false);
+		query = at < nr ? of[at] : COMPONENT_NONE;
+		at = find_part_of_place(&m->dictionary, of, nr, true);
+		if (at < nr && (is_inside || object_is_called(w->objects, place->class)))
+			of[at] = callers_function(&m->callers, &m->dictionary, is_inside ? node : COMPONENT_NONE, query, of[at]);
+		node = at < nr ? of[at] : COMPONENT_NONE;
+	}
+	nr = nr < max ? nr : max;
+	memcpy(component, of, nr * sizeof(*of));
+	return nr;
 }
 
 /* Decides by the nodes of plans that the frames work on.  Callers do this if no frame has decided. */
@@ -276,7 +314,7 @@ static void decide_by_plan(struct attribution_state *d)
 		if (w.object != object || w.class != class)
 			a->caller_function = d->plan->frame[i - 1].note;
 	}
-	a->deciding.nr = sample_plan_components(d->world->model, &w, d->process, a->deciding.component, DECIDING_MAX);
+	a->deciding.nr = sample_plan_components(d->world->model, &w, d->process, a->deciding.component, DECIDING_MAX, &a->caller);
 	if (a->deciding.nr) {
 		a->method = METHOD_PLAN_WALK;
 		a->reason = REASON_NONE;

@@ -60,8 +60,8 @@ struct sample {
 	uint64_t kernel_nr;
 };
 
-/* Attribution reads these data. It adds only names, locations, processes, threads, and components of lines and of host levels, when they
- * are first needed. */
+/* Attribution reads these data. It adds only names, locations, processes, threads, callers, and components of lines, of host levels and of
+ * functions that plans call, when they are first needed. */
 struct sample_world {
 	struct model *model;
 	struct locator *locator;
@@ -90,6 +90,7 @@ struct sample_answer {
 	enum method method;
 	enum reason reason;
 	struct deciding_components deciding;
+	uint32_t caller; /* number in model.callers of what called the query that the sample is in; CALLER_NONE: nothing did */
 	uint32_t caller_function; /* index of the function of the last frame that decided or added a component; 0: there is none */
 	uint32_t untagged;	  /* 1 + location of the first caller whose preserved tag names no component; 0: none */
 	uint64_t untagged_value;  /* value of the tag's register in that frame */
@@ -141,10 +142,11 @@ const struct location *sample_frame_location(const struct sample_world *w, const
 uint64_t sample_frame_address(const struct process *p, const struct sample *s, const struct unwind_frame *f);
 /* Returns the same for the sample's own instruction in user space, which must be known. */
 uint64_t sample_user_address(const struct process *p, const struct sample *s);
-/* Stores the components, at most max, of the node that a walk along a plan has reached, and returns their number. */
+/* Stores the components, at most max, of the node that a walk along a plan has reached, and returns their number. Sets *caller to the
+ * number of the caller of the query that the node is in. */
 struct plan_walk;
-uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w, const struct process *p, uint32_t *component,
-				uint32_t max);
+uint32_t sample_plan_components(struct model *m, const struct plan_walk *w, const struct process *p, uint32_t *component, uint32_t max,
+				uint32_t *caller);
 /* Returns the reason for a sample whose stack was walked to end without a frame that decided. */
 enum reason sample_reason_of_unwind_end(const struct model *m, enum unwind_end end, const struct sample *s);
 /* Checks whether a chain of frame pointers has as many addresses as the kernel records by default (kernel.perf_event_max_stack), so that

@@ -101,7 +101,7 @@ bool fast_path_find_known(struct fast_path *g, uint32_t i, struct row_facts *f, 
 	f->event = g->block->event;
 	f->mode = (uint32_t)mode;
 	f->reason = place->reason;
-	f->stack = f->memory = 0;
+	f->stack = f->memory = f->caller = 0;
 	*out = place;
 	*out_who = who;
 	return true;

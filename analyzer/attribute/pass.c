@@ -159,6 +159,7 @@ static int decide_method_and_paths(struct pass *run, const struct sample *s, con
 	sample_decide_components(&run->world, s, p, at, &answer);
 	f->method = answer.method;
 	f->reason = answer.reason;
+	f->caller = answer.caller;
 	if (answer.deciding.nr) {
 		f->paths = rows_parent_paths(&run->rows, &answer.deciding, s->time_ns, &holds);
 		if (!f->paths)

@@ -52,7 +52,8 @@ int rows_init(struct rows *r, const struct attribution *a, const struct attribut
 				    pack_u32_pair(WANTED(TABLE_CPU), WANTED(TABLE_EVENT)), pack_u32_pair(UINT32_MAX, WANTED(TABLE_PHASE)),
 				    pack_u32_pair(UINT32_MAX, WANTED(TABLE_METHOD) << 8 | (uint8_t)WANTED(TABLE_REASON)),
 				    pack_u32_pair(WANTED(TABLE_CODE), WANTED(TABLE_FUNCTION)),
-				    pack_u32_pair(WANTED(TABLE_LINE), WANTED(TABLE_IMAGE)), pack_u32_pair(WANTED(TABLE_STACK), 0) } };
+				    pack_u32_pair(WANTED(TABLE_LINE), WANTED(TABLE_IMAGE)),
+				    pack_u32_pair(WANTED(TABLE_STACK), WANTED(TABLE_CALLER)) } };
 #undef WANTED
 	r->by_place = r->mask->word[4] || r->mask->word[5];
 	r->wanted_levels = (uint32_t)(by >> TABLE_LEVEL_0);
@@ -215,6 +216,7 @@ static void fill_row(struct table *t, uint32_t row, const struct row_facts *f, c
 	t->column[TABLE_PHASE][row] = f->phase;
 	t->column[TABLE_STACK][row] = f->stack;
 	t->column[TABLE_MEMORY][row] = f->memory;
+	t->column[TABLE_CALLER][row] = f->caller;
 	for (uint32_t level = 0; level < t->nr_levels; level++)
 		t->column[TABLE_LEVEL_0 + level][row] = way->component[level];
 }
@@ -233,7 +235,7 @@ static void make_row_key(const struct rows *r, const struct row_facts *f, uint32
 		w[4] = pack_u32_pair(f->code, f->location->function) & mask[4];
 		w[5] = pack_u32_pair(f->location->line, f->location->image) & mask[5];
 	}
-	w[6] = f->stack & mask[6];
+	w[6] = pack_u32_pair(f->stack, f->caller) & mask[6];
 }
 
 static uint32_t slot_of_row_key(const struct row_key *key)

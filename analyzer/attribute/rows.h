@@ -15,7 +15,7 @@
 /* These are the facts of a sample except its components. All its rows have them in common. */
 struct row_facts {
 	uint64_t time_ns, weight, ip, address;
-	uint32_t process, thread, cpu, event, mode, code, phase, stack, memory;
+	uint32_t process, thread, cpu, event, mode, code, phase, stack, memory, caller;
 	enum method method;
 	enum reason reason;
 	uint32_t paths; /* number of the parent paths, from rows_parent_paths(), or ROWS_NONE */

@@ -56,9 +56,8 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 /* Gives the frames that work on nodes of plans the components of those nodes, if they have none of their own. */
 static void add_plan_node_components(struct collect *c)
 {
-	const struct model *m = c->world->model;
 	struct plan_walk w;
-	uint32_t component;
+	uint32_t component, caller;
 
 	plan_walk_begin(&w, &c->world->model->objects, c->process->number, c->sample->time_ns);
 	for (uint32_t i = c->memory->plan.nr; i > 0; i--) {
@@ -66,7 +65,7 @@ static void add_plan_node_components(struct collect *c)
 		struct stack_node *frame = &c->memory->frame[in_plan->note];
 
 		plan_walk_frame(&w, in_plan);
-		if (!frame->component && sample_plan_components(m, &w, c->process, &component, 1))
+		if (!frame->component && sample_plan_components(c->world->model, &w, c->process, &component, 1, &caller))
 			frame->component = component;
 	}
 }

@@ -378,6 +378,7 @@ void model_destroy(struct model *m)
 	dictionary_fini(&m->dictionary);
 	plan_codes_fini(&m->plan_codes);
 	objects_fini(&m->objects);
+	callers_fini(&m->callers);
 	flow_records_fini(&m->flows);
 	faults_fini(m->fault);
 	free(m);

@@ -16,6 +16,7 @@
 #include "analyzer/model/code_inlines.h"
 #include "analyzer/model/code_map.h"
 #include "analyzer/model/counts.h"
+#include "analyzer/model/callers.h"
 #include "analyzer/model/dictionary.h"
 #include "analyzer/model/faults.h"
 #include "analyzer/model/host_levels.h"
@@ -393,6 +394,7 @@ struct model {
 	struct kernel_functions kernel_functions;
 	struct kept_lines kept_lines;
 	struct dictionary dictionary;
+	struct callers callers; /* what plans call; filled by attribution */
 	struct plan_codes plan_codes;
 	struct objects objects;
 	struct flow_records flows;

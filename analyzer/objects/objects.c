@@ -355,6 +355,11 @@ uint32_t objects_find_outermost(const struct objects *o, uint32_t process, uint6
 	return nr;
 }
 
+bool object_is_called(const struct objects *o, uint32_t object)
+{
+	return o->object[object].flags & JITREG_OBJECT_CALLED;
+}
+
 bool object_is_node(const struct objects *o, uint32_t object)
 {
 	return !(o->object[object].flags & JITREG_OBJECT_CLASS);

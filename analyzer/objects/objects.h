@@ -114,9 +114,11 @@ uint32_t objects_find(const struct objects *o, uint32_t process, uint64_t addres
  * JITREG_OBJECT_EVERYWHERE. */
 uint32_t objects_find_outermost(const struct objects *o, uint32_t process, uint64_t function, bool is_class, uint64_t time_ns,
 				uint32_t *object, uint32_t max);
-/* object_is_node(): the object is not a class. object_is_outermost(): the object is a node without an upper one. */
+/* object_is_node(): the object is not a class. object_is_outermost(): the object is a node without an upper one. object_is_called(): it is
+ * a function that nodes call (JITREG_OBJECT_CALLED). */
 bool object_is_node(const struct objects *o, uint32_t object);
 bool object_is_outermost(const struct objects *o, uint32_t object);
+bool object_is_called(const struct objects *o, uint32_t object);
 
 /* objects_find_below() looks at these objects. OBJECTS_NEAREST: those below the object that have the function at the least depth.
  * OBJECTS_ALL: the object itself and all below it. */

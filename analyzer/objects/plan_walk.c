@@ -123,6 +123,26 @@ static void set_found_object(struct plan_walk *w, uint32_t object, uint64_t func
 		w->used[w->nr_used++ % PLAN_FUNCTIONS] = function;
 }
 
+struct plan_place plan_walk_place(const struct plan_walk *w)
+{
+	struct plan_place at = { w->nr_roots, OBJECT_NONE, w->class };
+
+	if (w->state == PLAN_FOUND)
+		at.object = w->object;
+	else if (w->state == PLAN_LOST && w->object) /* the tree is known, and its outermost object has the components of the whole plan */
+		at.object = w->objects->object[w->object].root;
+	return at;
+}
+
+/* Keep the place as a caller of what follows. A class of work without a plan calls queries as well, but is no part of one. */
+static void leave_place(struct plan_walk *w)
+{
+	const struct plan_place at = plan_walk_place(w);
+
+	if ((at.object || object_is_called(w->objects, at.class)) && w->nr_callers < PLAN_CALLERS_MAX)
+		w->caller[w->nr_callers++] = at;
+}
+
 /* Apply rule 2 of plan_walk.h. Return false if no tree begins at the frame. */
 static bool find_outermost_by_frame(struct plan_walk *w, const struct plan_frame *f)
 {
@@ -131,6 +151,8 @@ static bool find_outermost_by_frame(struct plan_walk *w, const struct plan_frame
 
 	if (!nr)
 		return false;
+	leave_place(w);
+	w->nr_roots++;
 	w->class = w->object = OBJECT_NONE;
 	for (uint32_t i = 0; i < f->nr_held; i++) {
 		uint32_t x = held_object(w, f, i);
@@ -295,6 +317,37 @@ static void find_anywhere_by_frame(struct plan_walk *w, const struct plan_frame 
 		set_found_object(w, only, f->function);
 }
 
+static uint32_t meant_called(const struct plan_walk *w, const void *function, uint32_t x)
+{
+	return object_is_called(w->objects, x) && object_has_function(w->objects, x, *(const uint64_t *)function) ? x : OBJECT_NONE;
+}
+
+/* Return the called function that the frame works on, or OBJECT_NONE. */
+static uint32_t find_called(const struct plan_walk *w, const struct plan_frame *f)
+{
+	for (uint32_t i = 0; i < f->nr_held; i++) {
+		uint32_t x = held_object(w, f, i);
+
+		if (x && meant_called(w, &f->function, x))
+			return x;
+	}
+	return find_slot_object(w, f, meant_called, &f->function);
+}
+
+/* Apply rule 1 of plan_walk.h. class: one that has the frame's function. */
+static void enter_class(struct plan_walk *w, const struct plan_frame *f, uint32_t class)
+{
+	const bool calls = object_is_called(w->objects, class);
+
+	if (calls)
+		class = find_called(w, f);
+	if (!class || (w->class && !calls && !object_is_called(w->objects, w->class)))
+		return;
+	if (calls || object_is_called(w->objects, w->class))
+		leave_place(w);
+	w->class = class;
+}
+
 void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f)
 {
 	uint32_t class, x = f->step ? objects_find_step(w->objects, w->process, f->step, w->time_ns, &w->step) : OBJECT_NONE;
@@ -306,7 +359,7 @@ void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f)
 		return;
 	}
 	if (objects_find_outermost(w->objects, w->process, f->function, true, w->time_ns, &class, 1)) {
-		w->class = w->class ? w->class : class;
+		enter_class(w, f, class);
 		return;
 	}
 	if (find_outermost_by_frame(w, f) || w->class || w->state == PLAN_UNREAD)
@@ -333,14 +386,11 @@ static uint32_t add_components(const struct plan_walk *w, uint32_t object, struc
 	return nr;
 }
 
-uint32_t plan_walk_components(const struct plan_walk *w, struct object_component *component, uint32_t max)
+uint32_t plan_walk_components(const struct plan_walk *w, const struct plan_place *at, struct object_component *component, uint32_t max)
 {
-	uint32_t nr = w->class ? add_components(w, w->class, component, 0, max) : 0;
+	uint32_t nr = at->class ? add_components(w, at->class, component, 0, max) : 0;
 
-	if (w->state == PLAN_FOUND && w->step_of == w->object && w->object && !nr && max)
+	if (w->state == PLAN_FOUND && w->step_of == at->object && at->object && at->object == w->object && !nr && max)
 		component[nr++] = w->step;
-	if (w->state == PLAN_FOUND)
-		return add_components(w, w->object, component, nr, max);
-	/* If the walk is lost in a tree, the tree is known, and its outermost object has the components of the whole plan. */
-	return w->state == PLAN_LOST && w->object ? add_components(w, w->objects->object[w->object].root, component, nr, max) : nr;
+	return at->object ? add_components(w, at->object, component, nr, max) : nr;
 }

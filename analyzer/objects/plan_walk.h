@@ -7,7 +7,8 @@
  *   0. A function with a step word (jitreg_step_word()): the word has the address of a step. That step, and the object that executes it,
  *      are found, whatever was found before.
  *   1. A function of a class of work (JITREG_OBJECT_CLASS): the class decides from this frame inwards, also at frames of other classes,
- *      until a frame of rule 0 or 2.
+ *      until a frame of rule 0 or 2. A function that a node calls (JITREG_OBJECT_CALLED) is found by a register or a word of the frame,
+ *      and decides until the function that it calls, or a class that works for it.
  *   2. A function of objects without an upper one: a tree begins here. Its outermost object is the one whose address is in a register that
  *      calls preserve, as the unwinder restored it at the frame. If all these registers are known and none holds such an object, the object
  *      was not announced (a query that was not read), and nothing below it is known. There are two exceptions. The host may say that there
@@ -73,6 +74,14 @@ enum plan_state {
 	PLAN_UNREAD, /* in a plan that was not announced */
 };
 
+#define PLAN_CALLERS_MAX 32
+
+/* A place in a plan. root: number of trees that the walk had entered; object: OBJECT_NONE if no node is known; class: one of work, or a
+ * called function. */
+struct plan_place {
+	uint32_t root, object, class;
+};
+
 struct plan_walk {
 	struct objects *objects;
 	uint32_t process; /* index */
@@ -81,19 +90,30 @@ struct plan_walk {
 	uint32_t object, class; /* OBJECT_NONE: none */
 	struct object_component step; /* the step that was found last, whose object is step_of; it counts only while object is step_of */
 	uint32_t step_of;
+	/* the places, from the outermost inwards, that called a function or a query inside of a query, where the walk went on; those
+	 * beyond PLAN_CALLERS_MAX are left out */
+	struct plan_place caller[PLAN_CALLERS_MAX];
+	uint32_t nr_callers, nr_roots;
 	uint64_t used[PLAN_FUNCTIONS]; /* functions of the frames of the object so far, of which the last PLAN_FUNCTIONS are kept */
 	uint32_t nr_used;
 };
 
 static inline void plan_walk_begin(struct plan_walk *w, struct objects *o, uint32_t process, uint64_t time_ns)
 {
-	*w = (struct plan_walk){ .objects = o, .process = process, .time_ns = time_ns };
+	w->objects = o;
+	w->process = process;
+	w->time_ns = time_ns;
+	w->state = PLAN_NOTHING;
+	w->object = w->class = w->step_of = OBJECT_NONE;
+	w->nr_callers = w->nr_roots = w->nr_used = 0;
 }
 /* Walk to the next frame inwards. */
 void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f);
-/* Write the components that are known after the last frame, at most max of them: those of the class, or else that of the step, and then
- * those of the object. Of each level only the first one is written. If only a tree is known, its outermost object counts. Return how many
- * there are. */
-uint32_t plan_walk_components(const struct plan_walk *w, struct object_component *component, uint32_t max);
+/* Return the place after the last frame. */
+struct plan_place plan_walk_place(const struct plan_walk *w);
+/* Write the components of a place of the walk, at most max of them: those of the class or function, or else, for the place after the last
+ * frame, that of the step, and then those of the object. Of each level only the first one is written. If only a tree is known, its
+ * outermost object counts. Return how many there are. */
+uint32_t plan_walk_components(const struct plan_walk *w, const struct plan_place *at, struct object_component *component, uint32_t max);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/query/plan_tree.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,46 @@ void plan_tree_fini(struct plan_tree *t)
 {
 	free(t->line);
 	memset(t, 0, sizeof(*t));
+}
+
+/* Makes the prefix of the lines below one with this prefix, without their own branch: a branch goes on downwards unless it is the last. */
+static void prefix_below(const struct plan_line *above, bool utf8, char *to, size_t room)
+{
+	const char *last = utf8 ? "└─ " : "`- ", *more = utf8 ? "│  " : "|  ";
+	const size_t bytes = strlen(above->prefix), branch = strlen(last);
+	const char *own = above->prefix + bytes - (bytes < branch ? bytes : branch);
+
+	if (!above->depth || bytes < branch) {
+		*to = 0;
+		return;
+	}
+	snprintf(to, room, "%.*s%s", (int)(bytes - branch), above->prefix, strcmp(own, last) == 0 ? "   " : more);
+}
+
+uint32_t plan_tree_add_query(struct plan_tree *t, uint32_t component, uint32_t query, bool utf8)
+{
+	struct plan_line line = { .component = query, .is_query = true };
+	char below[PLAN_DEPTH_MAX * 4 - 16];
+	uint32_t at = 0;
+	bool last;
+
+	while (at < t->nr && (t->line[at].component != component || t->line[at].is_query))
+		at++;
+	if (component && at < t->nr) {
+		last = at + 1 >= t->nr || t->line[at + 1].parent != at + 1;
+		prefix_below(&t->line[at], utf8, below, sizeof(below));
+		snprintf(line.prefix, sizeof(line.prefix), "%s%s", below, utf8 ? (last ? "└─ " : "├─ ") : (last ? "`- " : "|- "));
+		line.depth = t->line[at].depth + 1;
+		line.parent = ++at; /* the line follows its parent */
+	} else {
+		at = t->nr;
+	}
+	memmove(t->line + at + 1, t->line + at, (t->nr - at) * sizeof(*t->line));
+	t->line[at] = line;
+	t->nr++;
+	for (uint32_t i = at + 1; i < t->nr; i++)
+		t->line[i].parent += t->line[i].parent > at;
+	return at;
 }
 
 uint32_t plan_tree_owners(const struct dictionary *d, uint32_t level, uint32_t nr_processes, uint32_t **list)

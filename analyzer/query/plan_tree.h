@@ -13,6 +13,7 @@ struct plan_line {
 	uint32_t component;
 	uint32_t parent; /* 1 + index of the consumer's line; 0: none */
 	int depth;
+	bool is_query; /* component is a query that the parent calls, whose plan is another one */
 	char prefix[PLAN_DEPTH_MAX * 4]; /* the branches of the tree that are shown before the name */
 };
 
@@ -26,6 +27,9 @@ struct plan_tree {
  * plan_tree_fini() must follow in any case. */
 bool plan_tree_make(const struct dictionary *d, uint32_t level, uint32_t process, bool utf8, struct plan_tree *t);
 void plan_tree_fini(struct plan_tree *t);
+/* Adds a line for a query that the component calls, below the component's line, before the other lines there; or as the last line of the
+ * tree if the tree has no such line. t->line must have room for it. Returns its index. */
+uint32_t plan_tree_add_query(struct plan_tree *t, uint32_t component, uint32_t query, bool utf8);
 
 /* Lists the processes that announced components of the level, by index, and last PLAN_COMMON if there are common ones. The caller frees
  * *list. Returns how many there are, or 0 if memory runs out. */

@@ -34,6 +34,7 @@ enum table_column {
 	TABLE_PHASE, /* 1 + index of the innermost mark of the requested name ("run" by default) that the sample is in; 0: none */
 	TABLE_STACK, /* number of the call-tree node of the innermost frame, if stacks were requested; 0: none */
 	TABLE_MEMORY, /* number of the memory that the address is in, if addresses were requested; 0: unknown */
+	TABLE_CALLER, /* number of the caller (analyzer/model/callers.h) of the query that the sample is in; 0: none */
 	TABLE_LEVEL_0, /* component of the sample at level 0; the following columns are those of levels 1, 2, ... */
 	TABLE_COLUMNS = TABLE_LEVEL_0 + TABLE_LEVELS,
 };

@@ -38,7 +38,7 @@ struct plan {
 	const struct process *process; /* the process of a process's plan; NULL in a query's */
 	const struct plan_query *query;
 	uint32_t number; /* number of the query, from 1 */
-	double of_all;	 /* query's share of the measure of all samples, 0 to 1 */
+	double of_all;	 /* query's share of the measure of all samples, 0 to 1, with the queries that it calls */
 	struct plan_tree tree;
 	struct group_sum *of_line; /* sums of a query's lines; NULL in a process's plan, which has sums by component */
 	struct split *sums;
@@ -117,7 +117,7 @@ static void say_more_queries(const struct report *r, const struct plan_queries *
 	double all = report_measure(r, &q->total), more = 0;
 
 	for (uint32_t i = most; i < q->nr_sampled; i++)
-		more += report_measure(r, &q->query[i].sum);
+		more += report_measure(r, &q->query[i].sum); /* without called queries, which may be among those shown */
 	if (q->nr_sampled > most)
 		page_sentence(p, "(%u more quer%s with %.1f %% of %s: --view queries; %s)", q->nr_sampled - most,
 			      q->nr_sampled - most > 1 ? "ies" : "y", all > 0 ? 100 * more / all : 0, whole_of(r, text), where);
@@ -135,7 +135,8 @@ static void call_for_each_query(struct report *r, const struct plan_queries *q, 
 
 	for (uint32_t i = 0; i < q->nr; i++) {
 		struct plan p = { .query = &q->query[i], .number = i + 1, .lines_left = lines_left,
-				  .measure = report_measure(r, &q->query[i].sum), .samples = q->query[i].sum.samples };
+				  .measure = plan_query_measure(r, &q->query[i]),
+				  .samples = q->query[i].sum.samples + q->query[i].called.samples };
 
 		if (i == q->nr_sampled)
 			say_more_queries(r, q, most, where, to);
@@ -182,10 +183,19 @@ static void set_operator_name(const struct report *r, const struct page *p, stru
 	char spare[32], text[256], fits[256];
 
 	grid_set_prefix(g, name, line->prefix);
+	if (line->is_query) {
+		own = line->component ? report_component_name(r, line->component, spare) : "(not read)";
+		snprintf(text, sizeof(text), "query: %.200s", own);
+		grid_set_text(g, name, text);
+		return;
+	}
 	if (query && r->model->dictionary.component[line->component].common)
 		query = NULL; /* the scope has the query of one process, but this component is common to all processes */
 	own = report_component_name(r, line->component, spare);
-	if (p->form == PAGE_TEXT && with_detail && detail && *detail && !strchr(own, '#')) /* the detail below it makes the name unique */
+	if (callers_made(&r->model->callers, line->component)) /* the place in the tree distinguishes functions of one name */
+		own = report_component_own_name(r, line->component, spare);
+	/* the detail below it makes the name unique */
+	else if (p->form == PAGE_TEXT && with_detail && detail && *detail && !strchr(own, '#'))
 		own = report_component_own_name(r, line->component, spare);
 	else if (columns)
 		own = label_that_fits(r, p, line, columns, own, fits);
@@ -301,6 +311,8 @@ static void set_sums(struct grid *g, const struct sum_columns *c, const struct r
 		sum_columns_set(g, c, r, plan->sums, plan->tree.line[line].component);
 		return;
 	}
+	if (plan->tree.line[line].is_query) /* the query's samples are in its own plan, and here in totals */
+		return;
 	grid_set(g, c->share, report_measure(r, sum));
 	grid_set_evidence(g, c->share, view_effective_samples(sum, &plan->query->sum));
 	grid_set(g, c->samples, sum->samples);
@@ -475,6 +487,8 @@ static void show_plan_rows(struct report *r, const struct plan *plan, struct pag
 		bool has_rows = dictionary_find_counter(d, c, "rows", &n);
 		bool has_estimate = dictionary_find_counter(d, c, "estimated rows", &estimated);
 
+		if (t->line[i].is_query)
+			continue;
 		grid_row(g);
 		if (has_estimate)
 			grid_set(g, estimate, (double)estimated);

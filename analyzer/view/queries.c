@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The view queries shows the queries of a server, the most expensive first. It has their share of the time, how often they ran and how long
- * that took (by the host's marks of their executions), and the part of the time in which they waited.
+ * that took (by the host's marks of their executions), and the part of the time in which they waited. The total of a query has the shares
+ * of the queries that its functions and triggers ran.
  */
 #include "analyzer/query/plan_queries.h"
 #include "analyzer/view/view.h"
@@ -13,8 +14,10 @@ static void prepare_queries_view(struct report *r, struct view_instance *v)
 {
 	uint32_t level = r->level ? report_find_level(r, r->level) : plan_queries_level(r);
 
-	if (level != LEVELS_MAX)
-		v->group[0] = report_add_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+	if (level == LEVELS_MAX)
+		return;
+	v->group[0] = report_add_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+	v->group[1] = report_add_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_CALLER, -1);
 }
 
 /* The executions of one query, each of which is a mark. Their durations are durations[first] to durations[first + nr - 1]. */
@@ -90,11 +93,46 @@ static double p95_of(const struct runs *of, const double *durations)
 }
 
 struct query_columns {
-	int share, samples, weight, calls, mean, p95, waiting, waiting_ns, id, name, text;
+	int share, total, samples, weight, calls, mean, p95, waiting, waiting_ns, id, name, text;
 };
 
+/* Returns the measure of a query, with the queries that it calls.  called: the sums of these, by query. */
+static double measure_total(const struct report *r, const struct split *s, const struct group_sum *called, uint32_t query)
+{
+	return report_measure(r, &s->sum[r->event][query]) + (query ? report_measure(r, &called[query]) : 0);
+}
+
+struct by_total {
+	const struct report *r;
+	const struct split *s;
+	const struct group_sum *called;
+};
+
+static int compare_totals(const void *a, const void *b, void *context)
+{
+	const struct by_total *by = context;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	double x = measure_total(by->r, by->s, by->called, i), y = measure_total(by->r, by->s, by->called, j);
+
+	return x > y ? -1 : x < y ? 1 : i < j ? -1 : i > j;
+}
+
+/* Lists the queries with samples, and those that only call such queries.  The largest total comes first.  Returns how many there are. */
+static uint32_t order_by_total(const struct report *r, const struct split *s, const struct group_sum *called, uint32_t *order)
+{
+	uint32_t nr = s->nr_order;
+
+	memcpy(order, s->order, nr * sizeof(*order));
+	for (uint32_t i = 1; r->model->callers.nr && i < s->nr; i++)
+		if (called[i].samples > 0 && s->sum[r->event][i].samples <= 0)
+			order[nr++] = i;
+	if (r->model->callers.nr)
+		qsort_r(order, nr, sizeof(*order), compare_totals, &(struct by_total){ r, s, called });
+	return nr;
+}
+
 static void add_query_row(struct report *r, struct grid *g, const struct query_columns *c, const struct split *s, uint32_t query,
-			  const struct runs *runs, const double *durations)
+			  const struct group_sum *called, const struct runs *runs, const double *durations)
 {
 	const struct component *of = &r->model->dictionary.component[query];
 	const struct group_sum *sum = &s->sum[r->event][query];
@@ -103,6 +141,7 @@ static void add_query_row(struct report *r, struct grid *g, const struct query_c
 	grid_row(g);
 	grid_set(g, c->share, report_measure(r, sum));
 	grid_set_evidence(g, c->share, view_effective_samples(sum, &s->total[r->event]));
+	grid_set(g, c->total, measure_total(r, s, called, query));
 	grid_set(g, c->samples, sum->samples);
 	grid_set(g, c->weight, sum->weight);
 	if (query && runs[query].nr) {
@@ -131,6 +170,8 @@ static void show_queries_view(struct report *r, const struct view_instance *v, s
 	bool is_seen;
 	double *durations = NULL;
 	struct runs *runs;
+	struct group_sum *called;
+	uint32_t *order, nr;
 	struct split s;
 
 	if (!v->group[0]) {
@@ -141,6 +182,7 @@ static void show_queries_view(struct report *r, const struct view_instance *v, s
 	is_seen = runs_are_seen(r);
 	g = grid_create("queries", "Queries by time%s", r->has_run ? ", all samples" : "");
 	c.share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
+	c.total = grid_column(g, "total", "total", CELL_SHARE, r->model->callers.nr ? 0 : GRID_HIDDEN, 0);
 	c.samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	c.weight = grid_column(g, "weight", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	c.calls = grid_column(g, "calls", is_seen ? "seen" : "calls", CELL_COUNT, 0, 0);
@@ -152,11 +194,16 @@ static void show_queries_view(struct report *r, const struct view_instance *v, s
 	c.name = grid_column(g, "query", "query", CELL_TEXT, 0, 0);
 	c.text = grid_column(g, "text", "", CELL_TEXT, GRID_HIDDEN, 0);
 	runs = count_runs(r, &durations);
-	if (split_make(r, v->group[0], &s) && runs) {
+	called = calloc((size_t)r->model->dictionary.nr_components + 1, sizeof(*called));
+	order = malloc(((size_t)r->model->dictionary.nr_components + 1) * sizeof(*order));
+	if (split_make(r, v->group[0], &s) && runs && called && order) {
+		plan_queries_add_called(r, v->group[1], called);
 		grid_set_total(g, c.share, report_measure(r, &s.total[r->event]));
+		grid_set_total(g, c.total, report_measure(r, &s.total[r->event]));
 		grid_set_total(g, c.samples, s.total[r->event].samples);
-		for (uint32_t i = 0; i < s.nr_order; i++)
-			add_query_row(r, g, &c, &s, s.order[i], runs, durations);
+		nr = order_by_total(r, &s, called, order);
+		for (uint32_t i = 0; i < nr; i++)
+			add_query_row(r, g, &c, &s, order[i], called, runs, durations);
 	}
 	split_fini(&s);
 	grid_show(g, p);
@@ -164,6 +211,10 @@ static void show_queries_view(struct report *r, const struct view_instance *v, s
 		page_sentence(p, "(seen: from outside; equal statements in a row may be one, and short ones are missed)");
 	if (r->model->leaving >= VIEW_EVENTS_MAX)
 		page_sentence(p, "(waiting: record with `-e auto,context-switches`)");
+	if (r->model->callers.nr)
+		page_sentence(p, "(total: with the queries that functions and triggers of the query ran)");
+	free(called);
+	free(order);
 	free(runs);
 	free(durations);
 }

@@ -182,7 +182,8 @@
 	X(backend_state_start_us, PgBackendStatus, st_state_start_timestamp) \
 	X(backend_application, PgBackendStatus, st_appname) \
 	X(backend_state, PgBackendStatus, st_state) \
-	X(backend_text, PgBackendStatus, st_activity_raw)
+	X(backend_text, PgBackendStatus, st_activity_raw) \
+	X(stored_signature, PLpgSQL_function, fn_signature)
 
 /* Nodes of plans.  Columns: constant, name in the server, name in EXPLAIN. */
 #define POSTGRES_NODES(X) \

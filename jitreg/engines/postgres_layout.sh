@@ -32,6 +32,7 @@ cat > "$work/layout.c" <<'PROGRAM'
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 #include "nodes/plannodes.h"
+#include "plpgsql.h"
 #include "utils/backend_status.h"
 #include "utils/catcache.h"
 #include "utils/memutils.h"

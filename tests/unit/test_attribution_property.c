@@ -519,6 +519,7 @@ static void add_answer(const struct small_world *w, const struct sample *s, cons
 		r->column[TABLE_METHOD] = x->answer.method;
 		r->column[TABLE_REASON] = x->answer.reason;
 		r->column[TABLE_PHASE] = x->phase;
+		r->column[TABLE_CALLER] = x->answer.caller;
 		for (uint32_t n = 0; n < w->a.model->dictionary.nr_levels; n++)
 			r->column[TABLE_LEVEL_0 + n] = name_of(&w->a, TABLE_LEVEL_0 + n, x->paths.row[i].component[n]);
 	}
@@ -586,7 +587,7 @@ static void fail_row(struct seen *s, const char *what, uint32_t sample, uint64_t
 static int on_rows(void *context, const struct attribution *a, const struct table *t)
 {
 	static const char *const names[TABLE_COLUMNS] = { "sample", "process", "thread", "cpu", "event", "mode", "code", "function", "line",
-		"image", "method", "reason", "phase", "stack", "memory" };
+		"image", "method", "reason", "phase", "stack", "memory", "caller" };
 	struct seen *s = context;
 
 	for (uint32_t i = 0; i < t->nr; i++, s->at++) {

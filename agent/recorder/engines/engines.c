@@ -115,6 +115,7 @@ static void remove_backend(struct engines *e, struct postgres_backend *b, uint64
 
 	end_wait_event(e, b, time_ns);
 	postgres_backend_end_plans(e, b, time_ns);
+	postgres_stored_forget(e, b);
 	for (uint32_t i = 0; i < e->nr_sightings; i++)
 		if (e->memory->sighting[i].backend != b)
 			e->memory->sighting[nr++] = e->memory->sighting[i];
@@ -141,6 +142,7 @@ static void destroy(void *engines)
 			free(b->plan[i].node);
 			free(b->plan[i].function);
 		}
+		hash_map_fini(&b->stored.known);
 		free(b);
 	}
 	for (uint32_t i = 0; i < e->nr_servers; i++)
@@ -177,6 +179,7 @@ static void add_server_process(struct engines *e, pid_t pid, uint64_t since_ns)
 	if (!b)
 		return;
 	generated_code_find_mappings(&b->code, pid);
+	b->stored.maybe_mapped = true;
 	b->is_parent = engines_is_postmaster(e, pid);
 	if (b->is_parent) /* a postmaster that runs has mapped its libraries already, and the kernel reports only later mappings */
 		postgres_server_find_llvm(e, b);
@@ -209,8 +212,10 @@ static void note_fork(void *engines, uint32_t ppid, uint32_t pid, uint64_t time_
 	parent = engines_find_backend(e, (pid_t)ppid);
 	if (b && parent && parent->has_agent)
 		b->has_agent = b->lost = true;
-	if (b && parent)
+	if (b && parent) {
 		b->llvm_mapped = parent->llvm_mapped || parent->llvm_nr;
+		postgres_stored_inherit(b, parent);
+	}
 }
 
 static void note_exec(void *engines, const struct kernel_comm *c, uint64_t time_ns)
@@ -248,26 +253,35 @@ static void note_agent(void *engines, uint32_t pid)
 	b->has_agent = b->lost = true;
 }
 
-/* Notes mappings by which generated code and llvmjit.so are found.  Those that existed are read by add_server_process(). */
+static bool path_ends_with(const struct mapping *m, const char *end, size_t bytes)
+{
+	return m->path_bytes >= bytes && memcmp(m->path + m->path_bytes - bytes, end, bytes) == 0;
+}
+
+/* Notes mappings by which generated code and libraries are found.  Those that existed are read by add_server_process(). */
 static void note_mapping(void *engines, const struct mapping *m, uint64_t time_ns)
 {
 	static const char library[] = "/llvmjit.so";
 	struct postgres_backend *b = m->existed ? NULL : engines_find_backend(engines, (pid_t)m->pid);
-	const size_t bytes = m->path_bytes;
 
 	(void)time_ns;
-	if (!b || b->has_agent)
+	if (!b)
 		return;
-	if (bytes >= sizeof(library) - 1 && memcmp(m->path + bytes - (sizeof(library) - 1), library, sizeof(library) - 1) == 0)
+	b->stored.maybe_mapped |= path_ends_with(m, POSTGRES_STORED_LIBRARY, sizeof(POSTGRES_STORED_LIBRARY) - 1);
+	if (b->has_agent)
+		return;
+	if (path_ends_with(m, library, sizeof(library) - 1))
 		b->llvm_mapped = true;
-	else if (mapping_kind(m->path, bytes) == MAPPING_ANONYMOUS)
+	else if (mapping_kind(m->path, m->path_bytes) == MAPPING_ANONYMOUS)
 		generated_code_note_mapping(&b->code, m->address, m->bytes);
 }
 
 static bool has_backends_to_poll(const struct engines *e)
 {
+	if (e->nr_stored)
+		return true;
 	for (uint32_t i = 0; i < e->nr_backends; i++)
-		if (!e->backend[i]->has_agent || e->has_switches)
+		if (!e->backend[i]->has_agent || e->has_switches || e->backend[i]->stored.maybe_mapped)
 			return true;
 	return false;
 }
@@ -342,7 +356,7 @@ static void note_sample(void *engines, const struct sample_seen *seen)
 	if (seen->leaves)
 		begin_wait_event(e, b, seen);
 	b->has_samples = b->sampled = true;
-	if (b->lost || !b->server->layout)
+	if (!b->server->layout || (b->lost && !b->stored.all.end))
 		return;
 	begin = b->server->run.begin;
 	bytes = b->server->run.end - begin;
@@ -350,7 +364,9 @@ static void note_sample(void *engines, const struct sample_seen *seen)
 		uint64_t word;
 
 		memcpy(&word, seen->stack + 8 * (size_t)i, 8);
-		if (word - begin - 1 >= bytes)
+		if (word - b->stored.all.begin < b->stored.all.end - b->stored.all.begin)
+			postgres_stored_note_word(e, b, seen, i, word, nr_words);
+		if (word - begin - 1 >= bytes || b->lost)
 			continue;
 		if (nr == FRAMES_MAX) /* the innermost frame is dropped, because outer frames are needed to know whose query it is */
 			memmove(frame, frame + 1, (--nr) * sizeof(frame[0]));
@@ -396,6 +412,7 @@ static void settle(void *engines, uint64_t now_ns, bool last)
 		postgres_backend_read_plans(e, b, e->memory->sorted + i, end - i, now_ns);
 	}
 	e->nr_sightings = 0;
+	postgres_stored_read(e);
 	for (uint32_t i = 0; i < e->nr_backends; i++)
 		read_wait_event(e->backend[i]);
 	for (uint32_t i = 0; i < e->nr_backends; i++)

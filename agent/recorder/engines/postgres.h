@@ -10,6 +10,7 @@
 #include "jitreg/engines/postgres_catalog.h"
 #include "jitreg/engines/postgres_classes.h"
 #include "jitreg/engines/postgres_plan.h"
+#include "jitreg/engines/postgres_stored.h"
 
 #define POSTGRES_CLASS_FUNCTIONS 12 /* maximum number of functions of one class that are kept */
 #define POSTGRES_PLANS 16	    /* maximum number of plans of one backend that are kept */
@@ -18,6 +19,9 @@
 #define POSTGRES_WORDS_PORTAL 100   /* index of the word up to which the query's portal is searched, from the return address on */
 #define POSTGRES_WORDS 256	    /* words that are kept of a frame of standard_ExecutorRun */
 #define POSTGRES_SIGHTINGS 512	    /* maximum number of such frames that are kept between two looks */
+#define POSTGRES_STORED_BELOW 8	    /* stack words below the return address into a handler of stored functions */
+#define POSTGRES_STORED_WORDS 64    /* words that are kept of a frame of such a handler */
+#define POSTGRES_STORED_FRAMES 256  /* maximum number of these frames that are kept between two looks */
 
 /* This is an executed program that is a server. Processes that were forked from it, without another exec, share it. */
 struct postgres_server {
@@ -31,6 +35,8 @@ struct postgres_server {
 	uint64_t salt;
 	uint32_t class_nr[POSTGRES_NR_CLASSES];
 	uint64_t class_function[POSTGRES_NR_CLASSES][POSTGRES_CLASS_FUNCTIONS];
+	/* index of the word of a handler's postgres_stored_frame that is the stored function's address; 0: not learnt yet */
+	int stored_word[POSTGRES_NR_STORED_HANDLERS];
 };
 
 struct postgres_plan_node {
@@ -82,7 +88,13 @@ struct postgres_backend {
 		uint32_t info;		    /* the server's wait_event_info */
 	} wait;
 	uint64_t came_ns; /* time at which it last came to a processor */
-	bool has_agent; /* the agent reports all but waits */
+	bool has_agent; /* the agent reports all but waits and stored functions */
+	struct postgres_stored {
+		/* all: from the first handler to the end of the last; both are 0 while the library is not mapped */
+		struct postgres_range handler[POSTGRES_NR_STORED_HANDLERS], all;
+		bool maybe_mapped;     /* it may have been mapped since the handlers were looked for */
+		struct hash_map known; /* (address, 0) -> 1 for stored functions that are in the trace */
+	} stored;
 	struct postgres_plan plan[POSTGRES_PLANS];
 	uint32_t nr_plans;
 };
@@ -97,12 +109,21 @@ struct postgres_sighting {
 	uint64_t word[POSTGRES_WORDS];
 };
 
+/* This is a frame of a handler of stored functions on a sampled stack. */
+struct postgres_stored_frame {
+	struct postgres_backend *backend;
+	uint64_t time_ns;
+	int handler;
+	uint64_t word[POSTGRES_STORED_WORDS]; /* word[POSTGRES_STORED_BELOW] is the return address */
+};
+
 /* These buffers for reading are allocated when a process may be a server. */
 struct postgres_memory {
 	struct page_cache pages;
 	struct postgres_code llvm; /* code of the llvmjit.so whose functions are being found */
 	struct postgres_sighting sighting[POSTGRES_SIGHTINGS];
 	uint32_t sorted[POSTGRES_SIGHTINGS];
+	struct postgres_stored_frame stored[POSTGRES_STORED_FRAMES];
 	char text[POSTGRES_TEXT_BYTES], work[POSTGRES_TEXT_BYTES], query_name[POSTGRES_NAME_BYTES];
 };
 
@@ -115,7 +136,7 @@ struct engines {
 	struct hash_map by_pid; /* (pid, 0) -> index + 1 of a backend; (pid, AGENT) -> since when it has an agent */
 	struct hash_map said;	/* components that all processes share and that are in the trace already */
 	struct postgres_memory *memory;
-	uint32_t nr_sightings;
+	uint32_t nr_sightings, nr_stored;
 	uint32_t stack_bytes;	 /* a copy with fewer bytes is the whole stack */
 	uint64_t begin_ns;	 /* time when the recording began */
 	uint64_t short_ns;	 /* when a query, or code generated for it, was last found to exist for a short time */
@@ -155,6 +176,22 @@ bool postgres_node_is_said(const struct engines *e, uint64_t id);
 /* Write that the objects of a plan live from this time on, and that they have ended. */
 void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
 void postgres_write_plan_end(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
+
+/* Writes the component of a stored function, once per recording, and the object of its struct, on which the function that begins at
+ * handler works. */
+void postgres_write_stored(struct engines *e, const struct postgres_backend *b, const char *name, uint64_t address, uint64_t handler,
+			   uint64_t time_ns);
+
+/* ---- postgres_stored.c */
+/* Takes over what is known of the library in the process that this one was forked from. */
+void postgres_stored_inherit(struct postgres_backend *b, const struct postgres_backend *parent);
+/* Takes a word of a sampled stack that is in b->stored.all, and so may be a return address into a handler.  word: its index. */
+void postgres_stored_note_word(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen, uint32_t word,
+			       uint64_t return_address, uint32_t nr_words);
+/* Reads the stored functions of the frames that were seen since the previous call, and writes those that are new. */
+void postgres_stored_read(struct engines *e);
+/* Forgets the frames and functions of a backend that ends. */
+void postgres_stored_forget(struct engines *e, struct postgres_backend *b);
 
 /* ---- postgres_title.c */
 /* Sets b->name, b->leader and b->titled from the title that the server gives the process.  A process that has no title, which may be

@@ -129,6 +129,18 @@ void postgres_write_node(struct engines *e, const struct postgres_backend *b, co
 		    .name = trace_string("estimated rows"));
 }
 
+void postgres_write_stored(struct engines *e, const struct postgres_backend *b, const char *name, uint64_t address, uint64_t handler,
+			   uint64_t time_ns)
+{
+	const struct jitreg_object_component component = { POSTGRES_LEVEL_NODE, postgres_stored_id(b->server->salt, name) };
+
+	if (is_component_new(e, POSTGRES_LEVEL_NODE, component.component))
+		SAY(e, b, time_ns, component, .level = POSTGRES_LEVEL_NODE, .flags = JITREG_COMPONENT_COMMON,
+		    .component = component.component, .name = trace_string(name));
+	SAY(e, b, time_ns, object, .address = address, .flags = JITREG_OBJECT_CLASS | JITREG_OBJECT_CALLED,
+	    .functions = { (const struct jitreg_function *)&handler, 1 }, .components = { &component, 1 });
+}
+
 void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns)
 {
 	const uint64_t *symbol = b->server->code.symbol;
