@@ -42,6 +42,8 @@ def tables(text):
 
 def report(r):
     options = {"queries": ["--view", "queries"]}.get(r.host.shows, [])
+    if r.whole_machine and r.host.shows == "functions":  # which begins with programs
+        options = ["--view", "functions", "--top", "0"]
     text = said(r, "report", *options, r.trace())
     labelled = re.compile("|".join(r.host.names))
     first = next((t for t in tables(text) if any(labelled.search(name) for name, _ in t)), [])

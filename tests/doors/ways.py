@@ -2,16 +2,21 @@
 """Ways of recording.  Each takes a host and gives a Recording: a trace, or a store, what tailor said, and what the host's work took."""
 import contextlib
 import os
+import shutil
+import signal
 import subprocess
-import time
+import sys
 
 from common import PATIENCE_S, Refused, Skip, sh
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../postgres")
+import cluster as postgres  # noqa: E402
 
 SECONDS = float(os.environ.get("DOOR_SECONDS", 3))
 
 
 class Recording:
-    """times: how often as long as SECONDS."""
+    """times: how often as much as SECONDS of the host's processor time."""
     def __init__(self, host, folder, tailor, times):
         self.host, self.folder, self.tailor, self.seconds = host, folder, tailor, SECONDS * times
         self.own_trace, self.own_store, self.said, self.truth, self.whole_machine = None, None, "", None, False
@@ -31,18 +36,31 @@ class Recording:
             sh([self.tailor, "db", "add", self.own_store, self.own_trace])
         return self.own_store
 
-    @contextlib.contextmanager
-    def timed(self):
-        """What the host's work takes meanwhile."""
+    def work(self):
+        """Waits until the host has worked enough, however long that takes, at all three kinds; notes what each took."""
         before = self.host.clock()
-        yield
-        took = [b - a for a, b in zip(before, self.host.clock())]
-        self.truth = [100 * t / sum(took) for t in took] if sum(took) else None
+
+        def took():
+            return [b - a for a, b in zip(before, self.host.clock())]
+        postgres.wait_for(f"{self.host.name} works", lambda: sum(took()) > self.seconds and min(took()) > self.seconds / 10)
+        self.truth = [100 * t / sum(took()) for t in took()]
 
     def tell(self, *arguments):
         p = subprocess.run([self.tailor, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
         self.said += (p.stdout + p.stderr).decode(errors="replace")
         if p.returncode:
+            raise Refused(self.said)
+
+    def tell_while_working(self, *command):
+        """A recorder that is stopped by Ctrl-C when the host has worked enough."""
+        p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            self.work()
+            p.send_signal(signal.SIGINT)
+            self.said += p.communicate(timeout=PATIENCE_S)[0].decode(errors="replace")
+        finally:
+            p.kill()
+        if p.returncode not in (0, -signal.SIGINT):
             raise Refused(self.said)
 
 
@@ -62,57 +80,48 @@ def process_of(p):
 
 def run(r):
     r.own_trace = r.file("t.tlr")
-    with r.host.running([r.tailor, "run", "-o", r.own_trace, "--"]) as p, r.timed():
-        time.sleep(r.seconds)
+    with r.host.running([r.tailor, "run", "-o", r.own_trace, "--"]) as p:
+        r.work()
     if p.stderr:
         r.said = p.stderr.read().decode(errors="replace")
 
 
 def attach(r, *options):
     r.own_trace = r.file("t.tlr")
-    with r.host.running() as p, r.timed():
-        r.tell("attach", *options, "-d", f"{r.seconds:g}", "-o", r.own_trace, str(process_of(p)))
+    with r.host.running() as p:
+        r.tell_while_working(r.tailor, "attach", *options, "-o", r.own_trace, str(process_of(p)))
 
 
 def inject(r):
     attach(r, "--inject")
 
 
+def is_complete(r):
+    return os.path.exists(r.own_trace) and b'"record": "END"' in subprocess.run([r.tailor, "dump", "--json", r.own_trace],
+                                                                               capture_output=True).stdout[-2000:]
+
+
 def preload(r):
     r.own_trace = r.file("t.tlr")
     with r.host.running(environment={"LD_PRELOAD": os.path.dirname(r.tailor) + "/libtailor.so", "TAILOR_OUTPUT": r.own_trace,
-                                     "TAILOR_COMMAND": r.tailor}), r.timed():
-        time.sleep(r.seconds)
-    begin = time.monotonic()
-    while not (os.path.exists(r.own_trace) and b"END" in subprocess.run([r.tailor, "dump", r.own_trace], capture_output=True).stdout[-2000:]):
-        if time.monotonic() - begin > PATIENCE_S:
-            raise Refused("the recorder of a preloaded host wrote no trace")
-        time.sleep(0.2)
+                                     "TAILOR_COMMAND": r.tailor}):
+        r.work()
+    postgres.wait_for("the recorder of a preloaded host has ended", lambda: is_complete(r))
 
 
 def dormant(r):
     r.own_trace = r.file("t.tlr")
-    with r.host.running([r.tailor, "run", "--dormant", "--"]) as p, r.timed():
-        last = None
-        for pid in processes_below(p.pid):
-            try:
-                r.tell("start", "-o", r.own_trace, str(pid))
-                last = None
-                break
-            except Refused as e:
-                last = e
-        if last:
-            raise last
-        time.sleep(r.seconds)
+    with r.host.running([r.tailor, "run", "--dormant", "--"]) as p:
+        pid = process_of(p) if process_of(p) != p.pid else next(iter(processes_below(p.pid)[1:]), p.pid)
+        r.tell("start", "-o", r.own_trace, str(pid))
+        r.work()
         r.tell("stop", str(pid))
 
 
 def watch(r, *whom):
     r.own_store = r.file("w.tlrs")
-    epoch_s = r.seconds / 2
-    with r.host.running() as p, r.timed():
-        r.tell("watch", "--store", r.own_store, "--epochs", f"{epoch_s * 1000:.0f}ms", "--cost", "20%", "-d", f"{2 * epoch_s:g}",
-               *(whom or [str(process_of(p))]))
+    with r.host.running() as p:
+        r.tell_while_working(r.tailor, "watch", "--store", r.own_store, "--epochs", "2s", "--cost", "20%", *(whom or [str(process_of(p))]))
 
 
 def watch_all(r):
@@ -122,18 +131,18 @@ def watch_all(r):
 
 def record_all(r):
     r.own_trace, r.whole_machine = r.file("t.tlr"), True
-    with r.host.running(), r.timed():
-        r.tell("record", "-a", "-o", r.own_trace, "--", "sleep", f"{r.seconds:g}")
+    with r.host.running():
+        r.tell_while_working(r.tailor, "record", "-a", "-o", r.own_trace)
 
 
 def imported(r):
+    if not shutil.which("perf"):
+        raise Skip("there is no perf (package linux-perf)")
     r.own_trace = r.file("t.tlr")
-    with r.host.running() as p, r.timed():
+    with r.host.running() as p:
         pids = ",".join(map(str, processes_below(process_of(p))))
-        done = subprocess.run(["perf", "record", "-q", "-F", "2000", "-e", "task-clock", "-g", "-o", r.file("perf.data"), "-p", pids, "--",
-                               "sleep", f"{r.seconds:g}"], capture_output=True)
-    if done.returncode:
-        raise Skip("perf record: " + done.stderr.decode(errors="replace")[-100:])
+        r.tell_while_working("perf", "record", "-F", "2000", "-e", "task-clock", "-g", "-o", r.file("perf.data"), "-p", pids)
+    r.said = ""
     r.tell("import", "-o", r.own_trace, r.file("perf.data"))
 
 
