@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/cmd_compare.h"
 
+#include "analyzer/compare/inlined.h"
+#include "analyzer/compare/native.h"
 #include "analyzer/compare/profile_report.h"
 #include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/fleet.h"
@@ -148,4 +150,12 @@ int compare_read_profile(const char *path, const struct reading_arguments *argum
 	}
 	*whole &= reading_command_close(&session, CMD_DONE) == CMD_DONE;
 	return CMD_DONE;
+}
+
+int compare_match_profiles(struct profile *p, uint32_t nr, struct match *m)
+{
+	if (inlined_settle(p, nr) == 0 && native_settle(p, nr) == 0 && match_make_lines(p, nr, m) == 0)
+		return CMD_DONE;
+	message_print("out of memory");
+	return CMD_FAILED;
 }

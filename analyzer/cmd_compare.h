@@ -19,6 +19,12 @@ int compare_read_profile(const char *path, const struct reading_arguments *argum
 int compare_choose_view(struct reading_arguments *arguments, const char *const *source, uint32_t nr);
 
 /*
+ * Match the entries of profiles that compare_read_profile() read, after it is decided which functions of machine code have entries
+ * (inlined_settle(), native_settle()). Returns CMD_DONE, or CMD_FAILED after a message, after which there is no match to free.
+ */
+int compare_match_profiles(struct profile *p, uint32_t nr, struct match *m);
+
+/*
  * Run `tailor diff` and `tailor stat`, or, with is_db, `tailor db diff` and `tailor db stat`, which have other filters. Return the exit
  * status.
  */

@@ -321,6 +321,41 @@ static void show_error_sources(const struct comparison *c, bool sentences, struc
 		      executions ? ", or variation between executions if larger" : "", between);
 }
 
+#define NAME_COLUMNS 48
+#define MOSTLY 0.9 /* part of the unchanged lines that makes one of them stand for all */
+
+/* Return the name of a change's line, cut as tables cut names. */
+static const char *name_in_sentence(const struct comparison *c, const struct change *x, const struct page *page, char name[160])
+{
+	return page_cut_name(page, match_first_entry(&c->match, c->profile, x->line)->label, NAME_COLUMNS, name, 160);
+}
+
+/*
+ * Changes are relative to the unchanged lines. If these are nearly one line, writes that this one may have changed instead: two functions
+ * of one loop tell by their shares alone that one grew, or that the other one shrank.
+ */
+static void show_other_reading(const struct comparison *c, const struct change *x, uint32_t nr, struct page *page)
+{
+	const struct change *rest = NULL, *changed = NULL;
+	double unchanged = 0;
+	char name[160], other[160];
+
+	for (uint32_t i = 0; i < nr; i++) {
+		if (x[i].significant) {
+			changed = !changed || fabs(x[i].growth) > fabs(changed->growth) ? &x[i] : changed;
+			continue;
+		}
+		unchanged += x[i].share[0] + x[i].share[1];
+		rest = !rest || x[i].share[0] + x[i].share[1] > rest->share[0] + rest->share[1] ? &x[i] : rest;
+	}
+	if (!changed || !rest || rest->share[0] + rest->share[1] < MOSTLY * unchanged || !isfinite(changed->change) ||
+	    changed->change <= -1)
+		return;
+	page_sentence(page, "What did not change is mainly %s: as well, it may have changed by %+.1f %%, and %s may not.",
+		      name_in_sentence(c, rest, page, name), 100 * (1 / (1 + changed->change) - 1),
+		      name_in_sentence(c, changed, page, other));
+}
+
 /*
  * If no change is significant, writes the smallest change of the largest tested line that would be, unless no tested line has a finite
  * margin. Without --all, also writes how many lines are not shown, if there are any.
@@ -330,6 +365,7 @@ static void show_omitted(const struct arguments *args, const struct comparison *
 {
 	const struct change *largest = NULL;
 	uint32_t listed = 0;
+	char name[160];
 
 	for (uint32_t i = 0; i < nr; i++) {
 		listed += x[i].significant;
@@ -340,7 +376,7 @@ static void show_omitted(const struct arguments *args, const struct comparison *
 	}
 	if (!listed && largest)
 		page_sentence(page, "Smallest significant change of the largest line, %s: %.1f %%.",
-			      match_first_entry(&c->match, c->profile, largest->line)->label, 100 * largest->margin);
+			      name_in_sentence(c, largest, page, name), 100 * largest->margin);
 	if (shown < nr && !args->all)
 		page_sentence(page, "Not shown: %u line%s without a significant change, and %u with less than %.1f %% of each side; use "
 			      "--all to show them%s.", nr - shown - small, nr - shown - small == 1 ? "" : "s", small,
@@ -385,6 +421,8 @@ static int show_changes(const struct arguments *args, const struct comparison *c
 	if (alike)
 		page_sentence(&page, "alike: the name in B differs in numbers, addresses, places, folders or a "
 			      "compiler's marks (--json has it).");
+	if (!formula)
+		show_other_reading(c, x, nr, &page);
 	if (!formula)
 		show_omitted(args, c, x, nr, shown, small, &page);
 	show_error_sources(c, !formula, &page);
@@ -444,11 +482,7 @@ static int read_sides(const struct arguments *args, struct comparison *c, bool *
 		free(list);
 	}
 	c->same_unit = strcmp(c->profile[0].event, c->profile[c->side[1].first].event) == 0;
-	if (match_make_lines(c->profile, nr, &c->match)) {
-		message_print("out of memory");
-		return CMD_FAILED;
-	}
-	return CMD_DONE;
+	return compare_match_profiles(c->profile, nr, &c->match);
 }
 
 static int compare_sides(const struct arguments *args, struct comparison *c)

@@ -203,10 +203,8 @@ int compare_run_stat(int argc, char **argv, bool is_db)
 	status = compare_choose_view(&args.trace, args.path, args.nr);
 	for (; nr < args.nr && status == CMD_DONE; nr += status == CMD_DONE)
 		status = compare_read_profile(args.path[nr], &args.trace, args.trace.level, &p[nr], &whole);
-	if (status == CMD_DONE && match_make_lines(p, nr, &m)) {
-		message_print("out of memory");
-		status = CMD_FAILED;
-	}
+	if (status == CMD_DONE)
+		status = compare_match_profiles(p, nr, &m);
 	if (status == CMD_DONE)
 		status = show_spreads(&args, p, &m);
 	if (status == CMD_DONE && !whole)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define ADDRESS_DIGITS_MIN 4
+#define RUST_HASH_DIGITS 16
 
 /* Parts of names that are counted anew in each run: classes that the JVM makes while it runs, traces of LuaJIT and PHP. */
 static const char *const of_one_run[] = { "$$Lambda", "LambdaForm$", "$Proxy", "GeneratedMethodAccessor", "GeneratedConstructorAccessor",
@@ -60,6 +61,14 @@ static size_t number_at(const char *name, const char *at, uint64_t *number, bool
 	return *is_counter ? nr : 0;
 }
 
+/* Return the length of the hash that Rust's compiler appends to names ("::h" and 16 digits), or 0 if there is none. */
+static size_t hash_at(const char *at)
+{
+	size_t nr = strncmp(at, "::h", 3) == 0 ? strspn(at + 3, "0123456789abcdef") : 0;
+
+	return nr == RUST_HASH_DIGITS && !isalnum((unsigned char)at[3 + nr]) && at[3 + nr] != '_' ? nr + 3 : 0;
+}
+
 /* Return the length of ":LINE" or ":COLUMN" at this place in the name, or 0 if there is none. */
 static size_t line_at(const char *name, const char *at, uint64_t *number)
 {
@@ -93,6 +102,7 @@ static char *leave_out(const char *name, enum alike_how how, struct alike *out)
 		bool is_counter = false;
 		size_t skip = at == tier ? tier_bytes : copy_at(at);
 
+		skip = skip ? skip : hash_at(at);
 		skip = skip ? skip : number_at(name, at, &number, &is_counter);
 		if (!skip && how == ALIKE_BUT_PLACES)
 			skip = line_at(name, at, &number);

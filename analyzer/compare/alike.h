@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reduces names to what stays the same if a program is built or run again. Left out are addresses, numbers by which a compiler or host
- * counts names of a kind, the marks of copies of a function that compilers make (.constprop.0) and JavaScript's tiers; in a second text
- * also lines, columns, and the folders in front of file names. Context: thread.
+ * counts names of a kind, the marks of copies of a function that compilers make (.constprop.0), hashes of Rust's names, and JavaScript's
+ * tiers; in a second text also lines, columns, and the folders in front of file names. Context: thread.
  */
 #ifndef TAILOR_ALIKE_H
 #define TAILOR_ALIKE_H

@@ -5,6 +5,7 @@
 #include "jitreg/base/hash_map.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,13 +57,23 @@ static void hash_entry_key(const struct profile_entry *e, enum strictness how, u
 	key[1] = (how < SAME_NAME ? hash_text(e->detail) : 0) * 0x9e3779b97f4a7c15ull ^ (how < SAME_DETAIL ? hash_text(e->path) : 0);
 }
 
-static bool list_unmatched_entries(struct untaken *u, const struct profile *p, const struct alike *alike, enum strictness how)
+/* Entries whose detail is the place where a function begins are matched by place, with or without its line, and only then by name alone:
+ * many functions of a host's language have one name, as "(anonymous)", and lines are inserted above them. */
+enum when { BEFORE_ALIKE, AFTER_ALIKE };
+
+static bool waits_for_alike(const struct profile_entry *e, enum strictness how, enum when when)
+{
+	return e->is_placed && how == SAME_NAME && when == BEFORE_ALIKE;
+}
+
+static bool list_unmatched_entries(struct untaken *u, const struct profile *p, const struct alike *alike, enum strictness how,
+				   enum when when)
 {
 	uint64_t key[2];
 
 	hash_map_fini(&u->first);
 	for (uint32_t e = p->nr; e > 0; e--)
-		if (!u->taken[e - 1] && !alike[e - 1].is_of_one_run) {
+		if (!u->taken[e - 1] && !alike[e - 1].is_of_one_run && !waits_for_alike(&p->entry[e - 1], how, when)) {
 			hash_entry_key(&p->entry[e - 1], how, key);
 			u->next[e - 1] = hash_map_find(&u->first, key[0], key[1]);
 			if (!hash_map_set(&u->first, key[0], key[1], e))
@@ -242,23 +253,32 @@ static bool pair_alike(struct match *m, const struct profile *p, struct alike *c
 	return ok;
 }
 
+static bool match_strictly(struct match *m, const struct profile *p, const struct alike *alike, uint32_t i, enum strictness how,
+			   enum when when, struct untaken *u)
+{
+	bool ok = list_unmatched_entries(u, &p[i], alike, how, when);
+
+	for (uint32_t line = 0; ok && line < m->nr; line++) {
+		uint32_t *entry = &m->entry[(size_t)line * m->nr_profiles + i];
+
+		if (*entry == MATCH_NOT)
+			*entry = take_matching_entry(u, &p[i], match_first_entry(m, p, line), how);
+	}
+	return ok;
+}
+
 /* Add the entries of profile i to the lines of the profiles before it, and to new lines. */
 static bool add_profile(struct match *m, const struct profile *p, struct alike *const *alike, uint32_t i)
 {
 	struct untaken u = { .next = calloc((size_t)p[i].nr + 1, sizeof(*u.next)), .taken = calloc((size_t)p[i].nr + 1, sizeof(*u.taken)) };
 	bool ok = u.next && u.taken;
 
-	for (int how = SAME_PLACE; ok && how <= SAME_NAME; how++) {
-		ok = list_unmatched_entries(&u, &p[i], alike[i], (enum strictness)how);
-		for (uint32_t line = 0; ok && line < m->nr; line++) {
-			uint32_t *entry = &m->entry[(size_t)line * m->nr_profiles + i];
-
-			if (*entry == MATCH_NOT)
-				*entry = take_matching_entry(&u, &p[i], match_first_entry(m, p, line), (enum strictness)how);
-		}
-	}
+	for (int how = SAME_PLACE; ok && how <= SAME_NAME; how++)
+		ok = match_strictly(m, p, alike[i], i, (enum strictness)how, BEFORE_ALIKE, &u);
 	for (int how = 0; ok && how < NR_ALIKE; how++)
 		ok = pair_alike(m, p, alike, i, (enum alike_how)how, u.taken);
+	if (ok)
+		ok = match_strictly(m, p, alike[i], i, SAME_NAME, AFTER_ALIKE, &u);
 	for (uint32_t e = 0; ok && e < p[i].nr; e++)
 		if (!u.taken[e])
 			m->entry[(size_t)m->nr++ * m->nr_profiles + i] = e;
@@ -268,12 +288,27 @@ static bool add_profile(struct match *m, const struct profile *p, struct alike *
 	return ok;
 }
 
+/* Make the texts of an entry's name, with its place if that is its detail. */
+static int make_texts(const struct profile_entry *e, struct alike *a)
+{
+	char *text;
+	int ret;
+
+	if (!e->is_placed)
+		return alike_make(e->name, a);
+	if (asprintf(&text, "%s %s", e->name, e->detail) < 0)
+		return -ENOMEM;
+	ret = alike_make(text, a);
+	free(text);
+	return ret;
+}
+
 static struct alike *names_of(const struct profile *p)
 {
 	struct alike *a = calloc((size_t)p->nr + 1, sizeof(*a));
 
 	for (uint32_t e = 0; a && e < p->nr; e++)
-		if (alike_make(p->entry[e].name, &a[e])) {
+		if (make_texts(&p->entry[e], &a[e])) {
 			while (e--)
 				alike_fini(&a[e]);
 			free(a);

@@ -2,8 +2,9 @@
 /*
  * Matches the entries of several profiles, so that one line has the entry of each profile for the same component or function. Entries match
  * by name, place in the plan and detail. The remaining ones are matched by name and detail, then by name and order, and at last by names
- * that are alike (alike.h). Names that are of one run (struct alike) are only matched by alike names. Entries of two groups (services)
- * never match, and entries with a group are never matched by alike names.
+ * that are alike (alike.h). Where the detail is the place of a function (profile_entry.is_placed), names with places that are alike come
+ * before the same name at any place. Names that are of one run (struct alike) are only matched by alike names. Entries of two groups
+ * (services) never match, and entries with a group are never matched by alike names.
  * Context: thread.
  */
 #ifndef TAILOR_MATCH_H

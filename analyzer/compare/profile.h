@@ -22,6 +22,12 @@ struct profile_entry {
 	char *group;  /* service of the entry if services are told apart, and else NULL */
 	double samples, measure;
 	double *run; /* by execution: measure of the entry, nr_runs numbers */
+	/* It is a function that a compiler inlined, and above - 1 is the index of the entry of its caller, which comes before it. 0: it is
+	 * none. inlined_settle() leaves no such entries. */
+	uint32_t above;
+	bool is_function; /* a function of machine code, as opposed to a component or a line of a store */
+	bool has_lines; /* debug information has lines of the function */
+	bool is_placed; /* detail is the place where a function begins, which changes whenever lines are inserted above it */
 	bool is_none; /* it stands for what belongs to no component, function or whatever entries are */
 	bool has_rows;
 	double rows; /* rows of one execution */
@@ -49,6 +55,8 @@ static inline double profile_effective_samples(const struct profile *p, double s
 	return effective < p->samples ? effective : p->samples;
 }
 
+/* Add the sums of an entry to those of another one, free what it holds, and set it to 0. */
+void profile_entry_move(struct profile *p, uint32_t from, uint32_t to);
 void profile_fini(struct profile *p);
 
 #endif

@@ -3,7 +3,9 @@
 
 #include "analyzer/compare/alike.h"
 #include "analyzer/compare/expression.h"
+#include "analyzer/compare/inlined.h"
 #include "analyzer/compare/match.h"
+#include "analyzer/compare/native.h"
 #include "analyzer/compare/stats.h"
 
 #include <math.h>
@@ -221,6 +223,145 @@ static void lambdas_are_paired_in_order_whatever_their_numbers(void **state)
 	expect_pairs(a, 2, more, 3, (uint32_t[]){ 1, 0 }, true); /* by size, where their number differs */
 }
 
+/* Functions of a host's language, which begin at a line. */
+static struct profile_entry placed(const char *name, const char *module, const char *place, double measure)
+{
+	struct profile_entry e = entry(name, module, place);
+
+	e.measure = measure;
+	e.is_placed = true;
+	return e;
+}
+
+static void functions_that_moved_are_paired_with_themselves(void **state)
+{
+	/* a line was inserted on top of the file, and another file has a function of the same name, which comes first */
+	struct profile_entry a[] = { placed("(anonymous)", "app.js", "/a/app.js:5:13", 30),
+				     placed("(anonymous)", "app.js", "/a/app.js:9:1", 20),
+				     placed("tax", "tax.py", "/a/tax.py:3", 20) };
+	struct profile_entry b[] = { placed("(anonymous)", "lib.js", "/b/lib.js:7:1", 20),
+				     placed("(anonymous)", "app.js", "/b/app.js:6:13", 30),
+				     placed("(anonymous)", "app.js", "/b/app.js:10:1", 20), placed("tax", "vat.py", "/b/vat.py:8", 20) };
+
+	(void)state;
+	expect_pairs(a, 3, b, 4, (uint32_t[]){ 1, 2, 3 }, false);
+}
+
+static void names_have_no_hash_of_rusts(void **state)
+{
+	(void)state;
+	are_alike("shop::Item<_>::price::h0123456789abcdef", "shop::Item<_>::price::hfedcba9876543210", true);
+	are_alike("shop::Item<_>::price::h0123456789abcdef", "shop::Item<_>::price", true);
+	are_alike("shop::Item<_>::price::h0123456789abcdef", "shop::Item<_>::each::h0123456789abcdef", false);
+	are_alike("shop::h012345678", "shop::h112345678", false);
+}
+
+/* A profile of functions: {name, 1 + index of the caller that it was inlined into, measure}. The caller frees it by profile_fini(). */
+struct frame {
+	const char *name;
+	uint32_t above;
+	double measure;
+};
+
+static struct profile functions(const struct frame *frames, uint32_t nr, bool has_lines)
+{
+	struct profile p = { .nr = nr, .nr_runs = 1, .entry = calloc(nr, sizeof(*p.entry)) };
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct profile_entry *e = &p.entry[i];
+
+		*e = (struct profile_entry){ .name = strdup(frames[i].name), .label = strdup(frames[i].name), .path = strdup("/bin/host"),
+					     .detail = strdup(""), .run = calloc(1, sizeof(double)), .above = frames[i].above,
+					     .number = i + 1, .is_function = true, .has_lines = has_lines && !frames[i].above };
+		for (uint32_t n = 0; n < i; n++)
+			if (strcmp(frames[n].name, frames[i].name) == 0)
+				e->number = p.entry[n].number;
+		e->measure = e->samples = e->run[0] = frames[i].measure;
+		p.measure += frames[i].measure;
+	}
+	p.samples = p.effective = p.measure;
+	return p;
+}
+
+static double measure_of(const struct profile *p, const char *name)
+{
+	double measure = 0;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (strcmp(p->entry[i].name, name) == 0) {
+			assert_int_equal(p->entry[i].above, 0);
+			NEAR(p->entry[i].run[0], p->entry[i].measure);
+			measure = p->entry[i].measure;
+			nr++;
+		}
+	assert_true(nr <= 1);
+	return nr ? measure : -1;
+}
+
+#define NR(array) (uint32_t)(sizeof(array) / sizeof((array)[0]))
+
+/* parse() has a frame in one build and none in the other; what is small and has none in either counts for its caller. */
+static void inlined_functions_are_those_of_the_other_build(void **state)
+{
+	static const struct frame apart[] = { { "main", 0, 1 }, { "parse.constprop.0", 0, 740 }, { "step", 2, 2 }, { "render", 0, 250 },
+					      { "rare", 0, 3 } };
+	static const struct frame together[] = { { "main", 0, 1 }, { "handle", 1, 2 }, { "parse", 2, 700 }, { "step", 3, 3 },
+						 { "render", 2, 248 }, { "parse", 1, 40 }, { "rare", 1, 3 } };
+	struct profile p[2] = { functions(apart, NR(apart), true), functions(together, NR(together), true) };
+	struct profile both[2] = { functions(together, NR(together), true), functions(together, NR(together), true) };
+
+	(void)state;
+	assert_int_equal(inlined_settle(p, 2), 0);
+	NEAR(measure_of(&p[0], "parse.constprop.0"), 742);
+	NEAR(measure_of(&p[1], "parse"), 743);
+	NEAR(measure_of(&p[1], "render"), 248);
+	NEAR(measure_of(&p[1], "rare"), 3); /* it has a frame in the other build */
+	NEAR(measure_of(&p[1], "step"), -1);
+	assert_int_equal(inlined_settle(both, 2), 0); /* nothing has a frame but main() */
+	NEAR(measure_of(&both[0], "parse"), 743);
+	NEAR(measure_of(&both[0], "rare"), -1);
+	NEAR(measure_of(&both[0], "main"), 4);
+	for (int i = 0; i < 2; i++) {
+		profile_fini(&p[i]);
+		profile_fini(&both[i]);
+	}
+}
+
+static void inlined_functions_need_debug_information_on_both_sides(void **state)
+{
+	static const struct frame known[] = { { "main", 0, 1 }, { "parse", 1, 740 }, { "render", 1, 250 } };
+	static const struct frame stripped[] = { { "main", 0, 991 } };
+	struct profile p[2] = { functions(known, NR(known), true), functions(stripped, NR(stripped), false) };
+
+	(void)state;
+	assert_int_equal(inlined_settle(p, 2), 0);
+	assert_int_equal(p[0].nr, 1);
+	NEAR(measure_of(&p[0], "main"), 991);
+	profile_fini(&p[0]);
+	profile_fini(&p[1]);
+}
+
+static void machine_code_beside_a_language_is_one_entry_per_file(void **state)
+{
+	static const struct frame frames[] = { { "tax", 0, 600 }, { "malloc", 0, 100 }, { "free", 0, 50 } };
+	struct profile p[2] = { functions(frames, 3, true), functions(frames, 3, true) };
+
+	(void)state;
+	assert_int_equal(native_settle(p, 2), 0);
+	assert_int_equal(p[0].nr, 3); /* no language: functions stay */
+	for (int i = 0; i < 2; i++) {
+		p[i].entry[0].is_function = false;
+		p[i].entry[0].is_placed = true;
+	}
+	assert_int_equal(native_settle(p, 2), 0);
+	assert_int_equal(p[0].nr, 2);
+	NEAR(measure_of(&p[1], "host"), 150);
+	NEAR(measure_of(&p[1], "tax"), 600);
+	profile_fini(&p[0]);
+	profile_fini(&p[1]);
+}
+
 static void expressions_compute_and_refuse(void **state)
 {
 	static const char *const names[] = { "a", "b", NULL };
@@ -273,6 +414,11 @@ int main(void)
 		cmocka_unit_test(names_are_alike_but_for_what_runs_and_builds_change),
 		cmocka_unit_test(names_that_are_alike_are_paired_when_equal_ones_are),
 		cmocka_unit_test(lambdas_are_paired_in_order_whatever_their_numbers),
+		cmocka_unit_test(functions_that_moved_are_paired_with_themselves),
+		cmocka_unit_test(names_have_no_hash_of_rusts),
+		cmocka_unit_test(inlined_functions_are_those_of_the_other_build),
+		cmocka_unit_test(inlined_functions_need_debug_information_on_both_sides),
+		cmocka_unit_test(machine_code_beside_a_language_is_one_entry_per_file),
 		cmocka_unit_test(expressions_compute_and_refuse),
 	};
 
