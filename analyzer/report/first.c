@@ -122,11 +122,15 @@ static void print_deep_python(const struct verdict *v, struct page *p)
 
 static void print_interpreted(const struct verdict *v, struct page *p)
 {
-	char phase[VERDICT_TEXT / 3];
+	const struct interpreter *i = v->interpreter;
+	char phase[VERDICT_TEXT / 3], what[64];
 
-	page_text(p, "", 2, "%.1f %% of %s ran in %s's interpreter: %s functions have no names there.%s%s%s", grid_percent(v->interpreted),
-		  first_whole(v, p, phase), v->interpreter->language, v->interpreter->language, *v->interpreter->helps ? " " : "",
-		  v->interpreter->helps, *v->interpreter->helps ? "." : "");
+	if (i->silent == SILENT_WITHOUT_PLAN)
+		snprintf(what, sizeof(what), "%s, whose statements and operators are not known here", i->language);
+	else
+		snprintf(what, sizeof(what), "%s's interpreter: %s functions have no names there", i->language, i->language);
+	page_text(p, "", 2, "%.1f %% of %s ran in %s.%s%s%s", grid_percent(v->interpreted), first_whole(v, p, phase), what,
+		  *i->helps ? " " : "", i->helps, *i->helps ? "." : "");
 }
 
 static void print_unnamed(const struct verdict *v, struct page *p)

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/report/interpreted.h"
 
+#include "analyzer/model/model.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <stdlib.h>
 
 static const struct interpreter interpreters[] = {
-	{ "Ruby", "libruby ruby", "Run ruby with --yjit, if it was built with it" },
-	{ "Perl", "libperl perl", "Devel::NYTProf names them" },
-	{ "Lua", "liblua5 lua5 lua", "LuaJIT's traces have names" },
-	{ "Tcl", "libtcl tclsh", "" },
-	{ "R", "libR.so", "Rprof() names them" },
+	{ "Ruby", "libruby ruby", "Run ruby with --yjit, if it was built with it", SILENT_ALWAYS },
+	{ "Perl", "libperl perl", "Devel::NYTProf names them", SILENT_ALWAYS },
+	{ "Lua", "liblua5 lua5 lua", "LuaJIT's traces have names", SILENT_ALWAYS },
+	{ "Tcl", "libtcl tclsh", "", SILENT_ALWAYS },
+	{ "R", "libR.so", "Rprof() names them", SILENT_ALWAYS },
+	{ "Python", "libpython3 python3", "Record with `tailor run -- COMMAND` or `tailor attach --inject PID`, or run python 3.12 or "
+	  "later with -X perf", SILENT_IN_IMPORTS },
+	{ "PostgreSQL", "postgres", "Record with `tailor attach PID` or `tailor run -- COMMAND`", SILENT_WITHOUT_PLAN },
+	{ "SQLite", "libsqlite3 sqlite3", "Record with `tailor run -- COMMAND`", SILENT_WITHOUT_PLAN },
+	{ "DuckDB", "libduckdb duckdb _duckdb", "Record with `tailor run -- COMMAND`", SILENT_WITHOUT_PLAN },
 };
 #define NR_INTERPRETERS (sizeof(interpreters) / sizeof(interpreters[0]))
 
@@ -20,6 +26,15 @@ static int number_of_interpreter(const char *path)
 		if (jit_host_path_is_of_objects(path, interpreters[i].objects))
 			return (int)i;
 	return -1;
+}
+
+static bool is_silent(const struct interpreter *i, const struct report *r)
+{
+	bool is_import = r->model->way == JIT_WAY_IMPORT;
+
+	if (i->silent == SILENT_IN_IMPORTS)
+		return is_import && !r->model->has_host_levels;
+	return i->silent == SILENT_ALWAYS || report_find_level(r, NULL) == LEVELS_MAX;
 }
 
 const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, double *share)
@@ -39,9 +54,12 @@ const struct interpreter *interpreted_find(const struct report *r, const struct 
 			sum[of_image[f->image]] += report_measure(r, &by->g.sum[i]);
 	}
 	free(of_image);
-	for (size_t i = 1; i < NR_INTERPRETERS; i++)
+	for (size_t i = 0; i < NR_INTERPRETERS; i++) {
+		if (!is_silent(&interpreters[i], r))
+			sum[i] = 0;
 		if (sum[i] > sum[most])
 			most = i;
+	}
 	*share = all > 0 ? sum[most] / all : 0;
 	return *share > 0 ? &interpreters[most] : NULL;
 }

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds interpreters that run a language's functions without generating code for them, and have no interface that tells which function
- * runs. A profile of such a program has only the interpreter's own C functions, and the report says so. Context: thread.
+ * Finds interpreters whose functions, statements or operators have no names in a recording, because they generate no code and have
+ * no interface that tells what they run, or because this recording has not heard it. A profile of such a program has only the
+ * interpreter's own functions, and the report says so. Context: thread.
  */
 #ifndef TAILOR_INTERPRETED_H
 #define TAILOR_INTERPRETED_H
 
 #include "analyzer/query/report.h"
 
+/* In which recordings an interpreter is silent: in all, in those that are imported and have no functions of its language, or in those
+ * without a plan.  For Python in other recordings, the recorder's notices have the reason. */
+enum interpreter_silence { SILENT_ALWAYS, SILENT_IN_IMPORTS, SILENT_WITHOUT_PLAN };
+
 struct interpreter {
-	const char *language;
-	const char *objects; /* file names of the interpreter and its library, without versions, separated by blanks */
-	const char *helps;   /* sentence, without its full stop, about what would give the functions names; or "" */
+	const char *language; /* or the name of the engine */
+	const char *objects;  /* file names of the interpreter and its library, without versions, separated by blanks */
+	const char *helps;    /* sentence, without its full stop, about what would give the functions names; or "" */
+	enum interpreter_silence silent;
 };
 
 /*
- * Return the interpreter in which most samples of a group by function are, among all interpreters, and set *share to its share of the
- * group. Return NULL if no sample is in one, or if memory runs out.
+ * Return the interpreter in which most samples of a group by function are, among those that are silent in this recording, and set *share
+ * to its share of the group. Return NULL if no sample is in one, or if memory runs out.
  */
 const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, double *share);
 

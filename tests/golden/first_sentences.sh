@@ -30,10 +30,10 @@ def stacked(nr, ip, words, first):
 
 
 # truncated: of a thousand samples; unnamed: those in a region.  The others reach the first frame.
-def report(records, truncated=0, unnamed=0, nr=1000, end=10**10, options=()):
-    head = record("HEADER", 0, 2, "test", 0, "host", "x86_64", "6.1", 1, "/", [["host"]], "run", 0)
+def report(records, truncated=0, unnamed=0, nr=1000, end=10**10, options=(), way="run", known=KNOWN):
+    head = record("HEADER", 0, 2, "test", 0, "host", "x86_64", "6.1", 1, "/", [["host"]], way, 0)
     trace = trace_file.Trace(head + EVENT)
-    trace.add(trace_file.RECORDS, KNOWN + records)
+    trace.add(trace_file.RECORDS, known + records)
     for count, ip, words in ((nr - truncated - unnamed, CODE + 8, (CODE + 9, 0)), (truncated, CODE + 8, (CODE + 9, CODE + 9)),
                              (unnamed, UNNAMED + 8, (0, 0))):
         if count > 0:
@@ -78,6 +78,19 @@ for path, language in (("/usr/lib/libruby-3.3.so.3.3", "Ruby"), ("/usr/bin/ruby3
                        ("/usr/bin/lua5.4", "Lua")):
     begins(path, report(interpreter(path), 0, 600),
            rf"^6\d\.\d % of all samples ran in {language}'s interpreter: {language} functions have no names there\.")
+# Engines and languages that this recording has not heard; a live recording of Python has its recorder's notice.
+ENGINE = "of all samples ran in {}, whose statements and operators are not known here"
+for path, sentence, way in (("/usr/lib/libsqlite3.so.0.8.6", ENGINE.format("SQLite"), "run"),
+                            ("/opt/_duckdb.abi3.so", ENGINE.format("DuckDB"), "run"),
+                            ("/usr/bin/postgres", ENGINE.format("PostgreSQL"), "import")):
+    begins(f"{path}, {way}", report(interpreter(path), 0, 600, way=way), rf"^6\d\.\d % .*{sentence}.*\. Record with `tailor ")
+SNAKE = record("PROCESS", PID, 1, "/usr/bin/python3.11", "python3") + interpreter("/usr/bin/python3.11")
+begins("python, import", report(SNAKE, 0, 1000, way="import", known=b""), r"^100\.0 % .* ran in Python's interpreter: .* Record with `tailor ")
+said = report(SNAKE, 0, 1000, known=b"")
+expect("a live recording of Python: expected the recorder's notice alone", "interpreter:" not in said, said)
+PLAN = record("LEVEL", PID, 7, 1, "operator", []) + record("COMPONENT", PID, 7, 0, 1, "scan", "")
+said = report(interpreter("/usr/lib/libsqlite3.so.0.8.6") + PLAN, 0, 600)
+expect("SQLite with a plan: expected no sentence", "not known here" not in said, said)
 for path, unnamed in (("/usr/bin/ruby3.1", 400), ("/usr/bin/luajit", 600), ("/usr/lib/perlish", 600)):
     said = report(interpreter(path), 0, unnamed)
     expect(f"{path}, {unnamed} of 1000 samples: expected no sentence of an interpreter", "interpreter:" not in said, said)
