@@ -72,7 +72,8 @@ struct line_table {
  * there is no room. */
 bool line_table_add(struct line_table *t, uint64_t address, uint32_t line, const char *file, size_t file_bytes);
 /* Adds an entry of an inlined function (jitreg's INLINES).  Returns false if there is no room. */
-bool inline_table_add(struct line_table *t, uint64_t address, uint32_t line, uint32_t depth, const char *function, const char *file);
+bool inline_table_add(struct line_table *t, uint64_t address, uint32_t line, uint32_t depth, const char *function, const char *file,
+		      size_t file_bytes);
 /* Send the table for the code at address, before the LOAD of that code. An empty table is not sent. */
 void inline_table_send(const struct line_table *t, uint64_t address);
 void line_table_send(const struct line_table *t, uint64_t address);

@@ -30,9 +30,10 @@ void line_table_send(const struct line_table *t, uint64_t address)
 		jitreg_debug_info(address, t->nr, t->buffer, t->bytes);
 }
 
-bool inline_table_add(struct line_table *t, uint64_t address, uint32_t line, uint32_t depth, const char *function, const char *file)
+bool inline_table_add(struct line_table *t, uint64_t address, uint32_t line, uint32_t depth, const char *function, const char *file,
+		      size_t file_bytes)
 {
-	size_t function_bytes = strlen(function), file_bytes = strlen(file), bytes = 16 + function_bytes + 1 + file_bytes + 1;
+	size_t function_bytes = strlen(function), bytes = 16 + function_bytes + 1 + file_bytes + 1;
 	unsigned char *p = t->buffer + t->bytes;
 
 	if (bytes > t->capacity - t->bytes)
@@ -42,7 +43,8 @@ bool inline_table_add(struct line_table *t, uint64_t address, uint32_t line, uin
 	memcpy(p + 12, &depth, 4);
 	memcpy(p + 16, function, function_bytes);
 	p[16 + function_bytes] = '\n';
-	memcpy(p + 16 + function_bytes + 1, file, file_bytes + 1);
+	memcpy(p + 16 + function_bytes + 1, file, file_bytes);
+	p[bytes - 1] = 0;
 	t->bytes += bytes;
 	t->nr++;
 	return true;

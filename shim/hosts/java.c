@@ -205,7 +205,8 @@ static bool add_inlined_methods(handle env, struct line_table *t, struct method_
 		uint32_t line = i < f->nr && f->bcis[i] >= 0 ? find_line_of_bytecode(env, m, f->methods[i], f->bcis[i]) : 0;
 
 		if (t->capacity - t->bytes < 2 * (NAME_BYTES + FILE_BYTES) ||
-		    !inline_table_add(t, address, line, (uint32_t)(f->nr - i), text->name, text->file))
+		    !inline_table_add(t, address, line, (uint32_t)(f->nr - i), text->name, text->file,
+				      strlen(text->file)))
 			return false;
 	}
 	return true;
@@ -232,7 +233,7 @@ static void register_inlines(handle env, uint64_t start, const struct inline_rec
 			from = (uint64_t)(uintptr_t)f->pc;
 	}
 	if (!room) /* the end of the last entry is marked, because nothing is known of the code behind */
-		inline_table_add(&t, from, 0, 0, "", "");
+		inline_table_add(&t, from, 0, 0, "", "", 0);
 	if (any)
 		inline_table_send(&t, start);
 }

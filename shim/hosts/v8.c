@@ -4,12 +4,11 @@
  * code (v8_running.h), and source positions (v8-callbacks.h).  An isolate is found when its thread asks for the time inside a context,
  * which V8 does whenever it compiles a script.  At that moment V8 may be in the middle of anything, so it is asked for an interrupt
  * (Isolate::RequestInterrupt), which comes at the next function or loop of a script.  The handler is set there.
- *
- * Positions are characters of the script.  The script comes with the code, and its lines are asked from it.
  */
 #include "shim/hosts/hosts.h"
 
 #include "agent/guest/sys.h"
+#include "shim/libraries/v8_lines.h"
 #include "shim/libraries/v8_running.h"
 
 #include <errno.h>
@@ -17,9 +16,6 @@
 #include <time.h>
 
 #define RECORDINGS_MAX 8 /* recordings at the same time */
-#define POSITIONS_MAX 8192
-#define LINES_BYTES (256u << 10)
-#define RANGES 16384 /* ranges of functions; a newer one replaces an older one in the same place */
 
 enum event_type { ADDED, MOVED, REMOVED, ADD_LINE, START_LINES, END_LINES };
 enum code_type { BYTE_CODE, JIT_CODE, WASM_CODE };
@@ -49,15 +45,7 @@ struct recording {
 	int taken;
 	uint64_t start; /* 0: not complete */
 	uint32_t nr;
-	struct {
-		uint32_t offset, position;
-	} at[POSITIONS_MAX];
-};
-
-/* A range has the first and last of a function's own positions, from its bytecode. */
-struct range {
-	uint64_t name; /* a hash of the name */
-	uint32_t first, last;
+	struct v8_place at[V8_PLACES_MAX];
 };
 
 static struct {
@@ -65,14 +53,11 @@ static struct {
 	bool (*in_context)(void *isolate);
 	void (*request_interrupt)(void *isolate, void (*)(void *isolate, void *data), void *data);
 	void (*set_handler)(void *isolate, int options, void (*)(struct event *));
-	int (*line_number)(void *script, int position);
+	struct v8_calls of_scripts;
 	void (*set_flags)(const char *); /* NULL: V8 exports no such function */
 	const int *isolate_key; /* V8 9 and 10: key for pthread_getspecific; 0: not created yet.  NULL: there is none */
 	int (*clock_gettime)(clockid_t, struct timespec *);
 	struct recording *recording; /* NULL: V8 was not found, or is not to be called */
-	unsigned char *lines;
-	struct range *ranges;
-	int lines_taken; /* lock of lines and ranges */
 	bool is_refused;	     /* V8 is older or newer than the known versions, and no other object is checked */
 	char version[HOST_VERSION_BYTES]; /* V8's version, once it was read */
 	const char *lack; /* why V8's code is not registered; "": because of its version; NULL: nothing to report */
@@ -135,134 +120,30 @@ static struct recording *find_position_recording(uint64_t start)
 	return NULL;
 }
 
-/* Does the text begin with a scheme, such as "node:" or "https:"? "a.js:12" does not. */
-static bool begins_with_scheme(const char *text, size_t bytes)
+static struct v8_code code_of(const struct event *e, const struct recording *r)
 {
-	size_t letters = 0;
-
-	while (letters < bytes && text[letters] >= 'a' && text[letters] <= 'z')
-		letters++;
-	return letters > 1 && letters + 1 < bytes && text[letters] == ':' && (text[letters + 1] < '0' || text[letters + 1] > '9');
+	return (struct v8_code){ e->start, e->script, e->name.text, e->name.bytes, r ? r->at : NULL, r ? r->nr : 0 };
 }
 
-/* Finds the file in a name such as "JS:*name file:12:3", before V8 11 "LazyCompile:*name file:12".  File and name may have blanks
- * (analyzer/attribute/host_names.c finds the file in the same way).  The file of a module is a URL.  line: where the function begins, or 0
- * if unknown.  Returns the length of the file's path, or 0 if there is none. */
-static size_t find_file_in_code_name(const char *name, size_t bytes, const char **file, uint32_t *line)
-{
-	static const char scheme[] = "file://";
-	size_t end = bytes, begin = 0, colon = 0;
-
-	for (int numbers = 0; numbers < 2; numbers++) {
-		size_t digit = end;
-
-		while (digit > 0 && name[digit - 1] >= '0' && name[digit - 1] <= '9')
-			digit--;
-		if (digit == end || digit == 0 || name[digit - 1] != ':')
-			break;
-		*line = 0;
-		for (size_t at = digit; at < end; at++)
-			*line = 10 * *line + (uint32_t)(name[at] - '0');
-		end = digit - 1;
-	}
-	while (colon < end && name[colon] != ':') /* the tier and the name, which may be empty, are behind the colon */
-		colon++;
-	for (size_t at = colon + 1; at < end; at++)
-		if (name[at] == ' ') {
-			begin = at + 1;
-			if (at <= colon + 2 || (at == colon + 3 && name[colon + 2] == '\'') || /* the tier may have two characters */
-			    (begin < end && name[begin] == '/') || begins_with_scheme(name + begin, end - begin))
-				break;
-		}
-	if (end > begin + sizeof(scheme) - 1 && memcmp(name + begin, scheme, sizeof(scheme) - 1) == 0)
-		begin += sizeof(scheme) - 1;
-	*file = name + begin;
-	return end < bytes && begin > 0 && begin < end ? end - begin : 0;
-}
-
-/* Returns the place of a function's range, and sets *name to a hash of the function's name without the tier.  The place may have another
- * function's range, which has another hash. */
-static struct range *range_of(const struct event *e, uint64_t *name)
-{
-	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
-	const char *at = memchr(e->name.text, ':', e->name.bytes), *end = e->name.text + e->name.bytes;
-
-	for (at = at ? at + 1 : end; at < end && strchr("*~^+-'", *at); at++)
-		;
-	for (; at < end; at++)
-		h = (h ^ (unsigned char)*at) * 0x100000001b3ull;
-	*name = h;
-	return &v8.ranges[h % RANGES];
-}
-
-static void keep_range(const struct event *e, const struct recording *r)
-{
-	struct range new = { .first = UINT32_MAX };
-	struct range *kept = range_of(e, &new.name);
-
-	for (uint32_t i = 0; i < r->nr; i++) {
-		new.first = r->at[i].position < new.first ? r->at[i].position : new.first;
-		new.last = r->at[i].position > new.last ? r->at[i].position : new.last;
-	}
-	if (r->nr && r->nr < POSITIONS_MAX && !__atomic_exchange_n(&v8.lines_taken, 1, __ATOMIC_ACQUIRE)) {
-		*kept = new;
-		__atomic_store_n(&v8.lines_taken, 0, __ATOMIC_RELEASE);
-	}
-}
-
-/* Bytecode does not run itself, but shows where its function's positions are. */
 static void on_bytecode(const struct event *e)
 {
 	struct recording *r = find_position_recording(e->start);
+	struct v8_code code = code_of(e, r);
 
 	if (r) {
-		keep_range(e, r);
+		v8_lines_note_bytecode(&code);
 		__atomic_store_n(&r->taken, 0, __ATOMIC_RELEASE);
 	}
-}
-
-/*
- * Code that exists already, or comes from a compiler that reports no positions, gets the line where its function begins, so all of its
- * samples are on that line.  Inlined code gets it as well, because its positions are those of its own script, which V8 does not name.  Such
- * positions are outside of the function's own range, or on lines in front of the function.  r is NULL without positions.
- */
-static void register_code_lines(const struct event *e, const struct recording *r)
-{
-	struct line_table t = { .buffer = v8.lines, .capacity = LINES_BYTES };
-	struct range own = { 0 };
-	uint32_t begins = 0;
-	uint64_t name;
-	const char *file;
-	size_t file_bytes = find_file_in_code_name(e->name.text, e->name.bytes, &file, &begins);
-
-	if (!file_bytes || __atomic_exchange_n(&v8.lines_taken, 1, __ATOMIC_ACQUIRE))
-		return;
-	own = *range_of(e, &name);
-	if (own.name != name)
-		own = (struct range){ .last = UINT32_MAX };
-	if (begins && (!r || !e->script || r->nr == 0 || r->at[0].offset > 0))
-		line_table_add(&t, e->start, begins, file, file_bytes);
-	for (uint32_t i = 0; r && e->script && i < r->nr; i++) {
-		uint32_t position = r->at[i].position;
-		int line = v8.line_number(e->script, (int)position) + 1;
-
-		if (begins && (position < own.first || position > own.last || (line > 0 && line < (int)begins)))
-			line = (int)begins;
-		if (line > 0 && !line_table_add(&t, e->start + r->at[i].offset, (uint32_t)line, file, file_bytes))
-			break;
-	}
-	if (t.nr)
-		line_table_send(&t, e->start);
-	__atomic_store_n(&v8.lines_taken, 0, __ATOMIC_RELEASE);
 }
 
 static void register_added_code(const struct event *e)
 {
 	struct recording *r = find_position_recording(e->start);
+	struct v8_code code = code_of(e, r);
 	char name[1024];
 	size_t bytes = e->name.bytes < sizeof(name) - 1 ? e->name.bytes : sizeof(name) - 1;
 
-	register_code_lines(e, r);
+	v8_lines_register(&code);
 	if (r)
 		__atomic_store_n(&r->taken, 0, __ATOMIC_RELEASE);
 	memcpy(name, e->name.text, bytes);
@@ -307,7 +188,7 @@ static void on_jit_code_event(struct event *e)
 		break;
 	case ADD_LINE:
 		r = e->user_data;
-		if (r && r->nr < POSITIONS_MAX && e->line.kind == 0) {
+		if (r && r->nr < V8_PLACES_MAX && e->line.kind == 0) {
 			r->at[r->nr].offset = (uint32_t)e->line.offset;
 			r->at[r->nr++].position = (uint32_t)e->line.position;
 		}
@@ -408,6 +289,18 @@ static int on_v8_clock_gettime(clockid_t clock, struct timespec *now)
 	return v8.clock_gettime(clock, now);
 }
 
+static void find_functions_for_scripts(const struct object *o, struct v8_calls *out)
+{
+	out->current_isolate = v8.current;
+	out->line_number = (int (*)(void *, int))object_find_symbol(o, "_ZN2v813UnboundScript13GetLineNumberEi");
+	out->script_id = (int (*)(void *))object_find_symbol(o, "_ZNK2v813UnboundScript5GetIdEv");
+	out->globalize = (void *(*)(void *, uintptr_t))object_find_symbol(o,
+		"_ZN2v812api_internal18GlobalizeReferenceEPNS_8internal7IsolateEm");
+	out->globalize_at = (void *(*)(void *, uintptr_t *))object_find_symbol(o,
+		"_ZN2v812api_internal18GlobalizeReferenceEPNS_8internal7IsolateEPm");
+	out->dispose = (void (*)(void *))object_find_symbol(o, "_ZN2v812api_internal13DisposeGlobalEPm");
+}
+
 /* Returns true if o has V8 with all functions that are needed and memory was available, or if its V8 is refused. o is relocated. */
 static bool find_v8_functions(const struct object *o)
 {
@@ -432,17 +325,16 @@ static bool find_v8_functions(const struct object *o)
 		"_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE");
 	v8.request_interrupt = (void (*)(void *, void (*)(void *, void *), void *))object_find_symbol(o,
 		"_ZN2v87Isolate16RequestInterruptEPFvPS0_PvES2_");
-	v8.line_number = (int (*)(void *, int))object_find_symbol(o, "_ZN2v813UnboundScript13GetLineNumberEi");
+	find_functions_for_scripts(o, &v8.of_scripts);
 	v8.set_flags = (void (*)(const char *))object_find_symbol(o, "_ZN2v82V818SetFlagsFromStringEPKc");
 	v8.clock_gettime = clock_gettime;
-	if (!v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler || !v8.line_number) {
+	if (!v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler || !v8.of_scripts.line_number) {
 		v8.lack = "it lacks a function of V8's interface";
 		return false;
 	}
 	v8.lack = NULL;
-	v8.lines = map_anonymous_memory(LINES_BYTES);
-	v8.ranges = v8.lines ? map_anonymous_memory(RANGES * sizeof(*v8.ranges)) : NULL;
-	v8.recording = v8.ranges ? map_anonymous_memory(RECORDINGS_MAX * sizeof(*v8.recording)) : NULL;
+	if (v8_lines_init(&v8.of_scripts))
+		v8.recording = map_anonymous_memory(RECORDINGS_MAX * sizeof(*v8.recording));
 	return v8.recording;
 }
 
