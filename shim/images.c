@@ -124,6 +124,69 @@ static void unmap_file_copy(const void *p, uint32_t bytes)
 		sys_call(SYS_munmap, (long)p, bytes, 0, 0, 0, 0);
 }
 
+/* The part of a line of /proc/self/maps that has been read, "START-END PERMISSIONS OFFSET DEVICE INODE   PATH". */
+struct maps_line {
+	uintptr_t bounds[2];
+	int field; /* 0 and 1: bounds; 2 to 5: fields that are skipped; 6: blanks before the path; 7: the path */
+	size_t path_bytes;
+};
+
+static void read_maps_character(struct maps_line *l, char c, char *path, size_t room)
+{
+	if (l->field == 6 && c != ' ')
+		l->field = 7;
+	if (l->field == 7) {
+		if (l->path_bytes + 1 < room)
+			path[l->path_bytes++] = c;
+	} else if (l->field < 6 && c == (l->field ? ' ' : '-')) {
+		l->field++;
+	} else if (l->field < 2) {
+		l->bounds[l->field] = l->bounds[l->field] << 4 | (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+}
+
+/* Finds the path of the file that is mapped at the address. Returns its length, or 0 if there is none. */
+static size_t read_mapped_path(uintptr_t address, char *path, size_t room)
+{
+	int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	struct maps_line l = { .field = 0 };
+	char part[512];
+	size_t found = 0;
+	long n = fd < 0 ? 0 : 1;
+
+	while (n > 0 && !found) {
+		n = sys_call(SYS_read, fd, (long)part, sizeof(part), 0, 0, 0);
+		for (long i = 0; i < n && !found; i++)
+			if (part[i] != '\n') {
+				read_maps_character(&l, part[i], path, room);
+			} else {
+				found = address >= l.bounds[0] && address < l.bounds[1] ? l.path_bytes : 0;
+				l = (struct maps_line){ .field = 0 };
+			}
+	}
+	if (fd >= 0)
+		sys_close(fd);
+	path[found] = 0;
+	return found;
+}
+
+/*
+ * Returns the program's path. If the loader was executed with the program as its argument (`ld.so PROGRAM`), the kernel calls the loader
+ * the executable and reports no interpreter, and only the mapping tells the program's file. It is read once, because a process may
+ * confine itself later. buffer: room for bytes.
+ */
+static const char *find_program_path(const struct object *o, char *buffer, size_t bytes)
+{
+	static char mapped[4096];
+	ssize_t n;
+
+	if (!getauxval(AT_BASE) && (*mapped || read_mapped_path((uintptr_t)o->headers, mapped, sizeof(mapped))))
+		return mapped;
+	n = readlink("/proc/self/exe", buffer, bytes - 1);
+	buffer[n > 0 ? n : 0] = 0;
+	return buffer;
+}
+
 static void register_image(const struct object *o, bool late)
 {
 	const Elf64_Phdr *ph = o->headers;
@@ -139,10 +202,7 @@ static void register_image(const struct object *o, bool late)
 		flags = JITREG_IMAGE_VDSO;
 		path = "[vdso]";
 	} else if (!*path) {
-		ssize_t n = readlink("/proc/self/exe", main_path, sizeof(main_path) - 1);
-
-		main_path[n > 0 ? n : 0] = 0;
-		path = main_path;
+		path = find_program_path(o, main_path, sizeof(main_path));
 		flags = JITREG_IMAGE_MAIN;
 	} else if (*path != '/') {
 		path = make_path_absolute(path, main_path, sizeof(main_path));

@@ -180,6 +180,21 @@ static struct image_file *read_bytes_of_image(struct model *m, const struct trac
 	return f;
 }
 
+/* The agent knows the program that runs, which for `ld.so PROGRAM` is not the file that the kernel mapped first. A file that is gone keeps
+ * the name that the kernel's mapping has. */
+static void take_executable_of_guest(struct process *p, char *path)
+{
+	static const char gone[] = " (deleted)";
+	const size_t bytes = path ? strlen(path) : 0, tail = sizeof(gone) - 1;
+
+	if (bytes == 0 || (bytes > tail && strcmp(path + bytes - tail, gone) == 0)) {
+		free(path);
+		return;
+	}
+	model_set_text(&p->executable, path);
+	p->executable_ns = 0; /* no mapping is earlier */
+}
+
 void model_read_image(struct model *m, struct process *p, const struct trace_record *r)
 {
 	const struct trace_value *segments = F(image, segments) < r->nr_values ? &r->values[F(image, segments)] : NULL;
@@ -192,6 +207,8 @@ void model_read_image(struct model *m, struct process *p, const struct trace_rec
 		read_memory_elf(m, p, r);
 		return;
 	}
+	if (flags & JITREG_IMAGE_MAIN)
+		take_executable_of_guest(p, trace_text(r, F(image, path)));
 	bytes_of_file = trace_bytes(r, F(image, bytes), &nr_bytes);
 	if (nr_bytes)
 		file = read_bytes_of_image(m, r, bytes_of_file, nr_bytes);

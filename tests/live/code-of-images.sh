@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The trace has the code of sampled functions of programs and libraries: `asm` and `cpi` list it after the program is gone, by symbol, and
-# of a stripped program by what its unwind table says; --image-code 0 keeps none, scrub --drop-code drops it.
+# of a stripped program by what its unwind table says; --image-code 0 keeps none, scrub --drop-code drops it. A program that is started by
+# naming the loader is the program, with its code and names.
 . tests/live/begin.bash
 cat >"$dir/host.c" <<'END'
 #include <stdlib.h>
@@ -27,12 +28,13 @@ int main(int argc, char **argv)
 		divide(1000000);
 }
 END
+loader=
 record() { # HOST OPTIONS SECONDS
 	local host=$1
 	shift
 	gcc -O1 -o "$dir/$host" "$dir/host.c" || { fail "gcc: exit $?"; return 1; }
 	[ "$host" = named ] || strip "$dir/$host"
-	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" "${@:1:$#-1}" -- "$dir/$host" "${!#}" ||
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" "${@:1:$#-1}" -- ${loader:+"$loader"} "$dir/$host" "${!#}" ||
 		{ fail "tailor run: exit $?"; return 1; }
 	n=$("$B/tailor" report --view images --json "$dir/t.tlr" |
 		/usr/bin/python3 -c 'import json, sys
@@ -50,6 +52,15 @@ done
 listing asm | grep -qE '  div ' || fail "report --view asm: expected an instruction 'div', got: $(listing asm | head -50)"
 "$B/tailor" scrub --drop-code -o "$dir/s.tlr" "$dir/t.tlr" || fail "tailor scrub: exit $?"
 if listing asm "$dir/s.tlr" | grep -E '  div '; then fail "scrub --drop-code: code is still in the trace"; fi
+
+loader=/lib64/ld-linux-x86-64.so.2
+gather 50 record named || finish
+loader=
+for view in functions processes; do
+	"$B/tailor" report --view $view --csv "$dir/t.tlr"
+done >"$dir/text"
+{ grep -q 'divide' "$dir/text" && grep -q "$dir/named" "$dir/text"; } ||
+	fail "ld.so PROGRAM: expected 'divide' and the program as executable, got: $(head -20 "$dir/text")"
 
 gather 50 record stripped || finish
 listing asm >"$dir/text"
