@@ -174,7 +174,7 @@ static const struct beginning threads[] = {
 	{ "C1 CompilerThre", REASON_COMPILER }, { "C2 CompilerThre", REASON_COMPILER }, { "JVMCI-native", REASON_COMPILER },
 	{ "Sweeper thread", REASON_COMPILER }, { "GC Thread", REASON_COLLECTOR }, { "G1 ", REASON_COLLECTOR },
 	{ "ParGC Thread", REASON_COLLECTOR }, { "ZDriver", REASON_COLLECTOR }, { "ZWorker", REASON_COLLECTOR },
-	{ "ZDirector", REASON_COLLECTOR }, { "XWorker", REASON_COLLECTOR }, { "XDriver", REASON_COLLECTOR },
+	{ "ZDirector", REASON_COLLECTOR }, { "ZUn", REASON_COLLECTOR }, { "XWorker", REASON_COLLECTOR }, { "XDriver", REASON_COLLECTOR },
 	{ "Shenandoah", REASON_COLLECTOR }, { "Gang worker", REASON_COLLECTOR }, { "llvm-worker", REASON_COMPILER },
 	{ ".NET Tiered Com", REASON_COMPILER }, { ".NET BGC", REASON_COLLECTOR }, { ".NET Server GC", REASON_COLLECTOR },
 	{ "SGen worker", REASON_COLLECTOR }, { "JITWorker", REASON_COMPILER }, { "Heap Helper", REASON_COLLECTOR },
@@ -193,8 +193,10 @@ static const struct beginning functions[] = {
 	{ "v8::internal::PageEvacuation", REASON_COLLECTOR }, { "v8::internal::PointersUpdating", REASON_COLLECTOR },
 	{ "v8::internal::ArrayBufferSweeper", REASON_COLLECTOR }, { "v8::internal::Heap::CollectGarbage", REASON_COLLECTOR },
 	{ "cppgc::internal::", REASON_COLLECTOR },
-	{ "CompileBroker::", REASON_COMPILER }, { "VM_CollectForAllocation::", REASON_COLLECTOR }, { "VM_G1", REASON_COLLECTOR },
-	{ "VM_GenCollect", REASON_COLLECTOR }, { "VM_ParallelGC", REASON_COLLECTOR }, { "VM_GC_Operation::", REASON_COLLECTOR },
+	{ "CompileBroker::", REASON_COMPILER }, { "VM_CollectFor", REASON_COLLECTOR }, { "VM_G1", REASON_COLLECTOR },
+	{ "VM_GenCollect", REASON_COLLECTOR }, { "VM_Serial", REASON_COLLECTOR }, { "VM_Parallel", REASON_COLLECTOR },
+	{ "VM_Shenandoah", REASON_COLLECTOR }, { "VM_X", REASON_COLLECTOR }, { "VM_Z", REASON_COLLECTOR },
+	{ "VM_GC_Operation::", REASON_COLLECTOR },
 	{ "GC_mark", REASON_COLLECTOR }, { "GC_try_to_collect", REASON_COLLECTOR }, { "sgen_", REASON_COLLECTOR },
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/query/report.h"
 
+#include "analyzer/attribute/host_names.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -479,4 +481,9 @@ uint32_t *report_order(const struct report *r, const struct report_group *g)
 	if (order)
 		qsort_r(order, g->g.nr, sizeof(*order), compare_group_measures, &(struct order){ r, g });
 	return order;
+}
+
+enum reason report_work_of_thread(const struct report *r, uint32_t thread)
+{
+	return thread < r->model->threads.nr ? host_work_of_thread(r->model->threads.at[thread].comm) : REASON_NONE;
 }

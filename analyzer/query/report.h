@@ -131,6 +131,8 @@ const char *report_level_name(const struct report *r, uint32_t level);
 /* Returns a component's label, which tells it from others of its level (labels.h), "component 17" without a name, or "(unattributed)" for
  * COMPONENT_NONE.  spare: room for 32 bytes. */
 const char *report_component_name(const struct report *r, uint32_t component, char *spare);
+/* Returns what a thread does for its host, by its name (host_work_of_thread()), or REASON_NONE for a number that is no thread's. */
+enum reason report_work_of_thread(const struct report *r, uint32_t thread);
 /* Returns the first of all components that have the same label in several processes, so that their sums can be added up.  Returns value
  * itself if report.per_process is set, and for columns that are no levels. */
 uint32_t report_same_value(const struct report *r, enum table_column column, uint32_t value);

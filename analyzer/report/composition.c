@@ -61,7 +61,8 @@ static bool generates_code(const struct attribution *a, const struct report_grou
 	return false;
 }
 
-/* Compilers of a build (cc1plus, clang) have functions of the names by which a JIT's compiler is known. They count as that only in programs
+/* The kernel's images and modules have brackets; the vdso is code of the kernel's that runs as a library of the program.
+ * Compilers of a build (cc1plus, clang) have functions of the names by which a JIT's compiler is known. They count as that only in programs
  * that run code of a host or generate code, and in libraries only if there is generated code. The caller frees the result. Return NULL if
  * memory runs out. */
 static struct image_parts *parts_of_images(const struct attribution *a, const struct report_group *functions)
@@ -71,9 +72,10 @@ static struct image_parts *parts_of_images(const struct attribution *a, const st
 
 	for (uint32_t i = 0; of && i < a->nr_images; i++) {
 		const char *path = a->image[i].path;
+		const bool is_kernel = *path == '[' && strcmp(path, "[vdso]") != 0;
 		const bool is_program = *path != '[' && own_code_is_program(a->model, path);
 
-		of[i].part = *path == '[' ? COMPOSITION_KERNEL : is_program ? COMPOSITION_PROGRAM : COMPOSITION_LIBRARIES;
+		of[i].part = is_program ? COMPOSITION_PROGRAM : is_kernel ? COMPOSITION_KERNEL : COMPOSITION_LIBRARIES;
 		of[i].has_jit = (*path && jit_host_of_object(path)) || (is_program ? is_maker(a, functions, path) : generates);
 	}
 	return of;
@@ -192,20 +194,57 @@ static void name_parts(const struct report *r, const struct language *language, 
 		snprintf(c->name[COMPOSITION_COMPILER], COMPOSITION_NAME, "%s", language->compiler);
 }
 
-void composition_make(const struct report *r, const struct report_group *totals, const struct report_group *functions,
-		      struct composition *c)
+struct report_group *composition_ask(struct report *r)
 {
-	const struct report_group *g = totals ? totals : functions;
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->model->threads.nr && !any; i++)
+		any = report_work_of_thread(r, i) != REASON_NONE;
+	if (!any)
+		return NULL;
+	r->stacks |= r->has_stacks;
+	return r->has_stacks ? report_add_group(r, 0, TABLE_FUNCTION, TABLE_THREAD, TABLE_STACK, -1) :
+			       report_add_group(r, 0, TABLE_FUNCTION, TABLE_THREAD, -1);
+}
+
+/* Return the value of a column in a sum of the group, or `none` if the group has no such key. */
+static uint32_t value_of_column(const struct report_group *g, uint32_t sum, enum table_column column, uint32_t none)
+{
+	for (uint32_t key = 0; key < g->g.nr_keys; key++)
+		if (g->g.key[key] == (uint32_t)column)
+			return report_value(g, sum, key);
+	return none;
+}
+
+/* Return the part of a sum. The name of a collector's or compiler's thread decides before the functions do, because these threads spend
+ * their time in functions whose names say nothing (memmove, page faults, most of libjvm). generates: there is generated code, without which
+ * threads of that name belong to the compiler of a build. */
+static enum composition_part part_of_sum(const struct report *r, const struct report_group *g, uint32_t sum,
+					 const struct image_parts *of_image, bool generates)
+{
+	const struct attribution *a = r->a;
+	const enum reason work = report_work_of_thread(r, value_of_column(g, sum, TABLE_THREAD, UINT32_MAX));
+	const uint32_t function = value_of_column(g, sum, TABLE_FUNCTION, 0);
+
+	if (work == REASON_COLLECTOR && !a->function[function].jit)
+		return COMPOSITION_COLLECTOR;
+	if (work == REASON_COMPILER && !a->function[function].jit && generates)
+		return COMPOSITION_COMPILER;
+	return part_of_stack(a, value_of_column(g, sum, TABLE_STACK, 0), function, of_image);
+}
+
+void composition_make(const struct report *r, const struct report_group *g, const struct report_group *functions, struct composition *c)
+{
 	struct image_parts *of_image = parts_of_images(r->a, functions);
 	double *by_image = calloc((size_t)r->a->nr_images + 1, sizeof(*by_image)), all = report_measure(r, &g->g.total);
+	const bool generates = generates_code(r->a, functions);
 
 	*c = (struct composition){ .language = "" };
 	for (uint32_t i = 0; of_image && by_image && all > 0 && i < g->g.nr; i++) {
-		uint32_t function = report_value(g, i, totals ? 1 : 0), node = totals ? report_value(g, i, 0) : 0;
-		double share = report_measure(r, &g->g.sum[i]) / all;
+		const double share = report_measure(r, &g->g.sum[i]) / all;
 
-		c->share[part_of_stack(r->a, node, function, of_image)] += share;
-		by_image[r->a->function[function].image] += share;
+		c->share[part_of_sum(r, g, i, of_image, generates)] += share;
+		by_image[r->a->function[value_of_column(g, i, TABLE_FUNCTION, 0)].image] += share;
 	}
 	if (of_image && by_image)
 		name_parts(r, find_language(r, functions, by_image), by_image, of_image, c);

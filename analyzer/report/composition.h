@@ -29,10 +29,13 @@ struct composition {
 	const char *language;
 };
 
-/* Compute the parts. totals: sums by stack and function (totals_ask()), or NULL. Without these, a library function that a compiler or
- * collector calls does not count as theirs. functions: sums by function. If memory runs out, all shares are 0. */
-void composition_make(const struct report *r, const struct report_group *totals, const struct report_group *functions,
-		      struct composition *c);
+/* Ask for sums by function, thread and, if the trace has any, call stack, before samples are read. Return NULL if no thread has the name of
+ * a compiler's or collector's thread, so that sums by stack and function (totals_ask()) suffice. */
+struct report_group *composition_ask(struct report *r);
+/* Compute the parts. g: sums by function and by what else there is of thread and call stack. Without threads, those of a collector count as
+ * what their functions are of; without stacks, a library function that a compiler or collector calls does not count as theirs. functions:
+ * sums by function. If memory runs out, all shares are 0. */
+void composition_make(const struct report *r, const struct report_group *g, const struct report_group *functions, struct composition *c);
 /* Print one sentence such as "JavaScript 62.0 %, V8 compiling 8.1 %, kernel 5.0 %.", the language first. Print nothing if all shares are
  * 0. */
 void composition_print(const struct composition *c, struct page *p);

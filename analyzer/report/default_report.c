@@ -2,6 +2,8 @@
 /* Asks for the sums of the report without --view, and completes them. */
 #include "analyzer/report/default_report.h"
 
+#include "analyzer/report/composition.h"
+
 static void ask_report_sums(struct report_sums *s, struct report *r, unsigned flags)
 {
 	s->process = report_add_group(r, flags, TABLE_PROCESS, -1);
@@ -39,6 +41,8 @@ void default_report_ask(struct default_report *d, struct report *r, bool for_pro
 		d->own_total = ask_level_totals(r, HOST_LEVEL_FUNCTION);
 		d->module_total = ask_level_totals(r, HOST_LEVEL_MODULE);
 	}
+	if (!for_programs && (d->plan_level == LEVELS_MAX || r->model->has_host_levels))
+		d->work = composition_ask(r);
 	if (!for_programs) {
 		d->mode = report_add_group(r, REPORT_RUN, TABLE_MODE, -1);
 		d->by_query = d->plan_level < LEVELS_MAX ? plan_queries_ask(r, d->plan_level, REPORT_RUN) : NULL;

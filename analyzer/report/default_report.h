@@ -21,6 +21,7 @@ struct report_sums {
 struct default_report {
 	struct report_group *event, *function, *line, *image;
 	struct report_group *function_total, *line_total; /* sums of totals_ask(), or NULL; NULL for people if a plan leads */
+	struct report_group *work; /* sums of composition_ask(), or NULL; NULL for programs, and if a plan leads */
 	/* sums of totals_ask() by a host's functions and modules, in the run phase; NULL for programs, and if there are none */
 	struct report_group *own_total, *module_total;
 	struct report_group *mode, *run_function; /* in the run phase, or of all samples if there is none; NULL for programs */

@@ -377,7 +377,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 	warnings_make(r, &w);
 	v.warnings = &w;
 	if (v.samples > 0 && !v.outside && d->leads != LEADING_PLAN) {
-		composition_make(r, d->function_total, d->function, &of);
+		composition_make(r, d->work ? d->work : d->function_total ? d->function_total : d->function, d->function, &of);
 		v.composition = &of;
 	}
 	verdict_print(&v, p);

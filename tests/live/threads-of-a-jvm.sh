@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A thread of Java that works on one task after another, and is called after each, has the whole name at each moment, where the kernel has
 # its first 15 letters, under run and by attach: by the times at which the program gave the names, --thread-name finds the samples of each.
+# The report's first sentence gives the samples of a collector's threads to the garbage collector, whatever function they are in.
 . tests/live/begin.bash
 command -v javac >/dev/null || skip "javac is not installed"
 cat >"$dir/Named.java" <<'JAVA'
@@ -36,7 +37,26 @@ public class Named {
 	}
 }
 JAVA
-javac -d "$dir" "$dir/Named.java" || exit 1
+cat >"$dir/Garbage.java" <<'JAVA'
+import java.util.LinkedList;
+public class Garbage {
+	public static void main(String[] args) {
+		LinkedList<byte[]> kept = new LinkedList<>();
+		long begin = System.nanoTime(), sum = 0;
+		while (System.nanoTime() - begin < Double.parseDouble(args[0]) * 1e9) {
+			for (int i = 0; i < 50; i++) {
+				kept.add(new byte[20000]);
+				if (kept.size() > 4000)
+					kept.removeFirst();
+			}
+			for (int i = 0; i < 2000000; i++)
+				sum += (i * 31) ^ (sum >>> 3);
+		}
+		System.out.println(sum & 1);
+	}
+}
+JAVA
+javac -d "$dir" "$dir/Named.java" "$dir/Garbage.java" || exit 1
 declare -A pattern=([1]='^worker that has begun task 1 of 2$' [2]='^worker that has begun task 2 of 2$' [cut]='^worker that ha$')
 # MOST: of the samples of both tasks, which are $n, at least such a part is in the one that was on at their time.
 judge_samples() {
@@ -82,6 +102,33 @@ if gather 500 run; then
 	tid=$(awk -F, '/,"*main"*,/ { print $5 }' "$dir/threads")
 	! grep ",$tid,.*named by another" "$dir/threads" || fail "the first thread has the name that it gave another one"
 fi
+collect() { # SECONDS: the sentence and the threads are of the same samples, so that no tolerance but that of rounding is needed
+	"$B/tailor" run -o "$dir/t.tlr" -- java -Xmx400m "-XX:+Use${collector}GC" -cp "$dir" Garbage "$1" >/dev/null 2>"$dir/err" ||
+		{ fail "run $collector: exit $?: $(cat "$dir/err")"; return 1; }
+	"$B/tailor" report "$dir/t.tlr" 2>/dev/null | tr -s ' \n' ' ' >"$dir/text"
+	n=$("$B/tailor" report --view threads --top 0 --json "$dir/t.tlr" | /usr/bin/python3 -c '
+import json, re, sys
+said = re.search(r"garbage collector ([\d.]+) %", open(sys.argv[1]).read())
+said = float(said[1]) if said else 0
+share, samples = {"gc": 0, "vm": 0}, {"gc": 0, "vm": 0}
+for r in json.load(sys.stdin)["tables"]["threads"]:
+    kind = "gc" if re.match("GC Thread|G1 ", r["comm"]) else "vm" if r["comm"] == "VM Thread" else ""
+    if kind:
+        share[kind] += 100 * r["share"]
+        samples[kind] += r["samples"]
+# the operations of the VM Thread that collect are found by the functions on their stacks, of which some are not whole
+least = share["gc"] if samples["gc"] else 0.9 * share["vm"]
+most = share["gc"] + share["vm"]
+print(f"the first sentence says {said} %, its threads have {least:.1f} to {most:.1f} %", file=sys.stderr)
+n = sum(samples.values())
+print(n)
+sys.exit(n >= 100 and not least - 0.15 <= said <= most + 0.15)' "$dir/text" 2>"$dir/why") ||
+		{ fail "garbage collector $collector: $(cat "$dir/why")"; return 1; }
+	echo "FIGURE garbage collector $collector: $(cat "$dir/why")"
+}
+for collector in G1 Parallel Serial; do
+	gather 100 collect
+done
 is_warm() { [ "$(wc -l <"$dir/out")" -gt 4 ] || ! kill -0 $host 2>/dev/null; }
 attach() { # SECONDS: names are read from outside, up to 50 times a second
 	java -cp "$dir" Named 100000 10 >"$dir/out" 2>"$dir/err" &

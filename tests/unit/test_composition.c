@@ -12,9 +12,12 @@ enum { NONE, PROGRAM, LIBRARY, KERNEL, GENERATED, NR_IMAGES };
 static struct sampled_image image[NR_IMAGES];
 static struct function function[8];
 static struct stack_node node[8];
-static uint32_t value[16], nr_functions, nr_nodes, nr_rows;
+static uint32_t value[24], nr_functions, nr_nodes, nr_rows;
 static struct group_sum sum[8];
 static double all;
+static uint32_t thread; /* the thread of functions that are added */
+static struct thread threads[] = { { .comm = (char *)(uintptr_t)"main" }, { .comm = (char *)(uintptr_t)"GC Thread#0" },
+				   { .comm = (char *)(uintptr_t)"C2 CompilerThread0" } };
 
 /* Of a function in an image: how many samples it has of its own, below the function `caller` (0: none). */
 static uint32_t add(const char *name, int of_image, double samples, uint32_t caller)
@@ -24,8 +27,9 @@ static uint32_t add(const char *name, int of_image, double samples, uint32_t cal
 	function[f] = (struct function){ .name = (char *)(uintptr_t)name, .image = (uint32_t)of_image, .symbol = true,
 					 .jit = of_image == GENERATED };
 	node[n] = (struct stack_node){ .caller = caller, .function = f };
-	value[2 * nr_rows] = n;
-	value[2 * nr_rows + 1] = f;
+	value[3 * nr_rows] = n;
+	value[3 * nr_rows + 1] = f;
+	value[3 * nr_rows + 2] = thread;
 	sum[nr_rows++] = (struct group_sum){ .samples = samples, .weight = samples };
 	all += samples;
 	return n;
@@ -39,7 +43,7 @@ static void begin(const char *program)
 	image[GENERATED].path = (char *)(uintptr_t)"(generated code)";
 	image[NONE].path = (char *)(uintptr_t)"";
 	nr_functions = nr_nodes = 1;
-	nr_rows = 0;
+	nr_rows = thread = 0;
 	all = 0;
 	function[0].name = (char *)(uintptr_t)"";
 }
@@ -48,24 +52,25 @@ static const char *sentence(bool by_stack)
 {
 	static char text[1024];
 	struct process p = { .executable = image[PROGRAM].path }, *numbered[] = { &p };
-	struct model m = { .processes.nr = 1, .numbered.at = numbered };
+	struct model m = { .processes.nr = 1, .numbered.at = numbered, .threads.at = threads, .threads.nr = 3 };
 	struct attribution a = { .model = &m, .function = function, .nr_functions = nr_functions, .image = image, .nr_images = NR_IMAGES,
 				 .stacks = { .node = node, .nr = nr_nodes } };
 	struct report r = { .model = &m, .a = &a };
 	uint32_t alone[8];
-	struct report_group stacks = { .g = { .nr_keys = 2, .nr = nr_rows, .value = value, .sum = sum,
+	struct report_group stacks = { .g = { .nr_keys = 3, .key = { TABLE_STACK, TABLE_FUNCTION, TABLE_THREAD }, .nr = nr_rows,
+					      .value = value, .sum = sum,
 					      .total = { .samples = all, .weight = all } } };
-	struct report_group functions = { .g = { .nr_keys = 1, .nr = nr_rows, .value = alone, .sum = sum,
+	struct report_group functions = { .g = { .nr_keys = 1, .key = { TABLE_FUNCTION }, .nr = nr_rows, .value = alone, .sum = sum,
 						 .total = { .samples = all, .weight = all } } };
 	struct composition c;
 	struct page page;
 
 	for (uint32_t i = 0; i < nr_rows; i++)
-		alone[i] = value[2 * i + 1];
+		alone[i] = value[3 * i + 1];
 	memset(text, 0, sizeof(text));
 	assert_int_equal(page_init(&page, fmemopen(text, sizeof(text) - 1, "w"), PAGE_TEXT), 0);
 	page.columns = 1000;
-	composition_make(&r, by_stack ? &stacks : NULL, &functions, &c);
+	composition_make(&r, by_stack ? &stacks : &functions, &functions, &c);
 	composition_print(&c, &page);
 	fclose(page.to);
 	return text;
@@ -86,6 +91,21 @@ static void a_language_leads_and_the_rest_follows_by_size(void **state)
 	assert_string_equal(sentence(true), "JavaScript 20.0 %, kernel 35.0 %, node 30.0 %, V8 compiling 15.0 %.\n");
 	/* without call stacks each function is where it stands */
 	assert_string_equal(sentence(false), "JavaScript 20.0 %, kernel 35.0 %, node 30.0 %, V8 compiling 10.0 %, libraries 5.0 %.\n");
+}
+
+static void threads_of_a_collector_and_a_compiler_are_theirs(void **state)
+{
+	(void)state;
+	begin("/usr/lib/jvm/java-17/bin/java");
+	function[node[add("Gc::work", GENERATED, 40, 0)].function].maker = "/usr/lib/jvm/java-17/lib/server/libjvm.so";
+	add("memmove", LIBRARY, 10, 0);
+	thread = 1;
+	add("memmove", LIBRARY, 20, 0);
+	add("clear_page", KERNEL, 10, 0);
+	thread = 2;
+	add("malloc", LIBRARY, 15, 0);
+	function[node[add("Gc::compiled", GENERATED, 5, 0)].function].maker = "/usr/lib/jvm/java-17/lib/server/libjvm.so";
+	assert_string_equal(sentence(true), "Java 45.0 %, garbage collector 30.0 %, JVM compiling 15.0 %, libraries 10.0 %.\n");
 }
 
 static void what_cpython_interprets_is_python(void **state)
@@ -122,6 +142,18 @@ static void a_compiler_of_a_build_is_no_jit_compiler(void **state)
 	assert_string_equal(sentence(true), "libraries 60.0 %, cc1plus 40.0 %.\n");
 	function[node[add("query_7", GENERATED, 100, 0)].function].maker = "/usr/lib/gcc/cc1plus";
 	assert_string_equal(sentence(true), "generated code 50.0 %, JIT compiler 50.0 %.\n");
+}
+
+static void the_vdso_is_a_library(void **state)
+{
+	(void)state;
+	begin("/opt/shop");
+	image[LIBRARY].path = (char *)(uintptr_t)"[vdso]";
+	image[KERNEL].path = (char *)(uintptr_t)"[nf_tables]";
+	add("main", PROGRAM, 4, 0);
+	add("__vdso_clock_gettime", LIBRARY, 94, 0);
+	add("nft_do_chain", KERNEL, 2, 0);
+	assert_string_equal(sentence(true), "libraries 94.0 %, shop 4.0 %, kernel 2.0 %.\n");
 }
 
 static void code_of_several_languages_is_called_generated(void **state)
@@ -239,9 +271,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_language_leads_and_the_rest_follows_by_size),
+		cmocka_unit_test(threads_of_a_collector_and_a_compiler_are_theirs),
 		cmocka_unit_test(what_cpython_interprets_is_python),
 		cmocka_unit_test(a_native_program_has_its_name),
 		cmocka_unit_test(a_compiler_of_a_build_is_no_jit_compiler),
+		cmocka_unit_test(the_vdso_is_a_library),
 		cmocka_unit_test(code_of_several_languages_is_called_generated),
 		cmocka_unit_test(unregistered_code_is_called_that),
 		cmocka_unit_test(without_samples_there_is_no_sentence),
