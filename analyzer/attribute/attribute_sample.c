@@ -263,15 +263,25 @@ static uint32_t components_of_place(const struct model *m, const struct plan_wal
 	return known;
 }
 
-/* Returns the index of the first component on the level of plans (is_node), or on another level, which is the query.  Returns nr if there
- * is none. */
-static uint32_t find_part_of_place(const struct dictionary *d, const uint32_t *component, uint32_t nr, bool is_node)
+/* Returns the index of the component on the level of plans, or nr if there is none. */
+static uint32_t find_node_of_place(const struct dictionary *d, const uint32_t *component, uint32_t nr)
 {
 	uint32_t i = 0;
 
-	while (i < nr && !(d->level[d->component[component[i]].level].flags & JITREG_LEVEL_PLAN) == is_node)
+	while (i < nr && !(d->level[d->component[component[i]].level].flags & JITREG_LEVEL_PLAN))
 		i++;
 	return i;
+}
+
+/* Returns the query that a place is in, which is the first component of its outermost object, or COMPONENT_NONE. */
+static uint32_t find_query_of_place(const struct model *m, const struct plan_walk *w, const struct process *p, const struct plan_place *at)
+{
+	const uint32_t root = w->objects->object[at->object].root;
+	struct time_range holds = TIME_RANGE_ALL;
+	uint32_t nr;
+	const struct object_component *c = object_components(w->objects, root, &nr);
+
+	return at->object && nr ? model_find_component(m, p, (uint32_t)c->level, c->id, w->time_ns, &holds) : COMPONENT_NONE;
 }
 
 uint32_t sample_plan_components(struct model *m, const struct plan_walk *w, const struct process *p, uint32_t *component, uint32_t max,
@@ -288,9 +298,8 @@ uint32_t sample_plan_components(struct model *m, const struct plan_walk *w, cons
 		if (i && !is_inside)
 			*caller = callers_enter(&m->callers, *caller, node, query);
 		nr = components_of_place(m, w, p, place, of, DECIDING_MAX);
-		at = find_part_of_place(&m->dictionary, of, nr, false);
-		query = at < nr ? of[at] : COMPONENT_NONE;
-		at = find_part_of_place(&m->dictionary, of, nr, true);
+		query = find_query_of_place(m, w, p, place);
+		at = find_node_of_place(&m->dictionary, of, nr);
 		if (at < nr && (is_inside || object_is_called(w->objects, place->class)))
 			of[at] = callers_function(&m->callers, &m->dictionary, is_inside ? node : COMPONENT_NONE, query, of[at]);
 		node = at < nr ? of[at] : COMPONENT_NONE;

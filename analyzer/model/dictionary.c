@@ -258,8 +258,10 @@ static bool detail_is_of_another(struct dictionary *d, const struct component *c
 {
 	if (!detail || !*detail || same_text(c->detail, detail))
 		return false;
-	if (!common || !c->detail)
+	if (!common)
 		return true;
+	if (!c->detail || !*c->detail) /* another process knew no detail */
+		return false;
 	d->steps += (strlen(detail) + strlen(c->detail)) / IDENTITY_STEP_BYTES;
 	return !same_identity(c->detail, detail);
 }

@@ -170,5 +170,8 @@ const char *postgres_catalog_name(const struct postgres_reader *r, enum postgres
 		c->wanted = key;
 		search_cache(r);
 	}
-	return c->row[at].key == key ? c->row[at].name : NULL;
+	if (c->row[at].key == key)
+		return c->row[at].name;
+	c->nr_unknown++;
+	return NULL;
 }

@@ -20,6 +20,7 @@ struct postgres_catalog {
 	/* The number of the backend whose cache is read. Names that other databases may use differently are stored for it alone. */
 	uint64_t backend;
 	uint64_t wanted;  /* key of the row that is searched for, which may replace another one */
+	uint32_t nr_unknown; /* number of names that were asked for and not found */
 	uint32_t nr_searches; /* number of wanted searches of the cache since postgres_catalog_begin(); only the first four are done */
 	struct {
 		uint64_t key;

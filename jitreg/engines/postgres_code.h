@@ -22,6 +22,7 @@
 #define POSTGRES_SYMBOLS(X) \
 	X(EXECUTOR_RUN, "standard_ExecutorRun") \
 	X(EXECUTOR_FINISH, "standard_ExecutorFinish") \
+	X(PROCESS_UTILITY, "standard_ProcessUtility") \
 	X(EXEC_SCAN, "ExecScan") \
 	X(CACHE_CONTEXT, "CacheMemoryContext") \
 	X(ASYNC_REQUEST, "ExecAsyncRequest") \

@@ -8,6 +8,8 @@ static const struct postgres_layout layouts[] = {
 	{
 		.major = 14,
 		.portal_query = 136,
+		.portal_text = 48,
+		.portal_statements = 80,
 		.query_operation = 0,
 		.query_statement = 8,
 		.query_text = 16,
@@ -307,6 +309,8 @@ static const struct postgres_layout layouts[] = {
 	{
 		.major = 15,
 		.portal_query = 144,
+		.portal_text = 56,
+		.portal_statements = 88,
 		.query_operation = 0,
 		.query_statement = 8,
 		.query_text = 16,
@@ -606,6 +610,8 @@ static const struct postgres_layout layouts[] = {
 	{
 		.major = 16,
 		.portal_query = 144,
+		.portal_text = 56,
+		.portal_statements = 88,
 		.query_operation = 0,
 		.query_statement = 8,
 		.query_text = 16,
@@ -905,6 +911,8 @@ static const struct postgres_layout layouts[] = {
 	{
 		.major = 17,
 		.portal_query = 144,
+		.portal_text = 56,
+		.portal_statements = 88,
 		.query_operation = 0,
 		.query_statement = 8,
 		.query_text = 16,
@@ -1204,6 +1212,8 @@ static const struct postgres_layout layouts[] = {
 	{
 		.major = 18,
 		.portal_query = 136,
+		.portal_text = 56,
+		.portal_statements = 88,
 		.query_operation = 0,
 		.query_statement = 8,
 		.query_text = 16,
@@ -1503,6 +1513,8 @@ static const struct postgres_layout layouts[] = {
 	{
 		.major = 19,
 		.portal_query = 136,
+		.portal_text = 56,
+		.portal_statements = 88,
 		.query_operation = 0,
 		.query_statement = 8,
 		.query_text = 16,

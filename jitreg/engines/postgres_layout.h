@@ -11,6 +11,8 @@
 /* Columns: field of struct postgres_layout, the server's struct, its member. */
 #define POSTGRES_OFFSETS(X) \
 	X(portal_query, PortalData, queryDesc) \
+	X(portal_text, PortalData, sourceText) \
+	X(portal_statements, PortalData, stmts) \
 	X(query_operation, QueryDesc, operation) \
 	X(query_statement, QueryDesc, plannedstmt) \
 	X(query_text, QueryDesc, sourceText) \

@@ -198,7 +198,8 @@ uint64_t postgres_query_component(const struct postgres_reader *r, const struct 
 	if (worker || q->parallel) {
 		whole.part_at = whole.part_bytes = 0;
 		bytes = sql_text_normalise(work, postgres_query_text(r, &whole, work, POSTGRES_TEXT_BYTES));
-		hash = hash_range_table(r, hash, q);
+		if (memchr(work, ';', bytes)) /* there are several statements, or a quoted name with that character */
+			hash = hash_range_table(r, hash, q);
 	}
 	hash = postgres_hash(hash, work, bytes);
 	return hash ? hash : 1;

@@ -61,7 +61,8 @@ size_t postgres_query_text(const struct postgres_reader *r, const struct postgre
 /*
  * Returns the number of a query's component, which is never 0.  Queries whose texts differ only in literals have the same number, in all
  * processes of one server.  salt: postgres_salt() of the server.  The number is a hash of the normalised text of the statement.  For a
- * query that may have parallel workers, it is one of the whole text and the tables instead, because workers know only these.  worker: this
+ * query that may have parallel workers, in a text of several statements, it is one of the whole text and the tables instead, because
+ * workers know only these.  worker: this
  * process is a worker.  Sets text as postgres_query_text() does, and name to the same, normalised and shortened.  In a worker these may be
  * those of other statements too, so callers use the leader's.  work: scratch memory.
  */

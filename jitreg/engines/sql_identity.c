@@ -27,6 +27,22 @@ static size_t fold_lists(char *text, size_t bytes)
 	return to;
 }
 
+/* Replaces parameters, "$1", by "?": a plan that was made for one execution has their values. */
+static size_t replace_parameters(char *text, size_t bytes)
+{
+	size_t to = 0;
+
+	for (size_t from = 0; from < bytes;) {
+		size_t digits = from + 1;
+
+		while (text[from] == '$' && digits < bytes && text[digits] >= '0' && text[digits] <= '9')
+			digits++;
+		text[to++] = digits > from + 1 ? '?' : text[from];
+		from = digits;
+	}
+	return to;
+}
+
 /* Returns the end of a name and its literal, "rows=?" or "p1 ?", which begin at p, or NULL if something else does. */
 static const char *skip_number_of_name(const char *p, const char *end)
 {
@@ -81,6 +97,7 @@ static size_t remove_numbers(char *text, size_t bytes)
 size_t sql_text_identity(char *text, size_t bytes)
 {
 	bytes = sql_text_normalise(text, bytes);
+	bytes = replace_parameters(text, bytes);
 	bytes = fold_lists(text, bytes);
 	bytes = remove_numbers(text, bytes);
 	text[bytes] = 0;

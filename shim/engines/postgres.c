@@ -2,7 +2,7 @@
 /*
  * Registers PostgreSQL's plans, in a server that has the agent preloaded. The hook of an executor's run registers the nodes of the plan,
  * and the query and session that they belong to (jitreg/engines), and the hook of its end registers counted rows. The hook of its start
- * only ends what errors have left. The calls of a node are not hooked.
+ * only ends what errors have left. The calls of a node are not hooked. The hook of utility statements registers those without a plan.
  *
  * The hooks are set before main(), and libraries of the server that set theirs later call these.  An error leaves the executor by longjmp,
  * past the hook.  So a run whose frame is below that of a hook that is called now was ended by an error.
@@ -14,6 +14,7 @@
 #include "agent/guest/sys.h"
 #include "jitreg/engines/postgres_classes.h"
 #include "jitreg/engines/postgres_names.h"
+#include "jitreg/engines/postgres_utility.h"
 
 #include <elf.h>
 #include <string.h>
@@ -84,10 +85,13 @@ static struct {
 /* Returns 0, or the error of a jitreg call. */
 static int register_node_component(const struct visit *v, uint64_t id, const struct postgres_node *n)
 {
+	const uint32_t nr_unknown = pg.catalog.nr_unknown;
 	char detail[POSTGRES_DETAIL_BYTES];
 	int ret;
 
 	postgres_node_detail(v->r, v->q, n, detail);
+	if (postgres_is_worker() && pg.catalog.nr_unknown != nr_unknown) /* the leader has the names in its cache */
+		*detail = 0;
 	ret = jitreg_component(POSTGRES_LEVEL_NODE, id, n->name, detail, JITREG_COMPONENT_COMMON);
 
 	ret = ret ? ret : jitreg_link_to(jitreg_at(POSTGRES_LEVEL_NODE, id), jitreg_at(POSTGRES_LEVEL_QUERY, v->query_id), 1);
@@ -193,23 +197,60 @@ static struct postgres_execution *find_or_add_execution(uint64_t query, char *te
 	return e;
 }
 
-static void begin_execution_run(uint64_t query, uintptr_t frame)
+static void begin_execution_mark(struct postgres_execution *e, uintptr_t frame, const char *text)
 {
-	struct postgres_execution *e, *outer = NULL;
-	char text[TEXT_IN_MARK];
+	struct postgres_execution *outer = NULL;
 
-	end_abandoned_executions(frame);
-	e = find_or_add_execution(query, text, sizeof(text));
-	if (!e)
-		return;
 	e->frame = frame;
 	if (postgres_is_worker())
 		return; /* the leader's run is that of the query */
 	for (struct postgres_execution *other = pg.open; other < pg.open + pg.nr_open; other++)
 		if (other != e && other->frame && (!outer || other->frame < outer->frame))
 			outer = other;
+	if (outer && outer->id == e->id)
+		return; /* a utility statement runs the query in its own text, as COPY does, which is one execution */
 	e->mark = jitreg_mark_begin(JITREG_COVERS_THREAD, "run", jitreg_at(POSTGRES_LEVEL_QUERY, e->id), ++pg.nr_runs,
 				    outer ? outer->mark : 0, text);
+}
+
+static void begin_execution_run(uint64_t query, uintptr_t frame)
+{
+	struct postgres_execution *e;
+	char text[TEXT_IN_MARK];
+
+	end_abandoned_executions(frame);
+	e = find_or_add_execution(query, text, sizeof(text));
+	if (e)
+		begin_execution_mark(e, frame, text);
+}
+
+/* Registers a utility statement as a query without a plan.  Returns whether it did. */
+static bool begin_utility(uint64_t statement, uint64_t text, uintptr_t frame)
+{
+	const struct jitreg_function function = { .address = pg.symbol[POSTGRES_PROCESS_UTILITY] };
+	struct postgres_reader r = postgres_memory_reader();
+	struct jitreg_object_component components[2];
+	struct postgres_execution *e;
+	struct postgres_query q;
+	char begin[TEXT_IN_MARK];
+
+	end_abandoned_executions(frame);
+	if (postgres_utility_read(&r, statement, text, &q) != POSTGRES_OK || find_execution(statement))
+		return false;
+	e = add_execution(statement);
+	if (!e)
+		return false;
+	e->id = postgres_query_component(&r, &q, pg.salt, false, pg.text, pg.work, pg.name);
+	e->age = ++pg.age;
+	if (!postgres_is_registered(e->id) &&
+	    jitreg_component(POSTGRES_LEVEL_QUERY, e->id, pg.name, pg.text, JITREG_COMPONENT_COMMON) == 0)
+		postgres_mark_registered(e->id);
+	components[0] = (struct jitreg_object_component){ POSTGRES_LEVEL_QUERY, e->id };
+	components[1] = (struct jitreg_object_component){ POSTGRES_LEVEL_SESSION, pg.pid };
+	jitreg_object(statement, 0, JITREG_OBJECT_ALONE, &function, 1, components, 2);
+	copy_shortened_text(pg.text, begin, sizeof(begin));
+	begin_execution_mark(e, frame, begin);
+	return true;
 }
 
 static void end_execution_run(uint64_t query, uintptr_t frame)
@@ -263,6 +304,23 @@ static void on_executor_end(void *query)
 		}
 	}
 	(pg.end_before ? pg.end_before : pg.end)(query);
+}
+
+static void on_utility(void *statement, const char *text, bool read_only, int context, void *parameters, void *environment,
+		       void *destination, void *completion)
+{
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	bool is_on = guest_is_on() && !postgres_is_worker() && postgres_session_register() &&
+		     begin_utility((uint64_t)(uintptr_t)statement, (uint64_t)(uintptr_t)text, frame);
+
+	(pg.utility_before ? pg.utility_before : pg.utility)(statement, text, read_only, context, parameters, environment, destination,
+							     completion);
+	if (is_on) {
+		struct postgres_execution *e = find_execution((uint64_t)(uintptr_t)statement);
+
+		if (e && e->frame == frame)
+			end_execution(e);
+	}
 }
 
 void postgres_reset_in_child(void)
@@ -326,6 +384,8 @@ void postgres_plans_hook_object(const struct object *o)
 	pg.start = (start_function)object_find_symbol(o, "standard_ExecutorStart");
 	pg.run = (run_function)object_find_symbol(o, "standard_ExecutorRun");
 	pg.end = (end_function)object_find_symbol(o, "standard_ExecutorEnd");
+	pg.utility_hook = object_find_symbol(o, "ProcessUtility_hook");
+	pg.utility = (utility_function)object_find_symbol(o, "standard_ProcessUtility");
 	*(void **)&pg.setting = object_find_symbol(o, "GetConfigOption");
 	pg.postmaster_pid = object_find_symbol(o, "PostmasterPid");
 	pg.worker_number = object_find_symbol(o, "ParallelWorkerNumber");
@@ -345,5 +405,9 @@ void postgres_plans_hook_object(const struct object *o)
 	*pg.start_hook = on_executor_start;
 	*pg.run_hook = on_executor_run;
 	*pg.end_hook = on_executor_end;
+	if (pg.utility_hook && pg.utility) {
+		pg.utility_before = *pg.utility_hook;
+		*pg.utility_hook = on_utility;
+	}
 	postgres_process_register(); /* it is called before fork, so that no child registers the components that all share */
 }

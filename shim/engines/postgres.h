@@ -15,9 +15,12 @@
 typedef void (*start_function)(void *query, int flags);
 typedef void (*run_function)(void *query, int direction, uint64_t count, bool once);
 typedef void (*end_function)(void *query);
+/* the arguments since version 14 */
+typedef void (*utility_function)(void *statement, const char *text, bool read_only, int context, void *parameters, void *environment,
+				 void *destination, void *completion);
 
 struct postgres_execution {
-	uint64_t query; /* address of its QueryDesc */
+	uint64_t query; /* address of its QueryDesc, or of the PlannedStmt of a utility statement */
 	uint64_t id;	/* number of the query's component */
 	uint64_t mark;	/* 0: none */
 	uintptr_t frame; /* frame of the hook that runs the query; 0: it is not running */
@@ -31,6 +34,7 @@ struct postgres {
 	start_function *start_hook, start_before, start;
 	run_function *run_hook, run_before, run;
 	end_function *end_hook, end_before, end;
+	utility_function *utility_hook, utility_before, utility; /* NULL: the server has none */
 	const char *(*setting)(const char *name, bool missing_ok, bool restrict_privileged);
 	const int *postmaster_pid, *worker_number;
 	const int64_t *start_time;

@@ -52,6 +52,7 @@ struct postgres_plan {
 	uint64_t *function;
 	uint32_t nr, nr_functions;
 	bool top;	  /* the backend's own statement, not a query inside of another one */
+	bool utility;	  /* a utility statement, which has no nodes */
 	bool live;	  /* the plan's objects are in the trace and have not ended */
 	bool changed, same_root; /* changed: memory had other values at checked_ns; same_root: but the same root */
 	unsigned evidence;	 /* evidence for it on a stack: bits of postgres_backend.c */
@@ -74,8 +75,9 @@ struct postgres_backend {
 					 * read_leader_statement() */
 	uint64_t looked_ns, top_end_ns; /* top_end_ns: end of the statement's query before the present one */
 	/* announced: its session is in the trace; titled: name is from its title; has_samples: since the last look; sampled: ever; lost:
-	 * its plans are not read any more; had_top: the present statement's query was read */
-	bool announced, titled, is_parent, has_samples, sampled, lost, had_top;
+	 * its plans are not read any more; had_top: the present statement's query was read; had_portal: it is known whether the present
+	 * statement is a utility statement */
+	bool announced, titled, is_parent, has_samples, sampled, lost, had_top, had_portal;
 	uint32_t nr_marks;
 	char name[256], application[64];
 	uint32_t class_said[POSTGRES_NR_CLASSES]; /* number of functions of each class that are in the trace */
@@ -211,6 +213,9 @@ void postgres_backend_end_plans(struct engines *e, struct postgres_backend *b, u
  * postgres_plan_forget() does it. */
 struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_backend *b, const struct postgres_query *q, bool top,
 					 uint64_t begin_ns);
+/* Keeps a utility statement as a plan without nodes, and writes its component.  Otherwise as postgres_plan_read(). */
+struct postgres_plan *postgres_plan_keep_utility(struct engines *e, struct postgres_backend *b, const struct postgres_query *q,
+						 uint64_t begin_ns);
 /* Writes that the objects of a plan live from this time on, and ends other plans with objects at the same addresses. */
 void postgres_plan_set_live(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
 /* Ends a plan and frees it.  The last plan of b takes its place, so pointers to that one are invalid. */

@@ -16,6 +16,7 @@
 #include "agent/recorder/engines/postgres.h"
 
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/engines/postgres_utility.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -124,7 +125,7 @@ static void end_statement_plans(struct engines *e, struct postgres_backend *b, u
 {
 	uint64_t end_ns = at_most(monotonic_time_of_server(e, b, b->state_us), now_ns);
 
-	b->had_top = false;
+	b->had_top = b->had_portal = false;
 	for (uint32_t i = b->nr_plans; i > 0; i--) {
 		struct postgres_plan *p = &b->plan[i - 1];
 
@@ -264,7 +265,7 @@ static void end_unseen_plans(struct engines *e, struct postgres_backend *b, uint
 static struct postgres_plan *find_top_plan(struct postgres_backend *b)
 {
 	for (uint32_t i = 0; i < b->nr_plans; i++)
-		if (b->plan[i].top)
+		if (b->plan[i].top && !b->plan[i].utility)
 			return &b->plan[i];
 	return NULL;
 }
@@ -345,6 +346,35 @@ static void match_sighting_to_plan(struct engines *e, struct postgres_backend *b
 
 /* ----------------------------------------------------------------------------------------------------------- looking */
 
+/* Has the statement lasted long enough to be read without a sample? */
+static bool statement_lasts(const struct engines *e, const struct postgres_backend *b, uint64_t now_ns)
+{
+	return now_ns - b->changed_ns >= LASTING_NS || engines_has_short_queries(e, now_ns);
+}
+
+static uint64_t begin_of_statement(const struct engines *e, const struct postgres_backend *b, uint64_t now_ns)
+{
+	return b->start_us ? at_most(monotonic_time_of_server(e, b, b->start_us), now_ns) : now_ns;
+}
+
+/* Reads a statement that lasts and has no plan. The queries that it runs are read from stacks. */
+static void read_lasting_utility(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
+{
+	struct postgres_reader r = postgres_server_reader(e, b);
+	struct postgres_query q;
+	uint64_t portal;
+
+	if (b->had_portal || b->leader || !statement_lasts(e, b, now_ns) ||
+	    proc_mem_read(b->pid, b->server->active_portal, &portal, sizeof(portal)) || !portal)
+		return;
+	b->had_portal = true;
+	if (postgres_utility_of_portal(&r, portal, &q) == POSTGRES_OK) {
+		uint64_t begin_ns = begin_of_statement(e, b, now_ns);
+
+		postgres_plan_set_live(e, b, postgres_plan_keep_utility(e, b, &q, begin_ns), begin_ns);
+	}
+}
+
 /* Reads the plan of a statement that lasts, even if no sampled stack has a frame of it. */
 static void read_lasting_portal_plan(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
 {
@@ -353,12 +383,12 @@ static void read_lasting_portal_plan(struct engines *e, struct postgres_backend 
 	struct postgres_query q;
 	uint64_t query;
 
-	if (b->had_top || b->leader || (now_ns - b->changed_ns < LASTING_NS && !engines_has_short_queries(e, now_ns)))
+	if (b->had_top || b->leader || !statement_lasts(e, b, now_ns))
 		return;
 	query = read_portal_query(e, b);
 	if (!query || postgres_query_read(&r, query, &q) || !q.root)
 		return;
-	p = postgres_plan_read(e, b, &q, true, b->start_us ? at_most(monotonic_time_of_server(e, b, b->start_us), now_ns) : now_ns);
+	p = postgres_plan_read(e, b, &q, true, begin_of_statement(e, b, now_ns));
 	if (!p)
 		return;
 	p->seen_ns = p->begin_ns;
@@ -414,6 +444,7 @@ void postgres_backend_read_plans(struct engines *e, struct postgres_backend *b, 
 		match_sighting_to_plan(e, b, &e->memory->sighting[sighting[i]], true, now_ns);
 	if (changed)
 		end_statement_plans(e, b, now_ns);
+	read_lasting_utility(e, b, now_ns);
 	for (; i < nr; i++)
 		match_sighting_to_plan(e, b, &e->memory->sighting[sighting[i]], false, now_ns);
 	if (nr)

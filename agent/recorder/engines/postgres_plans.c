@@ -222,9 +222,24 @@ struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_back
 	return p;
 }
 
+struct postgres_plan *postgres_plan_keep_utility(struct engines *e, struct postgres_backend *b, const struct postgres_query *q,
+						 uint64_t begin_ns)
+{
+	struct postgres_plan *p, plan = { .query = *q, .top = true, .utility = true, .begin_ns = begin_ns, .seen_ns = begin_ns,
+					  .start_us = b->start_us, .state_us = b->state_us };
+
+	plan.id = component_of_query(e, b, q);
+	memcpy(plan.name, e->memory->query_name, sizeof(plan.name));
+	postgres_write_query(e, b, &plan);
+	p = get_free_plan_slot(e, b);
+	*p = plan;
+	b->nr_plans++;
+	return p;
+}
+
 static bool plans_overlap(const struct postgres_plan *a, const struct postgres_plan *b)
 {
-	if (a->query.address == b->query.address || a->query.root == b->query.root)
+	if (a->query.address == b->query.address || (a->query.root && a->query.root == b->query.root))
 		return true;
 	if ((uint64_t)a->nr * b->nr > COMPARISONS_MAX)
 		return false;

@@ -141,17 +141,27 @@ void postgres_write_stored(struct engines *e, const struct postgres_backend *b, 
 	    .functions = { (const struct jitreg_function *)&handler, 1 }, .components = { &component, 1 });
 }
 
+/* Does a utility statement run this query in its own text, as COPY does, or the other way round?  Both are one execution. */
+static bool is_marked_already(const struct postgres_backend *b, const struct postgres_plan *p)
+{
+	for (uint32_t i = 0; i < b->nr_plans; i++)
+		if (b->plan[i].utility != p->utility && b->plan[i].mark && b->plan[i].id == p->id)
+			return true;
+	return false;
+}
+
 void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns)
 {
 	const uint64_t *symbol = b->server->code.symbol;
 
-	write_object_record(e, b, time_ns, p->query.address, 0, 0, &symbol[POSTGRES_EXECUTOR_RUN], 1, 0, p->id);
+	write_object_record(e, b, time_ns, p->query.address, 0, p->utility ? JITREG_OBJECT_ALONE : 0,
+			    &symbol[p->utility ? POSTGRES_PROCESS_UTILITY : POSTGRES_EXECUTOR_RUN], 1, 0, p->id);
 	for (uint32_t i = 0; i < p->nr; i++) {
 		const struct postgres_plan_node *n = &p->node[i];
 
 		write_object_record(e, b, time_ns, n->address, n->upper, 0, p->function + n->first_function, n->nr_functions, n->id, p->id);
 	}
-	if (p->top && !b->leader && !p->mark) {
+	if (p->top && !b->leader && !p->mark && !is_marked_already(b, p)) {
 		p->mark = (uint64_t)b->pid << 32 | ++b->nr_marks;
 		SAY(e, b, time_ns, mark, .action = JITREG_MARK_BEGIN, .level = POSTGRES_LEVEL_QUERY, .component = p->id,
 		    .instance = b->nr_marks, .name = trace_string("run"), .text = trace_string(p->name), .mark = p->mark,

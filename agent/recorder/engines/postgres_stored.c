@@ -13,6 +13,10 @@
 
 #include <string.h>
 
+/* A function is known from a little before its first frame on, because frames that were sampled before the library's mapping was noticed
+ * were not looked at. */
+#define BEFORE_NS 100000000u
+
 static int note_library(void *context, const struct proc_mapping *m)
 {
 	const char *name = strrchr(m->path, '/');
@@ -106,7 +110,8 @@ static bool read_function(struct engines *e, struct postgres_backend *b, uint64_
 		return true;
 	if (!postgres_stored_name(&r, address, name) || !hash_map_set(&b->stored.known, address, 0, 1))
 		return false;
-	postgres_write_stored(e, b, name, address, b->stored.handler[f->handler].begin, f->time_ns);
+	postgres_write_stored(e, b, name, address, b->stored.handler[f->handler].begin,
+			      f->time_ns > b->born_ns + BEFORE_NS ? f->time_ns - BEFORE_NS : b->born_ns);
 	return true;
 }
 
