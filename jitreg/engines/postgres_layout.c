@@ -7,6 +7,7 @@
 static const struct postgres_layout layouts[] = {
 	{
 		.major = 14,
+		.portal_name = 0,
 		.portal_query = 136,
 		.portal_text = 48,
 		.portal_statements = 80,
@@ -308,6 +309,7 @@ static const struct postgres_layout layouts[] = {
 	},
 	{
 		.major = 15,
+		.portal_name = 0,
 		.portal_query = 144,
 		.portal_text = 56,
 		.portal_statements = 88,
@@ -609,6 +611,7 @@ static const struct postgres_layout layouts[] = {
 	},
 	{
 		.major = 16,
+		.portal_name = 0,
 		.portal_query = 144,
 		.portal_text = 56,
 		.portal_statements = 88,
@@ -910,6 +913,7 @@ static const struct postgres_layout layouts[] = {
 	},
 	{
 		.major = 17,
+		.portal_name = 0,
 		.portal_query = 144,
 		.portal_text = 56,
 		.portal_statements = 88,
@@ -1211,6 +1215,7 @@ static const struct postgres_layout layouts[] = {
 	},
 	{
 		.major = 18,
+		.portal_name = 0,
 		.portal_query = 136,
 		.portal_text = 56,
 		.portal_statements = 88,
@@ -1512,6 +1517,7 @@ static const struct postgres_layout layouts[] = {
 	},
 	{
 		.major = 19,
+		.portal_name = 0,
 		.portal_query = 136,
 		.portal_text = 56,
 		.portal_statements = 88,

@@ -10,6 +10,7 @@
 
 /* Columns: field of struct postgres_layout, the server's struct, its member. */
 #define POSTGRES_OFFSETS(X) \
+	X(portal_name, PortalData, name) \
 	X(portal_query, PortalData, queryDesc) \
 	X(portal_text, PortalData, sourceText) \
 	X(portal_statements, PortalData, stmts) \

@@ -53,6 +53,7 @@ struct postgres_plan {
 	uint32_t nr, nr_functions;
 	bool top;	  /* the backend's own statement, not a query inside of another one */
 	bool utility;	  /* a utility statement, which has no nodes */
+	bool unsure;	  /* read by the portal alone: no stack has shown it, and it may be a cursor in a function */
 	bool live;	  /* the plan's objects are in the trace and have not ended */
 	bool changed, same_root; /* changed: memory had other values at checked_ns; same_root: but the same root */
 	unsigned evidence;	 /* evidence for it on a stack: bits of postgres_backend.c */
@@ -175,6 +176,9 @@ void postgres_write_node(struct engines *e, const struct postgres_backend *b, co
 			 uint64_t id, uint64_t consumer, const char *detail);
 /* Is the component of this node in the trace already? */
 bool postgres_node_is_said(const struct engines *e, uint64_t id);
+/* Writes the mark of an execution of the backend's own statement, from its begin on, if it has none.  Does nothing while the plan is
+ * unsure. */
+void postgres_write_mark(struct engines *e, struct postgres_backend *b, struct postgres_plan *p);
 /* Write that the objects of a plan live from this time on, and that they have ended. */
 void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
 void postgres_write_plan_end(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);

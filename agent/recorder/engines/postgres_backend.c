@@ -120,6 +120,15 @@ static bool read_backend_entry(struct engines *e, struct postgres_backend *b, ui
 	return true;
 }
 
+/* Notes that a plan is that of the backend's statement: a stack has shown it, or the statement ended with it. */
+static void confirm_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p)
+{
+	if (p->unsure) {
+		p->unsure = false;
+		postgres_write_mark(e, b, p);
+	}
+}
+
 /* Forgets plans of earlier statements and states.  They ended by the time at which the present state began. */
 static void end_statement_plans(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
 {
@@ -129,8 +138,10 @@ static void end_statement_plans(struct engines *e, struct postgres_backend *b, u
 	for (uint32_t i = b->nr_plans; i > 0; i--) {
 		struct postgres_plan *p = &b->plan[i - 1];
 
-		if (p->start_us != b->start_us || p->state_us != b->state_us)
+		if (p->start_us != b->start_us || p->state_us != b->state_us) {
+			confirm_plan(e, b, p);
 			postgres_plan_forget(e, b, p, end_ns > p->seen_ns ? end_ns : p->seen_ns + 1);
+		}
 	}
 }
 
@@ -226,13 +237,24 @@ static bool find_query_on_stack(struct engines *e, struct postgres_backend *b, c
 	return false;
 }
 
+#define CURSOR "<unnamed portal" /* name of the cursors by which functions read queries */
+
+static bool is_function_cursor(struct engines *e, const struct postgres_backend *b, uint64_t portal)
+{
+	char name[sizeof(CURSOR) - 1];
+	uint64_t at;
+
+	return page_cache_read(&e->memory->pages, portal + b->server->layout->portal_name, &at, sizeof(at)) == 0 &&
+	       page_cache_read(&e->memory->pages, at, name, sizeof(name)) == 0 && memcmp(name, CURSOR, sizeof(name)) == 0;
+}
+
 /* Returns the address of the query of the statement that the client has sent, or of the cursor that it reads.  Returns 0 if there is none,
- * or if memory cannot be read. */
+ * if it is a function's, or if memory cannot be read. */
 static uint64_t read_portal_query(struct engines *e, const struct postgres_backend *b)
 {
 	uint64_t portal, query;
 
-	if (proc_mem_read(b->pid, b->server->active_portal, &portal, sizeof(portal)) || !portal ||
+	if (proc_mem_read(b->pid, b->server->active_portal, &portal, sizeof(portal)) || !portal || is_function_cursor(e, b, portal) ||
 	    page_cache_read(&e->memory->pages, portal + b->server->layout->portal_query, &query, sizeof(query)))
 		return 0;
 	return query;
@@ -304,6 +326,7 @@ static void read_new_plan_of_frame(struct engines *e, struct postgres_backend *b
 	before = top ? find_top_plan(b) : NULL;
 	if (before) {
 		b->top_end_ns = before->seen_ns + 1;
+		b->had_top &= !before->unsure;
 		postgres_plan_forget(e, b, before, b->top_end_ns);
 	}
 	begin_ns = !top ? s->time_ns : at_most(b->had_top ? b->top_end_ns : monotonic_time_of_server(e, b, b->start_us), s->time_ns);
@@ -328,6 +351,12 @@ static void match_sighting_to_plan(struct engines *e, struct postgres_backend *b
 	struct postgres_plan *p = find_plan_of_frame(b, s, &found);
 
 	if (p && (is_before || is_plan_unchanged(e, b, p, found, now_ns))) {
+		if (s->top) {
+			confirm_plan(e, b, p);
+		} else if (p->unsure && !s->cut) { /* this frame is inside of another query's, so the plan is no statement's */
+			p->unsure = p->top = b->had_top = false;
+			p->evidence = found;
+		}
 		if (!p->live)
 			postgres_plan_set_live(e, b, p, s->time_ns);
 		p->seen_ns = s->time_ns;
@@ -393,6 +422,7 @@ static void read_lasting_portal_plan(struct engines *e, struct postgres_backend 
 		return;
 	p->seen_ns = p->begin_ns;
 	p->evidence = BY_STATE;
+	p->unsure = true;
 	b->had_top = true;
 	postgres_plan_set_live(e, b, p, p->begin_ns);
 }
@@ -454,6 +484,6 @@ void postgres_backend_read_plans(struct engines *e, struct postgres_backend *b, 
 
 void postgres_backend_end_plans(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
 {
-	while (b->nr_plans)
-		postgres_plan_forget(e, b, &b->plan[b->nr_plans - 1], time_ns);
+	for (; b->nr_plans; postgres_plan_forget(e, b, &b->plan[b->nr_plans - 1], time_ns))
+		confirm_plan(e, b, &b->plan[b->nr_plans - 1]);
 }

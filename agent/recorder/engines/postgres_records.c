@@ -161,13 +161,18 @@ void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct p
 
 		write_object_record(e, b, time_ns, n->address, n->upper, 0, p->function + n->first_function, n->nr_functions, n->id, p->id);
 	}
-	if (p->top && !b->leader && !p->mark && !is_marked_already(b, p)) {
+	postgres_write_mark(e, b, p);
+	p->live = true;
+}
+
+void postgres_write_mark(struct engines *e, struct postgres_backend *b, struct postgres_plan *p)
+{
+	if (p->top && !p->unsure && !b->leader && !p->mark && !is_marked_already(b, p)) {
 		p->mark = (uint64_t)b->pid << 32 | ++b->nr_marks;
-		SAY(e, b, time_ns, mark, .action = JITREG_MARK_BEGIN, .level = POSTGRES_LEVEL_QUERY, .component = p->id,
+		SAY(e, b, p->begin_ns, mark, .action = JITREG_MARK_BEGIN, .level = POSTGRES_LEVEL_QUERY, .component = p->id,
 		    .instance = b->nr_marks, .name = trace_string("run"), .text = trace_string(p->name), .mark = p->mark,
 		    .covers = JITREG_COVERS_THREAD);
 	}
-	p->live = true;
 }
 
 void postgres_write_plan_end(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns)
