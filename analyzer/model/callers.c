@@ -2,7 +2,6 @@
 #include "analyzer/model/callers.h"
 
 #include "jitreg/base/grow.h"
-#include "jitreg/jitreg.h"
 
 #include <stdlib.h>
 #include <string.h>

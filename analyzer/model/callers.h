@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps what plans call: stored functions (JITREG_OBJECT_CALLED), and queries that run inside of other queries. A function that a node calls
- * gets a component of its own below that node, so that it has its place in the plan, with a total like any node. Such components are made
- * as samples ask for them. A query that another one calls keeps its own plan, and a sample in it has the number of its caller (TABLE_CALLER):
- * the node or function, and the query, that called. Callers form a tree, because a calling query may itself be called.
+ * Keeps what plans call: stored functions (JITREG_OBJECT_CALLED), and queries that run inside of other queries. A function that a node
+ * calls gets a component of its own below that node, so that it has its place in the plan, with a total like any node. Such components are
+ * made as samples ask for them. A query that another one calls keeps its own plan, and a sample in it has the number of its caller
+ * (TABLE_CALLER): the node or function, and the query, that called. Callers form a tree, because a calling query may itself be called.
  *
  * If a function is called again by way of others, that counts for its earlier call, and so it is for queries. Hosts decide how many
  * components and callers there are, so their numbers are limited: beyond the limits, a function has one component for all its callers, and

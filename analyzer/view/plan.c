@@ -284,10 +284,21 @@ static void show_queries(const struct report *r, const struct plan *plan, uint32
 		grid_show(g, p);
 }
 
-static const char *query_label(const struct plan *plan, char label[32])
+#define QUERY_TITLE 160
+
+/* Writes and returns the title of a query's plan, which says what its shares are shares of: a reader would take them for those of all time,
+ * or a parallel query's for those of each process. */
+static const char *query_title(const struct report *r, const struct plan *plan, char title[QUERY_TITLE])
 {
-	snprintf(label, 32, plan->query->query ? "Plan of query %u" : "Outside of queries", plan->number);
-	return label;
+	char phase[PHASE_TEXT], label[32];
+
+	snprintf(label, sizeof(label), plan->query->query ? "Plan of query %u" : "Outside of queries", plan->number);
+	snprintf(title, QUERY_TITLE, "%s: %.1f %% of %s (100 %% below: %s)", label, 100 * plan->of_all, whole_of(r, phase),
+		 !plan->query->query		   ? "these samples" :
+		 plan->query->called.samples > 0 ? "this query with those it calls" :
+		 r->has_run			 ? "this query" : /* a phase may be one of some processes only */
+						   "this query in all processes");
+	return title;
 }
 
 /* Adds the columns of a query's plan, which has sums of one event. */
@@ -343,10 +354,10 @@ static const char *in_its_phase(const struct report *r, char text[PHASE_TEXT])
 
 static void show_tree(struct report *r, const struct plan *plan, struct page *p)
 {
-	char label[32], phase[PHASE_TEXT];
+	char title[QUERY_TITLE], phase[PHASE_TEXT];
 	struct grid *g = plan->process ?
 		grid_create("plan", "Plan of process %u%s%s", plan->process->pid, r->has_run ? "," : "", in_its_phase(r, phase)) :
-		grid_create("plan", "%s: %.1f %% of %s", query_label(plan, label), 100 * plan->of_all, whole_of(r, phase));
+		grid_create("plan", "%s", query_title(r, plan, title));
 	const struct dictionary *d = &r->model->dictionary;
 	const struct plan_tree *t = &plan->tree;
 	struct sum_columns sums = plan->process ? sum_columns_add(g, r, plan->sums) : query_columns_add(g);
@@ -544,6 +555,9 @@ static void show_query(const struct report *r, const struct plan *plan, int char
 		return;
 	collapse_whitespace(report_component_name(r, q->query, spare), words, sizeof(words));
 	page_text(p, "query     ", QUERY_LABEL, "%s", page_cut(p, words, characters, cut, sizeof(cut)));
+	if (q->called.samples > 0 && plan->measure > 0)
+		page_text(p, "          ", QUERY_LABEL, "(%.1f %% of the time without the queries that it calls)",
+			  100 * plan->of_all * report_measure(r, &q->sum) / plan->measure);
 	if (q->executions && q->is_seen)
 		page_text(p, "          ", QUERY_LABEL, "(seen %u time%s, %s each; equal statements in a row may be one)", q->executions,
 			  q->executions > 1 ? "s" : "", grid_duration(q->executed_ns / q->executions, ms));
@@ -676,15 +690,14 @@ static void show_brief_plan(struct report *r, const struct plan *plan, struct pa
 	const uint32_t most = !plan->query ? UINT32_MAX : plan->query->query ? QUERY_LINES_BRIEF : OUTSIDE_LINES_BRIEF;
 	const uint32_t room = *plan->lines_left < most ? *plan->lines_left : most;
 	uint32_t shown = 0;
-	char text[48], phase[PHASE_TEXT];
+	char text[48], phase[PHASE_TEXT], title[QUERY_TITLE];
 
 	if (!*plan->lines_left || (plan->samples <= 0 && *plan->lines_left < PLAN_BRIEF_LINES))
 		return;
 	least = least_of_largest(r, plan, room);
 	b.g = plan->process ? grid_create(NULL, "Plan of process %u: %.0f sample%s%s (kernel: share of the row)", plan->process->pid,
 					  plan->samples, plan->samples > 1 ? "s" : "", in_its_phase(r, phase)) :
-			      grid_create(NULL, "%s: %.1f %% of %s%s", query_label(plan, text), 100 * plan->of_all, whole_of(r, phase),
-					  plan->query->query ? " (share: of this query's)" : "");
+			      grid_create(NULL, "%s", query_title(r, plan, title));
 	brief_columns(&b, r, plan, all, p);
 	for (uint32_t i = 0; i < t->nr; i++) {
 		const struct group_sum *sum = sum_of_plan_line(r, plan, i);

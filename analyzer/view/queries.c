@@ -134,6 +134,7 @@ static uint32_t order_by_total(const struct report *r, const struct split *s, co
 static void add_query_row(struct report *r, struct grid *g, const struct query_columns *c, const struct split *s, uint32_t query,
 			  const struct group_sum *called, const struct runs *runs, const double *durations)
 {
+	const double all = report_measure(r, &s->total[r->event]);
 	const struct component *of = &r->model->dictionary.component[query];
 	const struct group_sum *sum = &s->sum[r->event][query];
 	char spare[32];
@@ -141,7 +142,8 @@ static void add_query_row(struct report *r, struct grid *g, const struct query_c
 	grid_row(g);
 	grid_set(g, c->share, report_measure(r, sum));
 	grid_set_evidence(g, c->share, view_effective_samples(sum, &s->total[r->event]));
-	grid_set(g, c->total, measure_total(r, s, called, query));
+	if (all > 0)
+		grid_set(g, c->total, measure_total(r, s, called, query) / all);
 	grid_set(g, c->samples, sum->samples);
 	grid_set(g, c->weight, sum->weight);
 	if (query && runs[query].nr) {
@@ -182,7 +184,7 @@ static void show_queries_view(struct report *r, const struct view_instance *v, s
 	is_seen = runs_are_seen(r);
 	g = grid_create("queries", "Queries by time%s", r->has_run ? ", all samples" : "");
 	c.share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
-	c.total = grid_column(g, "total", "total", CELL_SHARE, r->model->callers.nr ? 0 : GRID_HIDDEN, 0);
+	c.total = grid_column(g, "total", "total", CELL_PERCENT, r->model->callers.nr ? 0 : GRID_HIDDEN, 0);
 	c.samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	c.weight = grid_column(g, "weight", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	c.calls = grid_column(g, "calls", is_seen ? "seen" : "calls", CELL_COUNT, 0, 0);
@@ -199,7 +201,6 @@ static void show_queries_view(struct report *r, const struct view_instance *v, s
 	if (split_make(r, v->group[0], &s) && runs && called && order) {
 		plan_queries_add_called(r, v->group[1], called);
 		grid_set_total(g, c.share, report_measure(r, &s.total[r->event]));
-		grid_set_total(g, c.total, report_measure(r, &s.total[r->event]));
 		grid_set_total(g, c.samples, s.total[r->event].samples);
 		nr = order_by_total(r, &s, called, order);
 		for (uint32_t i = 0; i < nr; i++)

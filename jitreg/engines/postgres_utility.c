@@ -9,9 +9,9 @@
 #define STATEMENTS_MAX 4 /* statements of a portal that are looked at: the rules of a table may rewrite one into several */
 
 /* First words of statements that are left out. */
-static const char *const left_out[] = { "abort", "begin", "close", "commit", "deallocate", "declare", "discard", "end", "execute", "explain",
-					"fetch", "listen", "load", "move", "notify", "prepare", "release", "reset", "rollback", "savepoint",
-					"set", "show", "start", "unlisten" };
+static const char *const left_out[] = { "abort",    "begin",   "close",   "commit",  "deallocate", "declare", "discard", "end",
+					"execute",  "explain", "fetch",	  "listen",  "load",	   "move",    "notify",	 "prepare",
+					"release",  "reset",   "rollback", "savepoint", "set",	   "show",    "start",	 "unlisten" };
 
 static bool is_left_out(const char *text)
 {

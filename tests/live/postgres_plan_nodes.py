@@ -13,6 +13,7 @@ import sys
 import time
 
 sys.path[:0] = ["tests", "tests/postgres"]
+import calls
 import cluster
 import conditions
 import evidence
@@ -218,6 +219,24 @@ def check_asynchronous(b):
         fail(f"expected the work of foreign scans to be theirs and not their Append's, got {dict(found)}")
 
 
+def check_calls(b):
+    """What statements call has a place in their plans, and their totals."""
+    t = {}
+
+    def record(seconds):
+        trace = b.traces + "/calls.tlr"
+        with b.c.server(tailor=[b.tailor, "run", "-q", "-o", trace, "--"]), b.c.session("calls", nodes.options("off", 0)) as s:
+            if not s.run("select 1 from pg_proc where proname = 'work_a';").strip():
+                s.run(calls.SETUP)
+            calls.record(s, seconds)
+        t.update(calls.tables(b.tailor, trace))
+        return calls.samples(t)
+
+    evidence.gather(300, record)
+    for fault in calls.faults(t):
+        fail(fault)
+
+
 def check_page(b):
     """The commands of docs/postgresql.md, as on a machine with Debian's own cluster."""
     folder = b.c.folder + "/page"
@@ -265,6 +284,7 @@ def main():
         check_measured(b)
         check_rows(b)
         check_asynchronous(b)
+        check_calls(b)
         check_page(b)
     if faults:
         print("\n".join(faults))

@@ -18,9 +18,10 @@ import threading
 import time
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)) + f for f in ("/..", "/../postgres")]
+import calls  # noqa: E402
 import conditions  # noqa: E402
 import profile  # noqa: E402
-from evidence import decide  # noqa: E402
+from evidence import decide, gather  # noqa: E402
 
 PATIENCE_S = 300
 B = os.path.abspath(sys.argv[1])
@@ -381,6 +382,38 @@ def inside(cluster, trace):
     print("queries inside of a function: as in EXPLAIN")
 
 
+class Statements:
+    """A connection for calls.record()."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+
+    def run(self, sql):
+        self.cluster.sql(PLAIN + sql)
+
+
+def called(cluster, trace):
+    """Functions, triggers, foreign keys, statements without a plan."""
+    found = {}
+    cluster.sql(calls.SETUP)
+
+    def recorded(seconds):
+        recorder = attach(cluster.server.pid, f"{trace}.{seconds}")
+        warm = Client(cluster, PLAIN, "select /* warm */ count(*) from t where v % 3 = 1")
+        wait_for(f"{trace}.{seconds}", warm, lambda t: t.queries("warm"), "the recorder reads plans")
+        warm.stop()
+        calls.record(Statements(cluster), 4 * seconds)
+        end(recorder)
+        found.update(calls.tables(f"{B}/tailor", f"{trace}.{seconds}"))
+        return calls.samples(found)
+
+    gather(300, recorded)
+    faults = calls.faults(found)
+    if faults:
+        fail("\n".join(faults))
+    print("functions, triggers and statements without a plan: where they were called")
+
+
 def ran_s(pid):
     """seconds of a processor that the first thread of a process has used"""
     return int(open(f"/proc/{pid}/schedstat", encoding="utf-8").read().split()[0]) / 1e9
@@ -537,6 +570,7 @@ def main():
             case_of(cluster, trace, *case)
         inside(cluster, trace)
         end(recorder)
+        called(cluster, f"{cluster.dir}/called.tlr")
         one_backend(cluster, f"{cluster.dir}/one.tlr")
         short(cluster, f"{cluster.dir}/short.tlr")
         repeated(cluster, f"{cluster.dir}/repeated.tlr")

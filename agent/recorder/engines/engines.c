@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define NONE UINT32_MAX /* value of by_pid for a process that was a backend, and has ended or runs another program */
-#define FRAMES_MAX 8	/* frames of standard_ExecutorRun that are kept of one stack */
+#define FRAMES_MAX 8	/* frames of standard_ExecutorRun and standard_ExecutorFinish that are kept of one stack */
 #define PROGRAM "post"	/* beginning of the programs' names: postgres, postmaster */
 #define LOOK_MS 10
 #define SOON_MS 2
@@ -344,29 +344,33 @@ static void begin_wait_event(struct engines *e, struct postgres_backend *b, cons
 	b->wait = (struct postgres_wait){ .begin_ns = seen->time_ns };
 }
 
+static bool returns_into(const struct postgres_range *function, uint64_t address)
+{
+	return address - function->begin - 1 < function->end - function->begin;
+}
+
 static void note_sample(void *engines, const struct sample_seen *seen)
 {
 	struct engines *e = engines;
 	struct postgres_backend *b = engines_find_backend(e, (pid_t)seen->pid);
 	uint32_t frame[FRAMES_MAX], nr = 0, nr_words = seen->stack_bytes / 8;
-	uint64_t begin, bytes;
+	const struct postgres_server *s;
 
 	if (!b)
 		return;
 	if (seen->leaves)
 		begin_wait_event(e, b, seen);
 	b->has_samples = b->sampled = true;
-	if (!b->server->layout || (b->lost && !b->stored.all.end))
+	s = b->server;
+	if (!s->layout || (b->lost && !b->stored.all.end))
 		return;
-	begin = b->server->run.begin;
-	bytes = b->server->run.end - begin;
 	for (uint32_t i = 0; i < nr_words; i++) {
 		uint64_t word;
 
 		memcpy(&word, seen->stack + 8 * (size_t)i, 8);
 		if (word - b->stored.all.begin < b->stored.all.end - b->stored.all.begin)
 			postgres_stored_note_word(e, b, seen, i, word, nr_words);
-		if (word - begin - 1 >= bytes || b->lost)
+		if ((!returns_into(&s->run, word) && !returns_into(&s->finish, word)) || b->lost)
 			continue;
 		if (nr == FRAMES_MAX) /* the innermost frame is dropped, because outer frames are needed to know whose query it is */
 			memmove(frame, frame + 1, (--nr) * sizeof(frame[0]));

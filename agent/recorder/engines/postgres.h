@@ -29,7 +29,8 @@ struct postgres_server {
 	const struct postgres_layout *layout; /* NULL: its version or standard_ExecutorRun is unknown, so only waits are read */
 	struct postgres_code code;
 	struct postgres_catalog catalog;
-	struct postgres_range run; /* standard_ExecutorRun, with all of its unwind range */
+	/* standard_ExecutorRun, and standard_ExecutorFinish, in which triggers run, each with all of its unwind range */
+	struct postgres_range run, finish;
 	/* addresses of the server's variables; my_wait: 0 before version 14 */
 	uint64_t active_portal, my_entry, my_pid, postmaster_pid, my_wait;
 	uint64_t salt;
@@ -102,7 +103,7 @@ struct postgres_backend {
 	uint32_t nr_plans;
 };
 
-/* A sighting is a frame of standard_ExecutorRun on a sampled stack. */
+/* A sighting is a frame of standard_ExecutorRun or standard_ExecutorFinish on a sampled stack. */
 struct postgres_sighting {
 	struct postgres_backend *backend;
 	uint64_t time_ns;

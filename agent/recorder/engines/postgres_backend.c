@@ -3,7 +3,8 @@
  * Finds the queries that a backend executes.  There are two sources.
  *  - The entry in the server's table of backends has the times at which the present statement and state began.  The variable
  *    ActivePortal leads to the statement's query.  Both are read now and then, and show statements that last.
- *  - Frames of standard_ExecutorRun on sampled stacks have the query's address in a register that the function further in has saved.
+ *  - Frames of standard_ExecutorRun, and of standard_ExecutorFinish, on sampled stacks have the query's address in a register that the
+ *    function further in has saved.
  *    They show queries inside of functions, cursors, parallel workers, and statements too short for the first source.
  *
  * A frame was sampled before it is looked at, and memory is reused.  What is read is taken for the sampled query

@@ -153,9 +153,13 @@ static bool is_marked_already(const struct postgres_backend *b, const struct pos
 void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns)
 {
 	const uint64_t *symbol = b->server->code.symbol;
+	const uint64_t run[] = { symbol[POSTGRES_EXECUTOR_RUN], symbol[POSTGRES_EXECUTOR_FINISH] };
 
-	write_object_record(e, b, time_ns, p->query.address, 0, p->utility ? JITREG_OBJECT_ALONE : 0,
-			    &symbol[p->utility ? POSTGRES_PROCESS_UTILITY : POSTGRES_EXECUTOR_RUN], 1, 0, p->id);
+	if (p->utility)
+		write_object_record(e, b, time_ns, p->query.address, 0, JITREG_OBJECT_ALONE, &symbol[POSTGRES_PROCESS_UTILITY], 1, 0,
+				    p->id);
+	else
+		write_object_record(e, b, time_ns, p->query.address, 0, 0, run, run[1] ? 2 : 1, 0, p->id);
 	for (uint32_t i = 0; i < p->nr; i++) {
 		const struct postgres_plan_node *n = &p->node[i];
 

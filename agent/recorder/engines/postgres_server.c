@@ -161,6 +161,8 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 	} else if (!postgres_code_find_function(&r, s->code.symbol[POSTGRES_EXECUTOR_RUN], &s->run)) {
 		s->layout = NULL;
 		say_lack(e, pid, major, "it exports no standard_ExecutorRun, or has no unwind information");
+	} else if (!postgres_code_find_function(&r, s->code.symbol[POSTGRES_EXECUTOR_FINISH], &s->finish)) {
+		s->finish = (struct postgres_range){ 0, 0 };
 	}
 	return e->server[e->nr_servers++] = s;
 }
