@@ -3,19 +3,6 @@
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 
-/* Return the level of functions of the host's language if at least half of the samples have such a function, or else -1. The page shows
- * this level first. */
-static int lead_level(const struct html_trace *t)
-{
-	const struct report_group *g = t->by_language;
-	double all = 0, with = 0;
-
-	for (uint32_t i = 0; g && i < g->g.nr; i++) {
-		all += g->g.sum[i].samples;
-		with += report_value(g, i, 0) ? g->g.sum[i].samples : 0;
-	}
-	return with > 0 && with >= all / 2 ? (int)t->report->model->host_level[HOST_LEVEL_FUNCTION] : -1;
-}
 
 static void write_levels_json(const struct html_trace *t, FILE *to)
 {
@@ -25,7 +12,10 @@ static void write_levels_json(const struct html_trace *t, FILE *to)
 
 	JSON_LIST(to, "levels", d->nr_levels, fputs("{\"name\":", to); escape_json_string(to, report_level_name(r, i));
 	      fprintf(to, ",\"rank\":%u,\"plan\":%s}", d->level[i].rank, i == plan ? "true" : "false"));
-	fprintf(to, ",\"host_levels\":%s,\"lead_level\":%d,\n", r->model->has_host_levels ? "true" : "false", lead_level(t));
+	const enum leading leads = leading_of_report(&t->leading, r);
+
+	fprintf(to, ",\"host_levels\":%s,\"leads\":\"%s\",\"lead_level\":%d,\n", r->model->has_host_levels ? "true" : "false", leading_names[leads],
+		leads == LEADING_LANGUAGE ? (int)r->model->host_level[HOST_LEVEL_FUNCTION] : -1);
 }
 
 static void write_counters_json(const struct component *c, FILE *to)
@@ -76,6 +66,7 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 	JSON_NEXT_LIST(to, "name", d->nr_components, escape_json_string(to, d->component[i].name));
 	SOME_("id", c->announced, fprintf(to, "\"%llx\"", (unsigned long long)c->id));
 	SOME_("label", c->name && i < labels->nr && labels->label[i], escape_json_string(to, labels->label[i]));
+	SOME_("same", c->name && i < labels->nr && labels->same && labels->same[i] != i, fprintf(to, "%u", labels->same[i]));
 	SOME_("detail", c->detail && *c->detail, escape_json_string(to, c->detail));
 	SOME_("counters", c->counters, write_counters_json(c, to));
 	SOME_("links", c->nr_links, write_links_json(c, to));

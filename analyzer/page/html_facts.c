@@ -2,11 +2,16 @@
 /*
  * Writes the facts that a page's numbers refer to, as one JSON object. A list with many entries is an object with an array for each field.
  */
+#include "analyzer/leading/command_lines.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 #include "analyzer/accesses/accesses.h"
 #include "analyzer/query/warnings.h"
 #include "analyzer/whatif/whole.h"
+#include "jitreg/base/hash_map.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static void write_columns_json(const struct html_columns *c, FILE *to)
 {
@@ -88,6 +93,64 @@ static void write_processes_json(const struct model *m, FILE *to)
 	fputs("},\n", to);
 }
 
+/* Names by which a page adds up processes. They are a list of different names, and for each process 1 + the number of its name, or 0 if it
+ * has none. */
+struct process_names {
+	char **name;
+	uint32_t *of, nr;
+	struct hash_map known;
+};
+
+static void add_name(struct process_names *n, uint32_t process, const char *text)
+{
+	const uint64_t key = hash_text(text);
+	uint32_t number = hash_map_find(&n->known, key, strlen(text));
+
+	if (!number && (n->name[n->nr] = strdup(text)) && hash_map_set(&n->known, key, strlen(text), n->nr + 1))
+		number = ++n->nr;
+	n->of[process] = number;
+}
+
+static void put_names(struct process_names *n, const char *key, uint32_t nr_processes, FILE *to)
+{
+	fprintf(to, "\"%s\":{", key);
+	JSON_LIST(to, "name", n->nr, escape_json_string(to, n->name[i]));
+	JSON_NEXT_LIST(to, "of", nr_processes, fprintf(to, "%u", n->of[i]));
+	fputs("},\n", to);
+	for (uint32_t i = 0; i < n->nr; i++)
+		free(n->name[i]);
+	hash_map_fini(&n->known);
+}
+
+static void write_programs_json(const struct html_trace *t, FILE *to)
+{
+	const struct model *m = t->report->model;
+	const uint32_t nr = m->processes.nr;
+	struct process_names programs = { calloc((size_t)nr + 1, sizeof(char *)), calloc((size_t)nr + 1, sizeof(uint32_t)), 0, { .nr = 0 } };
+	struct process_names lines = { calloc((size_t)nr + 1, sizeof(char *)), calloc((size_t)nr + 1, sizeof(uint32_t)), 0, { .nr = 0 } };
+	const bool has_room = programs.name && programs.of && lines.name && lines.of;
+	struct command_words words = { .processes = { .nr = 0 } };
+	const bool has_words = has_room && command_words_make(&words, m);
+	char text[COMMAND_LABEL_BYTES];
+
+	for (uint32_t i = 0; has_room && i < nr; i++) {
+		const struct process *p = m->numbered.at[i];
+
+		add_name(&programs, i, process_program(p));
+		if (!has_words || !p->command_line)
+			continue;
+		command_words_label(&words, p, true, text);
+		add_name(&lines, i, text);
+	}
+	put_names(&programs, "programs", has_room ? nr : 0, to);
+	put_names(&lines, "command_lines", has_room ? nr : 0, to);
+	command_words_fini(&words);
+	free(programs.name);
+	free(programs.of);
+	free(lines.name);
+	free(lines.of);
+}
+
 static void write_memory_json(const struct model *m, FILE *to)
 {
 	static const char *const kinds[] = { "named", "heap", "stack", "mapping", "file" };
@@ -162,7 +225,8 @@ static void write_recording_json(const struct html_trace *t, FILE *to)
 		(unsigned long long)m->end_ns,
 		(unsigned long long)a->first_ns, (unsigned long long)a->last_ns);
 	fprintf(to, "\"rows\":%zu,\"time_ns\":%u,\"samples\":%llu,\"event\":%u,\"nodes\":%u,\"run_phase\":%s,\n", t->rows.nr,
-		HTML_TIME_NS, (unsigned long long)a->nr_samples, r->event, a->stacks.nr, r->has_run ? "true" : "false");
+		HTML_TIME_NS, (unsigned long long)a->nr_samples, r->event, a->stacks.nr,
+		r->has_run && leading_of_report(&t->leading, r) != LEADING_PROGRAMS ? "true" : "false");
 	fprintf(to, "\"jit\":{\"samples\":%llu,\"named\":%llu,\"lines\":%llu,\"line_0\":%llu},\n", (unsigned long long)a->jit_samples,
 		(unsigned long long)a->jit_named, (unsigned long long)a->jit_lines, (unsigned long long)a->line0_samples);
 	JSON_LIST(to, "stack_ends", NR_REASONS, fprintf(to, "%llu", (unsigned long long)a->stack_ends[i]));
@@ -203,6 +267,7 @@ void html_put_facts(const struct html_trace *t, const struct html_columns *c, FI
 	write_methods_json(to);
 	write_events_json(m, to);
 	write_processes_json(m, to);
+	write_programs_json(t, to);
 	write_names_json(t->report->a, to);
 	write_memory_json(m, to);
 	write_code_json(m, to);

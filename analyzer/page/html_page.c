@@ -72,8 +72,7 @@ int html_trace_ask(struct html_trace *t, struct report *r)
 	html_pairs_ask(t->pairs, r);
 	t->by_place = hits_ask_group(r, REPORT_ALL_EVENTS);
 	t->by_line = report_add_group(r, REPORT_ALL_EVENTS, TABLE_LINE, -1);
-	if (r->model->host_level[HOST_LEVEL_FUNCTION] < LEVELS_MAX)
-		t->by_language = report_add_group(r, REPORT_ALL_EVENTS, TABLE_LEVEL_0 + r->model->host_level[HOST_LEVEL_FUNCTION], -1);
+	leading_ask(&t->leading, r);
 	if (t->stacks && r->model->leaving != MODEL_NO_EVENT && r->model->preempted != MODEL_NO_EVENT)
 		t->timeline = timeline_ask(r);
 	return r->error;

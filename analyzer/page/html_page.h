@@ -7,6 +7,7 @@
 #ifndef TAILOR_HTML_PAGE_H
 #define TAILOR_HTML_PAGE_H
 
+#include "analyzer/leading/leading.h"
 #include "analyzer/output/json_list.h"
 #include "analyzer/page/html_pairs.h"
 #include "analyzer/page/html_rows.h"
@@ -23,7 +24,7 @@ struct html_trace {
 	struct html_rows rows;
 	struct report_group *by_place; /* sums by instruction, for listings and basic blocks */
 	struct report_group *by_line; /* sums by line, for texts of files */
-	struct report_group *by_language; /* sums by function of a host's language; NULL: there are none */
+	struct leading_sums leading; /* sums that say what the page begins with */
 	/* timeline of threads, which the report frees; NULL: the page gets no stacks, there are no context switches, or memory ran out */
 	struct timeline *timeline;
 	struct html_pairs *pairs; /* pairs of the page's two traces, which the caller frees */

@@ -160,6 +160,21 @@ def python():
     return k
 
 
+def workers():
+    """A parent that forked two processes: functions and lines of one name are in both."""
+    k = Kind("python3 workers.py")
+    evaluate = "python3.11!_PyEval_EvalFrameDefault"
+    for n in range(3):
+        pid = k.process(420 + n, "/usr/bin/python3.11", k.command)
+        main = f"python3.11!Py_BytesMain;{evaluate};py::<module>:/app/workers.py@/app/workers.py:1;{evaluate}"
+        if n:
+            k.add(pid, f"{main};py::price:/app/workers.py@/app/workers.py:4;{evaluate}", 130 + 30 * n)
+            k.add(pid, f"{main};py::tax:/app/workers.py@/app/workers.py:12;{evaluate}", 20)
+        else:
+            k.add(pid, main, 4)
+    return k
+
+
 def c_program():
     k = Kind("git log --stat")
     pid = k.process(500, "/usr/bin/git", k.command, ["/usr/lib/libz.so.1", "/usr/lib/libc.so.6"])
@@ -291,7 +306,7 @@ def sqlite():
     return k
 
 
-KINDS = {"node": lambda: node([200]), "cluster": lambda: node([201, 202, 203]), "java": java, "native": lambda: java(25), "python": python, "embedded": embedded, "c": c_program, "c++": cxx, "go": go,
+KINDS = {"node": lambda: node([200]), "cluster": lambda: node([201, 202, 203]), "java": java, "native": lambda: java(25), "python": python, "workers": workers, "embedded": embedded, "c": c_program, "c++": cxx, "go": go,
          "build": build, "machine": machine, "spark": spark, "sqlite": sqlite}
 for name, make in KINDS.items():
     make().write(f"{sys.argv[1]}/{name}.tlr")

@@ -50,6 +50,8 @@ export class Columns {
 			main < 0 ? (facts.functions.name[v] ?? '') : v ? `${c.name[v]}#${c.id?.[v] ? parseInt(c.id[v], 16) : v}` : ''
 		const label = (v) => v ? c.label?.[v] ?? c.name[v] : '(unattributed)'
 		const column = main < 0 ? 'function' : facts.levels[main].name
+		// Lines of samples have the numbers of components, which a page has of those that hosts announced.
+		const numbered = main < 0 || c.level.some((l, v) => l === main && c.id?.[v])
 		const known = !filters.thread, bin = (facts.last_ns - facts.first_ns + 2 * facts.time_ns) / BINS / 1e9
 		let met = 0
 		for (const row of threads) {
@@ -74,7 +76,7 @@ export class Columns {
 			this.same(w, 'threads threads mean', of.share * rows.size, row.mean)
 			const own = grouped(lines.filter((l) => l.tid === of.tid && l.pid === of.pid), (l) => l[column])
 			const costs = [...own].map(([n, list]) => [n, sum(list, whole)]), most = Math.max(...costs.map(([, v]) => v))
-			if (main >= 0 && !/^\d+ others$/.test(row.busiest))
+			if (main >= 0 && numbered && !/^\d+ others$/.test(row.busiest))
 				this.same(
 					w,
 					'threads threads busiest',
@@ -101,7 +103,7 @@ export class Columns {
 			this.same(w, 'threads skew share', sum(told.threads.filter((r) => r.pid === of.pid), (r) => r.share), row?.share)
 			this.same(w, 'threads skew name', `process ${of.comm} ${of.pid}`, row?.name)
 		}
-		for (const row of skew.filter((r) => typeof r.value === 'number' && (main >= 0 || r.value))) {
+		for (const row of skew.filter((r) => typeof r.value === 'number' && numbered && (main >= 0 || r.value))) {
 			const list = lines.filter((l) => l[column] === name_of(row.value))
 			const busy = [...grouped(list, (l) => `${l.pid} ${l.tid}`).values()].map((l) => sum(l, whole))
 			if (!busy.length && main < 0)

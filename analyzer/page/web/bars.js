@@ -16,6 +16,8 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 			"function",
 			"line",
 			"image",
+			"program",
+			"command",
 			"thread",
 			"process",
 			"mode",

@@ -34,6 +34,7 @@ export class Colours {
 	// The colour of a dimension's value, by its order among the values.
 	of(id, value) {
 		const palette = dark() ? DARK : LIGHT;
+		value = this.dimensions.get(id)?.rep(value) ?? value;
 		if (!value && id !== "thread" && id !== "event" && id !== "process") return dark() ? NONE_DARK : NONE_LIGHT;
 		if (!this.order.has(id)) {
 			const dimension = this.dimensions.get(id), keys = [...dimension.values.keys()].filter(k => dimension.values[k]);

@@ -9,19 +9,31 @@ function compact(map) {
 const plain = nr => ({ values: Array.from({ length: nr }, (_, i) => i), at: { get: v => v < nr ? v : undefined }, map: null });
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
 
+// Programs are called by the names of their files, or by their paths where two files have one name.
+function programName(names, v) {
+	if (!v) return "(unknown)";
+	const short = base(names[v - 1]) || names[v - 1];
+	return names.filter(other => base(other) === short).length > 1 ? names[v - 1] : short;
+}
+
 export class Dimensions {
 	constructor(facts) {
 		this.facts = facts;
 		this.list = new Map();
+		this.perProcess = true; // Components of several processes that have one label are told apart.
 		const { ways, places, threads, processes, components, functions, lines, images, marks } = facts;
 		// A plain name is the trace's, for comparisons.  A bare one lacks the number that tells components of one name apart.
+		// The value `rep` stands for a value in sums.
 		const add = (id, title, column, keys, label, plain = label, bare = plain) =>
-			this.list.set(id, { id, title, column, ...keys, nr: keys.values.length, label, plain, bare });
+			this.list.set(id, { id, title, column, ...keys, nr: keys.values.length, label, plain, bare, rep: v => v });
 
 		add("event", "event", "event", plain(facts.events.length), v => facts.events[v].name);
 		add("thread", "thread", "thread", plain(threads.tid.length),
 		    v => `${threads.comm[v] || processes.comm[threads.process[v]]} ${threads.tid[v]}`);
 		add("process", "process", "thread", compact(threads.process), v => `${processes.comm[v]} ${processes.pid[v]}`);
+		for (const [id, title, list, label] of [["program", "program", facts.programs, v => programName(facts.programs.name, v)],
+			["command", "command line", facts.command_lines, v => v ? facts.command_lines.name[v - 1] : "(unknown)"]])
+			if (list?.name.length > 1) add(id, title, "thread", compact(threads.process.map(p => list.of[p])), label);
 		add("way", "", "way", plain(ways.mode.length), v => String(v));
 		add("mode", "mode", "way", compact(ways.mode), v => ["user", "kernel", "other"][v] ?? `mode ${v}`);
 		add("method", "method", "way", compact(ways.method), v => facts.methods[v][0]);
@@ -38,6 +50,10 @@ export class Dimensions {
 				v => (v && components.name[v]) || this.component(v)
 			)
 		);
+		// Plans have boxes of each process, whatever is told apart elsewhere.
+		facts.levels.forEach((_, i) => {
+			this.list.set(`each:${i}`, { ...this.list.get(`level:${i}`), id: `each:${i}` });
+		});
 		add("place", "address", "place", plain(places.ip.length), v => "0x" + places.ip[v].toString(16));
 		add("function", "function", "place", compact(places.function), v => v ? functions.name[v] : "(none)");
 		add("line", "source line", "place", compact(places.line), v =>
@@ -55,23 +71,30 @@ export class Dimensions {
 		if (facts.columns.stack) add("stack", "stack", "stack", plain(facts.nodes), v => `node ${v}`);
 		this.functionNames = functions.name;
 		this.componentNames = components.name;
-		this.alike = new Set(); // components with the name of a component of another process
+		// The components whose label a component of another process has.
+		this.alike = new Set(Object.entries(components.same ?? {}).flatMap(([v, first]) => [Number(v), first]));
+		this.namesProcesses = false;
 	}
 
-	// Components whose names several processes have are shown with their process from now on.
-	nameProcesses() {
-		const { level, process } = this.facts.components, known = new Map();
-		for (let v = 1; v < level.length; v++) {
-			const id = `${level[v]} ${this.component(v)}`;
-			known.set(id, [...(known.get(id) ?? []), v]);
-		}
-		for (const list of known.values())
-			if (new Set(list.map(v => process[v])).size > 1) list.forEach(v => this.alike.add(v));
+	// From now on, components of several processes that have one label are one, as in reports, or are shown with their process.
+	tellProcesses(apart) {
+		this.perProcess = this.namesProcesses = apart;
+		this.facts.levels.forEach((_, i) => {
+			const keys = compact(this.facts.ways.level[i].map(v => this.merged(v)));
+			Object.assign(this.list.get(`level:${i}`), keys, {
+				at: { get: v => keys.at.get(this.merged(v)) }, nr: keys.values.length, rep: v => this.merged(v)
+			});
+		});
+	}
+
+	// The component that a component is summed up with.
+	merged(v) {
+		return this.perProcess ? v : this.facts.components.same?.[v] ?? v;
 	}
 
 	processOf(v) {
 		const { processes, components } = this.facts, p = components.process[v];
-		return this.alike.has(v) ? ` · ${processes.comm[p]} ${processes.pid[p]}` : "";
+		return this.namesProcesses && this.alike.has(v) ? ` · ${processes.comm[p]} ${processes.pid[p]}` : "";
 	}
 
 	get(id) {
@@ -96,16 +119,24 @@ export class Dimensions {
 		return plan >= 0 ? plan : levels.length ? levels.findIndex(l => l.rank === Math.min(...levels.map(x => x.rank))) : -1;
 	}
 
+	// The level that pictures of plans are of.
+	get planId() {
+		const { plan_level: plan } = this.facts;
+		return plan >= 0 ? `level:${plan}` : this.main;
+	}
+
 	// The level whose component a line is said to be a part of.
 	get ownerLevel() {
 		return this.main.startsWith("level:") ? Number(this.main.slice(6)) : this.mainLevel;
 	}
 
-	// Charts are coloured by the plan's level.  Functions take its place where the host declared no levels of its own, and functions
-	// of its language where they have most of the samples.
+	// Charts are coloured by what leads (analyzer/leading): the plan's level, functions of a language, programs, or functions.  Data of
+	// older pages do not say it.
 	get main() {
-		const { plan_level: plan, host_levels: host, lead_level: lead = -1 } = this.facts;
-		if (plan < 0 && lead >= 0) return `level:${lead}`;
+		const { plan_level: plan, host_levels: host, lead_level: lead = -1, leads } = this.facts;
+		if (leads === "programs") return this.get("program") ? "program" : "process";
+		if (leads === "functions") return "function";
+		if ((leads || plan < 0) && lead >= 0) return `level:${lead}`;
 		return this.mainLevel >= 0 && (plan >= 0 || !host) ? `level:${this.mainLevel}` : "function";
 	}
 }

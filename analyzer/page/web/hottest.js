@@ -2,13 +2,14 @@
 // The hottest lines of what is pointed at.  They are lines of the text that code was generated from, else source lines, else functions.
 import { shown } from "./dom.js";
 import { percent } from "./format.js";
+import { languageLines } from "./texts.js";
 
 const LINES = 5, CELLS_MAX = 4e6;
 
 // The dimension of these lines.
 export function lineDimension({ facts, dimensions }) {
-	const level = facts.sources.find(s => s.level >= 0)?.level;
-	return dimensions.get(level !== undefined ? `level:${level}` : facts.lines.file.length > 1 ? "line" : "function");
+	const level = facts.sources.find(s => s.level >= 0)?.level ?? languageLines(facts);
+	return dimensions.get(level >= 0 ? `level:${level}` : facts.lines.file.length > 1 ? "line" : "function");
 }
 
 // Keys for sums that keep the samples with all of [[dimension's id, key], ...].  Each column of these dimensions has one key.

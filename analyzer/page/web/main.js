@@ -55,7 +55,8 @@ async function load() {
 		});
 	}
 	if (!data.length) throw new Error("The page has no data.");
-	if (data.length === 1) data[0].dimensions.nameProcesses(); // Lines of two traces are one by their names, so these stay as they are.
+	// Lines of two traces are paired by component, so these stay as they are.
+	if (data.length === 1) data[0].dimensions.tellProcesses(false);
 	return { data, judge: data.length > 1 ? await createJudge() : null };
 }
 
@@ -76,6 +77,26 @@ function phaseSelect(state) {
 	return {
 		el: h("label", { hidden: !hasRunPhase(state.data[0].facts) }, "phase ", select),
 		draw: () => (select.value = String(state.filters.run?.values[0] ?? ""))
+	};
+}
+
+// Tells components of one label in several processes apart, as --per=process does.  The page's address has the choice.
+function processSwitch(state, page) {
+	const { dimensions } = state.data[0];
+	const wanted = () => state.option("per") === "process";
+	const box = h("input", { type: "checkbox", onchange: () => state.option("per", box.checked ? "process" : "") });
+	return {
+		el: h("label", {
+			hidden: state.data.length > 1 || !dimensions.alike.size, title: "Rows for each process, as --per=process"
+		}, box, " per process"),
+		draw() {
+			box.checked = wanted();
+			if (state.data.length > 1 || dimensions.perProcess === wanted()) return;
+			dimensions.tellProcesses(wanted());
+			page.colours.order.clear();
+			state.memo.clear();
+			for (const id of Object.keys(state.filters)) if (id.startsWith("level:")) state.apply(id);
+		}
 	};
 }
 
@@ -102,10 +123,10 @@ function start({ data, judge }) {
 	};
 	const views = VIEWS.filter(v => !v.when || v.when(page)), mounted = new Map();
 	const main = h("main", { id: "view", tabindex: -1 }), nav = h("nav", { "aria-label": "Views" });
-	const controls = [eventSelect(state), phaseSelect(state), searchBox(state)], chipRow = chips(state);
+	const controls = [eventSelect(state), phaseSelect(state), processSwitch(state, page), searchBox(state)], chipRow = chips(state);
 	page.views = views;
 	state.assumedChips = () => assumedChips(page);
-	page.search = controls[2].el;
+	page.search = controls[3].el;
 	page.escape = () => document.activeElement === page.search ? page.search.blur() : state.clear();
 	page.nextEvent = by => {
 		const nr = first.facts.events.length;
@@ -144,7 +165,7 @@ function start({ data, judge }) {
 			),
 			h("div", { class: "bar2" },
 				h("div", { class: "controls" },
-					controls.slice(0, 2).map(c => c.el)
+					controls.slice(0, 3).map(c => c.el)
 				),
 				chipRow.el
 			)

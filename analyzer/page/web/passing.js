@@ -15,7 +15,7 @@ export function inOther(filter, own, dimension) {
 
 // The set of a filter of a dimension's values: a byte for each number of the column.
 export function allowed(dimension, filter, table) {
-	const wanted = new Set(filter.values), keys = new Uint8Array(dimension.nr);
+	const wanted = new Set(filter.values.map(dimension.rep)), keys = new Uint8Array(dimension.nr);
 	dimension.values.forEach((v, key) => keys[key] = wanted.has(v) !== Boolean(filter.not) ? 1 : 0);
 	return { column: dimension.column, allowed: dimension.map ? Uint8Array.from(dimension.map, key => keys[key]) : keys, table };
 }

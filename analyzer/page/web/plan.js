@@ -21,7 +21,8 @@ const WRITTEN_W = 40; // a narrower box has no text
  */
 export function planChart(page, { title = "Plan", beside = null, ask = null, also = () => [], without = [] } = {}) {
 	const { state, facts, dimensions, colours } = page;
-	const id = dimensions.main, level = dimensions.get(id), c = facts.components;
+	const id = dimensions.planId, level = dimensions.get(id), each = dimensions.get(id.replace("level:", "each:"));
+	const c = facts.components;
 	const counters = v => c.counters[v] ?? {};
 	let boxes = [], edges = [], heads = [], sums, all = 1, height = 120;
 	let part = WHOLE, scale = 1, wide = 1, room = 1;
@@ -39,10 +40,10 @@ export function planChart(page, { title = "Plan", beside = null, ask = null, als
 	}
 
 	function place(w) {
-		sums = ask ? ask(id, [id]) : state.sums(id, null, [id]);
+		sums = ask ? ask(id, [id]) : state.sums(each.id, null, [id]);
 		all = sums.totalMeasure || 1;
 		const cost = v => {
-			const key = level.at.get(v), known = key !== undefined;
+			const key = (ask ? level : each).at.get(v), known = key !== undefined;
 			return {
 				key,
 				measure: known ? sums.measure(key) : 0,
@@ -110,7 +111,7 @@ export function planChart(page, { title = "Plan", beside = null, ask = null, als
 
 	function drawBox(pen, b, most) {
 		const share = b.measure / all;
-		const chosen = state.filters[id]?.values.includes(b.component);
+		const chosen = state.filters[id]?.values.includes(level.rep(b.component));
 		const colour = colours.of(id, b.component);
 		pen.rect(b.px, b.y, b.pw, BOX_H, pen.theme.card, { stroke: chosen ? pen.theme.accent : pen.theme.line });
 		pen.rect(b.px, b.y, b.pw, BOX_H, heat(b.measure / most));
@@ -155,7 +156,9 @@ export function planChart(page, { title = "Plan", beside = null, ask = null, als
 			page.facts === page.data[0].facts && countLine(page, b.component, b.weight),
 			rows && ["rows: " + rows, errorText(counters(b.component))].filter(Boolean).join(", "),
 			...others.slice(0, 6).map(([k, v]) => `${k}: ${short(v)}`),
-			...(b.key === undefined ? [] : hottestTip(page, [...also(), [id, b.key]], all, { except: [id, ...without] }))
+			...(b.key === undefined
+				? []
+				: hottestTip(page, [...also(), [ask ? id : each.id, b.key]], all, { except: [id, ...without] }))
 		].filter(Boolean);
 	}
 

@@ -15,7 +15,8 @@ const PAIRS_MAX = 1 << 20; // Above this many pairs of ways (html_rows.h) and fu
 const inOrder = facts => facts.levels.map((l, i) => [l.rank, i]).sort((a, b) => a[0] - b[0]).map(([, i]) => i);
 
 // Reads the frames of call stacks.
-export async function framesFromStacks(table, facts) {
+export async function framesFromStacks(table, dimensions) {
+	const { facts } = dimensions;
 	const nodes = { component: null, function: null, caller: null, flags: null };
 	await table.need("stack");
 	for (const field of Object.keys(nodes)) await table.load(`node-${field}`, facts.nodes);
@@ -29,11 +30,11 @@ export async function framesFromStacks(table, facts) {
 		keys: ["stack"],
 		flags: f => flags.get(f) ?? 0,
 		deep,
-		levels: inOrder(facts).filter(l => nodes.component.some(climb(facts, l))),
+		levels: inOrder(facts).filter(l => nodes.component.some(climb(dimensions, l))),
 		frames: chosen => {
 			const { frames, of } = framesOf(
 				nodes,
-				chosen.filter(id => id !== FUNCTIONS).map(id => climb(facts, Number(id))),
+				chosen.filter(id => id !== FUNCTIONS).map(id => climb(dimensions, Number(id))),
 				chosen.includes(FUNCTIONS)
 			);
 			return { frames, stacks: of };
@@ -64,7 +65,7 @@ export function framesFromLevels({ facts, dimensions, state }) {
 			for (let way = 0; way < nrWays; way++) {
 				let at = 0;
 				for (const level of levels.filter(l => chosen.includes(String(l)))) {
-					const component = facts.ways.level[level][way];
+					const component = dimensions.merged(facts.ways.level[level][way]);
 					if (component) at = add(at, component, COMPONENT);
 				}
 				for (let key = 0; key < (deep ? functions.nr : 1); key++)

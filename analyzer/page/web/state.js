@@ -48,7 +48,8 @@ export class State {
 
 	// Filters by this value only, or by none if it is the only one already.  If more, it is added to the others, or taken from them.
 	toggle(dimension, value, more = false) {
-		const old = this.filters[dimension]?.values ?? [];
+		const { rep } = this.data[0].dimensions.get(dimension), old = (this.filters[dimension]?.values ?? []).map(rep);
+		value = rep(value);
 		const values = more ? old.includes(value) ? old.filter(v => v !== value) : [...old, value] :
 			old.length === 1 && old[0] === value ? [] : [value];
 		this.set(dimension, values.length ? { values } : null);

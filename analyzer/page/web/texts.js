@@ -18,12 +18,15 @@ export function rowOf(source, line) {
 	return line ? rows.get(source).get(line) ?? -1 : -1;
 }
 
+// The level of lines of a language whose functions lead, or -1.
+export const languageLines = ({ lead_level: lead = -1, levels }) => (lead < 0 ? -1 : levels.findIndex(l => l.name === "line"));
+
 /*
  * If the functions of a language lead (facts.lead_level), its lines are components, such as those of Python, whose time is the
  * interpreter's.  These components become the lines of its files, instead of lines of the code that was sampled.
  */
-export function useLanguageLines({ lead_level: lead = -1, levels, components, sources }) {
-	const level = lead < 0 ? -1 : levels.findIndex(l => l.name === "line"), known = new Map();
+export function useLanguageLines(facts) {
+	const { components, sources } = facts, level = languageLines(facts), known = new Map();
 	if (level < 0) return;
 	components.level.forEach(
 		(l, v) => l === level && known.set(components.detail[v] + components.name[v].slice(components.name[v].lastIndexOf(":")), v)
@@ -32,6 +35,16 @@ export function useLanguageLines({ lead_level: lead = -1, levels, components, so
 		const of = source.lines.map((_, i) => known.get(`${source.name}:${lineOf(source, i)}`) ?? 0);
 		if (of.some(Boolean)) Object.assign(source, { of, level });
 	}
+}
+
+// Numbers of the texts, without those whose lines are summed up with the lines of one before, as texts of a second process are.
+export function differentTexts(sources, rep) {
+	const known = new Set();
+	return sources.map((_, i) => i).filter(i => {
+		const { name, level, of } = sources[i];
+		const id = level < 0 || !of.some(Boolean) ? `${i}` : `${name} ${level} ${of.map(rep).join()}`;
+		return !known.has(id) && known.add(id);
+	});
 }
 
 // The file of a listing's instruction, or null.  (Older pages have one file for each function.)

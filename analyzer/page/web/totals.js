@@ -5,11 +5,11 @@ const CUT = 8; // a node's flag: its callers are unknown
 const CELLS_MAX = 4e6;
 
 // Returns a function from a component of any level to one of that level, by the first of its links that lead there.
-export function climb(facts, level) {
-	const { level: levels, links = {} } = facts.components, known = new Map();
+export function climb(dimensions, level) {
+	const { level: levels, links = {} } = dimensions.facts.components, known = new Map();
 	return function at(component) {
 		if (!component) return 0;
-		if (levels[component] === level) return component;
+		if (levels[component] === level) return dimensions.merged(component);
 		if (!known.has(component)) {
 			known.set(component, 0); // The answer for now ends a circle of links.
 			known.set(component, (links[component] ?? []).map(at).find(Boolean) ?? 0);
@@ -23,7 +23,7 @@ const isLevel = id => id.startsWith("level:");
 export class Totals {
 	constructor(page) {
 		this.page = page;
-		this.on = new Map(); // results of onNodes() by dimension
+		this.on = new Map(); // results of onNodes() by dimension, and by whether processes are told apart
 	}
 
 	possible(id) {
@@ -60,16 +60,17 @@ export class Totals {
 
 	// Returns {value: each node's function (line, ...), or 0; first: the same, but 0 where a node around it has that value as well}.
 	onNodes(id) {
-		if (!this.on.has(id)) {
-			const { facts } = this.page;
+		const made = `${id} ${this.page.dimensions.perProcess}`;
+		if (!this.on.has(made)) {
+			const { facts, dimensions } = this.page;
 			const { caller, flags, ...fields } = this.nodes;
-			const up = isLevel(id) ? climb(facts, Number(id.slice(6))) : null;
+			const up = isLevel(id) ? climb(dimensions, Number(id.slice(6))) : null;
 			const at = n =>
 				up ? up(fields.component[n]) : id === "image" ? facts.functions.image[fields.function[n]] : fields[id][n];
 			const value = Uint32Array.from(caller, (_, n) => (n && !(flags[n] & CUT) ? at(n) : 0));
-			this.on.set(id, { value, first: value.map((v, n) => (v && this.has(value, caller[n], v) ? 0 : v)) });
+			this.on.set(made, { value, first: value.map((v, n) => (v && this.has(value, caller[n], v) ? 0 : v)) });
 		}
-		return this.on.get(id);
+		return this.on.get(made);
 	}
 
 	// Returns whether that node, or one around it, has the value.

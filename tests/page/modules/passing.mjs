@@ -4,7 +4,7 @@ import { run, same } from '../cases.mjs'
 
 // Values whose names end in "#number" where a number tells them apart.
 const names_of = (...names) => ({
-	values: names.map((_, v) => v), plain: (v) => names[v], bare: (v) => names[v].replace(/#.*/, '')
+	values: names.map((_, v) => v), plain: (v) => names[v], bare: (v) => names[v].replace(/#.*/, ''), rep: (v) => v
 })
 
 // Two functions, two lines and two components of one level; a stack of main (node 1), which calls sort (2), which calls a component (3).
@@ -27,14 +27,18 @@ const sets = (text, stacks, links) =>
 
 run('passing', {
 	'the chosen values pass, or all others'() {
-		const dimension = { column: 'thread', nr: 3, values: [10, 20, 30] }
+		const dimension = { column: 'thread', nr: 3, values: [10, 20, 30], rep: (v) => v }
 		same('chosen', [0, 1, 0], [...allowed(dimension, { values: [20] }).allowed])
 		same('not', [1, 0, 1], [...allowed(dimension, { values: [20], not: true }).allowed])
 	},
 	'a set is of the numbers of the column'() {
-		const dimension = { column: 'place', nr: 2, values: [5, 6], map: [1, 0, 1, 1] }
+		const dimension = { column: 'place', nr: 2, values: [5, 6], map: [1, 0, 1, 1], rep: (v) => v }
 		const set = allowed(dimension, { values: [6] })
 		same('set', ['place', [1, 0, 1, 1]], [set.column, [...set.allowed]])
+	},
+	'a value passes with those that it is summed up with'() {
+		const dimension = { column: 'way', nr: 2, values: [5, 6], map: [0, 1, 1], rep: (v) => (v === 7 ? 6 : v) }
+		same('set', [0, 1, 1], [...allowed(dimension, { values: [7] }).allowed])
 	},
 	'a search finds names whatever their case is'() {
 		same('of functions and lines', { place: [0, 0, 1], way: [0, 0] }, sets('sORT'))

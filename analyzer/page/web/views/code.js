@@ -6,7 +6,7 @@ import { percent } from "../format.js";
 import { listing } from "../listing.js";
 import { blockText, blocksOf, levelsAbove, lineTip, ownersOf, ownersText } from "../linefacts.js";
 import { tablebox } from "../tablebox.js";
-import { fileOfStep, isIn, isOf, lineOf, rowOf } from "../texts.js";
+import { differentTexts, fileOfStep, isIn, isOf, languageLines, lineOf, rowOf } from "../texts.js";
 import { skid } from "../causes.js";
 import { countColumns, countsOf, marked, perTitle } from "../counts.js";
 
@@ -57,6 +57,7 @@ function owner(component) {
 function sourcePane(nr) {
 	const { facts, state, colours, dimensions } = page, list = listing(nr ? "Second text" : "Text that code was generated from");
 	const option = nr ? "text2" : "text", order = facts.sources.map((s, i) => i);
+	const texts = () => differentTexts(facts.sources, v => dimensions.merged(v));
 	const select = h("select", { "aria-label": "Text", onchange: () => state.option(option, select.value) });
 	const note = h("p", { class: "note" });
 	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, nr ? "Source" : "Text"), select), note, list.el);
@@ -90,8 +91,8 @@ function sourcePane(nr) {
 		order.splice(
 			0,
 			order.length,
-			...facts.sources
-				.map((s, i) => [i, compute(s).all])
+			...texts()
+				.map(i => [i, compute(facts.sources[i]).all])
 				.sort((a, b) => b[1] - a[1])
 				.map(([i]) => i)
 		);
@@ -288,9 +289,27 @@ function arrange() {
 
 // ------------------------------------------------------------------------------------------------------- hottest lines
 
+// Lines without a text are shown by name.  They are lines of a language that leads, or source lines.  If there are none either, functions
+// take their place, if `functions` is set.
+function namedRows(functions) {
+	const { facts, dimensions } = page, level = languageLines(facts);
+	const told = new Set(facts.sources.flatMap(s => s.of.map((v, i) => (v ? `${base(s.name)}:${lineOf(s, i)}` : ""))));
+	for (const id of [...(level >= 0 ? [`level:${level}`] : []), "line", ...(functions ? ["function"] : [])]) {
+		const sums = sumsBy(id), dimension = dimensions.get(id);
+		const rows = dimension.values
+			.filter(v => v && !told.has(dimension.label(v)))
+			.map(v => ({ id, v, of: sums.of(v), name: dimension.label(v) }))
+			.filter(({ of: [measure] }) => measure > 0)
+			.map(({ of: [measure, samples], ...row }) =>
+				({ ...row, share: measure / (sums.total || 1), samples, owner: 0, text: "" }));
+		if (rows.length) return rows;
+	}
+	return [];
+}
+
 function hottest() {
-	const { facts, dimensions } = page, list = [];
-	for (const source of facts.sources) {
+	const { facts } = page, list = [];
+	for (const source of differentTexts(facts.sources, v => page.dimensions.merged(v)).map(i => facts.sources[i])) {
 		const sums = sumsBy(lineId(source));
 		source.of.forEach((v, i) => {
 			const [measure, samples, weight] = v ? sums.of(v) : [0, 0, 0];
@@ -298,19 +317,11 @@ function hottest() {
 				list.push({
 					source, i, share: measure / (sums.total || 1), samples, weight,
 					component: source.level >= 0 ? v : 0, owner: source.level >= 0 ? owner(v) : 0,
-					text: source.lines[i].trim()
+					name: `${base(source.name)}:${lineOf(source, i)}`, text: source.lines[i].trim()
 				});
 		});
 	}
-	if (!list.length || facts.sources.every(s => s.file)) { // Without a text, lines and functions are shown by name.
-		const id = facts.lines.file.length > 1 ? "line" : "function", sums = sumsBy(id), dimension = dimensions.get(id);
-		const told = new Set(facts.sources.flatMap(s => s.of.map((v, i) => (v ? `${base(s.name)}:${lineOf(s, i)}` : ""))));
-		for (const v of dimension.values) {
-			const [measure, samples] = sums.of(v);
-			if (v && !told.has(dimension.label(v)) && measure > 0)
-				list.push({ id, v, share: measure / (sums.total || 1), samples, owner: 0, text: dimension.label(v) });
-		}
-	}
+	if (!list.length || facts.sources.every(s => s.file)) list.push(...namedRows(list.length === 0));
 	return list.sort((a, b) => b.share - a.share).slice(0, 200);
 }
 
@@ -368,7 +379,7 @@ export const code = {
 		for (const pane of panes) pane.draw();
 		arrange();
 		rows = hottest();
-		missing.hidden = rows[0]?.id !== "line" || rows[0].share < MUCH;
+		missing.hidden = !rows[0]?.id || rows[0].id === "function" || rows[0].share < MUCH;
 		missing.textContent = "The text of the hottest was not found: tailor html --source-path says where it is.";
 		hottestLines = {
 			name: "hottest-lines",
@@ -395,18 +406,13 @@ export const code = {
 							}
 						]
 					: []),
-				...(rows.some(r => r.source)
-					? [
-							{
-								key: "at",
-								title: "line",
-								type: "text",
-								value: r =>
-									r.source ? `${base(r.source.name)}:${lineOf(r.source, r.i)}` : ""
-							}
-						]
-					: []),
-				{ key: "text", title: "text", type: "text", value: r => r.text }
+				{
+					key: "at",
+					title: rows.every(r => r.id === "function") ? "function" : "line",
+					type: "text",
+					value: r => r.name
+				},
+				...(rows.some(r => r.text) ? [{ key: "text", title: "text", type: "text", value: r => r.text }] : [])
 			]
 		};
 		hottestBox.replaceChildren(tablebox(hottestLines).el);
@@ -415,6 +421,6 @@ export const code = {
 	drawn: () => ({
 		panes: panes.map(p => p.kind),
 		blocks: panes.find(p => p.kind === "text")?.drawn() ?? [],
-		hottest: rows.slice(0, 20).map(({ text, share, samples }) => ({ text, share, samples }))
+		hottest: rows.slice(0, 20).map(({ name, text, share, samples }) => ({ name, text, share, samples }))
 	})
 };

@@ -39,9 +39,11 @@ export const overview = {
 		const { dimensions } = page, lane = dimensions.get(dimensions.main).nr > 1 ? lanes(page) : null;
 		const levels = page.facts.levels.some((_, i) => dimensions.get(`level:${i}`).nr > 1) ? sunburst(page) : null;
 		this.parts = { time, plan, cost, lanes: lane, levels };
-		parts = Object.values(this.parts).filter(Boolean);
-		if (plan) plan.el.classList.add("two-thirds");
-		if (plan) cost.el.classList.add("third");
+		// A plan that does not lead has few of the samples, and comes last.
+		const small = plan && !dimensions.main.startsWith("level:") && dimensions.planId !== dimensions.main;
+		parts = (small ? [time, cost, lane, levels, plan] : Object.values(this.parts)).filter(Boolean);
+		if (plan) plan.el.classList.add(small ? "all" : "two-thirds");
+		if (plan && !small) cost.el.classList.add("third");
 		lane?.el.classList.add(levels ? "two-thirds" : "all");
 		levels?.el.classList.add(lane ? "third" : "all");
 		el.append(h("section", { class: "card", "aria-label": "Key figures" }, first, figures, note), ...parts.map(p => p.el));

@@ -92,8 +92,10 @@ const isTime = () => /^ns\b/.test(eventNow()?.unit ?? "");
 
 function make() {
 	source = fromStacksNow() ? sources.stacks : sources.levels;
-	const want = `${isBoth() ? `both ${page.state.option("of")}` : inverted()} ${fromStacksNow()} ${frames().join()}`;
+	const { perProcess, mainLevel } = page.dimensions;
+	const want = `${isBoth() ? `both ${page.state.option("of")}` : inverted()} ${fromStacksNow()} ${frames().join()} ${perProcess}`;
 	if (made === want) return;
+	main = climb(page.dimensions, mainLevel);
 	list = source.frames(frames());
 	const everything = per(sumsOf(Object.keys(page.state.filters)), 0);
 	tree = shape(list.frames, list.stacks, inverted());
@@ -301,10 +303,9 @@ function select(name, option, choices) {
 
 async function load() {
 	const { table: samples, facts } = page.data[0];
-	main = climb(facts, page.dimensions.mainLevel);
-	try {
+		try {
 		sources = {
-			stacks: facts.columns.stack ? await framesFromStacks(samples, facts) : null,
+			stacks: facts.columns.stack ? await framesFromStacks(samples, page.dimensions) : null,
 			levels: framesFromLevels(page)
 		};
 	} catch (error) {
