@@ -74,11 +74,19 @@ static void print_commands(FILE *to)
 	print_variable(to, BUDGET_ENV, "times the default budget, as --budget; 0: no limit (default: 1)");
 }
 
+/* The name "tailor NAME" of the command that started this process as its child, or NULL. Messages have that name then, as the user has
+ * called no other command. */
+#define CALLER "tailor "
+static const char *caller;
+
 static int run_command(const struct cmd *cmd, int argc, char **argv)
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "tailor %s", cmd->name);
+	if (caller)
+		snprintf(name, sizeof(name), "%s", caller);
+	else
+		snprintf(name, sizeof(name), "tailor %s", cmd->name);
 	argv[0] = name;
 	/* Error messages of argp and of message.h begin with this name. */
 	program_invocation_name = name;
@@ -129,6 +137,8 @@ static int run_main(int argc, char **argv)
 {
 	const struct cmd *cmd;
 
+	if (argc > 0 && strncmp(argv[0], CALLER, sizeof(CALLER) - 1) == 0 && !strchr(argv[0], '/'))
+		caller = argv[0];
 	if (argc < 2) {
 		print_commands(stderr);
 		return CMD_MISUSED;

@@ -58,6 +58,17 @@ struct attach {
 	bool not_injected;   /* a notice about a process into which the agent could not be loaded was written */
 };
 
+enum { KEY_PID = 'p' };
+static const struct argp_option options[] = {
+	{ "pid", KEY_PID, "PID", OPTION_HIDDEN, NULL, 0 }, /* `tailor record` and other profilers have it */
+	{ 0 },
+};
+
+static bool is_name(const char *operand)
+{
+	return *operand && !operand[strcspn(operand, " \t\n")] && (*operand < '0' || *operand > '9') && *operand != '-';
+}
+
 static error_t parse_attach_argument(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
@@ -66,7 +77,12 @@ static error_t parse_attach_argument(int key, char *arg, struct argp_state *stat
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = state->child_inputs[1] = &a->session;
 		break;
+	case KEY_PID:
+		usage_fail(state, "PIDs stand alone here: tailor attach %s (or tailor record -p %s)", arg, arg);
+		break;
 	case ARGP_KEY_ARG:
+		if (is_name(arg))
+			usage_fail(state, "'%s' is not a PID; processes by their name: tailor attach --name %s", arg, arg);
 		options_parse_pids(state, &a->pids, arg);
 		break;
 	case ARGP_KEY_END:
@@ -586,7 +602,7 @@ static int run_attach_command(int argc, char **argv)
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 },
 						       { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
-		NULL,
+		options,
 		parse_attach_argument,
 		"[PID[,PID]...]...",
 		"Record running processes.  No process is changed, unless --inject is given.\v"

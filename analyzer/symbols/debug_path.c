@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define FOLDERS_MAX 8
+#define DEBUG_PATH_OF_MACHINE "/usr/lib/debug" /* folder of packages of debug symbols, in which recorders look, too */
 
 static const char *folders[FOLDERS_MAX];
 static size_t nr_folders;
@@ -86,4 +87,13 @@ void debug_path_search(struct elf_object *o, const char *path, const char *build
 		if (snprintf(at, sizeof(at), "%s/%s", folders[f], name) < (int)sizeof(at))
 			take(o, at, build_id);
 	}
+}
+
+void debug_path_search_machine(struct elf_object *o, const char *build_id)
+{
+	char at[PATH_MAX];
+
+	if (strlen(build_id) > 2 && !elf_has_symbols(o) &&
+	    snprintf(at, sizeof(at), DEBUG_PATH_OF_MACHINE "/.build-id/%.2s/%s.debug", build_id, build_id + 2) < (int)sizeof(at))
+		take(o, at, build_id);
 }

@@ -71,6 +71,8 @@ bool debug_path_add(const char *folder);
 /* Adds symbols and lines that o lacks from files in the folders of debug_path_add(). path: the path of o's image. Call before the first
  * question. */
 void debug_path_search(struct elf_object *o, const char *path, const char *build_id);
+/* Does the same, if o has no symbols, from this machine's package of debug symbols with the build id (in hex). */
+void debug_path_search_machine(struct elf_object *o, const char *build_id);
 void elf_object_destroy(struct elf_object *o);
 
 /* Finds the function that covers address.  A function without a size reaches to the next function or to the end of its section.  Returns

@@ -95,8 +95,10 @@ static void read_file(struct machine_file *f, int fd, const struct stat *st, con
 		f->elf = read_parts(fd, (uint64_t)st->st_size, elf, &f->budget);
 	}
 	elf_end(elf);
-	if (f->elf && *f->key)
-		elf_object_add_lines(f->elf, path, f->key);
+	if (!f->elf || !*f->key)
+		return;
+	debug_path_search_machine(f->elf, f->key); /* the recorder writes its symbols into the trace, too, but only at the end */
+	elf_object_add_lines(f->elf, path, f->key);
 }
 
 /* Returns the entry of an open file, which is read if it is new, or NULL if there are too many files. */

@@ -25,13 +25,13 @@ struct arguments {
 	struct watching_options watch;
 	char **command, *operand;
 	const char *name, *cost;
-	bool all, once;
+	bool all, once, inject;
 };
 
 enum { KEY_JSON = 0x400, KEY_ONCE, KEY_BY, KEY_SORT, KEY_FILTER, KEY_INTERVAL, KEY_WINDOW, KEY_ROWS, KEY_SPEED, KEY_NAME, KEY_ALL,
-       KEY_COST };
+       KEY_COST, KEY_INJECT };
 static const struct argp_option options[] = {
-	{ "by", KEY_BY, "operators|queries|functions|lines|callers|programs|processes|threads", 0, "what to list at first (as a report "
+	{ "by", KEY_BY, "operators|queries|language|functions|lines|callers|programs|processes|threads", 0, "what to list at first (as a report "
 	  "begins)", 0 },
 	{ "sort", KEY_SORT, "self|total|name", 0, "order at first (self); total: with all that it called, where there are call stacks", 0 },
 	{ "filter", KEY_FILTER, "REGEX", 0, "rows whose name or place matches", 0 },
@@ -45,6 +45,8 @@ static const struct argp_option options[] = {
 	{ "name", KEY_NAME, "REGEX", 0, "record processes with this name, as `tailor attach` does, and those that start until the last "
 	  "of them has ended", 0 },
 	{ "all", KEY_ALL, NULL, 0, "record all processes of the machine, and the kernel (root)", 0 },
+	{ "inject", KEY_INJECT, NULL, 0, "load the agent into the process, as `tailor attach --inject` does, for names of functions that "
+	  "are not known from outside (Node, Python)", 0 },
 	{ "cost", KEY_COST, "PERCENT", 0, "of their time that samples may take (1%)", 0 },
 	{ 0 },
 };
@@ -94,12 +96,19 @@ static void take_operands(struct argp_state *state, struct arguments *a)
 	a->operand = state->argv[state->next++];
 }
 
+static bool is_pids(const char *operand)
+{
+	return !operand[strspn(operand, "0123456789,")];
+}
+
 static void check_arguments(struct argp_state *state, struct arguments *a)
 {
 	const struct filter_arguments *f = &a->watch.trace.filter;
 
 	if (!a->command + !a->operand + !a->name + !a->all != 3)
 		usage_fail(state, "one of: a PID, --name REGEX, --all, -- COMMAND, a trace, a store");
+	if (a->inject && !a->name && (!a->operand || !is_pids(a->operand)))
+		usage_fail(state, "--inject is for running processes, by PID or --name");
 	if (f->from_s > 0 || f->to_s > 0)
 		usage_fail(state, "--from and --to are what it goes through by itself; see --window");
 	if (a->once)
@@ -151,6 +160,9 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 	case KEY_ALL:
 		a->all = true;
 		break;
+	case KEY_INJECT:
+		a->inject = true;
+		break;
 	case KEY_COST:
 		a->cost = arg;
 		break;
@@ -175,12 +187,14 @@ static int start_recorder(struct arguments *a, struct follow *f, bool is_hidden,
 
 	while (a->command && a->command[nr_command])
 		nr_command++;
-	words = calloc(nr_command + 8, sizeof(*words));
+	words = calloc(nr_command + 9, sizeof(*words));
 	if (!words)
 		return diag_fail(d, ENOMEM, "out of memory");
 	words[nr++] = (char *)(a->command ? "run" : "attach");
 	words[nr++] = (char *)"--cost";
 	words[nr++] = (char *)(uintptr_t)a->cost;
+	if (a->inject)
+		words[nr++] = (char *)"--inject";
 	if (a->name) {
 		words[nr++] = (char *)"--name";
 		words[nr++] = (char *)(uintptr_t)a->name;
@@ -204,7 +218,7 @@ static int open_source(struct arguments *a, struct follow *f, bool is_hidden, st
 	char *folder;
 	int fd, ret;
 
-	if (a->operand && a->operand[strspn(a->operand, "0123456789,")]) {
+	if (a->operand && !is_pids(a->operand)) {
 		a->watch.what = a->operand;
 		fd = regular_file_open(a->operand);
 		if (fd < 0 && errno == EACCES)
@@ -246,8 +260,8 @@ static int run_top(int argc, char **argv)
 		options,
 		parse_top_option,
 		"PID[,PID...]\n--name REGEX\n--all\n-- COMMAND [ARGUMENT...]\nTRACE\nSTORE",
-		"Show what runs now, and the last ten seconds of it: operators, queries, functions, lines, callers, programs, processes, "
-		"threads.\v"
+		"Show what runs now, and the last ten seconds of it: operators, queries, functions of its "
+		"language and of machine code, lines, callers, programs, processes, threads.\v"
 		"On a terminal a screen with keys (? lists them), elsewhere lines.  Running processes are recorded as by `tailor "
 		"attach`, a command as by `tailor run`, without its output where there is a screen; when the screen ends, the command "
 		"gets SIGTERM, and running processes go on.  Of a store the newest epoch is shown, which `tailor watch` records.  A "

@@ -40,7 +40,7 @@ static void execute_recorder(const struct follow *f, char **words, bool is_hidde
 	all = calloc((size_t)nr_words + 7, sizeof(*all));
 	if (!all || asprintf(&output, "%s/top.tlr", f->folder) < 0)
 		_exit(127);
-	all[nr++] = (char *)"tailor";
+	all[nr++] = (char *)"tailor top"; /* messages have this name, since the user has called no other command */
 	all[nr++] = words[0];
 	all[nr++] = (char *)"-q";
 	all[nr++] = (char *)"--epochs";

@@ -10,7 +10,9 @@
 #include "jitreg/base/command.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/message.h"
+#include "jitreg/hosts/jit_hosts.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,20 +40,25 @@ struct asking {
 	bool failed;
 };
 
-/* Returns the column of the level that is asked for. If the host declared no operators, or no queries, the level becomes functions. */
+static uint32_t language_level(const struct report *r)
+{
+	return r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
+}
+
+/* Returns the column of the level that is asked for. If the trace does not have it (find_levels()), the level becomes functions. */
 static enum table_column choose_column(struct asking *a, struct report *r, struct rows_question *q)
 {
-	uint32_t plan = report_find_level(r, a->question->trace.level), level = plan;
+	const uint32_t plan = report_find_level(r, a->question->trace.level);
 
+	if (!(a->rows->levels >> q->level & 1))
+		q->level = TOP_FUNCTIONS;
 	switch (q->level) {
 	case TOP_QUERIES:
-		level = plan_query_level(&r->model->dictionary, plan);
-		/* fall through */
+		return TABLE_LEVEL_0 + plan_query_level(&r->model->dictionary, plan);
 	case TOP_OPERATORS:
-		if (level != LEVELS_MAX)
-			return TABLE_LEVEL_0 + level;
-		q->level = TOP_FUNCTIONS;
-		return TABLE_FUNCTION;
+		return TABLE_LEVEL_0 + plan;
+	case TOP_LANGUAGE:
+		return TABLE_LEVEL_0 + language_level(r);
 	case TOP_LINES:
 		return TABLE_LINE;
 	case TOP_CALLERS:
@@ -64,6 +71,21 @@ static enum table_column choose_column(struct asking *a, struct report *r, struc
 	default:
 		return TABLE_FUNCTION;
 	}
+}
+
+/* Returns a bit for each level that the trace has. */
+static uint32_t find_levels(const struct asking *a, const struct report *r)
+{
+	const uint32_t plan = report_find_level(r, a->question->trace.level), all = (1u << TOP_NR_LEVELS) - 1;
+	uint32_t lacks = 0;
+
+	if (plan == LEVELS_MAX)
+		lacks |= 1u << TOP_OPERATORS;
+	if (plan_query_level(&r->model->dictionary, plan) == LEVELS_MAX)
+		lacks |= 1u << TOP_QUERIES;
+	if (language_level(r) == LEVELS_MAX)
+		lacks |= 1u << TOP_LANGUAGE;
+	return all & ~lacks;
 }
 
 static bool has_totals(enum top_level level)
@@ -88,28 +110,27 @@ static void ask_level(struct asking *a, struct report *r, struct rows_question *
 		a->leading.process = a->leading.process ? a->leading.process : report_add_group(r, 0, TABLE_PROCESS, -1);
 		return;
 	}
-	q->group = report_add_group(r, flags, q->column, TABLE_EVENT, -1);
+	q->group = q->level == TOP_LANGUAGE ? report_add_group(r, flags, q->column, TABLE_FUNCTION, -1) :
+				       report_add_group(r, flags, q->column, TABLE_EVENT, -1);
 	if (a->question->totals && has_totals(q->level))
 		q->totals = totals_ask(r, flags, q->column);
 }
 
 static void ask_rows(void *context, struct report *r)
 {
-	static const enum top_level levels[NR_LEADINGS] = { [LEADING_PLAN] = TOP_OPERATORS, [LEADING_LANGUAGE] = TOP_FUNCTIONS,
+	static const enum top_level levels[NR_LEADINGS] = { [LEADING_PLAN] = TOP_OPERATORS, [LEADING_LANGUAGE] = TOP_LANGUAGE,
 							    [LEADING_PROGRAMS] = TOP_PROGRAMS, [LEADING_FUNCTIONS] = TOP_FUNCTIONS };
 	struct asking *a = context;
 
 	r->without_lines = true;
+	a->rows->levels = find_levels(a, r);
 	if (a->question->level != TOP_LEADING) {
 		ask_level(a, r, &a->is, a->question->level);
 		return;
 	}
 	leading_ask(&a->leading, r);
 	for (int i = 0; i < NR_LEADINGS; i++)
-		if (i == LEADING_LANGUAGE)
-			a->may_be[i] = a->may_be[LEADING_FUNCTIONS];
-		else
-			ask_level(a, r, &a->may_be[i], levels[i]);
+		ask_level(a, r, &a->may_be[i], levels[i]);
 }
 
 static struct top_row *add_row(struct asking *a, const char *name, const char *place)
@@ -122,7 +143,7 @@ static struct top_row *add_row(struct asking *a, const char *name, const char *p
 		return NULL;
 	}
 	row = &t->row[t->nr++];
-	*row = (struct top_row){ strdup(name), strdup(place), strdup(""), 0, 0, 0, 0, 0 };
+	*row = (struct top_row){ .name = strdup(name), .place = strdup(place), .key = strdup("") };
 	a->failed |= !row->name || !row->place || !row->key;
 	return row;
 }
@@ -230,6 +251,66 @@ static void add_programs(struct asking *a, const struct report *r)
 	programs_free(list, nr);
 }
 
+static void set_sums(const struct report *r, struct top_row *row, const struct group_sum *own, const struct group_sum *all)
+{
+	row->self = report_measure(r, own);
+	row->total = report_measure(r, all);
+	row->samples = own->samples;
+	row->total_samples = all->samples;
+	row->kernel = own->kernel;
+}
+
+static struct top_row *add_language_function(struct asking *a, const struct report *r, uint32_t component)
+{
+	char spare[32];
+	const char *place = component_place(r, component), *slash = strrchr(place, '/');
+	struct top_row *row = add_row(a, report_component_own_name(r, component, spare), slash ? slash + 1 : place);
+
+	set_key(a, row, "%s:%s", report_level_name(r, a->is.column - TABLE_LEVEL_0), report_component_name(r, component, spare));
+	if (row)
+		row->is_component = true;
+	return row;
+}
+
+/* Adds rows of the language's functions, whose totals are known, and of machine code that none of them called, whose totals are not. */
+static void add_language_sums(struct asking *a, struct report *r)
+{
+	static const struct group_sum none;
+	const struct report_group *g = a->is.group;
+	const uint32_t nr = r->model->dictionary.nr_components, nr_functions = r->a->nr_functions;
+	struct group_sum *of_component = calloc((size_t)nr + 1, sizeof(*of_component));
+	struct group_sum *of_function = calloc((size_t)nr_functions + 1, sizeof(*of_function));
+	struct totals t = { 0 };
+
+	a->failed |= !of_component || !of_function || !totals_make(r, a->is.totals, &t);
+	a->rows->measure = report_measure(r, &g->g.total);
+	a->rows->samples = g->g.total.samples;
+	for (uint32_t i = 0; !a->failed && i < g->g.nr; i++) {
+		uint32_t component = report_same_value(r, a->is.column, report_value(g, i, 0)), function = report_value(g, i, 1);
+
+		if (component && component < nr)
+			group_sum_add(&of_component[component], &g->g.sum[i]);
+		else if (function < nr_functions)
+			group_sum_add(&of_function[function], &g->g.sum[i]);
+	}
+	for (uint32_t i = 1; !a->failed && i < nr; i++) {
+		const struct group_sum *all = i < t.nr ? &t.sum[i] : a->is.totals ? &none : &of_component[i];
+		struct top_row *row = of_component[i].samples > 0 || all->samples > 0 ? add_language_function(a, r, i) : NULL;
+
+		if (row)
+			set_sums(r, row, &of_component[i], all);
+	}
+	for (uint32_t i = 0; !a->failed && i < nr_functions; i++) {
+		struct top_row *row = of_function[i].samples > 0 ? add_function(a, r, i) : NULL;
+
+		if (row)
+			set_sums(r, row, &of_function[i], &of_function[i]);
+	}
+	totals_fini(&t);
+	free(of_component);
+	free(of_function);
+}
+
 static void add_sums(struct asking *a, struct report *r)
 {
 	static const struct group_sum none;
@@ -244,13 +325,8 @@ static void add_sums(struct asking *a, struct report *r)
 					       *all = !s.totals.nr ? own : value < s.totals.nr ? &s.totals.sum[value] : &none;
 			struct top_row *row = own->samples > 0 || all->samples > 0 ? add_value(a, r, value) : NULL;
 
-			if (!row)
-				continue;
-			row->self = report_measure(r, own);
-			row->total = report_measure(r, all);
-			row->samples = own->samples;
-			row->total_samples = all->samples;
-			row->kernel = own->kernel;
+			if (row)
+				set_sums(r, row, own, all);
 		}
 	} else {
 		a->failed = true;
@@ -297,6 +373,37 @@ static void add_callers(struct asking *a, struct report *r)
 	calltree_fini(&t);
 }
 
+#define UNNAMED_WORTH 0.05 /* share of code without names from which a note says how to name it, as a report says it first */
+
+/* Says how code can get names that a JIT generated and did not name. Rows of functions alone show it. */
+static void add_note_of_names(struct asking *a, const struct report *r)
+{
+	const struct jit_recording how = { r->model->way, r->model->no_adapt, NULL };
+	const struct report_group *g = a->is.group;
+	const bool of_functions = a->is.level == TOP_FUNCTIONS || a->is.level == TOP_LANGUAGE;
+	double unnamed = 0, all = of_functions ? report_measure(r, &g->g.total) : 0, most = 0;
+	const char *maker = NULL;
+	char advice[JIT_ADVICE_BYTES];
+	const struct jit_host *host;
+
+	for (uint32_t i = 0; all > 0 && i < g->g.nr; i++) {
+		const struct function *f = &r->a->function[report_value(g, i, a->is.level == TOP_LANGUAGE ? 1 : 0)];
+		double measure = report_measure(r, &g->g.sum[i]);
+
+		if (!f->unknown && (!f->jit || f->symbol))
+			continue;
+		unnamed += measure;
+		maker = measure > most ? f->maker : maker;
+		most = fmax(most, measure);
+	}
+	host = maker && *maker ? jit_host_of_object(maker) : NULL;
+	if (!(unnamed >= UNNAMED_WORTH * all) || !(all > 0) || a->rows->nr_notes == TOP_NOTES)
+		return;
+	jit_host_advise(host, &how, advice);
+	snprintf(a->rows->note[a->rows->nr_notes++], TOP_NOTE_BYTES, "%.1f %% ran in code that %.48s generated and did not name. %s.",
+		 grid_percent(unnamed / all), host ? host->name : "a JIT", advice);
+}
+
 static void add_notes(struct top_rows *rows, const struct report *r)
 {
 	const struct warning *first;
@@ -328,15 +435,19 @@ int top_rows_read(const char *path, const struct top_question *q, struct top_row
 		add_callers(&a, &session.report);
 	else if (rows->level == TOP_PROGRAMS)
 		add_programs(&a, &session.report);
+	else if (a.is.level == TOP_LANGUAGE)
+		add_language_sums(&a, &session.report);
 	else
 		add_sums(&a, &session.report);
 	add_notes(rows, &session.report);
+	add_note_of_names(&a, &session.report);
 	m = session.model;
 	rows->lost = model_count_lost(m, LOSS_OF_SAMPLES);
 	rows->first_ns = session.attribution->first_ns;
 	rows->last_ns = session.attribution->last_ns;
-	snprintf(rows->heading, sizeof(rows->heading), "%s", a.is.column >= TABLE_LEVEL_0 ?
-		 report_level_name(&session.report, a.is.column - TABLE_LEVEL_0) : top_level_names[rows->level]);
+	snprintf(rows->heading, sizeof(rows->heading), "%s", a.is.column >= TABLE_LEVEL_0 && a.is.level != TOP_LANGUAGE ?
+		 report_level_name(&session.report, a.is.column - TABLE_LEVEL_0) :
+		 top_level_names[rows->level == TOP_LANGUAGE ? TOP_FUNCTIONS : rows->level]);
 	snprintf(rows->event, sizeof(rows->event), "%s", session.report.event < m->nr_events && m->event[session.report.event].name ?
 		 m->event[session.report.event].name : "");
 	if (q->trace.live)

@@ -13,6 +13,7 @@
 #define TOP_LEVELS(X) \
 	X(OPERATORS, "operators") \
 	X(QUERIES, "queries") \
+	X(LANGUAGE, "language") /* functions of a host's language, and of machine code that none of them called */ \
 	X(FUNCTIONS, "functions") \
 	X(LINES, "lines") \
 	X(CALLERS, "callers") \
@@ -29,6 +30,7 @@ extern const char *const top_level_names[];
 struct top_row {
 	char *name;
 	char *place; /* image, executable, process, operator's detail or "(generated code)", shown beside the name; may be "" */
+	bool is_component; /* with TOP_LANGUAGE: key is LEVEL:NAME, as of an operator */
 	char *key; /* value of a filter for this row: LEVEL:NAME, a name, a path or a number; "": none */
 	/* kernel: samples in the kernel, 0 for callers; if rows have no totals, total and total_samples are the same as self and samples */
 	double self, total, samples, total_samples, kernel;
@@ -42,8 +44,9 @@ struct top_row {
 struct top_rows {
 	struct top_row *row; /* in no order before top_rows_sort(); with TOP_CALLERS a tree, each call followed by its callers */
 	uint32_t nr, capacity;
-	/* level of the rows; functions if the host declared no operators or queries that were asked for; not TOP_LEADING */
+	/* level of the rows; functions if the host has no operators, queries or language that were asked for; not TOP_LEADING */
 	enum top_level level;
+	uint32_t levels; /* bit per level that the trace has */
 	char heading[64];
 	char event[64];
 	bool has_totals;

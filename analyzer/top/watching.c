@@ -158,7 +158,8 @@ static int read_rows(struct watching *w, const char *path, bool live)
 		add_epoch_before(w, &rows, whole_ms(w->from_s + since_s(zero_ns(w), w->before_ns)));
 	top_rows_fini(&w->rows);
 	w->rows = rows;
-	if (bottom(w)->by == TOP_LEADING && rows.samples > 0) /* the level that leads at first is shown until a key asks for another one */
+	/* The level that leads at first is shown until a key asks for another one, but functions give way to what gets names later. */
+	if (bottom(w)->by == TOP_LEADING && rows.samples > 0 && rows.level != TOP_FUNCTIONS)
 		bottom(w)->by = rows.level;
 	top_rows_sort(&w->rows, w->sort);
 	choose_rows(w);
@@ -269,7 +270,8 @@ static const char *const help[] = {
 	"up, down, PgUp, PgDn   choose a row",
 	"Enter, right           go into it: its lines, then who called it",
 	"Backspace, left        and back",
-	"l, L                   next level: operators, queries, functions, lines, callers, programs, processes, threads",
+	"l, L                   next level: operators, queries, language, functions, lines, callers, programs, processes,",
+	"                       threads",
 	"s                      sort by self, total (with what it called) or name",
 	"/                      filter rows by a regular expression; an empty one ends it",
 	"space                  stop the screen, and go on",
@@ -386,12 +388,12 @@ static void type_pattern(struct watching *w, int key)
 	choose_rows(w);
 }
 
-/* Sets *below to the level that a row opens: queries → operators → lines → callers, functions → lines, and programs → processes
+/* Sets *below to the level that a row opens: queries → operators → lines → callers, both kinds of functions → lines, and programs → processes
  * → threads → operators.  Returns false for callers, which open nothing. */
 static bool level_below(const struct watching *w, enum top_level *below)
 {
 	static const enum top_level of[TOP_NR_LEVELS] = {
-		[TOP_OPERATORS] = TOP_LINES, [TOP_QUERIES] = TOP_OPERATORS, [TOP_FUNCTIONS] = TOP_LINES, [TOP_LINES] = TOP_CALLERS,
+		[TOP_OPERATORS] = TOP_LINES, [TOP_QUERIES] = TOP_OPERATORS, [TOP_LANGUAGE] = TOP_LINES, [TOP_FUNCTIONS] = TOP_LINES, [TOP_LINES] = TOP_CALLERS,
 		[TOP_PROGRAMS] = TOP_PROCESSES, [TOP_PROCESSES] = TOP_THREADS, [TOP_THREADS] = TOP_OPERATORS,
 	};
 
@@ -452,7 +454,7 @@ static bool go_into(struct watching *w)
 		return false;
 	}
 	*next = (struct depth){ .by = below, .filter = d->filter };
-	add_filter(&next->filter, w->rows.level, d->key);
+	add_filter(&next->filter, row->is_component ? TOP_OPERATORS : w->rows.level, d->key);
 	d->chosen = w->chosen;
 	w->nr++;
 	w->chosen = w->top = 0;
@@ -469,16 +471,15 @@ static bool go_back(struct watching *w)
 	return true;
 }
 
-/*
- * Changes to the next level (by 1) or to the one before (by -1). If the host has no operators or queries, functions are shown in their
- * place. So the next level is that after the shown one, and the one before is that before the one that was asked for. Otherwise a key would
- * show functions again.
- */
+/* Changes to the next level that the trace has (by 1), or to the one before (by -1). */
 static void change_level(struct watching *w, int by)
 {
-	int from = (int)(by > 0 ? w->rows.level : bottom(w)->by);
+	int level = (int)w->rows.level;
 
-	bottom(w)->by = (enum top_level)((from + by + TOP_NR_LEVELS) % TOP_NR_LEVELS);
+	do
+		level = (level + by + TOP_NR_LEVELS) % TOP_NR_LEVELS;
+	while (w->rows.levels && !(w->rows.levels >> level & 1));
+	bottom(w)->by = (enum top_level)level;
 	w->chosen = w->top = 0;
 }
 

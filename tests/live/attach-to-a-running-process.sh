@@ -292,7 +292,8 @@ start "$B/hosts/busy" 1000000
 wait_for burns "$host"
 busy=$host
 refused "no process" 1 'no such process: 4194304' 4194304
-refused "not a number" 2 "'sh' is not a PID" sh
+refused "not a number" 2 "'sh' is not a PID; processes by their name: tailor attach --name sh" sh
+refused "a PID behind an option" 2 "PIDs stand alone here: tailor attach 12 " -p 12
 refused "nothing" 2 'no process given'
 refused "one of two" 1 'no such process: 4194304' "$busy,4194304"
 refused "no expression" 2 'is not a regular expression' --name '['

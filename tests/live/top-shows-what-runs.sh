@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `tailor top` names operators of a command at once, and functions of a running process; its keys do what its help says; what it writes is a
-# trace with what was seen.  Whatever ends it (q, SIGTERM, the host's end), the terminal is as it was, and recorder and folder are gone;
+# `tailor top` names operators of a command at once, and functions of a running process: those of its language where `attach` does, with the
+# same option, or it says what would; those of libraries as a report does.  Its keys do what its help says; what it writes is a trace with
+# what was seen.  Whatever ends it (q, SIGTERM, the host's end), the terminal is as it was, and recorder and folder are gone;
 # a process that ran before goes on.
 # Rights: whose processes
 . tests/live/begin.bash
 trap 'kill -9 ${host:-} 2>/dev/null; rm -rf "$dir"' EXIT
 mkdir "$dir/tmp"
 cat >"$dir/test.py" <<'END'
-import json, os, re, resource, signal, subprocess, sys, time
+import json, os, re, resource, shutil, signal, subprocess, sys, time
 sys.path.insert(0, "tests")
 from terminal import Screen
 B, DIR = sys.argv[1:]
@@ -155,6 +156,86 @@ while os.listdir(f"{DIR}/tmp") and time.monotonic() < end:
     time.sleep(0.05)
 if os.listdir(f"{DIR}/tmp"):
     fail("its terminal is closed: expected it to end")
+
+def look_until(what, condition, *arguments):
+    """Looks at a process until one of them is as wanted."""
+    looking = subprocess.Popen([f"{B}/tailor", "top", "--json", "--interval", "0.5", *arguments], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
+    look = None
+    for line, _ in zip(looking.stdout, range(2 * PATIENCE_S)):
+        look = json.loads(line)
+        if condition(look):
+            break
+    else:
+        looking.terminate()
+        fail(f"tailor top {' '.join(arguments)}: expected {what}, got {look} and: {looking.stderr.read()}")
+    looking.terminate()
+    looking.wait()
+
+def names_of(look):
+    return {row["name"] for row in look["rows"]}
+
+def while_it_runs(command, test, ready=None):
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        if ready:
+            running.stdout.readline()
+        test(str(running.pid))
+    finally:
+        running.kill()
+        running.wait()
+
+# functions of the language, or how they get names
+with open(f"{DIR}/shop.py", "w") as program:
+    program.write("""def tax(n):
+    s = 0
+    for i in range(n): s += i * i % 7
+    return s
+print("ready", flush=True)
+while True: tax(5000)
+""")
+with open(f"{DIR}/shop.js", "w") as program:
+    program.write("""console.log('ready')
+function tax(n) { return n < 2 ? n : tax(n - 1) + tax(n - 2) }
+function serve() { const end = Date.now() + 50; while (Date.now() < end) tax(19) }
+setInterval(serve, 60)
+""")
+def of_python(pid):
+    look_until("a note about names", lambda look: any("--inject" in note for note in look["notes"]), pid)
+    if os.geteuid() == 0:
+        look_until("tax() first", lambda look: look["by"] == "language" and look["rows"][0]["name"] == "tax" and
+                   look["rows"][0]["place"] == "shop.py:1" and not look["notes"], "--inject", pid)
+def of_node(pid):
+    look_until("a note about names", lambda look: any("--inject" in note and "%" in note for note in look["notes"]), pid)
+    if os.geteuid() == 0:
+        look_until("tax()", lambda look: look["by"] == "language" and "tax" in names_of(look), "--inject", pid)
+PYTHON = "/usr/bin/python3"
+if subprocess.run([PYTHON, "-c", "import sys; sys.exit(not (3, 8) <= sys.version_info < (3, 16))"]).returncode == 0:
+    while_it_runs([PYTHON, f"{DIR}/shop.py"], of_python, ready=True)
+if shutil.which("node") and subprocess.run(["node", "-e", "process.exit(process.versions.v8 ? 0 : 1)"]).returncode == 0:
+    while_it_runs(["node", f"{DIR}/shop.js"], of_node, ready=True)
+
+# functions that a library does not export, by the package of debug symbols from which a report has them
+with open(f"{DIR}/sorts.c", "w") as program:
+    program.write("""#include <stdlib.h>
+static int before(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static int keys[65536];
+int main(void) { for (;;) { for (int i = 0; i < 65536; i++) keys[i] = i * 7919 % 65536; qsort(keys, 65536, 4, before); } }
+""")
+subprocess.run([os.environ.get("CC", "gcc"), "-O1", "-o", f"{DIR}/sorts", f"{DIR}/sorts.c"], check=True)
+def of_libc(pid):
+    path = next((line.split()[-1] for line in open(f"/proc/{pid}/maps") if "/libc.so.6" in line), None)
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True).stdout if path else ""
+    found = re.search(r"Build ID: (..)(\w+)", notes)
+    if found and os.path.exists(f"/usr/lib/debug/.build-id/{found[1]}/{found[2]}.debug"):
+        look_until("qsort's inner function by its name", lambda look: any("msort" in n or "qsort" in n or "introsort" in n
+                   for n in names_of(look)) and not any(n.startswith("libc.so.6+") for n in names_of(look)), "--by", "functions", pid)
+while_it_runs([f"{DIR}/sorts"], of_libc)
+
+# a message of the recorder is the command's that was called
+nobody = subprocess.run([f"{B}/tailor", "top", "--once", "4194304"], capture_output=True, text=True, env=ENVIRONMENT)
+if nobody.returncode != 1 or not nobody.stderr.startswith("tailor top: "):
+    fail(f"tailor top of no process: expected a sentence of tailor top, got exit status {nobody.returncode} and: {nobody.stderr}")
 
 # the host's end; 200 columns
 screen = top(str(host.pid), columns=200, lines=50)
