@@ -7,6 +7,7 @@
 #include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/fleet.h"
 #include "analyzer/fleet/leading_view.h"
+#include "analyzer/leading/first_notes.h"
 #include "analyzer/reading/reading_command.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
@@ -17,6 +18,7 @@
 struct ask {
 	struct profile_question question;
 	const char *level;
+	struct report_group *functions;
 };
 
 static void ask_profile_groups(void *context, struct report *r)
@@ -24,6 +26,7 @@ static void ask_profile_groups(void *context, struct report *r)
 	struct ask *a = context;
 
 	profile_ask(&a->question, r, a->level);
+	a->functions = report_add_group(r, 0, TABLE_FUNCTION, -1);
 }
 
 /*
@@ -143,6 +146,8 @@ int compare_read_profile(const char *path, const struct reading_arguments *argum
 	status = reading_command_open(&session, path, &with, ask_profile_groups, &a);
 	if (status)
 		return status;
+	if (a.functions)
+		first_notes_print(&session.report, a.functions, 0);
 	if (profile_make(&a.question, &session.report, path, p)) {
 		message_print("%s: out of memory", path);
 		reading_command_close(&session, CMD_DONE);

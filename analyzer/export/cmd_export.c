@@ -2,6 +2,7 @@
 /* tailor export writes a trace in the formats of other viewers, or as CSV or JSON, and tailor flamegraph writes it as a flame graph. */
 #include "analyzer/export/export.h"
 #include "analyzer/fleet/rights.h"
+#include "analyzer/leading/first_notes.h"
 #include "analyzer/output/gzip.h"
 #include "analyzer/output/named_list.h"
 #include "analyzer/output/result_file.h"
@@ -117,6 +118,7 @@ static char *filter_export_help(int key, const char *text, void *input)
 
 struct ask {
 	const struct arguments *arguments;
+	struct report_group *functions;
 	struct export export;
 };
 
@@ -125,6 +127,7 @@ static void ask_exported_sums(void *context, struct report *r)
 	struct ask *a = context;
 
 	a->export.report = r;
+	a->functions = report_add_group(r, 0, TABLE_FUNCTION, -1);
 	a->export.level = a->arguments->trace.level ? report_find_level(r, a->arguments->trace.level) : LEVELS_MAX;
 	a->arguments->format->prepare(&a->export);
 }
@@ -179,6 +182,8 @@ static int export_trace(const struct arguments *args, int argc, char **argv)
 	status = reading_command_open(&session, args->path, &args->trace, ask_exported_sums, &a);
 	if (status == CMD_DONE)
 		status = write_exported(args, &a, output.to);
+	if (status == CMD_DONE && a.functions)
+		first_notes_print(&session.report, a.functions, 0);
 	export_fini(&a.export);
 	if (status == CMD_DONE && output_file_end(&output, &d)) {
 		message_print("%s", d.text);

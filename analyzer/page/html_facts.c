@@ -2,10 +2,11 @@
 /*
  * Writes the facts that a page's numbers refer to, as one JSON object. A list with many entries is an object with an array for each field.
  */
+#include "analyzer/accesses/accesses.h"
 #include "analyzer/leading/command_lines.h"
+#include "analyzer/leading/first_notes.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
-#include "analyzer/accesses/accesses.h"
 #include "analyzer/query/warnings.h"
 #include "analyzer/whatif/whole.h"
 #include "jitreg/base/hash_map.h"
@@ -177,21 +178,30 @@ static void write_code_json(const struct model *m, FILE *to)
 	fputs("},\n", to);
 }
 
-/* Writes the sentences without which the rest would be misread. Reports begin with them, too. */
-static void write_first_json(const struct warnings *w, FILE *to)
-{
-	const struct warning *first;
+struct list {
+	FILE *to;
+	uint32_t nr;
+};
 
+/* Writes the sentences without which the rest would be misread. Reports begin with them, too. */
+static void write_sentence_json(void *list, const char *sentence)
+{
+	struct list *l = list;
+
+	fputs(l->nr++ ? "," : "", l->to);
+	escape_json_string(l->to, sentence);
+}
+
+static void write_first_json(const struct html_trace *t, FILE *to)
+{
 	fputs("\"first\":[", to);
-	for (uint32_t i = 0; (first = warnings_first(w, i)); i++) {
-		fputs(i ? "," : "", to);
-		escape_json_string(to, first->sentence);
-	}
+	first_notes_each(t->report, t->by_function, 0, true, write_sentence_json, &(struct list){ to, 0 });
 	fputs("],\n", to);
 }
 
-static void write_recorder_json(const struct report *r, FILE *to)
+static void write_recorder_json(const struct html_trace *t, FILE *to)
 {
+	const struct report *r = t->report;
 	struct warnings w;
 	const struct model *m = r->model;
 
@@ -199,7 +209,7 @@ static void write_recorder_json(const struct report *r, FILE *to)
 	JSON_LIST(to, "warnings", w.nr, fputs("{\"kind\":", to); escape_json_string(to, w.list[i].kind); fputs(",\"sentence\":", to);
 	      escape_json_string(to, w.list[i].sentence); fprintf(to, ",\"count\":%llu}", (unsigned long long)w.list[i].count));
 	fputs(",\n", to);
-	write_first_json(&w, to);
+	write_first_json(t, to);
 	warnings_fini(&w);
 	fprintf(to, "\"lost\":%llu,\"recorder_cpu_ns\":%llu,\"complete\":%s,\n", (unsigned long long)model_count_lost(m, LOSS_OF_SAMPLES),
 		(unsigned long long)m->recorder_cpu_ns, m->has_end ? "true" : "false");
@@ -271,7 +281,7 @@ void html_put_facts(const struct html_trace *t, const struct html_columns *c, FI
 	write_names_json(t->report->a, to);
 	write_memory_json(m, to);
 	write_code_json(m, to);
-	write_recorder_json(t->report, to);
+	write_recorder_json(t, to);
 	write_ways_json(rows, m->dictionary.nr_levels, to);
 	write_places_json(rows, to);
 	JSON_LIST(to, "weights", has_weight_numbers(c) ? 0 : rows->nr_weights, fprintf(to, "%llu", (unsigned long long)rows->weights[i]));

@@ -73,6 +73,7 @@ int html_trace_ask(struct html_trace *t, struct report *r)
 	t->by_place = hits_ask_group(r, REPORT_ALL_EVENTS);
 	t->by_line = report_add_group(r, REPORT_ALL_EVENTS, TABLE_LINE, -1);
 	leading_ask(&t->leading, r);
+	t->by_function = report_add_group(r, 0, TABLE_FUNCTION, -1);
 	if (t->stacks && r->model->leaving != MODEL_NO_EVENT && r->model->preempted != MODEL_NO_EVENT)
 		t->timeline = timeline_ask(r);
 	return r->error;

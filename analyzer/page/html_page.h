@@ -25,6 +25,7 @@ struct html_trace {
 	struct report_group *by_place; /* sums by instruction, for listings and basic blocks */
 	struct report_group *by_line; /* sums by line, for texts of files */
 	struct leading_sums leading; /* sums that say what the page begins with */
+	struct report_group *by_function; /* sums that say which samples have no names */
 	/* timeline of threads, which the report frees; NULL: the page gets no stacks, there are no context switches, or memory ran out */
 	struct timeline *timeline;
 	struct html_pairs *pairs; /* pairs of the page's two traces, which the caller frees */

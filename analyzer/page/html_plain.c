@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the shares of components, functions and attribution methods as plain HTML, for a browser that cannot run the page. */
+#include "analyzer/leading/first_notes.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
-#include "analyzer/query/warnings.h"
 
 #include <stdlib.h>
 
@@ -92,18 +92,11 @@ static void write_plain_totals(const struct html_trace *t, const char *heading, 
 	free(total);
 }
 
-static void write_first_sentences(const struct report *r, FILE *to)
+static void write_first_sentence(void *to, const char *sentence)
 {
-	const struct warning *first;
-	struct warnings w;
-
-	warnings_make(r, &w);
-	for (uint32_t i = 0; (first = warnings_first(&w, i)); i++) {
-		fputs("<p><strong>", to);
-		escape_xml(to, first->sentence);
-		fputs(".</strong></p>\n", to);
-	}
-	warnings_fini(&w);
+	fputs("<p><strong>", to);
+	escape_xml(to, sentence);
+	fputs("</strong></p>\n", to);
 }
 
 void html_put_plain(const struct html_trace *t, FILE *to)
@@ -116,7 +109,7 @@ void html_put_plain(const struct html_trace *t, FILE *to)
 	fprintf(to, "</bdi>. %llu samples in %.3f s, %llu lost.</p>\n", (unsigned long long)t->report->a->nr_samples,
 		t->report->a->last_ns > t->report->a->first_ns ? (double)(t->report->a->last_ns - t->report->a->first_ns) / 1e9 : 0.0,
 		(unsigned long long)model_count_lost(m, LOSS_OF_SAMPLES));
-	write_first_sentences(t->report, to);
+	first_notes_each(t->report, t->by_function, 0, true, write_first_sentence, to);
 	if (!t->rows.nr) {
 		fputs("<p>The trace has no samples that pass its filters.</p>\n", to);
 		return;

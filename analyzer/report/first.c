@@ -7,15 +7,11 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #define NAME_COLUMNS 32
 #define PHASE_COLUMNS 24
 #define WORTH 0.005 /* share of Python functions too deep in the stack for names from which it is worth a sentence */
 #define UNNAMED 0.01 /* share of generated code without names from which it is worth a sentence */
-/* share without names from which it is worth a first sentence, because the shares of functions are of the rest only */
-#define UNNAMED_FIRST 0.05
-#define INTERPRETED_FIRST 0.5 /* share in an interpreter from which it is worth a first sentence; a program that only embeds one has less */
 #define TRUNCATED_FIRST 0.05 /* share of samples with truncated call stacks from which it is worth a first sentence */
 
 const char *first_whole(const struct verdict *v, struct page *p, char text[VERDICT_TEXT / 3])
@@ -78,37 +74,13 @@ static void print_truncated(const struct verdict *v, struct page *p)
 			  "totals.%s%s", grid_percent(v->truncated), *remedy ? " " : "", remedy);
 }
 
-/* Write how the code can get names, or "" if the sentence about the host's version (v->is_lacking) says it already. */
-static void write_advice(const struct verdict *v, const struct jit_host *host, char text[JIT_ADVICE_BYTES + 8])
-{
-	char advice[JIT_ADVICE_BYTES];
-
-	*text = 0;
-	if (!v->names_not_read && v->is_lacking)
-		return;
-	if (v->names_not_read) /* this is why the code has no names, so nothing else needs to be tried */
-		snprintf(advice, sizeof(advice), "%s", v->names_not_read);
-	else
-		jit_host_advise(host, &v->recording, advice);
-	snprintf(text, JIT_ADVICE_BYTES + 8, " %s.", advice);
-}
-
 static void print_unnamed_code(const struct verdict *v, struct page *p)
 {
-	const struct jit_host *host = jit_host_of_object(v->maker);
-	char object[VERDICT_TEXT / 3], phase[VERDICT_TEXT / 3], advice[JIT_ADVICE_BYTES + 8], in_force[VERDICT_TEXT / 2] = "";
-	const char *of = first_whole(v, p, phase);
+	char object[VERDICT_TEXT / 3], phase[VERDICT_TEXT / 3], text[UNNAMED_SENTENCE];
 
-	page_cut(p, basename(v->maker), NAME_COLUMNS, object, sizeof(object));
-	write_advice(v, host, advice);
-	if (v->recording.in_force)
-		snprintf(in_force, sizeof(in_force), ", although it was started with %.48s", v->recording.in_force);
-	if (host && strcasecmp(host->name, object) != 0)
-		page_text(p, "", 2, "%.1f %% of %s ran in code that %s (%s) generated and did not name%s.%s",
-			  grid_percent(v->maker_share), of, host->name, object, in_force, advice);
-	else
-		page_text(p, "", 2, "%.1f %% of %s ran in code that %s generated and did not name%s.%s", grid_percent(v->maker_share), of,
-			  *object ? object : "a JIT", in_force, advice);
+	page_cut(p, basename(v->without.maker), NAME_COLUMNS, object, sizeof(object));
+	unnamed_write_code(&v->without, first_whole(v, p, phase), object, text);
+	page_text(p, "", 2, "%s", text);
 }
 
 static void print_deep_python(const struct verdict *v, struct page *p)
@@ -122,31 +94,26 @@ static void print_deep_python(const struct verdict *v, struct page *p)
 
 static void print_interpreted(const struct verdict *v, struct page *p)
 {
-	const struct interpreter *i = v->interpreter;
-	char phase[VERDICT_TEXT / 3], what[64];
+	char phase[VERDICT_TEXT / 3], text[UNNAMED_SENTENCE];
 
-	if (i->silent == SILENT_WITHOUT_PLAN)
-		snprintf(what, sizeof(what), "%s, whose statements and operators are not known here", i->language);
-	else
-		snprintf(what, sizeof(what), "%s's interpreter: %s functions have no names there", i->language, i->language);
-	page_text(p, "", 2, "%.1f %% of %s ran in %s.%s%s%s", grid_percent(v->interpreted), first_whole(v, p, phase), what,
-		  *i->helps ? " " : "", i->helps, *i->helps ? "." : "");
+	unnamed_write_interpreted(&v->without, first_whole(v, p, phase), text);
+	page_text(p, "", 2, "%s", text);
 }
 
 static void print_unnamed(const struct verdict *v, struct page *p)
 {
 	print_warnings(v, WARNING_OF_NAMES, "", p);
-	if (v->samples > 0 && v->unnamed >= UNNAMED_FIRST)
+	if (v->samples > 0 && v->without.code >= UNNAMED_FIRST)
 		print_unnamed_code(v, p);
 	if (v->samples > 0 && v->deep_python >= UNNAMED_FIRST)
 		print_deep_python(v, p);
-	if (v->samples > 0 && v->interpreter && v->interpreted >= INTERPRETED_FIRST)
+	if (v->samples > 0 && v->without.interpreter && v->without.interpreted >= INTERPRETED_FIRST)
 		print_interpreted(v, p);
 }
 
 void first_print_unnamed(const struct verdict *v, struct page *p)
 {
-	if (v->unnamed >= UNNAMED && v->unnamed < UNNAMED_FIRST)
+	if (v->without.code >= UNNAMED && v->without.code < UNNAMED_FIRST)
 		print_unnamed_code(v, p);
 	if (v->deep_python >= WORTH && v->deep_python < UNNAMED_FIRST)
 		print_deep_python(v, p);

@@ -20,7 +20,7 @@ struct row {
 /* Return the subject for a sentence about the processes whose counters these are. */
 static const char *who(const struct verdict *v)
 {
-	return v->recording.way == JIT_WAY_RUN ? "the command" : "the recorded processes";
+	return v->way == JIT_WAY_RUN ? "the command" : "the recorded processes";
 }
 
 static bool none_passes(const struct verdict *v)
@@ -214,7 +214,7 @@ const char *missing_attribution(const struct verdict *v, enum reason why, char t
 
 const char *missing_attribution_remedy(const struct verdict *v, enum reason why, char text[MISSING_TEXT])
 {
-	const enum jit_way way = v->recording.way;
+	const enum jit_way way = v->way;
 	char how[STACK_REMEDY_TEXT];
 
 	*text = 0;

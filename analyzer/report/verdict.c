@@ -6,8 +6,6 @@
 #include "analyzer/query/plan_tree.h"
 #include "analyzer/report/first.h"
 #include "analyzer/report/missing.h"
-#include "jitreg/hosts/host_versions.h"
-#include "jitreg/hosts/jit_hosts.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -24,7 +22,6 @@
 #define PART_FROM 0.0015 /* share from which an operator is named, because it is printed as more than 0.1 % */
 #define QUERY_FROM 0.5 /* share of the largest query from which queries are the parts, if no operator is large enough */
 #define WORTH 0.005  /* share from which unattributed or unsampled time is worth a sentence */
-#define MAKERS_MAX 16
 #define EVENT_TIMER "cpu-timer"
 #define COVERED 0.95 /* share of an event's count; if the samples stand for less, that is worth a sentence */
 
@@ -166,97 +163,6 @@ static void gather_largest_parts(const struct default_report *d, const struct re
 		gather_parts(r, d->function, 0, false, name_function, p, v);
 }
 
-/* Sum up the shares of samples in code without names, and find the JIT that has most of them, among the first MAKERS_MAX. */
-static void gather_unnamed(const struct report *r, const struct report_group *by, struct verdict *v)
-{
-	struct {
-		const char *path;
-		double share;
-	} maker[MAKERS_MAX];
-	int nr = 0, at;
-
-	for (uint32_t i = 0; i < by->g.nr; i++) {
-		const struct function *f = &r->a->function[report_value(by, i, 0)];
-		const char *path = f->maker ? f->maker : "";
-		double share = share_of_total(r, &by->g.sum[i], &by->g.total);
-
-		if (!f->unknown && (!f->jit || f->symbol))
-			continue;
-		v->unnamed += share;
-		for (at = 0; at < nr && strcmp(maker[at].path, path) != 0; at++)
-			;
-		if (at == MAKERS_MAX)
-			continue;
-		if (at == nr) {
-			maker[nr].path = path;
-			maker[nr++].share = 0;
-		}
-		maker[at].share += share;
-		if (maker[at].share > v->maker_share) {
-			v->maker_share = maker[at].share;
-			v->maker = path;
-		}
-	}
-}
-
-static bool host_is_lacking(const struct model *m, const struct jit_host *host)
-{
-	for (uint32_t i = 0; host && i < m->lacks.nr; i++)
-		if (host_is_named(m->lacks.at[i].jit_hosts, host->name))
-			return true;
-	return false;
-}
-
-/* Was a program started with the option, and no process of the same executable without it, apart from forked ones? It is not known here
- * which program the report's samples belong to. */
-static bool option_is_in_force(const struct model *m, const char *option, size_t bytes)
-{
-	const char *program = NULL;
-
-	for (uint32_t i = 0; i < m->processes.nr && !program; i++)
-		if (process_has_option(m->processes.at[i], option, bytes))
-			program = m->processes.at[i]->executable ? m->processes.at[i]->executable : "";
-	for (uint32_t i = 0; i < m->processes.nr && program; i++) {
-		const struct process *p = m->processes.at[i];
-
-		if (!p->parent && strcmp(p->executable ? p->executable : "", program) == 0 && !process_has_option(p, option, bytes))
-			return false;
-	}
-	return program != NULL;
-}
-
-struct search {
-	const char *wanted;
-	size_t bytes;
-	bool found;
-};
-
-static void compare_option(void *search, const char *option)
-{
-	struct search *s = search;
-
-	s->found |= strncmp(option, s->wanted, s->bytes) == 0 && !option[s->bytes];
-}
-
-/* Find the option among those by which the JIT names its code that the program was started with. In an imported recording, perf's command
- * line is searched, too, because it may have no others. */
-static void gather_option_in_force(const struct model *m, struct verdict *v)
-{
-	const struct jit_host *host = jit_host_of_object(v->maker);
-
-	for (const char *text = host ? host->in_force : NULL; text && *text && !v->recording.in_force;) {
-		struct search s = { text, strcspn(text, " "), false };
-
-		if (v->recording.way == JIT_WAY_IMPORT && m->command)
-			jit_host_each_option_in(m->command, compare_option, &s);
-		if (s.found || option_is_in_force(m, text, s.bytes)) {
-			snprintf(v->in_force, sizeof(v->in_force), "%.*s", (int)s.bytes - (text[s.bytes - 1] == '='), text);
-			v->recording.in_force = v->in_force;
-		}
-		text += s.bytes + (text[s.bytes] == ' ');
-	}
-}
-
 static double share_of_deep_python(const struct default_report *d, const struct report *r)
 {
 	const uint32_t level = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
@@ -289,13 +195,10 @@ static void gather_time_split(const struct default_report *d, const struct repor
 		else if (f->jit)
 			v->generated += share_of_total(r, &by->g.sum[i], all);
 	}
-	gather_unnamed(r, by, v);
+	unnamed_find(r, by, 0, &v->without);
 	v->truncated = totals_truncated_share(r, d->function_total);
 	without_names_find(r, by, &v->nameless);
-	v->interpreter = interpreted_find(r, by, &v->interpreted);
 	v->deep_python = share_of_deep_python(d, r);
-	v->is_lacking = host_is_lacking(r->model, jit_host_of_object(v->maker));
-	gather_option_in_force(r->model, v);
 	v->host = fmax(1 - v->kernel - v->generated - v->unregistered, 0);
 	v->run_share = share_of_total(r, &d->in_run.process->g.total, &d->all.process->g.total);
 	for (uint32_t i = 0; i < r->model->marks.nr; i++) {
@@ -344,7 +247,6 @@ static void gather_evidence(const struct model *m, const struct model_event *e, 
 	v->user_only = e->exclude_kernel;
 	v->has_registers = e->registers != 0;
 	v->no_samples_of = find_notice(m, NOTICE_NO_SAMPLES, TRACE_NO_SAMPLES_OF);
-	v->names_not_read = find_notice(m, NOTICE_NAMES_NOT_READ, TRACE_NAMES_NOT_READ);
 	v->disk_full = find_notice(m, NOTICE_DISK_FULL, "") != NULL;
 }
 
@@ -396,9 +298,9 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 	v->phase = filter_phase(&r->filter);
 	v->outside = d->has_run && v->in_run <= 0 && !v->of_programs;
 	v->event = "";
-	v->maker = v->event_name = "";
+	v->without.maker = v->event_name = "";
 	v->command_cpu_ns = (double)m->command_cpu_ns;
-	v->recording = (struct jit_recording){ m->way, m->no_adapt, NULL };
+	v->way = m->way;
 	v->has_components = m->dictionary.nr_components > 1;
 	if (m->has_end && m->end_ns > m->begin_ns)
 		v->recording_s = (double)(m->end_ns - m->begin_ns) / 1e9;

@@ -9,7 +9,7 @@
 #include "analyzer/query/without_debug.h"
 #include "analyzer/report/composition.h"
 #include "analyzer/report/default_report.h"
-#include "analyzer/report/interpreted.h"
+#include "analyzer/leading/unnamed.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #define VERDICT_PARTS 3
@@ -42,18 +42,10 @@ struct verdict {
 	/* compile_ns, run_ns: sums of the host's marks (ns); nr_runs: number of marks of executions; 0: none, or not known because the
 	 * report is filtered */
 	double compile_ns, run_ns, nr_runs;
-	double unnamed; /* share (0..1) of samples in code without names, which a JIT generated or did not register */
-	/* share of what is reported (0..1) that ran in code without names of the JIT that has most of such code (maker) */
-	double maker_share;
-	const char *maker; /* path of the file of that JIT (executable or library); "": not known */
-	char in_force[64]; /* the option by which that JIT names its code, if the program was started with it; "": none */
-	struct jit_recording recording; /* facts of the recording that decide which way could name the code */
-	const struct interpreter *interpreter; /* the interpreter that most samples of such programs are in (interpreted.h), or NULL */
-	double interpreted; /* share of samples in that interpreter */
+	struct unnamed without; /* samples without names */
+	enum jit_way way; /* how the recording was made */
 	double deep_python; /* share of samples in Python functions that are too deep in the stack for names */
 	const struct warnings *warnings; /* the recorder's warnings, which the caller sets; may be NULL */
-	/* the information of that JIT is incomplete because of its version, and the sentence about the version says what helps */
-	bool is_lacking;
 	double truncated; /* share of samples whose call stack is truncated, among those of function_total; 0 without that */
 	struct without_debug_list nameless; /* images whose functions without a name have samples */
 	bool has_components;
@@ -77,7 +69,7 @@ struct verdict {
 	double counters_ns, counted; /* counters_ns: time for which counters ran (ns); counted: what they counted */
 	double period_ns, period; /* between two samples: processor time (ns), and number of events; 0: not known */
 	const char *event_name;
-	const char *no_samples_of, *names_not_read; /* texts of the recorder's notices without their beginnings, or NULL */
+	const char *no_samples_of; /* text of the recorder's notice without its beginning, or NULL */
 	bool disk_full; /* the trace could not be written for this reason */
 };
 

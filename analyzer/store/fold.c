@@ -2,6 +2,7 @@
 #include "analyzer/store/fold.h"
 
 #include "analyzer/compare/profile_report.h"
+#include "analyzer/leading/first_notes.h"
 #include "analyzer/model/host_levels.h"
 #include "analyzer/query/plan_queries.h"
 #include "analyzer/store/block.h"
@@ -411,6 +412,20 @@ static void write_losses(struct folding *f, int64_t epoch)
 			store_run(f->store, &insert, "iii", epoch, names_text(f->store, trace_losses[i].text), (int64_t)m->lost[i]);
 }
 
+struct lacking_to {
+	struct store *store;
+	int64_t begin_ns, end_ns;
+};
+
+static void add_lacking(void *to, const char *sentence)
+{
+	const struct lacking_to *l = to;
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%.*s", (int)strlen(sentence) - 1, sentence); /* a store's sentences have no full stop */
+	lacking_add(l->store, text, l->begin_ns, l->end_ns);
+}
+
 static int64_t write_epoch(struct folding *f, int64_t recording)
 {
 	static struct statement insert = STATEMENT("INSERT INTO epoch(recording, number, tier, begin_ns, end_ns, host, samples, effective, "
@@ -434,9 +449,8 @@ static int64_t write_epoch(struct folding *f, int64_t recording)
 	if (f->store->error)
 		return 0;
 	epoch = sqlite3_last_insert_rowid(f->store->db);
-	for (uint32_t i = 0; i < m->notices.nr; i++)
-		if (m->notices.at[i].kind == NOTICE_VERSION)
-			lacking_add(f->store, m->notices.at[i].sentence, real_ns, end_of_epoch_ns);
+	first_notes_each(f->report, f->fold->places, KEY_FUNCTION, false, add_lacking,
+			 &(struct lacking_to){ f->store, real_ns, end_of_epoch_ns });
 	return epoch;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/top/rows.h"
 
+#include "analyzer/leading/first_notes.h"
 #include "analyzer/leading/leading.h"
 #include "analyzer/leading/programs.h"
 #include "analyzer/query/plan_tree.h"
-#include "analyzer/query/warnings.h"
 #include "analyzer/reading/reading.h"
 #include "analyzer/view/view.h"
 #include "jitreg/base/command.h"
@@ -373,47 +373,20 @@ static void add_callers(struct asking *a, struct report *r)
 	calltree_fini(&t);
 }
 
-#define UNNAMED_WORTH 0.05 /* share of code without names from which a note says how to name it, as a report says it first */
-
-/* Says how code can get names that a JIT generated and did not name. Rows of functions alone show it. */
-static void add_note_of_names(struct asking *a, const struct report *r)
+static void add_note(void *rows, const char *sentence)
 {
-	const struct jit_recording how = { r->model->way, r->model->no_adapt, NULL };
-	const struct report_group *g = a->is.group;
-	const bool of_functions = a->is.level == TOP_FUNCTIONS || a->is.level == TOP_LANGUAGE;
-	double unnamed = 0, all = of_functions ? report_measure(r, &g->g.total) : 0, most = 0;
-	const char *maker = NULL;
-	char advice[JIT_ADVICE_BYTES];
-	const struct jit_host *host;
+	struct top_rows *to = rows;
 
-	for (uint32_t i = 0; all > 0 && i < g->g.nr; i++) {
-		const struct function *f = &r->a->function[report_value(g, i, a->is.level == TOP_LANGUAGE ? 1 : 0)];
-		double measure = report_measure(r, &g->g.sum[i]);
-
-		if (!f->unknown && (!f->jit || f->symbol))
-			continue;
-		unnamed += measure;
-		maker = measure > most ? f->maker : maker;
-		most = fmax(most, measure);
-	}
-	host = maker && *maker ? jit_host_of_object(maker) : NULL;
-	if (!(unnamed >= UNNAMED_WORTH * all) || !(all > 0) || a->rows->nr_notes == TOP_NOTES)
-		return;
-	jit_host_advise(host, &how, advice);
-	snprintf(a->rows->note[a->rows->nr_notes++], TOP_NOTE_BYTES, "%.1f %% ran in code that %.48s generated and did not name. %s.",
-		 grid_percent(unnamed / all), host ? host->name : "a JIT", advice);
+	if (to->nr_notes < TOP_NOTES)
+		snprintf(to->note[to->nr_notes++], TOP_NOTE_BYTES, "%s", sentence);
 }
 
-static void add_notes(struct top_rows *rows, const struct report *r)
+/* Adds the sentences that any answer begins with. Rows of functions alone show which samples have no names. */
+static void add_notes(struct asking *a, const struct report *r)
 {
-	const struct warning *first;
-	struct warnings w;
+	const bool of_functions = a->is.level == TOP_FUNCTIONS || a->is.level == TOP_LANGUAGE;
 
-	warnings_make(r, &w);
-	while (rows->nr_notes < TOP_NOTES && (first = warnings_first(&w, rows->nr_notes)))
-		snprintf(rows->note[rows->nr_notes++], TOP_NOTE_BYTES, "%s%s.", first->place == WARNING_OF_TAGS ? "Tags " : "",
-			 first->sentence);
-	warnings_fini(&w);
+	first_notes_each(r, of_functions ? a->is.group : NULL, a->is.level == TOP_LANGUAGE ? 1 : 0, true, add_note, a->rows);
 }
 
 int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows, struct diag *d)
@@ -439,8 +412,7 @@ int top_rows_read(const char *path, const struct top_question *q, struct top_row
 		add_language_sums(&a, &session.report);
 	else
 		add_sums(&a, &session.report);
-	add_notes(rows, &session.report);
-	add_note_of_names(&a, &session.report);
+	add_notes(&a, &session.report);
 	m = session.model;
 	rows->lost = model_count_lost(m, LOSS_OF_SAMPLES);
 	rows->first_ns = session.attribution->first_ns;

@@ -94,6 +94,23 @@ expect("SQLite with a plan: expected no sentence", "not known here" not in said,
 for path, unnamed in (("/usr/bin/ruby3.1", 400), ("/usr/bin/luajit", 600), ("/usr/lib/perlish", 600)):
     said = report(interpreter(path), 0, unnamed)
     expect(f"{path}, {unnamed} of 1000 samples: expected no sentence of an interpreter", "interpreter:" not in said, said)
+# The other doors say what the report says first; a store says it without a share, as it keeps one sentence for all its epochs.
+def doors(case, records, unnamed, sentence):
+    path = f"{folder}/t.tlr"
+    report(records, 0, unnamed)
+    for name, command in (("top", ["top", "--once", path]), ("export", ["export", "-f", "folded", path]), ("diff", ["diff", path, path]),
+                          ("stat", ["stat", path, path]), ("pprof", ["export", "-f", "pprof", "--overwrite", "-o", f"{folder}/x.pb", path]),
+                          ("html", ["html", "--overwrite", "-o", f"{folder}/x.html", path]), ("add", ["db", "add", f"{folder}/{case}.tlrs", path]),
+                          ("db", ["db", "report", f"{folder}/{case}.tlrs"])):
+        p = subprocess.run([tailor, *command], capture_output=True, text=True, env={**os.environ, "COLUMNS": "1000"})
+        said = p.stdout + p.stderr + (open(f"{folder}/x.html").read() if name == "html" else "")
+        said = re.sub(r"\s+", " ", said.replace("&#39;", "'").replace("&apos;", "'"))
+        expect(f"{case}, {name}: expected to read '{sentence}'", p.returncode == 0 and (name == "add" or re.search(sentence, said)), said)
+
+
+doors("code", REGION, 300, "ran in code that node generated and did not name. Run node with --perf-basic-prof")
+doors("engine", interpreter("/usr/lib/libsqlite3.so.0.8.6"), 600, "ran in SQLite, whose statements and operators are not known here")
+doors("names", PYTHON, 0, "Names of Python functions unavailable by `tailor attach`")
 begins("Spark without its plans", report(load(2, 0x700000, 64, "org.apache.spark.sql.catalyst.expressions.GeneratedClass$Stage1.next")),
        "^Spark: operators, stages and tasks unavailable; ")
 begins("all", report(TAGS + PYTHON + REGION + VERSION, 300, 300), "^V8 99: ", TRUNCATED, "^Names of Python",

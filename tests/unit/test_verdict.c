@@ -43,7 +43,7 @@ static struct verdict query(void)
 	struct verdict v = { .recorded = 2000, .samples = 2000, .in_run = 1000, .has_run = true, .event = "", .phase = "run",
 			     .nr_parts = 2, .part = { { "group by", 0.6, 0.57, 0.63 }, { "hash join", 0.35, 0.32, 0.38 } },
 			     .host = 0.5, .kernel = 0.3, .generated = 0.2, .run_share = 0.5, .nr_runs = 2, .run_ns = 4e9,
-			     .compile_ns = 25e6, .has_components = true, .maker = "", .running = 1, .covered = 0.998,
+			     .compile_ns = 25e6, .has_components = true, .without.maker = "", .running = 1, .covered = 0.998,
 			     .stack_bytes = 2048 };
 
 	v.method[METHOD_TAG] = 0.9;
@@ -104,30 +104,30 @@ static void generated_code_without_names_comes_first_and_with_what_names_it(void
 	struct verdict v = query();
 
 	(void)state;
-	v.unnamed = 0.25;
-	v.maker_share = 0.2;
-	v.maker = "/usr/lib/moar/libmoar.so";
-	v.recording.way = JIT_WAY_RUN;
+	v.without.code = 0.25;
+	v.without.maker_share = 0.2;
+	v.without.maker = "/usr/lib/moar/libmoar.so";
+	v.without.recording.way = JIT_WAY_RUN;
 	assert_true(says(&v, "20.0 % of the run phase ran in code that MoarVM (libmoar.so) generated and did not name. Set "
 			     "MVM_JIT_PERF_MAP=1.\ngroup by"));
-	v.recording.way = JIT_WAY_ATTACH;
-	v.maker = "/usr/bin/node";
+	v.without.recording.way = JIT_WAY_ATTACH;
+	v.without.maker = "/usr/bin/node";
 	assert_true(says(&v, "that node generated and did not name. Record with `tailor attach --inject PID` or `tailor run -- COMMAND`, "
 			     "or run node with --perf-basic-prof.\n"));
-	v.recording.way = JIT_WAY_RUN;
+	v.without.recording.way = JIT_WAY_RUN;
 	assert_true(says(&v, "that node generated and did not name. Run node with --perf-basic-prof.\n"));
-	v.recording.in_force = "--perf-basic-prof";
+	v.without.recording.in_force = "--perf-basic-prof";
 	assert_true(says(&v, "generated and did not name, although it was started with --perf-basic-prof. `tailor report --view asm` "
 			     "lists its instructions.\n"));
-	v.recording.in_force = NULL;
-	v.maker = "/opt/bin/nodemon";
+	v.without.recording.in_force = NULL;
+	v.without.maker = "/opt/bin/nodemon";
 	assert_true(says(&v, "20.0 % of the run phase ran in code that nodemon generated and did not name. Enable its perf map"));
-	v.maker = "";
+	v.without.maker = "";
 	assert_true(says(&v, "20.0 % of the run phase ran in code that a JIT generated"));
-	v.unnamed = 0.02; /* the rest is as it is */
+	v.without.code = 0.02; /* the rest is as it is */
 	assert_memory_equal(said(&v), "group by: 60.0 %", 16);
 	assert_true(says(&v, "ran in code that a JIT generated"));
-	v.unnamed = 0.009;
+	v.without.code = 0.009;
 	assert_null(strstr(said(&v), "ran in code"));
 }
 
@@ -188,7 +188,7 @@ static void few_samples_are_called_few(void **state)
 static void a_program_without_components_has_functions(void **state)
 {
 	struct verdict v = { .recorded = 500, .samples = 500, .in_run = 500, .event = "", .nr_parts = 1,
-			     .part = { { "work (plain)", 0.99, 0.97, 1 } }, .host = 0.99, .kernel = 0.01, .run_share = 1, .maker = "",
+			     .part = { { "work (plain)", 0.99, 0.97, 1 } }, .host = 0.99, .kernel = 0.01, .run_share = 1, .without.maker = "",
 			     .running = 1 };
 
 	(void)state;
@@ -203,7 +203,7 @@ static void without_samples_it_says_why(void **state)
 	struct verdict v = { .event = "", .running = 1, .recording_s = 0.0012 };
 
 	(void)state;
-	v.recording.way = JIT_WAY_RUN;
+	v.way = JIT_WAY_RUN;
 	v.command_cpu_ns = 100e3;
 	v.period_ns = 250e3;
 	assert_string_equal(said(&v), "No samples: in the 0.001 s of the recording the command used 100 us of processor time, and samples "

@@ -21,9 +21,9 @@ struct interpreter {
 };
 
 /*
- * Return the interpreter in which most samples of a group by function are, among those that are silent in this recording, and set *share
- * to its share of the group. Return NULL if no sample is in one, or if memory runs out.
+ * Return the interpreter in which most samples of a group are, among those that are silent in this recording, and set *share to its share
+ * of the group. The group's column of that number has functions. Return NULL if no sample is in one, or if memory runs out.
  */
-const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, double *share);
+const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, uint32_t column, double *share);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyzer/report/interpreted.h"
+#include "analyzer/leading/interpreted.h"
 
 #include "analyzer/model/model.h"
 #include "jitreg/hosts/jit_hosts.h"
@@ -37,7 +37,7 @@ static bool is_silent(const struct interpreter *i, const struct report *r)
 	return i->silent == SILENT_ALWAYS || report_find_level(r, NULL) == LEVELS_MAX;
 }
 
-const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, double *share)
+const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, uint32_t column, double *share)
 {
 	const struct attribution *a = r->a;
 	const double all = report_measure(r, &by->g.total);
@@ -48,7 +48,7 @@ const struct interpreter *interpreted_find(const struct report *r, const struct 
 	for (uint32_t i = 0; of_image && i < a->nr_images; i++)
 		of_image[i] = number_of_interpreter(a->image[i].path);
 	for (uint32_t i = 0; of_image && i < by->g.nr; i++) {
-		const struct function *f = &a->function[report_value(by, i, 0)];
+		const struct function *f = &a->function[report_value(by, i, column)];
 
 		if (!f->jit && !f->unknown && of_image[f->image] >= 0)
 			sum[of_image[f->image]] += report_measure(r, &by->g.sum[i]);
