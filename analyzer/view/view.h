@@ -16,7 +16,7 @@
 /* Options of single views. The command sets them before it calls the view's functions. Zeros are the defaults. */
 struct view_options {
 	bool hottest; /* ir, asm: only the hottest lines of a listing, in the order of their cost */
-	const char *resources; /* resources, critical: file of rules for what calls wait for, or NULL */
+	const char *resources; /* offcpu, resources, critical: file of rules for what calls wait for, or NULL */
 	FILE *svg; /* memory, stalls: stream for the view's picture, which the command closes, or NULL */
 };
 

@@ -49,6 +49,7 @@ static const char built_in[] =
 	"lock        *parking_lot*lock_slow*\n"
 	"lock        runtime.lock2*\n"
 	"lock        sync.runtime_SemacquireMutex\n"
+	"sleep       *nanosleep*\n"
 	"child       *pthread_*join*\n"
 	"sibling     *pthread_cond_*wait*\n"
 	"sibling     *pthread_barrier_wait*\n"
@@ -236,27 +237,105 @@ static uint32_t rule_of_function(struct resource_table *t, const struct attribut
 	return t->of_function[function] == UINT32_MAX ? UINT32_MAX : t->of_function[function] - 1;
 }
 
+static bool begins_with_any(const char *text, const char *const *list)
+{
+	for (; *list; list++)
+		if (strncmp(text, *list, strlen(*list)) == 0)
+			return true;
+	return false;
+}
+
 /*
- * Returns the function that asked for the lock, which is the first caller in another file than the library that waits. For a frame of the
- * kernel, that library is the one from which the thread entered the kernel. If all frames are of one file, returns the caller of the
- * outermost frame that has a rule. Returns 0 if it is not known.
+ * Standard libraries and runtimes have functions of their own for locks, conditions and semaphores, which only call those of the C library.
+ * Their callers are those who wait. Templates and inline functions of them are compiled into each program.
+ */
+static bool is_wrapper(const struct attribution *a, uint32_t function)
+{
+	static const char *const libraries[] = { "libstdc++.so", "libc++.so", NULL };
+	static const char *const names[] = { "std::", "__gthread", "__gnu_cxx::", "core::", "<core::", "alloc::", "<alloc::", "<std::",
+					     "absl::", "parking_lot", "uv_cond_", "uv_mutex_", "uv_sem_", "uv_rwlock_", "v8::base::",
+					     "PosixSemaphore::", "Semaphore::", "os::", "PlatformMonitor::", "Monitor::", "Mutex::", "g_cond_", "g_mutex_",
+					     "CRYPTO_THREAD_", "PyThread_acquire_lock", "PyMutex_Lock", "_PyMutex_Lock", NULL };
+
+	return begins_with_any(basename(a->image[a->function[function].image].path), libraries) ||
+	       begins_with_any(a->function[function].name, names);
+}
+
+/*
+ * Returns the function that asked for the lock or another wait, which is the first caller in another file than the library that waits,
+ * without wrappers (is_wrapper()). For a frame of the kernel, that library is the one from which the thread entered the kernel. If all
+ * frames are of one file, returns the caller of the outermost frame that has a rule. Returns 0 if it is not known.
  */
 static uint32_t caller_outside(struct resource_table *t, const struct attribution *a, uint32_t frame)
 {
-	uint32_t behind = 0, in_rules = frame;
+	uint32_t behind = 0, in_rules = frame, wrapper = 0;
 	const struct stacks *s = &a->stacks;
 	uint32_t image = a->function[s->node[frame].function].image;
 
 	for (uint32_t n = frame; n; n = s->node[n].caller) {
+		const uint32_t function = s->node[n].function;
+
 		if (s->node[n].flags & (STACK_KERNEL | STACK_CUT))
 			image = a->function[s->node[s->node[n].caller].function].image;
-		else if (a->function[s->node[n].function].image != image)
-			return s->node[n].function;
+		else if (a->function[function].image != image && !is_wrapper(a, function))
+			return function;
+		else if (a->function[function].image != image && !wrapper)
+			wrapper = function;
 		if (rule_of_function(t, a, s->node[n].function) != UINT32_MAX)
 			in_rules = n;
 	}
+	if (wrapper)
+		return wrapper;
 	behind = s->node[in_rules].caller;
 	return behind && !(s->node[behind].flags & (STACK_KERNEL | STACK_CUT)) ? s->node[behind].function : 0;
+}
+
+/* Returns the first rule that a function of the stack matches, and sets *frame to its node, or returns UINT32_MAX. */
+static uint32_t find_rule_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, uint32_t *frame)
+{
+	uint32_t best = UINT32_MAX;
+
+	for (uint32_t n = stack < a->stacks.nr ? stack : 0; n; n = a->stacks.node[n].caller) {
+		uint32_t rule = rule_of_function(t, a, a->stacks.node[n].function);
+
+		if (rule < best) {
+			best = rule;
+			*frame = n;
+		}
+	}
+	return best;
+}
+
+/* Returns the innermost function of generated code that is not of Java's own library, or else the innermost of these, or 0. Code of the
+ * runtime itself (stubs, builtins, interpreters) is no function of the program. */
+static uint32_t generated_caller(const struct attribution *a, uint32_t stack)
+{
+	static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", NULL };
+	static const char *const runtime[] = { "Builtin:", "BytecodeHandler:", "Interpreter", "StubRoutines", "~", NULL };
+	uint32_t library = 0;
+
+	for (uint32_t n = stack; n; n = a->stacks.node[n].caller) {
+		const uint32_t function = a->stacks.node[n].function;
+		const char *name = a->function[function].name;
+
+		if (!a->function[function].jit || a->stacks.node[n].flags & (STACK_KERNEL | STACK_CUT) || begins_with_any(name, runtime) ||
+		    strstr(name, " stub"))
+			continue;
+		if (!begins_with_any(name, packages))
+			return function;
+		library = library ? library : function;
+	}
+	return library;
+}
+
+enum resource resource_and_waiter_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, uint32_t *waiter)
+{
+	uint32_t frame = 0, rule = find_rule_of_stack(t, a, stack, &frame);
+
+	*waiter = stack < a->stacks.nr ? generated_caller(a, stack) : 0;
+	if (!*waiter && rule != UINT32_MAX)
+		*waiter = caller_outside(t, a, frame);
+	return rule == UINT32_MAX ? RESOURCE_UNKNOWN : t->rule[rule].resource;
 }
 
 struct resource_wait resource_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, const char *wait)
@@ -264,14 +343,7 @@ struct resource_wait resource_of_stack(struct resource_table *t, const struct at
 	uint32_t best = wait && *wait ? find_rule(t, wait, true) : UINT32_MAX, frame = 0;
 	struct resource_wait w = { RESOURCE_UNKNOWN, 0 };
 
-	for (uint32_t n = best == UINT32_MAX && stack < a->stacks.nr ? stack : 0; n; n = a->stacks.node[n].caller) {
-		uint32_t rule = rule_of_function(t, a, a->stacks.node[n].function);
-
-		if (rule < best) {
-			best = rule;
-			frame = n;
-		}
-	}
+	best = best == UINT32_MAX ? find_rule_of_stack(t, a, stack, &frame) : best;
 	if (best == UINT32_MAX)
 		return w;
 	w.resource = t->rule[best].resource;

@@ -11,7 +11,6 @@ git ls-files --error-unmatch Makefile >/dev/null 2>&1 || { echo "skipped, becaus
 FILES_MAX=16
 # The analyzer's rooms have fewer, but for these, each with the reason.
 declare -A one_more=(
-	[analyzer/view]="a view is a file, and there is nothing to share beyond view.c"
 	[analyzer/symbols]="a form of debug information is a file, and all of them stand behind elf_object.h"
 	[analyzer/store]="a table of the store is a file, and SQLite has one door"
 	[analyzer/model]="a kind of record is a file, and all fill one struct model"
