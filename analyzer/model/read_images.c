@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 static char *hex_text_of_bytes(const char *bytes, size_t nr)
 {
@@ -730,29 +731,88 @@ static bool has_file_of_image(const struct model *m, const struct code *c)
 	return false;
 }
 
+static bool is_image_of_file(const struct code *c)
+{
+	return c->kind == CODE_IMAGE && c->path && c->path[0] == '/' && c->build_id;
+}
+
+/* Adds a file of this machine, or, if elf is NULL, the reason why there is none. */
+static void add_file_of_machine(struct model *m, const struct code *c, struct elf_object *elf, const char *key, const char *reason)
+{
+	struct image_file *f = add_image_file(m);
+
+	if (!f)
+		return;
+	f->elf = elf;
+	f->of_machine = elf != NULL;
+	f->identity = c->identity;
+	f->key = strdup(*key ? key : c->path);
+	f->path = strdup(c->path);
+	f->reason = strdup(reason);
+}
+
 /* Opens the ELF files of mapped images on this machine. This is done for a trace that is still being written, because the recorder adds
- * their symbols only at its end. */
+ * their symbols only now and then, and at its end. */
 static void add_files_of_machine(struct model *m)
 {
 	for (uint32_t i = 0; i < m->codes.nr; i++) {
 		const struct code *c = m->codes.at[i];
 		struct elf_object *elf;
-		struct image_file *f;
 		const char *key;
 
-		if (c->kind != CODE_IMAGE || !c->path || c->path[0] != '/' || !c->build_id || has_file_of_image(m, c))
+		if (!is_image_of_file(c) || has_file_of_image(m, c))
 			continue;
 		elf = machine_file_find(m->numbered.at[c->process]->pid, c->path, &c->identity, c->build_id, &key);
-		f = elf ? add_image_file(m) : NULL;
-		if (!f)
-			continue;
-		f->elf = elf;
-		f->of_machine = true;
-		f->identity = c->identity;
-		f->key = strdup(*key ? key : c->path);
-		f->path = strdup(c->path);
-		f->reason = strdup("");
+		if (elf)
+			add_file_of_machine(m, c, elf, key, "");
 	}
+}
+
+/* Has a file of this machine been the image's since the recording? The build ids tell. Of a file without one, the identity was compared,
+ * and the time of its last change is. */
+static bool is_file_of_recording(const struct model *m, const struct code *c, const char *key)
+{
+	struct stat st;
+
+	if (*c->build_id)
+		return strncmp(key, c->build_id, strlen(key) < strlen(c->build_id) ? strlen(key) : strlen(c->build_id)) == 0 && *key;
+	return stat(c->path, &st) == 0 && st.st_mtime >= 0 && (uint64_t)st.st_mtime < m->real_ns / 1000000000u;
+}
+
+#define KILLED_FILES_MAX 1000u /* limit of files that are looked for, since a trace may name any number of paths */
+
+/*
+ * A recorder that was killed has not written the symbols of all files. Before files are assigned to images, those that are still on this
+ * machine are added. Afterwards, with_reasons, a reason is added for each path of which no image has a file.
+ */
+static void add_files_of_killed_recorder(struct model *m, bool with_reasons)
+{
+	struct hash_map known = { 0 }; /* hashes of the paths and keys of files that the trace has, and of paths that were looked for */
+	uint32_t looked = 0;
+	bool ok = true;
+
+	for (uint32_t i = 0; i < m->files.nr && ok; i++)
+		ok = hash_map_set(&known, hash_text(m->files.at[i]->path), 0, 1) &&
+		     hash_map_set(&known, hash_text(m->files.at[i]->key), 0, 1);
+	for (uint32_t i = 0; i < m->codes.nr && looked < KILLED_FILES_MAX && ok; i++) {
+		const struct code *c = m->codes.at[i];
+		struct elf_object *elf = NULL;
+		const char *key = "";
+
+		if (!is_image_of_file(c) || c->file || hash_map_find(&known, hash_text(c->path), 0) ||
+		    hash_map_find(&known, hash_text(c->build_id), 0))
+			continue;
+		ok = hash_map_set(&known, hash_text(c->path), 0, 1);
+		looked++;
+		if (!with_reasons)
+			elf = machine_file_find(m->numbered.at[c->process]->pid, c->path, &c->identity, c->build_id, &key);
+		if (elf && is_file_of_recording(m, c, key))
+			add_file_of_machine(m, c, elf, key, "");
+		else if (with_reasons)
+			add_file_of_machine(m, c, NULL, c->build_id, "the recorder was killed before it read it, and the file at this path "
+					    "is gone or another");
+	}
+	hash_map_fini(&known);
 }
 
 void model_settle_images(struct model *m)
@@ -763,6 +823,8 @@ void model_settle_images(struct model *m)
 
 	if (trace_is_being_written(m->reader))
 		add_files_of_machine(m);
+	else if (!m->has_end)
+		add_files_of_killed_recorder(m, false);
 	ok = shared_files_settle(m);
 	ok = index_image_files(m, &index) && ok && identify_images(m) && index_mappings(m, &mapped);
 	search_debug_files(m);
@@ -780,6 +842,8 @@ void model_settle_images(struct model *m)
 		}
 	}
 	ok = ok && find_files_of_guest(m);
+	if (!trace_is_being_written(m->reader) && !m->has_end)
+		add_files_of_killed_recorder(m, true);
 	if (ok)
 		share_generated_flag(m, &index);
 	if (ok)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The trace has the code of sampled functions of programs and libraries: `asm` and `cpi` list it after the program is gone, by symbol, and
 # of a stripped program by what its unwind table says; --image-code 0 keeps none, scrub --drop-code drops it. A program that is started by
-# naming the loader is the program, with its code and names.
+# naming the loader is the program, with its code and names. Of a recorder that is killed, functions have names from the files that are
+# still there, or a sentence.
 . tests/live/begin.bash
 cat >"$dir/host.c" <<'END'
 #include <stdlib.h>
@@ -70,4 +71,21 @@ grep -qE '^stripped\+0x[0-9a-f]+ at 0x' "$dir/text" && grep -qE '  div ' "$dir/t
 gather 50 record named --image-code 0 || finish
 listing asm >"$dir/text"
 grep -q 'are outside generated code' "$dir/text" || fail "--image-code 0: expected a sentence, got: $(head -20 "$dir/text")"
+gcc -O1 -o "$dir/named" "$dir/host.c" || exit 1
+"$B/tailor" run -q -e "$(plain_event)" -o "$dir/k.tlr" -- "$dir/named" 300 &
+recorder=$!
+dump() { "$B/tailor" dump "$dir/k.tlr" 2>/dev/null; }
+has_samples() { [ "$(dump | grep -c ' SAMPLES ')" -ge 2 ]; }
+wait_for has_samples
+host=$(pgrep -P $recorder -f "$dir/named")
+kill -9 $recorder $host
+wait $recorder 2>/dev/null
+"$B/tailor" report --view functions "$dir/k.tlr" >"$dir/text" 2>&1
+grep -q 'divide' "$dir/text" || fail "a recorder that was killed: expected 'divide', got: $(head -20 "$dir/text")"
+if ! dump | grep -q ' IMAGE_FILE .*/named"'; then # it lives for some seconds before it writes them
+	gcc -O2 -o "$dir/named" "$dir/host.c" || exit 1
+	"$B/tailor" report "$dir/k.tlr" 2>&1 | tr -s '\n ' ' ' >"$dir/text"
+	grep -q 'the file at this path is gone or another' "$dir/text" ||
+		fail "a recorder that was killed, and a program that was replaced: expected a sentence, got: $(head -50 "$dir/text")"
+fi
 finish
