@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads INLINES records, in which a JIT lists the functions that it inlined.  The entries with one address are a stack of functions, to
- * which the code belongs from that address on.  Context: thread. */
+/*
+ * A JIT lists the functions that it inlined in INLINES records, which read_code.c reads. The entries with one address are a stack of
+ * functions, to which the code belongs from that address on. Context: thread.
+ */
 #ifndef TAILOR_CODE_INLINES_H
 #define TAILOR_CODE_INLINES_H
 

@@ -141,8 +141,8 @@ uint32_t dictionary_find_component_at(const struct dictionary *d, uint32_t proce
 				      struct time_range *holds);
 /* Reads an announcement, and returns the index of its component. If name differs from before, or a detail that is not empty does, the id
  * names another component from then on. A common component keeps its first detail that is not empty, and is another one only if the detail
- * differs in more than literals (sql_text_identity()). name and detail (either may be NULL) are freed by the dictionary. flags: JITREG_COMPONENT_*.
- * Returns COMPONENT_NONE if memory ran out, or if level is LEVELS_MAX. */
+ * differs in more than literals (sql_text_identity()). name and detail (either may be NULL) are freed by the dictionary. flags:
+ * JITREG_COMPONENT_*. Returns COMPONENT_NONE if memory ran out, or if level is LEVELS_MAX. */
 uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, char *name, char *detail,
 				       uint32_t flags, uint64_t time_ns);
 /* Ends the process's own components with ids [first, first + nr) at all levels, but not common ones.  Does nothing once END_STEPS_MAX is

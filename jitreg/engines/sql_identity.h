@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 /*
- * Reduce a text of bytes bytes, with room for a NUL behind it, in place.  It is normalised (sql_text.h), parameters ("$1") and lists of literals
- * become one "?", and parts of a detail (between "; ") that only have numbers, such as "cost=0.00..5489.18 rows=47 width=4", are removed, since a
- * planner estimates them anew.  Returns the new length, which is not larger.
+ * Reduce a text of bytes bytes, with room for a NUL behind it, in place.  It is normalised (sql_text.h), parameters ("$1") and lists of
+ * literals become one "?", and parts of a detail (between "; ") that only have numbers, such as "cost=0.00..5489.18 rows=47 width=4", are
+ * removed, since a planner estimates them anew.  Returns the new length, which is not larger.
  */
 size_t sql_text_identity(char *text, size_t bytes);
 
