@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Statements that call others, and what a report has to say of them: functions, triggers, foreign keys, utility statements.
+"""Statements that call others, and what a report has to say of them: functions, triggers, foreign keys, utility statements, and
+partitions that parallel workers read.
 
 SETUP makes tables and functions; record() executes the statements until a time is over; faults() reads the report of a trace.
 """
@@ -22,11 +23,22 @@ insert into head select i from generate_series(1, 1000) i;
 insert into line select i, i % 1000 + 1, i from generate_series(1, 60000) i;
 create function read_lines(h int) returns bigint language plpgsql as
   $$ declare s bigint := 0; r record; begin for r in select v from line where head_id = h loop s := s + r.v; end loop; return s; end $$;
+create table ev (day int, t text) partition by range (day);
+create table ev_small partition of ev for values from (0) to (10);
+create table ev_big partition of ev for values from (10) to (20);
+alter table ev_small set (parallel_workers = 0);
+insert into ev select 5 + i % 2 * 10, 'row ' || i from generate_series(1, 6000) i;
 analyze;
 """
-STATEMENTS = ["select work_a(20000);", "call work_p(20000);", "select read_lines(7);",
+PARALLEL = ("set max_parallel_workers_per_gather = 2;\nset parallel_setup_cost = 0;\nset parallel_tuple_cost = 0;\n"
+            "set min_parallel_table_scan_size = 0;\n")
+STATEMENTS = ["select work_a(60000);", "call work_p(60000);", "select read_lines(7);",
               "begin;\ndelete from head where id % 100 = 7;\nrollback;",
-              "create index line_v on line (v, id);\ndrop index line_v;"]
+              "create index line_v on line (v, id);\ndrop index line_v;",
+              PARALLEL + "select count(*) from ev where md5(t) > 'c';\nreset all;",
+              # from the sixth execution on, the plan is generic, and reads all partitions
+              PARALLEL + "prepare one(int) as select count(*) from ev where day = $1 and md5(t) > 'd';\n" +
+              "".join(f"execute one({d});\n" for d in (5, 15, 5, 15, 5, 15, 5)) + "deallocate one;\nreset all;"]
 
 
 def record(session, seconds):
@@ -75,6 +87,18 @@ def chain_faults(t, begin, above):
     return faults
 
 
+def partition_faults(t):
+    """A partition has one scan, with the leader's names, whichever process reads it; a prepared statement has one row."""
+    faults = []
+    names = [r["name"].split("#")[0] for r in rows(t, "select count(*) from ev") if "Scan on ev_" in r["name"]]
+    if len(names) != 2 or len(set(names)) != 2:
+        faults.append(f"select count(*) from ev: expected a scan of each partition, got {names}")
+    prepared = [r["query"] for r in t["queries"] if r["query"].startswith("prepare one")]
+    if len(prepared) != 1:
+        faults.append(f"expected one row of the prepared statement, got {prepared}")
+    return faults
+
+
 def faults(t):
     f = chain_faults(t, "select work_a", 1)
     names = [r["name"] for r in rows(t, "call work_p")]
@@ -89,6 +113,7 @@ def faults(t):
         f.append(f"delete from head: expected the foreign key's query below its node, got {names}")
     if query(t, "create index line_v")["samples"] < 10 or "(index build)" not in [r["name"] for r in rows(t, "create index line_v")]:
         f.append(f"expected samples in the statement `create index`, got {query(t, 'create index line_v')}")
+    f += partition_faults(t)
     for q in t["queries"]:
         if q["mean_ns"] is not None and q["mean_ns"] < 1000:
             f.append(f"{q['query']}: an execution of {q['mean_ns']} ns")
