@@ -7,12 +7,15 @@
 #include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/fleet.h"
 #include "analyzer/fleet/leading_view.h"
+#include "analyzer/history/plans.h"
 #include "analyzer/leading/first_notes.h"
 #include "analyzer/reading/reading_command.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct ask {
@@ -131,6 +134,39 @@ static int read_store(const char *text, const struct reading_arguments *argument
 	if (ret)
 		message_print("%s", d.text);
 	return ret == -EINVAL ? CMD_MISUSED : ret ? CMD_FAILED : CMD_DONE;
+}
+
+static void show_plan_changes(const struct plan_changes *c, struct page *page)
+{
+	for (uint32_t i = 0; i < c->nr; i++) {
+		char *sentence = plans_sentence(&c->change[i]);
+
+		if (!sentence)
+			continue;
+		page_fact(page, "plan", sentence);
+		page_sentence(page, "%c%s.", toupper((unsigned char)*sentence), sentence + 1);
+		free(sentence);
+	}
+}
+
+void compare_show_plans(char *const side[2], const struct reading_arguments *arguments, struct page *page)
+{
+	const struct asked_options a = options_of_store(arguments);
+	const struct asked_view *view = asked_find_view(a.view);
+	struct plan_changes changes = { 0 };
+	struct sums_question q[2];
+	struct store *s[2] = { NULL, NULL };
+	struct diag d = { "" };
+	bool ok = view && (view->by == SUMS_COMPONENT || view->by == SUMS_QUERY);
+
+	for (int i = 0; i < 2 && ok; i++)
+		ok = !strchr(side[i], ',') && asked_is_store(side[i]) && asked_open(side[i], &a, SUMS_COMPONENT, &q[i], &s[i], &d) == 0;
+	if (ok && plans_compare(s, q, &changes, &d) == 0)
+		show_plan_changes(&changes, page);
+	plans_fini(&changes);
+	for (int i = 0; i < 2; i++)
+		if (s[i])
+			store_close(s[i]);
 }
 
 int compare_read_profile(const char *path, const struct reading_arguments *arguments, const char *level, struct profile *p, bool *whole)

@@ -4,6 +4,7 @@
 #define TAILOR_CMD_COMPARE_H
 
 #include "analyzer/compare/match.h"
+#include "analyzer/output/page.h"
 #include "analyzer/reading/reading_arguments.h"
 
 /*
@@ -23,6 +24,10 @@ int compare_choose_view(struct reading_arguments *arguments, const char *const *
  * (inlined_settle(), native_settle()). Returns CMD_DONE, or CMD_FAILED after a message, after which there is no match to free.
  */
 int compare_match_profiles(struct profile *p, uint32_t nr, struct match *m);
+
+/* Adds sentences about queries that have another plan in the second of two windows of stores.  Adds none of traces, of several windows on a
+ * side, or if the question is not about components or queries. */
+void compare_show_plans(char *const side[2], const struct reading_arguments *arguments, struct page *page);
 
 /*
  * Run `tailor diff` and `tailor stat`, or, with is_db, `tailor db diff` and `tailor db stat`, which have other filters. Return the exit

@@ -8,12 +8,13 @@
 #include "analyzer/fleet/fleet.h"
 #include "analyzer/fleet/leading_view.h"
 #include "analyzer/fleet/rights.h"
+#include "analyzer/history/history.h"
 #include "analyzer/merge/window_trace.h"
 #include "analyzer/output/named_list.h"
 #include "analyzer/output/page_arguments.h"
 #include "analyzer/reading/reading_command.h"
-#include "analyzer/store/changes.h"
 #include "analyzer/store/fold.h"
+#include "analyzer/store/milestones.h"
 #include "analyzer/store/tables.h"
 #include "analyzer/store/tend.h"
 #include "jitreg/base/clock.h"
@@ -234,17 +235,6 @@ static int run_timeline(struct arguments *a)
 	return show(a, show_timeline);
 }
 
-/*
- * Returns the hour before the last complete hour. A later one cannot be judged, because changes_find() requires that the hour after a
- * change's first hour differs from the history, too.
- */
-static struct window last_hours(void)
-{
-	int64_t hour_ns = 3600000000000ll, now = clock_real_ns() / hour_ns * hour_ns;
-
-	return (struct window){ now - 2 * hour_ns, now - hour_ns };
-}
-
 static int run_changes(struct arguments *a)
 {
 	struct changes changes = { 0 };
@@ -258,9 +248,7 @@ static int run_changes(struct arguments *a)
 
 	if (ret)
 		return fail(&d, ret);
-	if (q.window.from_ns == INT64_MIN && q.window.to_ns == INT64_MAX)
-		q.window = last_hours();
-	ret = changes_find(s, &q, &changes, &d);
+	ret = history_find(s, &q, q.window.from_ns != INT64_MIN || q.window.to_ns != INT64_MAX, &changes, &d);
 	if (ret) {
 		status = fail(&d, ret);
 	} else if (page_start(&p, &a->page) == 0) {
@@ -271,6 +259,22 @@ static int run_changes(struct arguments *a)
 	changes_fini(&changes);
 	store_close(s);
 	return status;
+}
+
+static int run_deploy(struct arguments *a)
+{
+	struct diag d = { "" };
+	int64_t at_ns = clock_real_ns();
+	struct store *s;
+	int is_day, ret = a->asked.from ? window_parse_time(a->asked.from, at_ns, &at_ns, &is_day, &d) : 0;
+
+	if (ret == 0)
+		ret = store_open(a->operand[0], STORE_CHANGE, &s, &d);
+	if (ret)
+		return fail(&d, ret);
+	ret = milestones_deploy(s, at_ns, a->operand[1], &d);
+	store_close(s);
+	return ret ? fail(&d, ret) : CMD_DONE;
 }
 
 /* --------------------------------------------------------------------------------------------------------------- tend */
@@ -496,7 +500,8 @@ static const struct db_verb verbs[] = {
 	{ "stat", "STORE[@WINDOW]...", "variation between a window's epochs, or between windows, as `tailor stat`", NULL, 0, 0, run_stat },
 	{ "top", "STORE", "what runs now, as `tailor top`", NULL, 0, 0, run_top },
 	{ "timeline", "STORE[@WINDOW]", "shares over time", run_timeline, 1, 1, NULL },
-	{ "changes", "STORE[@WINDOW]", "what left its own history (exit status 3; the last two hours)", run_changes, 1, 1, NULL },
+	{ "changes", "STORE[@WINDOW]", "what left its own history, or differs around a mark (exit status 3)", run_changes, 1, 1, NULL },
+	{ "deploy", "STORE NAME", "mark now (or --from TIME) as a deployment, for `changes`", run_deploy, 2, 2, NULL },
 	{ "trace", "STORE[@WINDOW] -o FILE", "one trace of the epochs whose traces are kept, for every view", run_trace, 1, 1, NULL },
 	{ "check", "STORE", "list what is damaged (exit status 3)", run_check, 1, 1, NULL },
 	{ "gc", "STORE", "fold old epochs into hours and days, and drop what the cap leaves no room for", run_gc, 1, 1, NULL },

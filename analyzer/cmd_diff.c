@@ -400,6 +400,7 @@ static int show_changes(const struct arguments *args, const struct comparison *c
 	if (!c->same_unit)
 		page_sentence(&page, "The events differ (%s and %s): only shares are comparable.", c->profile[c->side[0].first].event,
 			      c->profile[c->side[1].first].event);
+	compare_show_plans(args->side, &args->trace, &page);
 	g = grid_create("changes", formula ? "Lines by %s (a, b: cost per execution)" : args->all ? "Changes" : "Significant changes",
 			formula ? args->expression : "");
 	k = add_diff_columns(g, args, c, formula);

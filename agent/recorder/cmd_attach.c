@@ -14,6 +14,7 @@
 #include "agent/recorder/rights.h"
 #include "agent/recorder/process/attach_list.h"
 #include "agent/recorder/process/process_names.h"
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "agent/recorder/session/control.h"
 #include "jitreg/base/command.h"
@@ -339,8 +340,55 @@ static int check_injection(struct attach *a, struct diag *d)
 	return ret;
 }
 
-static int refuse_second_recorder(pid_t pid, struct diag *d)
+/* The words of a recorder's command line, as far as they say that it is `tailor watch` and which store it fills. */
+struct watch_words {
+	int nr;
+	bool is_watch, is_store_next;
+	char store[PATH_MAX];
+};
+
+static int take_word_of_watch(void *context, const char *word)
 {
+	struct watch_words *w = context;
+
+	if (w->nr++ == 1)
+		w->is_watch = strcmp(word, "watch") == 0;
+	if (w->is_store_next)
+		snprintf(w->store, sizeof(w->store), "%s", word);
+	else if (strncmp(word, "--store=", 8) == 0)
+		snprintf(w->store, sizeof(w->store), "%s", word + 8);
+	w->is_store_next = !w->is_store_next && strcmp(word, "--store") == 0;
+	return (w->nr > 1 && !w->is_watch) || strcmp(word, "--") == 0;
+}
+
+/* Finds the store that a recorder fills.  Returns false if it is not `tailor watch`, or if its store has no absolute path that is known. */
+static bool find_store_of_watch(pid_t recorder, char store[PATH_MAX])
+{
+	struct watch_words w = { .store = WATCH_STORE };
+	char link[64], folder[PATH_MAX];
+	ssize_t bytes = 0;
+
+	proc_each_terminated_text(recorder, "cmdline", take_word_of_watch, &w);
+	if (!w.is_watch)
+		return false;
+	snprintf(link, sizeof(link), "/proc/%d/cwd", (int)recorder);
+	if (*w.store != '/')
+		bytes = readlink(link, folder, sizeof(folder) - 1);
+	if (bytes < 0)
+		return false;
+	folder[bytes] = 0;
+	return snprintf(store, PATH_MAX, "%s%s%s", folder, bytes ? "/" : "", w.store) < PATH_MAX;
+}
+
+/* Fails with a sentence about the process's recorder (0: unknown).  While that is `watch`, its store has what was asked for. */
+static int refuse_second_recorder(pid_t pid, pid_t recorder, struct diag *d)
+{
+	char store[PATH_MAX];
+
+	if (recorder && find_store_of_watch(recorder, store))
+		return diag_fail(d, EBUSY, "process %d is already being recorded by another `tailor watch`: `tailor top %s` shows what "
+				 "runs, `tailor db trace %s --last 10m -o FILE` makes a trace; or end that one first (`tailor stop %d`)",
+				 (int)pid, store, store, (int)pid);
 	return diag_fail(d, EBUSY, "process %d is already being recorded by another `tailor attach`, `top` or `watch`; end that one first "
 			 "(Ctrl-C, or `tailor stop %d`)", (int)pid, (int)pid);
 }
@@ -360,7 +408,7 @@ static int check_recorders(struct attach *a, struct diag *d)
 			return diag_fail(d, EBUSY, "process %d is already being recorded, by process %d; end that recording first, or "
 					 "attach to process %d alone", (int)pid, (int)recorder, (int)pid);
 		if (!own && control_find_recorder(pid, &a->silent, socket, sizeof(socket), &recorder) == 0)
-			return refuse_second_recorder(pid, d);
+			return refuse_second_recorder(pid, recorder, d);
 	}
 	return 0;
 }
@@ -376,7 +424,8 @@ static pid_t first_target(const struct attach *a)
  * is replaced by one of the first process's PID (0: there is none) and a random number. Returns 0, or -errno with a sentence. */
 static int open_attach_session(struct attach *a, struct session_options *o, struct diag *d)
 {
-	pid_t pid = first_target(a);
+	pid_t pid = first_target(a), recorder;
+	char socket[64];
 	int ret;
 
 	snprintf(a->socket, sizeof(a->socket), "tailor-attach-%d", (int)(pid ? pid : getpid()));
@@ -390,7 +439,7 @@ static int open_attach_session(struct attach *a, struct session_options *o, stru
 		ret = session_open(o, &a->session, d);
 	}
 	if (ret == -EADDRINUSE)
-		refuse_second_recorder(pid, d);
+		refuse_second_recorder(pid, pid && !attach_target_find_recorder(pid, socket, sizeof(socket), &recorder) ? recorder : 0, d);
 	return ret;
 }
 

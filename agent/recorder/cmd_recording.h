@@ -6,6 +6,8 @@
 
 #include "agent/recorder/session/options.h"
 
+#define WATCH_STORE "watch.tlrs" /* store of `tailor watch` without --store */
+
 struct run_request {
 	struct session_options session;
 	bool follow, no_preload, spark;

@@ -20,7 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STORE "watch.tlrs"
 #define EPOCH_NS 600000000000ull
 #define COST 0.01
 
@@ -33,7 +32,7 @@ struct arguments {
 
 enum { KEY_STORE = 0x300, KEY_KEEP, KEY_CAP, KEY_INSTALL };
 static const struct argp_option options[] = {
-	{ "store", KEY_STORE, "FILE", 0, "where epochs are added (" STORE "); traces are in FILE.epochs meanwhile", 0 },
+	{ "store", KEY_STORE, "FILE", 0, "where epochs are added (" WATCH_STORE "); traces are in FILE.epochs meanwhile", 0 },
 	{ "keep", KEY_KEEP, "N", 0, "traces of epochs to keep beside the store (6)", 0 },
 	{ "cap", KEY_CAP, "MIB", 0, "most that the store may take (1024)", 0 },
 	{ "install", KEY_INSTALL, NULL, 0, "print a systemd unit that does this, and end", 0 },
@@ -275,7 +274,7 @@ static int run_watch_command(int argc, char **argv)
 		NULL,
 		NULL
 	};
-	struct arguments a = { .run = { .session = SESSION_OPTIONS_DEFAULT, .usage_fd = -1 }, .store = STORE, .keep = "6" };
+	struct arguments a = { .run = { .session = SESSION_OPTIONS_DEFAULT, .usage_fd = -1 }, .store = WATCH_STORE, .keep = "6" };
 	struct session_options *o = &a.run.session;
 	int ret;
 

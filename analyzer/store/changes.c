@@ -15,6 +15,7 @@
 #include "jitreg/base/hash_map.h"
 #include "jitreg/base/sorted.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -32,9 +33,6 @@
 #define SAMPLES_LEAST 25 /* samples that a line needs in the hour, or in an hour of its history in the mean */
 #define SAMPLES_OF_ALL 100
 #define TAKEN_MAX 64 /* most lines of an hour that are reported */
-#define PLAN_SAMPLES 50
-#define PLAN_SHARE 0.2 /* least share of a query in operators that are new */
-#define PLAN_RARE 0.01 /* a new operator had a smaller share before */
 #define LOADS_LEAST 20
 #define LOADS_TIMES 3
 
@@ -286,12 +284,28 @@ static double score(const struct judgement *j, uint32_t line)
 	return (o.log - p.mean) / sqrt(variance * (1 + 1.0 / j->t.nr) + own) / j->critical;
 }
 
-static struct change *add_change(struct changes *c, enum change_kind kind, const struct hours *h, uint32_t hour, uint32_t nr_history)
+struct left_history *changes_add(struct changes *c, enum change_kind kind, int64_t begin_ns, uint32_t nr_history)
 {
 	if (!GROW(c->change, c->nr, c->capacity))
 		return NULL;
-	c->change[c->nr] = (struct change){ .kind = kind, .begin_ns = h->hour[hour] * HOUR_NS, .nr_history = nr_history };
+	c->change[c->nr] = (struct left_history){ .kind = kind, .begin_ns = begin_ns, .nr_history = nr_history };
 	return &c->change[c->nr++];
+}
+
+bool changes_add_compared(struct changes *c, const char *when, const char *mark, uint32_t nr)
+{
+	char *sentence;
+
+	if (!GROW(c->compared, c->nr_sentences, c->sentences_capacity) ||
+	    asprintf(&sentence, "%s, %s: %u line%s differ%s from before.", when, mark, nr, nr == 1 ? "" : "s", nr == 1 ? "s" : "") < 0)
+		return false;
+	c->compared[c->nr_sentences++] = sentence;
+	return true;
+}
+
+static struct left_history *add_change(struct changes *c, enum change_kind kind, const struct hours *h, uint32_t hour, uint32_t nr_history)
+{
+	return changes_add(c, kind, h->hour[hour] * HOUR_NS, nr_history);
 }
 
 static double share(double part, double all)
@@ -299,7 +313,7 @@ static double share(double part, double all)
 	return all > 0 ? part / all : 0;
 }
 
-static int name_line(struct store *s, enum sums_by by, const struct sums_line *l, struct change *c, struct diag *d)
+static int name_line(struct store *s, enum sums_by by, const struct sums_line *l, struct left_history *c, struct diag *d)
 {
 	struct sums_names n;
 	int ret = sums_names(s, by, l, &n, d);
@@ -320,7 +334,7 @@ struct finding {
 
 static int tell_share(const struct finding *f, const struct hours *h, const struct judgement *j, uint32_t line, struct diag *d)
 {
-	struct change *c = add_change(f->out, CHANGE_SHARE, h, j->hour, j->t.nr);
+	struct left_history *c = add_change(f->out, CHANGE_SHARE, h, j->hour, j->t.nr);
 
 	if (!c)
 		return diag_fail(d, ENOMEM, "out of memory");
@@ -387,165 +401,6 @@ static int judge_pair(const struct finding *f, struct hours *h, uint32_t hour, b
 	return ret;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- plans */
-
-/* An operator of a query's plan is identified by level, name, place and detail without literals.  Lines that differ in literals only are
- * one operator. */
-struct operator {
-	uint64_t query, shape;
-	char *name, *query_text;
-	uint32_t *line, nr, capacity;
-};
-
-struct operators {
-	struct operator *operator;
-	uint32_t nr, capacity;
-	struct hash_map at;
-};
-
-static int add_operator(struct operators *o, const struct sums_names *n, uint32_t line)
-{
-	char *detail = names_identity(n->detail);
-	uint64_t query = hash_text(n->query), shape;
-	struct operator *p;
-	uint32_t at;
-
-	if (!detail)
-		return -ENOMEM;
-	shape = hash_pair(hash_pair(hash_text(n->level), hash_text(n->name)), hash_pair(hash_text(n->place), hash_text(detail)));
-	at = hash_map_find(&o->at, query, shape);
-	if (!at) {
-		if (!GROW(o->operator, o->nr, o->capacity) || !hash_map_set(&o->at, query, shape, o->nr + 1)) {
-			free(detail);
-			return -ENOMEM;
-		}
-		at = ++o->nr;
-		o->operator[at - 1] = (struct operator){ .query = query, .shape = shape, .query_text = strdup(n->query) };
-		if (asprintf(&o->operator[at - 1].name, "%s%s%s", n->name, *detail ? " " : "", detail) < 0)
-			o->operator[at - 1].name = NULL;
-	}
-	free(detail);
-	p = &o->operator[at - 1];
-	if (!GROW(p->line, p->nr, p->capacity))
-		return -ENOMEM;
-	p->line[p->nr++] = line;
-	return 0;
-}
-
-static int list_operators(struct store *s, const struct hours *h, struct operators *o, struct diag *d)
-{
-	int ret = 0;
-
-	for (uint32_t i = 0; i < h->sums.nr && ret == 0; i++) {
-		struct sums_names n;
-
-		ret = sums_names(s, SUMS_COMPONENT, &h->sums.line[i], &n, d);
-		if (ret == 0 && *n.query && add_operator(o, &n, i))
-			ret = diag_fail(d, ENOMEM, "out of memory");
-		sums_names_fini(&n);
-	}
-	return ret;
-}
-
-static void operators_fini(struct operators *o)
-{
-	for (uint32_t i = 0; i < o->nr; i++) {
-		free(o->operator[i].name);
-		free(o->operator[i].query_text);
-		free(o->operator[i].line);
-	}
-	free(o->operator);
-	hash_map_fini(&o->at);
-}
-
-static double operator_at(const struct hours *h, const struct operator *o, uint32_t hour)
-{
-	double n = 0;
-
-	for (uint32_t i = 0; i < o->nr; i++)
-		n += line_at(h, o->line[i], hour);
-	return n;
-}
-
-/* first, second, past: samples of a query in the two hours of a pair and in their history; new_first, new_second: those of the two hours
- * that are in new operators; names: those of the new operators for which there is room */
-struct plan {
-	double first, second, past, new_first, new_second;
-	char names[160];
-};
-
-static void add_name(char *to, size_t bytes, const char *name)
-{
-	size_t at = strlen(to);
-
-	if (name && at + strlen(name) + 3 < bytes)
-		snprintf(to + at, bytes - at, "%s%s", at ? ", " : "", name);
-}
-
-static void sum_plan(const struct hours *h, const struct operators *o, uint64_t query, uint32_t hour, const struct history *t,
-		     struct plan *p)
-{
-	*p = (struct plan){ 0 };
-	for (int turn = 0; turn < 2; turn++) /* the first turn adds up the totals, which the second one needs */
-		for (uint32_t i = 0; i < o->nr; i++) {
-			const struct operator *of = &o->operator[i];
-			double past = 0, one, two;
-
-			if (of->query != query)
-				continue;
-			for (uint32_t n = 0; n < t->nr; n++)
-				past += operator_at(h, of, t->hour[n]);
-			one = operator_at(h, of, hour);
-			two = operator_at(h, of, hour + 1);
-			if (turn == 0) {
-				p->first += one;
-				p->second += two;
-				p->past += past;
-			} else if (past < PLAN_RARE * p->past && one + two > 5 * PLAN_RARE * (p->first + p->second)) {
-				p->new_first += one;
-				p->new_second += two;
-				add_name(p->names, sizeof(p->names), of->name);
-			}
-		}
-}
-
-static int judge_plans(const struct finding *f, const struct hours *h, const struct operators *o, uint32_t hour, struct hash_map *told,
-		       bool is_told, struct diag *d)
-{
-	struct history t = history_of(h, hour, hour);
-	struct hash_map done = { 0 };
-	int ret = 0;
-
-	for (uint32_t i = 0; i < o->nr && t.nr >= HISTORY_LEAST && ret == 0; i++) {
-		uint64_t query = o->operator[i].query;
-		struct change *c;
-		struct plan p;
-		bool is_known;
-
-		if (hash_map_find(&done, query, 0))
-			continue;
-		if (!hash_map_set(&done, query, 0, 1)) {
-			ret = diag_fail(d, ENOMEM, "out of memory");
-			break;
-		}
-		sum_plan(h, o, query, hour, &t, &p);
-		if (p.first < PLAN_SAMPLES || p.second < PLAN_SAMPLES || p.past < PLAN_SAMPLES || p.new_first < PLAN_SHARE * p.first ||
-		    p.new_second < PLAN_SHARE * p.second)
-			continue;
-		is_known = hash_map_find(told, query, 0) == hour || hash_map_find(told, query, 0) == hour + 1;
-		c = !is_known && is_told ? add_change(f->out, CHANGE_PLAN, h, hour, t.nr) : NULL;
-		if (!hash_map_set(told, query, 0, hour + 1) || (!c && !is_known && is_told))
-			ret = diag_fail(d, ENOMEM, "out of memory");
-		if (c) {
-			c->after = p.new_first / p.first;
-			c->name = strdup(o->operator[i].query_text);
-			c->detail = strdup(p.names);
-		}
-	}
-	hash_map_fini(&done);
-	return ret;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- compiling */
 
 static bool is_storm(const struct hours *h, const struct history *t, uint32_t line, uint32_t hour, double *before)
@@ -565,7 +420,7 @@ static bool is_storm(const struct hours *h, const struct history *t, uint32_t li
 static int judge_loads(const struct finding *f, struct hours *h, uint32_t hour, const struct history *t, bool is_told, struct diag *d)
 {
 	for (uint32_t i = 0; i < h->sums.nr; i++) {
-		struct change *c;
+		struct left_history *c;
 		double before;
 		int ret;
 
@@ -615,14 +470,12 @@ static int find_storms(const struct finding *f, const struct hours *shares, stru
 	return ret;
 }
 
-/* --------------------------------------------------------------------------------- shares, plans and generated code */
+/* ---------------------------------------------------------------------------------------- shares and generated code */
 
-static int find_changes(const struct finding *f, struct hours *h, struct diag *d)
+static int find_shares(const struct finding *f, struct hours *h, struct diag *d)
 {
-	struct operators o = { 0 };
-	struct hash_map told = { 0 };
 	const struct window *w = &f->q->window;
-	int ret = f->q->by == SUMS_COMPONENT ? list_operators(f->store, h, &o, d) : 0;
+	int ret = 0;
 
 	for (uint32_t i = 0; i + 1 < h->nr && ret == 0; i++) {
 		int64_t begin_ns = h->hour[i] * HOUR_NS;
@@ -633,11 +486,7 @@ static int find_changes(const struct finding *f, struct hours *h, struct diag *d
 			continue;
 		f->out->nr_hours += is_told;
 		ret = judge_pair(f, h, i, is_told, d);
-		if (ret == 0)
-			ret = judge_plans(f, h, &o, i, &told, is_told, d);
 	}
-	operators_fini(&o);
-	hash_map_fini(&told);
 	return ret;
 }
 
@@ -654,7 +503,7 @@ int changes_find(struct store *s, const struct sums_question *q, struct changes 
 	if (ret == 0 && !f.room)
 		ret = diag_fail(d, ENOMEM, "out of memory");
 	if (ret == 0)
-		ret = find_changes(&f, &h, d);
+		ret = find_shares(&f, &h, d);
 	if (ret == 0 && store_ask_number(s, "SELECT count(*) FROM event e JOIN text t ON t.id = e.name WHERE t.s = '" FOLD_LOADS "'"))
 		ret = find_storms(&f, &h, d);
 	free(f.room);
@@ -662,27 +511,47 @@ int changes_find(struct store *s, const struct sums_question *q, struct changes 
 	return ret;
 }
 
+static void describe_changes(struct page *p, const struct changes *c)
+{
+	if (!c->is_first_day) {
+		page_sentence(p, "%u hour%s, at most %u lines with enough history: %u left it.", c->nr_hours, c->nr_hours == 1 ? "" : "s",
+			      c->nr_judged, c->nr);
+	} else if (c->nr_epochs < 2) {
+		page_sentence(p, "%s epoch is in that window: two are needed to compare, and %d hours to judge by history.",
+			      c->nr_epochs ? "One" : "No", HISTORY_LEAST + 2);
+	} else {
+		page_sentence(p, "No history of %d hours yet: %u epochs before and after a mark are compared, %u lines.", HISTORY_LEAST,
+			      c->nr_epochs, c->nr_compared);
+		for (uint32_t i = 0; i < c->nr_sentences; i++)
+			page_sentence(p, "%s", c->compared[i]);
+	}
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (c->change[i].sentence) {
+			page_fact(p, "plan", c->change[i].sentence);
+			page_sentence(p, "%c%s.", toupper((unsigned char)*c->change[i].sentence), c->change[i].sentence + 1);
+		}
+}
+
 void changes_show(struct page *p, const struct changes *c)
 {
 	static const char *const kinds[] = { "share", "plan", "compilation" };
-	struct grid *g = grid_create("changes", "What left its own history");
+	struct grid *g = grid_create("changes", c->is_first_day ? "What differs" : "What left its own history");
 	int begin = grid_column(g, "begin", "since", CELL_TEXT, GRID_FIXED, 0);
 	int begin_ns = grid_column(g, "begin_ns", "", CELL_HEX, GRID_HIDDEN, 0);
 	int kind = grid_column(g, "kind", "kind", CELL_TEXT, GRID_FIXED, 0);
 	int before = grid_column(g, "before", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int after = grid_column(g, "after", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int change = grid_column(g, "change", "change", CELL_TEXT, GRID_FIXED | GRID_TEXT_ONLY, 0);
-	int history = grid_column(g, "history", "hours", CELL_COUNT, 0, 0);
-	int name = grid_column(g, "name", "name", CELL_TEXT, 0, 0), detail = grid_column(g, "detail", "", CELL_TEXT, GRID_DIM, 0);
+	int history = grid_column(g, "history", c->is_first_day ? "epochs" : "hours", CELL_COUNT, 0, 0);
+	int name = grid_column(g, "name", "name", CELL_TEXT, 0, 0), detail = grid_column(g, "detail", "", CELL_TEXT, GRID_HIDDEN, 0);
 
 	page_fact_number(p, "hours", c->nr_hours);
 	page_fact_number(p, "lines", c->nr_judged);
 	page_fact_number(p, "found", c->nr);
-	page_sentence(p, "%u hour%s, at most %u lines with enough history: %u left it.", c->nr_hours, c->nr_hours == 1 ? "" : "s",
-		      c->nr_judged, c->nr);
+	describe_changes(p, c);
 	grid_show_all_rows(g);
 	for (uint32_t i = 0; i < c->nr; i++) {
-		const struct change *x = &c->change[i];
+		const struct left_history *x = &c->change[i];
 		char text[64], number[2][16];
 
 		grid_row(g);
@@ -695,13 +564,15 @@ void changes_show(struct page *p, const struct changes *c)
 			snprintf(text, sizeof(text), "%s -> %s objects/h", grid_short_number(x->before, number[0]),
 				 grid_short_number(x->after, number[1]));
 		else if (x->kind == CHANGE_PLAN)
-			snprintf(text, sizeof(text), "%.0f %% in new operators", 100 * x->after);
+			snprintf(text, sizeof(text), "%.0f %% in new nodes", 100 * x->after);
 		else
 			snprintf(text, sizeof(text), "%.2f -> %.2f %%", 100 * x->before, 100 * x->after);
 		grid_set_text(g, change, text);
 		grid_set(g, history, x->nr_history);
 		grid_set_text(g, name, x->name ? x->name : "");
 		grid_set_text(g, detail, x->detail ? x->detail : "");
+		if (x->detail && *x->detail)
+			grid_set_detail(g, name, x->detail);
 	}
 	if (c->nr || p->form != PAGE_TEXT)
 		grid_show(g, p);
@@ -714,7 +585,11 @@ void changes_fini(struct changes *c)
 	for (uint32_t i = 0; i < c->nr; i++) {
 		free(c->change[i].name);
 		free(c->change[i].detail);
+		free(c->change[i].sentence);
 	}
+	for (uint32_t i = 0; i < c->nr_sentences; i++)
+		free(c->compared[i]);
+	free(c->compared);
 	free(c->change);
 	memset(c, 0, sizeof(*c));
 }

@@ -2,6 +2,7 @@
 #include "analyzer/store/epochs.h"
 
 #include "analyzer/store/lacking.h"
+#include "analyzer/store/milestones.h"
 #include "analyzer/store/went.h"
 
 #include <stdio.h>
@@ -114,4 +115,106 @@ void lacking_read(struct store *s, int64_t from_ns, int64_t to_ns, struct lackin
 	}
 	if (all.prepared)
 		sqlite3_reset(all.prepared);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ marks */
+
+#define MARK "mark " /* and the time as 20 digits, so that marks are sorted by time */
+#define MARK_END "mark!"
+#define PROGRAM "program "
+#define PROGRAM_END "program!"
+#define PROGRAMS_MAX 256
+#define PROGRAM_BYTES 512 /* longer paths are left out */
+#define BUILD_SHOWN 12 /* digits of a build id that are shown */
+
+static struct statement has_key = STATEMENT("SELECT 1 FROM meta WHERE key = ?");
+
+void milestones_add(struct store *s, int64_t at_ns, const char *text)
+{
+	static struct statement insert = STATEMENT("INSERT OR REPLACE INTO meta VALUES(?, ?)"),
+				old = STATEMENT("DELETE FROM meta WHERE key >= '" MARK "' AND key < (SELECT key FROM meta WHERE key >= '"
+						MARK "' AND key < '" MARK_END "' ORDER BY key DESC LIMIT 1 OFFSET ?)");
+	char key[sizeof(MARK) + 24], cut[MILESTONE_BYTES];
+
+	snprintf(cut, sizeof(cut), "%s", text);
+	for (int n = 0; n < 100; n++, at_ns++) { /* several marks of one time */
+		snprintf(key, sizeof(key), MARK "%020lld", (long long)at_ns);
+		if (!store_run(s, &has_key, "t", key))
+			break;
+		sqlite3_reset(has_key.prepared);
+	}
+	store_run(s, &insert, "tt", key, cut);
+	store_run(s, &old, "i", (int64_t)(4 * MILESTONES_MAX - 1));
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+bool milestones_program(struct store *s, const char *executable, const char *build_id, int64_t at_ns)
+{
+	static struct statement insert = STATEMENT("INSERT OR REPLACE INTO meta VALUES(?, ?)"),
+				select = STATEMENT("SELECT value FROM meta WHERE key = ?");
+	char key[sizeof(PROGRAM) + PROGRAM_BYTES], before[PROGRAM_BYTES] = "", text[MILESTONE_BYTES];
+	bool is_known;
+
+	if (strlen(executable) >= PROGRAM_BYTES)
+		return false;
+	snprintf(key, sizeof(key), PROGRAM "%s", executable);
+	is_known = store_run(s, &select, "t", key);
+	if (is_known) {
+		snprintf(before, sizeof(before), "%s", store_printable((const char *)sqlite3_column_text(select.prepared, 0)));
+		sqlite3_reset(select.prepared);
+		if (!*build_id || strcmp(before, build_id) == 0)
+			return true;
+	} else if (store_ask_number(s, "SELECT count(*) FROM meta WHERE key >= '" PROGRAM "' AND key < '" PROGRAM_END "'") >=
+		   PROGRAMS_MAX) {
+		return false;
+	}
+	store_run(s, &insert, "tt", key, build_id);
+	if (*before) {
+		snprintf(text, sizeof(text), "%.80s: build %.*s in place of %.*s", base_name(executable), BUILD_SHOWN, build_id,
+			 BUILD_SHOWN, before);
+		milestones_add(s, at_ns, text);
+	}
+	return is_known;
+}
+
+void milestones_read(struct store *s, int64_t from_ns, int64_t to_ns, struct milestones *m)
+{
+	static struct statement all = STATEMENT("SELECT CAST(substr(key, ?3) AS INTEGER) AS at, value FROM meta WHERE key >= '" MARK
+						"' AND key < '" MARK_END "' AND at >= ?1 AND at < ?2 ORDER BY key DESC LIMIT 64");
+	bool row;
+
+	m->nr = 0;
+	for (row = store_run(s, &all, "iii", from_ns, to_ns, (int64_t)sizeof(MARK)); row && m->nr < MILESTONES_MAX;
+	     row = store_next(s, &all)) {
+		struct milestone *k = &m->mark[m->nr++];
+		const char *text = (const char *)sqlite3_column_text(all.prepared, 1);
+
+		k->at_ns = sqlite3_column_int64(all.prepared, 0);
+		snprintf(k->text, sizeof(k->text), "%s", store_printable(text ? text : ""));
+	}
+	if (all.prepared)
+		sqlite3_reset(all.prepared);
+	for (uint32_t i = 0; i < m->nr / 2; i++) {
+		struct milestone other = m->mark[i];
+
+		m->mark[i] = m->mark[m->nr - 1 - i];
+		m->mark[m->nr - 1 - i] = other;
+	}
+}
+
+int milestones_deploy(struct store *s, int64_t at_ns, const char *name, struct diag *d)
+{
+	char text[MILESTONE_BYTES];
+
+	snprintf(text, sizeof(text), "deployment %s", name);
+	store_begin_question(s);
+	if (store_begin(s))
+		milestones_add(s, at_ns, text);
+	return store_commit(s, d);
 }

@@ -8,6 +8,7 @@
 #include "analyzer/store/block.h"
 #include "analyzer/store/epochs.h"
 #include "analyzer/store/lacking.h"
+#include "analyzer/store/milestones.h"
 #include "analyzer/store/names.h"
 #include "analyzer/store/room.h"
 #include "jitreg/base/hash_map.h"
@@ -52,6 +53,7 @@ struct folding {
 		int64_t id;
 		double samples, weight;
 	} *series;
+	double *samples_of; /* by process of the trace */
 	uint32_t nr_made, nr_series, capacity;
 	bool with_functions; /* the epoch's functions fit under the cap, so they are stored */
 };
@@ -368,6 +370,8 @@ static void write_places(struct folding *f, int64_t epoch)
 		}
 		s->samples += g->g.sum[i].samples;
 		s->weight += weight;
+		if (report_value(g, i, KEY_PROCESS) < f->nr_processes)
+			f->samples_of[report_value(g, i, KEY_PROCESS)] += g->g.sum[i].samples;
 		samples = whole(g->g.sum[i].samples, &places_left);
 		if (samples && f->with_functions)
 			room = block_add(&places, &(struct block_row){
@@ -454,6 +458,59 @@ static int64_t write_epoch(struct folding *f, int64_t recording)
 	return epoch;
 }
 
+/* --------------------------------------------------------------------------------------------------------------- marks */
+
+#define PROGRAM_SHARE 0.02 /* least share of an epoch's samples from which a program's start and its builds are noted */
+
+/* Returns the build id of the image at a path, or "". */
+static const char *build_of(const struct model *m, const char *path)
+{
+	for (uint32_t i = 0; i < m->codes.nr; i++) {
+		const struct code *c = m->codes.at[i];
+
+		if (c->kind == CODE_IMAGE && c->build_id && *c->build_id && c->path && strcmp(c->path, path) == 0)
+			return c->build_id;
+	}
+	return "";
+}
+
+static int64_t utc(const struct model *m, uint64_t time_ns)
+{
+	return epochs_date((int64_t)m->real_ns) + (int64_t)(time_ns > m->begin_ns ? time_ns - m->begin_ns : 0);
+}
+
+/* Marks the start of a program that the store knows from before.  In the name that the kernel has, scripts are told apart. */
+static void mark_start(struct folding *f, const struct process *p)
+{
+	const char *slash = strrchr(p->executable, '/'), *name = slash ? slash + 1 : p->executable;
+	char text[MILESTONE_BYTES];
+
+	if (p->comm && *p->comm && strncmp(p->comm, name, strlen(p->comm)) != 0)
+		snprintf(text, sizeof(text), "%.32s (%.80s) started", p->comm, name);
+	else
+		snprintf(text, sizeof(text), "%.80s started", name);
+	milestones_add(f->store, utc(f->report->model, p->from_ns), text);
+}
+
+/* Marks new builds, and starts, of the programs that have a part of the epoch. */
+static void write_marks(struct folding *f)
+{
+	const struct model *m = f->report->model;
+	double all = 0;
+
+	for (uint32_t i = 0; i < f->nr_processes; i++)
+		all += f->samples_of[i];
+	for (uint32_t i = 0; i < f->nr_processes && !f->store->error; i++) {
+		const struct process *p = m->numbered.at[i];
+
+		if (f->samples_of[i] < PROGRAM_SHARE * all || f->samples_of[i] <= 0 || !p->executable || !*p->executable)
+			continue;
+		if (milestones_program(f->store, p->executable, build_of(m, p->executable), utc(m, m->begin_ns)) && p->executed_by &&
+		    p->from_ns > m->begin_ns)
+			mark_start(f, p);
+	}
+}
+
 static bool make_room(struct folding *f)
 {
 	f->nr_processes = f->report->model->processes.nr;
@@ -463,9 +520,10 @@ static bool make_room(struct folding *f)
 	f->process = calloc((size_t)f->nr_processes + 1, sizeof(*f->process));
 	f->component = calloc((size_t)f->capacity + 1, sizeof(*f->component));
 	f->query = calloc((size_t)f->nr_components + 1, sizeof(*f->query));
+	f->samples_of = calloc((size_t)f->nr_processes + 1, sizeof(*f->samples_of));
 	f->function = calloc((size_t)f->nr_functions + 1, sizeof(*f->function));
 	f->series = calloc((size_t)f->capacity + 1, sizeof(*f->series));
-	return f->process && f->component && f->query && f->function && f->series;
+	return f->process && f->component && f->query && f->samples_of && f->function && f->series;
 }
 
 static bool collect_texts(struct folding *f, struct room *r)
@@ -526,11 +584,13 @@ int fold_add(const struct fold *fold, struct report *r, struct store *s, struct 
 		write_places(&f, epoch);
 		write_reasons(&f, epoch);
 		write_losses(&f, epoch);
+		write_marks(&f);
 	}
 	ret = store_commit(s, d);
 	free(f.process);
 	free(f.component);
 	free(f.query);
+	free(f.samples_of);
 	free(f.function);
 	free(f.series);
 	hash_map_fini(&f.component_of);

@@ -63,18 +63,11 @@ const char *store_printable(const char *text);
 bool store_execute(struct store *s, const char *sql);
 /* Makes the store fail.  If it has failed before, the first failure stays.  Returns -errno of the first failure. */
 int store_fail(struct store *s, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Returns 0, or -errno of the first failure with the reason in d. */
-int store_failed(const struct store *s, struct diag *d);
 
 /* Opens an empty store without a file. name: its name in messages.  Returns 0, or -errno with the reason in d. */
 int store_open_in_memory(const char *name, struct store **out, struct diag *d);
 
-/*
- * A small file can cause much work: 1.5 KB can be 16 million rows of a block, and a damaged tree of pages may have no end.  So a question
- * has a budget of steps and memory (budget.h) that grows with the file.  SQLite's own steps are counted.  Code whose work or memory depends
- * on numbers in the file calls these two first.  They return false if the budget is exceeded, and the store has failed then.
- */
-bool store_spend(struct store *s, uint64_t steps);
+/* Returns false if an array of so many bytes, whose length depends on numbers in the file, exceeds the budget (store_spend()). */
 bool store_has_room(struct store *s, uint64_t bytes);
 /* Begins a question, with a new budget for the present size of the file and its log.  A store that has exceeded a budget gets none. */
 void store_begin_question(struct store *s);

@@ -34,6 +34,14 @@ int store_open(const char *path, enum store_access access, struct store **out, s
 void store_close(struct store *s);
 /* Returns whether a question or a change has failed. All later ones fail as well then. */
 bool store_has_failed(const struct store *s);
+/* Returns 0, or -errno of the first failure with the reason in d. */
+int store_failed(const struct store *s, struct diag *d);
+/*
+ * A small file can cause much work: 1.5 KB can be 16 million rows of a block, and a damaged tree of pages may have no end.  So a question
+ * has a budget of steps and memory (budget.h) that grows with the file.  SQLite's own steps are counted.  Code whose work depends on
+ * numbers in the file calls this first.  It returns false if the budget is exceeded, and the store has failed then.
+ */
+bool store_spend(struct store *s, uint64_t steps);
 /* Returns the length of the path in STORE[@WINDOW] (window.h).  If there is a file whose name is all of the text, the text has no
  * window. */
 size_t store_path_bytes(const char *text);

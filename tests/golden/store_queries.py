@@ -38,10 +38,11 @@ SEQ = ("select sum(amount) from orders where cust = %d",
 COUNT = ("select count(*) from item where price > %d",
          [(21, "Aggregate", "cost=1.00..2.%d rows=1 width=8", 0, 100), (22, "Seq Scan on item", "Filter: (price > %d); cost=0.00..9.00 rows=%d width=4", 21, 500)])
 
-def epoch(name, number, real_ns, queries, recording=77):
+def epoch(name, number, real_ns, queries, recording=77, build=b"\xaa", started=False):
     body = record("HEADER", 0, 2, "test", real_ns, "host", "x86_64", "6.1", 2, "/", [["host"]], "run", 0, number, recording)
     body += record("EVENT", 0, 0, "task-clock", "ns", 1, 1, PERIOD, 0, 0, 0, 0, 0, "cpu", 0)
     body += record("PROCESS", PID, 1, "/usr/bin/host", "host")
+    body += record("MMAP", PID, 0x10000000, 4096, 0, 5, "/usr/bin/host", build, 1, 2, 3, time_ns=1)
     body += record("LEVEL", PID, QUERY, 0, "query", []) + record("LEVEL", PID, NODE, 1, "node", [[QUERY]])
     ips, literal = [], 100 + 7 * number
     for q, (text, nodes) in enumerate(queries, 1):
@@ -86,5 +87,36 @@ tailor("db", "trace", store, "-o", one)
 whole = shown("report", "--view", "queries", one)["tables"]["queries"]
 alone = shown("report", "--view", "queries", traces[0])["tables"]["queries"]
 expect(len(whole) == 2 and len(alone) == 2 and {q["query"] for q in whole} == queries, f"expected each statement once in one trace, got {whole}")
+
+# ---- another plan is told, with the time and both nodes; another literal is not
+sentence = 'query "select sum(amount) from orders where cust = ?" has another plan%s: Seq Scan on orders in place of Index Scan on orders'
+since = time.strftime(" since %Y-%m-%d %H:%M:%S", time.gmtime(now / 1e9 - 44 * 60))
+found = shown("db", "changes", store + f"@{at(-60)}..{at(0)}", status=3)
+plans = [c for c in found["tables"]["changes"] if c["kind"] == "plan"]
+expect(len(plans) == 1 and found["plan"] == sentence % since, f"expected the dropped index, got {found}")
+told = shown("db", "diff", f"{store}@{at(-50)}..{at(-44)}", f"{store}@{at(-44)}..{at(-38)}", "--view", "queries")
+expect(told["plan"] == sentence % "", f"expected the dropped index between two windows, got {told}")
+back = shown("db", "diff", f"{store}@{at(-44)}..{at(-38)}", f"{store}@{at(-50)}..{at(-44)}")
+expect("Index Scan on orders in place of Seq Scan on orders" in back["plan"], f"expected the index to be back, got {back}")
+quiet = f"{DIR}/quiet.tlrs"
+tailor("db", "add", quiet, *[epoch(f"q.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, [INDEX, COUNT], 78) for i in range(12)])
+for window in f"@{at(-60)}..{at(0)}", f"@{at(-47)}..{at(-44)}":
+    found = shown("db", "changes", quiet + window)
+    expect("plan" not in found and not found["found"], f"expected no change by a literal, got {found}")
+expect("plan" not in shown("db", "diff", f"{quiet}@{at(-50)}..{at(-44)}", f"{quiet}@{at(-44)}..{at(-38)}"), "expected no other plan by a literal")
+
+# ---- before there are hours of history, what was before a mark is compared with what came after it
+text = tailor("db", "changes", f"{quiet}@{at(-60)}..{at(0)}").stdout
+expect("No history of 5 hours yet" in text and "the middle of these epochs" in text, f"expected both halves to be compared, got {text}")
+text = tailor("db", "changes", f"{quiet}@{at(-50)}..{at(-49)}").stdout
+expect("One epoch is in that window" in text, f"expected one epoch to be too few, got {text}")
+tailor("db", "deploy", quiet, "v2", "--from", at(-42))
+text = tailor("db", "changes", f"{quiet}@{at(-60)}..{at(0)}").stdout
+expect("deployment v2: 0 lines differ from before" in text, f"expected the deployment to be a mark, got {text}")
+built = f"{DIR}/built.tlrs"
+tailor("db", "add", built, *[epoch(f"b.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, [COUNT] if i < 4 else [SEQ, COUNT], 79, b"\xaa" if i < 4 else b"\xbb")
+                             for i in range(8)])
+found = tailor("db", "changes", f"{built}@{at(-60)}..{at(0)}", status=3).stdout
+expect("host: build bb in place of aa" in found and "Seq Scan on orders" in found, f"expected another build to be a mark, got {found}")
 
 sys.exit(1 if bad else 0)

@@ -39,6 +39,11 @@ has() { db --service "tailor-$$.service" --view processes | grep -q "\"$1\"" || 
 wait_for has dash
 start "$unit" awk 'BEGIN { while (1) n++ }'
 wait_for has mawk
+# who asks about a process that is watched is told where the answer is
+watched=$(cat "$unit/cgroup.procs" | head -1)
+"$B/tailor" attach -q -d 0.2 -o "$dir/no.tlr" "$watched" 2>"$dir/err" && fail "expected attach beside watch to be refused"
+grep -q "recorded by another .tailor watch.: .tailor top $dir/w.tlrs. .*tailor db trace $dir/w.tlrs --last 10m" "$dir/err" ||
+	fail "expected the store of watch to be named, got: $(cat "$dir/err")"
 kill -TERM $recorder
 wait $recorder || fail "tailor watch: expected exit 0, got $?: $(cat "$dir/said")"
 db --view services >"$dir/json"

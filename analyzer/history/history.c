@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/history/history.h"
+
+#include "analyzer/compare/change.h"
+#include "analyzer/history/plans.h"
+#include "analyzer/store/milestones.h"
+#include "jitreg/base/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOUR_NS 3600000000000ll
+#define DAY_NS (24 * HOUR_NS)
+#define PLANS_BEFORE_NS (7 * DAY_NS) /* a plan is new if the query did not have it in a week */
+#define OFTEN 3 /* a mark whose text comes more often in a window is of a program that is started again and again */
+#define COMPARED_MAX 8 /* most marks around which windows are compared, the latest ones */
+
+/*
+ * Returns the hour before the last complete hour. A later one cannot be judged, because changes_find() requires that the hour after a
+ * change's first hour differs from the history, too.
+ */
+static struct window last_hours(int64_t now_ns)
+{
+	int64_t now = now_ns / HOUR_NS * HOUR_NS;
+
+	return (struct window){ now - 2 * HOUR_NS, now - HOUR_NS };
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- plans */
+
+static int add_plan(struct changes *out, const struct plan_change *p)
+{
+	struct left_history *c = changes_add(out, CHANGE_PLAN, p->since_ns, p->nr_before);
+	char *sentence = plans_sentence(p);
+
+	if (c) {
+		c->after = p->share;
+		c->name = strdup(p->query);
+		c->detail = strdup(p->nodes);
+		c->sentence = sentence;
+	} else {
+		free(sentence);
+	}
+	return c && sentence ? 0 : -ENOMEM;
+}
+
+static int find_plans(struct store *s, const struct sums_question *q, struct changes *out, struct diag *d)
+{
+	struct sums_question wide = *q;
+	struct plan_changes found;
+	int ret;
+
+	if (q->by != SUMS_COMPONENT && q->by != SUMS_QUERY)
+		return 0;
+	if (wide.window.from_ns > INT64_MIN + PLANS_BEFORE_NS)
+		wide.window.from_ns -= PLANS_BEFORE_NS;
+	wide.window.to_ns = q->window.to_ns < INT64_MAX - HOUR_NS ? q->window.to_ns + HOUR_NS : INT64_MAX;
+	ret = plans_find(s, &wide, &found, d);
+	for (uint32_t i = 0; i < found.nr && ret == 0; i++) {
+		int64_t since_ns = found.change[i].since_ns;
+
+		if (since_ns >= q->window.from_ns && since_ns < q->window.to_ns && add_plan(out, &found.change[i]))
+			ret = diag_fail(d, ENOMEM, "out of memory");
+	}
+	plans_fini(&found);
+	return ret;
+}
+
+/* ------------------------------------------------------------------------------------------------------- before and after */
+
+static int tell_lines(const struct comparison *c, const struct change *x, int64_t at_ns, struct changes *out)
+{
+	const struct profile_entry *e = match_first_entry(&c->match, c->profile, x->line);
+	struct left_history *to = changes_add(out, CHANGE_SHARE, at_ns, c->profile[0].nr_runs);
+
+	if (!to)
+		return -ENOMEM;
+	to->before = x->share[0];
+	to->after = x->share[1];
+	to->name = strdup(e->label ? e->label : "");
+	to->detail = strdup(e->detail ? e->detail : "");
+	return to->name && to->detail ? 0 : -ENOMEM;
+}
+
+static int judge_lines(struct comparison *c, int64_t at_ns, struct changes *out)
+{
+	uint32_t nr = c->match.nr;
+	struct change *x = calloc((size_t)nr + 1, sizeof(*x));
+	int ret = x ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; x && i < nr; i++)
+		x[i].line = i;
+	if (ret == 0)
+		ret = change_test_lines(c, x, nr);
+	for (uint32_t i = 0; i < nr && ret == 0; i++) {
+		out->nr_compared += x[i].tested;
+		if (x[i].significant)
+			ret = tell_lines(c, &x[i], at_ns, out);
+	}
+	free(x);
+	return ret;
+}
+
+/* Compares the epochs of two windows, by the rules of `tailor diff`.  A window without epochs is not compared. */
+static int compare_windows(struct store *s, const struct sums_question *q, const struct window w[2], struct changes *out, struct diag *d)
+{
+	static const char *const called[2] = { "before", "after" };
+	struct comparison *c = calloc(1, sizeof(*c));
+	int ret = c ? 0 : diag_fail(d, ENOMEM, "out of memory");
+
+	for (uint32_t i = 0; i < 2 && ret == 0; i++) {
+		struct sums_question side = *q;
+
+		side.window = w[i];
+		side.is_total = false;
+		c->side[i] = (struct side){ i, 1 };
+		ret = sums_profile(s, &side, called[i], &c->profile[i], d);
+	}
+	if (ret == 0) {
+		c->given = -1;
+		c->same_unit = true;
+		ret = match_make_lines(c->profile, 2, &c->match);
+		if (ret == 0) {
+			ret = judge_lines(c, w[1].from_ns, out);
+			match_fini(&c->match);
+		}
+		if (ret)
+			ret = diag_fail(d, ENOMEM, "out of memory");
+	}
+	for (uint32_t i = 0; c && i < 2; i++)
+		profile_fini(&c->profile[i]);
+	free(c);
+	return ret == -ENODATA ? 0 : ret;
+}
+
+/* Removes marks that come often, of programs that are started again and again. */
+static void thin_out(struct milestones *m)
+{
+	struct milestones all = *m;
+
+	m->nr = 0;
+	for (uint32_t i = 0; i < all.nr; i++) {
+		uint32_t times = 0;
+
+		for (uint32_t n = 0; n < all.nr; n++)
+			times += strcmp(all.mark[n].text, all.mark[i].text) == 0;
+		if (times <= OFTEN)
+			m->mark[m->nr++] = all.mark[i];
+	}
+}
+
+/* Returns a window of the first to the last epoch, as far as they are in the question's window, and where its middle epoch begins. */
+static int find_span(struct store *s, const struct sums_question *q, struct window *span, int64_t *middle_ns, uint32_t *nr, struct diag *d)
+{
+	struct sums_question total = *q;
+	struct sums sums;
+	int ret;
+
+	total.is_total = true;
+	ret = sums_make(s, &total, &sums, d);
+	if (ret)
+		return ret;
+	*nr = sums.nr_epochs;
+	if (sums.nr_epochs) {
+		*span = (struct window){ sums.epoch[0].begin_ns, sums.epoch[sums.nr_epochs - 1].end_ns };
+		*middle_ns = sums.epoch[sums.nr_epochs / 2].begin_ns;
+	}
+	sums_fini(&sums);
+	return 0;
+}
+
+static int compare_around_marks(struct store *s, const struct sums_question *q, struct changes *out, struct diag *d)
+{
+	struct milestones marks;
+	struct window span;
+	int64_t middle_ns;
+	uint32_t nr = 0, first;
+	char when[32];
+	int ret = find_span(s, q, &span, &middle_ns, &nr, d);
+
+	out->nr_epochs = nr;
+	if (ret || nr < 2)
+		return ret;
+	milestones_read(s, span.from_ns + 1, span.to_ns, &marks);
+	thin_out(&marks);
+	if (!marks.nr) {
+		marks.mark[marks.nr++].at_ns = middle_ns;
+		snprintf(marks.mark[0].text, sizeof(marks.mark[0].text), "the middle of these epochs");
+	}
+	first = marks.nr > COMPARED_MAX ? marks.nr - COMPARED_MAX : 0;
+	for (uint32_t i = first; i < marks.nr && ret == 0; i++) {
+		const struct milestone *mark = &marks.mark[i];
+		const struct window w[2] = { { i ? mark[-1].at_ns : span.from_ns, mark->at_ns },
+					     { mark->at_ns, i + 1 < marks.nr ? mark[1].at_ns : span.to_ns } };
+		uint32_t before = out->nr;
+
+		ret = compare_windows(s, q, w, out, d);
+		if (ret == 0 && !changes_add_compared(out, window_format_time(mark->at_ns, when), mark->text, out->nr - before))
+			ret = diag_fail(d, ENOMEM, "out of memory");
+	}
+	return ret;
+}
+
+int history_find(struct store *s, const struct sums_question *q, bool has_window, struct changes *out, struct diag *d)
+{
+	const int64_t now_ns = clock_real_ns();
+	struct sums_question asked = *q;
+	int ret;
+
+	if (!has_window)
+		asked.window = last_hours(now_ns);
+	ret = changes_find(s, &asked, out, d);
+	out->is_first_day = out->nr_judged == 0;
+	if (ret == 0 && out->is_first_day) {
+		if (!has_window)
+			asked.window = (struct window){ now_ns - DAY_NS, now_ns + HOUR_NS };
+		ret = compare_around_marks(s, &asked, out, d);
+	}
+	return ret ? ret : find_plans(s, &asked, out, d);
+}
