@@ -48,41 +48,47 @@ static int compare_places(const void *a, const void *b, void *context)
 	return i < j ? -1 : i > j;
 }
 
-/* Returns a component's detail, or "".  With part_of, returns the name of the module or function that the component is a part of, if
- * its level is one of host_levels.h, else "". */
-static const char *detail_of(const struct model *m, uint32_t component, bool part_of)
-{
-	const struct component *c = &m->dictionary.component[component];
+/* Texts that may tell components of one name apart, in the order in which they are tried: a component's detail, and the name and the detail
+ * of the module or function that it is a part of. */
+enum telling_text { OWN_DETAIL, UPPER_NAME, UPPER_DETAIL, NR_TELLING_TEXTS };
 
-	if (!part_of)
+/* Returns that text of a component, or "". Only components of a level of host_levels.h are told by what they are a part of. */
+static const char *detail_of(const struct model *m, uint32_t component, enum telling_text which)
+{
+	const struct component *c = &m->dictionary.component[component], *upper;
+
+	if (which == OWN_DETAIL)
 		return text_of(c->detail);
-	return c->nr_links && host_levels_have(m, c->level) ? text_of(m->dictionary.component[c->links[0].upper].name) : "";
+	if (!c->nr_links || !host_levels_have(m, c->level))
+		return "";
+	upper = &m->dictionary.component[c->links[0].upper];
+	return text_of(which == UPPER_NAME ? upper->name : upper->detail);
 }
 
 struct telling {
 	const struct model *m;
-	bool part_of;
+	enum telling_text which;
 };
 
 static int compare_details(const void *a, const void *b, void *context)
 {
 	const struct telling *t = context;
 
-	return strcmp(detail_of(t->m, *(const uint32_t *)a, t->part_of), detail_of(t->m, *(const uint32_t *)b, t->part_of));
+	return strcmp(detail_of(t->m, *(const uint32_t *)a, t->which), detail_of(t->m, *(const uint32_t *)b, t->which));
 }
 
 /* Labels components of one name by their details, as "NAME (DETAIL)". of: the nr components. A component gets a label if it has none yet,
  * and if its detail is not empty, not longer than DETAIL_MAX, and not that of another of them. by: room for nr. Returns false if memory ran
  * out. */
-static bool label_by_detail(struct labels *l, const struct model *m, const uint32_t *of, uint32_t *by, uint32_t nr, bool part_of)
+static bool label_by_detail(struct labels *l, const struct model *m, const uint32_t *of, uint32_t *by, uint32_t nr, enum telling_text which)
 {
-	struct telling t = { m, part_of };
+	struct telling t = { m, which };
 	bool ok = true;
 
 	memcpy(by, of, nr * sizeof(*of));
 	qsort_r(by, nr, sizeof(*by), compare_details, &t);
 	for (uint32_t i = 0; ok && i < nr; i++) {
-		const char *detail = detail_of(m, by[i], part_of);
+		const char *detail = detail_of(m, by[i], which);
 		bool alone = (i == 0 || compare_details(&by[i], &by[i - 1], &t)) &&
 			     (i + 1 == nr || compare_details(&by[i], &by[i + 1], &t));
 
@@ -121,8 +127,10 @@ static void find_places(const struct model *m, uint32_t *place)
 static bool label_one_name(struct labels *l, const struct model *m, const uint32_t *of, uint32_t nr)
 {
 	uint32_t *by = malloc(nr * sizeof(*by));
-	bool ok = by && label_by_detail(l, m, of, by, nr, false) && label_by_detail(l, m, of, by, nr, true);
+	bool ok = by != NULL;
 
+	for (int which = 0; ok && which < NR_TELLING_TEXTS; which++)
+		ok = label_by_detail(l, m, of, by, nr, (enum telling_text)which);
 	for (uint32_t i = 0; ok && i < nr; i++) {
 		l->number[of[i]] = i + 1;
 		if (!l->label[of[i]])
@@ -294,5 +302,6 @@ bool labels_match(const struct labels *l, const struct dictionary *d, uint32_t c
 		return false;
 	if (detail_matches(text_of(c->detail), text + 2))
 		return true;
-	return c->nr_links && detail_matches(text_of(d->component[c->links[0].upper].name), text + 2);
+	return c->nr_links && (detail_matches(text_of(d->component[c->links[0].upper].name), text + 2) ||
+			       detail_matches(text_of(d->component[c->links[0].upper].detail), text + 2));
 }

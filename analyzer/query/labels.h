@@ -3,7 +3,8 @@
  * Labels tell components of one name apart. A component that is the only one of its level, process and name is called by its name. Of
  * several, one with a short detail that no other has is `hash join (o_orderkey = l_orderkey)`. The others are `hash join#2`, numbered among
  * all of the name in the plan's order, or without a plan in the order in which they were announced. At levels that the analyzer makes
- * (host_levels.h), the module or function that a component is a part of may stand for the detail. Context: thread.
+ * (host_levels.h), the module or function that a component is a part of, or that function's place, may stand for the detail. Context:
+ * thread.
  */
 #ifndef TAILOR_LABELS_H
 #define TAILOR_LABELS_H

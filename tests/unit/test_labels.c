@@ -97,6 +97,37 @@ static void of_other_processes_are_called_alike(void **state)
 	assert_null(labels.label[4]);
 }
 
+/* Two functions without a name begin on one line, and a third one has the name of another file's. */
+static void lines_are_told_apart_by_their_functions(void **state)
+{
+	enum { FUNCTION, LINE, NR_LEVELS };
+	struct link up[] = { { .upper = 1 }, { .upper = 2 }, { .upper = 3 } };
+	char *const line = (char *)(uintptr_t)"j.js:2", *const file = (char *)(uintptr_t)"/app/j.js";
+	char *const none = (char *)(uintptr_t)"(anonymous)";
+	struct component of[] = {
+		{ .name = NULL },
+		{ .level = FUNCTION, .name = none, .detail = (char *)(uintptr_t)"/app/j.js:2:9" },
+		{ .level = FUNCTION, .name = none, .detail = (char *)(uintptr_t)"/app/j.js:2:31" },
+		{ .level = FUNCTION, .name = (char *)(uintptr_t)"f", .detail = (char *)(uintptr_t)"/app/j.js:1:1" },
+		{ .level = LINE, .name = line, .detail = file, .links = &up[0], .nr_links = 1 },
+		{ .level = LINE, .name = line, .detail = file, .links = &up[1], .nr_links = 1 },
+		{ .level = LINE, .name = line, .detail = file, .links = &up[2], .nr_links = 1 },
+	};
+	struct model m = { .numbered.at = numbered, .processes.nr = 1, .has_host_levels = true,
+			   .host_level = { LEVELS_MAX, LEVELS_MAX, FUNCTION, LINE },
+			   .dictionary = { .component = of, .nr_components = 7, .nr_levels = NR_LEVELS } };
+	struct labels l;
+
+	(void)state;
+	assert_true(labels_make(&m, &l));
+	assert_string_equal(l.label[4], "j.js:2 (/app/j.js:2:9)");
+	assert_string_equal(l.label[5], "j.js:2 (/app/j.js:2:31)");
+	assert_string_equal(l.label[6], "j.js:2 (f)");
+	assert_true(labels_match(&l, &m.dictionary, 4, l.label[4]));
+	assert_false(labels_match(&l, &m.dictionary, 5, l.label[4]));
+	labels_fini(&l);
+}
+
 static void what_was_meant_is_near(void **state)
 {
 	const char *const names[] = { NULL, "scan lineitem", "hash join (a = b)", "sort" };
@@ -119,6 +150,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(numbers_go_from_the_root_of_the_plan, begin, end),
 		cmocka_unit_test_setup_teardown(details_tell_where_they_differ, begin, end),
 		cmocka_unit_test_setup_teardown(of_other_processes_are_called_alike, begin, end),
+		cmocka_unit_test(lines_are_told_apart_by_their_functions),
 		cmocka_unit_test(what_was_meant_is_near),
 	};
 
