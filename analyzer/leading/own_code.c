@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AGENT_LIBRARY "libtailor.so" /* file name of the library that `tailor run` preloads */
+
 static bool begins_with_any(const char *text, const char *const *list)
 {
 	for (; *list; list++)
@@ -83,6 +85,45 @@ unsigned char *own_functions_find(const struct report *r)
 	free(program);
 	free(is_go);
 	return own;
+}
+
+bool own_code_is_library_source(const char *path)
+{
+	static const char *const beginnings[] = { "/usr/include/", "/usr/lib/", "/usr/local/go/src/", "/rustc/", "library/std/",
+						  "library/core/", "library/alloc/", NULL };
+	static const char *const parts[] = { "/.cargo/registry/", "/rustlib/src/", "/go/pkg/mod/", "/include/c++/", NULL };
+
+	return begins_with_any(path, beginnings) || contains_any(path, parts);
+}
+
+static enum own_line rank_line(const struct line *l, bool of_language, bool is_program)
+{
+	const struct code *c = l->code;
+
+	if (c && c->kind == CODE_IMAGE && c->path && strcmp(basename(c->path), AGENT_LIBRARY) == 0)
+		return OWN_LINE_AGENT;
+	if (own_code_is_library_path(l->file) || own_code_is_library_source(l->file))
+		return OWN_LINE_OTHER;
+	return l->jit || (is_program && !of_language) ? OWN_LINE : OWN_LINE_OTHER;
+}
+
+unsigned char *own_lines_rank(const struct report *r, bool of_language)
+{
+	const struct attribution *a = r->a;
+	unsigned char *rank = malloc((size_t)a->nr_lines + 1);
+	const struct code *last = NULL;
+	bool is_program = false;
+
+	for (uint32_t i = 0; rank && i < a->nr_lines; i++) {
+		const struct line *l = &a->line[i];
+
+		if (i && l->code != last) {
+			last = l->code;
+			is_program = last && last->kind == CODE_IMAGE && last->path && own_code_is_program(r->model, last->path);
+		}
+		rank[i] = i ? rank_line(l, of_language, is_program) : OWN_LINE; /* value 0 has the samples without a line */
+	}
+	return rank;
 }
 
 /* ---------------------------------------------------------------------------------------------- of a host's language */

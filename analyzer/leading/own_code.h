@@ -17,6 +17,15 @@ unsigned char *own_functions_find(const struct report *r);
  * composition.h. The caller frees it. Return NULL if memory runs out. */
 unsigned char *own_components_find(const struct report *r, const char *language);
 
+/* Ranks of lines in a table. The program's own lines come first, by their own samples, and the agent's come last. */
+enum own_line { OWN_LINE, OWN_LINE_OTHER, OWN_LINE_AGENT };
+/* Return an enum own_line for each number of TABLE_LINE. Lines of generated code, and of files for which own_code_is_program() is true, are
+ * the program's own, except for those whose path is a library's. of_language: functions of a language lead, so that lines of its
+ * interpreter or virtual machine are others. The caller frees it. Return NULL if memory runs out. */
+unsigned char *own_lines_rank(const struct report *r, bool of_language);
+
+/* Is the path of a source file of a language that of its library, or of a package that was installed? */
+bool own_code_is_library_path(const char *path);
 /* Is the file an executable of a recorded process, or the library of an interpreter (libpython, libruby, ...)? */
 bool own_code_is_program(const struct model *m, const char *path);
 
@@ -25,7 +34,7 @@ bool own_code_is_program(const struct model *m, const char *path);
  * NULL if the command line does not show the class. */
 #define OWN_PACKAGE_BYTES 128
 const char *own_java_package(const char *command, char text[OWN_PACKAGE_BYTES]);
-bool own_code_is_library_path(const char *path);
+bool own_code_is_library_source(const char *path);
 bool own_code_is_go_library(const char *function);
 
 #endif

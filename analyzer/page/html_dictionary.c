@@ -14,8 +14,8 @@ static void write_levels_json(const struct html_trace *t, FILE *to)
 	      fprintf(to, ",\"rank\":%u,\"plan\":%s}", d->level[i].rank, i == plan ? "true" : "false"));
 	const enum leading leads = leading_of_report(&t->leading, r);
 
-	fprintf(to, ",\"host_levels\":%s,\"leads\":\"%s\",\"lead_level\":%d,\n", r->model->has_host_levels ? "true" : "false", leading_names[leads],
-		leads == LEADING_LANGUAGE ? (int)r->model->host_level[HOST_LEVEL_FUNCTION] : -1);
+	fprintf(to, ",\"host_levels\":%s,\"leads\":\"%s\",\"lead_level\":%d,\n", r->model->has_host_levels ? "true" : "false",
+		leading_names[leads], leads == LEADING_LANGUAGE ? (int)r->model->host_level[HOST_LEVEL_FUNCTION] : -1);
 }
 
 static void write_counters_json(const struct component *c, FILE *to)

@@ -127,8 +127,8 @@ static void write_programs_json(const struct html_trace *t, FILE *to)
 {
 	const struct model *m = t->report->model;
 	const uint32_t nr = m->processes.nr;
-	struct process_names programs = { calloc((size_t)nr + 1, sizeof(char *)), calloc((size_t)nr + 1, sizeof(uint32_t)), 0, { .nr = 0 } };
-	struct process_names lines = { calloc((size_t)nr + 1, sizeof(char *)), calloc((size_t)nr + 1, sizeof(uint32_t)), 0, { .nr = 0 } };
+	struct process_names programs = { .name = calloc((size_t)nr + 1, sizeof(char *)), .of = calloc((size_t)nr + 1, sizeof(uint32_t)) };
+	struct process_names lines = { .name = calloc((size_t)nr + 1, sizeof(char *)), .of = calloc((size_t)nr + 1, sizeof(uint32_t)) };
 	const bool has_room = programs.name && programs.of && lines.name && lines.of;
 	struct command_words words = { .processes = { .nr = 0 } };
 	const bool has_words = has_room && command_words_make(&words, m);

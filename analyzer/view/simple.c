@@ -3,6 +3,8 @@
  * This file has the views that consist of little more than one table, which are functions, images, lines, processes, services, methods,
  * reasons and warnings.
  */
+#include "analyzer/leading/leading.h"
+#include "analyzer/leading/own_code.h"
 #include "analyzer/query/frequencies.h"
 #include "analyzer/query/warnings.h"
 #include "analyzer/query/without_debug.h"
@@ -149,6 +151,14 @@ const struct view view_images = { "images", "executables, libraries, the kernel 
 
 static void lines_prepare(struct report *r, struct view_instance *v)
 {
+	const uint32_t *level = r->model->host_level;
+
+	if (level[HOST_LEVEL_LINE] < LEVELS_MAX) {
+		v->group[3] = report_add_group(r, 0, TABLE_LEVEL_0 + level[HOST_LEVEL_LINE], TABLE_EVENT, -1);
+		v->group[4] = report_add_group(r, 0, TABLE_LEVEL_0 + level[HOST_LEVEL_LINE], -1);
+	}
+	if (level[HOST_LEVEL_FUNCTION] < LEVELS_MAX)
+		v->group[5] = report_add_group(r, 0, TABLE_LEVEL_0 + level[HOST_LEVEL_FUNCTION], -1);
 	v->group[0] = report_add_group(r, 0, TABLE_LINE, TABLE_EVENT, -1);
 	v->group[1] = report_add_group(r, 0, TABLE_IMAGE, -1);
 	v->group[2] = totals_ask(r, 0, TABLE_LINE);
@@ -208,10 +218,67 @@ void view_say_without_lines(const struct report *r, const struct report_group *b
 			      without_debug_remedy(&without.image[i], true, remedy));
 }
 
+/* Returns the share of samples on lines of generated code. */
+static double share_of_generated_lines(const struct report *r, const struct report_group *by_line)
+{
+	double all = 0, generated = 0;
+
+	for (uint32_t i = 0; i < by_line->g.nr; i++) {
+		const double measure = report_value(by_line, i, 1) == r->event ? report_measure(r, &by_line->g.sum[i]) : 0;
+
+		all += measure;
+		generated += r->a->line[report_value(by_line, i, 0)].jit ? measure : 0;
+	}
+	return all > 0 ? generated / all : 0;
+}
+
+static void language_lines_add_columns(struct grid *g, int column[VIEW_COLUMNS])
+{
+	column[0] = grid_column(g, "line", "line", CELL_TEXT, 0, 0);
+	column[1] = grid_column(g, "function", "function", CELL_TEXT, 0, 0);
+	column[2] = grid_column(g, "file", "", CELL_TEXT, GRID_HIDDEN, 0);
+}
+
+static void language_lines_set_cells(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t i)
+{
+	const struct component *c = &r->model->dictionary.component[i];
+	char spare[32];
+
+	grid_set_text(g, column[0], i ? report_component_own_name(r, i, spare) : "(no line)");
+	if (c->nr_links)
+		grid_set_text(g, column[1], report_component_name(r, c->links[0].upper, spare));
+	if (i && c->detail)
+		grid_set_text(g, column[2], c->detail);
+}
+
+/* Shows the lines of a language that an interpreter runs, such as Python. No sample's instruction is on such a line, so the table of source
+ * lines lacks them. */
+static void show_language_lines(struct report *r, const struct view_instance *v, struct page *p)
+{
+	const struct dictionary *d = &r->model->dictionary;
+	const double share = leading_share_with_component(r, v->group[4]);
+	unsigned char *rank;
+
+	if (share < LEADING_FROM || 2 * share_of_generated_lines(r, v->group[0]) >= share)
+		return;
+	rank = malloc((size_t)d->nr_components + 1);
+	for (uint32_t i = 0; rank && i < d->nr_components; i++)
+		rank[i] = d->component[i].detail && own_code_is_library_path(d->component[i].detail);
+	view_show_ranked_table(r, v->group[3], NULL, rank, p, "language_lines", "Lines by the program's language",
+			       language_lines_add_columns, language_lines_set_cells);
+	free(rank);
+}
+
 static void lines_show(struct report *r, const struct view_instance *v, struct page *p)
 {
+	const bool of_language = leading_share_with_component(r, v->group[5]) >= LEADING_FROM;
+	unsigned char *rank = own_lines_rank(r, of_language);
+
 	view_ask_for_hottest_text(r, v->group[0]);
-	view_show_simple_table(r, v->group[0], v->group[2], p, "lines", "Source lines", lines_add_columns, lines_set_cells);
+	if (of_language && v->group[3])
+		show_language_lines(r, v, p);
+	view_show_ranked_table(r, v->group[0], v->group[2], rank, p, "lines", "Source lines", lines_add_columns, lines_set_cells);
+	free(rank);
 	view_say_source_texts(r, p);
 	view_say_without_lines(r, v->group[1], p);
 }

@@ -220,8 +220,44 @@ void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct r
 		}
 }
 
-void view_show_simple_table(struct report *r, const struct report_group *group, const struct report_group *totals, struct page *p,
-			    const char *name, const char *heading,
+struct ranking {
+	const struct report *r;
+	const struct split *s;
+	const unsigned char *rank;
+};
+
+/* Compare values by rank, and those of rank 0 by their own samples. Others keep their order, which the index of each in `order` tells. */
+static int compare_ranks(const void *a, const void *b, void *context)
+{
+	const struct ranking *k = context;
+	const uint32_t i = k->s->order[*(const uint32_t *)a], j = k->s->order[*(const uint32_t *)b];
+	const double x = report_measure(k->r, &k->s->sum[k->r->event][i]), y = report_measure(k->r, &k->s->sum[k->r->event][j]);
+
+	if (k->rank[i] != k->rank[j])
+		return k->rank[i] < k->rank[j] ? -1 : 1;
+	if (!k->rank[i] && (x < y || x > y))
+		return x > y ? -1 : 1;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+static void sort_by_rank(const struct report *r, struct split *s, const unsigned char *rank)
+{
+	uint32_t *place = malloc(((size_t)s->nr_order + 1) * sizeof(*place)), *sorted = malloc(((size_t)s->nr_order + 1) * sizeof(*sorted));
+
+	for (uint32_t i = 0; place && i < s->nr_order; i++)
+		place[i] = i;
+	if (place && sorted) {
+		qsort_r(place, s->nr_order, sizeof(*place), compare_ranks, &(struct ranking){ r, s, rank });
+		for (uint32_t i = 0; i < s->nr_order; i++)
+			sorted[i] = s->order[place[i]];
+		memcpy(s->order, sorted, s->nr_order * sizeof(*sorted));
+	}
+	free(place);
+	free(sorted);
+}
+
+void view_show_ranked_table(struct report *r, const struct report_group *group, const struct report_group *totals,
+			    const unsigned char *rank, struct page *p, const char *name, const char *heading,
 			    void (*columns)(struct grid *g, int column[VIEW_COLUMNS]),
 			    void (*cells)(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t value))
 {
@@ -233,6 +269,8 @@ void view_show_simple_table(struct report *r, const struct report_group *group, 
 		struct sum_columns sums = sum_columns_add(g, r, &s);
 		int column[VIEW_COLUMNS] = { 0 };
 
+		if (rank && s.nr_order)
+			sort_by_rank(r, &s, rank);
 		columns(g, column);
 		for (uint32_t i = 0; i < s.nr_order; i++) {
 			grid_row(g);
@@ -242,6 +280,14 @@ void view_show_simple_table(struct report *r, const struct report_group *group, 
 	}
 	split_fini(&s);
 	grid_show(g, p);
+}
+
+void view_show_simple_table(struct report *r, const struct report_group *group, const struct report_group *totals, struct page *p,
+			    const char *name, const char *heading,
+			    void (*columns)(struct grid *g, int column[VIEW_COLUMNS]),
+			    void (*cells)(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t value))
+{
+	view_show_ranked_table(r, group, totals, NULL, p, name, heading, columns, cells);
 }
 
 void view_ask_for_hottest_text(struct report *r, const struct report_group *by_line)

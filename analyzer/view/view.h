@@ -163,6 +163,12 @@ void view_show_simple_table(struct report *r, const struct report_group *group, 
 			    void (*columns)(struct grid *g, int column[VIEW_COLUMNS]),
 			    void (*cells)(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t value));
 
+/* Shows the same with values of a smaller rank first, those of rank 0 by their own samples. rank: one for each value, or NULL. */
+void view_show_ranked_table(struct report *r, const struct report_group *group, const struct report_group *totals,
+			    const unsigned char *rank, struct page *p, const char *name, const char *heading,
+			    void (*columns)(struct grid *g, int column[VIEW_COLUMNS]),
+			    void (*cells)(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t value));
+
 /* Writes sentences about images that have samples and no lines, and about how to get lines. by_image: sums by TABLE_IMAGE. */
 void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p);
 

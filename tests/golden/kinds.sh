@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The default report of fourteen kinds of programs, at 80 columns: plans of an engine, a server, Spark and SQLite, JavaScript in one
+# The default report of fifteen kinds of programs, at 80 columns: plans of an engine, a server, Spark and SQLite, JavaScript in one
 # process and in several, Java, Python by itself and in another program, C, C++, Go, a build, a whole machine, and waits.  ACCEPT=1
 # takes the new text: read the difference before you commit it.
 #
@@ -20,13 +20,13 @@ cp tests/golden/v1.tlr "$out/plan.tlr"
 cp tests/golden/views/queries.tlr "$out/server.tlr"
 cp tests/golden/views/offcpu.tlr "$out/offcpu.tlr"
 cp tests/golden/views/names.tlr "$out/names.tlr"
-for kind in plan server spark sqlite node cluster java python embedded c c++ go build machine offcpu; do
+for kind in plan server spark sqlite node cluster java python workers embedded c c++ go build machine offcpu; do
 	echo "\$ tailor report $kind.tlr"
 	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report "$out/$kind.tlr"
 done >"$out/report.out" 2>&1
 # Whatever is asked for, samples are the same operators'; runs are those of all samples.
 for command in "--sort self --top 3 python.tlr" "--view plan native.tlr" "--view plan --view queries spark.tlr" \
-	"--component query:other spark.tlr"; do
+	"--component query:other spark.tlr" "--view lines workers.tlr" "--view lines java.tlr"; do
 	echo "\$ tailor report $command"
 	# shellcheck disable=SC2086
 	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report ${command% *} "$out/${command##* }"

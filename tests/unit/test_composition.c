@@ -214,6 +214,32 @@ static void functions_of_the_program_are_told_from_those_compiled_into_it(void *
 	free(is_own);
 }
 
+static void lines_of_the_program_come_first_and_those_of_the_agent_last(void **state)
+{
+	struct process p = { .executable = (char *)(uintptr_t)"/opt/shop" }, *numbered[] = { &p };
+	struct code program = { .kind = CODE_IMAGE, .path = (char *)(uintptr_t)"/opt/shop" };
+	struct code library = { .kind = CODE_IMAGE, .path = (char *)(uintptr_t)"/usr/lib/libm.so.6" };
+	struct code agent = { .kind = CODE_IMAGE, .path = (char *)(uintptr_t)"/usr/lib/tailor/libtailor.so" };
+	struct line line[] = { { .file = NULL },
+			       { .file = (char *)(uintptr_t)"src/shop.cc", .code = &program },
+			       { .file = (char *)(uintptr_t)"/usr/include/c++/12/vector", .code = &program },
+			       { .file = (char *)(uintptr_t)"./math/exp.c", .code = &library },
+			       { .file = (char *)(uintptr_t)"shim/libraries/python.c", .code = &agent },
+			       { .file = (char *)(uintptr_t)"/app/server.js", .jit = true },
+			       { .file = (char *)(uintptr_t)"node:events", .jit = true } };
+	struct model m = { .processes.nr = 1, .numbered.at = numbered };
+	struct attribution a = { .model = &m, .line = line, .nr_lines = 7 };
+	struct report r = { .model = &m, .a = &a };
+	unsigned char *rank = own_lines_rank(&r, false);
+
+	(void)state;
+	assert_memory_equal(rank, "\0\0\1\1\2\0\1", 7);
+	free(rank);
+	rank = own_lines_rank(&r, true); /* the program is the language's interpreter */
+	assert_memory_equal(rank, "\0\1\1\1\2\0\1", 7);
+	free(rank);
+}
+
 static void packages_of_go_are_told_apart(void **state)
 {
 	(void)state;
@@ -280,6 +306,7 @@ int main(void)
 		cmocka_unit_test(unregistered_code_is_called_that),
 		cmocka_unit_test(without_samples_there_is_no_sentence),
 		cmocka_unit_test(functions_of_the_program_are_told_from_those_compiled_into_it),
+		cmocka_unit_test(lines_of_the_program_come_first_and_those_of_the_agent_last),
 		cmocka_unit_test(packages_of_go_are_told_apart),
 		cmocka_unit_test(files_of_libraries_are_told_by_their_folders),
 		cmocka_unit_test(java_programs_have_the_package_of_their_main_class),
