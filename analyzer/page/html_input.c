@@ -70,12 +70,30 @@ static void ask_html_trace(void *context, struct report *r)
 	html_trace_ask(context, r);
 }
 
-/* Returns the text of a command without the folder of its program, so that the title of the page begins with the program's name. */
-static const char *without_folder(const char *command)
-{
-	const char *slash = memrchr(command, '/', strcspn(command, " "));
+#define TITLE_BYTES 36 /* bytes of the title with its end; the page has room for about so much beside the names of its views */
 
-	return slash ? slash + 1 : command;
+/* Writes the command's words without their folders, as many as there is room for: "postgres -D data …" of a command whose first words are
+ * "/usr/lib/postgresql/15/bin/postgres -D /srv/shop/data". Returns text. */
+static const char *shorten_command(const char *command, char text[TITLE_BYTES])
+{
+	size_t at = 0;
+
+	*text = 0;
+	for (const char *word = command + strspn(command, " "), *next; *word; word = next) {
+		const size_t bytes = strcspn(word, " ");
+		const char *slash = bytes ? memrchr(word, '/', bytes - 1) : NULL, *name = slash ? slash + 1 : word;
+		const size_t name_bytes = (size_t)(word + bytes - name);
+
+		next = word + bytes + strspn(word + bytes, " ");
+		if (at && at + 1 + name_bytes + strlen(" …") >= TITLE_BYTES) {
+			snprintf(text + at, TITLE_BYTES - at, " …");
+			break;
+		}
+		at += (size_t)snprintf(text + at, TITLE_BYTES - at, "%s%.*s", at ? " " : "", (int)name_bytes, name);
+		if (at >= TITLE_BYTES)
+			break;
+	}
+	return text;
 }
 
 int html_input_read(struct html_input *s, uint32_t number, int (*take)(void *context, struct html_trace *t, const char *title),
@@ -92,9 +110,10 @@ int html_input_read(struct html_input *s, uint32_t number, int (*take)(void *con
 	*taken = false;
 	if (status == CMD_DONE) {
 		const char *command = session.model->command;
+		char title[TITLE_BYTES];
 
 		ret = html_pairs_keep(&s->pairs, &session.report, number);
-		ret = ret ? ret : take(context, &t, s->title ? s->title : command && *command ? without_folder(command) : t.path);
+		ret = ret ? ret : take(context, &t, s->title ? s->title : command && *command ? shorten_command(command, title) : t.path);
 		if (ret && ret != -EPIPE) /* run_html() reports the error of the output file (-EPIPE) */
 			message_print("%s: %s", t.path, strerror(-ret));
 		*taken = ret == 0;

@@ -23,6 +23,24 @@ cmp "$out/two.html" "$out/new.html" || { echo "tailor html OLD -o NEW: expected 
 "$B/tailor" html -o "$out/whatif.html" tests/golden/views/whatif.tlr || bad=1
 "$B/tailor" html -t '</title><script>x()</script>' --no-stacks --no-addresses -o "$out/title.html" tests/golden/v2.tlr || bad=1
 
+# A title has the first words of the command, without folders, and no part of a word.
+titled() { # TITLE COMMAND
+	/usr/bin/python3 - "$out/titled.tlr" "$2" <<'END'
+import sys
+sys.path.insert(0, "tests")
+from trace_file import RECORDS, Trace, record
+t = Trace(record("HEADER", 0, 2, "test", 0, "host", "x86_64", "6.1", 4, "/", [[w] for w in sys.argv[2].split()]))
+t.add(RECORDS, record("EVENT", 0, 0, "task-clock", "ns", 1, 1, 0, 4000, 0, 0, 0, 0, "cpu", 0))
+t.write(sys.argv[1])
+END
+	"$B/tailor" html -o "$out/titled.html" "$out/titled.tlr" || bad=1
+	grep -qF "<title>$1</title>" "$out/titled.html" ||
+		{ echo "page of '$2': expected the title '$1', got $(grep -o '<title>[^<]*' "$out/titled.html")"; bad=1; }
+}
+titled 'postgres -D data -c …' '/usr/lib/postgresql/15/bin/postgres -D /srv/shop/data -c shared_buffers=128MB'
+titled 'node server.js' 'node server.js'
+titled 'server.py --port 8000' '/srv/app/server.py --port 8000'
+
 fails() { # STATUS WORDS ARGUMENTS: a sentence on stderr, and the output as it was
 	local status=$1 words=$2
 	shift 2
