@@ -130,10 +130,9 @@ static void on_bytecode(const struct event *e)
 	struct recording *r = find_position_recording(e->start);
 	struct v8_code code = code_of(e, r);
 
-	if (r) {
-		v8_lines_note_bytecode(&code);
+	v8_lines_note_bytecode(&code);
+	if (r)
 		__atomic_store_n(&r->taken, 0, __ATOMIC_RELEASE);
-	}
 }
 
 static void register_added_code(const struct event *e)

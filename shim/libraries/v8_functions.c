@@ -13,6 +13,7 @@ struct function {
 	const void *isolate;
 	int script;
 	struct v8_range range;
+	uintptr_t info;
 	uint32_t text; /* offset of its name */
 	uint32_t next; /* 1 + index of another function whose name has the same hash modulo HEADS; 0: none */
 };
@@ -75,7 +76,7 @@ static bool has_name(const struct function *f, const char *rest, size_t rest_byt
 	return colon && strlen(colon + 1) == rest_bytes && memcmp(colon + 1, rest, rest_bytes) == 0;
 }
 
-void v8_functions_add(const struct v8_script *s, const struct v8_range *r, const char *name, size_t bytes)
+void v8_functions_add(const struct v8_script *s, const struct v8_range *r, uintptr_t info, const char *name, size_t bytes)
 {
 	size_t kind;
 	const char *rest = behind_tier(name, bytes, &kind);
@@ -86,13 +87,14 @@ void v8_functions_add(const struct v8_script *s, const struct v8_range *r, const
 		struct function *f = &functions->at[i - 1];
 
 		if (f->isolate == s->isolate && f->script == s->id && has_name(f, rest, rest_bytes)) {
-			f->range = *r;
+			f->range = r->first <= r->last ? *r : f->range;
+			f->info = info;
 			return;
 		}
 	}
 	if (functions->nr == FUNCTIONS_MAX || kind + rest_bytes + 1 > TEXT_BYTES - functions->text_bytes)
 		return;
-	functions->at[functions->nr] = (struct function){ s->isolate, s->id, *r, functions->text_bytes, *list };
+	functions->at[functions->nr] = (struct function){ s->isolate, s->id, *r, info, functions->text_bytes, *list };
 	v8_functions_copy_name(functions->text + functions->text_bytes, kind + rest_bytes + 1, name, bytes);
 	functions->text_bytes += (uint32_t)(kind + rest_bytes + 1);
 	*list = ++functions->nr;
@@ -103,24 +105,38 @@ bool v8_functions_range(const char *name, size_t bytes, struct v8_range *out)
 	size_t kind;
 	const char *rest = behind_tier(name, bytes, &kind);
 
-	for (uint32_t i = *list_of(rest, name + bytes); i; i = functions->at[i - 1].next)
-		if (has_name(&functions->at[i - 1], rest, (size_t)(name + bytes - rest))) {
-			*out = functions->at[i - 1].range;
+	for (uint32_t i = *list_of(rest, name + bytes); i; i = functions->at[i - 1].next) {
+		const struct function *f = &functions->at[i - 1];
+
+		if (f->range.first <= f->range.last && has_name(f, rest, (size_t)(name + bytes - rest))) {
+			*out = f->range;
 			return true;
 		}
+	}
 	return false;
 }
 
-const char *v8_functions_find(const struct v8_script *s, uint32_t position)
+static bool is_inside(const struct v8_range *r, uint32_t position)
 {
-	const struct function *innermost = NULL;
+	return position >= r->first && position <= r->last;
+}
+
+const char *v8_functions_find(const struct v8_script *s, uintptr_t info, uint32_t position)
+{
+	const struct function *found = NULL;
 
 	for (uint32_t i = 0; i < functions->nr; i++) {
 		const struct function *f = &functions->at[i];
+		bool has_range = f->range.first <= f->range.last;
 
-		if (f->script == s->id && f->isolate == s->isolate && position >= f->range.first && position <= f->range.last &&
-		    (!innermost || f->range.last - f->range.first < innermost->range.last - innermost->range.first))
-			innermost = f;
+		if (f->script != s->id || f->isolate != s->isolate || (has_range && !is_inside(&f->range, position)))
+			continue;
+		if (f->info == info) {
+			found = f;
+			break;
+		}
+		if (has_range && (!found || f->range.last - f->range.first < found->range.last - found->range.first))
+			found = f;
 	}
-	return innermost ? functions->text + innermost->text : NULL;
+	return found ? functions->text + found->text : NULL;
 }

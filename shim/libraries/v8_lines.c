@@ -93,18 +93,28 @@ static size_t find_file_in_code_name(const char *name, size_t bytes, const char 
 	return end < bytes && begin > 0 && begin < end ? end - begin : 0;
 }
 
-void v8_lines_note_bytecode(const struct v8_code *code)
+/* Returns the first and the last position of bytecode. */
+static struct v8_range find_range(const struct v8_code *code)
 {
-	struct v8_script script = { v8.current_isolate(), code->script && v8.script_id ? v8.script_id(code->script) : 0 };
-	struct v8_range range = { .first = UINT32_MAX };
+	struct v8_range range = { UINT32_MAX, 0 };
 
+	if (!code->nr_places || code->nr_places == V8_PLACES_MAX)
+		return V8_NO_RANGE;
 	for (uint32_t i = 0; i < code->nr_places; i++) {
 		range.first = code->places[i].position < range.first ? code->places[i].position : range.first;
 		range.last = code->places[i].position > range.last ? code->places[i].position : range.last;
 	}
-	if (!code->nr_places || code->nr_places == V8_PLACES_MAX || !take_memory())
+	return range;
+}
+
+void v8_lines_note_bytecode(const struct v8_code *code)
+{
+	struct v8_script script = { v8.current_isolate(), code->script && v8.script_id ? v8.script_id(code->script) : 0 };
+	struct v8_range range = find_range(code);
+
+	if (!code->script || !take_memory())
 		return;
-	v8_functions_add(&script, &range, code->name, code->name_bytes);
+	v8_functions_add(&script, &range, (uintptr_t)*code->script, code->name, code->name_bytes);
 	give_memory_back();
 }
 
@@ -156,7 +166,9 @@ static void find_called_functions(void)
 		void *handle = memory->called[i].script;
 
 		script.id = handle ? v8.script_id(handle) : 0;
-		memory->called[i] = make_function(handle ? v8_functions_find(&script, inside[i]) : NULL, handle);
+		memory->called[i] = make_function(handle ? v8_functions_find(&script, in->call[i].info, inside[i]) : NULL, handle);
+		if (memory->called[i].name && line_in(&memory->called[i], inside[i]) < memory->called[i].begins)
+			memory->called[i].name = NULL;
 	}
 }
 
