@@ -255,7 +255,8 @@ static bool is_wrapper(const struct attribution *a, uint32_t function)
 	static const char *const names[] = { "std::", "__gthread", "__gnu_cxx::", "core::", "<core::", "alloc::", "<alloc::", "<std::",
 					     "absl::", "parking_lot", "uv_cond_", "uv_mutex_", "uv_sem_", "uv_rwlock_", "v8::base::",
 					     "PosixSemaphore::", "Semaphore::", "os::", "PlatformMonitor::", "Monitor::", "Mutex::",
-					     "g_cond_", "g_mutex_", "CRYPTO_THREAD_", "PyThread_acquire_lock", "PyMutex_Lock", "_PyMutex_Lock", NULL };
+					     "g_cond_", "g_mutex_", "CRYPTO_THREAD_", "PyThread_acquire_lock", "PyMutex_Lock",
+					     "_PyMutex_Lock", NULL };
 
 	return begins_with_any(basename(a->image[a->function[function].image].path), libraries) ||
 	       begins_with_any(a->function[function].name, names);
