@@ -329,13 +329,16 @@ static uint32_t generated_caller(const struct attribution *a, uint32_t stack)
 	return library;
 }
 
-enum resource resource_and_waiter_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, uint32_t *waiter)
+enum resource resource_and_waiter_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, uint32_t *function)
 {
 	uint32_t frame = 0, rule = find_rule_of_stack(t, a, stack, &frame);
+	uint32_t waiter = stack < a->stacks.nr ? generated_caller(a, stack) : 0;
 
-	*waiter = stack < a->stacks.nr ? generated_caller(a, stack) : 0;
-	if (!*waiter && rule != UINT32_MAX)
-		*waiter = caller_outside(t, a, frame);
+	if (!waiter && rule != UINT32_MAX)
+		waiter = caller_outside(t, a, frame);
+	if (rule == UINT32_MAX)
+		rule = rule_of_function(t, a, *function);
+	*function = waiter ? waiter : *function;
 	return rule == UINT32_MAX ? RESOURCE_UNKNOWN : t->rule[rule].resource;
 }
 

@@ -69,10 +69,11 @@ struct resource_wait {
  */
 struct resource_wait resource_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, const char *wait);
 /*
- * Finds the resource likewise, by the stack alone, and the function that waits: the innermost one of generated code, or else the first
- * caller in another file than the library that waits. Returns RESOURCE_UNKNOWN if no rule matches. *waiter is 0 if it is not known.
+ * Finds the resource likewise, by the stack, or, if no function of it has a rule, by the function that the thread was in (*function). Sets
+ * *function to the one that waits: the innermost one of generated code, or else the first caller in another file than the library that
+ * waits. It stays as it is if that is not known. Returns RESOURCE_UNKNOWN if no rule matches.
  */
-enum resource resource_and_waiter_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, uint32_t *waiter);
+enum resource resource_and_waiter_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, uint32_t *function);
 /* Returns whether a sample with this stack was taken while the kernel handled a page fault. */
 bool resource_is_fault(const struct attribution *a, uint32_t stack);
 /*

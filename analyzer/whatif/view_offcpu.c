@@ -233,8 +233,8 @@ static bool add_function_sum(const struct report *r, const struct report_group *
 {
 	const uint32_t stack = g->g.nr_keys > OF_STACK ? report_value(g, i, OF_STACK) : 0, thread = report_value(g, i, OF_THREAD);
 	enum resource resource = RESOURCE_UNKNOWN;
+	uint32_t function = report_value(g, i, OF_FUNCTION);
 	struct offcpu_row *row;
-	uint32_t waiter = 0;
 
 	for (int k = 0; k < NR_KINDS; k++) {
 		if (report_value(g, i, OF_EVENT) != event_of_kind(r->model, (enum kind)k) || thread >= r->model->threads.nr)
@@ -242,9 +242,8 @@ static bool add_function_sum(const struct report *r, const struct report_group *
 		if (!report_spend(r, 1 + r->a->stacks.node[stack].depth / 8u))
 			return false;
 		if (k != KIND_PREEMPTED) /* a preempted thread waits for nothing but a processor, whatever it does */
-			resource = resource_and_waiter_of_stack(t, r->a, stack, &waiter);
-		row = get_row(b, waiter ? waiter : report_value(g, i, OF_FUNCTION), resource,
-			      k != KIND_PREEMPTED && is_idle(b, thread, resource));
+			resource = resource_and_waiter_of_stack(t, r->a, stack, &function);
+		row = get_row(b, function, resource, k != KIND_PREEMPTED && is_idle(b, thread, resource));
 		if (!row)
 			return false;
 		group_sum_add(&row->of[k], &g->g.sum[i]);
