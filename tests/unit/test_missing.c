@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A second of a command at 4,000 samples a second, of which nothing is known. */
-#define RECORDED(name, seconds, by) .event_name = name, .event = "", .maker = "", .recording_s = seconds, .recording.way = by
+#define RECORDED(name, seconds, by) .event_name = name, .event = "", .without.maker = "", .recording_s = seconds, .way = by
 #define NOTHING RECORDED("task-clock", 1, JIT_WAY_RUN)
 #define IMPORTED RECORDED("task-clock", 1, JIT_WAY_IMPORT)
 #define COUNTED .period_ns = 250e3, .has_count = true
