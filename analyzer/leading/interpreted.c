@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/leading/interpreted.h"
 
-#include "analyzer/model/model.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <stdlib.h>

@@ -33,8 +33,8 @@ struct unnamed {
 void unnamed_find(const struct report *r, const struct report_group *by, uint32_t column, struct unnamed *u);
 
 #define UNNAMED_SENTENCE 768
-/* Write the sentence about code without names, and the one about an interpreter. whole: name of what is 100 %, or NULL, and then no share is
- * named; object: name of the file u->maker, as the caller shows it, or "". */
+/* Write the sentence about code without names, and the one about an interpreter. whole: name of what is 100 %, or NULL, and then no share
+ * is named; object: name of the file u->maker, as the caller shows it, or "". */
 void unnamed_write_code(const struct unnamed *u, const char *whole, const char *object, char text[UNNAMED_SENTENCE]);
 void unnamed_write_interpreted(const struct unnamed *u, const char *whole, char text[UNNAMED_SENTENCE]);
 /* Call each(context, sentence) for those of the two that are worth a first sentence. */

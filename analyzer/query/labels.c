@@ -52,7 +52,7 @@ static int compare_places(const void *a, const void *b, void *context)
  * of the module or function that it is a part of. */
 enum telling_text { OWN_DETAIL, UPPER_NAME, UPPER_DETAIL, NR_TELLING_TEXTS };
 
-/* Returns that text of a component, or "". Only components of a level of host_levels.h are told by what they are a part of. */
+/* Returns that text of a component, or "". Only components of a level of host_levels.h are distinguished by what they are a part of. */
 static const char *detail_of(const struct model *m, uint32_t component, enum telling_text which)
 {
 	const struct component *c = &m->dictionary.component[component], *upper;

@@ -388,12 +388,13 @@ static void type_pattern(struct watching *w, int key)
 	choose_rows(w);
 }
 
-/* Sets *below to the level that a row opens: queries → operators → lines → callers, both kinds of functions → lines, and programs → processes
- * → threads → operators.  Returns false for callers, which open nothing. */
+/* Sets *below to the level that a row opens: queries → operators → lines → callers, both kinds of functions → lines, and programs →
+ * processes → threads → operators.  Returns false for callers, which open nothing. */
 static bool level_below(const struct watching *w, enum top_level *below)
 {
 	static const enum top_level of[TOP_NR_LEVELS] = {
-		[TOP_OPERATORS] = TOP_LINES, [TOP_QUERIES] = TOP_OPERATORS, [TOP_LANGUAGE] = TOP_LINES, [TOP_FUNCTIONS] = TOP_LINES, [TOP_LINES] = TOP_CALLERS,
+		[TOP_OPERATORS] = TOP_LINES, [TOP_QUERIES] = TOP_OPERATORS, [TOP_LANGUAGE] = TOP_LINES,
+		[TOP_FUNCTIONS] = TOP_LINES, [TOP_LINES] = TOP_CALLERS,
 		[TOP_PROGRAMS] = TOP_PROCESSES, [TOP_PROCESSES] = TOP_THREADS, [TOP_THREADS] = TOP_OPERATORS,
 	};
 

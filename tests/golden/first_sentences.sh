@@ -85,7 +85,8 @@ for path, sentence, way in (("/usr/lib/libsqlite3.so.0.8.6", ENGINE.format("SQLi
                             ("/usr/bin/postgres", ENGINE.format("PostgreSQL"), "import")):
     begins(f"{path}, {way}", report(interpreter(path), 0, 600, way=way), rf"^6\d\.\d % .*{sentence}.*\. Record with `tailor ")
 SNAKE = record("PROCESS", PID, 1, "/usr/bin/python3.11", "python3") + interpreter("/usr/bin/python3.11")
-begins("python, import", report(SNAKE, 0, 1000, way="import", known=b""), r"^100\.0 % .* ran in Python's interpreter: .* Record with `tailor ")
+begins("python, import", report(SNAKE, 0, 1000, way="import", known=b""),
+       r"^100\.0 % .* ran in Python's interpreter: .* Record with `tailor ")
 said = report(SNAKE, 0, 1000, known=b"")
 expect("a live recording of Python: expected the recorder's notice alone", "interpreter:" not in said, said)
 PLAN = record("LEVEL", PID, 7, 1, "operator", []) + record("COMPONENT", PID, 7, 0, 1, "scan", "")
@@ -100,7 +101,8 @@ def doors(case, records, unnamed, sentence):
     report(records, 0, unnamed)
     for name, command in (("top", ["top", "--once", path]), ("export", ["export", "-f", "folded", path]), ("diff", ["diff", path, path]),
                           ("stat", ["stat", path, path]), ("pprof", ["export", "-f", "pprof", "--overwrite", "-o", f"{folder}/x.pb", path]),
-                          ("html", ["html", "--overwrite", "-o", f"{folder}/x.html", path]), ("add", ["db", "add", f"{folder}/{case}.tlrs", path]),
+                          ("html", ["html", "--overwrite", "-o", f"{folder}/x.html", path]),
+                          ("add", ["db", "add", f"{folder}/{case}.tlrs", path]),
                           ("db", ["db", "report", f"{folder}/{case}.tlrs"])):
         p = subprocess.run([tailor, *command], capture_output=True, text=True, env={**os.environ, "COLUMNS": "1000"})
         said = p.stdout + p.stderr + (open(f"{folder}/x.html").read() if name == "html" else "")

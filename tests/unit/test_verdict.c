@@ -188,7 +188,8 @@ static void few_samples_are_called_few(void **state)
 static void a_program_without_components_has_functions(void **state)
 {
 	struct verdict v = { .recorded = 500, .samples = 500, .in_run = 500, .event = "", .nr_parts = 1,
-			     .part = { { "work (plain)", 0.99, 0.97, 1 } }, .host = 0.99, .kernel = 0.01, .run_share = 1, .without.maker = "",
+			     .part = { { "work (plain)", 0.99, 0.97, 1 } }, .host = 0.99, .kernel = 0.01, .run_share = 1,
+			     .without.maker = "",
 			     .running = 1 };
 
 	(void)state;
