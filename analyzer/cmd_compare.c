@@ -21,7 +21,7 @@
 struct ask {
 	struct profile_question question;
 	const char *level;
-	struct report_group *functions;
+	struct report_group *functions, *processes;
 };
 
 static void ask_profile_groups(void *context, struct report *r)
@@ -30,6 +30,20 @@ static void ask_profile_groups(void *context, struct report *r)
 
 	profile_ask(&a->question, r, a->level);
 	a->functions = report_add_group(r, 0, TABLE_FUNCTION, -1);
+	a->processes = report_add_group(r, 0, TABLE_PROCESS, -1);
+}
+
+/* Return the file name of the program with most samples, or NULL if there are no samples or memory runs out. */
+static char *name_main_program(const struct report *r, const struct report_group *by)
+{
+	const char *executable;
+	uint32_t most = 0;
+
+	for (uint32_t i = 1; i < by->g.nr; i++)
+		if (report_measure(r, &by->g.sum[i]) > report_measure(r, &by->g.sum[most]))
+			most = i;
+	executable = by->g.nr ? r->model->numbered.at[report_value(by, most, 0)]->executable : NULL;
+	return executable && *executable ? strdup(basename(executable)) : NULL;
 }
 
 /*
@@ -189,6 +203,7 @@ int compare_read_profile(const char *path, const struct reading_arguments *argum
 		reading_command_close(&session, CMD_DONE);
 		return CMD_FAILED;
 	}
+	p->program = name_main_program(&session.report, a.processes);
 	*whole &= reading_command_close(&session, CMD_DONE) == CMD_DONE;
 	return CMD_DONE;
 }

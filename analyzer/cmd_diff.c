@@ -100,6 +100,8 @@ static error_t parse_diff_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+#define NAME_COLUMNS 48 /* columns of a name in a sentence */
+
 static int compare_changes(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
@@ -229,6 +231,46 @@ static void show_sides(const struct arguments *args, const struct comparison *c,
 	}
 }
 
+#define ONE_PROGRAM 0.5 /* share of lines that both sides have; with less on both, they may be of different programs */
+
+/* Return the share of a side's samples in lines that both sides have. */
+static double share_of_both(const struct change *x, uint32_t nr, int side)
+{
+	double both = 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		both += x[i].there[0] && x[i].there[1] && x[i].share[0] > 0 && x[i].share[1] > 0 ? x[i].share[side] : 0;
+	return both;
+}
+
+/* Are the names those of one program, but for the version at their ends, as of python3.11 and python3.12? */
+static bool have_one_stem(const char *a, const char *b)
+{
+	size_t bytes[2] = { strlen(a), strlen(b) };
+
+	while (bytes[0] > 0 && strchr("0123456789.-", a[bytes[0] - 1]))
+		bytes[0]--;
+	while (bytes[1] > 0 && strchr("0123456789.-", b[bytes[1] - 1]))
+		bytes[1]--;
+	return bytes[0] == bytes[1] && memcmp(a, b, bytes[0]) == 0;
+}
+
+/* Writes a doubt whether both sides are of one program if the programs have other names and little in common. */
+static void show_doubt(const struct comparison *c, const struct change *x, uint32_t nr, struct page *page)
+{
+	const struct profile *a = &c->profile[c->side[0].first], *b = &c->profile[c->side[1].first];
+	const double both[2] = { share_of_both(x, nr, 0), share_of_both(x, nr, 1) };
+	char name[2][80];
+
+	if (!a->program || !b->program || !(a->samples > 0) || !(b->samples > 0) ||
+	    have_one_stem(a->program, b->program) || both[0] >= ONE_PROGRAM || both[1] >= ONE_PROGRAM)
+		return;
+	page_sentence(page, "Are these the same program? Lines of both have %.1f %% of A (%s) and %.1f %% of B (%s).",
+		      grid_percent(both[0]), page_cut_name(page, a->program, NAME_COLUMNS / 2, name[0], sizeof(name[0])),
+		      grid_percent(both[1]),
+		      page_cut_name(page, b->program, NAME_COLUMNS / 2, name[1], sizeof(name[1])));
+}
+
 struct growth {
 	double share, chance; /* growth of the mean from A to B, and the largest growth that chance explains, as parts of the mean of A */
 	bool assumed;
@@ -321,7 +363,6 @@ static void show_error_sources(const struct comparison *c, bool sentences, struc
 		      executions ? ", or variation between executions if larger" : "", between);
 }
 
-#define NAME_COLUMNS 48
 #define MOSTLY 0.9 /* part of the unchanged lines that makes one of them stand for all */
 
 /* Return the name of a change's line, cut as tables cut names. */
@@ -397,6 +438,7 @@ static int show_changes(const struct arguments *args, const struct comparison *c
 	page.top = args->page.top;
 	show_sides(args, c, &page);
 	failed = show_total(args, c, &page);
+	show_doubt(c, x, nr, &page);
 	if (!c->same_unit)
 		page_sentence(&page, "The events differ (%s and %s): only shares are comparable.", c->profile[c->side[0].first].event,
 			      c->profile[c->side[1].first].event);

@@ -321,6 +321,7 @@ void profile_fini(struct profile *p)
 	free(p->trace);
 	free(p->event);
 	free(p->unit);
+	free(p->program);
 	free(p->run);
 	free(p->run_ns);
 	memset(p, 0, sizeof(*p));

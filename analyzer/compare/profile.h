@@ -37,6 +37,7 @@ struct profile_entry {
 struct profile {
 	char *trace;  /* name of the trace, or of the store and its window */
 	char *event, *unit;
+	char *program; /* file name of the trace's program with most samples, or NULL */
 	struct profile_entry *entry;
 	uint32_t nr;
 	double samples, measure; /* samples: number of samples; measure: their cost in unit; of all entries together */

@@ -113,6 +113,17 @@ def doors(case, records, unnamed, sentence):
 doors("code", REGION, 300, "ran in code that node generated and did not name. Run node with --perf-basic-prof")
 doors("engine", interpreter("/usr/lib/libsqlite3.so.0.8.6"), 600, "ran in SQLite, whose statements and operators are not known here")
 doors("names", PYTHON, 0, "Names of Python functions unavailable by `tailor attach`")
+# A comparison doubts that two programs of which hardly a line is common are one; versions of one program have other names.
+SNAKES = [record("PROCESS", PID, 1, f"/usr/bin/python{version}", "python3") + load(1, CODE, 4096, name) +
+          record("EH_FRAME", PID, 0x500000, 0, FRAMES) for version, name in (("3.11", "tax"), ("3.12", "vat"))]
+for name, known in ("node", KNOWN), ("one", SNAKES[0]), ("two", SNAKES[1]):
+    report(b"", known=known)
+    os.rename(f"{folder}/t.tlr", f"{folder}/{name}.tlr")
+DOUBT = "Are these the same program? Lines of both have 0.0 % of A (node) and 0.0 % of B (python3.11)."
+for a, b, doubted in ("node", "one", True), ("one", "two", False), ("one", "one", False):
+    said = subprocess.run([tailor, "diff", f"{folder}/{a}.tlr", f"{folder}/{b}.tlr"], capture_output=True, text=True,
+                          env={**os.environ, "COLUMNS": "1000"}).stdout
+    expect(f"diff of {a} and {b}: expected {'a' if doubted else 'no'} doubt", said and (DOUBT in said) == doubted, said)
 begins("Spark without its plans", report(load(2, 0x700000, 64, "org.apache.spark.sql.catalyst.expressions.GeneratedClass$Stage1.next")),
        "^Spark: operators, stages and tasks unavailable; ")
 begins("all", report(TAGS + PYTHON + REGION + VERSION, 300, 300), "^V8 99: ", TRUNCATED, "^Names of Python",
