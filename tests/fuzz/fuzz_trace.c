@@ -8,7 +8,9 @@
  * With FUZZ_VIEWS=N it is the default report, N views and an export, chosen by the bytes: a tenth of the time for each input.  With
  * FUZZ_PAGE=1 it is the page alone.
  */
+#include "analyzer/compare/inlined.h"
 #include "analyzer/compare/match.h"
+#include "analyzer/compare/native.h"
 #include "analyzer/export/export.h"
 #include "analyzer/listing/best_case.h"
 #include "analyzer/page/html_page.h"
@@ -256,7 +258,7 @@ static void make_export(const char *path, FILE *to, const struct exporter *forma
 		format->write(&e.export, to);
 		if (profile_make(&e.question, &s.report, "a", &p[0]) == 0) {
 			if (profile_make(&e.question, &s.report, "b", &p[1]) == 0) {
-				if (match_make_lines(p, 2, &m) == 0)
+				if (inlined_settle(p, 2) == 0 && native_settle(p, 2) == 0 && match_make_lines(p, 2, &m) == 0)
 					match_fini(&m);
 				profile_fini(&p[1]);
 			}
