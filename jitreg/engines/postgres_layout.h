@@ -186,7 +186,8 @@
 	X(backend_application, PgBackendStatus, st_appname) \
 	X(backend_state, PgBackendStatus, st_state) \
 	X(backend_text, PgBackendStatus, st_activity_raw) \
-	X(stored_signature, PLpgSQL_function, fn_signature)
+	X(stored_signature, PLpgSQL_function, fn_signature) \
+	X(stored_trigger, PLpgSQL_function, fn_is_trigger)
 
 /* Nodes of plans.  Columns: constant, name in the server, name in EXPLAIN. */
 #define POSTGRES_NODES(X) \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define BLOCK "inline_code_block" /* signature that the server gives a block of DO */
+#define NOT_TRIGGER 2 /* enum PLpgSQL_trigtype: 0 and 1 are triggers of tables and of events */
 #define ID_KIND 0x66756e6374696f6eull /* distinguishes a function's number from other hashes with the same salt */
 
 /* Is this text a function's name with the types of its arguments, as format_procedure() writes it? */
@@ -32,9 +33,12 @@ bool postgres_stored_name(const struct postgres_reader *r, uint64_t address, cha
 	if (!bytes || cut || (strcmp(signature, BLOCK) != 0 && !is_signature(signature, bytes)))
 		return false;
 	*name = 0;
-	sql_out_text(&o, strcmp(signature, BLOCK) == 0 ? "DO block" : "Function ");
-	if (strcmp(signature, BLOCK) != 0)
+	if (strcmp(signature, BLOCK) == 0) {
+		sql_out_text(&o, "DO block");
+	} else {
+		sql_out_text(&o, postgres_read_u32(r, address, r->layout->stored_trigger) < NOT_TRIGGER ? "Trigger " : "Function ");
 		sql_out_text(&o, signature);
+	}
 	sql_out_end(&o);
 	return true;
 }

@@ -18,8 +18,8 @@
 enum postgres_stored_handler { POSTGRES_STORED_HANDLERS(POSTGRES_STORED_INDEX_) POSTGRES_NR_STORED_HANDLERS };
 #undef POSTGRES_STORED_INDEX_
 
-/* Read the name of the stored function whose struct is at address: "Function loyalty(integer)", or "DO block".  Returns false if no such
- * struct is there. */
+/* Read the name of the stored function whose struct is at address: "Function loyalty(integer)", "Trigger touch()", or "DO block".  Returns
+ * false if no such struct is there. */
 bool postgres_stored_name(const struct postgres_reader *r, uint64_t address, char name[POSTGRES_NAME_BYTES]);
 /* Returns the number of a stored function's component, which is never 0.  salt: postgres_salt() of the server. */
 uint64_t postgres_stored_id(uint64_t salt, const char *name);
