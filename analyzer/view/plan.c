@@ -316,6 +316,7 @@ static struct sum_columns query_columns_add(struct grid *g)
 
 static void set_sums(struct grid *g, const struct sum_columns *c, const struct report *r, const struct plan *plan, uint32_t line)
 {
+	static const struct group_sum none;
 	const struct group_sum *sum = sum_of_plan_line(r, plan, line);
 
 	if (plan->process) {
@@ -323,7 +324,7 @@ static void set_sums(struct grid *g, const struct sum_columns *c, const struct r
 		return;
 	}
 	if (plan->tree.line[line].is_query) /* the query's samples are in its own plan, and here in totals */
-		return;
+		sum = &none;
 	grid_set(g, c->share, report_measure(r, sum));
 	grid_set_evidence(g, c->share, view_effective_samples(sum, &plan->query->sum));
 	grid_set(g, c->samples, sum->samples);
@@ -390,11 +391,14 @@ static void show_tree(struct report *r, const struct plan *plan, struct page *p)
 		grid_row(g);
 		set_sums(g, &sums, r, plan, i);
 		grid_set(g, total, plan->measure > 0 ? total_of[i] / plan->measure : 0);
-		frequency_columns_set(g, &counts, line->component, sum_of_plan_line(r, plan, i));
+		if (line->is_query)
+			frequency_columns_blank(g, &counts);
+		else
+			frequency_columns_set(g, &counts, line->component, sum_of_plan_line(r, plan, i));
 		if (plan->process)
 			grid_set(g, pid, plan->process->pid);
 		else
-			set_query_cells(r, g, query, of_all, plan, report_measure(r, sum_of_plan_line(r, plan, i)));
+			set_query_cells(r, g, query, of_all, plan, line->is_query ? 0 : report_measure(r, sum_of_plan_line(r, plan, i)));
 		grid_set_address(g, id, d->component[line->component].id);
 		if (line->parent)
 			grid_set_address(g, above, d->component[t->line[line->parent - 1].component].id);
