@@ -15,6 +15,7 @@
 /* Numbers of objects to which all work of a process belongs: its session, and, while it waits, what it waits for. */
 #define POSTGRES_OBJECT_SESSION 1001u
 #define POSTGRES_OBJECT_WAIT 1002u
+#define POSTGRES_OBJECT_ACTIVITY 1003u /* activity of a process that has no client, by its own words */
 
 #define POSTGRES_CLASSES(X) \
 	X(PARSING, "(parsing)") \

@@ -175,8 +175,8 @@ void postgres_write_query(struct engines *e, const struct postgres_backend *b, c
  * per recording. */
 void postgres_write_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,
 			 uint64_t id, uint64_t consumer, const char *detail);
-/* Is the component of this node in the trace already? */
-bool postgres_node_is_said(const struct engines *e, uint64_t id);
+/* Is the component of this node in the trace already, and its edge to `consumer` (0: none)? */
+bool postgres_node_is_said(const struct engines *e, uint64_t id, uint64_t consumer);
 /* Writes the mark of an execution of the backend's own statement, from its begin on, if it has none.  Does nothing while the plan is
  * unsure. */
 void postgres_write_mark(struct engines *e, struct postgres_backend *b, struct postgres_plan *p);

@@ -387,6 +387,22 @@ static uint64_t begin_of_statement(const struct engines *e, const struct postgre
 	return b->start_us ? at_most(monotonic_time_of_server(e, b, b->start_us), now_ns) : now_ns;
 }
 
+#define AUTOVACUUM "autovacuum: " /* beginning of what a worker of autovacuum says that it does, such as "autovacuum: VACUUM public.t" */
+
+/* Reads what a worker of autovacuum does, which has no portal. */
+static bool read_activity(struct engines *e, const struct postgres_backend *b, struct postgres_query *q)
+{
+	char begin[sizeof(AUTOVACUUM) - 1];
+	uint64_t text;
+
+	*q = (struct postgres_query){ .address = POSTGRES_OBJECT_ACTIVITY };
+	if (page_cache_read(&e->memory->pages, b->entry + b->server->layout->backend_text, &text, sizeof(text)) ||
+	    page_cache_read(&e->memory->pages, text, begin, sizeof(begin)) || memcmp(begin, AUTOVACUUM, sizeof(begin)) != 0)
+		return false;
+	q->text = text;
+	return true;
+}
+
 /* Reads a statement that lasts and has no plan. The queries that it runs are read from stacks. */
 static void read_lasting_utility(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
 {
@@ -395,10 +411,10 @@ static void read_lasting_utility(struct engines *e, struct postgres_backend *b, 
 	uint64_t portal;
 
 	if (b->had_portal || b->leader || !statement_lasts(e, b, now_ns) ||
-	    proc_mem_read(b->pid, b->server->active_portal, &portal, sizeof(portal)) || !portal)
+	    proc_mem_read(b->pid, b->server->active_portal, &portal, sizeof(portal)))
 		return;
-	b->had_portal = true;
-	if (postgres_utility_of_portal(&r, portal, &q) == POSTGRES_OK) {
+	b->had_portal = portal || read_activity(e, b, &q);
+	if (b->had_portal && (!portal || postgres_utility_of_portal(&r, portal, &q) == POSTGRES_OK)) {
 		uint64_t begin_ns = begin_of_statement(e, b, now_ns);
 
 		postgres_plan_set_live(e, b, postgres_plan_keep_utility(e, b, &q, begin_ns), begin_ns);
@@ -466,6 +482,10 @@ void postgres_backend_read_plans(struct engines *e, struct postgres_backend *b, 
 	b->has_samples = false;
 	page_cache_reset(&e->memory->pages, b->pid);
 	is_known = read_backend_entry(e, b, now_ns, &changed);
+	if (b->lost) { /* the process has ended; its exit may be seen later, or not at all */
+		postgres_backend_end_plans(e, b, now_ns);
+		return;
+	}
 	write_session_and_classes(e, b, now_ns);
 	if (!b->announced || !is_known)
 		return;

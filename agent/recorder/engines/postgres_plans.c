@@ -93,7 +93,7 @@ static int add_plan_node(void *context, const struct postgres_node *n)
 		return 1;
 	}
 	owner = n->owner ? find_plan_node(p, n->owner) : NULL;
-	if (!postgres_node_is_said(g->e, id) && !keep_unsaid_node(g, n, id, owner ? owner->id : 0)) {
+	if (!postgres_node_is_said(g->e, id, owner ? owner->id : 0) && !keep_unsaid_node(g, n, id, owner ? owner->id : 0)) {
 		g->no_memory = true;
 		return 1;
 	}

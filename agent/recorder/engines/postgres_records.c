@@ -107,26 +107,29 @@ void postgres_write_query(struct engines *e, const struct postgres_backend *b, c
 		    .name = trace_string(p->name), .detail = trace_string(e->memory->text));
 }
 
-bool postgres_node_is_said(const struct engines *e, uint64_t id)
+/* This stands in place of a level, for the edge of a node to its consumer. A worker's plan begins further in, and lacks its root's. */
+#define EDGE 0u
+
+bool postgres_node_is_said(const struct engines *e, uint64_t id, uint64_t consumer)
 {
-	return hash_map_find(&e->said, id, POSTGRES_LEVEL_NODE);
+	return hash_map_find(&e->said, id, POSTGRES_LEVEL_NODE) && (!consumer || hash_map_find(&e->said, id, EDGE));
 }
 
 void postgres_write_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,
 			 uint64_t id, uint64_t consumer, const char *detail)
 {
-	if (!is_component_new(e, POSTGRES_LEVEL_NODE, id))
-		return;
-	SAY(e, b, p->begin_ns, component, .level = POSTGRES_LEVEL_NODE, .flags = JITREG_COMPONENT_COMMON, .component = id,
-	    .name = trace_string(n->name), .detail = trace_string(detail));
-	SAY(e, b, p->begin_ns, link, .lower_level = POSTGRES_LEVEL_NODE, .lower = id, .upper_level = POSTGRES_LEVEL_QUERY, .upper = p->id,
-	    .weight = 1);
-	if (consumer)
+	if (is_component_new(e, POSTGRES_LEVEL_NODE, id)) {
+		SAY(e, b, p->begin_ns, component, .level = POSTGRES_LEVEL_NODE, .flags = JITREG_COMPONENT_COMMON, .component = id,
+		    .name = trace_string(n->name), .detail = trace_string(detail));
+		SAY(e, b, p->begin_ns, link, .lower_level = POSTGRES_LEVEL_NODE, .lower = id, .upper_level = POSTGRES_LEVEL_QUERY,
+		    .upper = p->id, .weight = 1);
+		if (postgres_node_rows(n) >= 0)
+			SAY(e, b, p->begin_ns, counter, .level = POSTGRES_LEVEL_NODE, .component = id, .value = postgres_node_rows(n),
+			    .name = trace_string("estimated rows"));
+	}
+	if (consumer && is_component_new(e, EDGE, id))
 		SAY(e, b, p->begin_ns, edge, .level = POSTGRES_LEVEL_NODE, .from = id, .to = consumer, .order = n->order,
 		    .label = trace_string(postgres_role_label(n->role)));
-	if (postgres_node_rows(n) >= 0)
-		SAY(e, b, p->begin_ns, counter, .level = POSTGRES_LEVEL_NODE, .component = id, .value = postgres_node_rows(n),
-		    .name = trace_string("estimated rows"));
 }
 
 void postgres_write_stored(struct engines *e, const struct postgres_backend *b, const char *name, uint64_t address, uint64_t handler,
@@ -155,7 +158,9 @@ void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct p
 	const uint64_t *symbol = b->server->code.symbol;
 	const uint64_t run[] = { symbol[POSTGRES_EXECUTOR_RUN], symbol[POSTGRES_EXECUTOR_FINISH] };
 
-	if (p->utility)
+	if (p->query.address == POSTGRES_OBJECT_ACTIVITY)
+		write_object_record(e, b, time_ns, p->query.address, 0, JITREG_OBJECT_CLASS | JITREG_OBJECT_EVERYWHERE, NULL, 0, 0, p->id);
+	else if (p->utility)
 		write_object_record(e, b, time_ns, p->query.address, 0, JITREG_OBJECT_ALONE, &symbol[POSTGRES_PROCESS_UTILITY], 1, 0,
 				    p->id);
 	else
