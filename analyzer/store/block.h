@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores the sums of an epoch, in two parts (enum block_part).  Each part is a row of the table `block` with one blob, compressed by zstd,
- * of three columns one after the other: ids, samples, weights.  All numbers are unsigned LEB128.  Rows are sorted by id, and an id is
- * stored as its difference to the id before it.  In a block of a hundred thousand rows, a row takes 1 to 3 bytes.  Context: thread.
+ * Stores the sums of an epoch, in up to three parts (enum block_part).  Each part is a row of the table `block` with one blob, compressed
+ * by zstd, of three columns one after the other: ids, samples, weights.  All numbers are unsigned LEB128.  Rows are sorted by id, and an id
+ * is stored as its difference to the id before it.  In a block of a hundred thousand rows, a row takes 1 to 3 bytes.  Context: thread.
  *
  * The weight of a place is stored as the mean weight of its samples, in eighths of an octave, which is good enough to split the weight of
  * its series among its places.  If all samples weigh about the same, that column repeats one number, and takes almost nothing.
@@ -15,11 +15,14 @@
 enum block_part {
 	BLOCK_SERIES, /* series, samples, weight */
 	BLOCK_PLACES, /* place, samples, weight; the weight that is read is right to about 14 % */
+	/* Series, samples, weight: all samples whose call stack has the series' component, which is a function of a language.  An epoch
+	 * without such functions or without call stacks has no such part. */
+	BLOCK_TOTALS,
 	NR_BLOCK_PARTS
 };
 #define BLOCK_ROWS_MAX (1u << 24)
 
-/* id: number of the series in BLOCK_SERIES, of the place in BLOCK_PLACES. */
+/* id: number of the place in BLOCK_PLACES, of the series in other parts. */
 struct block_row {
 	uint64_t id, samples, weight;
 };

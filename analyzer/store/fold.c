@@ -11,6 +11,7 @@
 #include "analyzer/store/milestones.h"
 #include "analyzer/store/names.h"
 #include "analyzer/store/room.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <errno.h>
@@ -35,6 +36,11 @@ void fold_ask(struct fold *f, struct report *r)
 	f->places = report_add_group(r, 0, TABLE_PROCESS, TABLE_EVENT, TABLE_FUNCTION, column_of_level(f->query), column_of_level(f->node),
 				     column_of_level(f->called), -1);
 	f->reasons = report_add_group(r, 0, TABLE_EVENT, TABLE_REASON, -1);
+	f->stacks = NULL;
+	if (f->called < LEVELS_MAX && r->has_stacks) {
+		r->stacks = true;
+		f->stacks = report_add_group(r, 0, TABLE_PROCESS, TABLE_EVENT, TABLE_STACK, column_of_level(f->called), -1);
+	}
 	r->without_lines = true;
 }
 
@@ -51,10 +57,11 @@ struct folding {
 	struct hash_map series_of; /* (number of the process in the store and event, component) -> 1 + index in series */
 	struct folded_series {
 		int64_t id;
-		double samples, weight;
+		double samples, weight, total_samples, total_weight;
+		uint32_t seen; /* 1 + index of the last group of stacks that was added to the totals */
 	} *series;
 	double *samples_of; /* by process of the trace */
-	uint32_t nr_made, nr_series, capacity;
+	uint32_t nr_made, components_capacity, nr_series, series_capacity;
 	bool with_functions; /* the epoch's functions fit under the cap, so they are stored */
 };
 
@@ -178,8 +185,10 @@ static int64_t add_component(struct folding *f, uint32_t component, uint32_t que
 	struct component_name n = { .query = query_in_store(f, has_queries ? query : component) };
 	int64_t id = 0;
 
-	if (component == COMPONENT_NONE)
+	if (component == COMPONENT_NONE) {
+		n.level = report_level_name(r, f->fold->node);
 		return n.query ? names_component(f->store, &n) : 0;
+	}
 	place = profile_place_of_component(r, component);
 	detail = detail_in_store(f, c);
 	if (place && query != COMPONENT_NONE && query < f->nr_components && d->component[query].name)
@@ -198,27 +207,36 @@ static int64_t add_component(struct folding *f, uint32_t component, uint32_t que
 	return id;
 }
 
-/* Returns the number of the component of a group of samples, which is the node of a plan, or else the function of a language.  Samples of a
- * query that are in neither have a component without a name. */
-static int64_t component_in_store(struct folding *f, uint32_t group)
+/* Returns the number of a component in the store, as a part of a query or of none (COMPONENT_NONE). */
+static int64_t component_in_store(struct folding *f, uint32_t component, uint32_t query)
 {
-	const struct report_group *g = f->fold->places;
-	uint32_t query = f->fold->query < LEVELS_MAX ? report_value(g, group, KEY_QUERY) : COMPONENT_NONE;
-	uint32_t component = f->fold->node < LEVELS_MAX ? report_value(g, group, KEY_NODE) : COMPONENT_NONE, made;
+	uint32_t made;
 
-	if (component == COMPONENT_NONE && f->fold->called < LEVELS_MAX)
-		component = report_value(g, group, KEY_CALLED);
 	if (component >= f->nr_components || query >= f->nr_components || (component == COMPONENT_NONE && query == COMPONENT_NONE))
 		return 0;
 	made = hash_map_find(&f->component_of, component, query);
 	if (made)
 		return f->component[made - 1];
-	if (f->nr_made == f->capacity || !hash_map_set(&f->component_of, component, query, f->nr_made + 1)) {
+	if (!GROW(f->component, f->nr_made, f->components_capacity) ||
+	    !hash_map_set(&f->component_of, component, query, f->nr_made + 1)) {
 		store_fail(f->store, ENOMEM, "out of memory");
 		return 0;
 	}
 	f->component[f->nr_made] = add_component(f, component, query);
 	return f->component[f->nr_made++];
+}
+
+/* Returns the number of the component of a group of samples, which is the node of a plan, or else the function of a language.  Samples of a
+ * query that are in neither have a component without a name. */
+static int64_t component_of_group(struct folding *f, uint32_t group)
+{
+	const struct report_group *g = f->fold->places;
+	uint32_t query = f->fold->query < LEVELS_MAX ? report_value(g, group, KEY_QUERY) : COMPONENT_NONE;
+	uint32_t component = f->fold->node < LEVELS_MAX ? report_value(g, group, KEY_NODE) : COMPONENT_NONE;
+
+	if (component == COMPONENT_NONE && f->fold->called < LEVELS_MAX)
+		component = report_value(g, group, KEY_CALLED);
+	return component_in_store(f, component, query);
 }
 
 /* ------------------------------------------------------------------------------------------------------- other names */
@@ -248,20 +266,18 @@ static int64_t event_in_store(struct folding *f, uint32_t event)
 	return f->event[event];
 }
 
-static struct folded_series *series_in_store(struct folding *f, uint32_t group)
+/* component: its number in the store */
+static struct folded_series *series_in_store(struct folding *f, uint32_t process, uint32_t event, int64_t component)
 {
-	const struct report_group *g = f->fold->places;
-	uint32_t event = report_value(g, group, KEY_EVENT);
-	int64_t p = process_in_store(f, report_value(g, group, KEY_PROCESS)), e = event_in_store(f, event);
-	int64_t c = component_in_store(f, group);
+	int64_t p = process_in_store(f, process), e = event_in_store(f, event);
 	uint64_t key = (uint64_t)p << 8 | (uint64_t)event;
-	uint32_t i = hash_map_find(&f->series_of, key, (uint64_t)c);
+	uint32_t i = hash_map_find(&f->series_of, key, (uint64_t)component);
 
 	if (i)
 		return &f->series[i - 1];
-	if (f->nr_series == f->capacity || !hash_map_set(&f->series_of, key, (uint64_t)c, f->nr_series + 1))
+	if (!GROW(f->series, f->nr_series, f->series_capacity) || !hash_map_set(&f->series_of, key, (uint64_t)component, f->nr_series + 1))
 		return NULL;
-	f->series[f->nr_series] = (struct folded_series){ .id = names_series(f->store, p, c, e) };
+	f->series[f->nr_series] = (struct folded_series){ .id = names_series(f->store, p, component, e) };
 	return &f->series[f->nr_series++];
 }
 
@@ -360,7 +376,8 @@ static void write_places(struct folding *f, int64_t epoch)
 	bool room = true;
 
 	for (uint32_t i = 0; i < g->g.nr && room && !f->store->error; i++) {
-		struct folded_series *s = series_in_store(f, i);
+		struct folded_series *s = series_in_store(f, report_value(g, i, KEY_PROCESS), report_value(g, i, KEY_EVENT),
+							  component_of_group(f, i));
 		double weight = report_measure(f->report, &g->g.sum[i]);
 		uint64_t samples;
 
@@ -378,9 +395,13 @@ static void write_places(struct folding *f, int64_t epoch)
 				(uint64_t)names_place(f->store, s->id, function_in_store(f, report_value(g, i, KEY_FUNCTION))), samples,
 				whole(weight, &place_weight_left) });
 	}
-	for (uint32_t i = 0; i < f->nr_series && room; i++)
-		room = block_add(&series, &(struct block_row){ (uint64_t)f->series[i].id, whole(f->series[i].samples, &samples_left),
-							       whole(f->series[i].weight, &weight_left) });
+	for (uint32_t i = 0; i < f->nr_series && room; i++) {
+		const struct folded_series *s = &f->series[i];
+
+		if (s->samples > 0)
+			room = block_add(&series, &(struct block_row){ (uint64_t)s->id, whole(s->samples, &samples_left),
+								       whole(s->weight, &weight_left) });
+	}
 	if (!room)
 		store_fail(f->store, ENOMEM, "out of memory");
 	add_loads(f, &series, &places);
@@ -389,6 +410,57 @@ static void write_places(struct folding *f, int64_t epoch)
 		block_write(f->store, epoch, BLOCK_PLACES, &places);
 	block_fini(&series);
 	block_fini(&places);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- totals */
+
+enum { STACKS_PROCESS, STACKS_EVENT, STACKS_STACK, STACKS_CALLED };
+
+/* Adds a group of stacks to the total of a function, once however often the function is in the stacks. */
+static bool add_total(struct folding *f, uint32_t group, uint32_t component)
+{
+	const struct report_group *g = f->fold->stacks;
+	struct folded_series *s;
+
+	if (component == COMPONENT_NONE)
+		return true;
+	s = series_in_store(f, report_value(g, group, STACKS_PROCESS), report_value(g, group, STACKS_EVENT),
+			    component_in_store(f, component, COMPONENT_NONE));
+	if (s && s->seen != group + 1) {
+		s->seen = group + 1;
+		s->total_samples += g->g.sum[group].samples;
+		s->total_weight += report_measure(f->report, &g->g.sum[group]);
+	}
+	return s;
+}
+
+/* Writes the totals of functions of languages: all samples whose call stack has the function.  Without memory, or if the trace's budget is
+ * spent, the epoch has none. */
+static void write_totals(struct folding *f, int64_t epoch)
+{
+	const struct report_group *g = f->fold->stacks;
+	const struct attribution *a = f->report->a;
+	enum table_column column = (enum table_column)column_of_level(f->fold->called);
+	struct block totals = { 0 };
+	double samples_left = 0, weight_left = 0;
+	bool room = true;
+
+	for (uint32_t i = 0; g && i < g->g.nr && room && !f->store->error; i++) {
+		uint32_t node = report_value(g, i, STACKS_STACK);
+
+		room = report_spend(f->report, 1 + (node < a->stacks.nr ? a->stacks.node[node].depth / 8u : 0)) &&
+		       add_total(f, i, report_value(g, i, STACKS_CALLED));
+		for (; room && node && node < a->stacks.nr; node = a->stacks.node[node].caller)
+			room = add_total(f, i, attribution_of_frame(a, node, column));
+	}
+	for (uint32_t i = 0; i < f->nr_series && room; i++)
+		if (f->series[i].total_samples > 0)
+			room = block_add(&totals, &(struct block_row){ (uint64_t)f->series[i].id,
+								       whole(f->series[i].total_samples, &samples_left),
+								       whole(f->series[i].total_weight, &weight_left) });
+	if (room && totals.nr)
+		block_write(f->store, epoch, BLOCK_TOTALS, &totals);
+	block_fini(&totals);
 }
 
 static void write_reasons(struct folding *f, int64_t epoch)
@@ -516,14 +588,11 @@ static bool make_room(struct folding *f)
 	f->nr_processes = f->report->model->processes.nr;
 	f->nr_components = f->report->model->dictionary.nr_components;
 	f->nr_functions = f->report->a->nr_functions;
-	f->capacity = f->fold->places->g.nr;
 	f->process = calloc((size_t)f->nr_processes + 1, sizeof(*f->process));
-	f->component = calloc((size_t)f->capacity + 1, sizeof(*f->component));
 	f->query = calloc((size_t)f->nr_components + 1, sizeof(*f->query));
 	f->samples_of = calloc((size_t)f->nr_processes + 1, sizeof(*f->samples_of));
 	f->function = calloc((size_t)f->nr_functions + 1, sizeof(*f->function));
-	f->series = calloc((size_t)f->capacity + 1, sizeof(*f->series));
-	return f->process && f->component && f->query && f->samples_of && f->function && f->series;
+	return f->process && f->query && f->samples_of && f->function;
 }
 
 static bool collect_texts(struct folding *f, struct room *r)
@@ -582,6 +651,7 @@ int fold_add(const struct fold *fold, struct report *r, struct store *s, struct 
 		epoch = write_epoch(&f, recording);
 		find_first_numbers(&f);
 		write_places(&f, epoch);
+		write_totals(&f, epoch);
 		write_reasons(&f, epoch);
 		write_losses(&f, epoch);
 		write_marks(&f);

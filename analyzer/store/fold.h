@@ -15,6 +15,7 @@ struct fold {
 	 * (host_levels.h); LEVELS_MAX: the trace has none */
 	uint32_t node, query, called;
 	struct report_group *places, *reasons;
+	struct report_group *stacks; /* NULL: no function of a language can have a total */
 };
 
 /* Makes the report add up the groups that fold_add() needs, which need no lines of code.  Call before the samples are read. */

@@ -414,13 +414,25 @@ static int create_tables(struct store *s)
 	return -s->error;
 }
 
-static int check_version(struct store *s)
+/* Makes a store of the version before one of this version.  A tailor that does not know totals would remove the names that they have. */
+static int convert(struct store *s)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "PRAGMA user_version = %d", VERSION);
+	store_execute(s, text);
+	return -s->error;
+}
+
+static int check_version(struct store *s, enum store_access access)
 {
 	int64_t version;
 
 	if (store_ask_number(s, "PRAGMA application_id") != APPLICATION)
 		return store_fail(s, EBADMSG, "not a store of tailor");
 	version = store_ask_number(s, "PRAGMA user_version");
+	if (!s->error && version == STORE_FORMAT_VERSION_BEFORE)
+		return access == STORE_READ ? 0 : convert(s);
 	if (!s->error && version != VERSION)
 		return store_fail(s, EPROTO, "it is of version %lld, and this tailor knows version %d: %s", (long long)version, VERSION,
 				  version > VERSION ? "use a newer tailor" : "begin a new store");
@@ -541,7 +553,7 @@ static int open_database(struct store *s, enum store_access access)
 		create_tables(s);
 	else if (!exists && !s->error)
 		return store_fail(s, ENOENT, "nothing was added to it yet");
-	if (check_version(s) || !check_schema(s))
+	if (check_version(s, access) || !check_schema(s))
 		return -s->error;
 	/* secure_delete: Debian's SQLite overwrites deleted bytes by default, which would double the bytes written */
 	if (access != STORE_READ)

@@ -300,6 +300,32 @@ static void add_places(struct summing *x, uint32_t epoch)
 			add(x, x->to->epoch[epoch].has_functions ? 0 : SUMS_DROPPED, &r->series[i], epoch, 0, x->series_weight[i]);
 }
 
+/* Adds the weight of samples whose call stacks have a component, to lines that may have no samples of their own. */
+static void add_totals(struct summing *x, uint32_t epoch)
+{
+	struct rows *r = &x->rows;
+	struct block b = { 0 };
+
+	if (!block_read(x->store, x->to->epoch[epoch].id, BLOCK_TOTALS, &b))
+		return;
+	for (uint32_t i = 0; i < b.nr; i++) {
+		const struct block_row *row = block_row(&b, i);
+		const struct series *s = row->id < (uint64_t)r->nr_series ? &r->series[row->id] : NULL;
+		struct sums_line *l;
+
+		if (!s || !s->wanted || s->event != x->event)
+			continue;
+		l = line_of(x, key_of_series(r, s, SUMS_COMPONENT), s);
+		if (!l) {
+			store_fail(x->store, ENOMEM, "out of memory");
+			break;
+		}
+		l->total += (double)row->weight;
+		x->to->has_totals = true;
+	}
+	block_fini(&b);
+}
+
 static void add_epoch(struct summing *x, uint32_t epoch)
 {
 	bool functions = x->question->by == SUMS_FUNCTION;
@@ -329,6 +355,16 @@ static void add_epoch(struct summing *x, uint32_t epoch)
 	block_fini(&b);
 	if (functions)
 		add_places(x, epoch);
+	if (x->question->by == SUMS_COMPONENT && x->question->is_total)
+		add_totals(x, epoch);
+}
+
+/* Epochs without call stacks have no totals, and a node of a plan has none.  Both have at least what is their own. */
+static void settle_totals(struct sums *s)
+{
+	for (uint32_t i = 0; i < s->nr; i++)
+		if (s->line[i].total > 0 && s->line[i].total < s->line[i].weight)
+			s->line[i].total = s->line[i].weight;
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -337,6 +373,8 @@ static int compare_lines(const void *a, const void *b)
 
 	if (x->weight < y->weight || x->weight > y->weight)
 		return x->weight > y->weight ? -1 : 1;
+	if (x->total < y->total || x->total > y->total)
+		return x->total > y->total ? -1 : 1;
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
 	return x->service < y->service ? -1 : x->service > y->service;
@@ -375,6 +413,7 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 	store_execute(s, "COMMIT");
 	if (ret == 0)
 		ret = store_failed(s, d);
+	settle_totals(out);
 	if (out->nr)
 		qsort(out->line, out->nr, sizeof(*out->line), compare_lines);
 	free(x.rows.series);

@@ -41,6 +41,8 @@ struct sums_line {
 	int64_t service; /* number of a text; 0: none; SUMS_ALL_SERVICES: rows are not split by service */
 	uint32_t paths; /* SUMS_FUNCTION: number of paths of its image in this store (names.h) */
 	double samples, weight;
+	/* SUMS_COMPONENT, with is_total: weight of all samples whose call stack has the component, at least that of its own; 0: unknown */
+	double total;
 	double *of_epoch; /* weight per epoch; NULL with is_total */
 };
 
@@ -55,6 +57,7 @@ struct sums {
 	double samples, weight;
 	uint64_t lost;
 	enum sums_by by;
+	bool has_totals; /* some line has a total */
 	uint32_t nr_without_functions; /* number of epochs that have no functions */
 	struct lacking lacking; /* sentences that held in the window */
 	struct went went; /* all epochs that were removed to keep the cap; epochs is 0 if their time is outside of the window */

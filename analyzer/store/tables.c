@@ -142,7 +142,8 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 {
 	struct grid *g = grid_create(of[by].table, "%s", of[by].heading);
 	bool components = by == SUMS_COMPONENT, is_time = weight_unit_parse(s->unit) == WEIGHT_NS;
-	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	int total = s->has_totals ? grid_column(g, "total", "total", CELL_PERCENT, 0, 0) : -1;
+	int share = grid_column(g, "share", s->has_totals ? "self" : "share", CELL_SHARE, GRID_BAR, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES | GRID_HIDDEN, 0);
 	int weight = grid_column(g, "weight", is_time ? "time" : "weight", is_time ? CELL_DURATION : CELL_NUMBER, 0, 0);
 	int name = grid_column(g, "name", "name", CELL_TEXT, 0, 0);
@@ -167,6 +168,8 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 	for (uint32_t i = 0; i < s->nr && ret == 0; i++) {
 		grid_row(g);
 		grid_set(g, share, s->line[i].weight);
+		if (s->line[i].total > 0 && s->weight > 0)
+			grid_set(g, total, s->line[i].total / s->weight);
 		grid_set(g, samples, s->line[i].samples);
 		grid_set(g, weight, s->line[i].weight);
 		if (i >= nr)

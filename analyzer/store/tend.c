@@ -46,12 +46,14 @@ static int64_t insert_sum(struct store *s, const struct tier *t, int64_t begin_n
  * seem to be all of them. */
 static void add_up_blocks(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host, int64_t id)
 {
-	static struct statement parts = STATEMENT("SELECT id, EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1) FROM epoch " OF_IT);
+	static struct statement parts = STATEMENT("SELECT id, EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1), "
+						"EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 2) FROM epoch " OF_IT);
 	struct block sum[NR_BLOCK_PARTS] = { { 0 } };
-	bool has_functions = true;
+	bool has_functions = true, has_totals = false;
 
 	for (bool more = store_run(s, &parts, "iiiii", begin_ns, t->length_ns, host, t->number, id); more; more = store_next(s, &parts)) {
 		has_functions &= sqlite3_column_int(parts.prepared, 1) != 0;
+		has_totals |= sqlite3_column_int(parts.prepared, 2) != 0;
 		for (enum block_part part = 0; part < NR_BLOCK_PARTS; part++) {
 			struct block b = { 0 };
 
@@ -61,7 +63,7 @@ static void add_up_blocks(struct store *s, const struct tier *t, int64_t begin_n
 		}
 	}
 	for (enum block_part part = 0; part < NR_BLOCK_PARTS; part++) {
-		if (part != BLOCK_PLACES || has_functions)
+		if ((part != BLOCK_PLACES || has_functions) && (part != BLOCK_TOTALS || has_totals))
 			block_write(s, id, part, &sum[part]);
 		block_fini(&sum[part]);
 	}
@@ -182,7 +184,7 @@ static void check_block(struct store *s, int64_t epoch, enum block_part part, FI
 {
 	static struct statement has_series = STATEMENT("SELECT 1 FROM series WHERE id = ?"),
 				has_place = STATEMENT("SELECT 1 FROM place WHERE id = ?");
-	struct statement *has = part == BLOCK_SERIES ? &has_series : &has_place;
+	struct statement *has = part == BLOCK_PLACES ? &has_place : &has_series;
 	struct block b = { 0 };
 	uint32_t nr_lines = 0;
 

@@ -104,6 +104,7 @@ static bool make_room(struct store *s, struct usage *u)
 	return u->bytes;
 }
 
+/* Notes what a part of an epoch needs, and its bytes.  Does nothing if the epoch has no such part. */
 static void read_block(struct store *s, struct usage *u, uint32_t epoch, enum block_part part, uint32_t step)
 {
 	static struct statement stored = STATEMENT("SELECT length(data) FROM block WHERE epoch = ? AND part = ?");
@@ -124,6 +125,7 @@ static void read_blocks(struct store *s, struct usage *u)
 		if (u->epoch[i].has_functions)
 			read_block(s, u, i, BLOCK_PLACES, step_of_stripping(u, i));
 		read_block(s, u, i, BLOCK_SERIES, step_of_going(u, i));
+		read_block(s, u, i, BLOCK_TOTALS, step_of_going(u, i));
 		count(u, step_of_going(u, i), EPOCH_BYTES);
 	}
 }

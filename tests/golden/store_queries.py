@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # tests/golden/store_queries.py TAILOR DIR: see store_queries.sh.
-import json, os, random, subprocess, sys, time
+import json, os, random, sqlite3, subprocess, sys, time
 sys.path[:0] = ["tests"]
 from trace_file import SAMPLES, Trace, deltas, leb, record, samples
 
@@ -118,5 +118,52 @@ tailor("db", "add", built, *[epoch(f"b.{i}.tlr", i + 1, now - (50 - i) * 60 * SE
                              for i in range(8)])
 found = tailor("db", "changes", f"{built}@{at(-60)}..{at(0)}", status=3).stdout
 expect("host: build bb in place of aa" in found and "Seq Scan on orders" in found, f"expected another build to be a mark, got {found}")
+
+# ---- functions of a language: self and total, whatever lines they are at; not the interpreter's C
+def python(name, number, real_ns):
+    body = record("HEADER", 0, 2, "test", real_ns, "host", "x86_64", "6.1", 2, "/", [["host"]], "run", 0, number, 80)
+    body += record("EVENT", 0, 0, "task-clock", "ns", 1, 1, PERIOD, 0, 0, 0, 0, 0, "cpu", 0)
+    body += record("PROCESS", PID, 1, "/usr/bin/python3", "gunicorn")
+    for n, function in enumerate(("main", "price_rules", "tax"), 1):
+        body += record("LOAD", PID, PID, PID, 0x10000 * n, 0x10000 * n, 64, n, f"py::{function}:/srv/app.py", b"\x90" * 64)
+    trace, nr = Trace(body), 200
+    ips = [0x30008 if i % 4 else 0x20008 for i in range(nr)]
+    trace.add(SAMPLES, samples(nr, [
+        (1, 2, deltas(2000 + 10**7 * i for i in range(nr))), (2, 3, leb(PID)), (3, 3, leb(PID)),
+        (5, 2, deltas(ips)), (7, 3, leb(PERIOD)), (9, 3, leb(2)), (64 + 8, 2, deltas(ips)),
+        (12, 2, deltas(2 if i % 4 else 1 for i in range(nr))),
+        (13, 2, deltas(a for i in range(nr) for a in ((0x20010, 0x10010) if i % 4 else (0x10010,))))]))
+    trace.write(f"{DIR}/{name}")
+    return f"{DIR}/{name}"
+
+called = f"{DIR}/called.tlrs"
+tailor("db", "add", called, *[python(f"p.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND) for i in range(4)])
+rows = {c["name"]: c for c in shown("db", "report", called)["tables"]["components"]}
+got = {name: (round(c["share"], 2), round(c.get("total", 0), 2)) for name, c in rows.items()}
+expect(got == {"tax": (0.75, 0.75), "price_rules": (0.25, 1), "main": (0, 1)}, f"expected each function once, with its total, got {rows}")
+
+# ---- whatever was put in is in order, also as hours; a store of tailor 1.0 is read, and changed into one of this version
+for s in store, quiet, built, called:
+    tailor("db", "check", s)
+aged = f"{DIR}/aged.tlrs"
+tailor("db", "add", aged, *[python(f"a.{i}.tlr", i + 1, now - 70 * 3600 * SECOND + i * 60 * SECOND) for i in range(3)])
+tailor("db", "check", aged)
+old = {c["name"]: (c["weight"], c.get("total")) for c in shown("db", "report", aged)["tables"]["components"]}
+expect(old == {"tax": (450 * PERIOD, 0.75), "price_rules": (150 * PERIOD, 1), "main": (0, 1)}, f"expected the totals of an hour, got {old}")
+with sqlite3.connect(store) as db:
+    before = db.execute("SELECT id FROM component WHERE name = (SELECT id FROM text WHERE s = 'Seq Scan on item')").fetchone()[0]
+    for literal in 1919, 374:
+        detail = db.execute("INSERT INTO text(hash, s) VALUES(?, ?)", (literal, f"Filter: (price > {literal}); cost=0.00..{literal} rows=1 width=4")).lastrowid
+        new = db.execute("INSERT INTO component(level, name, place, detail, query, label) SELECT level, name, place, ?, query, label FROM component "
+                         "WHERE id = ?", (detail, before)).lastrowid
+        db.execute("UPDATE series SET component = ? WHERE component = ? AND process = 1", (new, before))
+    db.execute("PRAGMA user_version = 3")
+again = shown("db", "report", store)["tables"]["components"]
+expect(sorted((c["name"], c["weight"]) for c in again) == sorted((c["name"], c["weight"]) for c in components),
+       f"expected nodes of a store of before in one row, got {again}")
+tailor("db", "deploy", store, "v3")
+with sqlite3.connect(store) as db:
+    expect(db.execute("PRAGMA user_version").fetchone()[0] == 4, "expected a store that is changed to become one of this version")
+tailor("db", "check", store)
 
 sys.exit(1 if bad else 0)

@@ -46,6 +46,8 @@ def check_operators(d, texts):
     claim = f"{WANTED} % of each query's samples in tasks are on an operator"
     if not evidence.decide(claim, block, RIGHT, evidence.SURE):
         fail(claim)
+    for sentence in profile.faults_of_store(d.tailor, d.folder + "/queries.tlr"):
+        fail(sentence)
     names = named(d, d.folder + "/queries.tlr")
     if duck.PROFILING not in names:
         fail(f"what the agent does in tasks has no name: {sorted(names)}")

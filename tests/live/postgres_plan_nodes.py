@@ -261,6 +261,8 @@ def check_page(b):
                 return fail(f"docs/postgresql.md: `{line}`: exit {done.returncode}: {done.stdout[-500:]}")
         os.kill(s.pid, signal.SIGTERM)
         got = profile.report(b.tailor, folder + "/slow.tlr")
+        for sentence in profile.faults_of_store(b.tailor, folder + "/slow.tlr"):
+            fail(sentence)
     if not any(c["level"] == "node" and c["name"].startswith("Function Scan") and c["samples"] for c in got["components"]):
         fail("slow.tlr: expected samples on the Function Scan, got " + str([c["name"] for c in got["components"] if c["samples"]]))
 

@@ -78,6 +78,8 @@ def check_samples(tailor, folder):
     notices = subprocess.run([tailor, "report", trace], capture_output=True, text=True).stdout
     if "statements and their instructions registered" not in notices:
         evidence.skip("SQLite's library here is built otherwise than Debian's")
+    for sentence in profile.faults_of_store(tailor, trace):
+        fail(sentence)
     inner = [s for s in said if s["function"] == "sqlite3VdbeExec"]
     if lacks_instructions(tailor, trace):
         # A sentence says so; statements are known all the same, and no instruction is made up.

@@ -4,6 +4,7 @@ import json
 import re
 import struct
 import subprocess
+import tempfile
 
 MAGIC = struct.pack("<Q", 0x7E57C0DEDEADBEA7)
 ID = (1 << 64) - 1  # JSON's numbers are signed
@@ -49,6 +50,21 @@ def samples(tailor, trace, *options):
 def report(tailor, trace):
     return json.loads(subprocess.run([tailor, "report", "--json", "--mark", "all", "--top", "0", trace], capture_output=True, text=True,
                                      check=True).stdout)
+
+
+def faults_of_store(tailor, trace):
+    """What a store of the trace's samples says otherwise than the trace does: queries, and samples of none.  Texts that differ in the length
+    of a list are one query in a store, so the shares of all are compared."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = folder + "/s.tlrs"
+        subprocess.run([tailor, "db", "add", store, trace], check=True)
+        ask = lambda *words: json.loads(subprocess.run([tailor, *words, "--view", "queries", "--json"], capture_output=True, text=True).stdout)
+        stored, told = ask("db", "report", store)["tables"]["queries"], ask("report", "--mark", "all", trace)["tables"]["queries"]
+        damage = subprocess.run([tailor, "db", "check", store], capture_output=True, text=True).stdout
+    named = [sum(q["share"] for q in rows if q[name] != "(no query)") for rows, name in ((stored, "name"), (told, "query"))]
+    if not 0 < len(stored) <= len(told) or abs(named[0] - named[1]) > 1e-3 or "nothing is damaged" not in damage:
+        return [f"expected the queries of {trace} in a store, {told}, got {stored}; {damage}"]
+    return []
 
 
 def tree_paths(report, level):
