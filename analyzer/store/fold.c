@@ -44,6 +44,9 @@ void fold_ask(struct fold *f, struct report *r)
 	r->without_lines = true;
 }
 
+#define COMPONENTS_ESTIMATED 65536 /* most components whose texts are counted to make room */
+#define QUERIES_MAX 1000 /* most queries of an epoch; others count as "(other queries)", and their nodes are not told apart */
+
 /* The arrays map numbers of the trace to numbers of the store.  An element is looked up when it is first needed, and is 0 before. */
 struct folding {
 	const struct fold *fold;
@@ -53,6 +56,7 @@ struct folding {
 	uint32_t nr_processes, nr_components, nr_functions;
 	struct hash_map component_of; /* (component, component of its query) -> 1 + index in component */
 	int64_t *component;
+	int64_t other_queries; /* number of the query that stands for those beyond QUERIES_MAX; 0: there are not as many */
 	struct hash_map number_of; /* (scope, hash of level and name) -> least number among labels of that name in that scope */
 	struct hash_map series_of; /* (number of the process in the store and event, component) -> 1 + index in series */
 	struct folded_series {
@@ -82,25 +86,70 @@ static int64_t process_in_store(struct folding *f, uint32_t number)
 
 /* ---------------------------------------------------------------------------------------------------------- components */
 
-/* Returns a query's number in the store.  component: of the query, if the trace has a level of queries; else one that belongs to it. */
-static int64_t query_in_store(struct folding *f, uint32_t component)
+/* Returns a query's text in the store, on the heap, or NULL if it has none or memory ran out.  component: of the query, if the trace has a
+ * level of queries; else one that belongs to it. */
+static char *query_text(const struct folding *f, uint32_t component)
 {
 	const struct component *c = &f->report->model->dictionary.component[component];
 	const char *text = c->detail && *c->detail ? c->detail : NULL, *called;
-	char *identity;
+
+	if (f->fold->query == LEVELS_MAX)
+		text = model_find_query(f->report->model, component, &called);
+	else if (!text) /* a name that the host gave to the query has numbers that mean something */
+		return c->name ? strdup(c->name) : NULL;
+	return text ? names_identity(text) : NULL;
+}
+
+static int64_t query_in_store(struct folding *f, uint32_t component)
+{
+	char *text;
 
 	if (component >= f->nr_components || component == COMPONENT_NONE)
 		return 0;
 	if (f->query[component])
 		return f->query[component];
-	if (f->fold->query == LEVELS_MAX)
-		text = model_find_query(f->report->model, component, &called);
-	else if (!text) /* a name that the host gave to the query has numbers that mean something */
-		return f->query[component] = names_query(f->store, c->name);
-	identity = text ? names_identity(text) : NULL;
-	f->query[component] = names_query(f->store, identity);
-	free(identity);
+	text = query_text(f, component);
+	f->query[component] = names_query(f->store, text);
+	free(text);
 	return f->query[component];
+}
+
+struct query_weight {
+	uint32_t component;
+	double samples;
+};
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct query_weight *x = a, *y = b;
+
+	if (x->samples < y->samples || x->samples > y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return x->component < y->component ? -1 : x->component > y->component;
+}
+
+/* Makes all queries of an epoch but the most expensive ones one query, since a host may have a hundred thousand texts.  Call inside the
+ * transaction. */
+static void join_other_queries(struct folding *f)
+{
+	const struct report_group *g = f->fold->places;
+	struct query_weight *of = f->fold->query < LEVELS_MAX ? calloc((size_t)f->nr_components + 1, sizeof(*of)) : NULL;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; of && i < f->nr_components; i++)
+		of[i].component = i;
+	for (uint32_t i = 0; of && i < g->g.nr; i++)
+		if (report_value(g, i, KEY_QUERY) != COMPONENT_NONE && report_value(g, i, KEY_QUERY) < f->nr_components) {
+			nr += of[report_value(g, i, KEY_QUERY)].samples <= 0;
+			of[report_value(g, i, KEY_QUERY)].samples += g->g.sum[i].samples;
+		}
+	if (nr > QUERIES_MAX) {
+		qsort(of, f->nr_components, sizeof(*of), by_samples);
+		f->other_queries = names_query(f->store, "(other queries)");
+		for (uint32_t i = QUERIES_MAX; i < nr; i++)
+			f->query[of[i].component] = f->other_queries;
+	}
+	free(of);
 }
 
 /* Cuts a place in the plan (names of consumers up to the root) before the name of the query, which a component has beside its place. */
@@ -173,37 +222,53 @@ static char *detail_in_store(const struct folding *f, const struct component *c)
 	return strndup(detail, (size_t)(line - detail));
 }
 
-static int64_t add_component(struct folding *f, uint32_t component, uint32_t query)
+/* The texts by which the store tells a component from others.  The texts but for level and name are on the heap. */
+struct component_texts {
+	const char *level, *name;
+	char *place, *detail, *label, spare[32];
+};
+
+/* Returns false if memory ran out.  free_texts() must follow in any case. */
+static bool make_texts(const struct folding *f, uint32_t component, uint32_t query, struct component_texts *t)
 {
 	struct report *r = f->report;
 	const struct dictionary *d = &r->model->dictionary;
-	const struct component *c = &d->component[component];
-	bool has_queries = f->fold->query < LEVELS_MAX;
-	char spare[32], *place, *detail, *label;
-	const char *name = report_component_own_name(r, component, spare);
-	uint32_t number = component == COMPONENT_NONE ? 0 : number_in_plan(f, component);
-	struct component_name n = { .query = query_in_store(f, has_queries ? query : component) };
+	uint32_t number = number_in_plan(f, component);
+
+	t->level = report_level_name(r, d->component[component].level);
+	t->name = report_component_own_name(r, component, t->spare);
+	t->place = profile_place_of_component(r, component);
+	t->detail = detail_in_store(f, &d->component[component]);
+	if (t->place && query != COMPONENT_NONE && d->component[query].name)
+		leave_out_query(t->place, d->component[query].name);
+	if (!number || asprintf(&t->label, "%s#%u", t->name, number) < 0)
+		t->label = number ? NULL : strdup(t->name);
+	return t->place && t->detail && t->label;
+}
+
+static void free_texts(struct component_texts *t)
+{
+	free(t->place);
+	free(t->detail);
+	free(t->label);
+}
+
+static int64_t add_component(struct folding *f, uint32_t component, uint32_t query)
+{
+	const bool has_queries = f->fold->query < LEVELS_MAX;
+	const int64_t of = query_in_store(f, has_queries ? query : component);
+	struct component_texts t = { 0 };
 	int64_t id = 0;
 
-	if (component == COMPONENT_NONE) {
-		n.level = report_level_name(r, f->fold->node);
-		return n.query ? names_component(f->store, &n) : 0;
+	if (component == COMPONENT_NONE || (of && of == f->other_queries)) {
+		t.level = report_level_name(f->report, f->fold->node);
+		return of ? names_component(f->store, &(struct component_name){ .level = t.level, .query = of }) : 0;
 	}
-	place = profile_place_of_component(r, component);
-	detail = detail_in_store(f, c);
-	if (place && query != COMPONENT_NONE && query < f->nr_components && d->component[query].name)
-		leave_out_query(place, d->component[query].name);
-	if (!number || asprintf(&label, "%s#%u", name, number) < 0)
-		label = number ? NULL : strdup(name);
-	if (place && detail && label) {
-		n = (struct component_name){ report_level_name(r, c->level), name, place, detail, label, n.query };
-		id = names_component(f->store, &n);
-	} else {
+	if (make_texts(f, component, query, &t))
+		id = names_component(f->store, &(struct component_name){ t.level, t.name, t.place, t.detail, t.label, of });
+	else
 		store_fail(f->store, ENOMEM, "out of memory");
-	}
-	free(place);
-	free(detail);
-	free(label);
+	free_texts(&t);
 	return id;
 }
 
@@ -226,17 +291,19 @@ static int64_t component_in_store(struct folding *f, uint32_t component, uint32_
 	return f->component[f->nr_made++];
 }
 
-/* Returns the number of the component of a group of samples, which is the node of a plan, or else the function of a language.  Samples of a
- * query that are in neither have a component without a name. */
-static int64_t component_of_group(struct folding *f, uint32_t group)
+/* Returns the component of a group of samples, which is the node of a plan, or else the function of a language, and its query.  Samples of
+ * a query that are in neither have a component without a name in the store. */
+static uint32_t component_of_group(const struct folding *f, uint32_t group, uint32_t *query)
 {
 	const struct report_group *g = f->fold->places;
-	uint32_t query = f->fold->query < LEVELS_MAX ? report_value(g, group, KEY_QUERY) : COMPONENT_NONE;
 	uint32_t component = f->fold->node < LEVELS_MAX ? report_value(g, group, KEY_NODE) : COMPONENT_NONE;
 
+	*query = f->fold->query < LEVELS_MAX ? report_value(g, group, KEY_QUERY) : COMPONENT_NONE;
 	if (component == COMPONENT_NONE && f->fold->called < LEVELS_MAX)
 		component = report_value(g, group, KEY_CALLED);
-	return component_in_store(f, component, query);
+	component = component < f->nr_components ? component : COMPONENT_NONE;
+	*query = *query < f->nr_components ? *query : COMPONENT_NONE;
+	return component;
 }
 
 /* ------------------------------------------------------------------------------------------------------- other names */
@@ -376,8 +443,9 @@ static void write_places(struct folding *f, int64_t epoch)
 	bool room = true;
 
 	for (uint32_t i = 0; i < g->g.nr && room && !f->store->error; i++) {
+		uint32_t query, component = component_of_group(f, i, &query);
 		struct folded_series *s = series_in_store(f, report_value(g, i, KEY_PROCESS), report_value(g, i, KEY_EVENT),
-							  component_of_group(f, i));
+							  component_in_store(f, component, query));
 		double weight = report_measure(f->report, &g->g.sum[i]);
 		uint64_t samples;
 
@@ -595,12 +663,49 @@ static bool make_room(struct folding *f)
 	return f->process && f->query && f->samples_of && f->function;
 }
 
+/* Adds the texts of a node, or of a function of a language, and of its query.  seen: (component, query) -> 1 */
+static bool collect_component(struct folding *f, uint32_t group, struct hash_map *seen, struct room *r)
+{
+	uint32_t query, component = component_of_group(f, group, &query);
+	struct component_texts t = { 0 };
+	char *text = NULL;
+	bool room = true;
+
+	if ((component == COMPONENT_NONE && query == COMPONENT_NONE) || hash_map_find(seen, component, query))
+		return true;
+	if (seen->nr >= COMPONENTS_ESTIMATED)
+		return true;
+	room = hash_map_set(seen, component, query, 1);
+	if (room && component != COMPONENT_NONE)
+		room = make_texts(f, component, query, &t) && room_add(r, t.name) && room_add(r, t.place) && room_add(r, t.detail) &&
+		       room_add(r, t.label);
+	if (room)
+		text = query_text(f, f->fold->query < LEVELS_MAX ? query : component);
+	if (text && strlen(text) > NAMES_TEXT_MAX)
+		text[NAMES_TEXT_MAX] = 0;
+	room = room && room_add(r, text);
+	free(text);
+	free_texts(&t);
+	return room;
+}
+
+static bool collect_components(struct folding *f, struct room *r)
+{
+	struct hash_map seen = { 0 };
+	bool room = true;
+
+	for (uint32_t i = 0; i < f->fold->places->g.nr && room; i++)
+		room = collect_component(f, i, &seen, r);
+	hash_map_fini(&seen);
+	return room;
+}
+
 static bool collect_texts(struct folding *f, struct room *r)
 {
 	const struct report_group *g = f->fold->places;
 	const struct attribution *a = f->report->a;
 	const struct model *m = f->report->model;
-	bool room = true;
+	bool room = collect_components(f, r);
 
 	for (uint32_t i = 0; i < g->g.nr && room; i++) {
 		uint32_t function = report_value(g, i, KEY_FUNCTION);
@@ -643,13 +748,15 @@ int fold_add(const struct fold *fold, struct report *r, struct store *s, struct 
 	known = epochs_have(s, recording, r->model->epoch);
 	if (!make_room(&f))
 		store_fail(s, ENOMEM, "out of memory");
-	if (!known && !s->error)
+	if (!known && !s->error) {
+		find_first_numbers(&f);
 		make_room_in_store(&f, d);
+	}
 	if (store_begin(s))
 		known = epochs_have(s, recording, r->model->epoch);
 	if (!known && !s->error) {
 		epoch = write_epoch(&f, recording);
-		find_first_numbers(&f);
+		join_other_queries(&f);
 		write_places(&f, epoch);
 		write_totals(&f, epoch);
 		write_reasons(&f, epoch);

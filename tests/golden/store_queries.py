@@ -119,6 +119,24 @@ tailor("db", "add", built, *[epoch(f"b.{i}.tlr", i + 1, now - (50 - i) * 60 * SE
 found = tailor("db", "changes", f"{built}@{at(-60)}..{at(0)}", status=3).stdout
 expect("host: build bb in place of aa" in found and "Seq Scan on orders" in found, f"expected another build to be a mark, got {found}")
 
+# ---- of many queries the most expensive are kept apart; texts that come and go leave the cap as it is
+def many(nr, first=0):
+    return [(f"select c{i} from t{i} where k = %d", [(100 + i, f"Seq Scan on t{i}", f"Filter: (k{i} = %d); cost=0.00..%d rows=1 width=4", 0, 1 + (i < 9))])
+            for i in range(first, first + nr)]
+
+crowd = f"{DIR}/crowd.tlrs"
+tailor("db", "add", crowd, epoch("crowd.tlr", 1, now - 600 * SECOND, many(1100), 90))
+told = {q["name"]: q["samples"] for q in shown("db", "report", crowd, "--view", "queries", "--top", "0")["tables"]["queries"]}
+expect(len(told) == 1001 and told["(other queries)"] >= 100, f"expected a thousand queries and others, got {len(told)}, {told.get('(other queries)')}")
+tailor("db", "check", crowd)
+small = f"{DIR}/small.tlrs"
+for n in range(8):
+    tailor("db", "add", "--cap", "1", small, epoch(f"small.{n}.tlr", n + 1, now - (60 - n) * 60 * SECOND, many(900, 900 * n), 91))
+    size = sum(os.path.getsize(small + end) for end in ("", "-wal") if os.path.exists(small + end))
+    expect(size <= 1.01 * 2**20, f"expected at most 1 MiB of {n + 1} epochs of other queries, got {size} bytes")
+expect(0 < len(shown("db", "report", small, "--view", "epochs")["tables"]["epochs"]) < 8, "expected some epochs to be gone")
+tailor("db", "check", small)
+
 # ---- functions of a language: self and total, whatever lines they are at; not the interpreter's C
 def python(name, number, real_ns):
     body = record("HEADER", 0, 2, "test", real_ns, "host", "x86_64", "6.1", 2, "/", [["host"]], "run", 0, number, 80)
