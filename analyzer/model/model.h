@@ -209,6 +209,7 @@ struct process {
 	/* process that forked it, whose memory it has a copy of; NULL: it began by an exec, or before the recording, or that is unknown */
 	struct process *parent;
 	uint64_t forked_ns;
+	uint64_t named_ns; /* time of the PROCESS record that named it, which is near its start if a recorder took it up then; 0: none */
 	struct process *executed_by; /* the program that called exec to become this one; NULL: none, or unknown */
 	uint32_t parent_pid; /* PID of the process that forked it, also after an exec; 0: unknown */
 	char *comm, *executable;

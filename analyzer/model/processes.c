@@ -287,6 +287,7 @@ static void apply_process_record(struct model *m, struct lifetime *t)
 
 	if (!p)
 		return; /* a process with this PID is known already, or memory ran out */
+	p->named_ns = t->time_ns;
 	move_text(&p->executable, &t->executable);
 	move_text(&p->comm, &t->comm);
 }

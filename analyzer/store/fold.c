@@ -600,6 +600,7 @@ static int64_t write_epoch(struct folding *f, int64_t recording)
 
 /* --------------------------------------------------------------------------------------------------------------- marks */
 
+#define NEWCOMER_NS 500000000ull
 #define PROGRAM_SHARE 0.02 /* least share of an epoch's samples from which a program's start and its builds are noted */
 
 /* Returns the build id of the image at a path, or "". */
@@ -619,6 +620,15 @@ static int64_t utc(const struct model *m, uint64_t time_ns)
 	return epochs_date((int64_t)m->real_ns) + (int64_t)(time_ns > m->begin_ns ? time_ns - m->begin_ns : 0);
 }
 
+/* Returns when a program was started in this epoch, or 0 if it was not, or was forked.  Programs that a recorder takes up when they start
+ * have no record of their exec, and are named later than those that were there when the epoch began. */
+static uint64_t start_of(const struct model *m, const struct process *p)
+{
+	if (p->executed_by)
+		return p->from_ns > m->begin_ns ? p->from_ns : 0;
+	return !p->parent && p->named_ns > m->begin_ns + NEWCOMER_NS ? p->named_ns : 0;
+}
+
 /* Marks the start of a program that the store knows from before.  In the name that the kernel has, scripts are told apart. */
 static void mark_start(struct folding *f, const struct process *p)
 {
@@ -629,7 +639,7 @@ static void mark_start(struct folding *f, const struct process *p)
 		snprintf(text, sizeof(text), "%.32s (%.80s) started", p->comm, name);
 	else
 		snprintf(text, sizeof(text), "%.80s started", name);
-	milestones_add(f->store, utc(f->report->model, p->from_ns), text);
+	milestones_add(f->store, utc(f->report->model, start_of(f->report->model, p)), text);
 }
 
 /* Marks new builds, and starts, of the programs that have a part of the epoch. */
@@ -645,8 +655,7 @@ static void write_marks(struct folding *f)
 
 		if (f->samples_of[i] < PROGRAM_SHARE * all || f->samples_of[i] <= 0 || !p->executable || !*p->executable)
 			continue;
-		if (milestones_program(f->store, p->executable, build_of(m, p->executable), utc(m, m->begin_ns)) && p->executed_by &&
-		    p->from_ns > m->begin_ns)
+		if (milestones_program(f->store, p->executable, build_of(m, p->executable), utc(m, m->begin_ns)) && start_of(m, p))
 			mark_start(f, p);
 	}
 }

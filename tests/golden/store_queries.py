@@ -43,6 +43,8 @@ def epoch(name, number, real_ns, queries, recording=77, build=b"\xaa", started=F
     body += record("EVENT", 0, 0, "task-clock", "ns", 1, 1, PERIOD, 0, 0, 0, 0, 0, "cpu", 0)
     body += record("PROCESS", PID, 1, "/usr/bin/host", "host")
     body += record("MMAP", PID, 0x10000000, 4096, 0, 5, "/usr/bin/host", build, 1, 2, 3, time_ns=1)
+    if started: # the recorder takes up a program when it starts
+        body = body.replace(record("PROCESS", PID, 1, "/usr/bin/host", "host"), record("PROCESS", PID, 1, "/usr/bin/host", "host", time_ns=SECOND))
     body += record("LEVEL", PID, QUERY, 0, "query", []) + record("LEVEL", PID, NODE, 1, "node", [[QUERY]])
     ips, literal = [], 100 + 7 * number
     for q, (text, nodes) in enumerate(queries, 1):
@@ -117,6 +119,10 @@ built = f"{DIR}/built.tlrs"
 tailor("db", "add", built, *[epoch(f"b.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, [COUNT] if i < 4 else [SEQ, COUNT], 79, b"\xaa" if i < 4 else b"\xbb")
                              for i in range(8)])
 found = tailor("db", "changes", f"{built}@{at(-60)}..{at(0)}", status=3).stdout
+again = f"{DIR}/again.tlrs"
+tailor("db", "add", again, *[epoch(f"r.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, [COUNT], 81, started=i == 4) for i in range(8)])
+text = tailor("db", "changes", f"{again}@{at(-60)}..{at(0)}").stdout
+expect("host started: 0 lines differ from before" in text, f"expected a start to be a mark, got {text}")
 expect("host: build bb in place of aa" in found and "Seq Scan on orders" in found, f"expected another build to be a mark, got {found}")
 
 # ---- of many queries the most expensive are kept apart; texts that come and go leave the cap as it is
