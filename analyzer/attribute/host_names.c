@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/attribute/host_names.h"
 
+#include "jitreg/hosts/jit_hosts.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -151,6 +153,17 @@ static bool split_cpython_name(const char *text, struct host_name *out)
 	return true;
 }
 
+/* Splits the name of V8's interpreter, which stands for the functions that it runs. */
+static bool split_v8_interpreter_name(const char *text, struct host_name *out)
+{
+	static const char name[] = JIT_V8_INTERPRETED, where[] = JIT_V8_INTERPRETED_WHERE;
+
+	if (strcmp(text, JIT_V8_INTERPRETER) != 0)
+		return false;
+	*out = (struct host_name){ name, sizeof(name) - 1, where, sizeof(where) - 1, where, sizeof(where) - 1, false };
+	return true;
+}
+
 bool host_name_is_of_interpreter(const char *text)
 {
 	return strcmp(text, "py::jit:executor") == 0;
@@ -158,7 +171,8 @@ bool host_name_is_of_interpreter(const char *text)
 
 void host_name_split(const char *text, struct host_name *out)
 {
-	if (!split_v8_name(text, out) && !split_pypy_name(text, out) && !split_php_trace_name(text, out) && !split_cpython_name(text, out))
+	if (!split_v8_name(text, out) && !split_v8_interpreter_name(text, out) && !split_pypy_name(text, out) &&
+	    !split_php_trace_name(text, out) && !split_cpython_name(text, out))
 		*out = (struct host_name){ text, strlen(text), "", 0, "", 0, false };
 }
 

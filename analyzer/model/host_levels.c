@@ -2,6 +2,7 @@
 #include "analyzer/model/host_levels.h"
 
 #include "analyzer/model/model.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <string.h>
 
@@ -50,14 +51,14 @@ static bool has_own_levels(const struct model *m, const struct code *c)
 }
 
 /* Checks for code of V8's runtime, such as builtins, that V8 announces beside what it compiles.  It gets no components, so that its time
- * belongs to its callers, as that of the host's own code does. */
+ * belongs to its callers, as that of the host's own code does.  The entry of the interpreter stands for the functions that run there. */
 static bool is_v8_runtime_code(const char *name)
 {
 	static const char *const kinds[] = { "Builtin:", "BytecodeHandler:", "Handler:", "Stub:" };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
-			return true;
+			return strcmp(name, JIT_V8_INTERPRETER) != 0;
 	return false;
 }
 

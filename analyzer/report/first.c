@@ -92,6 +92,15 @@ static void print_deep_python(const struct verdict *v, struct page *p)
 		  grid_percent(v->deep_python), first_whole(v, p, phase));
 }
 
+static void print_v8_interpreted(const struct verdict *v, struct page *p)
+{
+	char phase[VERDICT_TEXT / 3];
+
+	page_text(p, "", 2, "%.1f %% of %s ran in JavaScript functions that V8 interprets, with what these call in it: they have no names, "
+		  "and one row, \"" JIT_V8_INTERPRETED "\". Record with `tailor run -- COMMAND`, or run node with "
+		  "--interpreted-frames-native-stack.", grid_percent(v->v8_interpreted), first_whole(v, p, phase));
+}
+
 static void print_interpreted(const struct verdict *v, struct page *p)
 {
 	char phase[VERDICT_TEXT / 3], text[UNNAMED_SENTENCE];
@@ -107,6 +116,8 @@ static void print_unnamed(const struct verdict *v, struct page *p)
 		print_unnamed_code(v, p);
 	if (v->samples > 0 && v->deep_python >= UNNAMED_FIRST)
 		print_deep_python(v, p);
+	if (v->samples > 0 && v->v8_interpreted >= UNNAMED_FIRST)
+		print_v8_interpreted(v, p);
 	if (v->samples > 0 && v->without.interpreter && v->without.interpreted >= INTERPRETED_FIRST)
 		print_interpreted(v, p);
 }
@@ -117,6 +128,8 @@ void first_print_unnamed(const struct verdict *v, struct page *p)
 		print_unnamed_code(v, p);
 	if (v->deep_python >= WORTH && v->deep_python < UNNAMED_FIRST)
 		print_deep_python(v, p);
+	if (v->v8_interpreted >= WORTH && v->v8_interpreted < UNNAMED_FIRST)
+		print_v8_interpreted(v, p);
 }
 
 static void print_rest(const struct verdict *v, struct page *p)

@@ -163,7 +163,8 @@ static void gather_largest_parts(const struct default_report *d, const struct re
 		gather_parts(r, d->function, 0, false, name_function, p, v);
 }
 
-static double share_of_deep_python(const struct default_report *d, const struct report *r)
+/* Returns the share of a function, which is one of jit_hosts.h that stands for functions without names. */
+static double share_of_function(const struct default_report *d, const struct report *r, const char *name, const char *where)
 {
 	const uint32_t level = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
 	const struct report_group *by = level < LEVELS_MAX ? d->in_run.level[level] : NULL;
@@ -172,7 +173,7 @@ static double share_of_deep_python(const struct default_report *d, const struct 
 	for (uint32_t i = 0; by && i < by->g.nr; i++) {
 		const struct component *c = &r->model->dictionary.component[report_value(by, i, 0)];
 
-		if (c->name && c->detail && strcmp(c->name, JIT_PYTHON_DEEP) == 0 && strcmp(c->detail, JIT_PYTHON_DEEP_WHERE) == 0)
+		if (c->name && c->detail && strcmp(c->name, name) == 0 && strcmp(c->detail, where) == 0)
 			share += share_of_total(r, &by->g.sum[i], &by->g.total);
 	}
 	return share;
@@ -198,7 +199,8 @@ static void gather_time_split(const struct default_report *d, const struct repor
 	unnamed_find(r, by, 0, &v->without);
 	v->truncated = totals_truncated_share(r, d->function_total);
 	without_names_find(r, by, &v->nameless);
-	v->deep_python = share_of_deep_python(d, r);
+	v->deep_python = share_of_function(d, r, JIT_PYTHON_DEEP, JIT_PYTHON_DEEP_WHERE);
+	v->v8_interpreted = share_of_function(d, r, JIT_V8_INTERPRETED, JIT_V8_INTERPRETED_WHERE);
 	v->host = fmax(1 - v->kernel - v->generated - v->unregistered, 0);
 	v->run_share = share_of_total(r, &d->in_run.process->g.total, &d->all.process->g.total);
 	for (uint32_t i = 0; i < r->model->marks.nr; i++) {

@@ -45,6 +45,7 @@ struct verdict {
 	struct unnamed without; /* samples without names */
 	enum jit_way way; /* how the recording was made */
 	double deep_python; /* share of samples in Python functions that are too deep in the stack for names */
+	double v8_interpreted; /* share of samples in JavaScript functions that are interpreted and have no names */
 	const struct warnings *warnings; /* the recorder's warnings, which the caller sets; may be NULL */
 	double truncated; /* share of samples whose call stack is truncated, among those of function_total; 0 without that */
 	struct without_debug_list nameless; /* images whose functions without a name have samples */

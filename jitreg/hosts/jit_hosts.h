@@ -19,6 +19,12 @@
 #define JIT_PYTHON_DEEP "calls too deep for names"
 #define JIT_PYTHON_DEEP_WHERE "<deep stack>"
 
+/* V8 runs all functions that it interprets behind this code of its own, unless it was told to give each one a copy.  So their frames have
+ * no names, and this is the one row for all of them. */
+#define JIT_V8_INTERPRETER "Builtin:InterpreterEntryTrampoline"
+#define JIT_V8_INTERPRETED "interpreted, not named"
+#define JIT_V8_INTERPRETED_WHERE "<V8>"
+
 /* Actions of CONTROL records that only agents send, besides those of jitreg.h.  LIST: name is the address, in 16 hexadecimal digits, of a
  * struct jit_descriptor of the GDB JIT interface whose changes the agent cannot see.  The recorder reads its list of code. */
 #define JIT_CONTROL_LIST 0x100u

@@ -2,13 +2,14 @@
 /*
  * Code that V8 optimized leads to two objects that are needed here.  The source position table is a byte array with the positions that V8
  * reports, each with the number of the inlined call that it belongs to.  The deoptimization data is an array that contains, among others,
- * the function's SharedFunctionInfo, a byte array with the inlined calls, and an array of literals with the SharedFunctionInfos of the called
- * functions.  Versions of V8 have these objects at different places: up to 11 the code's own header leads to them, later the header leads to an
- * object that does.
+ * the function's SharedFunctionInfo, a byte array with the inlined calls, and an array of literals with the SharedFunctionInfos of the
+ * called functions.  Versions of V8 have these objects at different places: up to 11 the code's own header leads to them, later the
+ * header leads to an object that does.
  *
- * So no layout is assumed.  Words near the code are followed, and each object is recognised by what it must agree with: the table has exactly
- * the positions that V8 has just reported, the deoptimization data has the SharedFunctionInfo that V8 has reported, and the called functions
- * are objects of the same map as that one.  Where they were found is kept for other code.  All memory is checked before it is read.
+ * So no layout is assumed.  Words near the code are followed, and each object is recognised by what it must agree with: the table has
+ * exactly the positions that V8 has just reported, the deoptimization data has the SharedFunctionInfo that V8 has reported, and the
+ * called functions are objects of the same map as that one.  Where they were found is kept for other code.  All memory is checked before
+ * it is read.
  */
 #include "shim/libraries/v8_inlined.h"
 
@@ -38,7 +39,7 @@ struct entry {
 	uint32_t padding;
 };
 
-/* Where the parts of the deoptimization data are: indexes of its words. */
+/* Indexes of the words of the deoptimization data that lead to its parts. */
 struct parts {
 	int info, calls, literals;
 };
@@ -164,8 +165,8 @@ static bool is_reported(const struct question *q)
 	       memcmp(q->place, buffer->out.place, q->nr_places * sizeof(*q->place)) == 0;
 }
 
-/* Does the table have the positions that V8 has reported?  Where V8 reports none, the table is believed if the way to it and its encoding are
- * known. */
+/* Does the table have the positions that V8 has reported?  Where V8 reports none, the table is believed if the way to it and its encoding
+ * are known. */
 static bool is_table(const struct question *q, uintptr_t object)
 {
 	uint32_t bytes = length_of(object);

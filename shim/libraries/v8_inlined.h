@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads from V8's heap which functions were inlined where into code that V8 has just compiled.  V8 reports positions of that code, but not of
- * which function each one is.  Context: the isolate's thread, inside V8's report of the code, one thread at a time.
+ * Reads from V8's heap which functions were inlined where into code that V8 has just compiled.  V8 reports positions of that code, but
+ * not of which function each one is.  Context: the isolate's thread, inside V8's report of the code, one thread at a time.
  */
 #ifndef TAILOR_V8_INLINED_H
 #define TAILOR_V8_INLINED_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define V8_INLINED_MAX 512
-#define V8_PLACES_MAX 8192 /* of code with more, the first ones are reported */
+#define V8_PLACES_MAX 8192 /* more places of one code object are not reported */
 
 /* A position of code, as V8 reports it: from `offset` bytes on, the code is that of this character of a script. */
 struct v8_place {
@@ -20,7 +20,7 @@ struct v8_place {
 
 /* A call that was inlined.  It is number n of its code. */
 struct v8_inlined {
-	uint32_t position; /* of the call, in the function around it */
+	uint32_t position; /* position of the call, in the function around it */
 	int in;		   /* number of the call by which that function was inlined; -1: it is the code's own function */
 	uintptr_t info;	   /* the SharedFunctionInfo of the called function, until V8 is called again; 0: no place is in it */
 };
@@ -33,9 +33,9 @@ struct v8_inlining {
 	struct v8_inlined call[V8_INLINED_MAX];
 };
 
-/* Reads the places of the code at start, and the calls that were inlined into it.  info: the SharedFunctionInfo of its function.  places: as V8
- * has reported them; NULL: it reported none, as for its middle compiler (Maglev).  Returns NULL if V8's objects are not as they are expected, or
- * if there is no memory.  The result is valid until the next call. */
+/* Reads the places of the code at start, and the calls that were inlined into it.  info: the SharedFunctionInfo of its function.  places:
+ * as V8 has reported them; NULL: it reported none, as for its middle compiler (Maglev).  Returns NULL if V8's objects are not as they are
+ * expected, or if there is no memory.  The result is valid until the next call. */
 const struct v8_inlining *v8_inlined_read(uint64_t start, uintptr_t info, const struct v8_place *places, uint32_t nr_places);
 
 #endif

@@ -24,8 +24,8 @@ static struct memory {
 	int taken; /* lock of all that is here, and of the functions of scripts and the reader of inlined calls */
 	unsigned char lines[LINES_BYTES], inlines[INLINES_BYTES];
 	char own_name[NAME_BYTES];
-	struct function own, called[V8_INLINED_MAX]; /* of the calls in `inlining` */
-	const struct v8_inlining *inlining; /* of the code that is being registered; NULL: unknown */
+	struct function own, called[V8_INLINED_MAX]; /* called: functions of the calls in `inlining` */
+	const struct v8_inlining *inlining; /* places and calls of the code that is being registered; NULL: unknown */
 } *memory;
 static struct v8_calls v8;
 
@@ -144,8 +144,8 @@ static void *make_handle(void *isolate, uintptr_t object)
 	return v8.globalize_at ? v8.globalize_at(isolate, &object) : v8.globalize(isolate, object);
 }
 
-/* Finds the functions of inlined calls.  A function is known by a position in it, which is that of a place, or of a call that it makes.  All
- * become handles before V8 is called, which may move them. */
+/* Finds the functions of inlined calls.  A function is known by a position in it, which is that of a place, or of a call that it makes.
+ * All become handles before V8 is called, which may move them. */
 static void find_called_functions(void)
 {
 	const struct v8_inlining *in = memory->inlining;
@@ -184,8 +184,8 @@ static void release_called_functions(void)
 			v8.dispose(memory->called[i].script);
 }
 
-/* Goes outwards from a call to the nearest one whose function has a name.  position: in the call's function, then in that of the result, which
- * is -1 for the code's own function. */
+/* Goes outwards from a call to the nearest one whose function has a name.  position: in the call's function, then in that of the result,
+ * which is -1 for the code's own function. */
 static int go_to_named(int call, uint32_t *position)
 {
 	while (call >= 0 && !memory->called[call].name) {
@@ -200,8 +200,8 @@ static const struct function *function_of(int call)
 	return call < 0 ? &memory->own : &memory->called[call];
 }
 
-/* Adds the functions that contain code from address on: the one that `call` leads to, those around it, and the code's own, which comes first.
- * Returns false if there is no room. */
+/* Adds the functions that contain code from address on: the one that `call` leads to, those around it, and the code's own, which comes
+ * first. Returns false if there is no room. */
 static bool add_inlined_functions(struct line_table *t, uint64_t address, int call)
 {
 	struct {
@@ -250,8 +250,8 @@ static void register_inlined_functions(const struct v8_code *code)
 
 /* -------------------------------------------------------------------------------------------------------------- lines */
 
-/* Finds the line of a place in its own function.  If inlined calls are unknown, a position may be another function's.  Then it is outside of the
- * range of the code's own function, or on a line in front of it, and counts as the line where that begins. */
+/* Finds the line of a place in its own function.  If inlined calls are unknown, a position may be another function's.  Then it is outside
+ * of the range of the code's own function, or on a line in front of it, and counts as the line where that begins. */
 static uint32_t line_without_inlining(const struct v8_range *range, uint32_t position)
 {
 	const struct function *own = &memory->own;
@@ -290,8 +290,8 @@ static void add_lines_without_inlining(struct line_table *t, const struct v8_cod
 			return;
 }
 
-/* Code that exists already gets the line where its function begins, so all of its samples are on that line, and so does code in front of the first
- * place. */
+/* Code that exists already gets the line where its function begins, so all of its samples are on that line, and so does code in front of
+ * the first place. */
 static void register_lines(const struct v8_code *code)
 {
 	struct line_table t = { .buffer = memory->lines, .capacity = LINES_BYTES };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers lines of V8's code, and the functions that are inlined into it, from the positions that V8 reports (shim/hosts/v8.c).  Positions are
- * characters of a script.  Context: the isolate's thread, inside a report of V8's.  While another thread registers, nothing is registered.
+ * Registers lines of V8's code, and the functions that are inlined into it, from the positions that V8 reports (shim/hosts/v8.c).
+ * Positions are characters of a script.  Context: the isolate's thread, inside a report of V8's.  While another thread registers, nothing
+ * is registered.
  */
 #ifndef TAILOR_V8_LINES_H
 #define TAILOR_V8_LINES_H

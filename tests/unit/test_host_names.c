@@ -36,6 +36,7 @@ static void versions_of_a_function_are_one_function(void **state)
 	check("JS:^'x /a/b.js:5:13", "'x", "/a/b.js", "/a/b.js:5:13");
 	check("JS:* file:///my files/b.mjs:1:1", "(anonymous)", "file:///my files/b.mjs", "file:///my files/b.mjs:1:1");
 	check("JS:fib node:internal/url:12:3", "fib", "node:internal/url", "node:internal/url:12:3");
+	check("Builtin:InterpreterEntryTrampoline", "interpreted, not named", "<V8>", "<V8>"); /* for all that it runs */
 }
 
 static void expect_function(const char *text, const char *expected)
