@@ -177,6 +177,19 @@ static bool has_functions_for_inlining(void)
 	return v8.script_id && v8.dispose && (v8.globalize || v8.globalize_at) && v8.current_isolate();
 }
 
+/* Writes a notice if there are called functions without a name. */
+static void note_unknown_functions(const struct v8_code *code)
+{
+	const struct v8_inlining *in = memory->inlining;
+
+	if (!in && code->script && code->nr_places > 1 && memory->own.name)
+		ANNOUNCE_ONCE("V8: functions that it inlined have no names (its heap is not as expected); their time is their callers'");
+	for (int i = 0; in && i < in->nr; i++)
+		if (memory->called[i].script && !memory->called[i].name)
+			ANNOUNCE_ONCE("V8: some functions that it inlined have no names (they were not reported, or too many were); "
+				      "their time is their callers'");
+}
+
 static void release_called_functions(void)
 {
 	for (int i = 0; i < memory->inlining->nr; i++)
@@ -318,6 +331,7 @@ void v8_lines_register(const struct v8_code *code)
 		v8_inlined_read(code->start, (uintptr_t)*code->script, code->places, code->nr_places) : NULL;
 	if (memory->own.name && memory->inlining)
 		find_called_functions();
+	note_unknown_functions(code);
 	if (memory->own.name)
 		register_lines(code);
 	if (memory->own.name && memory->inlining) {
