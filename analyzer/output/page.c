@@ -326,6 +326,69 @@ static char *without_parameters(const char *text)
 	return asprintf(&out, "%.*s%s", (int)(open - text), text, close + 1) < 0 ? NULL : out;
 }
 
+#define ARGUMENTS_BYTES 4096 /* a longer name keeps its arguments, because each "<" may be looked at as often as there are others */
+
+/* Return the end of a list in angle brackets that begins at `at`, which is behind its ">", or NULL if it does not end. "->" ends none. */
+static const char *end_of_arguments(const char *at)
+{
+	int depth = 0;
+
+	for (const char *from = at; *at; at++) {
+		if (*at == '<')
+			depth++;
+		else if (*at == '>' && at > from && at[-1] != '-' && --depth == 0)
+			return at + 1;
+	}
+	return NULL;
+}
+
+/* Return the name without the path of the type in "<a::b::Type<c> as d::Trait>::f" of Rust, and set *bytes to the length of "Type". */
+static const char *type_of_method(const char *text, const char *end, size_t *bytes)
+{
+	const char *type = text + 1, *stop = text + 1;
+
+	while (stop < end - 1 && *stop != '<' && *stop != ' ')
+		stop++;
+	for (const char *at = type; at + 1 < stop; at++)
+		if (at[0] == ':' && at[1] == ':')
+			type = at + 2;
+	*bytes = (size_t)(stop - type);
+	return type;
+}
+
+/* Return "a::f<…>::g" for "a::f<b<c>, d>::g", and "<Type>::f" for "<a::b::Type<c> as d::Trait>::f", which the caller frees. What tells
+ * names of C++ and Rust apart mostly stands before and behind arguments of templates and generics. Return NULL if the text has none, is no
+ * name with "::", or if memory runs out. */
+static char *without_arguments(const struct page *p, const char *text)
+{
+	const char *const mark = p->utf8 ? "…" : "~";
+	const size_t nr = strnlen(text, ARGUMENTS_BYTES);
+	char *out = nr < ARGUMENTS_BYTES && strstr(text, "::") && strchr(text, '<') ? malloc(nr * 4 + 1) : NULL, *to = out;
+
+	for (const char *at = text; out && *at;) {
+		/* "operator<<" and "a < b" begin no list */
+		const bool is_operator = at >= text + 8 && *at == '<' && (memcmp(at - 8, "operator", 8) == 0 || at[-1] == '<');
+		const char *end = *at == '<' && !is_operator && (at == text || at[-1] != ' ') ? end_of_arguments(at) : NULL;
+		size_t bytes;
+
+		if (!end) {
+			*to++ = *at++;
+			continue;
+		}
+		if (at == text) {
+			const char *type = type_of_method(at, end, &bytes);
+
+			to += sprintf(to, "<%.*s>", (int)bytes, type);
+		} else {
+			to += sprintf(to, "<%s>", mark);
+		}
+		at = end;
+	}
+	if (out)
+		*to = 0;
+	return out;
+}
+
 /* Return the longest end of a text that takes at most so many columns. */
 static const char *tail_within_columns(const struct page *p, const char *text, int columns)
 {
@@ -346,10 +409,13 @@ static const char *tail_within_columns(const struct page *p, const char *text, i
 int page_put_name(const struct page *p, const char *text, int columns)
 {
 	int width = page_width(p, text), head, used;
-	char *brief = width > columns ? without_parameters(text) : NULL;
+	char *brief = width > columns ? without_parameters(text) : NULL, *briefer;
 
 	text = brief ? brief : text;
 	width = brief ? page_width(p, brief) : width;
+	briefer = width > columns ? without_arguments(p, text) : NULL;
+	text = briefer ? briefer : text;
+	width = briefer ? page_width(p, briefer) : width;
 	if (width <= columns || columns < NAME_CUT_LEAST) {
 		used = page_put(p, text, columns);
 	} else {
@@ -359,6 +425,7 @@ int page_put_name(const struct page *p, const char *text, int columns)
 			used += fputs(p->utf8 ? "…" : "~", p->to) >= 0;
 		used += page_put(p, tail_within_columns(p, text, columns - used), columns - used);
 	}
+	free(briefer);
 	free(brief);
 	return used;
 }

@@ -71,8 +71,8 @@ int page_end(struct page *p);
 /* Write at most so many columns of foreign text. Characters that cannot be shown become '?', and ends of lines and tabs become blanks. A
  * text that is cut ends with a mark. Return how many columns were written. text may be NULL. */
 int page_put(const struct page *p, const char *text, int columns);
-/* Write a name in the same way. If it does not fit, it loses its parameters (of C++), and then its middle. A path from / loses its
- * beginning. In fewer than 5 columns it loses its end. */
+/* Write a name in the same way. If it does not fit, it loses its parameters (of C++), then arguments of templates and generics, and then
+ * its middle. A path from / loses its beginning. In fewer than 5 columns it loses its end. */
 int page_put_name(const struct page *p, const char *text, int columns);
 /* Write to the buffer `to` what page_put_name(), or page_put(), would write to the page. A text that does not fit is cut at its end. Return
  * to. */

@@ -52,6 +52,7 @@ leads() { # KIND NAME: the largest row of each
 leads build cc1
 leads machine cc1
 leads c inflate
+leads cluster work
 # The event log of another run is refused, and the right one can be added later.
 echo '{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":0,"Launch Time":10,"Finish Time":20}}' >"$out/log"
 cp "$out/java.tlr" "$out/other"

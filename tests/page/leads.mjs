@@ -6,7 +6,8 @@ import { Checks, launch, open, settled, show } from './browser.mjs'
 
 const [build, folder, ...kinds] = process.argv.slice(2), tailor = path.join(build, 'tailor')
 const checks = new Checks(), browser = await launch(build)
-const run = (...command) => execFileSync(tailor, command, { encoding: 'utf8', env: { ...process.env, COLUMNS: '400', LC_ALL: 'C.UTF-8' } })
+const env = { ...process.env, COLUMNS: '400', LC_ALL: 'C.UTF-8' }
+const run = (...command) => execFileSync(tailor, command, { encoding: 'utf8', maxBuffer: 1 << 28, env })
 const base = (name) => name.slice(name.lastIndexOf('/') + 1)
 const tenths = (share) => Math.round(1000 * share) / 10
 
