@@ -67,7 +67,7 @@ static inline int jitreg_enabled(void);
 
 /* Announce generated code at [address, address + bytes). code: its bytes, which are copied into the trace, or NULL if they cannot be read
  * yet. Without them the profiler may have no instructions to show. index: any number. It is stored in the trace like jitdump's
- * code_index, and is not used otherwise. */
+ * code_index, and means nothing if it is no address of other code with the same name. */
 static inline int jitreg_code_load(uint64_t address, uint64_t bytes, uint64_t index, const char *name, const void *code);
 /* Announce that the code object that begins at address from is at address to from now on. Its name, lines and components move with it. */
 static inline int jitreg_code_move(uint64_t from, uint64_t to, uint64_t bytes, uint64_t index);

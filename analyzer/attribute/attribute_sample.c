@@ -52,6 +52,7 @@ struct attribution_state {
 	bool by_register; /* the tag in force is in a register */
 	bool tag_counts;  /* the tag can be believed at the sampled instruction */
 	bool decided;
+	struct program_callee callee; /* the frame that was visited last */
 	struct time_range same_end; /* unwind_frame.same_end_from_ns and same_end_until_ns of the sampled instruction */
 	struct plan_frames *plan; /* frames for decide_by_plan(); NULL: the process has no objects */
 	struct task_code *task; /* NULL: the thread was in no task (model_find_task()) */
@@ -138,9 +139,12 @@ static bool decide_by_host_levels(struct attribution_state *d, const struct loca
 
 /* ------------------------------------------------------------------------------------------------------------ stacks */
 
-uint64_t sample_frame_address(const struct process *p, const struct sample *s, const struct unwind_frame *f)
+uint64_t sample_frame_address(const struct process *p, const struct sample *s, const struct unwind_frame *f,
+			      const struct program_callee *callee)
 {
-	return interpreted_address(p, &s->input, &f->registers, f->depth == 0, f->address, s->time_ns);
+	const uint64_t address = program_address(p, &s->input, callee, f->registers.value[UNWIND_RSP], f->address, s->time_ns);
+
+	return interpreted_address(p, &s->input, &f->registers, f->depth == 0, address, s->time_ns);
 }
 
 uint64_t sample_user_address(const struct process *p, const struct sample *s)
@@ -149,9 +153,9 @@ uint64_t sample_user_address(const struct process *p, const struct sample *s)
 }
 
 const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, const struct sample *s,
-					     const struct unwind_frame *f)
+					     const struct unwind_frame *f, const struct program_callee *callee)
 {
-	const uint64_t address = sample_frame_address(p, s, f);
+	const uint64_t address = sample_frame_address(p, s, f, callee);
 	const struct location *l;
 
 	if (address != f->address) /* the note belongs to the interpreter's address, at which frames of any function can be */
@@ -191,14 +195,16 @@ static bool decide_by_stack_frame(void *context, const struct unwind_frame *f)
 	const struct location *l;
 
 	if (d->task)
-		note_task_code(d, sample_frame_address(d->process, d->sample, f), f->depth);
+		note_task_code(d, sample_frame_address(d->process, d->sample, f, &d->callee), f->depth);
 	if (f->depth == 0) { /* decide_by_dictionary() has asked the sampled instruction already */
 		d->same_end = (struct time_range){ f->same_end_from_ns, f->same_end_until_ns };
 		if (d->plan)
 			plan_frames_add(d->plan, &d->world->model->objects, f, &d->sample->input, d->function);
+		program_note_callee(&d->callee, d->process, &f->registers);
 		return true;
 	}
-	l = sample_frame_location(d->world, d->process, d->sample, f);
+	l = sample_frame_location(d->world, d->process, d->sample, f, &d->callee);
+	program_note_callee(&d->callee, d->process, &f->registers);
 	if (d->plan)
 		plan_frames_add(d->plan, &d->world->model->objects, f, &d->sample->input, l->function);
 	if (d->by_register && tag_is_preserved_at(a->tag, f->address) && (f->registers.known & (1u << a->tag->where))) {
@@ -565,7 +571,7 @@ static enum answer_scope answer_scope_of(const struct attribution_state *d)
 void sample_decide_components(const struct sample_world *w, const struct sample *s, const struct process *p, const struct sample_place *at,
 			      struct sample_answer *out)
 {
-	struct attribution_state d = { .world = w, .sample = s, .process = p, .answer = out };
+	struct attribution_state d = { .world = w, .sample = s, .process = p, .answer = out, .callee = { .cache = &w->locator->programs } };
 	const uint32_t low_at_place = w->locator->location[at->location].low;
 	struct task_code task = { .rank = UINT32_MAX };
 

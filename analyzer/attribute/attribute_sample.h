@@ -29,6 +29,7 @@
 
 #include "analyzer/attribute/attribute.h"
 #include "analyzer/attribute/locate.h"
+#include "analyzer/attribute/programs.h"
 #include "analyzer/unwind/unwind.h"
 
 #define DECIDING_MAX TABLE_LEVELS
@@ -137,9 +138,11 @@ uint32_t sample_find_phase(const struct model *m, const struct process *p, uint3
  * frames there need no look-up. Frames that an interpreter runs are looked up each time. The result is valid until the next location is
  * added. */
 const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, const struct sample *s,
-					     const struct unwind_frame *f);
-/* Returns the address that a frame is looked up by: its own, or for an interpreter's frame that of the code being interpreted. */
-uint64_t sample_frame_address(const struct process *p, const struct sample *s, const struct unwind_frame *f);
+					     const struct unwind_frame *f, const struct program_callee *callee);
+/* Returns the address that a frame is looked up by: its own, or for a frame of an interpreter, or of code that has called one, that of
+ * the code being interpreted. callee: the frame that it has called. */
+uint64_t sample_frame_address(const struct process *p, const struct sample *s, const struct unwind_frame *f,
+			      const struct program_callee *callee);
 /* Returns the same for the sample's own instruction in user space, which must be known. */
 uint64_t sample_user_address(const struct process *p, const struct sample *s);
 /* Stores the components, at most max, of the node that a walk along a plan has reached, and returns their number. Sets *caller to the

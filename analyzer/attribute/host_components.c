@@ -81,8 +81,8 @@ void host_components_find(struct attribution *a, struct host_components *h, cons
 		module = get_host_component(
 			a, h, c, HOST_LEVEL_MODULE, what, brief, n.module_bytes - (size_t)(brief - n.module), n.module, n.module_bytes);
 	}
-	if (n.line_is_place && at->line) {
-		n.place_bytes = (size_t)snprintf(place, sizeof(place), "%.*s:%u", (int)n.module_bytes, n.module, at->line);
+	if (n.line_is_place && at->first_line) {
+		n.place_bytes = (size_t)snprintf(place, sizeof(place), "%.*s:%u", (int)n.module_bytes, n.module, at->first_line);
 		n.place_bytes = n.place_bytes < sizeof(place) ? n.place_bytes : sizeof(place) - 1;
 		n.place = place;
 	}

@@ -18,6 +18,7 @@ struct host_place {
 	const char *file;      /* file of the function's text; "": unknown */
 	const char *line_file;
 	uint32_t line; /* 0: unknown */
+	uint32_t first_line; /* the first line of the code's table; 0: unknown */
 };
 
 /* Finds or makes the components of an instruction, and links them.  low: that of its line, else of its function, else of its module.

@@ -139,7 +139,7 @@ static bool split_php_trace_name(const char *text, struct host_name *out)
 	return true;
 }
 
-/* Splits a name that CPython writes for perf, such as "py::name:/file.py". The only line in the code's line table is where the function
+/* Splits a name that CPython writes for perf, such as "py::name:/file.py". The first line in the code's line table is where the function
  * begins, so it tells functions of one name apart. Returns false if it is none. */
 static bool split_cpython_name(const char *text, struct host_name *out)
 {

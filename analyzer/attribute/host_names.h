@@ -16,7 +16,7 @@ struct host_name {
 	size_t module_bytes;
 	const char *place; /* "file:line:column", or nothing: tells functions of the same name apart */
 	size_t place_bytes;
-	bool line_is_place; /* the line of the code, if it has one, completes the place: "file:line" */
+	bool line_is_place; /* the first line of the code's table, if it has one, completes the place: "file:line" */
 };
 
 /* Splits text. The parts point into it, or to constants. A name of another form is the function as a whole. */

@@ -186,6 +186,7 @@ void locator_fini(struct locator *l)
 	hash_map_fini(&l->host.ids);
 	nameless_fini(&l->nameless);
 	makers_fini(&l->makers);
+	programs_fini(&l->programs);
 	free(l->location);
 	free(l->kernel_function);
 	free(l->kernel_address);
@@ -345,7 +346,7 @@ static void find_host_levels_in_elf(struct locator *l, const struct code *c, uin
 {
 	const struct line *line = &l->a->line[out->line];
 	const char *function = l->a->function[out->function].name;
-	struct host_place place = { function, function, line->file, line->file, line->number };
+	struct host_place place = { function, function, line->file, line->file, line->number, line->number };
 	struct elf_inline inlined[INLINES_MAX];
 	uint64_t at;
 	struct elf_object *elf = elf_object_at(l, c, address, &at);
@@ -363,7 +364,7 @@ static void find_host_levels_in_load(struct locator *l, const struct code *c, ui
 {
 	const struct line *line = &l->a->line[out->line];
 	const char *object = name_of_object(l, c, out);
-	struct host_place place = { object, object, file_of_load(c, ""), line->file, line->number };
+	struct host_place place = { object, object, file_of_load(c, ""), line->file, line->number, c->nr_lines ? c->lines[0].line : 0 };
 	struct elf_inline inlined[INLINES_MAX];
 
 	if (host_name_is_of_interpreter(object))
@@ -404,7 +405,7 @@ static uint32_t add_inlined_locations(struct locator *l, const struct process *p
 			new.before = new.after = COMPONENT_NONE;
 			if (c->host_levels) {
 				struct host_place place = { name_of_object(l, c, &whole), l->a->function[new.function].name,
-					call->call_file, call->call_file, call->call_line };
+					call->call_file, call->call_file, call->call_line, call->call_line };
 
 				if (i > nr) {
 					place.function = place.object;

@@ -9,6 +9,7 @@
 #include "analyzer/attribute/attribute.h"
 #include "analyzer/attribute/host_components.h"
 #include "analyzer/attribute/nameless.h"
+#include "analyzer/attribute/programs.h"
 #include "jitreg/base/hash_map.h"
 
 struct location {
@@ -36,6 +37,7 @@ struct locator {
 	struct host_components host;
 	struct nameless nameless;
 	struct makers makers;
+	struct programs programs;
 	struct location *location;
 	uint32_t nr_locations, capacity;
 	uint32_t functions_capacity, lines_capacity, images_capacity;

@@ -12,6 +12,7 @@ struct collect {
 	const struct process *process;
 	struct sample_stack_memory *memory;
 	uint32_t nr; /* number of frames in memory->frame */
+	struct program_callee callee; /* the frame that was visited last */
 };
 
 void sample_stack_memory_fini(struct sample_stack_memory *m)
@@ -36,11 +37,12 @@ static struct stack_node stack_node_of_location(const struct location *l, unsign
 static bool collect_frame(void *context, const struct unwind_frame *f)
 {
 	struct collect *c = context;
-	const uint64_t address = sample_frame_address(c->process, c->sample, f);
+	const uint64_t address = sample_frame_address(c->process, c->sample, f, &c->callee);
 	struct locator *at = c->world->locator;
 	const struct location *l;
 
-	l = sample_frame_location(c->world, c->process, c->sample, f);
+	l = sample_frame_location(c->world, c->process, c->sample, f, &c->callee);
+	program_note_callee(&c->callee, c->process, &f->registers);
 	l = l->inner ? &at->location[l->inner] :
 		       locate_with_inlines(at, c->process, model_find_code(c->process, address, c->sample->time_ns), address);
 	for (;; l = &at->location[l->outer]) {
@@ -135,7 +137,7 @@ uint32_t sample_collect_stack(const struct sample_world *w, const struct sample 
 		[REASON_TRUNCATED] = "[truncated]", [REASON_BROKEN] = "[broken]", [REASON_NO_UNWIND_INFO] = "[no unwind information]",
 		[REASON_CHAIN_CUT] = "[truncated chain]" };
 	struct attribution *a = w->locator->a;
-	struct collect c = { w, s, p, memory, 0 };
+	struct collect c = { .world = w, .sample = s, .process = p, .memory = memory, .callee = { .cache = &w->locator->programs } };
 	enum reason why;
 	uint32_t node = 0;
 

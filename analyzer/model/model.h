@@ -93,6 +93,7 @@ struct code {
 	char *mapper; /* path of the image whose code mapped it, or of the mapped file (read_images.c); NULL or "": unknown */
 	uint64_t mapper_offset;
 	/* CODE_LOAD */
+	uint64_t program; /* address of the bytecodes that an interpreter runs when this code has called it (walk.h); 0: none */
 	struct code_line *lines; /* sorted */
 	size_t nr_lines;
 	struct code_inline *inlines;
@@ -224,6 +225,9 @@ struct process {
 		uint64_t address, bytes; /* range of the interpreter's machine code; bytes 0: there is none */
 		int64_t place, function;
 	} interpreter; /* contents of the INTERPRETER record, which trace.h explains */
+	struct {
+		uint64_t from, to; /* code with struct code.program is in [from, to); to 0: there is none */
+	} runs_programs;
 	/* executable regions that the agent registered, and the kernel's; both are asked only where code has no answer */
 	struct code_map guest_regions, regions;
 	/* the recorder read a region of more than a page as a whole, which shows that it read all regions but those unmapped too soon */

@@ -377,6 +377,18 @@ static void name_by_truffle(struct code *c, const struct code_fact *before)
 	c->is_truffles = true;
 }
 
+#define PROGRAM_MIN 65536u /* numbers below are no addresses: the JITs that write jitdumps count their functions */
+
+/* The agent numbers CPython's trampolines by the address of the bytecodes that they are for (jitreg/README.md, LOAD). */
+static void note_program(struct process *p, struct code *c, uint64_t number)
+{
+	if (number < PROGRAM_MIN)
+		return;
+	c->program = number;
+	p->runs_programs.from = p->runs_programs.to && p->runs_programs.from < c->address ? p->runs_programs.from : c->address;
+	p->runs_programs.to = p->runs_programs.to > c->address + c->bytes ? p->runs_programs.to : c->address + c->bytes;
+}
+
 void model_read_load(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t address = trace_u64(r, F(load, code_addr)), bytes = trace_u64(r, F(load, code_size)), from_ns;
@@ -406,6 +418,7 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 	c->bytes_at = m->place;
 	c->name = trace_text(r, F(load, name));
 	name_by_truffle(c, code_map_starting_at(&p->code, address));
+	note_program(p, c, trace_u64(r, F(load, code_index)));
 	c->path = strdup("(generated)");
 	c->build_id = strdup("");
 	w = find_info_waiting_for_load(m, p, address);

@@ -25,6 +25,10 @@
 #define CALLS_BETWEEN_LOOKS 256
 #define DEPTH_MAX_UNCOUNTED 200	 /* calls through trampolines where 3.12 and 3.13 would count them (python_c_calls()) */
 #define TYPE_BASICSIZE_WORD 4	 /* index of tp_basicsize, the bytes of an object */
+#define TYPE_ITEMSIZE_WORD 5	 /* index of tp_itemsize, the bytes of each of the items behind it */
+#define BYTECODE_BYTES 2
+#define OBJECT_ITEMS_WORD 2	 /* index of ob_size, the number of these items */
+#define MINOR_BYTECODES_BEHIND 11 /* since then the bytecodes are the items behind a code object */
 #define CODE_BYTES_MAX 1024
 #define EXTENSIONS_MAX 255
 #define INTERPRETER_BYTES 16384 /* bytes of 3.8's interpreter state that are searched */
@@ -50,6 +54,8 @@ static struct {
 	void *(*get_system_object)(const char *name);
 	void *(*call)(void *function);
 	const char *(*as_utf8)(void *text);
+	const char *(*as_bytes)(void *bytes);
+	intptr_t (*bytes_size)(void *bytes);
 	long (*as_long)(void *number);
 	int (*get_recursion_limit)(void);
 	void (*fetch_error)(void **type, void **value, void **traceback);
@@ -85,6 +91,34 @@ static uint32_t read_first_line(void *code)
 	if (number)
 		python.decref(number);
 	return line > 0 && line < INT32_MAX ? (uint32_t)line : 0;
+}
+
+/* Reads bytes of a code object, which keeps owning them. Returns NULL if they are unavailable, with an error set. */
+static const unsigned char *read_code_bytes(void *code, const char *name, uint64_t *nr)
+{
+	void *bytes = python.get_attribute(code, name);
+	const char *at = bytes ? python.as_bytes(bytes) : NULL;
+
+	*nr = at ? (uint64_t)python.bytes_size(bytes) : 0;
+	if (bytes)
+		python.decref(bytes);
+	return (const unsigned char *)at;
+}
+
+static struct python_bytecodes read_bytecodes(void *code)
+{
+	const intptr_t *type = python.code_type;
+	struct python_bytecodes b = { .first_line = read_first_line(code) };
+
+	if (python.minor < MINOR_BYTECODES_BEHIND) {
+		b.address = (uint64_t)(uintptr_t)read_code_bytes(code, "co_code", &b.bytes);
+	} else if (type[TYPE_ITEMSIZE_WORD] == BYTECODE_BYTES && ((intptr_t *)code)[OBJECT_ITEMS_WORD] > 0) {
+		b.address = (uint64_t)(uintptr_t)code + (uint64_t)type[TYPE_BASICSIZE_WORD];
+		b.bytes = (uint64_t)((intptr_t *)code)[OBJECT_ITEMS_WORD] * BYTECODE_BYTES;
+	}
+	b.lines = read_code_bytes(code, python.minor < 10 ? "co_lnotab" : "co_linetable", &b.lines_bytes);
+	b.bytes = b.lines && b.first_line ? b.bytes : 0;
+	return b;
 }
 
 /*
@@ -166,8 +200,11 @@ static void register_trampoline(void *trampoline, void *code)
 	const char *function = read_code_text(code, python.minor >= 11 ? "co_qualname" : "co_name");
 	const char *file = read_code_text(code, "co_filename");
 
+	const struct python_bytecodes bytecodes = read_bytecodes(code);
+
 	note_jit_once(file);
-	python_trampoline_register(trampoline, function ? function : "?", file ? file : "?", read_first_line(code));
+	python_trampoline_register(trampoline, python.minor,
+				   &(struct python_function){ function ? function : "?", file ? file : "?", &bytecodes });
 }
 
 /* Makes the trampoline of a code object. Returns NULL if none is free, or it cannot be kept with the code object. */
@@ -279,13 +316,15 @@ static void *evaluate_3_8(void *frame, void *throws)
 /* Returns the trampoline that calls deep in the stack go through, or NULL if there is none. */
 static python_trampoline *find_deep_trampoline(void)
 {
+	static const struct python_bytecodes none;
+	static const struct python_function deep = { JIT_PYTHON_DEEP, JIT_PYTHON_DEEP_WHERE, &none };
 	static void *trampoline;
 	bool is_new = !trampoline;
 
 	if (is_new)
 		trampoline = python_trampoline_take();
 	if (trampoline && (is_new || !python_trampoline_is_registered(trampoline)) && guest_is_on())
-		python_trampoline_register(trampoline, JIT_PYTHON_DEEP, JIT_PYTHON_DEEP_WHERE, 0);
+		python_trampoline_register(trampoline, python.minor, &deep);
 	return (python_trampoline *)trampoline;
 }
 
@@ -432,6 +471,8 @@ static bool find_python_functions(const struct object *o)
 		{ "PyObject_GetAttrString", NULL, offsetof(__typeof__(python), get_attribute) },
 		{ "PySys_GetObject", NULL, offsetof(__typeof__(python), get_system_object) },
 		{ "PyUnicode_AsUTF8", NULL, offsetof(__typeof__(python), as_utf8) },
+		{ "PyBytes_AsString", NULL, offsetof(__typeof__(python), as_bytes) },
+		{ "PyBytes_Size", NULL, offsetof(__typeof__(python), bytes_size) },
 		{ "PyLong_AsLong", NULL, offsetof(__typeof__(python), as_long) },
 		{ "Py_GetRecursionLimit", NULL, offsetof(__typeof__(python), get_recursion_limit) },
 		{ "PyErr_Fetch", NULL, offsetof(__typeof__(python), fetch_error) },

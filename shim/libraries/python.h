@@ -39,8 +39,13 @@ bool python_trampolines_start(void);
 void *python_trampoline_take(void);
 /* Frees the trampoline of a code object that is gone.  Threads may still return through it, so its instructions are never changed. */
 void python_trampoline_give_back(void *trampoline);
-/* Registers a trampoline under the name of a function and its file. first_line: line where the function begins; 0: unknown. */
-void python_trampoline_register(void *trampoline, const char *function, const char *file, uint32_t first_line);
+/* Registers a trampoline under the name of a function and its file, and the function's bytecodes, if they are known, under the same
+ * name. */
+struct python_function {
+	const char *name, *file;
+	const struct python_bytecodes *bytecodes;
+};
+void python_trampoline_register(void *trampoline, int minor, const struct python_function *f);
 /* Forgets all registrations, because another recorder has come, which knows none of the trampolines. */
 void python_trampolines_forget_registrations(void);
 /* Was the trampoline registered with the current recorder? */
@@ -48,6 +53,22 @@ bool python_trampoline_is_registered(const void *trampoline);
 
 /* A trampoline calls eval(a, b, c), and does nothing else. */
 typedef void *python_trampoline(void *a, void *b, void *c, void *eval);
+
+/* ---- python_lines.c */
+/* These are the bytecodes of a function, and its table of lines, as its code object has them. */
+struct python_bytecodes {
+	uint64_t address, bytes; /* bytes 0: unknown */
+	const unsigned char *lines;
+	uint64_t lines_bytes;
+	uint32_t first_line; /* the line where the function begins; 0: unknown */
+};
+/* Registers bytecodes under a name, with their lines. Returns false if there is no memory, or the agent does not take them. */
+bool python_lines_register(int minor, const struct python_bytecodes *of, const char *name, const char *file);
+/* Reads the lines of bytecodes into *out, which uses the buffer. Of a function with more lines than the buffer has room for, the lines of
+ * the last bytecodes are unknown. */
+#define PYTHON_LINES_BYTES 65536
+void python_lines_read(int minor, const struct python_bytecodes *of, const char *file, unsigned char buffer[PYTHON_LINES_BYTES],
+		       struct line_table *out);
 
 /* ---- python_depth.c */
 /* Is the calling thread's stack so full that calls should take no more of it than without the agent? The first call in a thread determines

@@ -96,21 +96,25 @@ bool python_trampoline_is_registered(const void *trampoline)
 	return next_free[number_of_trampoline(trampoline)] == recorder;
 }
 
-/* Registers a trampoline with a name in the form that Python 3.12 uses for perf. */
-void python_trampoline_register(void *trampoline, const char *function, const char *file, uint32_t first_line)
+/* Registers a trampoline with a name in the form that Python 3.12 uses for perf. Its number is the address of the bytecodes, by which the
+ * analyzer finds them. */
+void python_trampoline_register(void *trampoline, int minor, const struct python_function *f)
 {
+	const struct python_bytecodes *b = f->bytecodes;
 	uint64_t address = (uint64_t)(uintptr_t)trampoline;
 	unsigned char buffer[LINE_BYTES];
 	struct line_table t = { .buffer = buffer, .capacity = sizeof(buffer) };
 	char name[NAME_BYTES];
 	size_t at = append_text(name, 0, "py::");
+	bool has_bytecodes;
 
-	at = append_text(name, at, function);
+	at = append_text(name, at, f->name);
 	at = append_text(name, at, ":");
-	append_text(name, at, file);
-	if (first_line && line_table_add(&t, address, first_line, file, strlen(file)))
+	append_text(name, at, f->file);
+	has_bytecodes = b->bytes && python_lines_register(minor, b, name, f->file);
+	if (b->first_line && line_table_add(&t, address, b->first_line, f->file, strlen(f->file)))
 		line_table_send(&t, address);
 	next_free[number_of_trampoline(trampoline)] = recorder;
-	jitreg_code_load(address, sizeof(instructions), 0, name, trampoline);
+	jitreg_code_load(address, sizeof(instructions), has_bytecodes ? b->address : 0, name, trampoline);
 	announce_frames(address, sizeof(instructions), frame_rule, sizeof(frame_rule) / sizeof(frame_rule[0]), NULL, 0);
 }

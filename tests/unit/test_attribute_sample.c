@@ -660,6 +660,42 @@ static void a_method_is_of_its_own_file_whatever_is_inlined_first(void **state)
 	assert_string_equal(host_level(HOST_LEVEL_MODULE), "java/List.java");
 }
 
+#define PYTHON 0x7f1000004000ull    /* a trampoline of CPython's function, which begins on line 7 */
+#define BYTECODES 0x555a00100000ull /* of the same function: 20 bytes of line 8, 20 of line 9 */
+
+static void expect_python_line(const char *line, uint64_t word)
+{
+	static const uint64_t stack[] = { PYTHON + 6, 0 };
+	struct sample s = with_registers(OTHER + 8, 0, stack, 2);
+
+	set_register(&s, UNWIND_RBX, word);
+	ask(&s);
+	assert_string_equal(host_level(HOST_LEVEL_LINE), line);
+	assert_int_equal(model->dictionary.component[x.paths.row[0].component[model->host_level[HOST_LEVEL_FUNCTION]]].id, 1);
+}
+
+static void a_frame_of_cpython_is_where_its_interpreter_is(void **state)
+{
+	const struct trace_span file = trace_string("/x.py");
+	const struct trace_line lines[] = { { BYTECODES, 7, 0, file }, { BYTECODES + 1, 8, 0, file }, { BYTECODES + 20, 9, 0, file } };
+	const struct trace_line begin = { PYTHON, 7, 0, file };
+
+	(void)state;
+	put_mmap(PID, 1, OTHER, BYTES, "/host/python");
+	put_eh_frame(PID, 2, 0x700000, OTHER, BYTES, UNWIND_RSP);
+	put_eh_frame(PID, 2, 0x710000, PYTHON, 11, UNWIND_RSP);
+	PUT(debug_info, PID, 2, .code_addr = BYTECODES, .nr_entry = 3, .entries = { lines, 3 });
+	put_load(PID, 2, BYTECODES, 40, "py::f:/x.py");
+	PUT(debug_info, PID, 2, .code_addr = PYTHON, .nr_entry = 1, .entries = { &begin, 1 });
+	PUT(load, PID, 2, .code_addr = PYTHON, .code_size = 11, .code_index = BYTECODES, .name = trace_string("py::f:/x.py"));
+	finish();
+	expect_python_line("x.py:8", BYTECODES + 2); /* behind the first bytecode, which runs */
+	expect_python_line("x.py:9", BYTECODES + 22);
+	expect_python_line("x.py:9", BYTECODES + 40);
+	expect_python_line("x.py:7", BYTECODES); /* no bytecode runs */
+	expect_python_line("x.py:7", BYTECODES + 42);
+}
+
 /* --------------------------------------------------------------------------------------------------------------- time */
 
 static void an_address_is_what_was_there_at_the_time(void **state)
@@ -846,6 +882,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_host_without_a_dictionary_has_no_components, begin, end),
 		cmocka_unit_test_setup_teardown(functions_are_levels_where_the_host_has_no_others, begin, end),
 		cmocka_unit_test_setup_teardown(a_method_is_of_its_own_file_whatever_is_inlined_first, begin, end),
+		cmocka_unit_test_setup_teardown(a_frame_of_cpython_is_where_its_interpreter_is, begin, end),
 		cmocka_unit_test_setup_teardown(a_task_is_looked_for_beyond_the_first_function, begin, end),
 		WITH_ALL(functions_come_along_with_what_decides_elsewhere),
 		WITH_ALL(an_address_is_what_was_there_at_the_time),

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the bytecode that an interpreter runs which keeps no frame pointer (CPython).  Each of its functions has a small piece of code of
+ * its own, the caller, which calls the interpreter (struct code.program).  So a frame of the caller tells the function, and the frame that
+ * it has called, the interpreter's, has the address of the bytecode somewhere. A frame of the caller is looked up by that address.
+ *
+ * Where that is depends on the compiler and on the instruction. Words of the stack may be left over from earlier calls, as many as there
+ * were. But a word that the interpreter's code reads next is in use.  So the code is read from the frame's instruction on, and the first
+ * word in the function's bytecodes that it loads is the address. Else it is in a register. Code and stack are untrusted.  Context: thread.
+ */
+#ifndef TAILOR_PROGRAMS_H
+#define TAILOR_PROGRAMS_H
+
+#include "analyzer/model/model.h"
+#include "analyzer/unwind/unwind.h"
+
+/* These words of a frame are loaded by the code that follows an instruction: offsets above the stack pointer, in the order of loads. */
+#define PROGRAM_WORDS_MAX 8
+struct program_words {
+	uint32_t nr;
+	uint16_t offset[PROGRAM_WORDS_MAX];
+};
+
+/* This cache has the words by instruction. {0} at first. */
+struct programs {
+	struct hash_map known; /* (address, code's number + 1) -> 1 + index */
+	struct program_words *words;
+	uint32_t nr, capacity;
+};
+void programs_fini(struct programs *c);
+
+/* The registers of the frame that was visited last, which the frame that called it needs. */
+struct program_callee {
+	struct programs *cache;
+	struct unwind_registers registers;
+	bool is_known; /* false: no frame was visited */
+};
+
+/* Keeps the registers of a frame for that of its caller. */
+static inline void program_note_callee(struct program_callee *callee, const struct process *p, const struct unwind_registers *r)
+{
+	if (!p->runs_programs.to)
+		return;
+	callee->registers = *r;
+	callee->is_known = true;
+}
+
+/* Returns the address of the bytecode that runs in the frame that was visited last, if the code at address is its caller, else address.
+ * rsp: stack pointer of the caller's frame. */
+uint64_t program_address_of_caller(const struct process *p, const struct unwind_input *in, const struct program_callee *callee, uint64_t rsp,
+				   uint64_t address, uint64_t time_ns);
+
+static inline uint64_t program_address(const struct process *p, const struct unwind_input *in, const struct program_callee *callee,
+				       uint64_t rsp, uint64_t address, uint64_t time_ns)
+{
+	if (!callee->is_known || address < p->runs_programs.from || address >= p->runs_programs.to)
+		return address;
+	return program_address_of_caller(p, in, callee, rsp, address, time_ns);
+}
+
+#endif
