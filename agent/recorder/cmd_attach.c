@@ -13,6 +13,7 @@
 #include "agent/recorder/keep_source.h"
 #include "agent/recorder/rights.h"
 #include "agent/recorder/process/attach_list.h"
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/process_names.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
@@ -43,6 +44,11 @@ struct arguments {
 	struct pid_list pids;
 };
 
+struct asked_python {
+	pid_t pid;
+	uint64_t used_ticks; /* processor time that the process had used by then */
+};
+
 struct attach {
 	const struct session_options *options;
 	struct session *session;
@@ -54,7 +60,8 @@ struct attach {
 	uint32_t nr_sources; /* number of processes prepared so far, of which only the first SOURCES_MAX are searched for JIT interfaces */
 	const struct jit_host *unheard; /* host of the last notice that names are unavailable, which is not repeated for it */
 	const struct jit_host *python; /* CPython, once a process with a supported version was found */
-	uint32_t nr_pythons; /* number of processes whose agent was to ask CPython for its functions */
+	struct asked_python *pythons; /* processes whose agent was to ask CPython for its functions */
+	uint32_t nr_pythons, pythons_capacity;
 	bool said_python;    /* a notice about CPython's functions was written */
 	bool not_injected;   /* a notice about a process into which the agent could not be loaded was written */
 };
@@ -242,30 +249,62 @@ static void add_unheard_notice(struct attach *a, enum notice_kind kind, const st
 }
 
 /* Writes a notice that names of CPython's functions are unavailable, once, unless this way of recording gets them.  With -X perf, Python
- * writes a perf map, so the notice is not needed.  Also counts the processes whose agent asks CPython. */
-static void add_unheard_python_notice(struct attach *a, const struct sources *k, const struct jit_recording *how)
+ * writes a perf map, so the notice is not needed.  Also keeps the processes whose agent asks CPython. */
+static void add_unheard_python_notice(struct attach *a, pid_t pid, const struct sources *k, const struct jit_recording *how)
 {
+	struct proc_stat stat;
+
 	a->python = k->python ? k->python : a->python;
-	a->nr_pythons += k->python && !k->files && how->way == JIT_WAY_INJECT && !how->no_adapt;
+	if (k->python && !k->files && how->way == JIT_WAY_INJECT && !how->no_adapt && proc_stat(pid, 0, &stat) &&
+	    GROW(a->pythons, a->nr_pythons, a->pythons_capacity))
+		a->pythons[a->nr_pythons++] = (struct asked_python){ pid, stat.used_ticks };
 	if (!k->python || k->files || a->said_python || (k->python->heard & 1u << how->way && !how->no_adapt))
 		return;
 	a->said_python = true;
 	add_unheard_notice(a, NOTICE_NAMES, k->python, JIT_NAMES_OF_PYTHON, how);
 }
 
-/* Writes a notice if fewer CPythons have answered than were asked.  CPython runs the request in its main thread alone, between two
- * instructions of a Python program.  With epochs no notice is written, because the answers are counted for each epoch separately.  After
- * said_python or not_injected none is written either, because an earlier notice may be the explanation. */
+#define SILENT_SHOWN 8
+
+/* Returns the processor time of a process since it was asked. A process that has ended since has used none that is known. */
+static uint64_t ticks_since_asked(const struct asked_python *p)
+{
+	struct proc_stat stat;
+
+	return proc_stat(p->pid, 0, &stat) && stat.used_ticks > p->used_ticks ? stat.used_ticks - p->used_ticks : 0;
+}
+
+/*
+ * Writes a notice that names the CPythons which have not answered, if any.  Up to 3.11, CPython runs the request in its main thread alone,
+ * between two instructions of a Python program.  Reports begin with the notice unless those that have answered used more processor time, so
+ * that most samples have names.  With epochs no notice is written, because the answers are kept for each epoch separately.  After
+ * said_python or not_injected none is written either, because an earlier notice may be the explanation.
+ */
 static void add_unanswered_python_notice(struct attach *a)
 {
 	const struct jit_recording how = { .way = a->options->way };
-	char advice[JIT_ADVICE_BYTES];
+	char advice[JIT_ADVICE_BYTES], which[SILENT_SHOWN * 16] = "";
+	uint64_t silent_ticks = 0, other_ticks = 0;
+	uint32_t nr = 0;
 
-	if (a->options->epoch_ns || a->not_injected || a->said_python || session_python_answers(a->session) >= a->nr_pythons)
+	for (uint32_t i = 0; i < a->nr_pythons; i++) {
+		const size_t at = strlen(which);
+
+		if (session_python_has_answered(a->session, a->pythons[i].pid)) {
+			other_ticks += ticks_since_asked(&a->pythons[i]);
+			continue;
+		}
+		silent_ticks += ticks_since_asked(&a->pythons[i]);
+		if (nr++ < SILENT_SHOWN)
+			snprintf(which + at, sizeof(which) - at, "%s%d", at ? ", " : "", (int)a->pythons[i].pid);
+	}
+	if (a->options->epoch_ns || a->not_injected || a->said_python || !nr)
 		return;
 	jit_host_advise(a->python, &how, advice);
-	session_notice(a->session, NOTICE_NAMES, JIT_NAMES_OF_PYTHON " unavailable: the main thread, which is asked for them, ran no "
-		       "Python code. %s", advice);
+	session_notice(a->session, other_ticks > silent_ticks ? NOTICE_HOST : NOTICE_NAMES, "%s unavailable in process%s %s%s: the main "
+		       "thread, which is asked for them (from 3.12 on any thread), ran no Python code. %s",
+		       other_ticks > silent_ticks ? "some " JIT_NAMES_OF_PYTHON : JIT_NAMES_OF_PYTHON, nr == 1 ? "" : "es", which,
+		       nr > SILENT_SHOWN ? ", ..." : "", advice);
 }
 
 /* Notes what this process's hosts lack because of their version, which no way of recording supports.  Hosts without generated code
@@ -290,7 +329,7 @@ static void add_unheard_jit_notice(struct attach *a, pid_t pid, const struct hos
 	program[n > 0 ? n : 0] = 0;
 	jit_sources_of_process(pid, note_jit_source, &k);
 	if (!host_lacks_have(lacks, JIT_HOST_OF_PYTHON))
-		add_unheard_python_notice(a, &k, &how);
+		add_unheard_python_notice(a, pid, &k, &how);
 	host = jit_host_of_object(program); /* the program itself comes first, since it may load libraries of other hosts, too */
 	if (!host || host->heard & 1u << how.way)
 		host = k.unheard;
@@ -641,6 +680,7 @@ int cmd_attach_recorded(struct session_options *o, struct pid_list *pids, int ar
 	for (uint32_t i = 0; i < a.nr_jvms; i++)
 		hotspot_close(&a.jvm[i]);
 	free(a.jvm);
+	free(a.pythons);
 	attach_list_fini(&a.list);
 	free(pids->pid);
 	return ret;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adapts CPython in a process that runs already.  Its main thread is asked for a pending call, which Python makes between two instructions
- * of a program, with its lock held.  There the evaluation function is set, as at the start of a process under `tailor run`.
+ * Adapts CPython in a process that runs already.  It is asked for a pending call, which Python makes between two instructions of a program,
+ * with its lock held, in its main thread, or since 3.12 in any thread.  There the evaluation function is set, as at the start of a process
+ * under `tailor run`.
  *
  * In 3.11, calls that were specialised before do not ask for an evaluation function, but check the version of the function that they call.
  * So the default values of each function are set again to what they are, which invalidates its version, as it does in any program.
@@ -12,11 +13,15 @@
 #include <string.h>
 
 #define MINOR_SPECIALIZED 11
+#define MINOR_ANY_THREAD 12
 
 static struct {
 	int minor; /* 0: no interpreter was found */
 	int (*is_initialized)(void);
 	int (*add_pending_call)(int (*call)(void *), void *argument);
+	/* for 3.12 and later; NULL: not found */
+	int (*add_call_of_any_thread)(void *interpreter, int (*call)(void *), void *argument, int only_main_thread);
+	void *(*get_main_interpreter)(void);
 	/* for 3.11 */
 	void *(*import)(const char *name);
 	void *(*call_method)(void *object, const char *name, const char *format, ...);
@@ -51,7 +56,7 @@ static void forget_specialized_calls(void)
 		running.decref(collector);
 }
 
-/* Python calls this. Context: Python's main thread, which holds its lock. */
+/* Python calls this. Context: Python's main thread, or since 3.12 any thread of the main interpreter, which holds its lock. */
 static int on_pending_call(void *unused)
 {
 	(void)unused;
@@ -106,7 +111,21 @@ static int find_python_in_object(void *context, const struct object *o)
 	(void)context;
 	if (minor && find_running_functions(o))
 		running.minor = minor;
+	if (running.minor >= MINOR_ANY_THREAD) {
+		running.add_call_of_any_thread =
+			(int (*)(void *, int (*)(void *), void *, int))object_find_symbol(o, "_PyEval_AddPendingCall");
+		running.get_main_interpreter = (void *(*)(void))object_find_symbol(o, "PyInterpreterState_Main");
+	}
 	return running.minor;
+}
+
+/* The main thread may wait for good, as in a join(). Since 3.12 the next thread of the interpreter that runs Python code makes the call. */
+static void add_pending_call(void)
+{
+	if (running.add_call_of_any_thread && running.get_main_interpreter)
+		running.add_call_of_any_thread(running.get_main_interpreter(), on_pending_call, NULL, 0);
+	else
+		running.add_pending_call(on_pending_call, NULL);
 }
 
 void python_adapt_injected(void)
@@ -116,5 +135,5 @@ void python_adapt_injected(void)
 	if (!running.minor)
 		python_note_why_left_alone();
 	else if (running.is_initialized())
-		running.add_pending_call(on_pending_call, NULL);
+		add_pending_call();
 }

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Python's functions are on call stacks, with the file and the line where they begin, and with C functions between them: heavy() has three
-# times the samples of light(), within 2 points; 98 % of the stacks lead from the leaf to where the process began.  Recursion limits,
-# exceptions in generators, sys.settrace, threads, fork, deep recursion, output and exit status are as alone.  Trampolines that Python makes
-# itself (-X perf) and an evaluation function that is set already stay; --no-adapt does nothing.  So it is by `attach --inject`, for what is
-# called since; when its recorder has ended, the interpreter is as it was.  Calls too deep for names are told.
+# Python's functions are on call stacks, with file and lines, and with C functions between them: each line of a function has the time that
+# the function measures, heavy() has three times the samples of light(), within 2 points; 98 % of the stacks lead from the leaf to where the
+# process began.  Recursion limits, exceptions in generators, sys.settrace, threads, fork, deep recursion, output and exit status are as
+# alone.  Trampolines that Python makes itself (-X perf) and an evaluation function that is set already stay; --no-adapt does nothing.  So
+# it is by `attach --inject`, for what is called since; when its recorder has ended, the interpreter is as it was.  Calls too deep for names
+# are told, and a recursion of some hundred calls is not too deep.
 . tests/live/begin.bash
 python=${PYTHON3:-/usr/bin/python3}
 host=tests/hosts/python_functions.py
@@ -62,12 +63,13 @@ total = sum(weight.values())
 if samples < int(sys.argv[2]):
     sys.exit(77)
 first = 1 + open(sys.argv[3]).read().splitlines().index("def leaf(n):")
-lines = [c["name"] for c in report["components"] if c["level"] == "line"]
+lines = {c["name"]: c["samples"] for c in report["components"] if c["level"] == "line"}
+of_leaf = [lines.get(f"python_functions.py:{first + n}", 0) for n in range(5)] # the fourth is the loop's
 heavy, complete, between = (100 * x / total for x in (weight["heavy"], complete, between))
 print(f"FIGURE Python {sys.version.split()[0]}, {sys.argv[4]}: {samples} samples, heavy {heavy:.1f} % of 75, "
       f"complete stacks {complete:.1f} %")
-if not any(name.endswith(f"python_functions.py:{first}") for name in lines):
-    print(f"expected line {first} of leaf(), got {lines}")
+if of_leaf[3] < 0.4 * sum(of_leaf) or of_leaf[0] > 0.1 * sum(of_leaf):
+    print(f"expected most samples of leaf() on line {first + 3}, and few on line {first}, got {of_leaf} from there on")
     sys.exit(2)
 sys.exit(not (abs(heavy - 75) < 2 and complete >= 98 and between >= 90))
 PYTHON
@@ -130,10 +132,35 @@ PYTHON
 	[ $status != 77 ] || seconds=$((2 * seconds))
 	return $status
 }
+# each line of a function has the time that the function measures itself, whether the line calls nothing, C, or Python
+lines_are_as_measured() { # PYTHON
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$1" tests/hosts/python_lines.py $seconds "$dir/measured" &&
+		"$B/tailor" report --json --top 0 --view lines "$dir/t.tlr" >"$dir/json" || return 2
+	"$python" - "$dir" <<'PYTHON'
+import json, sys
+
+measured = {int(line): share for line, share in json.load(open(sys.argv[1] + "/measured")).items()}
+rows = json.load(open(sys.argv[1] + "/json"))["tables"]["lines"]
+samples = {r["line"]: r["total_samples"] for r in rows if r["file"].endswith("python_lines.py")}
+if max(samples.values(), default=0) < 4000:
+    sys.exit(77)
+total = sum(samples.get(line, 0) for line in measured)
+shares = {line: samples.get(line, 0) / max(total, 1) for line in measured}
+print("FIGURE lines, % of the samples (measured):", ", ".join(f"{100 * shares[n]:.1f} ({100 * s:.1f})" for n, s in measured.items()))
+sys.exit(any(abs(shares[line] - share) > 0.025 for line, share in measured.items()))
+PYTHON
+	local status=$?
+	[ $status != 77 ] || seconds=$((2 * seconds))
+	return $status
+}
+seconds=1
+decide "each line has the time that was measured in it" lines_are_as_measured "$python"
 for other in python3.12 python3.13; do
-	! "$other" -c '' 2>"$dir/err" && continue
+	path=$("$other" -c 'import sys; print(sys.executable)' 2>"$dir/err") || continue
 	seconds=1
-	decide "a recursion of 300 calls has names in $other" recursion_has_names "$("$other" -c 'import sys; print(sys.executable)')"
+	decide "a recursion of 300 calls has names in $other" recursion_has_names "$path"
+	seconds=1
+	decide "each line has the time that was measured in it, in $other" lines_are_as_measured "$path"
 done
 
 # a process that runs: the agent is loaded, comes and goes, and its host says what it says alone
@@ -158,8 +185,9 @@ grep -q 'names of Python functions unavailable by .tailor attach.*attach --injec
 first=$("$B/tailor" report "$dir/t.tlr" | head -n 1)
 [[ $first = "Names of Python functions unavailable by"* ]] || fail "attach: expected the report to begin with that sentence, got: $first"
 "$python" -c 'import threading
+def work(): sum(range(1000))
 def spin():
-    while True: sum(range(1000))
+    while True: work()
 t = threading.Thread(target=spin, daemon=True)
 t.start()
 print("spins", flush=True)
@@ -167,9 +195,30 @@ t.join()' >"$dir/spins" &
 waits=$!
 spins() { [ -s "$dir/spins" ]; }
 wait_for spins
+any_thread= # is asked from 3.12 on, before that the main thread alone
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' && any_thread=1
 "$B/tailor" attach --inject -e "$(plain_event)" -d 0.3 -o "$dir/t.tlr" $waits 2>"$dir/said"
-grep -q 'names of Python functions unavailable: the main thread' "$dir/said" ||
-	fail "attach --inject, and a main thread that waits: expected a sentence, got: $(cat "$dir/said")"
+if [ $any_thread ]; then
+	"$B/tailor" dump "$dir/t.tlr" | grep -q 'name="py::work' || fail "attach --inject, and a main thread that waits: expected names"
+else
+	grep -q "names of Python functions unavailable in process $waits: the main thread" "$dir/said" ||
+		fail "attach --inject, and a main thread that waits: expected a sentence, got: $(cat "$dir/said")"
+	first=$("$B/tailor" report "$dir/t.tlr" | head -n 1)
+	[[ $first = "Names of Python functions unavailable in process"* ]] || fail "expected that sentence first, got: $first"
+fi
+# one that does nothing, beside one that works: the sentence says which it is, and is not the first
+"$python" -c 'import threading; print("idles", flush=True); threading.Event().wait()' >"$dir/idles" &
+idles=$!
+is_idle() { [ -s "$dir/idles" ]; }
+wait_for is_idle
+beside_idle() {
+	"$B/tailor" attach --inject -e "$(plain_event)" -d 0.5 -o "$dir/t.tlr" $idles $pid 2>"$dir/said"
+	grep -q "some names of Python functions unavailable in process $idles:" "$dir/said"
+}
+wait_for beside_idle || fail "attach --inject, beside a process that idles: expected a sentence about it, got: $(cat "$dir/said")"
+first=$("$B/tailor" report "$dir/t.tlr" | head -n 1)
+[[ $first = Python* ]] || fail "attach --inject, beside a process that idles: expected the report to begin with shares, got: $first"
+kill -9 $idles
 if command -v node >/dev/null; then # and beside a Node that cannot be asked, which another sentence says
 	node -e 'console.log("waits"); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)' >"$dir/node" 2>&1 &
 	node=$!
@@ -179,7 +228,7 @@ if command -v node >/dev/null; then # and beside a Node that cannot be asked, wh
 	kill -9 $node
 	grep -q 'names of JavaScript functions unavailable in process' "$dir/said" ||
 		undecided "node could be asked, or loaded no agent: $(cat "$dir/said")"
-	grep -q 'names of Python functions unavailable: the main thread' "$dir/said" ||
+	[ $any_thread ] || grep -q "names of Python functions unavailable in process $waits: the main thread" "$dir/said" ||
 		fail "attach --inject, beside a node that cannot be asked: expected a sentence about Python, got: $(cat "$dir/said")"
 fi
 kill -9 $waits

@@ -68,7 +68,7 @@ bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out)
 {
 	FILE *f = open_proc_file(pid, tid, "stat");
 	char text[1024];
-	unsigned long long ticks;
+	unsigned long long ticks, user, kernel;
 	const char *at;
 	size_t n;
 	int parent;
@@ -78,11 +78,12 @@ bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out)
 		fclose(f);
 	text[n] = 0;
 	at = strrchr(text, ')'); /* the last one, since the name before it may contain parentheses */
-	if (!at || sscanf(at + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &out->state, &parent,
-			  &ticks) != 3)
+	if (!at || sscanf(at + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu", &out->state,
+			  &parent, &user, &kernel, &ticks) != 5)
 		return false;
 	out->parent = parent;
 	out->start_ticks = ticks;
+	out->used_ticks = user + kernel;
 	return true;
 }
 

@@ -23,6 +23,7 @@ struct proc_stat {
 	char state; /* letter of the state (proc(5)): R is running, Z a zombie, X dead */
 	pid_t parent;
 	uint64_t start_ticks; /* clock ticks since boot, sysconf(_SC_CLK_TCK) a second */
+	uint64_t used_ticks;  /* processor time of the program and of the kernel for it */
 };
 /* Reads /proc/PID/stat, or that of thread tid unless it is 0.  Returns false if it cannot be read, mostly because the process is gone. */
 bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out);

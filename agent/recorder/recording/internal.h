@@ -47,7 +47,7 @@ struct recording {
 	size_t command_line_bytes, service_bytes; /* bytes of command lines and services in the trace, which are limited */
 	uint32_t nr_resource_records;
 	bool tag_words_noticed;
-	uint32_t nr_python_answers; /* result of recording_python_answers() */
+	struct hash_map python_answers; /* (PID, 0) -> 1 for recording_python_has_answered() */
 	struct host_lacks lacks; /* lacks that this trace has */
 	uint64_t nr_samples, nr_processes, begin_ns;
 };

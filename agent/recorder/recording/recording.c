@@ -21,6 +21,7 @@ static void free_recording(struct recording *r)
 	for (uint32_t i = 0; i < r->nr_columns; i++)
 		samples_destroy(r->samples[i]);
 	hash_map_fini(&r->headless);
+	hash_map_fini(&r->python_answers);
 	free(r->output);
 	free(r);
 }

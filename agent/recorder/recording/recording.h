@@ -109,9 +109,9 @@ bool recording_is_postmaster(const struct recording *r, pid_t pid);
 /* Is the process, which was attached to, a JVM whose code can be read from its memory? Returns false also if the JVM's layout is unknown.
  * From the call on, an agent in it is not relied on for its code, as none has run in it from its start. */
 bool recording_can_read_jvm(struct recording *r, pid_t pid);
-/* Returns the number of answers of agents in CPythons. An agent that was loaded into a running CPython answers with a note on its
- * functions, whether they could be registered or not, or with a lack of the CPython's version. */
-uint32_t recording_python_answers(const struct recording *r);
+/* Has the agent in this CPython answered? One that was loaded into a running CPython answers with a note on its functions, whether they
+ * could be registered or not, or with a lack of the CPython's version. */
+bool recording_python_has_answered(const struct recording *r, pid_t pid);
 /* Reads the code that pid registers for debuggers (GDB JIT interface), and LuaJIT's traces, from now on. */
 void recording_watch_jit_lists(struct recording *r, pid_t pid);
 

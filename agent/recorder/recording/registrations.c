@@ -70,30 +70,32 @@ static void note_tag_location(struct recording *r, const struct schema_value *v)
 	}
 }
 
-uint32_t recording_python_answers(const struct recording *r)
+bool recording_python_has_answered(const struct recording *r, pid_t pid)
 {
-	return r->nr_python_answers;
+	return hash_map_find(&r->python_answers, (uint64_t)pid, 0);
 }
 
-static void write_python_note(struct recording *r, const struct schema_value *key)
+static void write_python_note(struct recording *r, uint32_t pid, const struct schema_value *key)
 {
 	const struct python_note_meaning *note = python_note_parse(key->p, key->bytes);
 
 	if (!note)
 		return;
-	r->nr_python_answers += note->is == PYTHON_NOTE_IS_ANSWER;
+	if (note->is == PYTHON_NOTE_IS_ANSWER)
+		hash_map_set(&r->python_answers, pid, 0, 1);
 	recording_write_notice(r, note->is == PYTHON_NOTE_IS_MISSING ? NOTICE_NAMES : NOTICE_HOST, note->sentence, strlen(note->sentence));
 }
 
 /* Notes something that the agent cannot get because of its host's version.  If the host is CPython, this is also the answer that
- * recording_python_answers() counts. */
+ * recording_python_has_answered() is about. */
 static void note_agent_lack(struct recording *r, uint32_t pid, const struct schema_value *text)
 {
 	struct host_lack l;
 
 	if (!host_lack_parse(&l, text->p, text->bytes))
 		return;
-	r->nr_python_answers += l.host == HOST_CPYTHON;
+	if (l.host == HOST_CPYTHON)
+		hash_map_set(&r->python_answers, pid, 0, 1);
 	recording_note_lack(r, (pid_t)pid, &l);
 }
 
@@ -138,7 +140,7 @@ void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid,
 	else if (id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
 		recording_write_notice(r, NOTICE_HOST, values[F(control, name)].p, values[F(control, name)].bytes);
 	else if (id == JITREG_CONTROL && values[F(control, action)].u == JIT_CONTROL_PYTHON)
-		write_python_note(r, &values[F(control, name)]);
+		write_python_note(r, pid, &values[F(control, name)]);
 	else if (trace_record_values(r->writer, id, time_ns, pid, tid, values, nr) == -E2BIG)
 		recording_count_loss(r, LOSS_LOG_BAD, 0, 0, 1);
 }

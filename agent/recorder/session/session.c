@@ -213,9 +213,9 @@ bool session_can_read_jvm(struct session *s, pid_t pid)
 	return s->recording && recording_can_read_jvm(s->recording, pid);
 }
 
-uint32_t session_python_answers(const struct session *s)
+bool session_python_has_answered(const struct session *s, pid_t pid)
 {
-	return s->recording ? recording_python_answers(s->recording) : 0;
+	return s->recording && recording_python_has_answered(s->recording, pid);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the loop */

@@ -111,8 +111,8 @@ const pid_t *session_attached(const struct session *s, uint32_t *nr);
 /* Is the process, which was attached to, a JVM whose code is read from its memory?  false if its layout is unknown or nothing is recorded.
  * From the call on, an agent in it is not relied on for its code, as none has run in it from its start. */
 bool session_can_read_jvm(struct session *s, pid_t pid);
-/* Returns the number of CPythons that have answered an agent which was loaded while they ran, or 0 if nothing is recorded. */
-uint32_t session_python_answers(const struct session *s);
+/* Has this CPython answered an agent that was loaded while it ran? Returns false if nothing is recorded. */
+bool session_python_has_answered(const struct session *s, pid_t pid);
 /* Polls the GDB JIT lists and LuaJIT's code in pid, which has no agent, and in the processes that it starts, from now on.  Requires a
  * recording. */
 void session_poll_jit_lists(struct session *s, pid_t pid);
