@@ -17,6 +17,8 @@
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define KNOWN_MAX 4096 /* objects at the same time */
@@ -92,6 +94,35 @@ static bool is_temporary_path(const char *path)
 		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
 			return true;
 	return strstr(path, "/.cache/") != NULL;
+}
+
+static int64_t first_scan_s; /* the first scan is before the program runs */
+
+static void note_first_scan(void)
+{
+	struct timespec now;
+
+	if (sys_call(SYS_clock_gettime, CLOCK_REALTIME, (long)&now, 0, 0, 0, 0) == 0)
+		first_scan_s = now.tv_sec;
+}
+
+static bool is_older_than_program(const char *path)
+{
+	struct stat st;
+
+	return sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, 0, 0, 0) == 0 && st.st_ctime < first_scan_s;
+}
+
+/* Extensions of Python's packages and the libraries that wheels bring lie in caches, too (Poetry's environments). A JIT has written such a
+ * file if it was not there before the program began. */
+static bool is_of_python_package(const char *path)
+{
+	static const char *const parts[] = { "/site-packages/", "/dist-packages/", ".cpython-", ".abi3.so", ".libs/" };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strstr(path, parts[i]))
+			return is_older_than_program(path);
+	return false;
 }
 
 /* Copies a file into memory, which unmap_file_copy() frees. What cannot be read is zeros. Returns NULL if the file cannot be opened, is no
@@ -218,7 +249,7 @@ static void register_image(const struct object *o, bool late)
 		segments[nr].prot = (ph[i].p_flags & PF_R ? 1 : 0) | (ph[i].p_flags & PF_W ? 2 : 0) | (ph[i].p_flags & PF_X ? 4 : 0);
 		nr++;
 	}
-	if (late && is_temporary_path(path))
+	if (late && is_temporary_path(path) && !is_of_python_package(path))
 		file = map_file_copy(path, &file_bytes);
 	jitreg_image(o->bias, flags, path, segments, nr, id, id_bytes, file, file_bytes);
 	unmap_file_copy(file, file_bytes);
@@ -255,7 +286,8 @@ static void register_object_changes(void)
 		return;
 	seen_loads = loads;
 	seen_unloads = unloads;
-	generation++;
+	if (!generation++)
+		note_first_scan();
 	objects_each_in_all_namespaces(register_object_if_new, NULL);
 	for (size_t i = 0; i < nr_known; i++)
 		if (table[i].generation && table[i].generation != generation) {

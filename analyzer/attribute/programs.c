@@ -141,8 +141,8 @@ static const struct code *find_program(const struct process *p, uint64_t address
 		       NULL;
 }
 
-uint64_t program_address_of_caller(const struct process *p, const struct unwind_input *in, const struct program_callee *callee, uint64_t rsp,
-				   uint64_t address, uint64_t time_ns)
+uint64_t program_address_of_caller(const struct process *p, const struct unwind_input *in, const struct program_callee *callee,
+				   uint64_t rsp, uint64_t address, uint64_t time_ns)
 {
 	const struct unwind_registers *r = &callee->registers;
 	const struct code *program = find_program(p, address, time_ns), *interpreter;

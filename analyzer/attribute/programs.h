@@ -47,8 +47,8 @@ static inline void program_note_callee(struct program_callee *callee, const stru
 
 /* Returns the address of the bytecode that runs in the frame that was visited last, if the code at address is its caller, else address.
  * rsp: stack pointer of the caller's frame. */
-uint64_t program_address_of_caller(const struct process *p, const struct unwind_input *in, const struct program_callee *callee, uint64_t rsp,
-				   uint64_t address, uint64_t time_ns);
+uint64_t program_address_of_caller(const struct process *p, const struct unwind_input *in, const struct program_callee *callee,
+				   uint64_t rsp, uint64_t address, uint64_t time_ns);
 
 static inline uint64_t program_address(const struct process *p, const struct unwind_input *in, const struct program_callee *callee,
 				       uint64_t rsp, uint64_t address, uint64_t time_ns)

@@ -132,6 +132,28 @@ PYTHON
 	[ $status != 77 ] || seconds=$((2 * seconds))
 	return $status
 }
+# an extension in a cache is a library, unless the program itself has written it
+cat >"$dir/busy.c" <<'C'
+void busy(long n);
+void busy(long n)
+{
+	for (volatile long i = 0; i < n; i++)
+		;
+}
+C
+mkdir -p "$dir/.cache/shop" && gcc -O1 -shared -fPIC -o "$dir/.cache/shop/busy.cpython-3-linux.so" "$dir/busy.c" || fail "gcc"
+sleep 1.1 # the kernel's times of files are compared by the second
+for made in old new; do
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$python" -c 'import ctypes, shutil, sys
+path = sys.argv[1]
+if sys.argv[2] == "new":
+    path = shutil.copyfile(path, path.replace("busy", "new"))
+ctypes.CDLL(path).busy(300000000)' "$dir/.cache/shop/busy.cpython-3-linux.so" $made
+	got=$("$B/tailor" report --json --view functions --top 0 "$dir/t.tlr" | "$python" -c 'import json, sys
+print(*{r["generated"] for r in json.load(sys.stdin)["tables"]["functions"] if r["name"] == "busy"})')
+	[ "$made $got" = "old 0" ] || [ "$made $got" = "new 1" ] || fail "an extension in a cache, $made: got generated: $got"
+done
+
 # each line of a function has the time that the function measures itself, whether the line calls nothing, C, or Python
 lines_are_as_measured() { # PYTHON
 	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$1" tests/hosts/python_lines.py $seconds "$dir/measured" &&
