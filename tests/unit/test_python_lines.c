@@ -25,8 +25,8 @@ struct row {
 static const char lines_3_9[] = "\x00\x02\x06\x01\x06\xfe\x04\x03\x04\x01\x02\x01\x02\xff\x04\x03\x08\x01\x0a\x01\x06\x01\x1e\x01";
 static const struct row rows_3_9[] = { { 0, 4 }, { 6, 5 }, { 12, 3 }, { 16, 6 }, { 20, 7 }, { 22, 8 }, { 24, 7 }, { 28, 10 }, { 36, 11 },
 				       { 46, 12 }, { 52, 13 }, { 82, 14 } };
-static const char lines_3_10[] = "\x06\x02\x06\x01\x04\xfe\x04\x03\x02\x01\x02\x01\x04\xff\x08\x03\x0a\x01\x06\x01\x02\x01\x0a\xff\x04\x02\x10"
-				 "\xfe\x04\x02";
+static const char lines_3_10[] = "\x06\x02\x06\x01\x04\xfe\x04\x03\x02\x01\x02\x01\x04\xff\x08\x03\x0a\x01\x06\x01\x02\x01\x0a\xff\x04\x02"
+				 "\x10\xfe\x04\x02";
 static const struct row rows_3_10[] = { { 0, 4 }, { 6, 5 }, { 12, 3 }, { 16, 6 }, { 20, 7 }, { 22, 8 }, { 24, 7 }, { 28, 10 }, { 36, 11 },
 					{ 46, 12 }, { 52, 13 }, { 54, 12 }, { 64, 14 }, { 68, 12 }, { 84, 14 } };
 static const char lines_3_13[] =
@@ -34,7 +34,8 @@ static const char lines_3_13[] =
 	"\xd8\x10\x11\xf1\x03\x01\x11\x12\xf0\x00\x01\x09\x13\xf3\x06\x00\x0e\x0f\x88\x01\xd9\x08\x09\x88\x21\x8e\x04\xf1\x03\x00\x0e"
 	"\x0f\xe2\x09\x0a\xd8\x08\x0c\xf7\x03\x00\x0a\x0b\xe0\x0b\x0c\x80\x48\xf7\x05\x00\x0a\x0b\x8c\x11\xe0\x0b\x0c\x80\x48\xfa";
 static const struct row rows_3_13[] = { { 0, 2 }, { 2, 4 }, { 16, 5 }, { 30, 3 }, { 34, 6 }, { 48, 7 }, { 50, 8 }, { 52, 7 }, { 58, 10 },
-					{ 68, 11 }, { 88, 10 }, { 92, 12 }, { 98, 13 }, { 100, 12 }, { 116, 14 }, { 120, 12 }, { 146, 14 } };
+					{ 68, 11 }, { 88, 10 }, { 92, 12 }, { 98, 13 }, { 100, 12 }, { 116, 14 }, { 120, 12 },
+					{ 146, 14 } };
 
 static unsigned char buffer[PYTHON_LINES_BYTES];
 
