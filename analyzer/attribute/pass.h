@@ -10,7 +10,6 @@
 #include "analyzer/attribute/batch_sums.h"
 #include "analyzer/attribute/lookup_cache.h"
 #include "analyzer/attribute/rows.h"
-#include "analyzer/attribute/sample_lines.h"
 #include "analyzer/attribute/sample_stack.h"
 #include "analyzer/attribute/weights.h"
 

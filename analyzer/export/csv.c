@@ -3,7 +3,7 @@
  * while the trace is read. json is the report without --view, whose keys are stable. */
 #include "analyzer/export/export.h"
 
-#include "analyzer/attribute/sample_lines.h"
+#include "analyzer/attribute/rows.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/report/default_report.h"
 

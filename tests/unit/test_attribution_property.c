@@ -459,6 +459,18 @@ static uint64_t mix_text(uint64_t h, const char *t)
 	return mix(h, 1);
 }
 
+/* Callers are numbered as samples ask for them, and call stacks ask for more of them. Components have their names. */
+static uint64_t name_of(const struct attribution *a, unsigned column, uint32_t value);
+static uint64_t name_of_caller(const struct attribution *a, uint32_t value)
+{
+	uint64_t name = 11;
+
+	for (; value; value = a->model->callers.at[value].outer)
+		name = mix(mix(name, name_of(a, TABLE_LEVEL_0, a->model->callers.at[value].component)),
+			   name_of(a, TABLE_LEVEL_0, a->model->callers.at[value].query));
+	return name;
+}
+
 static uint64_t name_of(const struct attribution *a, unsigned column, uint32_t value)
 {
 	const struct dictionary *d = &a->model->dictionary;
@@ -470,6 +482,8 @@ static uint64_t name_of(const struct attribution *a, unsigned column, uint32_t v
 		return mix(mix_text(8, a->line[value].file), a->line[value].number);
 	if (column == TABLE_IMAGE)
 		return mix_text(9, a->image[value].path);
+	if (column == TABLE_CALLER)
+		return name_of_caller(a, value);
 	if (column < TABLE_LEVEL_0 || !value)
 		return value;
 	return mix(mix(mix_text(mix_text(10, d->component[value].name), d->component[value].detail), d->component[value].process),
@@ -519,7 +533,7 @@ static void add_answer(const struct small_world *w, const struct sample *s, cons
 		r->column[TABLE_METHOD] = x->answer.method;
 		r->column[TABLE_REASON] = x->answer.reason;
 		r->column[TABLE_PHASE] = x->phase;
-		r->column[TABLE_CALLER] = x->answer.caller;
+		r->column[TABLE_CALLER] = name_of(&w->a, TABLE_CALLER, x->answer.caller);
 		for (uint32_t n = 0; n < w->a.model->dictionary.nr_levels; n++)
 			r->column[TABLE_LEVEL_0 + n] = name_of(&w->a, TABLE_LEVEL_0 + n, x->paths.row[i].component[n]);
 	}
