@@ -21,6 +21,7 @@
 struct ask {
 	struct profile_question question;
 	const char *level;
+	bool with_inlined;
 	struct report_group *functions, *processes;
 };
 
@@ -28,7 +29,7 @@ static void ask_profile_groups(void *context, struct report *r)
 {
 	struct ask *a = context;
 
-	profile_ask(&a->question, r, a->level);
+	profile_ask(&a->question, r, a->level, a->with_inlined);
 	a->functions = report_add_group(r, 0, TABLE_FUNCTION, -1);
 	a->processes = report_add_group(r, 0, TABLE_PROCESS, -1);
 }
@@ -183,11 +184,12 @@ void compare_show_plans(char *const side[2], const struct reading_arguments *arg
 			store_close(s[i]);
 }
 
-int compare_read_profile(const char *path, const struct reading_arguments *arguments, const char *level, struct profile *p, bool *whole)
+int compare_read_profile(const char *path, const struct reading_arguments *arguments, bool with_inlined, struct profile *p, bool *whole)
 {
 	struct reading_arguments with = *arguments;
 	struct reading session = { 0 };
-	struct ask a = { .level = level };
+	const char *level = arguments->level;
+	struct ask a = { .level = level, .with_inlined = with_inlined };
 	int status;
 
 	if (arguments->asked || asked_is_store(path))

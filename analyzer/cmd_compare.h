@@ -9,11 +9,11 @@
 
 /*
  * Reads the profile of one trace, or of a window of a store if path names one (asked_is_store()) or if `tailor db` has set
- * arguments->asked. level is that of profile_ask(), and is used for traces only. If a trace is damaged or its budget is exceeded, the part
- * that was read is kept, a message goes to stderr, and *whole becomes false, so that the command shows that part and fails. Returns
- * CMD_DONE, or another exit status after a message. The caller calls profile_fini() after CMD_DONE.
+ * arguments->asked. arguments->level and with_inlined are those of profile_ask(), for traces only. If a trace is damaged or its budget is
+ * exceeded, the part that was read is kept, a message goes to stderr, and *whole becomes false, so that the command shows that part and
+ * fails. Returns CMD_DONE, or another exit status after a message. The caller calls profile_fini() after CMD_DONE.
  */
-int compare_read_profile(const char *path, const struct reading_arguments *arguments, const char *level, struct profile *p, bool *whole);
+int compare_read_profile(const char *path, const struct reading_arguments *arguments, bool with_inlined, struct profile *p, bool *whole);
 
 /* Set arguments->level to the name of the view that leads in all sources together if they are stores and the user chose none, so that all
  * sides of a comparison have the same. Return CMD_DONE, or another exit status after a message. */

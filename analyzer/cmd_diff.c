@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_ALL = 0x100, KEY_EXPR, KEY_FAIL, KEY_METHODS, KEY_BETWEEN };
+enum { KEY_ALL = 0x100, KEY_EXPR, KEY_FAIL, KEY_METHODS, KEY_BETWEEN, KEY_NO_INLINE };
 
 struct arguments {
 	struct reading_arguments trace;
@@ -29,7 +29,7 @@ struct arguments {
 	struct page_arguments page; /* top < 0: not given */
 	char *side[2];
 	int nr_sides;
-	bool all, methods;
+	bool all, methods, no_inline;
 	const char *expression;
 	double fail_above; /* part of the total, 0.05 for 5 %; < 0: never */
 	double between;	   /* run-to-run standard deviation, as a part of a line's cost; < 0: not given */
@@ -45,6 +45,7 @@ static const struct argp_option options[] = {
 	  "significantly by more than this percentage of the total", 0 },
 	{ "between-runs", KEY_BETWEEN, "PERCENT", 0, "run-to-run standard deviation of the cost of an unchanged line, as a percentage "
 	  "of it (default: measured, with several traces per side; else 1, or the variation within a trace if larger)", 0 },
+	{ "no-inline", KEY_NO_INLINE, NULL, 0, "count what a compiler inlined for its caller, as the page's Compare does", 0 },
 	{ "methods", KEY_METHODS, NULL, 0, "compare attribution by tag with attribution by call stack, on the samples of one trace", 0 },
 	{ 0 },
 };
@@ -79,6 +80,9 @@ static error_t parse_diff_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_BETWEEN:
 		a->between = parse_percentage(state, "between-runs", arg);
+		break;
+	case KEY_NO_INLINE:
+		a->no_inline = true;
 		break;
 	case KEY_METHODS:
 		a->methods = true;
@@ -514,7 +518,7 @@ static int read_sides(const struct arguments *args, struct comparison *c, bool *
 				free(list);
 				return CMD_MISUSED;
 			}
-			status = compare_read_profile(path, &args->trace, args->trace.level, &c->profile[nr], whole);
+			status = compare_read_profile(path, &args->trace, !args->no_inline, &c->profile[nr], whole);
 			if (status) {
 				free(list);
 				return status;

@@ -202,7 +202,7 @@ int compare_run_stat(int argc, char **argv, bool is_db)
 		return CMD_FAILED;
 	status = compare_choose_view(&args.trace, args.path, args.nr);
 	for (; nr < args.nr && status == CMD_DONE; nr += status == CMD_DONE)
-		status = compare_read_profile(args.path[nr], &args.trace, args.trace.level, &p[nr], &whole);
+		status = compare_read_profile(args.path[nr], &args.trace, true, &p[nr], &whole);
 	if (status == CMD_DONE)
 		status = compare_match_profiles(p, nr, &m);
 	if (status == CMD_DONE)

@@ -341,7 +341,7 @@ class Judge:
         looking.join()
         if most > cap:
             self.fail(f"a month: expected at most {cap} bytes at every moment, log included, got {most}")
-        if taken(store) + 2 * 130 * names < CLOSE * cap:  # one epoch that went, and room for the next
+        if taken(store) + 2 * 200 * names < CLOSE * cap:  # one epoch that went, and room for the next
             self.fail(f"a month: expected {CLOSE:.0%} of {cap} bytes in the end, got {taken(store)}")
         if unused_names(store):
             self.fail(f"a month: expected no names without a use, got {unused_names(store)}")

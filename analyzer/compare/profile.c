@@ -35,7 +35,7 @@ void profile_ask_level(struct profile_question *q, struct report *r, uint32_t le
 	ask_sums(q, r, level == LEVELS_MAX ? 0 : TABLE_LEVEL_0 + (int)level, level == LEVELS_MAX ? TABLE_FUNCTION : 0, false);
 }
 
-void profile_ask(struct profile_question *q, struct report *r, const char *level)
+void profile_ask(struct profile_question *q, struct report *r, const char *level, bool with_inlined)
 {
 	/* "function" is a level of hosts that declare no levels (host_levels.h). If any host declares levels, it means all functions. */
 	bool functions = level && strcmp(level, "function") == 0 && r->model->has_host_levels &&
@@ -47,7 +47,8 @@ void profile_ask(struct profile_question *q, struct report *r, const char *level
 		q->with_functions = q->level != LEVELS_MAX;
 	}
 	ask_sums(q, r, q->level == LEVELS_MAX ? 0 : TABLE_LEVEL_0 + (int)q->level,
-		 q->level == LEVELS_MAX || q->with_functions ? TABLE_FUNCTION : 0, q->level == LEVELS_MAX || q->with_functions);
+		 q->level == LEVELS_MAX || q->with_functions ? TABLE_FUNCTION : 0,
+		 with_inlined && (q->level == LEVELS_MAX || q->with_functions));
 }
 
 /* Return the first consumer of a component, or else the first component that it is linked to. Return COMPONENT_NONE if there is neither. */

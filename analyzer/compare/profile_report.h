@@ -17,10 +17,10 @@ struct profile_question {
  * Request the sums for a profile, before samples are read. level: its name; NULL: what the report without --view begins with. That is the
  * level of the plan, or else the topmost one that has edges, or else functions, those of a host's language before those of machine code.
  * Functions are taken if there is no level of that name. "function" means all functions, unless no host declares levels of its own.
- * Functions that a compiler inlined have entries (profile_entry.above) if there are call stacks, so inlined_settle() must follow
- * profile_make().
+ * with_inlined: functions that a compiler inlined have entries (profile_entry.above) if there are call stacks, so inlined_settle() must
+ * follow profile_make(). Without it, they count for their caller.
  */
-void profile_ask(struct profile_question *q, struct report *r, const char *level);
+void profile_ask(struct profile_question *q, struct report *r, const char *level, bool with_inlined);
 /* Request the same by the level's index, which is LEVELS_MAX for functions. Functions that a compiler inlined have no entries. */
 void profile_ask_level(struct profile_question *q, struct report *r, uint32_t level);
 /* Make the profile after samples were read. trace: a name for it, which is copied. Return 0, or -ENOMEM, after which there is nothing to

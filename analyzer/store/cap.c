@@ -6,6 +6,7 @@
  */
 #include "analyzer/store/cap.h"
 
+#include "analyzer/store/block.h"
 #include "analyzer/store/pieces.h"
 #include "analyzer/store/usage.h"
 #include "analyzer/store/went.h"
@@ -83,13 +84,35 @@ static bool plan(struct capping *c, double target)
 
 /* -------------------------------------------------------------------------------------------------------------- steps */
 
+/* Adds the samples of functions of languages to those of their processes without a component. */
+static void strip_series(struct capping *c, int64_t epoch)
+{
+	struct block b = { 0 };
+	uint32_t nr = 0;
+
+	if (!block_read(c->s, epoch, BLOCK_SERIES, &b))
+		return;
+	for (uint32_t i = 0; i < b.nr; i++) {
+		uint32_t plain = hash_map_find(&c->u.plain, block_row(&b, i)->id, 0);
+
+		if (plain > 1) {
+			block_row(&b, i)->id = plain - 1;
+			nr++;
+		}
+	}
+	if (nr)
+		block_write(c->s, epoch, BLOCK_SERIES, &b);
+	block_fini(&b);
+}
+
 static void strip_epoch(struct capping *c, const struct usage_epoch *e)
 {
-	static struct statement strip = STATEMENT("DELETE FROM block WHERE epoch = ? AND part = 1");
+	static struct statement strip = STATEMENT("DELETE FROM block WHERE epoch = ? AND part IN (1, 2)");
 
 	if (!e->has_functions || !pieces_next(&c->p))
 		return;
 	store_run(c->s, &strip, "i", e->id);
+	strip_series(c, e->id);
 	c->work.stripped++;
 	c->work.stripped_end_ns = e->end_ns;
 }
@@ -239,7 +262,9 @@ static void make_room(struct capping *c, uint64_t cap, uint64_t target)
 	uint64_t above = bytes_above(store_size(c->s), cap);
 
 	pieces_init(&c->p, c->s, pieces_log_most(cap, above));
-	if (!plan(c, (double)target))
+	if (pieces_next(&c->p))
+		usage_add_plain_series(c->s);
+	if (!pieces_end(&c->p) || !plan(c, (double)target))
 		return;
 	drop_names(c, 0, 0);
 	forget_oldest(c);

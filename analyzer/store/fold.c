@@ -292,14 +292,15 @@ static int64_t component_in_store(struct folding *f, uint32_t component, uint32_
 }
 
 /* Returns the component of a group of samples, which is the node of a plan, or else the function of a language, and its query.  Samples of
- * a query that are in neither have a component without a name in the store. */
+ * a query that are in neither have a component without a name in the store. An epoch that is stored without functions has none of a
+ * language's either. */
 static uint32_t component_of_group(const struct folding *f, uint32_t group, uint32_t *query)
 {
 	const struct report_group *g = f->fold->places;
 	uint32_t component = f->fold->node < LEVELS_MAX ? report_value(g, group, KEY_NODE) : COMPONENT_NONE;
 
 	*query = f->fold->query < LEVELS_MAX ? report_value(g, group, KEY_QUERY) : COMPONENT_NONE;
-	if (component == COMPONENT_NONE && f->fold->called < LEVELS_MAX)
+	if (component == COMPONENT_NONE && f->fold->called < LEVELS_MAX && f->with_functions)
 		component = report_value(g, group, KEY_CALLED);
 	component = component < f->nr_components ? component : COMPONENT_NONE;
 	*query = *query < f->nr_components ? *query : COMPONENT_NONE;
@@ -686,8 +687,8 @@ static bool collect_component(struct folding *f, uint32_t group, struct hash_map
 		return true;
 	room = hash_map_set(seen, component, query, 1);
 	if (room && component != COMPONENT_NONE)
-		room = make_texts(f, component, query, &t) && room_add(r, t.name) && room_add(r, t.place) && room_add(r, t.detail) &&
-		       room_add(r, t.label);
+		room = make_texts(f, component, query, &t) && room_add_component(r, t.name) && room_add(r, t.place) &&
+		       room_add(r, t.detail) && room_add(r, t.label);
 	if (room)
 		text = query_text(f, f->fold->query < LEVELS_MAX ? query : component);
 	if (text && strlen(text) > NAMES_TEXT_MAX)
@@ -737,7 +738,6 @@ static int make_room_in_store(struct folding *f, struct diag *d)
 	struct room r = { 0 };
 	int ret = 0;
 
-	f->with_functions = true;
 	if (!collect_texts(f, &r))
 		ret = store_fail(f->store, ENOMEM, "out of memory");
 	if (ret == 0)
@@ -748,7 +748,7 @@ static int make_room_in_store(struct folding *f, struct diag *d)
 
 int fold_add(const struct fold *fold, struct report *r, struct store *s, struct diag *d)
 {
-	struct folding f = { .fold = fold, .report = r, .store = s };
+	struct folding f = { .fold = fold, .report = r, .store = s, .with_functions = true };
 	int64_t recording = epochs_recording(r->model->cut_recording, r->model->real_ns), epoch;
 	bool known;
 	int ret;
@@ -767,7 +767,8 @@ int fold_add(const struct fold *fold, struct report *r, struct store *s, struct 
 		epoch = write_epoch(&f, recording);
 		join_other_queries(&f);
 		write_places(&f, epoch);
-		write_totals(&f, epoch);
+		if (f.with_functions)
+			write_totals(&f, epoch);
 		write_reasons(&f, epoch);
 		write_losses(&f, epoch);
 		write_marks(&f);

@@ -247,6 +247,7 @@ bool names_join_components(struct store *s, uint32_t *first, int64_t nr)
 /* Estimated bytes in the file: TEXT_BYTES for a text in addition to its characters, ROW_BYTES for a row of a block. */
 #define TEXT_BYTES 40
 #define FUNCTION_BYTES 90 /* a function, with a row of table `place` for its samples and one for code loads */
+#define COMPONENT_BYTES 90 /* a component, with a row of table `series` */
 #define ROW_BYTES 5
 #define TEXT_LOG_BYTES (3ull * STORE_PAGE_BYTES)
 #define EPOCH_BYTES (24 * STORE_PAGE_BYTES) /* last pages of tables and indexes, in the file and in the log */
@@ -262,7 +263,18 @@ bool room_add(struct room *r, const char *text)
 		free(copy);
 		return false;
 	}
-	r->text[r->nr++] = (struct room_text){ copy, (int64_t)hash_text(copy) };
+	r->text[r->nr++] = (struct room_text){ copy, (int64_t)hash_text(copy), 0 };
+	return true;
+}
+
+bool room_add_component(struct room *r, const char *name)
+{
+	uint32_t nr = r->nr;
+
+	if (!room_add(r, name))
+		return false;
+	if (r->nr > nr)
+		r->text[nr].nr_components = 1;
 	return true;
 }
 
@@ -273,22 +285,30 @@ static int compare_texts(const void *a, const void *b)
 	return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) : strcmp(x->text, y->text);
 }
 
-/* Keeps only the texts that the store does not have, each once, sorted by hash.  Returns an estimate of the bytes that they will take. */
-static uint64_t keep_new_texts(struct room *r, struct store *s)
+/* Keeps only the texts that the store does not have, each once, sorted by hash.  Returns an estimate of the bytes that they will take, and
+ * sets *row_bytes to that of the bytes of rows for what has these names. */
+static uint64_t keep_new_texts(struct room *r, struct store *s, uint64_t *row_bytes)
 {
 	uint64_t bytes = 0;
 	uint32_t nr = 0;
 
+	*row_bytes = 0;
 	if (r->nr)
 		qsort(r->text, r->nr, sizeof(*r->text), compare_texts);
 	for (uint32_t i = 0; i < r->nr; i++) {
 		struct room_text *t = &r->text[i];
 
-		if ((nr && compare_texts(t, &r->text[nr - 1]) == 0) || has_text(s, t->text)) {
+		if ((nr && compare_texts(t, &r->text[nr - 1]) == 0)) {
+			*row_bytes += t->nr_components * COMPONENT_BYTES;
+			free(t->text);
+			continue;
+		}
+		if (has_text(s, t->text)) {
 			free(t->text);
 			continue;
 		}
 		bytes += strlen(t->text) + TEXT_BYTES;
+		*row_bytes += FUNCTION_BYTES + t->nr_components * COMPONENT_BYTES;
 		r->text[nr++] = *t;
 	}
 	r->nr = nr;
@@ -297,14 +317,15 @@ static uint64_t keep_new_texts(struct room *r, struct store *s)
 
 int room_make(struct room *r, struct store *s, uint32_t nr_rows, bool *with_functions, struct diag *d)
 {
-	uint64_t cap = store_cap(s), text_bytes = keep_new_texts(r, s), log_most = 2 * pieces_log_most(cap, 0), row_bytes, bytes;
+	uint64_t row_bytes, bytes, cap = store_cap(s), text_bytes = keep_new_texts(r, s, &row_bytes);
+	uint64_t log_most = 2 * pieces_log_most(cap, 0);
 	struct pieces p;
 	int ret;
 
 	/* Texts are written in many small transactions, which may take up to twice the limit of SQLite's log.  Rows are written in one
 	 * transaction, so they take room in the log and in the file at the same time. */
 	log_most = r->nr * TEXT_LOG_BYTES < log_most ? r->nr * TEXT_LOG_BYTES : log_most;
-	row_bytes = (uint64_t)nr_rows * ROW_BYTES + (uint64_t)r->nr * FUNCTION_BYTES;
+	row_bytes += (uint64_t)nr_rows * ROW_BYTES;
 	bytes = text_bytes + (2 * row_bytes > log_most ? 2 * row_bytes : log_most) + EPOCH_BYTES + cap / 64;
 	*with_functions = bytes <= cap / 2;
 	ret = cap_keep(s, *with_functions ? bytes : log_most + EPOCH_BYTES, NULL, d);

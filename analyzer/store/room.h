@@ -18,12 +18,15 @@ struct room {
 	struct room_text {
 		char *text;
 		int64_t hash;
+		uint32_t nr_components; /* nodes and functions of languages that have this name */
 	} *text;
 	uint32_t nr, capacity;
 };
 
-/* Adds a copy of text, unless it is NULL or "".  Returns false if memory ran out. */
+/* Adds a copy of text, unless it is NULL or "".  room_add_component() adds the name of a component, which has rows of its own.  Returns
+ * false if memory ran out. */
 bool room_add(struct room *r, const char *text);
+bool room_add_component(struct room *r, const char *name);
 /*
  * Makes room for the epoch, and adds the texts. If a reader blocks SQLite's log, the remaining texts are left for names_text(). nr_rows:
  * number of rows of the epoch. *with_functions becomes true, or false if the epoch would take more than half of the cap. It has to be

@@ -104,6 +104,44 @@ static bool make_room(struct store *s, struct usage *u)
 	return u->bytes;
 }
 
+#define IS_OF_LANGUAGE "component IN (SELECT id FROM component WHERE level = (SELECT id FROM text WHERE s = 'function'))"
+
+void usage_add_plain_series(struct store *s)
+{
+	static struct statement add = STATEMENT("INSERT OR IGNORE INTO series(process, component, event) SELECT DISTINCT process, 0, event "
+						"FROM series WHERE " IS_OF_LANGUAGE);
+
+	store_run(s, &add, "");
+}
+
+static void read_plain_series(struct store *s, struct usage *u)
+{
+	static struct statement all =
+		STATEMENT("SELECT id, (SELECT p.id FROM series p WHERE p.process = series.process AND p.component = 0 AND p.event = "
+			  "series.event) FROM series WHERE " IS_OF_LANGUAGE);
+
+	for (bool more = store_run(s, &all, ""); more; more = store_next(s, &all)) {
+		int64_t id = sqlite3_column_int64(all.prepared, 0), plain = sqlite3_column_int64(all.prepared, 1);
+
+		if (id > 0 && plain >= 0 && plain < ID_MAX && !hash_map_set(&u->plain, (uint64_t)id, 0, 1 + (uint32_t)plain)) {
+			store_fail(s, ENOMEM, "out of memory");
+			break;
+		}
+	}
+	if (all.prepared)
+		sqlite3_reset(all.prepared);
+}
+
+/* Notes that a series is needed.  One of a function of a language goes with the epoch's functions, and one without a component stays. */
+static void need_series(struct usage *u, uint32_t epoch, int64_t id)
+{
+	uint32_t plain = hash_map_find(&u->plain, (uint64_t)id, 0);
+
+	need(u, USAGE_SERIES, id, plain && u->epoch[epoch].has_functions ? step_of_stripping(u, epoch) : step_of_going(u, epoch));
+	if (plain)
+		need(u, USAGE_SERIES, plain - 1, step_of_going(u, epoch));
+}
+
 /* Notes what a part of an epoch needs, and its bytes.  Does nothing if the epoch has no such part. */
 static void read_block(struct store *s, struct usage *u, uint32_t epoch, enum block_part part, uint32_t step)
 {
@@ -112,8 +150,14 @@ static void read_block(struct store *s, struct usage *u, uint32_t epoch, enum bl
 
 	if (!block_read(s, u->epoch[epoch].id, part, &b))
 		return;
-	for (uint32_t i = 0; i < b.nr; i++)
-		need(u, part == BLOCK_PLACES ? USAGE_PLACE : USAGE_SERIES, (int64_t)block_row(&b, i)->id, step);
+	for (uint32_t i = 0; i < b.nr; i++) {
+		int64_t id = (int64_t)block_row(&b, i)->id;
+
+		if (part == BLOCK_SERIES)
+			need_series(u, epoch, id);
+		else
+			need(u, part == BLOCK_PLACES ? USAGE_PLACE : USAGE_SERIES, id, step);
+	}
 	block_fini(&b);
 	if (store_run(s, &stored, "ii", u->epoch[epoch].id, (int64_t)part))
 		count(u, step, (double)store_take_number(&stored) + BLOCK_BYTES);
@@ -125,7 +169,7 @@ static void read_blocks(struct store *s, struct usage *u)
 		if (u->epoch[i].has_functions)
 			read_block(s, u, i, BLOCK_PLACES, step_of_stripping(u, i));
 		read_block(s, u, i, BLOCK_SERIES, step_of_going(u, i));
-		read_block(s, u, i, BLOCK_TOTALS, step_of_going(u, i));
+		read_block(s, u, i, BLOCK_TOTALS, u->epoch[i].has_functions ? step_of_stripping(u, i) : step_of_going(u, i));
 		count(u, step_of_going(u, i), EPOCH_BYTES);
 	}
 }
@@ -193,6 +237,7 @@ bool usage_read(struct store *s, bool strip_all, struct usage *u)
 	if (!s->error && !make_room(s, u))
 		store_fail(s, ENOMEM, "out of memory");
 	if (!s->error) {
+		read_plain_series(s, u);
 		read_blocks(s, u);
 		pass_on_names(s, u);
 		keep_other_texts(s, u);
@@ -207,6 +252,7 @@ void usage_fini(struct usage *u)
 {
 	for (int i = 0; i < NR_USAGE_TABLES; i++)
 		free(u->names[i].step);
+	hash_map_fini(&u->plain);
 	free(u->bytes);
 	free(u->epoch);
 	memset(u, 0, sizeof(*u));

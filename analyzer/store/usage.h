@@ -8,6 +8,7 @@
 #define TAILOR_STORE_USAGE_H
 
 #include "analyzer/store/internal.h"
+#include "jitreg/base/hash_map.h"
 
 #define USAGE_KEPT UINT32_MAX /* in place of a step: no step frees it */
 
@@ -30,12 +31,17 @@ struct usage {
 		uint32_t *step; /* step with which a name goes, by number; 0: no epoch has it; USAGE_KEPT: it stays */
 		int64_t nr;
 	} names[NR_USAGE_TABLES];
+	/* Series of functions of languages -> 1 + series of the same process and event without a component, or 1 if there is none.  The
+	 * former go with the functions of an epoch, whose samples are the latter's then. */
+	struct hash_map plain;
 	double *bytes;      /* bytes freed by each step, nr_steps + 1 of them; [0]: names that no epoch has */
 	double bytes_kept;  /* bytes left after the last step */
 };
 
 /* Fills *u. strip_all: the newest epoch is to lose its functions, too.  Returns false if the store has failed, and *u is empty then. */
 bool usage_read(struct store *s, bool strip_all, struct usage *u);
+/* Adds the series without a component that usage.plain leads to. */
+void usage_add_plain_series(struct store *s);
 void usage_fini(struct usage *u);
 
 #endif

@@ -243,7 +243,7 @@ static void ask_export(void *context, struct report *r)
 	e->export.report = r;
 	e->export.level = report_find_level(r, NULL);
 	e->format->prepare(&e->export);
-	profile_ask(&e->question, r, NULL);
+	profile_ask(&e->question, r, NULL, true);
 }
 
 static void make_export(const char *path, FILE *to, const struct exporter *format)

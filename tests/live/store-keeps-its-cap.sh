@@ -77,7 +77,7 @@ if "To keep its cap, the store dropped " in page:
 r = subprocess.run([judge.tailor, "db", "report", "--dry-run", store], capture_output=True, text=True)
 if r.returncode not in (2, 64):
     judge.fail(f"expected --dry-run to be refused beside report, got exit {r.returncode}")
-judge.month(20, 1000, 1)
+judge.month(20, 600, 1)
 sys.exit(judge.bad)
 END
 finish

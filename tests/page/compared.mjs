@@ -19,8 +19,8 @@ const finite = (v) => Number.isFinite(v) ? v : null
 
 // Lines as texts: name, name in the second, detail; several of one are told apart by their numbers.
 async function ask_diff(first, second, level, options) {
-	const { stdout } = await run(tailor, ['diff', '--json', '--all', '--top', '0', '--level', level, ...options, first, second],
-		{ maxBuffer: 1 << 28 })
+	const wanted = ['--json', '--all', '--top', '0', '--level', level, '--no-inline', ...options]
+	const { stdout } = await run(tailor, ['diff', ...wanted, first, second], { maxBuffer: 1 << 28 })
 	return JSON.parse(stdout).tables.changes.map((row) => ({ name: row.name.replace(/^(alike|only in [AB]): /, ''),
 		significant: Boolean(row.significant), numbers: numbers(row) }))
 }
