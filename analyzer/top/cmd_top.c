@@ -31,8 +31,9 @@ struct arguments {
 enum { KEY_JSON = 0x400, KEY_ONCE, KEY_BY, KEY_SORT, KEY_FILTER, KEY_INTERVAL, KEY_WINDOW, KEY_ROWS, KEY_SPEED, KEY_NAME, KEY_ALL,
        KEY_COST, KEY_INJECT };
 static const struct argp_option options[] = {
-	{ "by", KEY_BY, "operators|queries|functions|lines|programs|processes|threads", 0, "what to list at first (as a report begins); also "
-	  "language (functions of the host's language) and callers", 0 }, /* with all in its list, argp's line would be too long */
+	/* with all of them in its list, the line would be too long for argp */
+	{ "by", KEY_BY, "operators|queries|functions|lines|programs|processes|threads", 0, "what to list at first (as a report begins); "
+	  "also language (functions of the host's language) and callers", 0 },
 	{ "sort", KEY_SORT, "self|total|name", 0, "order at first (self); total: with all that it called, where there are call stacks", 0 },
 	{ "filter", KEY_FILTER, "REGEX", 0, "rows whose name or place matches", 0 },
 	{ "interval", KEY_INTERVAL, "SECONDS", 0, "between two looks (2, or more where looks take over 1 % of a processor)", 0 },

@@ -23,18 +23,27 @@ export const languageLines = ({ lead_level: lead = -1, levels }) => (lead < 0 ? 
 
 /*
  * If the functions of a language lead (facts.lead_level), its lines are components, such as those of Python, whose time is the
- * interpreter's.  These components become the lines of its files, instead of lines of the code that was sampled.
+ * interpreter's.  These components become the lines of its files, instead of lines of the code that was sampled. Several functions may
+ * have one line, each as a component.
  */
 export function useLanguageLines(facts) {
 	const { components, sources } = facts, level = languageLines(facts), known = new Map();
 	if (level < 0) return;
-	components.level.forEach(
-		(l, v) => l === level && known.set(components.detail[v] + components.name[v].slice(components.name[v].lastIndexOf(":")), v)
-	);
+	components.level.forEach((l, v) => {
+		if (l !== level) return;
+		const place = components.detail[v] + components.name[v].slice(components.name[v].lastIndexOf(":"));
+		known.set(place, [...(known.get(place) ?? []), v]);
+	});
 	for (const source of sources.filter(s => s.file)) {
-		const of = source.lines.map((_, i) => known.get(`${source.name}:${lineOf(source, i)}`) ?? 0);
-		if (of.some(Boolean)) Object.assign(source, { of, level });
+		const all = source.lines.map((_, i) => known.get(`${source.name}:${lineOf(source, i)}`) ?? [0]);
+		if (all.some(([v]) => v)) Object.assign(source, { of: all.map(([v]) => v), all, level });
 	}
+}
+
+// The sums of a line of a text: measure, samples and weight.  rep: the component that a component is summed up with.
+export function sumsOfLine(source, i, sums, rep) {
+	const values = source.all ? [...new Set(source.all[i].map(rep))] : [source.of[i]];
+	return values.filter(Boolean).map(v => sums.of(v)).reduce((a, b) => a.map((x, n) => x + b[n]), [0, 0, 0]);
 }
 
 // Numbers of the texts, without those whose lines are summed up with the lines of one before, as texts of a second process are.

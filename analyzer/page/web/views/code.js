@@ -6,7 +6,7 @@ import { percent } from "../format.js";
 import { listing } from "../listing.js";
 import { blockText, blocksOf, levelsAbove, lineTip, ownersOf, ownersText } from "../linefacts.js";
 import { tablebox } from "../tablebox.js";
-import { differentTexts, fileOfStep, isIn, isOf, languageLines, lineOf, rowOf } from "../texts.js";
+import { differentTexts, fileOfStep, isIn, isOf, languageLines, lineOf, rowOf, sumsOfLine } from "../texts.js";
 import { skid } from "../causes.js";
 import { countColumns, countsOf, marked, perTitle } from "../counts.js";
 
@@ -74,8 +74,9 @@ function sourcePane(nr) {
 	const chosen = () => facts.sources[Number(state.option(option) ?? -1)] ?? facts.sources[other()] ?? facts.sources[0];
 	function compute(s) {
 		const id = lineId(s), sums = sumsBy(id), counts = s.level >= 0 ? countsOf(page) : null;
-		const heat = s.of.map(v => {
-			const [measure, , weight] = v ? sums.of(v) : [0, 0, 0];
+		const at = i => sumsOfLine(s, i, sums, v => dimensions.merged(v));
+		const heat = s.of.map((v, i) => {
+			const [measure, , weight] = at(i);
 			return v ? heatOf(counts?.executions(v)?.count, measure, weight) : 0;
 		});
 		const top = Math.max(1e-9, ...heat);
@@ -83,8 +84,8 @@ function sourcePane(nr) {
 			sums,
 			hottest: Math.max(0, heat.findLastIndex(x => x >= top)),
 			part: i => heat[i] / top,
-			share: i => (s.of[i] ? sums.of(s.of[i])[0] / (sums.total || 1) : 0),
-			all: s.of.reduce((a, v) => a + (v ? sums.of(v)[0] : 0), 0)
+			share: i => at(i)[0] / (sums.total || 1),
+			all: s.of.reduce((a, _, i) => a + at(i)[0], 0)
 		};
 	}
 	function draw() {
@@ -312,7 +313,7 @@ function hottest() {
 	for (const source of differentTexts(facts.sources, v => page.dimensions.merged(v)).map(i => facts.sources[i])) {
 		const sums = sumsBy(lineId(source));
 		source.of.forEach((v, i) => {
-			const [measure, samples, weight] = v ? sums.of(v) : [0, 0, 0];
+			const [measure, samples, weight] = sumsOfLine(source, i, sums, w => page.dimensions.merged(w));
 			if (measure > 0)
 				list.push({
 					source, i, share: measure / (sums.total || 1), samples, weight,
