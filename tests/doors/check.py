@@ -50,7 +50,9 @@ REFUSALS = [
     ("node|cluster", "attach|watch.*|record.*|import", ".*", r"generated and did not name"),
     ("java", "import", ".*", r"generated and did not name"),
     ("engine", "attach|watch.*|record.*|import", ".*", r"generated and did not name|no dictionary"),
-    ("postgresql|sqlite", "import", ".*", r"[Oo]perators unavailable|no plan|No queries|declares no"),
+    ("postgresql", "import", ".*", r"not known here"),
+    ("postgresql", "inject", ".*", r"cannot inject into process"),
+    ("sqlite|duckdb", "attach|inject|watch.*|record.*|import", ".*", r"not known here"),
     (".*", ".*", "db-changes", r"needs hours|enough history"),
     (".*", ".*", "whatif", r"no context switches"),
 ]
@@ -95,6 +97,7 @@ class Matrix:
     def read(self, recording, way, reader):
         """A verdict, its text, and whether the cell should be recorded again."""
         host, text = recording.host.name, ""
+        recording.messages.clear()
         try:
             answer = READERS[reader](recording)
             text = answer.text
@@ -102,7 +105,7 @@ class Matrix:
         except Skip as e:
             return "n/a", str(e), False
         except (Refused, Wrong) as e:
-            text += recording.said + str(e)
+            text += recording.said + "".join(recording.messages) + str(e)
             for sentence in allowed(REFUSALS, host, way, reader):
                 if m := re.search(rf"[^.\n]*(?:{sentence})[^.\n]*", text):
                     return "refused", one_line(m[0]), False

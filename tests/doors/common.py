@@ -15,11 +15,13 @@ class Refused(Exception):
     """What a command said instead of an answer."""
 
 
-def sh(command, **more):
-    """The output of the command; Refused with what it said where it failed."""
+def sh(command, messages=None, **more):
+    """The output of the command; Refused with what it said where it failed.  messages: a list, which gets what it printed beside it."""
     p = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S, **more)
     if p.returncode:
         raise Refused((p.stderr + p.stdout).decode(errors="replace").strip() or f"exit {p.returncode}")
+    if messages is not None:
+        messages.append(p.stderr.decode(errors="replace"))
     return p.stdout.decode(errors="replace")
 
 

@@ -22,7 +22,7 @@ class Answer:
 
 
 def said(r, *arguments):
-    return sh([r.tailor, *arguments], env=WIDE)
+    return sh([r.tailor, *arguments], r.messages, env=WIDE)
 
 
 BLOCKS = "".join(map(chr, range(0x2580, 0x2590)))
@@ -118,7 +118,7 @@ def totals(stacks):
 
 def export(r, kind, ending):
     path = r.file("x." + ending)
-    sh([r.tailor, "export", "--overwrite", "-f", kind, "-o", path, r.trace()])
+    sh([r.tailor, "export", "--overwrite", "-f", kind, "-o", path, r.trace()], r.messages)
     return path
 
 

@@ -20,6 +20,7 @@ class Recording:
     def __init__(self, host, folder, tailor, times):
         self.host, self.folder, self.tailor, self.seconds = host, folder, tailor, SECONDS * times
         self.own_trace, self.own_store, self.said, self.truth, self.whole_machine = None, None, "", None, False
+        self.messages = []  # what the last reader printed beside its answer
 
     def file(self, name):
         return f"{self.folder}/{name}"
