@@ -12,11 +12,13 @@ from common import PATIENCE_S, Refused, sh
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../golden")
+from protobuf import fields, numbers  # noqa: E402
+
 WIDE = dict(os.environ, COLUMNS="240", LC_ALL="C.UTF-8", NO_COLOR="1")
 
 
 class Answer:
-    """by_order: the rows come with the largest first, as a user sees them.  folded: rows are totals, which overlap."""
+    """by_order: the rows come with the largest first, as a user sees them, and not as totals, which overlap."""
     def __init__(self, rows, text, by_order=True):
         self.rows, self.text, self.by_order = rows, text, by_order
 
@@ -125,46 +127,6 @@ def export(r, kind, ending):
 def folded(r):
     with open(export(r, "folded", "folded"), encoding="utf-8", errors="replace") as f:
         return totals((stack.split(";"), int(value)) for stack, _, value in (line.rpartition(" ") for line in f))
-
-
-def fields(data):
-    """(number, value) of the fields of a message of protocol buffers."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-    while at < len(data):
-        key = varint()
-        if key & 7 == 2:
-            n = varint()
-            at += n
-            yield key >> 3, data[at - n:at]
-        else:
-            yield key >> 3, varint()
-
-
-def unpack(data):
-    values, value, shift = [], 0, 0
-    for byte in data:
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            values.append(value)
-            value = shift = 0
-    return values
-
-
-def numbers(message, number):
-    """The values of a repeated number, packed or not."""
-    return [v for n, value in fields(message) if n == number for v in ([value] if isinstance(value, int) else unpack(value))]
 
 
 def pprof(r):

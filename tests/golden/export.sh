@@ -32,6 +32,8 @@ done
 FORMATS=$formats /usr/bin/python3 - "$out" <<'END' || bad=1
 import csv, json, os, struct, sys
 import xml.etree.ElementTree as xml
+sys.path.insert(0, "tests/golden")
+from protobuf import fields, varints
 
 try:
     import jsonschema
@@ -139,37 +141,7 @@ for track, its in tracks.items():
         check("perfetto", f"nesting at {begin}", not ends or begin - length <= ends[-1], True)
         ends.append(begin - length)
 
-# pprof: the wire format of protocol buffers
-def fields(data):
-    at = 0
-    def varint():
-        nonlocal at
-        v = shift = 0
-        while True:
-            b = data[at]
-            at += 1
-            v |= (b & 127) << shift
-            shift += 7
-            if b < 128:
-                return v
-    while at < len(data):
-        key = varint()
-        if key & 7 == 0:
-            yield key >> 3, varint()
-        elif key & 7 == 2:
-            n = varint()
-            yield key >> 3, data[at:at + n]
-            at += n
-        else:
-            raise ValueError(f"wire type {key & 7}")
-def varints(data):
-    v = shift = 0
-    for b in data:
-        v |= (b & 127) << shift
-        shift += 7
-        if b < 128:
-            yield v
-            v = shift = 0
+# pprof
 profile = list(fields(open(f"{out}/pprof", "rb").read()))
 strings = [v.decode() for f, v in profile if f == 6]
 locations = {dict(fields(v))[1] for f, v in profile if f == 4}
