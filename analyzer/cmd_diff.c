@@ -376,8 +376,8 @@ static const char *name_in_sentence(const struct comparison *c, const struct cha
 }
 
 /*
- * Changes are relative to the unchanged lines. If these are nearly one line, writes that this one may have changed instead: two functions
- * of one loop tell by their shares alone that one grew, or that the other one shrank.
+ * Changes are relative to the unchanged lines. If these are nearly one line, writes that this one may have changed instead. If a loop calls
+ * two functions, their shares are the same whether one of them grew or the other one shrank.
  */
 static void show_other_reading(const struct comparison *c, const struct change *x, uint32_t nr, struct page *page)
 {

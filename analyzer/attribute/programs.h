@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the bytecode that an interpreter runs which keeps no frame pointer (CPython).  Each of its functions has a small piece of code of
- * its own, the caller, which calls the interpreter (struct code.program).  So a frame of the caller tells the function, and the frame that
- * it has called, the interpreter's, has the address of the bytecode somewhere. A frame of the caller is looked up by that address.
+ * Finds the bytecode that an interpreter runs which keeps no frame pointer (CPython).  For each function there is a small piece of code,
+ * the caller, which calls the interpreter (struct code.program).  So a frame of the caller tells the function.  The interpreter's frame,
+ * which the caller has called, has the address of the bytecode.  The caller's frame is located by that address, which has a line.
  *
- * Where that is depends on the compiler and on the instruction. Words of the stack may be left over from earlier calls, as many as there
- * were. But a word that the interpreter's code reads next is in use.  So the code is read from the frame's instruction on, and the first
- * word in the function's bytecodes that it loads is the address. Else it is in a register. Code and stack are untrusted.  Context: thread.
+ * The compiler and the sampled instruction decide which word of the interpreter's frame has the address. Other words may be addresses of
+ * bytecode that earlier calls have left. But a word that the interpreter's code loads next is in use.  So the code is read from the frame's
+ * instruction on, and the first word that it loads and that lies in the function's bytecode is the address. If there is none, the address
+ * is in a register. Code and stack are untrusted.  Context: thread.
  */
 #ifndef TAILOR_PROGRAMS_H
 #define TAILOR_PROGRAMS_H

@@ -2,9 +2,9 @@
 /*
  * Decides which functions that a compiler inlined have entries of their own in several profiles, so that entries mean the same in all of
  * them. One build of a program inlines a function, and another one does not: its time must be compared with its time, and not with its
- * caller's. A function that was inlined keeps its entry if it has a frame of its own in one of the profiles, or at least INLINED_SHARE_MIN
- * of one. Others count for their callers, because many small parts of a function tell less about it than the function does. Where one of
- * the profiles has no debug information of a caller, nothing that was inlined into it has an entry. Context: thread.
+ * caller's. A function that was inlined keeps its entry if one of the profiles has a frame of its own for it, or has INLINED_SHARE_MIN of
+ * its cost in it. Other functions count for their callers, because many small parts of a function tell less about it than the function
+ * does. Where one of the profiles has no debug information of a caller, nothing that was inlined into it has an entry. Context: thread.
  */
 #ifndef TAILOR_INLINED_H
 #define TAILOR_INLINED_H

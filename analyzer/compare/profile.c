@@ -88,7 +88,7 @@ static double executions_of_entry(struct report *r, uint32_t component, const ch
 	return f ? (double)f->count : 0;
 }
 
-/* What an entry is made from. */
+/* An entry is made from a component, from a function, or from the reason why samples have neither. */
 enum entry_source { OF_COMPONENT, OF_FUNCTION, OF_REASON };
 
 static void fill_function(struct report *r, uint32_t value, struct profile_entry *e)

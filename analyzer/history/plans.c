@@ -3,8 +3,8 @@
  * Each query has a matrix of samples by node and by column.  A column is an epoch, or one of two windows.  For each column the samples
  * before it are compared with those from it on, and the new plan begins where new nodes have the largest share.
  *
- * Of a query that was cheap with its old plan there may be few samples, which is why their number is not limited: n samples that are in
- * none of the new nodes have a chance of (1 - share)^n if the plan was the same.
+ * A query that was cheap with its old plan may have few samples, so no least number is asked for. If the plan was the same, n samples are
+ * in none of the new nodes with a chance of (1 - share)^n.
  */
 #include "analyzer/history/plans.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds queries that have another plan than before, such as a scan of the table where an index was dropped.  What counts is in which nodes
- * of a query's plan its samples are, so a new literal is no change.  Context: thread.
+ * Finds queries that have another plan than before, such as a scan of the table where an index was dropped.  Plans are compared by the
+ * nodes in which a query has samples, so a new literal is no change.  Context: thread.
  */
 #ifndef TAILOR_HISTORY_PLANS_H
 #define TAILOR_HISTORY_PLANS_H
@@ -24,8 +24,8 @@ struct plan_changes {
 };
 
 /*
- * Finds the changes of plans between the epochs of a window, or from one window to another, which may be of two stores.  by and is_total
- * of the questions do not count.  A query is told if a fifth of its samples or more are in nodes in which less than 1 % were before, and if
+ * Finds the changes of plans between the epochs of a window, or from one window to another, which may be of two stores.  The questions' by
+ * and is_total are not used.  A query is reported if a fifth of its samples or more are in nodes in which less than 1 % were before, and if
  * chance explains that with less than 1 % for all queries together.  Between epochs, the query must have samples in two epochs before and,
  * unless the window ends, two with the new plan, since an execution that lasts for several epochs has other nodes in each.
  *

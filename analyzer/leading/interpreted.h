@@ -21,8 +21,9 @@ struct interpreter {
 };
 
 /*
- * Return the interpreter in which most samples of a group are, among those that are silent in this recording, and set *share to its share
- * of the group. The group's column of that number has functions. Return NULL if no sample is in one, or if memory runs out.
+ * Return the interpreter in which most samples of a group are, among those that are silent in this recording. *share becomes the share
+ * (0..1) of the group's samples that are in it. column: number of the group's column that has functions. Return NULL if no sample is in an
+ * interpreter, or if memory runs out.
  */
 const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, uint32_t column, double *share);
 

@@ -399,7 +399,7 @@ struct model {
 	struct kernel_functions kernel_functions;
 	struct kept_lines kept_lines;
 	struct dictionary dictionary;
-	struct callers callers; /* what plans call; filled by attribution */
+	struct callers callers; /* functions and queries that plans call; attribution fills it */
 	struct plan_codes plan_codes;
 	struct objects objects;
 	struct flow_records flows;

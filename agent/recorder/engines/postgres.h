@@ -76,9 +76,9 @@ struct postgres_backend {
 	uint64_t polled_ns, changed_ns; /* polled_ns: not used; changed_ns: when start_us and state_us were first read, or set back by
 					 * read_leader_statement() */
 	uint64_t looked_ns, top_end_ns; /* top_end_ns: end of the statement's query before the present one */
-	/* announced: its session is in the trace; titled: name is from its title; has_samples: since the last look; sampled: ever; lost:
-	 * its plans are not read any more; had_top: the present statement's query was read; had_portal: it is known whether the present
-	 * statement is a utility statement */
+	/* announced: its session is in the trace; titled: name is from its title; has_samples: since the last look; sampled: ever */
+	/* lost: its plans are not read any more; had_top: the present statement's query was read */
+	/* had_portal: it is known whether the present statement is a utility statement */
 	bool announced, titled, is_parent, has_samples, sampled, lost, had_top, had_portal;
 	uint32_t nr_marks;
 	char name[256], application[64];

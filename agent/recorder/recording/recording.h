@@ -84,8 +84,8 @@ void recording_write_notice(struct recording *r, enum notice_kind kind, const ch
 void recording_note_lack(struct recording *r, pid_t pid, const struct host_lack *l);
 /* Add a process, and count it. recording_add_process() is for one that existed before the recording, recording_add_child() for one that is
  * about to execute this command, and recording_add_fork() for one that is a forked copy of its parent since time_ns.
- * recording_write_process() writes the records of a process without counting it.  known: name of the process if it has ended since, so that
- * its own cannot be read; may be "". */
+ * recording_write_process() writes the records of a process without counting it.
+ * known: name of the process, for the case that it has ended and /proc no longer has its name; may be "". */
 void recording_add_process(struct recording *r, pid_t pid, const char *known);
 void recording_add_child(struct recording *r, pid_t pid, char **command);
 void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns);
