@@ -349,6 +349,16 @@ class Judge:
         kept = sum(e["parts"] for e in page["tables"]["epochs"])
         if kept + page["went_epochs"] != epochs or page["epochs"] == page["without_functions"]:
             self.fail(f"a month: expected {epochs} epochs, some with functions, got {kept}, {page['went_epochs']} gone")
+        # Functions of a language go with the others of an epoch; all of their samples are still there.
+        db = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+        components = db.execute("SELECT count(*) FROM component").fetchone()[0]
+        db.close()
+        if components > (page["epochs"] - page["without_functions"]) * names:
+            self.fail(f"a month: expected functions of a language of the epochs that have functions alone, got {components}")
+        whole = json.loads(self.run_json("db", "report", store, "--view", "components", "--top", "0", "--json"))
+        weight = sum(row["weight"] for row in whole["tables"]["components"])
+        if abs(weight - whole["weight"]) > 1e-6 * whole["weight"]:
+            self.fail(f"a month: expected components to add up to {whole['weight']}, got {weight}")
         before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         subprocess.run([self.tailor, "db", "report", store], stdout=subprocess.DEVNULL)
         took, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
