@@ -2,11 +2,11 @@
 #include "analyzer/fleet/leading_view.h"
 
 #include "analyzer/leading/leading.h"
+#include "analyzer/store/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LANGUAGE_LEVEL "function" /* the name of HOST_LEVEL_FUNCTION */
 #define LINES_MAX 1000u /* number of the largest components whose levels are looked up; the rest are taken for those of a plan */
 
 /* Weights of one store, or of several. */
@@ -29,7 +29,7 @@ static int weigh_components(struct store *s, const struct sums *sums, struct wei
 			continue;
 		if (i < LINES_MAX) {
 			ret = sums_names(s, SUMS_COMPONENT, line, &names, d);
-			is_language = names.level && strcmp(names.level, LANGUAGE_LEVEL) == 0;
+			is_language = names_is_language_level(names.level);
 			sums_names_fini(&names);
 		}
 		*(is_language ? &w->in_language : &w->on_plan) += line->weight;

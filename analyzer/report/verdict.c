@@ -166,7 +166,7 @@ static void gather_largest_parts(const struct default_report *d, const struct re
 /* Returns the share of a function, which is one of jit_hosts.h that stands for functions without names. */
 static double share_of_function(const struct default_report *d, const struct report *r, const char *name, const char *where)
 {
-	const uint32_t level = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
+	const uint32_t level = r->model->host_level[HOST_LEVEL_FUNCTION];
 	const struct report_group *by = level < LEVELS_MAX ? d->in_run.level[level] : NULL;
 	double share = 0;
 

@@ -147,13 +147,6 @@ void milestones_add(struct store *s, int64_t at_ns, const char *text)
 	store_run(s, &old, "i", (int64_t)(4 * MILESTONES_MAX - 1));
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 bool milestones_program(struct store *s, const char *executable, const char *build_id, int64_t at_ns)
 {
 	static struct statement insert = STATEMENT("INSERT OR REPLACE INTO meta VALUES(?, ?)"),
@@ -176,7 +169,7 @@ bool milestones_program(struct store *s, const char *executable, const char *bui
 	}
 	store_run(s, &insert, "tt", key, build_id);
 	if (*before) {
-		snprintf(text, sizeof(text), "%.80s: build %.*s in place of %.*s", base_name(executable), BUILD_SHOWN, build_id,
+		snprintf(text, sizeof(text), "%.80s: build %.*s in place of %.*s", basename(executable), BUILD_SHOWN, build_id,
 			 BUILD_SHOWN, before);
 		milestones_add(s, at_ns, text);
 	}

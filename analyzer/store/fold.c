@@ -32,7 +32,7 @@ void fold_ask(struct fold *f, struct report *r)
 {
 	f->node = report_find_level(r, NULL);
 	f->query = plan_queries_level(r);
-	f->called = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
+	f->called = r->model->host_level[HOST_LEVEL_FUNCTION];
 	f->places = report_add_group(r, 0, TABLE_PROCESS, TABLE_EVENT, TABLE_FUNCTION, column_of_level(f->query), column_of_level(f->node),
 				     column_of_level(f->called), -1);
 	f->reasons = report_add_group(r, 0, TABLE_EVENT, TABLE_REASON, -1);

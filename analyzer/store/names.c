@@ -181,9 +181,14 @@ char *names_identity(const char *text)
 	return identity;
 }
 
+bool names_is_language_level(const char *level)
+{
+	return level && strcmp(level, host_level_names[HOST_LEVEL_FUNCTION]) == 0;
+}
+
 char *names_detail(const char *level, const char *detail)
 {
-	return level && strcmp(level, host_level_names[HOST_LEVEL_FUNCTION]) == 0 ? strdup(detail ? detail : "") : names_identity(detail);
+	return names_is_language_level(level) ? strdup(detail ? detail : "") : names_identity(detail);
 }
 
 static const char *text_of_column(const struct statement *q, int i)

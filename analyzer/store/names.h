@@ -45,6 +45,8 @@ const char *names_image(const char *path, size_t *bytes);
 /* Returns the identity of a query's text or of a node's detail (sql_text_identity()). The caller frees it. Returns NULL if memory ran
  * out. */
 char *names_identity(const char *text);
+/* Is that the level of functions of a language (HOST_LEVEL_FUNCTION)? level may be NULL. */
+bool names_is_language_level(const char *level);
 /* Returns a component's detail without literals likewise.  That of a function of a language is copied, since it is a path. */
 char *names_detail(const char *level, const char *detail);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/store/usage.h"
 
+#include "analyzer/model/host_levels.h"
 #include "analyzer/store/block.h"
 #include "jitreg/base/grow.h"
 
@@ -104,14 +105,14 @@ static bool make_room(struct store *s, struct usage *u)
 	return u->bytes;
 }
 
-#define IS_OF_LANGUAGE "component IN (SELECT id FROM component WHERE level = (SELECT id FROM text WHERE s = 'function'))"
+#define IS_OF_LANGUAGE "component IN (SELECT id FROM component WHERE level = (SELECT id FROM text WHERE s = ?))"
 
 void usage_add_plain_series(struct store *s)
 {
 	static struct statement add = STATEMENT("INSERT OR IGNORE INTO series(process, component, event) SELECT DISTINCT process, 0, event "
 						"FROM series WHERE " IS_OF_LANGUAGE);
 
-	store_run(s, &add, "");
+	store_run(s, &add, "t", host_level_names[HOST_LEVEL_FUNCTION]);
 }
 
 static void read_plain_series(struct store *s, struct usage *u)
@@ -120,7 +121,7 @@ static void read_plain_series(struct store *s, struct usage *u)
 		STATEMENT("SELECT id, (SELECT p.id FROM series p WHERE p.process = series.process AND p.component = 0 AND p.event = "
 			  "series.event) FROM series WHERE " IS_OF_LANGUAGE);
 
-	for (bool more = store_run(s, &all, ""); more; more = store_next(s, &all)) {
+	for (bool more = store_run(s, &all, "t", host_level_names[HOST_LEVEL_FUNCTION]); more; more = store_next(s, &all)) {
 		int64_t id = sqlite3_column_int64(all.prepared, 0), plain = sqlite3_column_int64(all.prepared, 1);
 
 		if (id > 0 && plain >= 0 && plain < ID_MAX && !hash_map_set(&u->plain, (uint64_t)id, 0, 1 + (uint32_t)plain)) {

@@ -40,11 +40,6 @@ struct asking {
 	bool failed;
 };
 
-static uint32_t language_level(const struct report *r)
-{
-	return r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
-}
-
 /* Returns the column of the level that is asked for. If the trace does not have it (find_levels()), the level becomes functions. */
 static enum table_column choose_column(struct asking *a, struct report *r, struct rows_question *q)
 {
@@ -58,7 +53,7 @@ static enum table_column choose_column(struct asking *a, struct report *r, struc
 	case TOP_OPERATORS:
 		return TABLE_LEVEL_0 + plan;
 	case TOP_LANGUAGE:
-		return TABLE_LEVEL_0 + language_level(r);
+		return TABLE_LEVEL_0 + r->model->host_level[HOST_LEVEL_FUNCTION];
 	case TOP_LINES:
 		return TABLE_LINE;
 	case TOP_CALLERS:
@@ -83,7 +78,7 @@ static uint32_t find_levels(const struct asking *a, const struct report *r)
 		lacks |= 1u << TOP_OPERATORS;
 	if (plan_query_level(&r->model->dictionary, plan) == LEVELS_MAX)
 		lacks |= 1u << TOP_QUERIES;
-	if (language_level(r) == LEVELS_MAX)
+	if (r->model->host_level[HOST_LEVEL_FUNCTION] == LEVELS_MAX)
 		lacks |= 1u << TOP_LANGUAGE;
 	return all & ~lacks;
 }
