@@ -64,15 +64,19 @@ static size_t mutate(uint8_t *data, size_t size)
 }
 
 static double slowest_s;
+static char slowest[300]; /* the seed and the number of its mutation that took slowest_s */
 
-static void run_input(const uint8_t *data, size_t size)
+static void run_input(const char *seed, long mutation, const uint8_t *data, size_t size)
 {
 	clock_t begin = clock();
 	double took_s;
 
 	LLVMFuzzerTestOneInput(data, size);
 	took_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
-	slowest_s = took_s > slowest_s ? took_s : slowest_s;
+	if (took_s <= slowest_s)
+		return;
+	slowest_s = took_s;
+	snprintf(slowest, sizeof(slowest), "%s %ld", seed, mutation);
 }
 
 int main(int argc, char **argv)
@@ -100,18 +104,18 @@ int main(int argc, char **argv)
 			return 1;
 		size = fread(seed, 1, sizeof(seed), f);
 		fclose(f);
-		run_input(seed, size);
+		run_input(e->d_name, 0, seed, size);
 		files++;
 		for (long n = 0; n < rounds; n++) {
 			/* each mutation by itself, from its number: --rounds does not change the earlier ones */
 			state = 0x9e3779b97f4a7c15ull * (uint64_t)(n + 1);
 			memcpy(data, seed, size);
-			run_input(data, mutate(data, size));
+			run_input(e->d_name, n + 1, data, mutate(data, size));
 		}
 	}
 	closedir(d);
 	getrusage(RUSAGE_SELF, &used);
-	printf("%ld seeds, %ld inputs, at most %.1f s of processor time each and %ld MiB\n", files, files * (rounds + 1), slowest_s,
-	       used.ru_maxrss >> 10);
+	printf("%ld seeds, %ld inputs, at most %.1f s of processor time each (%s) and %ld MiB\n", files, files * (rounds + 1), slowest_s,
+	       slowest, used.ru_maxrss >> 10);
 	return files ? 0 : 1;
 }

@@ -1,15 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Code that a file smuggles into a parser has few rights.  In a build with planted faults (make PLANT=1), what traces, perf maps and ELF
+# Code that a file smuggles into a parser has few rights.  In a build with planted faults (tests/plant), what traces, perf maps and ELF
 # files bring along is done: it writes no file into the home folder, reads no file of another user's, and executes, connects to, sends to
 # and traces nothing.  `tailor serve` may execute, and no more.  With --no-sandbox it does.  As root, and as a user.
 . tests/live/begin.bash
 P=$B/planted
-if ! make -s B="$P" PLANT=1 SAN= "$P/tailor" >"$dir/make.txt" 2>&1; then
-	cat "$dir/make.txt"
-	fail "the build with planted faults failed"
-	finish
-fi
+[ -x "$P/tailor" ] || { fail "$P/tailor is not there: make check builds it"; finish; }
 if "$P/tailor" doctor | grep -qE '(landlock|seccomp filters).*unavailable'; then
 	echo "skipped, because this kernel has no Landlock or no seccomp filters"
 	exit 77
