@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a fuzz target on every file of a corpus folder and on mutations of it: replay CORPUS [ROUNDS].  The mutations are
- * the same every time, so a failure can be run again.
+ * Runs a fuzz target on every file of a corpus folder and on mutations of it: replay CORPUS [ROUNDS [SEED MUTATION]].  The mutations are
+ * the same every time, so a failure can be run again; with a seed's name and the number of one of its mutations, that one alone.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -81,14 +81,14 @@ static void run_input(const char *seed, long mutation, const uint8_t *data, size
 
 int main(int argc, char **argv)
 {
-	long rounds = argc > 2 ? atol(argv[2]) : 200, files = 0;
+	long rounds = argc > 2 ? atol(argv[2]) : 200, only = argc > 4 ? atol(argv[4]) : -1, files = 0, inputs = 0;
 	static uint8_t seed[INPUT_MAX], data[INPUT_MAX];
 	struct rusage used;
 	struct dirent *e;
 	DIR *d;
 
 	if (argc < 2 || !(d = opendir(argv[1]))) {
-		fprintf(stderr, "usage: %s CORPUS [ROUNDS]\n", argv[0]);
+		fprintf(stderr, "usage: %s CORPUS [ROUNDS [SEED MUTATION]]\n", argv[0]);
 		return 2;
 	}
 	while ((e = readdir(d))) {
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 		size_t size;
 		FILE *f;
 
-		if (e->d_name[0] == '.')
+		if (e->d_name[0] == '.' || (only >= 0 && strcmp(e->d_name, argv[3]) != 0))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", argv[1], e->d_name);
 		f = fopen(path, "rb");
@@ -104,18 +104,18 @@ int main(int argc, char **argv)
 			return 1;
 		size = fread(seed, 1, sizeof(seed), f);
 		fclose(f);
-		run_input(e->d_name, 0, seed, size);
 		files++;
-		for (long n = 0; n < rounds; n++) {
-			/* each mutation by itself, from its number: --rounds does not change the earlier ones */
-			state = 0x9e3779b97f4a7c15ull * (uint64_t)(n + 1);
+		for (long n = only > 0 ? only : 0; n <= (only >= 0 ? only : rounds); n++) {
+			/* Each mutation is made of its number: ROUNDS does not change the earlier ones.  Number 0 is the seed. */
+			state = 0x9e3779b97f4a7c15ull * (uint64_t)n;
 			memcpy(data, seed, size);
-			run_input(e->d_name, n + 1, data, mutate(data, size));
+			run_input(e->d_name, n, data, n ? mutate(data, size) : size);
+			inputs++;
 		}
 	}
 	closedir(d);
 	getrusage(RUSAGE_SELF, &used);
-	printf("%ld seeds, %ld inputs, at most %.1f s of processor time each (%s) and %ld MiB\n", files, files * (rounds + 1), slowest_s,
+	printf("%ld seeds, %ld inputs, at most %.1f s of processor time each (%s) and %ld MiB\n", files, inputs, slowest_s,
 	       slowest, used.ru_maxrss >> 10);
 	return files ? 0 : 1;
 }
