@@ -14,6 +14,7 @@
 #define OCTAVE 8 /* steps per octave; rounding to a step changes a weight by 4.4 % at most */
 #define STEPS_ALIKE 1
 #define STEPS_MOST (64 * OCTAVE)
+#define READ_STEPS 500 /* steps of the budget for each block, beside its rows and bytes: a decompressor takes 10 to 50 us to make */
 #define SMALL_BYTES (1u << 20) /* smaller blocks are read without store_has_room(); their memory is counted when it is next called */
 
 _Static_assert(sizeof(struct block_row) == BLOCK_COLUMNS * sizeof(uint64_t), "a row is its columns");
@@ -215,7 +216,7 @@ bool block_read(struct store *s, int64_t epoch, enum block_part part, struct blo
 		store_fail(s, EBADMSG, "epoch %lld: its sums are damaged; `tailor db check` lists what is", (long long)epoch);
 		return false;
 	}
-	if (!store_spend(s, (uint64_t)rows + (uint64_t)bytes / 8) ||
+	if (!store_spend(s, READ_STEPS + (uint64_t)rows + ((uint64_t)bytes + stored) / 8) ||
 	    ((size_t)bytes > SMALL_BYTES && !store_has_room(s, (uint64_t)bytes + (uint64_t)rows * sizeof(*b->row)))) {
 		sqlite3_reset(select.prepared);
 		return false;
