@@ -309,13 +309,16 @@ const struct v8_inlining *v8_inlined_read(uint64_t start, uintptr_t info, const 
 
 		buffer = p < 0 && p > -4096 ? NULL : (void *)p;
 	}
-	if (!buffer || start % sizeof(uintptr_t) || !is_pointer(q.map) || (is_searching && (searches == SEARCHES || !q.place)))
+	if (!buffer || start % sizeof(uintptr_t) || !is_pointer(q.map) || (is_searching && searches == SEARCHES) ||
+	    (!q.place && !way_to_table.header))
 		return NULL;
 	ok = find_object(&q, start, is_table, &way_to_table);
 	if (ok)
 		count_calls(&buffer->out);
-	/* without a report, only the deoptimization data shows that this is code with positions */
-	ok = ok && ((q.place && !buffer->out.nr) || find_object(&q, start, is_data, &way_to_data));
+	/* without a report, only the deoptimization data shows that this is code with positions, and it is found by its calls alone */
+	if (ok && !buffer->out.nr && (q.place || !way_to_data.header))
+		return q.place ? &buffer->out : NULL;
+	ok = ok && find_object(&q, start, is_data, &way_to_data);
 	searches += is_searching && !ok;
 	return ok ? &buffer->out : NULL;
 }
