@@ -222,15 +222,18 @@ static bool is_repeated(const struct plans *p, const struct planned *q, const st
 	return nr_new >= COLUMNS_LEAST || (nr_new && nr_new == nr_after);
 }
 
-/* Returns the first column from this one on that has samples in nodes that are new there, since a cheap query may have none for a while. */
+/* Returns the first column from this one on that has samples in the largest of the nodes that are new there.  A cheap query may have no
+ * samples for a while, and those of its old plan may be in a node that had none before. */
 static uint32_t first_column_with_new(const struct plans *p, struct planned *q, uint32_t column)
 {
 	const struct split s = split_at(p, q, column);
+	const struct node *largest = NULL;
 
-	for (uint32_t c = column; c < p->nr_columns; c++)
-		for (uint32_t i = 0; i < q->nr; i++)
-			if (is_new(&q->node[i], &s) && q->node[i].of[c] > 0)
-				return c;
+	for (uint32_t i = 0; i < q->nr; i++)
+		if (is_new(&q->node[i], &s) && (!largest || q->node[i].after > largest->after))
+			largest = &q->node[i];
+	while (largest && column + 1 < p->nr_columns && largest->of[column] <= 0)
+		column++;
 	return column;
 }
 

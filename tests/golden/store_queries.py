@@ -100,6 +100,14 @@ told = shown("db", "diff", f"{store}@{at(-50)}..{at(-44)}", f"{store}@{at(-44)}.
 expect(told["plan"] == sentence % "", f"expected the dropped index between two windows, got {told}")
 back = shown("db", "diff", f"{store}@{at(-44)}..{at(-38)}", f"{store}@{at(-50)}..{at(-44)}")
 expect("Index Scan on orders in place of Seq Scan on orders" in back["plan"], f"expected the index to be back, got {back}")
+# a cheap query has few samples, and one of its old plan may be in a node that had none before: the time is that of the new plan
+BITMAP = [(INDEX[0], [(n, name, "", 11 if n - 11 else 0, 1)]) for n, name in ((11, "Aggregate"), (14, "Bitmap Index Scan on orders_cust"), (15, "Bitmap Heap Scan on orders"))]
+cheap = f"{DIR}/cheap.tlrs"
+tailor("db", "add", cheap, *[epoch(f"c.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, [BITMAP[(0, 1, 0, 1, 2, 0)[i]] if i < 6 else SEQ, COUNT], 83)
+                             for i in range(12)])
+found = shown("db", "changes", f"{cheap}@{at(-60)}..{at(0)}", status=3)
+expect(since in found["plan"], f"expected another plan{since}, got {found['plan']}")
+
 quiet = f"{DIR}/quiet.tlrs"
 tailor("db", "add", quiet, *[epoch(f"q.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, [INDEX, COUNT], 78) for i in range(12)])
 for window in f"@{at(-60)}..{at(0)}", f"@{at(-47)}..{at(-44)}":
