@@ -15,7 +15,7 @@
 #define DAY_NS (24 * HOUR_NS)
 #define PLANS_BEFORE_NS (7 * DAY_NS) /* a plan is new if the query did not have it in a week */
 #define OFTEN 3 /* a mark whose text comes more often in a window is of a program that is started again and again */
-#define COMPARED_MAX 8 /* most marks around which windows are compared, the latest ones */
+#define COMPARED_MAX 8 /* most marks around which windows are compared */
 
 /*
  * Returns the hour before the last complete hour. A later one cannot be judged, because changes_find() requires that the hour after a
@@ -151,6 +151,29 @@ static void thin_out(struct milestones *m)
 	}
 }
 
+static bool is_start(const struct milestone *k)
+{
+	static const char end[] = " started", deployment[] = "deployment ";
+	size_t bytes = strlen(k->text);
+
+	return bytes >= sizeof(end) && strcmp(k->text + bytes - (sizeof(end) - 1), end) == 0 &&
+	       strncmp(k->text, deployment, sizeof(deployment) - 1) != 0;
+}
+
+/* Keeps COMPARED_MAX marks: the latest ones, and starts of programs only where there is room beside deployments and builds. */
+static void keep_marks_to_compare(struct milestones *m)
+{
+	while (m->nr > COMPARED_MAX) {
+		uint32_t i = 0;
+
+		while (i < m->nr && !is_start(&m->mark[i]))
+			i++;
+		i = i < m->nr ? i : 0;
+		m->nr--;
+		memmove(&m->mark[i], &m->mark[i + 1], (m->nr - i) * sizeof(m->mark[0]));
+	}
+}
+
 /* Returns a window of the first to the last epoch, as far as they are in the question's window, and where its middle epoch begins. */
 static int find_span(struct store *s, const struct sums_question *q, struct window *span, int64_t *middle_ns, uint32_t *nr, struct diag *d)
 {
@@ -176,7 +199,7 @@ static int compare_around_marks(struct store *s, const struct sums_question *q, 
 	struct milestones marks;
 	struct window span;
 	int64_t middle_ns;
-	uint32_t nr = 0, first;
+	uint32_t nr = 0;
 	char when[32];
 	int ret = find_span(s, q, &span, &middle_ns, &nr, d);
 
@@ -185,12 +208,12 @@ static int compare_around_marks(struct store *s, const struct sums_question *q, 
 		return ret;
 	milestones_read(s, span.from_ns + 1, span.to_ns, &marks);
 	thin_out(&marks);
+	keep_marks_to_compare(&marks);
 	if (!marks.nr) {
 		marks.mark[marks.nr++].at_ns = middle_ns;
 		snprintf(marks.mark[0].text, sizeof(marks.mark[0].text), "the middle of these epochs");
 	}
-	first = marks.nr > COMPARED_MAX ? marks.nr - COMPARED_MAX : 0;
-	for (uint32_t i = first; i < marks.nr && ret == 0; i++) {
+	for (uint32_t i = 0; i < marks.nr && ret == 0; i++) {
 		const struct milestone *mark = &marks.mark[i];
 		const struct window w[2] = { { i ? mark[-1].at_ns : span.from_ns, mark->at_ns },
 					     { mark->at_ns, i + 1 < marks.nr ? mark[1].at_ns : span.to_ns } };

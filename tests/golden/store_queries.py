@@ -132,6 +132,12 @@ tailor("db", "add", again, *[epoch(f"r.{i}.tlr", i + 1, now - (50 - i) * 60 * SE
 text = tailor("db", "changes", f"{again}@{at(-60)}..{at(0)}").stdout
 expect("host started: 0 lines differ from before" in text, f"expected a start to be a mark, got {text}")
 expect("host: build bb in place of aa" in found and "Seq Scan on orders" in found, f"expected another build to be a mark, got {found}")
+with sqlite3.connect(built) as db: # programs that start on a busy machine take no room of a build
+    for n in range(8):
+        db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - (44 - n // 4) * 60 * SECOND + n:020}", f"program {n} started"))
+found = tailor("db", "changes", f"{built}@{at(-60)}..{at(0)}", status=3).stdout
+expect("host: build bb in place of aa" in found and "program 7 started" in found and found.count(" lines differ") == 8,
+       f"expected the build among eight marks, got {found}")
 
 # ---- of many queries the most expensive are kept apart; texts that come and go leave the cap as it is
 def many(nr, first=0):
