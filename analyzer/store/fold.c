@@ -4,6 +4,7 @@
 #include "analyzer/compare/profile_report.h"
 #include "analyzer/leading/first_notes.h"
 #include "analyzer/model/host_levels.h"
+#include "analyzer/model/shared_code.h"
 #include "analyzer/query/plan_queries.h"
 #include "analyzer/store/block.h"
 #include "analyzer/store/epochs.h"
@@ -604,14 +605,18 @@ static int64_t write_epoch(struct folding *f, int64_t recording)
 #define NEWCOMER_NS 500000000ull
 #define PROGRAM_SHARE 0.02 /* least share of an epoch's samples from which a program's start and its builds are noted */
 
-/* Returns the build id of the image at a path, or "". */
+/* Returns the build id of the image at a path, or "".  Of what was mapped before the recording began, only the file has it. */
 static const char *build_of(const struct model *m, const char *path)
 {
 	for (uint32_t i = 0; i < m->codes.nr; i++) {
 		const struct code *c = m->codes.at[i];
 
-		if (c->kind == CODE_IMAGE && c->build_id && *c->build_id && c->path && strcmp(c->path, path) == 0)
+		if (c->kind != CODE_IMAGE || !c->path || strcmp(c->path, path) != 0)
+			continue;
+		if (c->build_id && *c->build_id)
 			return c->build_id;
+		if (c->file && image_file_has_build_id(c->file))
+			return c->file->key;
 	}
 	return "";
 }

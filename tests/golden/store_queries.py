@@ -2,7 +2,7 @@
 # tests/golden/store_queries.py TAILOR DIR: see store_queries.sh.
 import json, os, random, sqlite3, subprocess, sys, time
 sys.path[:0] = ["tests"]
-from trace_file import SAMPLES, Trace, deltas, leb, record, samples
+from trace_file import FILES, SAMPLES, Trace, deltas, leb, record, samples
 
 TAILOR, DIR = sys.argv[1:]
 PID, PERIOD, SECOND = 1000, 10**6, 10**9
@@ -38,11 +38,11 @@ SEQ = ("select sum(amount) from orders where cust = %d",
 COUNT = ("select count(*) from item where price > %d",
          [(21, "Aggregate", "cost=1.00..2.%d rows=1 width=8", 0, 100), (22, "Seq Scan on item", "Filter: (price > %d); cost=0.00..9.00 rows=%d width=4", 21, 500)])
 
-def epoch(name, number, real_ns, queries, recording=77, build=b"\xaa", started=False):
+def epoch(name, number, real_ns, queries, recording=77, build=b"\xaa", started=False, ran_before=False):
     body = record("HEADER", 0, 2, "test", real_ns, "host", "x86_64", "6.1", 2, "/", [["host"]], "run", 0, number, recording)
     body += record("EVENT", 0, 0, "task-clock", "ns", 1, 1, PERIOD, 0, 0, 0, 0, 0, "cpu", 0)
     body += record("PROCESS", PID, 1, "/usr/bin/host", "host")
-    body += record("MMAP", PID, 0x10000000, 4096, 0, 5, "/usr/bin/host", build, 1, 2, 3, time_ns=1)
+    body += record("MMAP", PID, 0x10000000, 4096, 0, 5, "/usr/bin/host", b"" if ran_before else build, 1, 2, 3, time_ns=1)
     if started: # the recorder takes up a program when it starts
         body = body.replace(record("PROCESS", PID, 1, "/usr/bin/host", "host"), record("PROCESS", PID, 1, "/usr/bin/host", "host", time_ns=SECOND))
     body += record("LEVEL", PID, QUERY, 0, "query", []) + record("LEVEL", PID, NODE, 1, "node", [[QUERY]])
@@ -61,6 +61,8 @@ def epoch(name, number, real_ns, queries, recording=77, build=b"\xaa", started=F
             ips += [0x10000 * n + 8] * max(1, round(random.gauss(nr, nr**0.5)))
     random.shuffle(ips)
     trace, table = Trace(body), sorted(set(ips))
+    if ran_before: # then the kernel does not tell the build id
+        trace.add(FILES, record("IMAGE_FILE", 0, build.hex(), "/usr/bin/host", build, 4096, "", [], 1, 2, 3))
     trace.add(SAMPLES, samples(len(ips), [
         (1, 2, deltas(2000 + 10**7 * i for i in range(len(ips)))), (2, 3, leb(PID)), (3, 3, leb(PID)),
         (5, 4, leb(len(table)) + deltas(table) + b"".join(leb(table.index(ip)) for ip in ips)), (7, 3, leb(PERIOD))]))
@@ -138,6 +140,10 @@ with sqlite3.connect(built) as db: # programs that start on a busy machine take 
 found = tailor("db", "changes", f"{built}@{at(-60)}..{at(0)}", status=3).stdout
 expect("host: build bb in place of aa" in found and "program 7 started" in found and found.count(" lines differ") == 8,
        f"expected the build among eight marks, got {found}")
+before = f"{DIR}/before.tlrs"
+tailor("db", "add", before, *[epoch(f"e.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, [COUNT], 84, b"\xaa" if i < 4 else b"\xbb", ran_before=i < 4) for i in range(8)])
+text = tailor("db", "changes", f"{before}@{at(-60)}..{at(0)}").stdout
+expect("host: build bb in place of aa" in text, f"expected another build of a program that ran before the recorder to be a mark, got {text}")
 
 # ---- of many queries the most expensive are kept apart; texts that come and go leave the cap as it is
 def many(nr, first=0):
