@@ -52,8 +52,6 @@ static int find_plans(struct store *s, const struct sums_question *q, struct cha
 	struct plan_changes found;
 	int ret;
 
-	if (q->by != SUMS_COMPONENT && q->by != SUMS_QUERY)
-		return 0;
 	if (wide.window.from_ns > INT64_MIN + PLANS_BEFORE_NS)
 		wide.window.from_ns -= PLANS_BEFORE_NS;
 	wide.window.to_ns = q->window.to_ns < INT64_MAX - HOUR_NS ? q->window.to_ns + HOUR_NS : INT64_MAX;

@@ -98,6 +98,9 @@ since = time.strftime(" since %Y-%m-%d %H:%M:%S", time.gmtime(now / 1e9 - 44 * 6
 found = shown("db", "changes", store + f"@{at(-60)}..{at(0)}", status=3)
 plans = [c for c in found["tables"]["changes"] if c["kind"] == "plan"]
 expect(len(plans) == 1 and found["plan"] == sentence % since, f"expected the dropped index, got {found}")
+for view in "functions", "processes", "queries": # whatever the lines are of
+    found = shown("db", "changes", "--view", view, store + f"@{at(-60)}..{at(0)}", status=3)
+    expect(found["plan"] == sentence % since, f"expected the dropped index beside {view}, got {found}")
 told = shown("db", "diff", f"{store}@{at(-50)}..{at(-44)}", f"{store}@{at(-44)}..{at(-38)}", "--view", "queries")
 expect(told["plan"] == sentence % "", f"expected the dropped index between two windows, got {told}")
 back = shown("db", "diff", f"{store}@{at(-44)}..{at(-38)}", f"{store}@{at(-50)}..{at(-44)}")
