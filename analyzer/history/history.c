@@ -172,8 +172,32 @@ static void keep_marks_to_compare(struct milestones *m)
 	}
 }
 
-/* Returns a window of the first to the last epoch, as far as they are in the question's window, and where its middle epoch begins. */
-static int find_span(struct store *s, const struct sums_question *q, struct window *span, int64_t *middle_ns, uint32_t *nr, struct diag *d)
+/* Joins marks between which no epoch lies, such as the start of a program and its new build: nothing could be compared between them.  What
+ * is no start stays. */
+static void join_marks(struct milestones *m, const struct sums *s)
+{
+	for (uint32_t i = 1; i < m->nr;) {
+		uint32_t nr = 0, gone;
+
+		for (uint32_t e = 0; e < s->nr_epochs; e++) {
+			int64_t middle_ns = s->epoch[e].begin_ns + (s->epoch[e].end_ns - s->epoch[e].begin_ns) / 2;
+
+			nr += middle_ns >= m->mark[i - 1].at_ns && middle_ns < m->mark[i].at_ns;
+		}
+		if (nr) {
+			i++;
+			continue;
+		}
+		gone = is_start(&m->mark[i - 1]) ? i - 1 : i;
+		m->nr--;
+		memmove(&m->mark[gone], &m->mark[gone + 1], (m->nr - gone) * sizeof(m->mark[0]));
+	}
+}
+
+/* Reads the marks behind the first epoch, and chooses those that are compared.  *span: a window of the first to the last epoch, as far as
+ * they are in the question's window; *middle_ns: where its middle epoch begins. */
+static int find_marks(struct store *s, const struct sums_question *q, struct milestones *marks, struct window *span, int64_t *middle_ns,
+		      uint32_t *nr, struct diag *d)
 {
 	struct sums_question total = *q;
 	struct sums sums;
@@ -187,6 +211,10 @@ static int find_span(struct store *s, const struct sums_question *q, struct wind
 	if (sums.nr_epochs) {
 		*span = (struct window){ sums.epoch[0].begin_ns, sums.epoch[sums.nr_epochs - 1].end_ns };
 		*middle_ns = sums.epoch[sums.nr_epochs / 2].begin_ns;
+		milestones_read(s, span->from_ns + 1, span->to_ns, marks);
+		thin_out(marks);
+		join_marks(marks, &sums);
+		keep_marks_to_compare(marks);
 	}
 	sums_fini(&sums);
 	return 0;
@@ -194,19 +222,16 @@ static int find_span(struct store *s, const struct sums_question *q, struct wind
 
 static int compare_around_marks(struct store *s, const struct sums_question *q, struct changes *out, struct diag *d)
 {
-	struct milestones marks;
+	struct milestones marks = { .nr = 0 };
 	struct window span;
 	int64_t middle_ns;
 	uint32_t nr = 0;
 	char when[32];
-	int ret = find_span(s, q, &span, &middle_ns, &nr, d);
+	int ret = find_marks(s, q, &marks, &span, &middle_ns, &nr, d);
 
 	out->nr_epochs = nr;
 	if (ret || nr < 2)
 		return ret;
-	milestones_read(s, span.from_ns + 1, span.to_ns, &marks);
-	thin_out(&marks);
-	keep_marks_to_compare(&marks);
 	if (!marks.nr) {
 		marks.mark[marks.nr++].at_ns = middle_ns;
 		snprintf(marks.mark[0].text, sizeof(marks.mark[0].text), "the middle of these epochs");

@@ -137,11 +137,18 @@ tailor("db", "add", again, *[epoch(f"r.{i}.tlr", i + 1, now - (50 - i) * 60 * SE
 text = tailor("db", "changes", f"{again}@{at(-60)}..{at(0)}").stdout
 expect("host started: 0 lines differ from before" in text, f"expected a start to be a mark, got {text}")
 expect("host: build bb in place of aa" in found and "Seq Scan on orders" in found, f"expected another build to be a mark, got {found}")
-with sqlite3.connect(built) as db: # programs that start on a busy machine take no room of a build
-    for n in range(8):
-        db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - (44 - n // 4) * 60 * SECOND + n:020}", f"program {n} started"))
+with sqlite3.connect(built) as db: # the program's own start, a moment before its build was seen, takes the build nothing away
+    db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - 46 * 60 * SECOND - 1:020}", "host started"))
 found = tailor("db", "changes", f"{built}@{at(-60)}..{at(0)}", status=3).stdout
-expect("host: build bb in place of aa" in found and "program 7 started" in found and found.count(" lines differ") == 8,
+expect("host: build bb in place of aa: 2 lines" in found and "started" not in found, f"expected the build to be compared, got {found}")
+crowded = f"{DIR}/crowded.tlrs"
+tailor("db", "add", crowded, *[epoch(f"w.{i}.tlr", i + 1, now - (55 - i) * 60 * SECOND, [COUNT] if i < 4 else [SEQ, COUNT], 85, b"\xaa" if i < 4 else b"\xbb")
+                               for i in range(16)])
+with sqlite3.connect(crowded) as db: # programs that start on a busy machine take no room of a build
+    for n in range(10):
+        db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - (50 - n) * 60 * SECOND + n:020}", f"program {n} started"))
+found = tailor("db", "changes", f"{crowded}@{at(-60)}..{at(0)}", status=3).stdout
+expect("host: build bb in place of aa" in found and "program 9 started" in found and found.count(" lines differ") == 8,
        f"expected the build among eight marks, got {found}")
 before = f"{DIR}/before.tlrs"
 tailor("db", "add", before, *[epoch(f"e.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, [COUNT], 84, b"\xaa" if i < 4 else b"\xbb", ran_before=i < 4) for i in range(8)])
