@@ -9,6 +9,9 @@
 #include "analyzer/fleet/leading_view.h"
 #include "analyzer/history/plans.h"
 #include "analyzer/leading/first_notes.h"
+#include "analyzer/leading/leading.h"
+#include "analyzer/leading/programs.h"
+#include "analyzer/model/host_levels.h"
 #include "analyzer/reading/reading_command.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
@@ -22,6 +25,10 @@ struct ask {
 	struct profile_question question;
 	const char *level;
 	bool with_inlined;
+	bool with_candidates; /* the groups of all that may lead are asked for, because the choice needs the samples */
+	bool with_language;
+	struct profile_question language;
+	struct leading_sums leading;
 	struct report_group *functions, *processes;
 };
 
@@ -32,6 +39,13 @@ static void ask_profile_groups(void *context, struct report *r)
 	profile_ask(&a->question, r, a->level, a->with_inlined);
 	a->functions = report_add_group(r, 0, TABLE_FUNCTION, -1);
 	a->processes = report_add_group(r, 0, TABLE_PROCESS, -1);
+	if (!a->with_candidates)
+		return;
+	leading_ask(&a->leading, r);
+	a->with_language = a->question.level != LEVELS_MAX && !a->question.with_functions && r->model->has_host_levels &&
+			   r->model->host_level[HOST_LEVEL_FUNCTION] != LEVELS_MAX;
+	if (a->with_language)
+		profile_ask_language(&a->language, r, a->with_inlined);
 }
 
 /* Return the file name of the program with most samples, or NULL if there are no samples or memory runs out. */
@@ -184,12 +198,96 @@ void compare_show_plans(char *const side[2], const struct reading_arguments *arg
 			store_close(s[i]);
 }
 
-int compare_read_profile(const char *path, const struct reading_arguments *arguments, bool with_inlined, struct profile *p, bool *whole)
+/* ------------------------------------------------------------------------------------------------------- what leads */
+
+/* A trace's profiles of what may lead besides the plan or functions of one program, which leading_choose() decides for all traces. */
+struct candidates {
+	struct profile language, programs;
+	bool has_language; /* the trace has a plan and functions of a language, and else the base profile is of the latter */
+};
+
+static void candidates_fini(struct candidates *c)
+{
+	if (c->has_language)
+		profile_fini(&c->language);
+	profile_fini(&c->programs);
+}
+
+/* Make a profile whose entries are programs, the largest first. Return 0 or -ENOMEM, after which the caller frees it as well. */
+static int make_programs(const struct report *r, const struct report_group *by_process, const struct profile *base, struct profile *p)
+{
+	struct program *list;
+	const uint32_t nr = programs_list(r, by_process, &list);
+	double squares = 0;
+	bool ok = list != NULL;
+
+	*p = (struct profile){ .trace = strdup(base->trace), .event = strdup(base->event), .unit = strdup(base->unit), .nr_runs = 1,
+			       .entry = calloc((size_t)nr + 1, sizeof(*p->entry)), .run = calloc(1, sizeof(*p->run)),
+			       .run_ns = calloc(1, sizeof(*p->run_ns)) };
+	ok = ok && p->trace && p->event && p->unit && p->entry && p->run && p->run_ns;
+	for (uint32_t i = 0; ok && i < nr; i++) {
+		struct profile_entry *e = &p->entry[p->nr++];
+		const char *name = basename(list[i].name);
+
+		*e = (struct profile_entry){ .number = i, .name = strdup(name), .label = strdup(name), .path = strdup(list[i].name),
+					     .detail = strdup(""), .samples = list[i].sum.samples,
+					     .measure = report_measure(r, &list[i].sum), .run = calloc(1, sizeof(*e->run)) };
+		ok = e->name && e->label && e->path && e->detail && e->run;
+		if (ok)
+			e->run[0] = e->measure;
+		p->samples += e->samples;
+		p->measure += e->measure;
+		squares += list[i].sum.weight_squares;
+	}
+	if (ok)
+		p->run[0] = p->measure;
+	p->effective = profile_effective_samples(p, squares);
+	programs_free(list, nr);
+	return ok ? 0 : -ENOMEM;
+}
+
+static int make_candidates(const struct ask *a, struct report *r, const struct profile *base, struct candidates *c,
+			   struct leading_facts *facts)
+{
+	int ret = make_programs(r, a->processes, base, &c->programs);
+
+	*facts = leading_find_facts(&a->leading, r);
+	if (ret == 0 && a->with_language) {
+		ret = profile_make(&a->language, r, base->trace, &c->language);
+		c->has_language = ret == 0;
+	}
+	return ret;
+}
+
+/* Replace the profiles by those of what leads in all traces together. Return what leads. */
+static enum leading take_leading(struct profile *p, struct candidates *c, const struct leading_facts *facts, uint32_t nr)
+{
+	const struct leading_facts all = leading_join_facts(facts, nr);
+	const enum leading leads = leading_choose(&all);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct profile *of = leads == LEADING_PROGRAMS ? &c[i].programs :
+				     leads == LEADING_LANGUAGE && c[i].has_language ? &c[i].language : NULL;
+		const struct profile base = p[i];
+
+		if (!of)
+			continue;
+		p[i] = *of;
+		*of = base;
+		p[i].program = of->program;
+		of->program = NULL;
+	}
+	return leads;
+}
+
+/* Read the profile of one source. c, facts: NULL if the user chose a level, or if a source is a store. */
+static int read_profile(const char *path, const struct reading_arguments *arguments, bool with_inlined, struct profile *p,
+			struct candidates *c, struct leading_facts *facts, bool *whole)
 {
 	struct reading_arguments with = *arguments;
 	struct reading session = { 0 };
 	const char *level = arguments->level;
-	struct ask a = { .level = level, .with_inlined = with_inlined };
+	struct ask a = { .level = level, .with_inlined = with_inlined, .with_candidates = c != NULL };
 	int status;
 
 	if (arguments->asked || asked_is_store(path))
@@ -200,7 +298,12 @@ int compare_read_profile(const char *path, const struct reading_arguments *argum
 		return status;
 	if (a.functions)
 		first_notes_print(&session.report, a.functions, 0);
-	if (profile_make(&a.question, &session.report, path, p)) {
+	status = profile_make(&a.question, &session.report, path, p) ? CMD_FAILED : CMD_DONE;
+	if (status == CMD_DONE && c && make_candidates(&a, &session.report, p, c, facts)) {
+		profile_fini(p);
+		status = CMD_FAILED;
+	}
+	if (status) {
 		message_print("%s: out of memory", path);
 		reading_command_close(&session, CMD_DONE);
 		return CMD_FAILED;
@@ -208,6 +311,37 @@ int compare_read_profile(const char *path, const struct reading_arguments *argum
 	p->program = name_main_program(&session.report, a.processes);
 	*whole &= reading_command_close(&session, CMD_DONE) == CMD_DONE;
 	return CMD_DONE;
+}
+
+int compare_read_profiles(const char *const *source, uint32_t nr, const struct reading_arguments *arguments, bool with_inlined,
+			  struct profile *p, bool *whole, bool *are_programs)
+{
+	struct candidates *c = calloc((size_t)nr + 1, sizeof(*c));
+	struct leading_facts *facts = calloc((size_t)nr + 1, sizeof(*facts));
+	int status = c && facts ? CMD_DONE : CMD_FAILED;
+	bool is_open = !arguments->level && !arguments->asked;
+	uint32_t read = 0;
+
+	*are_programs = false;
+	if (status)
+		message_print("out of memory");
+	for (uint32_t i = 0; i < nr; i++)
+		is_open &= !asked_is_store(source[i]);
+	for (; read < nr && status == CMD_DONE; read += status == CMD_DONE)
+		status = read_profile(source[read], arguments, with_inlined, &p[read], is_open ? &c[read] : NULL, &facts[read], whole);
+	if (status == CMD_DONE && is_open)
+		*are_programs = take_leading(p, c, facts, nr) == LEADING_PROGRAMS;
+	for (uint32_t i = 0; c && i < nr; i++)
+		candidates_fini(&c[i]);
+	free(c);
+	free(facts);
+	return status;
+}
+
+void compare_show_leading(bool are_programs, struct page *page)
+{
+	if (are_programs)
+		page_sentence(page, "Several programs ran, so programs are compared; --level function compares functions.");
 }
 
 int compare_match_profiles(struct profile *p, uint32_t nr, struct match *m)

@@ -8,19 +8,24 @@
 #include "analyzer/reading/reading_arguments.h"
 
 /*
- * Reads the profile of one trace, or of a window of a store if path names one (asked_is_store()) or if `tailor db` has set
- * arguments->asked. arguments->level and with_inlined are those of profile_ask(), for traces only. If a trace is damaged or its budget is
- * exceeded, the part that was read is kept, a message goes to stderr, and *whole becomes false, so that the command shows that part and
- * fails. Returns CMD_DONE, or another exit status after a message. The caller calls profile_fini() after CMD_DONE.
+ * Reads the profiles of nr traces, or windows of stores if a source names one (asked_is_store()) or if `tailor db` has set
+ * arguments->asked. arguments->level and with_inlined are those of profile_ask(), for traces only. If the user chose no level, the profiles
+ * of traces are of what leads in all of them together (leading_choose()), and *are_programs says whether that is programs. If a trace is
+ * damaged or its budget is exceeded, the part that was read is kept, a message goes to stderr, and *whole becomes false, so that the
+ * command shows that part and fails. Returns CMD_DONE, or another exit status after a message. The caller has set p to 0, and calls
+ * profile_fini() for each in any case.
  */
-int compare_read_profile(const char *path, const struct reading_arguments *arguments, bool with_inlined, struct profile *p, bool *whole);
+int compare_read_profiles(const char *const *source, uint32_t nr, const struct reading_arguments *arguments, bool with_inlined,
+			  struct profile *p, bool *whole, bool *are_programs);
+/* Add the sentence that says so and how functions are compared, if programs are. */
+void compare_show_leading(bool are_programs, struct page *page);
 
 /* Set arguments->level to the name of the view that leads in all sources together if they are stores and the user chose none, so that all
  * sides of a comparison have the same. Return CMD_DONE, or another exit status after a message. */
 int compare_choose_view(struct reading_arguments *arguments, const char *const *source, uint32_t nr);
 
 /*
- * Match the entries of profiles that compare_read_profile() read, after it is decided which functions of machine code have entries
+ * Match the entries of profiles that compare_read_profiles() read, after it is decided which functions of machine code have entries
  * (inlined_settle(), native_settle()). Returns CMD_DONE, or CMD_FAILED after a message, after which there is no match to free.
  */
 int compare_match_profiles(struct profile *p, uint32_t nr, struct match *m);

@@ -429,7 +429,7 @@ static void show_omitted(const struct arguments *args, const struct comparison *
 			      ", or several traces per side, separated by commas, to detect smaller changes" : "");
 }
 
-static int show_changes(const struct arguments *args, const struct comparison *c, struct change *x, uint32_t nr)
+static int show_changes(const struct arguments *args, const struct comparison *c, struct change *x, uint32_t nr, bool are_programs)
 {
 	bool formula = args->expression != NULL, failed;
 	struct page page;
@@ -443,6 +443,7 @@ static int show_changes(const struct arguments *args, const struct comparison *c
 	show_sides(args, c, &page);
 	failed = show_total(args, c, &page);
 	show_doubt(c, x, nr, &page);
+	compare_show_leading(are_programs, &page);
 	if (!c->same_unit)
 		page_sentence(&page, "The events differ (%s and %s): only shares are comparable.", c->profile[c->side[0].first].event,
 			      c->profile[c->side[1].first].event);
@@ -478,67 +479,52 @@ static int show_changes(const struct arguments *args, const struct comparison *c
 	return page_finish(&page, failed ? CMD_DIFFERENT : CMD_DONE);
 }
 
-/* Choose the view for all sources of both sides. */
-static int choose_view(struct arguments *args)
+/* List the sources of one side behind those that are there. list: the text with commas, which is changed. */
+static int list_side(char *list, struct side *side, const char **source, uint32_t *nr)
 {
-	const char *source[2 * CHANGE_TRACES_MAX];
-	char *list[2] = { strdup(args->side[0]), strdup(args->side[1]) };
-	uint32_t nr = 0;
-	int status;
-
-	for (int s = 0; s < 2; s++) {
-		char *rest = list[s];
-
-		for (char *path = asked_next_source(&rest); path && nr < 2 * CHANGE_TRACES_MAX; path = asked_next_source(&rest))
-			source[nr++] = path;
+	side->first = *nr;
+	for (char *path = asked_next_source(&list); path; path = asked_next_source(&list)) {
+		if (side->nr == CHANGE_TRACES_MAX) {
+			message_print("at most %d traces per side can be given", CHANGE_TRACES_MAX);
+			return CMD_MISUSED;
+		}
+		source[(*nr)++] = path;
+		side->nr++;
 	}
-	status = compare_choose_view(&args->trace, source, nr);
-	free(list[0]);
-	free(list[1]);
-	return status;
+	return CMD_DONE;
 }
 
-static int read_sides(const struct arguments *args, struct comparison *c, bool *whole)
+/* Read all sources of both sides, of the view that leads in all of them if the user chose none. */
+static int read_sides(struct arguments *args, struct comparison *c, bool *whole, bool *are_programs)
 {
+	char *list[2] = { strdup(args->side[0]), strdup(args->side[1]) };
+	const char *source[2 * CHANGE_TRACES_MAX];
 	uint32_t nr = 0;
+	int status = list[0] && list[1] ? CMD_DONE : CMD_FAILED;
 
-	for (int s = 0; s < 2; s++) {
-		char *list = strdup(args->side[s]), *rest = list;
-
-		if (!list) {
-			message_print("no memory for the list of traces");
-			return CMD_FAILED;
-		}
-		c->side[s].first = nr;
-		for (char *path = asked_next_source(&rest); path; path = asked_next_source(&rest)) {
-			int status;
-
-			if (c->side[s].nr == CHANGE_TRACES_MAX) {
-				message_print("at most %d traces per side can be given", CHANGE_TRACES_MAX);
-				free(list);
-				return CMD_MISUSED;
-			}
-			status = compare_read_profile(path, &args->trace, !args->no_inline, &c->profile[nr], whole);
-			if (status) {
-				free(list);
-				return status;
-			}
-			nr++;
-			c->side[s].nr++;
-		}
-		free(list);
-	}
+	if (status)
+		message_print("no memory for the list of traces");
+	for (int s = 0; s < 2 && status == CMD_DONE; s++)
+		status = list_side(list[s], &c->side[s], source, &nr);
+	if (status == CMD_DONE)
+		status = compare_choose_view(&args->trace, source, nr);
+	if (status == CMD_DONE)
+		status = compare_read_profiles(source, nr, &args->trace, !args->no_inline, c->profile, whole, are_programs);
+	free(list[0]);
+	free(list[1]);
+	if (status)
+		return status;
 	c->same_unit = strcmp(c->profile[0].event, c->profile[c->side[1].first].event) == 0;
 	return compare_match_profiles(c->profile, nr, &c->match);
 }
 
-static int compare_sides(const struct arguments *args, struct comparison *c)
+static int compare_sides(struct arguments *args, struct comparison *c)
 {
 	struct diag d = { "" };
 	struct change *x;
 	uint32_t nr;
-	bool whole = true;
-	int status = read_sides(args, c, &whole);
+	bool whole = true, are_programs = false;
+	int status = read_sides(args, c, &whole, &are_programs);
 
 	if (status)
 		return status;
@@ -560,7 +546,7 @@ static int compare_sides(const struct arguments *args, struct comparison *c)
 	}
 	qsort(x, nr, sizeof(*x), args->expression ? compare_formula_results : compare_changes);
 	if (status == CMD_DONE)
-		status = show_changes(args, c, x, nr);
+		status = show_changes(args, c, x, nr, are_programs);
 	if (!whole && status != CMD_MISUSED) /* a damaged trace is a failure even if the readable part's cost grew (CMD_DIFFERENT) */
 		status = CMD_FAILED;
 	free(x);
@@ -602,8 +588,7 @@ int compare_run_diff(int argc, char **argv, bool is_db)
 	if (!c)
 		return CMD_FAILED;
 	args.page.top = args.page.top < 0 ? 10 : args.page.top;
-	status = choose_view(&args);
-	status = status == CMD_DONE ? compare_sides(&args, c) : status;
+	status = compare_sides(&args, c);
 	match_fini(&c->match);
 	for (uint32_t i = 0; i < 2 * CHANGE_TRACES_MAX; i++)
 		profile_fini(&c->profile[i]);

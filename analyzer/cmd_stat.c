@@ -99,7 +99,7 @@ static struct spread spread_of_line(const struct sets *s, uint32_t i)
 	return l;
 }
 
-static int show_spreads(const struct arguments *a, const struct profile *p, const struct match *m)
+static int show_spreads(const struct arguments *a, const struct profile *p, const struct match *m, bool are_programs)
 {
 	struct sets sets = { .profile = p, .match = m, .nr = m->nr_profiles > 1 ? m->nr_profiles : p->nr_runs,
 			     .are_epochs = m->nr_profiles == 1 };
@@ -119,6 +119,7 @@ static int show_spreads(const struct arguments *a, const struct profile *p, cons
 	}
 	page.top = a->page.top;
 	page_fact_number(&page, sets.are_epochs ? "epochs" : "traces", sets.nr);
+	compare_show_leading(are_programs, &page);
 	for (uint32_t i = 0; i < m->nr; i++) {
 		line[nr] = spread_of_line(&sets, i);
 		all += line[nr].sum;
@@ -189,9 +190,8 @@ int compare_run_stat(int argc, char **argv, bool is_db)
 	struct arguments args = { .page.top = 10 };
 	struct profile *p;
 	struct match m = { 0 };
-	uint32_t nr = 0;
 	int status = CMD_DONE;
-	bool whole = true;
+	bool whole = true, are_programs = false;
 
 	args.trace.asked = is_db ? &args.asked : NULL;
 	setlocale(LC_CTYPE, "");
@@ -201,16 +201,16 @@ int compare_run_stat(int argc, char **argv, bool is_db)
 	if (!p)
 		return CMD_FAILED;
 	status = compare_choose_view(&args.trace, args.path, args.nr);
-	for (; nr < args.nr && status == CMD_DONE; nr += status == CMD_DONE)
-		status = compare_read_profile(args.path[nr], &args.trace, true, &p[nr], &whole);
 	if (status == CMD_DONE)
-		status = compare_match_profiles(p, nr, &m);
+		status = compare_read_profiles(args.path, args.nr, &args.trace, true, p, &whole, &are_programs);
 	if (status == CMD_DONE)
-		status = show_spreads(&args, p, &m);
+		status = compare_match_profiles(p, args.nr, &m);
+	if (status == CMD_DONE)
+		status = show_spreads(&args, p, &m, are_programs);
 	if (status == CMD_DONE && !whole)
 		status = CMD_FAILED;
 	match_fini(&m);
-	for (uint32_t i = 0; i < nr; i++)
+	for (uint32_t i = 0; i < args.nr; i++)
 		profile_fini(&p[i]);
 	free(p);
 	return status;

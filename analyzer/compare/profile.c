@@ -42,13 +42,19 @@ void profile_ask(struct profile_question *q, struct report *r, const char *level
 			 r->model->dictionary.nr_levels > NR_HOST_LEVELS;
 
 	q->level = functions ? LEVELS_MAX : report_find_level(r, level);
-	if (!level && q->level == LEVELS_MAX && r->model->has_host_levels) {
-		q->level = r->model->host_level[HOST_LEVEL_FUNCTION];
-		q->with_functions = q->level != LEVELS_MAX;
+	if (!level && q->level == LEVELS_MAX && r->model->has_host_levels && r->model->host_level[HOST_LEVEL_FUNCTION] != LEVELS_MAX) {
+		profile_ask_language(q, r, with_inlined);
+		return;
 	}
-	ask_sums(q, r, q->level == LEVELS_MAX ? 0 : TABLE_LEVEL_0 + (int)q->level,
-		 q->level == LEVELS_MAX || q->with_functions ? TABLE_FUNCTION : 0,
-		 with_inlined && (q->level == LEVELS_MAX || q->with_functions));
+	ask_sums(q, r, q->level == LEVELS_MAX ? 0 : TABLE_LEVEL_0 + (int)q->level, q->level == LEVELS_MAX ? TABLE_FUNCTION : 0,
+		 with_inlined && q->level == LEVELS_MAX);
+}
+
+void profile_ask_language(struct profile_question *q, struct report *r, bool with_inlined)
+{
+	q->level = r->model->host_level[HOST_LEVEL_FUNCTION];
+	q->with_functions = true;
+	ask_sums(q, r, TABLE_LEVEL_0 + (int)q->level, TABLE_FUNCTION, with_inlined);
 }
 
 /* Return the first consumer of a component, or else the first component that it is linked to. Return COMPONENT_NONE if there is neither. */

@@ -21,6 +21,8 @@ struct profile_question {
  * follow profile_make(). Without it, they count for their caller.
  */
 void profile_ask(struct profile_question *q, struct report *r, const char *level, bool with_inlined);
+/* Request the profile of a host's language, which profile_ask() takes where no host has a plan. r->model has such a level. */
+void profile_ask_language(struct profile_question *q, struct report *r, bool with_inlined);
 /* Request the same by the level's index, which is LEVELS_MAX for functions. Functions that a compiler inlined have no entries. */
 void profile_ask_level(struct profile_question *q, struct report *r, uint32_t level);
 /* Make the profile after samples were read. trace: a name for it, which is copied. Return 0, or -ENOMEM, after which there is nothing to

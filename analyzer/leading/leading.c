@@ -75,11 +75,12 @@ double leading_share_with_component(const struct report *r, const struct report_
 	return all > 0 ? 1 - report_measure(r, report_find_sum(g, COMPONENT_NONE)) / all : 0;
 }
 
-enum leading leading_of_report(const struct leading_sums *s, const struct report *r)
+struct leading_facts leading_find_facts(const struct leading_sums *s, const struct report *r)
 {
 	const struct report_group *phase = s->plan ? s->plan : s->language;
 	const double all = report_measure(r, &s->process->g.total);
-	const struct leading_facts f = {
+
+	return (struct leading_facts){
 		.of_machine = !r->model->command || !*r->model->command,
 		.has_plan = s->plan != NULL,
 		.on_plan = fmax(leading_share_with_component(r, s->plan), leading_share_with_component(r, s->query)),
@@ -88,6 +89,27 @@ enum leading leading_of_report(const struct leading_sums *s, const struct report
 		.nr_processes = leading_count_sampled(s->process),
 		.nr_programs = programs_count(r, s->process),
 	};
+}
+
+enum leading leading_of_report(const struct leading_sums *s, const struct report *r)
+{
+	const struct leading_facts f = leading_find_facts(s, r);
 
 	return leading_choose(&f);
+}
+
+struct leading_facts leading_join_facts(const struct leading_facts *f, uint32_t nr)
+{
+	struct leading_facts all = { 0 };
+
+	for (uint32_t i = 0; i < nr; i++) {
+		all.of_machine |= f[i].of_machine;
+		all.has_plan |= f[i].has_plan;
+		all.on_plan += f[i].on_plan / nr;
+		all.in_language += f[i].in_language / nr;
+		all.in_phase += f[i].in_phase / nr;
+		all.nr_processes = f[i].nr_processes > all.nr_processes ? f[i].nr_processes : all.nr_processes;
+		all.nr_programs = f[i].nr_programs > all.nr_programs ? f[i].nr_programs : all.nr_programs;
+	}
+	return all;
 }

@@ -50,7 +50,10 @@ uint32_t leading_plan_level(const struct report *r);
 void leading_set_levels(struct leading_sums *s, const struct report *r, struct report_group *const *level);
 /* Ask for the sums before the samples are read, and choose afterwards. */
 void leading_ask(struct leading_sums *s, struct report *r);
+struct leading_facts leading_find_facts(const struct leading_sums *s, const struct report *r);
 enum leading leading_of_report(const struct leading_sums *s, const struct report *r);
+/* Return the facts of nr recordings together, so that all of them begin with the same. */
+struct leading_facts leading_join_facts(const struct leading_facts *f, uint32_t nr);
 
 /* Return the share (0..1) of a group's samples that are on a component. by: a group by one level, or NULL, which has none. */
 double leading_share_with_component(const struct report *r, const struct report_group *by);

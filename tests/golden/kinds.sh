@@ -37,20 +37,28 @@ elif ! diff -u "$dir/expected.txt" "$out/report.out"; then
 	echo "tailor report $out/*.tlr: expected what $dir/expected.txt has (-), got the other (+)"
 	bad=1
 fi
-# What leads in a report leads in `top` and in a store, too: programs of a build and of a machine, the plan of an engine.
+# What leads in a report leads in `top`, in `diff` and `stat`, and in a store, too: programs of a build and of a machine, functions of
+# others.
 store=$out/kinds.tlrs
 leads() { # KIND NAME: the largest row of each
-	local kind=$1 name=$2 said
+	local kind=$1 name=$2 trace=$out/$1.tlr said
 	"$B/tailor" db add "$store" "$out/$kind.tlr"
 	said=$("$B/tailor" top --once --json "$out/$kind.tlr" | grep -o '"name":"[^"]*"' | head -n 1
+		for command in "diff --all" stat; do
+			# shellcheck disable=SC2086
+			"$B/tailor" $command --json "$trace" "$trace" | grep -o '"name": *"[^"]*"' | sed 's/: /:/' | head -n 1
+		done
 		"$B/tailor" db report --json "$store" | grep -o '"name": *"[^"]*"' | sed 's/: /:/' | head -n 1
 		"$B/tailor" db diff --all --json "$store" "$store" | grep -o '"name": *"[^"]*"' | sed 's/: /:/' | head -n 1)
-	[ "$said" = "$(printf '"name":"%s"\n' "$name" "$name" "$name")" ] ||
-		{ echo "$kind: expected top, db report and db diff to begin with $name, got: $said"; bad=1; }
+	[ "$said" = "$(printf '"name":"%s"\n' "$name" "$name" "$name" "$name" "$name")" ] ||
+		{ echo "$kind: expected top, diff, stat, db report and db diff to begin with $name, got: $said"; bad=1; }
 	rm -f "$store" "$store"-*
 }
 leads build cc1
 leads machine cc1
+said=$("$B/tailor" diff "$out/machine.tlr" "$out/machine.tlr"; "$B/tailor" stat --level function "$out/machine.tlr" "$out/machine.tlr")
+[[ $said == *"Several programs ran, so programs are compared; --level function compares"* && $said == *" c_parse_file()"* ]] ||
+	{ echo "diff and stat of a machine: expected how functions are compared, and functions, got: $said"; bad=1; }
 leads c inflate
 leads cluster work
 # The event log of another run is refused, and the right one can be added later.
