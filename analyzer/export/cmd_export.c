@@ -3,10 +3,12 @@
 #include "analyzer/export/export.h"
 #include "analyzer/fleet/rights.h"
 #include "analyzer/leading/first_notes.h"
+#include "analyzer/leading/leading.h"
 #include "analyzer/output/gzip.h"
 #include "analyzer/output/named_list.h"
 #include "analyzer/output/result_file.h"
 #include "analyzer/output/svg.h"
+#include "analyzer/query/plan_tree.h"
 #include "analyzer/reading/one_trace.h"
 #include "analyzer/reading/reading_command.h"
 #include "jitreg/base/command.h"
@@ -120,6 +122,8 @@ struct ask {
 	const struct arguments *arguments;
 	struct report_group *functions;
 	struct export export;
+	bool is_of_functions; /* no --level was given for a format that has components only with it */
+	struct leading_sums leading;
 };
 
 static void ask_exported_sums(void *context, struct report *r)
@@ -129,7 +133,23 @@ static void ask_exported_sums(void *context, struct report *r)
 	a->export.report = r;
 	a->functions = report_add_group(r, 0, TABLE_FUNCTION, -1);
 	a->export.level = a->arguments->trace.level ? report_find_level(r, a->arguments->trace.level) : LEVELS_MAX;
+	a->is_of_functions = a->arguments->format->is_by_level && !a->arguments->trace.level;
+	if (a->is_of_functions)
+		leading_ask(&a->leading, r);
 	a->arguments->format->prepare(&a->export);
+}
+
+/* If a report of the trace begins with its plan, print how components of the plan are exported in place of functions. */
+static void print_levels(const struct ask *a, const struct report *r)
+{
+	const struct leading_facts facts = leading_find_facts(&a->leading, r);
+	const uint32_t plan = leading_plan_level(r), query = plan_query_level(&r->model->dictionary, plan);
+	const char *above = query < LEVELS_MAX ? report_level_name(r, query) : NULL;
+
+	if (leading_choose(&facts) == LEADING_PLAN && facts.on_plan > 0)
+		message_print("frames are functions; --level %s%s%s exports the plan, which has %.1f %% of the samples",
+			      report_level_name(r, plan), above ? " or --level " : "", above ? above : "",
+			      100 * facts.on_plan * facts.in_phase);
 }
 
 /* Opens the output file, or standard output. What is written to o->to is compressed if args->gzip is set. */
@@ -184,6 +204,8 @@ static int export_trace(const struct arguments *args, int argc, char **argv)
 		status = write_exported(args, &a, output.to);
 	if (status == CMD_DONE && a.functions)
 		first_notes_print(&session.report, a.functions, 0);
+	if (status == CMD_DONE && a.is_of_functions)
+		print_levels(&a, &session.report);
 	export_fini(&a.export);
 	if (status == CMD_DONE && output_file_end(&output, &d)) {
 		message_print("%s", d.text);

@@ -72,7 +72,7 @@ static int write_csv(struct export *e, FILE *to)
 
 const struct exporter exporter_csv = {
 	"csv", ".csv", "one line per sample, with all columns of the sample table",
-	false, prepare_csv, write_csv,
+	false, prepare_csv, write_csv, false,
 };
 
 static void prepare_json(struct export *e)
@@ -91,5 +91,5 @@ static int write_json(struct export *e, FILE *to)
 
 const struct exporter exporter_json = {
 	"json", ".json", "the report, as of `tailor report --json`",
-	false, prepare_json, write_json,
+	false, prepare_json, write_json, false,
 };

@@ -40,6 +40,7 @@ struct exporter {
 	void (*prepare)(struct export *e);
 	/* Write the file after the samples were read. Return 0 or -errno. -ENODATA means that jitdump has no code to write. */
 	int (*write)(struct export *e, FILE *to);
+	bool is_by_level; /* only with --level the output has components */
 };
 
 #define EXPORTS(X) \

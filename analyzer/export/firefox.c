@@ -333,5 +333,5 @@ static int write_firefox(struct export *e, FILE *to)
 
 const struct exporter exporter_firefox = {
 	"firefox", ".firefox.json", "profile for profiler.firefox.com",
-	false, prepare_firefox, write_firefox,
+	false, prepare_firefox, write_firefox, true,
 };

@@ -145,5 +145,5 @@ static int write_flamegraph(struct export *e, FILE *to)
 
 const struct exporter exporter_flamegraph = {
 	"flamegraph", ".svg", "flame graph as one SVG file, with zoom and search",
-	false, prepare_flamegraph, write_flamegraph,
+	false, prepare_flamegraph, write_flamegraph, true,
 };

@@ -59,5 +59,5 @@ static int write_folded(struct export *e, FILE *to)
 
 const struct exporter exporter_folded = {
 	"folded", ".folded", "one line per call stack, for flame graph scripts",
-	false, prepare_folded, write_folded,
+	false, prepare_folded, write_folded, true,
 };

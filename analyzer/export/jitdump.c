@@ -187,5 +187,5 @@ static int write_jitdump(struct export *e, FILE *to)
 
 const struct exporter exporter_jitdump = {
 	"jitdump", ".dump", "generated code with its lines, for `perf inject --jit`",
-	true, prepare_jitdump, write_jitdump,
+	true, prepare_jitdump, write_jitdump, false,
 };

@@ -83,5 +83,5 @@ static int write_otlp(struct export *e, FILE *to)
 
 const struct exporter exporter_otlp = {
 	"otlp", ".otlp", "OpenTelemetry's profiles (protocol buffers, v1development of opentelemetry-proto 1.11)",
-	true, prepare_otlp, write_otlp,
+	true, prepare_otlp, write_otlp, false,
 };

@@ -159,5 +159,5 @@ static int write_perfetto(struct export *e, FILE *to)
 
 const struct exporter exporter_perfetto = {
 	"perfetto", ".perfetto.json", "slices over time, for ui.perfetto.dev and chrome://tracing",
-	false, prepare_perfetto, write_perfetto,
+	false, prepare_perfetto, write_perfetto, false,
 };

@@ -45,5 +45,5 @@ static int write_pprof(struct export *e, FILE *to)
 
 const struct exporter exporter_pprof = {
 	"pprof", ".pb", "profile.proto for `pprof` and `go tool pprof`",
-	true, prepare_pprof, write_pprof,
+	true, prepare_pprof, write_pprof, true,
 };

@@ -112,5 +112,5 @@ static int write_speedscope(struct export *e, FILE *to)
 
 const struct exporter exporter_speedscope = {
 	"speedscope", ".speedscope.json", "one profile per thread, for www.speedscope.app",
-	false, prepare_speedscope, write_speedscope,
+	false, prepare_speedscope, write_speedscope, true,
 };

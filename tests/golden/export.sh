@@ -19,6 +19,16 @@ for format in $formats; do
 	cmp -s "$out/$format" <("$B/tailor" export -f "$format" tests/golden/v1.tlr) ||
 		{ echo "$format: -o FILE and standard output differ"; bad=1; }
 done
+# Formats whose frames are functions say how the plan is exported.
+for format in $formats; do
+	said=$("$B/tailor" export -f "$format" tests/golden/v1.tlr 2>&1 >/dev/null
+		"$B/tailor" export -f "$format" --level operator tests/golden/v1.tlr 2>&1 >/dev/null)
+	case $format in
+	folded | flamegraph | speedscope | firefox | pprof)
+		[[ $said == *"frames are functions; --level operator exports the plan, which has "*" % of the samples" ]] ;;
+	*) [[ $said != *"frames are"* ]] ;;
+	esac || { echo "$format: expected a sentence about the plan where frames are functions, got: $said"; bad=1; }
+done
 "$B/tailor" export --overwrite --format folded --level operator -o "$out/operators" tests/golden/v1.tlr || bad=1
 "$B/tailor" export --overwrite --format firefox --from 0.1058 -o "$out/no-samples" tests/golden/v1.tlr || bad=1
 "$B/tailor" export --overwrite --format firefox --from 0.05 --to 0.06 -o "$out/few-samples" tests/golden/v1.tlr || bad=1
