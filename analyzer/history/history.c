@@ -7,6 +7,7 @@
 #include "jitreg/base/clock.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,8 +102,10 @@ static int judge_lines(struct comparison *c, int64_t at_ns, struct changes *out)
 	return ret;
 }
 
-/* Compares the epochs of two windows, by the rules of `tailor diff`.  A window without epochs is not compared. */
-static int compare_windows(struct store *s, const struct sums_question *q, const struct window w[2], struct changes *out, struct diag *d)
+/* Compares the epochs of two windows, by the rules of `tailor diff`.  A window without epochs, or with too few samples, is not compared.
+ * Sets *samples to the effective samples of the smaller one. */
+static int compare_windows(struct store *s, const struct sums_question *q, const struct window w[2], struct changes *out, double *samples,
+			   struct diag *d)
 {
 	static const char *const called[2] = { "before", "after" };
 	struct comparison *c = calloc(1, sizeof(*c));
@@ -116,7 +119,8 @@ static int compare_windows(struct store *s, const struct sums_question *q, const
 		c->side[i] = (struct side){ i, 1 };
 		ret = sums_profile(s, &side, called[i], &c->profile[i], d);
 	}
-	if (ret == 0) {
+	*samples = ret == 0 ? fmin(c->profile[0].effective, c->profile[1].effective) : 0;
+	if (ret == 0 && *samples >= CHANGES_SAMPLES_LEAST) {
 		c->given = -1;
 		c->same_unit = true;
 		ret = match_make_lines(c->profile, 2, &c->match);
@@ -147,6 +151,18 @@ static void thin_out(struct milestones *m)
 		if (times <= OFTEN)
 			m->mark[m->nr++] = all.mark[i];
 	}
+}
+
+/* Returns where the epoch begins that divides all into halves of nearly the same time.  The first epoch, and the last, may be cut short. */
+static int64_t find_middle(const struct sums *s)
+{
+	const int64_t middle_ns = s->epoch[0].begin_ns / 2 + s->epoch[s->nr_epochs - 1].end_ns / 2;
+	int64_t found_ns = s->nr_epochs > 1 ? s->epoch[1].begin_ns : s->epoch[0].begin_ns;
+
+	for (uint32_t i = 2; i < s->nr_epochs; i++)
+		if (llabs(s->epoch[i].begin_ns - middle_ns) < llabs(found_ns - middle_ns))
+			found_ns = s->epoch[i].begin_ns;
+	return found_ns;
 }
 
 static bool is_start(const struct milestone *k)
@@ -210,7 +226,7 @@ static int find_marks(struct store *s, const struct sums_question *q, struct mil
 	*nr = sums.nr_epochs;
 	if (sums.nr_epochs) {
 		*span = (struct window){ sums.epoch[0].begin_ns, sums.epoch[sums.nr_epochs - 1].end_ns };
-		*middle_ns = sums.epoch[sums.nr_epochs / 2].begin_ns;
+		*middle_ns = find_middle(&sums);
 		milestones_read(s, span->from_ns + 1, span->to_ns, marks);
 		thin_out(marks);
 		join_marks(marks, &sums);
@@ -241,9 +257,16 @@ static int compare_around_marks(struct store *s, const struct sums_question *q, 
 		const struct window w[2] = { { i ? mark[-1].at_ns : span.from_ns, mark->at_ns },
 					     { mark->at_ns, i + 1 < marks.nr ? mark[1].at_ns : span.to_ns } };
 		uint32_t before = out->nr;
+		double samples;
+		bool ok;
 
-		ret = compare_windows(s, q, w, out, d);
-		if (ret == 0 && !changes_add_compared(out, window_format_time(mark->at_ns, when), mark->text, out->nr - before))
+		ret = compare_windows(s, q, w, out, &samples, d);
+		if (ret)
+			break;
+		window_format_time(mark->at_ns, when);
+		ok = samples >= CHANGES_SAMPLES_LEAST ? changes_add_compared(out, when, mark->text, out->nr - before) :
+							changes_add_too_few(out, when, mark->text, samples);
+		if (!ok)
 			ret = diag_fail(d, ENOMEM, "out of memory");
 	}
 	return ret;

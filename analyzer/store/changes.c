@@ -31,7 +31,6 @@
 #define ALPHA 0.01
 #define PRIOR_DF 6.0
 #define SAMPLES_LEAST 25 /* samples that a line needs in the hour, or in an hour of its history in the mean */
-#define SAMPLES_OF_ALL 100
 #define TAKEN_MAX 64 /* most lines of an hour that are reported */
 #define LOADS_LEAST 20
 #define LOADS_TIMES 3
@@ -157,14 +156,14 @@ static struct history history_of(const struct hours *h, uint32_t hour, uint32_t 
 	for (int day = 1; day <= DAYS_MAX; day++) {
 		uint32_t at = find_hour(h, h->hour[hour] - (int64_t)day * DAY_HOURS);
 
-		if (at != UINT32_MAX && h->samples[at] >= SAMPLES_OF_ALL)
+		if (at != UINT32_MAX && h->samples[at] >= CHANGES_SAMPLES_LEAST)
 			t.hour[t.nr++] = at;
 	}
 	if (t.nr >= HISTORY_LEAST)
 		return t;
 	t = (struct history){ 0 };
 	for (uint32_t at = first; at-- > 0 && t.nr < HOURS_BEFORE && h->hour[first] - h->hour[at] <= HOURS_BEFORE;)
-		if (h->samples[at] >= SAMPLES_OF_ALL)
+		if (h->samples[at] >= CHANGES_SAMPLES_LEAST)
 			t.hour[t.nr++] = at;
 	return t;
 }
@@ -247,7 +246,7 @@ static bool begin_judgement(struct judgement *j, const struct hours *h, uint32_t
 	uint32_t nr = 0;
 
 	*j = (struct judgement){ .h = h, .hour = hour, .t = history_of(h, hour, first), .of_hour = unchanged(h, hour) };
-	if (j->t.nr < HISTORY_LEAST || h->samples[hour] < SAMPLES_OF_ALL)
+	if (j->t.nr < HISTORY_LEAST || h->samples[hour] < CHANGES_SAMPLES_LEAST)
 		return false;
 	for (uint32_t i = 0; i < j->t.nr; i++)
 		j->of_history[i] = unchanged(h, j->t.hour[i]);
@@ -298,6 +297,18 @@ bool changes_add_compared(struct changes *c, const char *when, const char *mark,
 
 	if (!GROW(c->compared, c->nr_sentences, c->sentences_capacity) ||
 	    asprintf(&sentence, "%s, %s: %u line%s differ%s from before.", when, mark, nr, nr == 1 ? "" : "s", nr == 1 ? "s" : "") < 0)
+		return false;
+	c->compared[c->nr_sentences++] = sentence;
+	return true;
+}
+
+bool changes_add_too_few(struct changes *c, const char *when, const char *mark, double samples)
+{
+	char *sentence;
+
+	if (!GROW(c->compared, c->nr_sentences, c->sentences_capacity) ||
+	    asprintf(&sentence, "%s, %s: not compared, since of the %d samples that are needed on each side there are %.0f.", when, mark,
+		     CHANGES_SAMPLES_LEAST, samples) < 0)
 		return false;
 	c->compared[c->nr_sentences++] = sentence;
 	return true;

@@ -7,6 +7,8 @@
 #include "analyzer/output/page.h"
 #include "analyzer/store/sums.h"
 
+#define CHANGES_SAMPLES_LEAST 100 /* effective samples without which an hour, or a window, is not compared */
+
 enum change_kind { CHANGE_SHARE, CHANGE_PLAN, CHANGE_COMPILATION };
 
 struct left_history {
@@ -45,6 +47,9 @@ struct changes {
 struct left_history *changes_add(struct changes *c, enum change_kind kind, int64_t begin_ns, uint32_t nr_history);
 /* Adds the sentence about a mark around which windows were compared. nr: number of lines that changed.  Returns false if memory ran out. */
 bool changes_add_compared(struct changes *c, const char *when, const char *mark, uint32_t nr);
+/* Adds the sentence about a mark around which a window has too few samples.  samples: of the smaller side.  Returns false if memory ran
+ * out. */
+bool changes_add_too_few(struct changes *c, const char *when, const char *mark, double samples);
 int changes_find(struct store *s, const struct sums_question *q, struct changes *out, struct diag *d);
 void changes_show(struct page *p, const struct changes *c);
 void changes_fini(struct changes *c);

@@ -136,6 +136,18 @@ again = f"{DIR}/again.tlrs"
 tailor("db", "add", again, *[epoch(f"r.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, [COUNT], 81, started=i == 4) for i in range(8)])
 text = tailor("db", "changes", f"{again}@{at(-60)}..{at(0)}").stdout
 expect("host started: 0 lines differ from before" in text, f"expected a start to be a mark, got {text}")
+# A recording begins and ends within an epoch: the halves are those of the time, and too few samples of one side are no judgement.
+alike = [(SEQ[0], [(*SEQ[1][1][:4], 300)]), (COUNT[0], [(*COUNT[1][1][:4], 300)])]
+few = [(SEQ[0], [(*SEQ[1][1][:4], 30)])]
+for begin in False, True:
+    cut = f"{DIR}/cut.{begin}.tlrs"
+    tailor("db", "add", cut, *[epoch(f"c.{begin}.{i}.tlr", i + 1, now - (50 * 60 - (i and 9 * i - 6)) * SECOND, few if i == 0 else alike, 82 + begin, started=begin and i == 1)
+                               for i in range(3)])
+    text = " ".join(tailor("db", "changes", f"{cut}@{at(-60)}..{at(0)}").stdout.split())
+    holds = "middle of these epochs: 0 lines differ" in text
+    if begin:
+        holds = "host started: not compared, since of the 100 samples that are needed on each side there are " in text
+    expect(holds, f"expected no change of an epoch that is cut, got {text}")
 expect("host: build bb in place of aa" in found and "Seq Scan on orders" in found, f"expected another build to be a mark, got {found}")
 with sqlite3.connect(built) as db: # the program's own start, a moment before its build was seen, takes the build nothing away
     db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - 46 * 60 * SECOND - 1:020}", "host started"))
