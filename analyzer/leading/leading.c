@@ -79,11 +79,13 @@ struct leading_facts leading_find_facts(const struct leading_sums *s, const stru
 {
 	const struct report_group *phase = s->plan ? s->plan : s->language;
 	const double all = report_measure(r, &s->process->g.total);
+	const double on_plan = fmax(leading_share_with_component(r, s->plan), leading_share_with_component(r, s->query));
+	const bool of_machine = !r->model->command || !*r->model->command;
 
 	return (struct leading_facts){
-		.of_machine = !r->model->command || !*r->model->command,
-		.has_plan = s->plan != NULL,
-		.on_plan = fmax(leading_share_with_component(r, s->plan), leading_share_with_component(r, s->query)),
+		.of_machine = of_machine,
+		.has_plan = s->plan && (on_plan > 0 || !of_machine), /* a filter may leave no sample of the machine's database */
+		.on_plan = on_plan,
 		.in_phase = phase && all > 0 ? report_measure(r, &phase->g.total) / all : 1,
 		.in_language = leading_share_with_component(r, s->language),
 		.nr_processes = leading_count_sampled(s->process),
