@@ -46,14 +46,17 @@ class Host:
     def environment(self):
         return {"PLANTED_CLOCK": self.clock_file}
 
-    def clock(self):
-        """Seconds that the three kinds have taken so far."""
-        sums = [0, 0, 0]
+    def clocks(self):
+        """Seconds that the three kinds have taken so far, by process."""
+        found = {}
         for name in glob.glob(self.clock_file + ".*"):
             words = open(name, "rb").read().split()
             if len(words) == 3:
-                sums = [s + int(w) / 1e9 for s, w in zip(sums, words)]
-        return sums
+                found[int(name.rpartition(".")[2])] = [int(w) / 1e9 for w in words]
+        return found
+
+    def clock(self):
+        return [sum(kind) for kind in zip([0, 0, 0], *self.clocks().values())]
 
     def wait_until_warm(self):
         for name in glob.glob(self.clock_file + ".*"):
@@ -138,10 +141,10 @@ class Client(Host):
     """A host whose clients are in this process: ask(i) has the work of kind i done, once."""
     def prepare(self, folder):
         super().prepare(folder)
-        self.took = [0.0, 0.0, 0.0]
+        self.took, self.server_pid = [0.0, 0.0, 0.0], 0
 
-    def clock(self):
-        return list(self.took)
+    def clocks(self):
+        return {self.server_pid: list(self.took)}
 
     @contextlib.contextmanager
     def asking(self, clients):
@@ -191,7 +194,7 @@ class Postgres(Client):
                     self.literal += 1
                     session.run(f"select count(*) from {LABELS[i]} where x % 1000 < {self.literal % 10};")
                     return time.monotonic() - begin
-                server.process.host_pid = server.pid
+                server.process.host_pid, self.server_pid = server.pid, session.pid
                 with self.asking([client]):
                     postgres.wait_for("the server works", lambda: sum(self.took) > self.warm_s)
                     yield server.process

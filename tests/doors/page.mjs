@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// page.mjs BUILD TRACE HTML: what the page of a trace shows as it opens: the rows of its table, and its text, as JSON.
+// page.mjs BUILD TRACE HTML [OPTION]...: what the page of a trace shows as it opens: the rows of its table, and its text, as JSON.
 import { execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { launch, open } from '../page/browser.mjs'
 
-const [build, trace, html] = process.argv.slice(2)
-execFileSync(path.join(build, 'tailor'), ['html', '--overwrite', trace, '-o', html])
+const [build, trace, html, ...options] = process.argv.slice(2)
+execFileSync(path.join(build, 'tailor'), ['html', '--overwrite', ...options, trace, '-o', html])
 const browser = await launch(build), page = await open(browser, html)
 const rows = await page.evaluate(() => window.tailor.views[0].drawn().cost)
 console.log(JSON.stringify({ rows, text: await page.locator('body').innerText() }))

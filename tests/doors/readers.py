@@ -18,9 +18,11 @@ WIDE = dict(os.environ, COLUMNS="240", LC_ALL="C.UTF-8", NO_COLOR="1")
 
 
 class Answer:
-    """by_order: the rows come with the largest first, as a user sees them, and not as totals, which overlap."""
-    def __init__(self, rows, text, by_order=True):
-        self.rows, self.text, self.by_order = rows, text, by_order
+    """by_order: the rows come with the largest first, as a user sees them, and not as totals, which overlap.  leading: of a whole machine,
+    the names that the answer begins with where no process is asked for, or None.  of_host: the rows are of the host alone.
+    changed: names that are said to have changed."""
+    def __init__(self, rows, text, by_order=True, leading=None, of_host=True, changed=()):
+        self.rows, self.text, self.by_order, self.leading, self.of_host, self.changed = rows, text, by_order, leading, of_host, changed
 
 
 def said(r, *arguments):
@@ -42,15 +44,21 @@ def tables(text):
             table = []
 
 
+def of_process(r):
+    """Options of commands that read traces.  Of a whole machine the process is asked for whose clock is the truth."""
+    return ["--process", str(r.process)] if r.process else []
+
+
 def report(r):
-    options = {"queries": ["--view", "queries"]}.get(r.host.shows, [])
-    if r.whole_machine and r.host.shows == "functions":  # which begins with programs
-        options = ["--view", "functions", "--top", "0"]
+    options = of_process(r) + {"queries": ["--view", "queries"]}.get(r.host.shows, [])
     text = said(r, "report", *options, r.trace())
     labelled = re.compile("|".join(r.host.names))
     first = next((t for t in tables(text) if any(labelled.search(name) for name, _ in t)), [])
     head = said(r, "report", r.trace()) if options else text
-    return Answer(first, head + text)
+    leading = [name for name, _ in next(tables(head), [])] if r.process else None
+    if r.process and re.search(r"^Programs$", head, re.M):  # the largest ones only
+        leading.append(r.program)
+    return Answer(first, head + text, leading=leading, of_host=r.process or not r.whole_machine)
 
 
 def rows_of(document, value, name=("name",)):
@@ -64,41 +72,64 @@ def named(r, *more):
 
 
 def page(r):
-    p = subprocess.run(["node", HERE + "/page.mjs", os.path.dirname(r.tailor), r.trace(), r.file("page.html")], capture_output=True, timeout=PATIENCE_S)
+    p = subprocess.run(["node", HERE + "/page.mjs", os.path.dirname(r.tailor), r.trace(), r.file("page.html"), *of_process(r)],
+                       capture_output=True, timeout=PATIENCE_S)
     if p.returncode:
         raise Refused(p.stderr.decode(errors="replace"))
     document = json.loads(p.stdout)
-    return Answer([(row["name"], 100 * row["share"]) for row in document["rows"]], document["text"])
+    return Answer([(row["name"], 100 * row["share"]) for row in document["rows"]], document["text"], of_host=r.process or not r.whole_machine)
 
 
 def top(r):
-    options = ["--by", "queries"] if r.host.shows == "queries" else []
+    options = of_process(r) + (["--by", "queries"] if r.host.shows == "queries" else [])
     text = said(r, "top", "--once", *options, r.trace())
-    return Answer(rows_of(json.loads(said(r, "top", "--once", "--json", "--rows", "0", *options, r.trace())), "share", named(r)), text)
+
+    def rows(*more):
+        return rows_of(json.loads(said(r, "top", "--once", "--json", "--rows", "0", *more, r.trace())), "share", named(r))
+    return Answer(rows(*options), text, leading=[name for name, _ in rows()] if r.process else None, of_host=r.process or not r.whole_machine)
 
 
 def of_store(verb):
     def read(r):
-        options = ["--view", "queries"] if r.host.shows == "queries" else []
+        options = (["--process", r.program] if r.process else []) + (["--view", "queries"] if r.host.shows == "queries" else [])
         text = said(r, "db", verb, r.store(), *options)
-        return Answer(rows_of(json.loads(said(r, "db", verb, r.store(), "--json", "--top", "0", *options)), "share", named(r)), text)
+
+        def rows(*more):
+            return rows_of(json.loads(said(r, "db", verb, r.store(), "--json", "--top", "0", *more)), "share", named(r))
+        # other processes of the machine may run the same program
+        return Answer(rows(*options), text, leading=[name for name, _ in rows()] if r.process else None, of_host=not r.whole_machine)
     return read
 
 
 def changes(r):
-    """The same work in both halves: no row may be named."""
-    p = subprocess.run([r.tailor, "db", "changes", r.store()], capture_output=True, timeout=PATIENCE_S, env=WIDE)
+    """The same work in both halves: no row may be named; of a whole machine none of the planted work."""
+    p = subprocess.run([r.tailor, "db", "changes", "--json", r.store()], capture_output=True, timeout=PATIENCE_S, env=WIDE)
     if p.returncode not in (0, 3):
         raise Refused(p.stderr.decode(errors="replace"))
-    return Answer(None if p.returncode == 0 else [], p.stdout.decode(errors="replace"))
+    text = said_of_changes(r)
+    if any(sentence in text for sentence in ("two are needed to compare", "not compared, since")):
+        raise Refused(text)
+    named_rows = [name for name, _ in rows_of(json.loads(p.stdout), "before", named(r))]
+    if r.whole_machine:
+        named_rows = [name for name in named_rows if any(re.search(pattern, name) for pattern in r.host.names)]
+    return Answer(None, text, changed=named_rows)
+
+
+def said_of_changes(r):
+    p = subprocess.run([r.tailor, "db", "changes", r.store()], capture_output=True, timeout=PATIENCE_S, env=WIDE)
+    return " ".join(p.stdout.decode(errors="replace").split())
 
 
 def compared(verb, value):
     def read(r):
         options = ["--all"] if verb == "diff" else ["--top", "0"]
-        text = said(r, verb, r.trace(), r.trace())
-        rows = rows_of(json.loads(said(r, verb, "--json", *options, r.trace(), r.trace())), value, named(r, "place"))
-        return Answer(sorted(rows, key=lambda row: -row[1]), text)
+        text = said(r, verb, *of_process(r), r.trace(), r.trace())
+
+        def rows(*more):
+            found = rows_of(json.loads(said(r, verb, "--json", *options, *more, r.trace(), r.trace())), value, named(r, "place"))
+            return sorted(found, key=lambda row: -row[1])
+        return Answer(rows(*of_process(r)), text, leading=[name for name, _ in rows()] if r.process else None,
+                      of_host=r.process or not r.whole_machine)
     return read
 
 
@@ -119,8 +150,12 @@ def totals(stacks):
 
 
 def export(r, kind, ending):
+    """Frames of some formats are functions, and the command says with which level they are queries."""
     path = r.file("x." + ending)
-    sh([r.tailor, "export", "--overwrite", "-f", kind, "-o", path, r.trace()], r.messages)
+    begin = [r.tailor, "export", "--overwrite", "-f", kind, "-o", path, *of_process(r)]
+    sh([*begin, r.trace()], r.messages)
+    if r.host.shows == "queries" and "--level query exports the plan" in "".join(r.messages):
+        sh([*begin, "--level", "query", r.trace()], r.messages)
     return path
 
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 from common import PATIENCE_S, Refused, Skip, sh
 
@@ -21,6 +22,7 @@ class Recording:
         self.host, self.folder, self.tailor, self.seconds = host, folder, tailor, SECONDS * times
         self.own_trace, self.own_store, self.said, self.truth, self.whole_machine = None, None, "", None, False
         self.messages = []  # what the last reader printed beside its answer
+        self.process, self.program = None, None  # of a whole machine: the PID whose work is judged, and its program
 
     def file(self, name):
         return f"{self.folder}/{name}"
@@ -39,12 +41,19 @@ class Recording:
 
     def work(self):
         """Waits until the host has worked enough, however long that takes, at all three kinds; notes what each took."""
-        before = self.host.clock()
+        before = self.host.clocks()
 
         def took():
-            return [b - a for a, b in zip(before, self.host.clock())]
-        postgres.wait_for(f"{self.host.name} works", lambda: sum(took()) > self.seconds and min(took()) > self.seconds / 10)
-        self.truth = [100 * t / sum(took()) for t in took()]
+            return {pid: [b - a for a, b in zip(before.get(pid, (0, 0, 0)), clock)] for pid, clock in self.host.clocks().items()}
+
+        def together():
+            return [sum(kind) for kind in zip([0, 0, 0], *took().values())]
+        postgres.wait_for(f"{self.host.name} works", lambda: sum(together()) > self.seconds and min(together()) > self.seconds / 10)
+        judged = together()
+        if self.whole_machine and self.host.shows != "programs":
+            self.process, judged = max(took().items(), key=lambda item: sum(item[1]))
+            self.program = os.path.basename(os.readlink(f"/proc/{self.process}/exe"))
+        self.truth = [100 * t / sum(judged) for t in judged]
 
     def tell(self, *arguments):
         p = subprocess.run([self.tailor, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
@@ -98,8 +107,14 @@ def inject(r):
 
 
 def is_complete(r):
-    return os.path.exists(r.own_trace) and b'"record": "END"' in subprocess.run([r.tailor, "dump", "--json", r.own_trace],
-                                                                               capture_output=True).stdout[-2000:]
+    """A trace that has not grown for a while is read, which takes long where it is large."""
+    def size():
+        return os.path.getsize(r.own_trace) if os.path.exists(r.own_trace) else 0
+    before = size()
+    time.sleep(0.5)
+    if not before or size() != before:
+        return False
+    return b'"record": "END"' in subprocess.run([r.tailor, "dump", "--json", r.own_trace], capture_output=True).stdout[-2000:]
 
 
 def preload(r):
