@@ -27,12 +27,42 @@ static int number_of_interpreter(const char *path)
 	return -1;
 }
 
+/* Does a process whose program is the interpreter have functions of its language? */
+static bool functions_are_heard(const struct interpreter *i, const struct model *m)
+{
+	for (uint32_t n = 0; m->has_host_levels && n < m->processes.nr; n++) {
+		const struct process *p = m->processes.at[n];
+
+		if (!p->executable || !jit_host_path_is_of_objects(p->executable, i->objects))
+			continue;
+		for (size_t f = 0; f < p->code.nr_facts; f++) {
+			const struct code *c = p->code.facts[f].owner;
+
+			if (c && c->kind == CODE_LOAD && c->host_levels)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Has the recorder said why functions have no names? */
+static bool has_notice_of_names(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->notices.nr; i++)
+		if (m->notices.at[i].kind == NOTICE_NAMES)
+			return true;
+	return false;
+}
+
 static bool is_silent(const struct interpreter *i, const struct report *r)
 {
-	bool is_import = r->model->way == JIT_WAY_IMPORT;
+	const struct model *m = r->model;
+	const bool is_import = m->way == JIT_WAY_IMPORT, is_machine = !m->command || !*m->command;
 
+	if (i->silent == SILENT_IN_IMPORTS && is_machine && !is_import)
+		return !has_notice_of_names(m) && !functions_are_heard(i, m);
 	if (i->silent == SILENT_IN_IMPORTS)
-		return is_import && !r->model->has_host_levels;
+		return is_import && !m->has_host_levels;
 	return i->silent == SILENT_ALWAYS || report_find_level(r, NULL) == LEVELS_MAX;
 }
 

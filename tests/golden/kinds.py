@@ -242,6 +242,15 @@ def machine():
     return k
 
 
+def interpreter():
+    """A whole machine with Python, whose functions have no names there, beside Node, whose functions have."""
+    k = node([200])
+    k.command = ""
+    pid = k.process(895, "/usr/bin/python3.11", "python3 shop.py")
+    k.add(pid, "python3.11!Py_BytesMain;python3.11!_PyEval_EvalFrameDefault", 300)
+    return k
+
+
 def spark():
     """As `tailor plan` makes it of an event log: two queries, the first of which has a function in Python, and work outside of queries."""
     k = Kind("python3 job.py")
@@ -307,6 +316,6 @@ def sqlite():
 
 
 KINDS = {"node": lambda: node([200]), "cluster": lambda: node([201, 202, 203]), "java": java, "native": lambda: java(25), "python": python, "workers": workers, "embedded": embedded, "c": c_program, "c++": cxx, "go": go,
-         "build": build, "machine": machine, "spark": spark, "sqlite": sqlite}
+         "build": build, "machine": machine, "interpreter": interpreter, "spark": spark, "sqlite": sqlite}
 for name, make in KINDS.items():
     make().write(f"{sys.argv[1]}/{name}.tlr")

@@ -66,6 +66,11 @@ for command in report "top --once"; do
 	[[ $said == *c_parse_file* && $said != *"(unattributed)"* ]] ||
 		{ echo "$command of a process of a machine: expected functions, got: $said"; bad=1; }
 done
+# Its interpreter's functions have no names, which is said, unless they have.
+said=$("$B/tailor" report --process 895 "$out/interpreter.tlr")
+named=$("$B/tailor" report --process 890 "$out/machine.tlr")
+[[ $said == *"ran in Python's interpreter"* && $named != *interpreter* ]] ||
+	{ echo "Python in a machine: expected a sentence where its functions have no names, got: $said $named"; bad=1; }
 leads c inflate
 leads cluster work
 # The event log of another run is refused, and the right one can be added later.
