@@ -42,10 +42,11 @@ static void ask_profile_groups(void *context, struct report *r)
 	if (!a->with_candidates)
 		return;
 	leading_ask(&a->leading, r);
-	a->with_language = a->question.level != LEVELS_MAX && !a->question.with_functions && r->model->has_host_levels &&
-			   r->model->host_level[HOST_LEVEL_FUNCTION] != LEVELS_MAX;
-	if (a->with_language)
+	a->with_language = a->question.level != LEVELS_MAX && !a->question.with_functions;
+	if (a->with_language && r->model->has_host_levels && r->model->host_level[HOST_LEVEL_FUNCTION] != LEVELS_MAX)
 		profile_ask_language(&a->language, r, a->with_inlined);
+	else if (a->with_language)
+		profile_ask_level(&a->language, r, LEVELS_MAX);
 }
 
 /* Return the file name of the program with most samples, or NULL if there are no samples or memory runs out. */
@@ -203,7 +204,7 @@ void compare_show_plans(char *const side[2], const struct reading_arguments *arg
 /* A trace's profiles of what may lead besides the plan or functions of one program, which leading_choose() decides for all traces. */
 struct candidates {
 	struct profile language, programs;
-	bool has_language; /* the trace has a plan and functions of a language, and else the base profile is of the latter */
+	bool has_language; /* the base profile is of a plan, and this one is of functions, those of a language first */
 };
 
 static void candidates_fini(struct candidates *c)
@@ -266,8 +267,10 @@ static enum leading take_leading(struct profile *p, struct candidates *c, const 
 	const enum leading leads = leading_choose(&all);
 
 	for (uint32_t i = 0; i < nr; i++) {
-		struct profile *of = leads == LEADING_PROGRAMS ? &c[i].programs :
-				     leads == LEADING_LANGUAGE && c[i].has_language ? &c[i].language : NULL;
+		const bool of_functions = leads == LEADING_LANGUAGE || leads == LEADING_FUNCTIONS;
+		struct profile *of = leads == LEADING_PROGRAMS		      ? &c[i].programs :
+				     of_functions && c[i].has_language ? &c[i].language :
+									 NULL;
 		const struct profile base = p[i];
 
 		if (!of)

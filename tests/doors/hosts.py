@@ -108,7 +108,7 @@ class Compiled(Host):
 
 class Java(Host):
     needs = (("javac", "default-jdk-headless"),)
-    warm_s = 3.0
+    warm_s = 10.0  # while a JVM warms up, another work runs
 
     def prepare(self, folder):
         super().prepare(folder)

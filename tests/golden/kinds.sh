@@ -60,9 +60,9 @@ said=$("$B/tailor" diff "$out/machine.tlr" "$out/machine.tlr"; "$B/tailor" stat 
 [[ $said == *"Several programs ran, so programs are compared; --level function compares"* && $said == *" c_parse_file()"* ]] ||
 	{ echo "diff and stat of a machine: expected how functions are compared, and functions, got: $said"; bad=1; }
 # Of a process of a machine, another program's plan says nothing.
-for command in report "top --once"; do
+for command in "report $out/machine.tlr" "top --once $out/machine.tlr" "diff --all $out/machine.tlr $out/machine.tlr"; do
 	# shellcheck disable=SC2086
-	said=$("$B/tailor" $command --process 810 "$out/machine.tlr")
+	said=$("$B/tailor" $command --process 810)
 	[[ $said == *c_parse_file* && $said != *"(unattributed)"* ]] ||
 		{ echo "$command of a process of a machine: expected functions, got: $said"; bad=1; }
 done
