@@ -43,6 +43,7 @@ TRIES = 3
 NOT_APPLICABLE = [
     ("go", "inject|preload|dormant", ".*", "a static program loads no library"),
     ("build", "inject|dormant", ".*", "its compilers live for less than a second"),
+    ("build", "import", ".*", "perf records no command lines"),
     ("build", ".*", "pprof|folded|firefox|otlp|db-.*|stat|diff", "command lines are no functions"),
     (".*", ".*", "whatif", "recorded without context switches"),
 ]
