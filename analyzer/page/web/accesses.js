@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Orders and strides of the accesses that pass the filters, by the code of `tailor report --view memory` as WebAssembly
-// (analyzer/accesses/wasm).
+// This module finds the orders and strides of the accesses that pass the filters. Its code is that of `tailor report --view memory` as
+// WebAssembly (analyzer/accesses/wasm).
 import wasm from "accesses.wasm";
 
 // The numbers of columns are those of analyzer/accesses/wasm/accesses.c.
@@ -32,8 +32,8 @@ class Accesses {
 		return ok >>> 0;
 	}
 
-	// A column's numbers in WebAssembly's memory, one for each row with an address, or, of granule, for each stream.  Valid until the
-	// next call of anything here.
+	// Returns a column's numbers in WebAssembly's memory, one for each row with an address, or, of granule, for each stream.  They are
+	// valid until the next call of anything here.
 	column(name) {
 		const [number, type] = COLUMNS[name], at = this.calls.accesses_column(this.at, number) >>> 0;
 		return at ? new type(this.calls.memory.buffer, at, name === "granule" ? this.streams : this.nr) : null;
@@ -58,9 +58,9 @@ class Accesses {
 	}
 
 	/*
-	 * The results of follow() by the numbers of the column "region" or "part": a list of {key, samples, sequential, strided, random
-	 * (parts of the samples whose order is known, or null), stride (the most frequent one, or null), low, high (addresses), pages}.
-	 * Numbers without samples are left out.
+	 * Returns the results of follow() by the numbers of the column "region" or "part", as a list of {key, samples, sequential, strided,
+	 * random (parts of the samples whose order is known, or null), stride (the most frequent one, or null), low, high (addresses),
+	 * pages}. Numbers without samples are left out.
 	 */
 	sums(column, nr) {
 		const list = this.numbers(this.calls.accesses_sums(this.at, COLUMNS[column][0], nr), SUM * nr), sums = [];
@@ -79,7 +79,7 @@ class Accesses {
 		return sums;
 	}
 
-	// Samples by stride, upwards: [[stride (0: not known), samples]].  Wide strides are summed by powers of two.
+	// Returns samples by stride, upwards, as [[stride (0: not known), samples]].  Wide strides are summed by powers of two.
 	strides() {
 		const at = this.calls.accesses_strides(this.at), [nr] = this.numbers(at, 1), list = this.numbers(at, 1 + 2 * nr);
 		return Array.from({ length: nr }, (_, i) => [list[1 + 2 * i], list[2 + 2 * i]]);

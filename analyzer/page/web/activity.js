@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Stacked activity over time for lanes, which are threads, two events or two traces.
+// This module draws stacked activity over time for lanes, which are threads, two events or two traces.
 import { seconds, ticks } from "./format.js";
 
 export const BOTTOM = 20, PARTS = 11;
 
-// A trace's whole duration, in the unit of its time column.
+// Returns a trace's whole duration, in the unit of its time column.
 export const endOf = facts => Math.max(1, Math.ceil((facts.last_ns - facts.first_ns) / facts.time_ns) + 1);
 
-// Parts of the main dimension by their sums under all filters but those of `except`. The largest keys are parts of their own, the others
-// are one part.
+// Returns parts of the main dimension by their sums under all filters but those of `except`. The largest keys are parts of their own, the
+// others are one part.
 export function partsOf(page, trace = 0, except = ["time"]) {
 	const { dimensions } = page.data[trace], order = page.state.sums(dimensions.main, null, except, trace).order();
 	const alone = order.length > PARTS + 1 ? PARTS : order.length; // A single remaining key is shown by its name.
@@ -21,13 +21,13 @@ export function partsOf(page, trace = 0, except = ["time"]) {
 	return parts;
 }
 
-// A key for sums: it is the number of the part.
+// Returns a key for sums, which is the number of the part.
 export function partKey(page, parts, trace = 0) {
 	const { main } = page.data[trace].dimensions;
 	return groupKey(page.data[trace].dimensions.get(main), parts.map(part => part.keys), [main, trace]);
 }
 
-// A key for sums by lists of a dimension's keys: a list is one number, and keys of no list have none.  Under the same
+// Returns a key for sums by lists of a dimension's keys, in which a list is one number, and keys of no list have none.  Under the same
 // filters, the same name must mean the same lists.
 export function groupKey(dimension, lists, name) {
 	const group = new Uint32Array(dimension.nr).fill(lists.length);
@@ -36,7 +36,7 @@ export function groupKey(dimension, lists, name) {
 		toJSON: () => [...name, ...lists.map(keys => keys[0])] };
 }
 
-// The bins of one lane for each part, from value(part, bin).
+// Returns the bins of one lane for each part, from value(part, bin).
 export function stack(parts, bins, value) {
 	const of = parts.map((_, p) => Float64Array.from({ length: bins }, (_, b) => value(p, b)));
 	const all = Float64Array.from({ length: bins }, (_, b) => of.reduce((sum, list) => sum + list[b], 0));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The part of the page's address behind "#": view, filters, and options of views, whose keys begin with "_".
+// This module reads and writes the part of the page's address behind "#", which has the view, the filters, and the options of views,
+// whose keys begin with "_".
 
 export function addressOf({ view, filters, options }) {
 	const parts = new URLSearchParams({ view });

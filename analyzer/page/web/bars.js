@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A table of sums by any dimension with bars, the largest first.  A click on a row is a filter.
+// This module shows a table of sums by any dimension with bars, the largest first.  A click on a row is a filter.
 import { h } from "./dom.js";
 import { tablebox } from "./tablebox.js";
 import { interval, percent } from "./format.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The basic blocks of a function as a graph: boxes show heat, and arcs show how often they ran.
+// This module draws the basic blocks of a function as a graph, in which boxes show heat, and arcs show how often they ran.
 import { chart } from "./chart.js";
 import { arcFrequencies } from "./causes.js";
 import { heat } from "./colours.js";

@@ -70,7 +70,7 @@ export function bothCode(page, { formula, rows }) {
 		text.value = String(costs[0].indexOf(first));
 		return [first, second];
 	}
-	// The numbers that a trace's lines are coloured by.
+	// Returns the numbers that a trace's lines are coloured by.
 	function valuesOf(by, trace, { source, share }, counts) {
 		if (by === "executions") return source.of.map(v => counts[trace]?.executions(v)?.count ?? 0);
 		const f = by === "formula" ? formula() : null;

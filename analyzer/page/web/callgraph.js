@@ -11,7 +11,7 @@ const ROW = 46, NODE = 36, SITE = 66, BOX = 176, MARGIN = 8, SHOWN = 9, NARROW =
 
 const CERTAINTY = ["counted", "assumed", "solved", "estimated"];
 
-// The call sites of these calls, the most frequent site first.
+// Returns the call sites of these calls, the most frequent site first.
 export function sitesOf(calls) {
 	const sites = new Map();
 	for (const c of calls) {

@@ -76,7 +76,7 @@ export function order(tree, total) {
 		list.sort((a, b) => total[b] - total[a] || a - b);
 }
 
-// Boxes of at least that width: the call `top`, which is as wide as the picture, the calls around it, and those in it.
+// Returns boxes of at least that width, which are the call `top`, which is as wide as the picture, the calls around it, and those in it.
 export function layout(tree, total, top, width, least) {
 	const boxes = [];
 	for (let call = tree.parent[top]; call >= 0; call = tree.parent[call])
@@ -128,8 +128,8 @@ export function framesOf(nodes, levels, functions) {
 }
 
 /*
- * Two trees around what has this key, each with it as the root: the calls from its outermost call of each stack inwards, and the callers
- * from there outwards.  Stacks without it end nowhere (-1).
+ * Makes two trees around the calls that have this key, each with it as the root. They are the calls from its outermost call of each stack
+ * inwards, and the callers from there outwards.  Stacks without it end nowhere (-1).
  */
 export function sandwich(frames, stacks, key, kind) {
 	const nr = frames.caller.length, top = new Int32Array(nr), below = new Shape(key, kind), above = new Shape(key, kind);

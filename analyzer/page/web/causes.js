@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Executions, stalls and causes of basic blocks for the samples that pass the filters, by the judge of `tailor report --view cpi` and
-// `--view stalls` as WebAssembly (analyzer/listing/wasm).
+// This module finds executions, stalls and causes of basic blocks for the samples that pass the filters, by the judge of `tailor report
+// --view cpi` and `--view stalls` as WebAssembly (analyzer/listing/wasm).
 import wasm from "causes.wasm";
 
 const NUMBERS = 38, CULPRITS = 9, NONE = 0xffffffff; // The layout of a block's numbers is that of analyzer/listing/wasm/causes.c.
@@ -54,7 +54,7 @@ class Causes {
 			);
 			klass += f.classes.count.length;
 		}
-		// The number of the block of each place (0: none).
+		// A place is mapped to the number of its block (0: none).
 		const map = Uint32Array.from(facts.causes.place);
 		this.key = { column: "place", map, nr: this.nr + 1, toJSON: () => "block" };
 		this.mark = calls.memory_mark();
@@ -97,7 +97,7 @@ class Causes {
 			 kernel: kernelAt === undefined ? 0 : modes.weight(kernelAt, event), measures: modes };
 	}
 
-	// Sums of the blocks from first to last - 1, after judge().  kernel is the kernel's part, which belongs to no block.
+	// Returns the sums of the blocks from first to last - 1, after judge().  kernel is the kernel's part, which belongs to no block.
 	sum(judged, first = 0, last = this.nr, kernel = 0) {
 		const { facts, wasm: w } = this, fault = facts.causes.kinds.findIndex(k => k === facts.causes.fault);
 		let low = -1, high = -1;
@@ -147,7 +147,7 @@ export function arcFrequencies(f, executions) {
 	return arcs;
 }
 
-// The sentence for an event whose samples are some instructions late, or "" for a precise one.
+// Returns the sentence for an event whose samples are some instructions late, or "" for a precise one.
 export function skid(facts, event) {
 	const { causes, events } = facts;
 	return !causes || causes.precise[event]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Changes between a page's two traces.  Lines of both are one if `tailor diff` pairs them (facts.pairs), or if they have equal
-// names.  Verdicts are those of `tailor diff` on the samples that pass the filters, and of the run phase where there is one, unless a
-// filter says otherwise.
+// This module finds changes between a page's two traces.  Lines of both are one if `tailor diff` pairs them (facts.pairs), or if they
+// have equal names.  Verdicts are those of `tailor diff` on the samples that pass the filters, and of the run phase where there is one,
+// unless a filter says otherwise.
 import { groupKey } from "./activity.js";
 import { countedAs, countsOf } from "./counts.js";
 import { hasRunPhase } from "./phase.js";
@@ -37,7 +37,7 @@ function linesOf(sides, id, dimensions) {
 	return lines;
 }
 
-// One trace's sums of each line, and the numbers that the judge takes.
+// Returns one trace's sums of each line, and the numbers that the judge takes.
 function sideOf(state, trace, id, dimension, lines) {
 	const inRun = !state.filters.run && !state.filters.phase && hasRunPhase(state.data[trace].facts);
 	const sums = state.sums(id, inRun ? "run" : null, [], trace), j = inRun ? 1 : 0;
@@ -50,7 +50,7 @@ function sideOf(state, trace, id, dimension, lines) {
 	return { trace, id, dimension, inRun, keys, of, all, samples };
 }
 
-// The judge's view of one trace: the lines that it tests, and all others together as the last line.
+// Returns the judge's view of one trace, which has the lines that it tests, and all others together as the last line.
 function asked(state, side, tested, lines) {
 	const chosen = new Set(tested), rest = side.keys.filter((k, i) => k !== undefined && !chosen.has(i));
 	const lists = [...tested.map(i => (side.keys[i] === undefined ? [] : [side.keys[i]])), rest];

@@ -65,7 +65,7 @@ class CanvasPen {
 	}
 }
 
-// Pixels (RGBA) as a canvas, which is valid until the next call.
+// Returns pixels (RGBA) as a canvas, which is valid until the next call.
 let lent = null;
 function bitmap(columns, rows, rgba) {
 	if (lent?.canvas.width !== columns || lent?.canvas.height !== rows)
@@ -127,7 +127,8 @@ export function fit(pen, text, most, size = 12) {
 	return low > 1 ? cut(text, low) : "";
 }
 
-// A component's name, in two lines if it is too wide and has a detail that tells it from others of the name, as in "hash join (a = b)".
+// Returns a component's name, in two lines if it is too wide and has a detail that tells it from others of the name, as in "hash join (a =
+// b)".
 export function inLines(pen, name, most, size = 12) {
 	const whole = shown(name, 60), at = whole.indexOf(" (");
 	return at < 1 || !whole.endsWith(")") || pen.width(whole, size) <= most ? [whole] : [whole.slice(0, at), whole.slice(at + 2, -1)];

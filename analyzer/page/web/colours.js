@@ -31,7 +31,7 @@ export class Colours {
 		this.table = table;
 	}
 
-	// The colour of a dimension's value, by its order among the values.
+	// Returns the colour of a dimension's value, by its order among the values.
 	of(id, value) {
 		const palette = dark() ? DARK : LIGHT;
 		value = this.dimensions.get(id)?.rep(value) ?? value;
@@ -60,7 +60,7 @@ export function theme() {
 	};
 }
 
-// A colour between the paper's (0) and hot (1).
+// Returns a colour between that of the paper (0) and hot (1), which rises with the square root of the part. A part of 0 is transparent.
 export function heat(part) {
 	const strength = part <= 0 ? 0 : 0.08 + 0.92 * Math.sqrt(Math.min(1, part));
 	return dark() ? `hsla(14, 85%, 58%, ${(0.6 * strength).toFixed(3)})` : `hsla(14, 90%, 55%, ${(0.75 * strength).toFixed(3)})`;

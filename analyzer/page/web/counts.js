@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Columns of execution counts in tables of other views, as the command's reports have them (analyzer/view/calls.c).  There are none where
-// the host does not count.
+// This module makes columns of execution counts for tables of other views, as the command's reports have them (analyzer/view/calls.c).
+// There are none where the host does not count.
 import { MARKS, assume, assumptions } from "./flow.js";
 import { count, duration, short } from "./format.js";
 
@@ -43,7 +43,7 @@ export function countColumns(page, componentOf, weightOf, { calls = false } = {}
 	];
 }
 
-// A line of a tooltip, such as "executions: 3,798 (solved), 79.0 µs each", or null where nothing is counted.
+// Returns a line of a tooltip, such as "executions: 3,798 (solved), 79.0 µs each", or null where nothing is counted.
 export function countLine(page, component, weight) {
 	const f = countsOf(page)?.executions(component);
 	if (!f) return null;
@@ -54,10 +54,10 @@ export function countLine(page, component, weight) {
 	);
 }
 
-// A count as short as a listing's column is wide, such as "≈ 1.65 k".
+// Returns a count that is as short as a listing's column is wide, such as "≈ 1.65 k".
 export const marked = f => (f ? `${MARKS[f.state]}${MARKS[f.state] ? " " : ""}${short(f.count)}` : "");
 
-// Chips of the assumptions, which all counts depend on.
+// Returns chips of the assumptions, which all counts depend on.
 export function assumedChips(page) {
 	const now = countsOf(page);
 	return !now

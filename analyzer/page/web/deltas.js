@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Distances between an access and the one before of the same component in the same thread.  Their scale is linear up to a cache line and
-// logarithmic from there on, in both directions, so that runs lie in the middle and random accesses far out.
+// This module makes a scale for distances between an access and the one before of the same component in the same thread.  The scale is
+// linear up to a cache line and logarithmic from there on, in both directions, so that runs lie in the middle and random accesses far
+// out.
 import { bytes } from "./format.js";
 
 const LINE = 64;

@@ -71,7 +71,7 @@ export class Dimensions {
 		if (facts.columns.stack) add("stack", "stack", "stack", plain(facts.nodes), v => `node ${v}`);
 		this.functionNames = functions.name;
 		this.componentNames = components.name;
-		// The components whose label a component of another process has.
+		// These are the components whose label a component of another process has.
 		this.alike = new Set(Object.entries(components.same ?? {}).flatMap(([v, first]) => [Number(v), first]));
 		this.namesProcesses = false;
 	}
@@ -87,7 +87,7 @@ export class Dimensions {
 		});
 	}
 
-	// The component that a component is summed up with.
+	// Returns the component that a component is summed up with.
 	merged(v) {
 		return this.perProcess ? v : this.facts.components.same?.[v] ?? v;
 	}
@@ -113,19 +113,19 @@ export class Dimensions {
 		return v ? c.label?.[v] || c.name[v] || `component ${c.id[v] ?? v}` : "(unattributed)";
 	}
 
-	// The plan's level, or the topmost one, or -1 if the trace has no levels.
+	// Returns the plan's level, or the topmost one, or -1 if the trace has no levels.
 	get mainLevel() {
 		const { plan_level: plan, levels } = this.facts;
 		return plan >= 0 ? plan : levels.length ? levels.findIndex(l => l.rank === Math.min(...levels.map(x => x.rank))) : -1;
 	}
 
-	// The level that pictures of plans are of.
+	// Returns the level that pictures of plans show.
 	get planId() {
 		const { plan_level: plan } = this.facts;
 		return plan >= 0 ? `level:${plan}` : this.main;
 	}
 
-	// The level whose component a line is said to be a part of.
+	// Returns the level whose component a line is said to be a part of.
 	get ownerLevel() {
 		return this.main.startsWith("level:") ? Number(this.main.slice(6)) : this.mainLevel;
 	}

@@ -120,7 +120,7 @@ class Solution {
 		return this.f;
 	}
 
-	// A component's executions, {count, state}, or null.
+	// Returns a component's executions, {count, state}, or null.
 	executions(component) {
 		return this.executed[component] ?? null;
 	}
@@ -139,7 +139,7 @@ class Solution {
 	}
 }
 
-// The reader's assumptions, which the page's address has as "8:1000,9:20".
+// Returns the reader's assumptions, which the page's address has as "8:1000,9:20".
 export function assumptions(state) {
 	const found = new Map();
 	for (const part of String(state.option("assume") ?? "").split(",")) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers are written as people read them.
+// This module formats numbers, durations, sizes and shares for people.
 const group = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
 export const percent = (part, digits = 1) => Number.isFinite(part) ? (100 * part).toFixed(digits) + " %" : "–";
@@ -50,7 +50,7 @@ export const bytes = n => {
 	return n + " B";
 };
 
-// The 95 % interval of a share, for a sum that is worth so many samples (E. B. Wilson, JASA 22, 1927).
+// Returns the 95 % interval of a share, for a sum that is worth so many samples (E. B. Wilson, JASA 22, 1927).
 export function interval(share, evidence) {
 	if (!(evidence > 0)) return [0, 1];
 	const z = 1.96, n = evidence, middle = (share + z * z / (2 * n)) / (1 + z * z / n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Columns by formula: a formula has numbers, other columns by key or by "title", + - * / and parentheses.  The page forbids eval, so
+// Users add columns by formulas of numbers, other columns by key or by "title", + - * / and parentheses.  The page forbids eval, so
 // formulas are parsed here.
 const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:e[+-]?\d+)?)|"([^"]*)"|([A-Za-z_]\w*)|([-+*/()]))/y;
 
@@ -14,7 +14,7 @@ function tokens(text) {
 	return list;
 }
 
-// Returns a function from a row to its number, or throws a sentence.
+// Returns a function from a row to its number, or throws an error with a sentence.
 export function formula(text, columns) {
 	const list = tokens(text);
 	let at = 0;
@@ -67,7 +67,7 @@ export function formula(text, columns) {
 	return made;
 }
 
-// Formulas that tables with these columns offer, and their meanings.  (`tailor diff --expr` has those of two traces.)
+// Tables with these columns offer these formulas, with their meanings.  (`tailor diff --expr` has those of two traces.)
 const OFFERED = [
 	["total - share", "in what it called"],
 	["calls_out / executions", "calls of one execution"],

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The hottest lines of what is pointed at.  They are lines of the text that code was generated from, else source lines, else functions.
+// This module shows the hottest lines of the thing that the pointer is at.  They are lines of the text that code was generated from,
+// else source lines, else functions.
 import { shown } from "./dom.js";
 import { percent } from "./format.js";
 import { languageLines } from "./texts.js";
 
 const LINES = 5, CELLS_MAX = 4e6;
 
-// The dimension of these lines.
+// Returns the dimension of these lines.
 export function lineDimension({ facts, dimensions }) {
 	const level = facts.sources.find(s => s.level >= 0)?.level ?? languageLines(facts);
 	return dimensions.get(level >= 0 ? `level:${level}` : facts.lines.file.length > 1 ? "line" : "function");
 }
 
-// Keys for sums that keep the samples with all of [[dimension's id, key], ...].  Each column of these dimensions has one key.
+// Returns keys for sums that keep the samples with all of [[dimension's id, key], ...].  Each column of these dimensions has one key.
 export function only(dimensions, parts) {
 	const columns = new Map();
 	for (const [id, key] of parts) {
@@ -41,7 +42,7 @@ export function hottestLines(page, parts, { except = [], most = LINES } = {}) {
 	return found.sort((x, y) => y.measure - x.measure || x.value - y.value).slice(0, most);
 }
 
-// The hottest lines as lines of a tooltip, with their shares of a whole.
+// Returns the hottest lines as lines of a tooltip, with their shares of a whole.
 export function hottestTip(page, parts, whole, options) {
 	return hottestLines(page, parts, options).map(({ label, measure }) => `${percent(measure / (whole || 1))}  ${shown(label, 70)}`);
 }

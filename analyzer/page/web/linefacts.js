@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Facts of a line of a text: its operator, its pipeline, and its cost by every event.  A basic block has costs operator by operator.
-// (A. Beischl et al., EuroSys 2021, figure 6b.)
+// This module shows facts of a line of a text, which are its operator, its pipeline, and its cost by every event.  A basic block has
+// costs operator by operator (A. Beischl et al., EuroSys 2021, figure 6b).
 import { shown } from "./dom.js";
 import { count, percent } from "./format.js";
 import { only } from "./hottest.js";
@@ -33,13 +33,13 @@ export function levelsAbove(page, lines) {
 	return [...found].sort((a, b) => place(page.facts, page.dimensions, a) - place(page.facts, page.dimensions, b) || a - b);
 }
 
-// Owners as a text, such as "join1" or "scan a, join1 and 2 more".
+// Returns owners as a text, such as "join1" or "scan a, join1 and 2 more".
 export function ownersText(page, list) {
 	const names = list.slice(0, OWNERS_SHOWN).map(v => shown(page.dimensions.component(v), 60));
 	return names.join(", ") + (list.length > names.length ? ` and ${list.length - names.length} more` : "");
 }
 
-// Lines of a tooltip for a line, which is a value of the dimension id, or null if it has neither samples nor owners.
+// Returns lines of a tooltip for a line, which is a value of the dimension id, or null if it has neither samples nor owners.
 export function lineTip(page, id, value, text) {
 	const { state, facts, dimensions } = page, dimension = dimensions.get(id), key = dimension.at.get(value);
 	const owners = id.startsWith("level:")
@@ -64,8 +64,9 @@ export function lineTip(page, id, value, text) {
 }
 
 /*
- * Basic blocks of a text that have at least LEAST of the samples: line's number => {share, parts: [{value, share}]}, with parts by the main
- * dimension. source is {lines, of} of the facts, and id is the lines' dimension. LLVM's labels, and heads of functions, begin blocks.
+ * Returns basic blocks of a text that have at least LEAST of the samples: line's number => {share, parts: [{value, share}]}, with parts by
+ * the main dimension. source is {lines, of} of the facts, and id is the lines' dimension. LLVM's labels, and heads of functions, begin
+ * blocks.
  */
 export function blocksOf(page, source, id, event) {
 	const { state, dimensions } = page, lines = dimensions.get(id), main = dimensions.get(dimensions.main), blocks = new Map();
@@ -91,6 +92,6 @@ export function blocksOf(page, source, id, event) {
 	return blocks;
 }
 
-// A block's parts as a text, such as "(tablescan 2.4 %, hash join 45.7 %)".
+// Returns a block's parts as a text, such as "(tablescan 2.4 %, hash join 45.7 %)".
 export const blockText = (page, { parts }) => `(${parts.filter(p => p.share >= LEAST).slice(0, 4).map(({ value, share }) =>
 	`${shown(page.dimensions.get(page.dimensions.main).label(value), 40)} ${percent(share)}`).join(", ")})`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines of text with a share each.  Only the rows on the screen are elements, whatever the text's length.
+// This module lists lines of text with a share each.  Only the rows on the screen are elements, whatever the text's length.
 import { h, shown } from "./dom.js";
 import { percent } from "./format.js";
 import { heat } from "./colours.js";

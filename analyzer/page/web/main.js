@@ -218,7 +218,7 @@ function start({ data, judge }) {
 	if (location.hash.length <= 1 && hasRuns(state)) {
 		state.filters.run = { values: [1] };
 		state.apply("run");
-		if (!served && !(state.sums(null).total[0] > 0)) state.set("run", null); // The run phase has no sample.
+		if (!served && !(state.sums(null).total[0] > 0)) state.set("run", null); // No sample is in the run phase.
 	}
 	state.done = [];
 	state.onChange(draw);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A filter becomes sets of a column's numbers, which say to the sample table which samples pass.
+// A filter becomes sets of a column's numbers, by which the sample table decides which samples pass.
 /*
- * A filter of the first trace's values (own: its dimension) as one of the second trace's dimension.  Its values are those of the same
- * names, as --component means them: the name alone is enough where all components of that name are chosen, since numbers that tell
+ * Returns a filter of the first trace's values (own: its dimension) as one of the second trace's dimension.  Its values are those of the
+ * same names, as --component means them: the name alone is enough where all components of that name are chosen, since numbers that tell
  * components of one name apart may be in one of both traces only.
  */
 export function inOther(filter, own, dimension) {
@@ -13,7 +13,7 @@ export function inOther(filter, own, dimension) {
 	return { ...filter, values: (dimension?.values ?? []).filter(passes) };
 }
 
-// The set of a filter of a dimension's values: a byte for each number of the column.
+// Returns the set of a filter of a dimension's values, which has a byte for each number of the column.
 export function allowed(dimension, filter, table) {
 	const wanted = new Set(filter.values.map(dimension.rep)), keys = new Uint8Array(dimension.nr);
 	dimension.values.forEach((v, key) => keys[key] = wanted.has(v) !== Boolean(filter.not) ? 1 : 0);
@@ -21,8 +21,8 @@ export function allowed(dimension, filter, table) {
 }
 
 /*
- * The sets of a search.  A sample passes if the text is in the name of its function, of its source line or of one of its components, or in
- * such a name in its call stack.  frames: {caller, function, component} of each node of the tree of stacks, or undefined.
+ * Returns the sets of a search.  A sample passes if the text is in the name of its function, of its source line or of one of its
+ * components, or in such a name in its call stack.  frames: {caller, function, component} of each node of the tree of stacks, or undefined.
  */
 export function matching(dimensions, text, frames) {
 	const wanted = text.toLowerCase();
@@ -44,7 +44,8 @@ export function matching(dimensions, text, frames) {
 	return frames ? [...sets, { column: "stack", allowed: below(dimensions, hit, frames) }] : sets;
 }
 
-// A byte for each stack: 1 if a function in it, or a component of any level, is a hit.  Callers have smaller numbers than their callees.
+// Returns a byte for each stack, which is 1 if a function in it, or a component of any level, is a hit.  Callers have smaller numbers than
+// their callees.
 function below(dimensions, hit, frames) {
 	const { functions, components } = dimensions.facts;
 	const on = new Uint8Array(frames.caller.length), known = [false];

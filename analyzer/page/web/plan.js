@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The plan as a graph: operators are boxes coloured by cost, and edges show rows, estimated against actual.  The
-// layout is that of planlayout.js.
+// This module draws the plan as a graph, in which operators are boxes coloured by cost, and edges show rows, estimated against actual.
+// The layout is that of planlayout.js.
 import { chart } from "./chart.js";
 import { heat } from "./colours.js";
 import { countColumns, countLine } from "./counts.js";

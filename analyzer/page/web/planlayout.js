@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Places of the plans' operators in a picture, computed from data alone: nothing here draws or reads the page (tests/page/modules.sh).
+ * This module computes the places of the plans' operators in a picture from data alone, so it neither draws nor reads the page
+ * (tests/page/modules.sh).
  *
  * The trace writer gives each operator its depth and its column within its plan (analyzer/page/html_plan.c).  Here plans become blocks of
  * boxes, and blocks stand side by side in rows, the most expensive plan first.
@@ -26,8 +27,8 @@ function headOf({ processes: { comm, pid }, components: { name, detail } }, proc
 }
 
 /*
- * The trees of all plans, the most expensive one first: {nodes, first, last (columns), measure, head}.  A node is {component, depth, x (its
- * column), at (its number in the plan), up (its parent's number, or -1)}.
+ * Returns the trees of all plans, the most expensive one first: {nodes, first, last (columns), measure, head}.  A node is {component,
+ * depth, x (its column), at (its number in the plan), up (its parent's number, or -1)}.
  */
 function treesOf(facts, cost) {
 	const severalProcesses = new Set(facts.plans.map(p => p.process)).size > 1;
@@ -71,7 +72,7 @@ function aloneBlock(trees, besidePlans) {
 	};
 }
 
-// The plan's own edges, and those between its operators that are not in its tree (extra).
+// Returns the plan's own edges, and those between its operators that are not in its tree (extra).
 function edgesOf(tree, boxOf, facts) {
 	const componentAt = new Map(tree.nodes.map(n => [n.at, n.component]));
 	const edges = [], drawn = new Set();
@@ -88,9 +89,9 @@ function edgesOf(tree, boxOf, facts) {
 }
 
 /*
- * The layout of a trace's plans in a picture of that width, at scale 1: {boxes, edges, heads, wide, height, nrPlans, nrShown}.
- * facts: {plans, edges, processes, components}, as the page has them.
- * cost(component): {key, measure, weight, samples}; key is undefined where the component has no samples.  Boxes have these numbers, too.
+ * Returns the layout of a trace's plans in a picture of that width, at scale 1, as {boxes, edges, heads, wide, height, nrPlans, nrShown}.
+ * facts: {plans, edges, processes, components}, as the page has them. cost(component): {key, measure, weight, samples}; key is undefined
+ * where the component has no samples.  Boxes have these numbers, too.
  */
 export function layoutPlans(facts, cost, width) {
 	const trees = treesOf(facts, cost);
@@ -122,7 +123,7 @@ export function layoutPlans(facts, cost, width) {
 		left += widthOf(block.columns) + GAP_X;
 		right = Math.max(right, left);
 	}
-	// A head may be longer than its plan is wide: it ends at the next one, or at the edge.
+	// A head may be longer than its plan is wide, and then ends at the next one or at the edge.
 	heads.forEach((at, i) => {
 		const next = heads[i + 1];
 		at.wide = (next?.y === at.y ? next.x : Math.max(right, width)) - GAP_X - at.x;
@@ -131,26 +132,26 @@ export function layoutPlans(facts, cost, width) {
 	return { boxes, edges, heads, wide: right, height, nrPlans: plans.length, nrShown: shown.length };
 }
 
-// The part of a layout that a picture shows: {zoom (1: all of it), left (pixels of the layout left of the picture)}.
+// A view is the part of a layout that a picture shows: {zoom (1: all of it), left (pixels of the layout left of the picture)}.
 export const WHOLE = { zoom: 1, left: 0 };
 
 const fitting = (wide, width) => Math.min(1, width / wide);
 
-// The scale of such a view, and where the layout's left edge is in the picture.
+// Returns the scale of such a view, and the place of the layout's left edge in the picture.
 export function viewed({ zoom, left }, wide, width) {
 	const scale = fitting(wide, width) * zoom;
 	const within = Math.max(0, Math.min(left, wide * scale - width));
 	return { scale, left: within, shift: Math.max(0, (width - wide * scale) / 2) - within };
 }
 
-// The view that is larger or smaller by a factor around x of the picture; by 0: the whole layout.
+// Returns the view that is larger or smaller by a factor around x of the picture, or the whole layout for a factor of 0.
 export function zoomed(view, by, x, wide, width) {
 	const fit = fitting(wide, width), before = fit * view.zoom;
 	const zoom = by ? Math.max(1, Math.min(by * view.zoom, LARGEST_SCALE / fit)) : 1;
 	return { zoom, left: (view.left + x) * (fit * zoom) / before - x };
 }
 
-// The measure of an operator with its children, along the tree.
+// Returns the measure of an operator with its children, along the tree.
 export function withChildren(box, edges) {
 	return edges.filter(e => e.to === box && !e.extra).reduce((sum, e) => sum + withChildren(e.from, edges), box.measure);
 }

@@ -52,7 +52,7 @@ export function rasterize({ nr, time, at, share, part: partOf }, { from, to, low
 	return { counts, part, samples, cells, width, height };
 }
 
-// Grids of at most so many parts by themselves: [{part, counts, samples, width, height}], those with the most samples first.
+// Returns grids of at most so many parts by themselves, as [{part, counts, samples, width, height}], those with the most samples first.
 export function rasterizeParts({ nr, time, at, share, part }, { from, to, low, bytes }, width, height, most, nrParts) {
 	const perX = width / (to - from);
 	const perY = height / bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory that samples touched, as regions.  A region is memory that the host named, or a run of other addresses that are no further apart
-// than 64 MiB.  Addresses are pairs of 32-bit halves (low, high), as in a column of 64-bit numbers.
+// This module finds the regions of memory that samples touched.  A region is memory that the host named, or a run of other addresses
+// that are no further apart than 64 MiB.  Addresses are pairs of 32-bit halves (low, high), as in a column of 64-bit numbers.
 const RUN_BITS = 20; // low bits of an address that do not tell runs apart
 const GAP = 64; // MiB between two runs
 const PAGE = 4096;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The sample table of a server (`tailor serve`), in place of the one in table.js.  A draw that wants sums which the server has not been
-// asked for is given up by throwing Unanswered.  The sums are fetched, with those that the view's last draw had, and the page draws anew.
+// This is the sample table of a server (`tailor serve`), which takes the place of the one in table.js.  A draw that wants sums which
+// the server has not been asked for is given up by throwing Unanswered.  The sums are fetched, with those that the view's last draw
+// had, and the page draws anew.
 import { get, post } from "./server.js";
 import { questions, answers } from "./questions.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Shades of a picture of many points.  Counts per pixel become shades by their rank among all counts, so that single points and the densest
- * places can be told apart whatever lies between them (histogram equalization, as in datashader).
+ * This module chooses the shades of a picture of many points. Counts per pixel become shades by their rank among all counts, so that single
+ * points and the densest places can be told apart whatever lies between them (histogram equalization, as in datashader).
  */
 
 const SMALL = 256; // Most cells have counts below this, which are counted in an array.
@@ -27,7 +27,8 @@ export function ranks(counts) {
 	return shades;
 }
 
-// Pixels (RGBA) of column-major cells, with colour_of(cell) as [r, g, b] and the shade by counts.  least is the faintest opacity.
+// Returns the pixels (RGBA) of column-major cells, with colour_of(cell) as [r, g, b] and the shade by counts.  least is the faintest
+// opacity.
 export function pixels(counts, width, height, colour_of, least = 0.35) {
 	const data = new Uint8ClampedArray(4 * width * height), shades = ranks(counts);
 	let count = 0, opacity = 0; // those of the cell before, which most cells are like

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames for flame graphs, from call stacks or from each sample's levels and function.  Either source is:
+ * This module has frames for flame graphs, from call stacks or from each sample's levels and function.  Either source is:
  *   keys, one or two dimensions whose sums are those of stacks
  *   levels that can be frames, from above, and flags(function)
  *   frames(chosen), which returns {frames, stacks} for calltree.js, where chosen has numbers of levels as texts, and FUNCTIONS
@@ -23,7 +23,7 @@ export async function framesFromStacks(table, dimensions) {
 	for (const field of Object.keys(nodes)) nodes[field] = Array.from(table.numbers(`node-${field}`) ?? new Uint8Array(facts.nodes));
 	const flags = new Map();
 	nodes.function.forEach((f, i) => flags.set(f, (flags.get(f) ?? 0) | nodes.flags[i]));
-	// The number of frames of each stack, up to 2, without the mark of unknown callers.
+	// This array has the number of frames of each stack, up to 2, without the mark of unknown callers.
 	const deep = new Uint8Array(nodes.caller.length);
 	for (let i = 1; i < deep.length; i++) deep[i] = Math.min(2, deep[nodes.caller[i]] + (nodes.flags[i] & CUT ? 0 : 1));
 	return {
@@ -42,7 +42,7 @@ export async function framesFromStacks(table, dimensions) {
 	};
 }
 
-// Frames without stacks: a sample's components level by level from above, and its function.
+// Without stacks, frames are a sample's components level by level from above, and its function.
 export function framesFromLevels({ facts, dimensions, state }) {
 	const functions = dimensions.get("function"), nrWays = facts.ways.mode.length;
 	const levels = inOrder(facts).filter(l => dimensions.get(`level:${l}`).nr > 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sums of samples by the keys of dimensions, as the sample table makes them: what they are of, their shares, and how certain these are.
-// Sums by other dimensions of the same column: numbers are those by each number of the column, and a dimension's map leads to its key.
+// This module has sums of samples by the keys of dimensions, as the sample table makes them, their shares, and how certain these are.
+
+// Returns sums by the keys of dimensions from sums by the numbers of their column, whose keys are in the maps of the dimensions.
 export function fold(numbers, a, b) {
 	const to = new Float64Array(3 * a.nr * (b?.nr ?? 1));
 	for (let i = 0; i < a.map.length; i++) {
@@ -10,7 +11,7 @@ export function fold(numbers, a, b) {
 	return to;
 }
 
-// Three numbers for each pair of keys of one or two dimensions: samples, weight, and the sum of squared weights.
+// This class has three numbers for each pair of keys of one or two dimensions, which are samples, weight, and the sum of squared weights.
 export class Sums {
 	constructor(numbers, a, b) {
 		Object.assign(this, { numbers, a, b, nr: a ? a.bins ?? a.nr : 1, nrB: b ? b.bins ?? b.nr : 1 });
@@ -38,13 +39,14 @@ export class Sums {
 	get totalMeasure() {
 		return this.total[1] > 0 ? this.total[1] : this.total[0];
 	}
-	// Keys of the first dimension with samples, the largest first.
+	// Returns the keys of the first dimension with samples, the largest first.
 	order() {
 		const keys = [];
 		for (let i = 0; i < this.nr; i++) if (this.samples(i) > 0) keys.push(i);
 		return keys.sort((x, y) => this.measure(y) - this.measure(x) || x - y);
 	}
-	// The number of samples of equal weight that would say as much of the share.  (W. G. Cochran, Sampling Techniques, 1977, 6.4)
+	// Returns the number of samples of equal weight that would say as much of the share.  (W. G. Cochran, Sampling Techniques, 1977,
+	// 6.4)
 	evidence(i, j = 0) {
 		const [, w, q] = this.total, part = this.weight(i, j), squares = this.squares(i, j), p = part / w;
 		if (!(w > 0) || !(part > 0) || p >= 1) return this.total[0];
@@ -55,7 +57,7 @@ export class Sums {
 
 const sizeOf = key => key.bins ?? key.nr;
 
-// The same by three dimensions: the first two are one, whose keys are pairs.
+// These are sums by three dimensions, of which the first two are one whose keys are pairs.
 export class Cube {
 	constructor(numbers, a, b, c) {
 		Object.assign(this, { sums: new Sums(numbers, { nr: sizeOf(a) * sizeOf(b) }, c), nrB: sizeOf(b) });

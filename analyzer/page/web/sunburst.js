@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two levels as rings: the inner one has parts, and the outer one shows what each of them is made
-// of.  Hovering shows a part's hottest lines.
+// This module draws two levels as rings, of which the inner one has parts, and the outer one shows what each of them is made of.
+// Hovering shows a part's hottest lines.
 import { h, shown } from "./dom.js";
 import { chart, inLines } from "./chart.js";
 import { count, percent, interval } from "./format.js";
@@ -129,7 +129,7 @@ export function sunburst(page, { ask = null, also = () => [], except = [] } = {}
 		const angle = (Math.atan2(dx, -dy) + 2 * Math.PI) % (2 * Math.PI);
 		return parts.find(p => r >= rings(p.ring)[0] && r < rings(p.ring)[1] && angle >= p.from && angle < p.to);
 	};
-	// The hottest lines of a part.  At the outer ring, they are of samples that have both of its components.
+	// Returns the hottest lines of a part.  At the outer ring, they are of samples that have both of its components.
 	const hottest = p =>
 		!p.id ? [] : hottestTip(page, [...also(), [chosen(0), p.i], ...(p.ring ? [[chosen(1), p.j]] : [])], total, { except });
 	function tip(x, y) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sample table has columns in WebAssembly's memory and a bit for each filter and row, and makes sums in one walk.
-// (analyzer/table/crossfilter.h)
+// The sample table has columns in WebAssembly's memory and a bit for each filter and row, and makes sums in one walk
+// (analyzer/table/crossfilter.h).
 import wasm from "table.wasm";
 import { block } from "./data.js";
 
@@ -66,7 +66,7 @@ export class Table {
 		return this.load(name);
 	}
 
-	// A column's numbers in WebAssembly's memory.  Valid until the next call of any method.
+	// Returns a column's numbers in WebAssembly's memory, which are valid until the next call of any method.
 	numbers(name) {
 		const c = this.columns[name];
 		if (!c) return null;
@@ -144,7 +144,7 @@ export class Table {
 	}
 
 	// A key is {column, map?, nr} or {column, from, to, bins}, null (all rows are one), or [outer, inner] of two such.  If once, the
-	// map is of this call alone.
+	// map is copied for this call alone, else it is kept for later calls.
 	key(key) {
 		if (Array.isArray(key)) return this.calls.key_pair(this.key(key[0]), this.key(key[1]));
 		if (!key) return this.calls.key_create(0, 4, 0, 0, 1, 0n, 0, 0);
@@ -165,15 +165,16 @@ export class Table {
 		);
 	}
 
-	// Walks over rows need this: rows in [first, end) without any bit of the mask pass all filters but `except`.  Valid until the
-	// next call of any method.
+	// Walks over rows need this. Rows in [first, end) without any bit of the mask pass all filters but `except`.  Valid until the next
+	// call of any method.
 	passing(except = []) {
 		const [first, end] = except.includes("time") ? [0, this.rows] : this.range;
 		const open = except.reduce((bits, f) => bits | (this.bits.get(f) ?? 0), 0);
 		return { fails: new Uint16Array(this.calls.memory.buffer, this.fails, this.rows), mask: ~open & 0xffff, first, end };
 	}
 
-	// Samples, weight and squared weights of the rows that pass all filters but those of `except`: three numbers for each pair of keys.
+	// Returns samples, weight and squared weights of the rows that pass all filters but those of `except`: three numbers for each pair
+	// of keys.
 	sums(a, b, except = []) {
 		const keys = [a, b].flat(), nr = keys.reduce((all, k) => all * (k ? k.bins ?? k.nr : 1), 1);
 		const open = except.reduce((bits, f) => bits | (this.bits.get(f) ?? 0), 0);

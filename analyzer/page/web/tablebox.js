@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A table that sorts by any column, colours by one, and can be saved.
+// This module makes a table that sorts by any column, colours by one, and can be saved.
 import { h, name as nameOf } from "./dom.js";
 import { count, percent, duration, short, bytes } from "./format.js";
 import { heat } from "./colours.js";

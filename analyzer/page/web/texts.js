@@ -6,19 +6,19 @@ const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/"
 // Returns whether lines of that file (as line tables name it) are in this text.  Hosts name their texts without folders, or with others.
 export const isOf = (source, file) => !!source && !!file && (source.file ? source.name === file : base(source.name) === base(file));
 
-// The line of row i, or 0 where lines are left out.  (Older pages have whole texts only.)
+// Returns the line of row i, or 0 where lines are left out.  (Older pages have whole texts only.)
 export const lineOf = (source, i) => source.number ? source.number[i] : i + 1;
 
 const rows = new WeakMap();
 
-// The row of a line, or -1 if the text lacks it.
+// Returns the row of a line, or -1 if the text lacks it.
 export function rowOf(source, line) {
 	if (!source.number) return line >= 1 && line <= source.lines.length ? line - 1 : -1;
 	if (!rows.has(source)) rows.set(source, new Map(source.number.map((n, i) => [n, i])));
 	return line ? rows.get(source).get(line) ?? -1 : -1;
 }
 
-// The level of lines of a language whose functions lead, or -1.
+// Returns the index of the level whose components are lines of the language whose functions lead, or -1 if no language leads.
 export const languageLines = ({ lead_level: lead = -1, levels }) => (lead < 0 ? -1 : levels.findIndex(l => l.name === "line"));
 
 /*
@@ -40,13 +40,13 @@ export function useLanguageLines(facts) {
 	}
 }
 
-// The sums of a line of a text: measure, samples and weight.  rep: the component that a component is summed up with.
+// Returns the sums of a line of a text as [measure, samples, weight].  rep(v): the component that component v is summed up with.
 export function sumsOfLine(source, i, sums, rep) {
 	const values = source.all ? [...new Set(source.all[i].map(rep))] : [source.of[i]];
 	return values.filter(Boolean).map(v => sums.of(v)).reduce((a, b) => a.map((x, n) => x + b[n]), [0, 0, 0]);
 }
 
-// Numbers of the texts, without those whose lines are summed up with the lines of one before, as texts of a second process are.
+// Returns the numbers of the texts, without those whose lines are summed up with the lines of one before, as texts of a second process are.
 export function differentTexts(sources, rep) {
 	const known = new Set();
 	return sources.map((_, i) => i).filter(i => {
@@ -56,7 +56,7 @@ export function differentTexts(sources, rep) {
 	});
 }
 
-// The file of a listing's instruction, or null.  (Older pages have one file for each function.)
+// Returns the file of a listing's instruction, or null.  (Older pages have one file for each function.)
 export const fileOfStep = (listing, i) => listing.files ? listing.files[listing.of[i]] ?? null : listing.file;
 
 // Returns whether a place is in the function of a listing.  code is facts.code.

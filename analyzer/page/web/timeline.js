@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Activity over time by the main dimension, stacked in steps.  A drag or the keyboard chooses a range.
+// This module draws activity over time by the main dimension, stacked in steps.  A drag or the keyboard chooses a range.
 import { chart } from "./chart.js";
 import { partKey, partsOf } from "./activity.js";
 import { count, percent, seconds, ticks } from "./format.js";

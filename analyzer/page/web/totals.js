@@ -79,8 +79,8 @@ export class Totals {
 		return Boolean(node);
 	}
 
-	// The share of samples with truncated call stacks, under all filters but those of `except`.  Totals of outer callers lack them
-	// (totals_truncated_share() in analyzer/query/calltree.c).
+	// Returns the share of samples with truncated call stacks, under all filters but those of `except`.  Totals of outer callers lack
+	// them (totals_truncated_share() in analyzer/query/calltree.c).
 	truncated(except) {
 		if (!this.nodes) return 0;
 		const { state, facts } = this.page;
@@ -99,7 +99,8 @@ export class Totals {
 		return part / (sums.totalMeasure || 1);
 	}
 
-	// Totals of each value of a dimension, {samples, weight}, under all filters but those of `except`, or null until stacks were read.
+	// Returns the totals of each value of a dimension, {samples, weight}, under all filters but those of `except`, or null until stacks
+	// were read.
 	of(id, except) {
 		if (!this.nodes) return null;
 		const { state, dimensions } = this.page;
@@ -115,8 +116,8 @@ export class Totals {
 			if (first[n] && (below[3 * n] > 0 || below[3 * n + 1] > 0)) add(first[n], below[3 * n], below[3 * n + 1]);
 			for (let i = 0; i < 2; i++) below[3 * caller[n] + i] += below[3 * n + i];
 		}
-		// The values that samples have and their stacks do not say: components by a tag, and other
-		// values of samples without a stack.
+		// Adds the values that samples have and their stacks do not, which are components by a tag, and other values of samples
+		// without a stack.
 		const own = isLevel(id) ? state.sums("stack", id, except) : state.sums(this.none, id, except);
 		const nr = isLevel(id) ? caller.length : 1;
 		for (let n = 0; n < nr; n++)

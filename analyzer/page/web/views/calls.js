@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Executions of procedures, and call sites with the procedures that were called there, from the host's counters.
+// This view shows the executions of procedures, and call sites with the procedures that were called there, from the host's counters.
 import { h, name, shown } from "../dom.js";
 import { tablebox } from "../tablebox.js";
 import { listing } from "../listing.js";
@@ -26,7 +26,7 @@ function walk(i, at = "") {
 	page.state.changed();
 }
 
-// The time of each function's component under the filters, and that with callees, which numbers of calls divide.
+// Returns the time of each function's component under the filters, and that with callees, which numbers of calls divide.
 function timesNow() {
 	const { facts, state, dimensions } = page, of = new Map();
 	let all = 0;

@@ -214,7 +214,7 @@ function blockTable() {
 	};
 }
 
-// The lines of a block's box: its offset, its heat, and the causes.
+// Returns the lines of a block's box, which are its offset, its heat, and the causes.
 function linesOf(b, w) {
 	const x = blockRows[b];
 	const share = percent(x.measure / (judged.measured || 1));

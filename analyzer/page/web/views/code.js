@@ -21,15 +21,15 @@ const COUNTS = ["executions", "per_execution"]; // Lines are coloured by these a
 const heatBy = () => page.state.option("heat") ?? "";
 const heatEvent = () => Number((COUNTS.includes(heatBy()) ? null : page.state.option("heat")) ?? page.state.filters.event?.values[0] ?? 0);
 
-// The number behind a line's colour: its executions, its cost an execution, or its cost.
+// Returns the number that decides a line's colour, which is its executions, its cost an execution, or its cost.
 function heatOf(ran, measure, weight) {
 	if (heatBy() === "executions") return ran ?? 0;
 	return heatBy() === "per_execution" ? (ran > 0 ? weight / ran : 0) : measure;
 }
 const lineId = source => source.level >= 0 ? `level:${source.level}` : "line";
 
-// Sums of a dimension's values for the event of heatEvent(), under all filters but those of events and of `except`. of(value) is [measure,
-// samples, weight], and total is the measure of all values.
+// Returns the sums of a dimension's values for the event of heatEvent(), under all filters but those of events and of `except`. of(value)
+// is [measure, samples, weight], and total is the measure of all values.
 function sumsBy(id, except = [id]) {
 	const { state } = page, sums = state.sums("event", id, ["event", ...except]), e = heatEvent(), dimension = page.dimensions.get(id);
 	let total = 0;
@@ -63,7 +63,7 @@ function sourcePane(nr) {
 	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, nr ? "Source" : "Text"), select), note, list.el);
 	let source, before, blocks = new Map(), levels = [], share = 0;
 
-	// A line's components of the levels above, in columns.
+	// Returns a line's components of the levels above, in columns.
 	const owners = value => levels.map(level => ownersText(page, ownersOf(page, value).find(([l]) => l === level)?.[1] ?? []));
 
 	// A label's line is shown without its comment, whose place the block's cost takes.
@@ -189,7 +189,7 @@ function machinePane() {
 	const steps = new Map(); // [[place, row]] of each listing
 	let shownListing, before;
 
-	// Places and their rows in a listing.
+	// Returns places and their rows in a listing.
 	function rowsOf(l) {
 		if (!steps.has(l)) {
 			steps.set(l, places.filter(p => isIn(l, p, facts.code)).map(p => {

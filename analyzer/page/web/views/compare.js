@@ -37,7 +37,7 @@ function pair(a, b) {
 	return unit && b.endsWith(` ${unit}`) ? `${number} → ${b}` : `${a} → ${b}`;
 }
 
-// The values of a dimension that have a colour.  Components of a level have one also without samples.
+// Returns the values of a dimension that have a colour.  Components of a level have one also without samples.
 function valuesOf({ dimensions, facts }, id) {
 	if (!id?.startsWith("level:")) return dimensions.get(id)?.values ?? [];
 	return [0, ...[...facts.components.level.keys()].filter(c => c && facts.components.level[c] === Number(id.slice(6)))];
@@ -58,7 +58,7 @@ function colourAs(id, label) {
 	return colours.of(id, named.get(id).get(label) ?? 0);
 }
 
-// A row's title.  Rows of one name have the detail that tells them apart.
+// Returns a row's title. If several rows have one name, the detail tells them apart.
 const titleOf = r => (r.detail && rows.some(o => o !== r && o.name === r.name) ? `${r.name} (${r.detail})` : r.name);
 
 // A row's bar ends at its growth as a part of the first trace's total.  The margin of its change is the error of that end.
@@ -131,7 +131,7 @@ function drawMirror(pen, w) {
 	drawTime(pen, { x: 0, y: LEGEND + LANE, width: w, end });
 }
 
-// Columns of executions, where both hosts count, for formulas of growth such as "executions_b - 2 * executions_a".
+// Returns columns of executions, where both hosts count, for formulas of growth such as "executions_b - 2 * executions_a".
 function executionColumns() {
 	const counts = [0, 1].map(trace => countsOf(page, trace));
 	if (!counts.every(c => c?.nrKnown)) return [];
@@ -149,7 +149,8 @@ function executionColumns() {
 		: [];
 }
 
-// Formulas of executions beyond those that more work explains, where commands differ in one number alone, as `queens 5` and `queens 6`.
+// Returns formulas of executions beyond those that more work explains, where commands differ in one number alone, as `queens 5` and `queens
+// 6`.
 function growthFormulas() {
 	const [first, second] = page.data.map(d => d.facts.command.split(/\s+/));
 	const apart = first.map((word, i) => [word, second[i]]).filter(([a, b]) => a !== b);
@@ -179,7 +180,7 @@ const COLUMNS = () => [
 		: [])
 ];
 
-// An operator's change as a text that is as short as a box of the plan is wide.
+// Returns an operator's change as a text that is as short as a box of the plan is wide.
 const beside = trace => (component, narrow) => {
 	const r = inPlan[trace].get(component);
 	const sign = () => (!r.certain ? "≈" : r.growth > 0 ? "▲" : "▼");

@@ -27,7 +27,7 @@ function choose() {
 	pair = [a, option("eventB", with_.find(i => i !== a) ?? list.find(i => i !== a) ?? a)];
 }
 
-// A key for sums by both events alone, which take the place of the event that other views show.
+// Returns a key for sums by both events alone, which take the place of the event that other views show.
 const both = once => ({ column: "event", map: Uint32Array.from({ length: page.facts.events.length },
 	(_, e) => (pair[0] === e ? 0 : pair[1] === e ? 1 : 2)), nr: 2, once });
 

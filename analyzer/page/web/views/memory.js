@@ -124,7 +124,7 @@ async function describe() {
 	delete rows.page;
 }
 
-// The region that is chosen, else the one that the chosen addresses are in, else the one with the most samples.
+// Returns the region that is chosen, else the one that the chosen addresses are in, else the one with the most samples.
 function region() {
 	const { state } = page, filter = state.filters.address, chosen = regions[Number(state.option("region"))];
 	const inside = r => !filter || low(filter.from) < r.end && low(filter.to) > r.begin;
@@ -176,7 +176,7 @@ function findPoints() {
 	far = all ? becomeDistances(points, i => who[i]) : 0;
 }
 
-// The extent that the pictures show.
+// Returns the extent that the pictures show.
 function shownExtent() {
 	const e = extent();
 	return apart() ? { from: e.from, to: e.to, low: 0, bytes: 2 * far } : e;
@@ -278,7 +278,7 @@ function key(e) {
 	return false;
 }
 
-// The regions of the rows that were followed last, as rows of the table.
+// Returns the regions of the rows that were followed last, as rows of the table.
 function regionRows() {
 	const sums = accesses.sums("region", regions.length), total = sums.reduce((sum, r) => sum + r.samples, 0);
 	return sums.map(sum => ({
@@ -287,7 +287,7 @@ function regionRows() {
 	}));
 }
 
-// The orders of a part of the main dimension, which are made when the part is looked at.
+// Returns the orders of a part of the main dimension, which are made when the part is looked at.
 function ordersOf(part) {
 	orders ??= new Map(accesses.sums("part", page.dimensions.get(page.dimensions.main).nr).map(sum => [sum.key, sum]));
 	return orders.get(part);

@@ -6,7 +6,7 @@ import { tablebox } from "../tablebox.js";
 
 let page, tables = [], methodBox, reasonBox, data = {};
 
-// The text of a status of wait().  That of an attached process is not known.
+// Returns a status of wait(2) as text, which is empty for an attached process, since its status is not known.
 function exitText(status) {
 	if (status === 0xffffffff) return "";
 	return status & 0x7f ? `killed by signal ${status & 0x7f}` : String(status >> 8 & 0xff);

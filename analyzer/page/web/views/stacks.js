@@ -22,7 +22,7 @@ const inverted = () => direction() === "up";
 const isBoth = () => direction() === "both";
 const fromStacksNow = () => Boolean(sources.stacks) && (page.state.option("from") ?? sources.best) !== "levels";
 
-// The levels that can be frames, from above.
+// Returns the levels that can be frames, from above.
 const levelsNow = () => (fromStacksNow() ? sources.stacks.levels : sources.levels.levels);
 function frames() {
 	const can = [...levelsNow().map(String), FUNCTIONS];
@@ -106,7 +106,7 @@ function make() {
 	top = focus = 0;
 }
 
-// The middle of callers and callees, [key, kind], which at first is the function with the most samples of its own.
+// Returns the middle of callers and callees as [key, kind], which at first is the function with the most samples of its own.
 function middle() {
 	const [kind, key] = String(page.state.option("of") ?? "").split(":").map(Number);
 	if (tree.key.some((k, call) => call && k === key && tree.kind[call] === kind)) return [key, kind];
@@ -244,7 +244,7 @@ function rows() {
 	return [...by.values()];
 }
 
-// The direct callers and callees of the middle.
+// Returns the direct callers and callees of the middle.
 function bothRows() {
 	return [["caller", both.callers, filled.callers], ["callee", both.callees, filled.callees]].flatMap(([side, of, sums]) =>
 		of.children[0].filter(call => sums.measure.total[call] > 0).map(call => ({ side, of, call, total: sums.measure.total[call],

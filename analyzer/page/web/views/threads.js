@@ -75,7 +75,7 @@ function click(x, y, e) {
 	if (lane && y >= LEGEND) page.state.toggle("thread", page.dimensions.get("thread").values[lane.key], e.shiftKey);
 }
 
-// The busiest thread's part by the mean of the threads that did any of it.  1 is even.
+// Returns the busiest thread's part divided by the mean of the threads that did any of it. 1 is even.
 function skewOf(measures) {
 	const busy = measures.filter(m => m > 0), sum = busy.reduce((a, b) => a + b, 0);
 	return { threads: busy.length, skew: busy.length ? Math.max(...busy) * busy.length / sum : NaN };
