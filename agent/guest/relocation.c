@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define WAITING_MAX 32 /* objects at the same time */
+#define WAITING_MAX 32 /* maximum number of objects that wait at the same time */
 
 struct waiting {
 	uintptr_t bias; /* 0: free; an object without a bias does not wait */

@@ -56,7 +56,7 @@ struct postgres_plan {
 	bool utility;	  /* a utility statement, which has no nodes */
 	bool unsure;	  /* read by the portal alone: no stack has shown it, and it may be a cursor in a function */
 	bool live;	  /* the plan's objects are in the trace and have not ended */
-	bool changed, same_root; /* changed: memory had other values at checked_ns; same_root: but the same root */
+	bool changed, same_root; /* changed: memory had other values at checked_ns; same_root: the root was the same nevertheless */
 	unsigned evidence;	 /* evidence for it on a stack: bits of postgres_backend.c */
 	uint64_t portal;	 /* portal of the cursor that runs it; 0: not needed */
 	/* when the backend's statement and state began (µs since 2000) that were present when the plan was read; state_us is UINT64_MAX if

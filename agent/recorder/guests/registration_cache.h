@@ -13,7 +13,7 @@
 
 struct registration_cache;
 
-/* limit_bytes: the limit of registration_cache_bytes(). Returns 0 or -ENOMEM. */
+/* Creates an empty cache. limit_bytes: the limit of registration_cache_bytes(). Returns 0 or -ENOMEM. */
 int registration_cache_create(uint64_t limit_bytes, struct registration_cache **out);
 void registration_cache_destroy(struct registration_cache *s);
 

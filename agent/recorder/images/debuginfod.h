@@ -13,8 +13,8 @@
 
 struct debuginfod;
 
-/* asked: the user asked by an option. Servers are those of DEBUGINFOD_URLS, or elfutils' own if that is not set. Returns NULL if the user
- * did not ask in either way, or if memory runs out. */
+/* Creates a client of the servers in DEBUGINFOD_URLS, or of elfutils' own if that is not set. asked: the user asked for it by an option.
+ * Returns NULL if the user asked neither by the option nor by DEBUGINFOD_URLS, or if memory runs out. */
 struct debuginfod *debuginfod_create(bool asked);
 void debuginfod_destroy(struct debuginfod *d);
 /* Fetches the debug file of a build id.  name: shown in the line of progress on a terminal.  Returns true and the path of the file, or

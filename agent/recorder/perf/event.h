@@ -98,8 +98,8 @@ int event_parse_list(const char *text, struct event_list *out, struct diag *d);
 const char *event_why_not_permitted(void);
 
 /*
- * Chooses for each item of o->name the event at the best level that this machine opens.  `auto` may become two events.  Those other than a
- * clock are also tested whether they count.  Returns 0, -EINVAL with a sentence for a wrong list or an unknown event, or another -errno
+ * Chooses for each item of o->name the event at the best level that this machine opens.  `auto` may become two events.  Events other than a
+ * clock must also count when they are tested.  Returns 0, -EINVAL with a sentence for a wrong list or an unknown event, or another -errno
  * with a sentence for an event that is unavailable here.  After an error *out is not set.
  */
 int events_choose(const struct event_options *o, struct events *out, event_notice_fn notice, void *context, struct diag *d);

@@ -22,7 +22,8 @@ struct program {
 	const char *why_uncounted; /* the reason why the kernel ends counters of this user when it is executed, else NULL */
 };
 
-/* The printf format of the notice on a program with why_uncounted.  Arguments: the program, why_uncounted, program_uncounted_remedy(). */
+/* This is the printf format of the notice on a program with why_uncounted.  Its arguments are the program, why_uncounted and
+ * program_uncounted_remedy(). */
 #define PROGRAM_UNCOUNTED TRACE_NO_SAMPLES_OF "%s: it %s, so the kernel ends its counters when it is executed; %s"
 
 /* Fills in *p for a command, which is searched for in PATH unless it contains a slash.  A script is followed by its "#!" line to the

@@ -8,7 +8,7 @@
 #include "agent/recorder/engines/engines.h"
 #include "agent/recorder/process/proc_mem.h"
 
-/* A context switch or a wake-up in the form of a sample of an event of its own, with the parts that recording_add_switches() declares.
+/* This struct is a context switch or a wake-up as a sample of an event of its own. It has the parts that recording_add_switches() declares.
  * kind: TRACE_SWITCH_..., or the thread that has woken this one. */
 struct switch_sample {
 	struct perf_event_header header;

@@ -22,7 +22,7 @@ struct losses {
 	int nr_threads;
 };
 
-/* A source of the recording, and its operations. */
+/* This struct is a source that the recording has created, with the operations and the state of that source. */
 struct created_source {
 	const struct name_source *is;
 	void *state;

@@ -156,7 +156,8 @@ struct epochs {
 	uint64_t child_ns; /* start of the child */
 	bool has_failed; /* the last child exited with an error, so another error is not reported */
 	bool is_late; /* the newest child has taken more than half an epoch */
-	uint32_t behind; /* grows at cuts that were put off, and falls once children are in time; with a cost, halvings of the rate */
+	/* number of cuts that were put off and not caught up with since; with a cost, the rate is halved so often */
+	uint32_t behind;
 	struct hash_map living; /* PIDs that are counted: LIVES or ENDED (epochs.c) */
 	uint64_t samples; /* samples of the epochs before */
 	int64_t told_cpu_ns; /* the recorder's processor time that the traces of the epochs before have */

@@ -11,12 +11,12 @@
 /* The argp parser of the options that say what is sampled and written.  All commands that record share it.  Its input is a struct
  * session_options. */
 extern const struct argp sampling_argp;
-/* The parser of the further options of `tailor attach`.  Its input is a struct session_options. */
+/* This is the parser of the further options of `tailor attach`.  Its input is a struct session_options. */
 extern const struct argp attach_argp;
-/* The parser of both sets, by which a recorder reads the options that `tailor start` or `attach` has sent to it.  Its input is a struct
- * session_options.  PIDs are skipped. */
+/* This is the parser of both sets, by which a recorder reads the options that `tailor start` or `attach` has sent to it.  Its input is a
+ * struct session_options.  PIDs are skipped. */
 extern const struct argp request_argp;
-/* The parser of --dormant and --memory.  Its input is a struct session_options. */
+/* This is the parser of --dormant and --memory.  Its input is a struct session_options. */
 extern const struct argp dormant_argp;
 
 /* Parses the only PID of a command, at ARGP_KEY_ARG.  *pid is 0 before the first; a second one ends the command with a usage error, as does

@@ -128,7 +128,7 @@ void session_serve_and_drain(struct session *s);
 bool session_is_to_end(const struct session *s);
 /* Is such a signal pending, that is, not read by session_run() yet? */
 bool session_end_signal_waits(void);
-/* Has session_run() call each_round() in each round, several times a second.  It must not block. */
+/* Makes session_run() call each_round() in each round, several times a second.  It must not block. */
 void session_call_each_round(struct session *s, void (*each_round)(void));
 /* Drains rings and logs, and serves guests and requests, until all named processes and the newcomers have ended (follow: and all that they
  * have started), the duration is over, or a signal or `tailor stop` asks for the end. If the session is dormant, `tailor stop` ends the
