@@ -667,7 +667,7 @@ int jitreg_counters(struct jitreg_counter_memory *memory);
 	X(OBJECT_STEPS, object_steps, 89) \
 	X(STEP_WORD, step_word, 90)
 
-/* An element of the list upper of LEVEL.  The elements of other lists are above, beside the functions that take them. */
+/* This struct is an element of the list upper of LEVEL.  The elements of other lists are above, beside the functions that take them. */
 struct jitreg_level_ref {
 	uint64_t level;
 };

@@ -133,10 +133,10 @@ static inline uint32_t jitreg_place(const struct jitreg_place_arc *arcs, uint32_
 	return nr_counted;
 }
 
-/* The state of the depth-first search.  Each array has an element for each block.  position: the block's position on the current path from
- * 1 on, or 0 if it is not on the path.  header: 1 + the header of the innermost loop that contains the block, but does not begin with it,
- * or 0.  stack: the current path.  next: index in arc_of of the next arc to follow from the block.  is_header: bit 0 is set for loop
- * headers, and bit 1 for visited blocks. */
+/* This struct has the state of the depth-first search.  Each array has an element for each block.  position: the block's position on the
+ * current path from 1 on, or 0 if it is not on the path.  header: 1 + the header of the innermost loop that contains the block, but does
+ * not begin with it, or 0.  stack: the current path.  next: index in arc_of of the next arc to follow from the block.  is_header: bit 0 is
+ * set for loop headers, and bit 1 for visited blocks. */
 struct jitreg_place_search_ {
 	uint32_t *position, *header, *stack, *next, *is_header;
 };

@@ -21,7 +21,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-#define RANGES_MAX 256 /* ranges at the same time; adjacent ones are merged */
+#define RANGES_MAX 256 /* maximum number of ranges at the same time; adjacent ones are merged */
 
 struct range {
 	uintptr_t start, end;

@@ -20,7 +20,7 @@
 #include <elf.h>
 #include <string.h>
 
-#define SLOTS 8		     /* objects with the interface at the same time */
+#define SLOTS 8		     /* maximum number of objects with the interface at the same time */
 #define ENTRIES_MAX 100000   /* entries read from a list when its object is hooked, because the list may be a ring */
 #define ELF_BYTES_MAX (1ull << 30)
 #define LINES_BYTES 16384 /* room for one function's lines, on the host's stack */

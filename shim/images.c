@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KNOWN_MAX 4096 /* objects at the same time */
+#define KNOWN_MAX 4096 /* maximum number of objects at the same time */
 #define SEGMENTS_MAX 16
 #define FILE_BYTES_MAX (16 << 20)
 
@@ -370,7 +370,8 @@ __attribute__((used, visibility("hidden"))) void *images_before(const char *name
 	return objects_find_next_symbol(name);
 }
 
-/* Defines a hook that saves the argument registers, gets the real function from images_before(), and jumps there. */
+/* Defines a hook that saves the argument registers, gets the real function from images_before(), and jumps there.  The hook returns 0 if
+ * there is none. */
 #define HOOK(name) \
 	__asm__(".pushsection .rodata.str1.1,\"aMS\",@progbits,1\n" \
 		".Lname_" #name ": .string \"" #name "\"\n" \

@@ -30,7 +30,7 @@
 #define REGISTER_PERF_FLAGS 9
 
 #define REGISTER_PERF_(name, dwarf, perf, instruction) [dwarf] = perf,
-/* perf's register number for each of DWARF's.  For DWARF's return address it is that of the instruction pointer. */
+/* This table has perf's register number for each of DWARF's.  For DWARF's return address it is that of the instruction pointer. */
 static const unsigned char registers_perf[REGISTERS_NR + 1] = { REGISTERS(REGISTER_PERF_)[REGISTERS_NR] = REGISTER_PERF_IP };
 #undef REGISTER_PERF_
 

@@ -8,7 +8,7 @@
 #define WORD_BYTES 16
 #define STATEMENTS_MAX 4 /* statements of a portal that are looked at: the rules of a table may rewrite one into several */
 
-/* First words of statements that are left out. */
+/* Statements that begin with these words are left out. */
 static const char *const left_out[] = { "abort",    "begin",   "close",   "commit",  "deallocate", "declare", "discard", "end",
 					"execute",  "explain", "fetch",	  "listen",  "load",	   "move",    "notify",	 "prepare",
 					"release",  "reset",   "rollback", "savepoint", "set",	   "show",    "start",	 "unlisten" };

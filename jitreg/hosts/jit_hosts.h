@@ -11,11 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name of CPython.  It mostly generates no code.  Without its JIT interface, the functions that its interpreter runs have no names. */
+/* This is the name of CPython, which mostly generates no code.  Without its JIT interface, the functions that its interpreter runs have no
+ * names. */
 #define JIT_HOST_OF_PYTHON "CPython"
 #define JIT_NAMES_OF_PYTHON "names of Python functions"
 
-/* The name and the source file of the one row for all Python functions that are too deep in the stack to have a row each. */
+/* These are the name and the source file of the one row for all Python functions that are too deep in the stack to have a row each. */
 #define JIT_PYTHON_DEEP "calls too deep for names"
 #define JIT_PYTHON_DEEP_WHERE "<deep stack>"
 

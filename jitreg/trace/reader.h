@@ -17,7 +17,8 @@
 struct budget;
 struct trace_reader;
 
-/* The value of a field.  Text and bytes point into the body of the record's chunk, and are valid until the next trace_next(). */
+/* This struct has the value of a field.  Text and bytes point into the body of the record's chunk, and are valid until the next
+ * trace_next(). */
 struct trace_value {
 	enum { TRACE_UINT, TRACE_INT, TRACE_TEXT, TRACE_BYTES, TRACE_LIST, TRACE_OTHER } kind;
 	uint64_t u;	   /* UINT; INT as two's complement; LIST: number of elements */
@@ -44,7 +45,7 @@ struct trace_place {
 	uint32_t record;
 };
 
-/* Counts of the work done.  A chunk that was read once counts once, however often its records are read. */
+/* This struct counts the work done.  A chunk that was read once counts once, however often its records are read. */
 struct trace_stats {
 	uint64_t chunks[TRACE_CHUNK_END + 1]; /* checked and decompressed chunks, by type */
 	uint64_t records;		      /* decoded records */

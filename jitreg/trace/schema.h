@@ -26,8 +26,8 @@ enum schema_kind {
 
 #define SCHEMA_MEMBERS_MAX 4
 
-/* The element of a list.  In the trace it is an array of its members.  In memory and in records that hosts send it is a struct with the
- * members one after another. */
+/* This struct describes the elements of a list.  In the trace it is an array of its members.  In memory and in records that hosts send it
+ * is a struct with the members one after another. */
 struct schema_element {
 	const char *name;
 	int nr_members;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#define RECORDINGS_MAX 8 /* recordings at the same time */
+#define RECORDINGS_MAX 8 /* maximum number of recordings at the same time */
 
 enum event_type { ADDED, MOVED, REMOVED, ADD_LINE, START_LINES, END_LINES };
 enum code_type { BYTE_CODE, JIT_CODE, WASM_CODE };
@@ -105,7 +105,7 @@ static struct recording *take_position_recording(void)
 			v8.recording[i].nr = 0;
 			return &v8.recording[i];
 		}
-	/* recordings of code that was never added are given up */
+	/* All recordings that wait for their code are given up, because those whose code is never added would keep their places. */
 	for (int i = 0; i < RECORDINGS_MAX; i++)
 		if (v8.recording[i].start)
 			__atomic_store_n(&v8.recording[i].taken, 0, __ATOMIC_RELEASE);

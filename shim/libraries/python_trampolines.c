@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define SLOT_BYTES 16u
-#define SLOTS_MAX 65536u /* code objects at the same time, 1 MiB */
+#define SLOTS_MAX 65536u /* maximum number of code objects at the same time, whose slots take 1 MiB */
 #define BLOCK_BYTES 65536u
 #define NAME_BYTES 1024
 #define LINE_BYTES (NAME_BYTES + 64)

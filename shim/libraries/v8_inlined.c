@@ -32,19 +32,19 @@ struct way {
 	int header, field;
 };
 
-/* V8's entry of an inlined call (class InliningPosition). */
+/* This struct has the layout of V8's entry of an inlined call (class InliningPosition). */
 struct entry {
 	uint64_t position;
 	int32_t function; /* index of the called function's literal; -1: the code's own function */
 	uint32_t padding;
 };
 
-/* Indexes of the words of the deoptimization data that lead to its parts. */
+/* These are indexes of the words of the deoptimization data that lead to its parts. */
 struct parts {
 	int info, calls, literals;
 };
 
-/* How the table counts bytes of code. */
+/* This struct says how the table counts bytes of code. */
 struct encoding {
 	int begin; /* 0, or -1 where the first entry may be of the moment in which the function is entered */
 	bool has_bit; /* the lowest bit says whether a statement begins; else the sign does */
@@ -60,10 +60,10 @@ static struct encoding encoding;
 static struct parts parts;
 static int searches;
 
-/* What an object is compared with. */
+/* An object that is searched for is compared with these facts. */
 struct question {
-	uintptr_t info, map; /* of the code's own function */
-	const struct v8_place *place; /* as V8 reported them; NULL: it reported none */
+	uintptr_t info, map; /* info: address of the SharedFunctionInfo of the code's own function; map: address of that object's map */
+	const struct v8_place *place; /* places in the code, as V8 reported them; NULL: it reported none */
 	uint32_t nr_places;
 };
 typedef bool test(const struct question *q, uintptr_t object);
