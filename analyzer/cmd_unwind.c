@@ -66,7 +66,7 @@ static error_t parse_unwind_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* A call stack as one unwinder found it. The next sample's stack overwrites it. */
+/* This is a call stack as one unwinder found it. The next sample's stack overwrites it. */
 struct walked {
 	uint32_t nr, found[UNWIND_BY_FRAME_POINTER + 1];
 	enum unwind_end end;

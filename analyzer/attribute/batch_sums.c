@@ -75,7 +75,7 @@ struct batch_sums {
 	bool by_place; /* rows differ by code, so samples of the kernel have a row for each kernel function and what decided */
 	uint64_t scope; /* bits of a place's key by which rows of one tag's value differ; 0: none */
 	uint32_t nr_used;
-	/* The current moment.  Until until_ns, nothing changes that decides about samples of the entries. */
+	/* number of the current moment, in which, up to until_ns, nothing changes that decides about samples of the entries */
 	uint32_t moment;
 	bool under_way;
 	bool has_alone; /* some entries are of ANSWER_OF_PLACE_ALONE, so they are not valid for blocks with stacks or chains */

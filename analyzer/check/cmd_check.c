@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORDS_MAX 48 /* most words of options that are passed to `tailor run` */
+#define WORDS_MAX 48 /* maximum number of words of options that are passed to `tailor run` */
 
 struct arguments {
 	struct page_arguments page;

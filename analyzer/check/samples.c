@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES_MOST 400000u /* most samples that are checked; if there are more, one in 2, 3, ... is */
+#define SAMPLES_MOST 400000u /* maximum number of samples that are checked; if there are more, one in 2, 3, ... is */
 #define PAGE_BITS 12
 
 enum { SPEAKS = 1, KNOWS_START = 2, ASKED = 4 };

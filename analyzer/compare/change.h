@@ -13,7 +13,7 @@
 
 #include "analyzer/compare/noise.h"
 
-#define CHANGE_TRACES_MAX NOISE_TRACES_MAX /* most traces of a side */
+#define CHANGE_TRACES_MAX NOISE_TRACES_MAX /* maximum number of traces of a side */
 /* Smallest growth of the time or the cost of an execution that counts if a side has only one trace, because the load of the machine may
  * differ by as much. */
 #define CHANGE_NOISE_TIME 0.1

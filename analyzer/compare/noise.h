@@ -14,9 +14,9 @@
 
 /* run-to-run standard deviation of log-odds if it is not measured; tests/bench/diff.py (make bench) counts the false alarms with it */
 #define NOISE_ASSUMED 0.01
-#define NOISE_TRACES_MAX 32 /* most traces of a side */
+#define NOISE_TRACES_MAX 32 /* maximum number of traces of a side */
 #define NOISE_RUNS_MIN 8   /* least number of executions of a trace from which variation is estimated */
-#define NOISE_SEGMENTS 8  /* most segments of a trace, each of several executions */
+#define NOISE_SEGMENTS 8  /* maximum number of segments of a trace, each of several executions */
 
 /* The traces of one side are the profiles from first to first + nr - 1. */
 struct side {

@@ -201,7 +201,7 @@ static uint32_t value_of_column(const struct report_group *g, uint32_t i, uint32
 	return 0;
 }
 
-#define INLINED_MAX 64 /* most functions that are followed, inlined into each other at one place */
+#define INLINED_MAX 64 /* maximum number of functions that are followed, inlined into each other at one place */
 
 /* Return 1 + the index of the entry of the innermost function at a node of the stacks, whose frame has this function. */
 static uint32_t get_function(struct making *k, uint32_t function, uint32_t node)

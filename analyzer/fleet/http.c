@@ -40,7 +40,8 @@ enum {
 #define PROTOCOLS_HTTP_AND_HTTPS 3l
 #define CONNECT_S 10l
 #define WHOLE_S 300u
-#define HEADERS_MAX (256u << 10) /* most bytes of an answer's headers, because some versions of libcurl collect these without a limit */
+/* maximum number of bytes of an answer's headers, because some versions of libcurl collect these without a limit */
+#define HEADERS_MAX (256u << 10)
 
 #define CALLS(X) \
 	X(void *, init, curl_easy_init, (void)) \

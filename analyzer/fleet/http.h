@@ -13,7 +13,7 @@ struct http_request {
 	const char *headers[4]; /* "name: value"; NULL ends them */
 	const void *body;
 	size_t nr;
-	size_t answer_max; /* most bytes of the answer's body; -EFBIG is returned for a larger one */
+	size_t answer_max; /* maximum number of bytes of the answer's body; -EFBIG is returned for a larger one */
 	unsigned limit_s;  /* seconds for the whole request with its answer; 0: 300 s */
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define FULL_BYTES (4u << 20) /* bytes of rows from which a request is sent */
-/* most partitions of an insert; since version 19.5 a server refuses more than 100 (max_partitions_per_insert_block) */
+/* maximum number of partitions of an insert; since version 19.5 a server refuses more than 100 (max_partitions_per_insert_block) */
 #define PARTITIONS_MAX 64
 #define DAY_S 86400ll
 #define SERIES_TEXTS 11

@@ -19,10 +19,11 @@
 
 #define SECOND_NS 1000000000ll
 #define DAY_S 86400
-#define PIECE_DAYS 28		    /* most days of rows in one statement */
-#define NAMES_AT_ONCE 4000u /* most hashes in one statement; they have 84 KB of the 256 KiB that servers take by default (max_query_size) */
-#define ROWS_MAX (16u << 20)	    /* most rows of a window, which take about 1 GiB of memory */
-#define BYTES_MAX ((size_t)1 << 30) /* most bytes of all answers together */
+#define PIECE_DAYS 28		    /* maximum number of days of rows in one statement */
+/* maximum number of hashes in one statement; they have 84 KB of the 256 KiB that servers take by default (max_query_size) */
+#define NAMES_AT_ONCE 4000u
+#define ROWS_MAX (16u << 20)	    /* maximum number of rows of a window, which take about 1 GiB of memory */
+#define BYTES_MAX ((size_t)1 << 30) /* maximum number of bytes of all answers together */
 /* servers sum up numbers of samples as whole multiples of 1 / FRACTIONS, because the sum of floats depends on their order */
 #define FRACTIONS 1024
 

@@ -24,8 +24,8 @@
 #define GONE 0.2	/* an old node is gone if its share is less than this part of what it was */
 #define SAMPLES_LEAST 25 /* least samples of a query with the new plan */
 #define COLUMNS_LEAST 2 /* epochs with samples of the query, before and with the new plan */
-#define NODES_MAX 4	/* most names in plan_change.nodes */
-#define QUERY_CHARACTERS 96 /* most characters of a query in a sentence */
+#define NODES_MAX 4	/* maximum number of names in plan_change.nodes */
+#define QUERY_CHARACTERS 96 /* maximum number of a query's characters in a sentence */
 
 struct node {
 	char *name;

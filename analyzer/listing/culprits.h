@@ -30,8 +30,8 @@ const char *culprit_key(enum culprit c);
 const char *culprit_name(enum culprit c);
 
 /*
- * The least and the most cycles that one occurrence costs, on processors with out-of-order execution since 2010. The least is what such a
- * processor cannot hide. The most is generous, because if it were too small, other causes would be blamed for the rest. Mispredicted
+ * These are the least and the most cycles that one occurrence costs on processors with out-of-order execution since 2010. The least is what
+ * such a processor cannot hide. The most is generous, because if it were too small, other causes would be blamed for the rest. Mispredicted
  * branches: 10 to 20 cycles, and more if the target's code must be fetched (A. Fog, The microarchitecture of Intel, AMD and VIA CPUs,
  * sections "Branch prediction"). Lines from memory: at least 64 bytes at the 16 bytes a cycle that one core's path to memory could carry,
  * at most some 100 ns at 5 GHz. Divisions: A. Fog, Instruction tables (DIV, IDIV, DIVSD: reciprocal throughput from 3, latency of DIV r64

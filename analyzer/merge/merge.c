@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define GRANULE_BYTES 16u
-#define GRANULES_MAX (1u << 18) /* most granules of a code object; a larger one is always copied */
+#define GRANULES_MAX (1u << 18) /* maximum number of granules of a code object; a larger one is always copied */
 #define COMPANIONS_MAX 8u
 #define NO_CODE UINT32_MAX
 #define TOLD UINT32_MAX

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define BYTES_MAX ((uint64_t)1 << 31)
-#define SECTIONS_MAX 512u /* most sections of a file that are searched */
+#define SECTIONS_MAX 512u /* maximum number of sections of a file that are searched */
 
 /* A piece has bytes of a file, on the heap. Those of an ELF file are at an offset, and those of a source file are text that begins at a
  * line. */

@@ -269,7 +269,7 @@ struct renamed {
 #define MODEL_MEMORY_STACKS 1u
 
 #define MODEL_EVENTS_MAX 16
-/* The event of threads that leave their processor.  If TRACE_EVENT_SWITCH was recorded with it, a sample's weight becomes the time
+/* This is the event of threads that leave their processor.  If TRACE_EVENT_SWITCH was recorded with it, a sample's weight becomes the time
  * until its thread was woken, or came back if that is unknown, and a sample of a thread that was preempted is counted for the event
  * "preempted" instead. */
 #define MODEL_EVENT_LEAVING "context-switches"

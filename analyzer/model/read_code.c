@@ -108,8 +108,8 @@ struct waiting {
 	size_t nr_inlines;
 	struct code_entry *entries;
 	size_t nr_entries;
-	/* the contents of UNWINDING_INFO.  It has no address and belongs to the next LOAD of its thread, so address is ~tid instead; tid
-	 * is 0 for records of a jitdump file */
+	/* the contents of UNWINDING_INFO, or NULL; such a record has no address and belongs to the next LOAD of its thread, so address is
+	 * ~tid instead; tid is 0 for records of a jitdump file */
 	unsigned char *unwinding;
 	size_t unwinding_bytes, header_bytes;
 	struct process *process;
@@ -254,7 +254,7 @@ void model_read_unwinding_info(struct model *m, struct process *p, const struct 
 	p->has_unwinding = true;
 }
 
-/* maximum time between a code map and its LOAD. If the recording ended sooner than that, it may have interrupted the host */
+/* longest time between a code map and its LOAD; a recording that ended sooner may have interrupted the host */
 #define WAITED_NS 100000000u
 
 /*

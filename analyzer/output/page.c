@@ -237,8 +237,8 @@ int page_end(struct page *p)
 	return fflush(p->to) || ferror(p->to) ? -EIO : ret;
 }
 
-#define COMBINING_MAX 4 /* most combining marks on one character; more are dropped, so that a name cannot grow out of its line */
-#define DROPPED_MAX 64	/* most marks that follow a character and are shown or dropped; further ones are shown as '?' */
+#define COMBINING_MAX 4 /* maximum number of combining marks on one character; more are dropped, so that a name stays in its line */
+#define DROPPED_MAX 64	/* maximum number of marks that follow a character and are shown or dropped; further ones are shown as '?' */
 
 /* Get the next character of a text with its combining marks, as the page shows it: *bytes bytes at *shown. Return its columns, and move
  * *text on. */

@@ -51,7 +51,7 @@ extern const struct capture_kind capture_kinds[NR_CAPTURES];
 /* Returns the options of `tailor run` for a configuration, "" if it has none. */
 const char *capture_options(enum capture c);
 
-/* The measurements of one run.  NAN: unknown. */
+/* These are the measurements of one run.  NAN: unknown. */
 struct overhead_run {
 	double wall_s;	    /* run time of the program, from its exec to its end */
 	double cpu_s;	    /* user and system time of the program and of the children it waited for */
@@ -82,10 +82,10 @@ struct overhead {
 };
 
 /*
- * The figures of a configuration, which the table, the picture and the JSON show.  Columns: name (key in JSON); the first configuration in
- * the list that has the figure; the configuration to compare with; the value for a run r, where base is the run of that configuration in
- * the same round and at the same rate. Added times are shares of the baseline's. CPU times per sample are those beyond AGENT's, which has
- * too few samples for a time of its own.
+ * These are the figures of a configuration, which the table, the picture and the JSON show.  Columns: name (key in JSON); the first
+ * configuration in the list that has the figure; the configuration to compare with; the value for a run r, where base is the run of that
+ * configuration in the same round and at the same rate. Added times are shares of the baseline's. CPU times per sample are those beyond
+ * AGENT's, which has too few samples for a time of its own.
  */
 #define FIGURES(X) \
 	X(added_wall, DORMANT, BARE, ratio(r->wall_s, base->wall_s) - 1) \

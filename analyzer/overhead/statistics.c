@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define DRAWS 2000
-#define VALUES_MAX 64 /* most values that the bootstrap draws from; if there are more, it takes every nth */
+#define VALUES_MAX 64 /* maximum number of values that the bootstrap draws from; if there are more, it takes every nth */
 #define SEED 0x9e3779b97f4a7c15ull
 
 uint64_t random_below(uint64_t *state, uint64_t limit)

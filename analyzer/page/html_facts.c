@@ -183,7 +183,7 @@ struct list {
 	uint32_t nr;
 };
 
-/* Writes the sentences without which the rest would be misread. Reports begin with them, too. */
+/* Writes one of the sentences without which the rest would be misread.  Reports begin with them, too. */
 static void write_sentence_json(void *list, const char *sentence)
 {
 	struct list *l = list;

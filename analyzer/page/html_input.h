@@ -11,7 +11,7 @@ struct html_input {
 	struct reading_arguments trace;
 	const char *path[2], *title; /* title: the argument of --title; NULL: none was given */
 	bool no_stacks, no_addresses, no_source_text;
-	uint32_t source_bytes; /* most bytes of source text of each trace; 0: EXCERPTS_BYTES, unless no_source_text is set */
+	uint32_t source_bytes; /* maximum number of bytes of source text of each trace; 0: EXCERPTS_BYTES, unless no_source_text is set */
 	struct html_pairs pairs; /* filled by html_input_read(); the command calls html_pairs_fini() at the end */
 };
 

@@ -16,7 +16,7 @@
 
 #include <stdio.h>
 
-/* One of a page's traces. */
+/* This struct is one of the traces that a page shows, at most two. */
 struct html_trace {
 	const char *path;
 	uint32_t number; /* 0 for the first trace, 1 for the second one */
@@ -30,7 +30,7 @@ struct html_trace {
 	struct timeline *timeline;
 	struct html_pairs *pairs; /* pairs of the page's two traces, which the caller frees */
 	bool stacks, addresses; /* stacks: the page gets call stacks; addresses: it gets the addresses of memory accesses */
-	size_t source_bytes; /* most bytes of texts of source files */
+	size_t source_bytes; /* maximum number of bytes of texts of source files */
 };
 
 /* Asks for what the page needs, before the samples are read. Returns 0 or -ENOMEM. */

@@ -35,7 +35,7 @@ static int compare_counts(const void *a, const void *b)
 }
 
 /* Find the regions, or else the components, with the most samples, and write at most `most` of them to out, in descending order. Returns
- * how many there are, which is 0 if memory runs out. */
+ * how many it has written, which is 0 if memory runs out. */
 static uint32_t count_most_sampled(const struct accesses *s, bool regions, uint32_t most, struct count out[])
 {
 	uint32_t nr = 0, n = 0;

@@ -19,7 +19,7 @@
 #define WARNINGS_SHOWN 4
 #define TABLES 5
 #define ROWS 5	       /* rows of a table, if there is no --top */
-#define ROWS_BELOW 4   /* the same, below a long plan */
+#define ROWS_BELOW 4   /* rows of a table below a long plan, if there is no --top */
 #define PLAN_LONG 8    /* number of operators from which on a plan is long */
 #define LINES_FROM 0.25 /* share of samples on lines of the host's text (IR, query) from which these lines are worth a table */
 

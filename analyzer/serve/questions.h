@@ -31,9 +31,9 @@
 #define QUESTIONS_NO_TIME (1u << 16)
 #define QUESTIONS_NO_MAP UINT32_MAX
 #define QUESTIONS_DENSE UINT32_MAX
-#define QUESTIONS_MAX 1024u	    /* most questions of a request, and most arrays */
-#define QUESTIONS_CELLS_MAX (1u << 24) /* most cells of a question */
-#define QUESTIONS_BYTES_MAX (1u << 30) /* most bytes of all answers of a request */
+#define QUESTIONS_MAX 1024u	    /* maximum number of questions of a request, and most arrays */
+#define QUESTIONS_CELLS_MAX (1u << 24) /* maximum number of cells of a question */
+#define QUESTIONS_BYTES_MAX (1u << 30) /* maximum number of bytes of all answers of a request */
 
 enum { QUESTIONS_SETS, QUESTIONS_RANGE };
 enum { QUESTIONS_SUMS, QUESTIONS_ROWS };

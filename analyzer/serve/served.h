@@ -23,7 +23,7 @@ struct served {
 	double *share, *weight; /* share: by number in the column "way"; weight: by number in the column "weight" */
 	uint16_t *fails; /* for each row, bits of the filters that it does not pass */
 	struct crossfilter cross;
-	/* The filter that each bit of fails[] belongs to. A filter that still has its bit needs no walk over the rows. */
+	/* Each bit of fails[] belongs to one of these filters. A filter that still has its bit needs no walk over the rows. */
 	struct served_bit {
 		void *filter;
 		size_t bytes;

@@ -181,8 +181,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Most time between a task's beginning in the log and the renaming of its thread. The distances of both ends together are less than twice
- * as long. */
+/* This is the longest time between a task's beginning in the log and the renaming of its thread. The distances of both ends together are
+ * less than twice as long. */
 #define NEAR_NS 250000000ull
 #define TASKS_A_STEP 16
 

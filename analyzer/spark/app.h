@@ -33,7 +33,7 @@ uint32_t spark_node_of_kind(const struct spark_query *q, const struct spark_stag
 /* Sets *value to the value of a node's metric.  Returns false if there is no such metric, or if it has no value. */
 bool spark_metric_value(const struct spark_log *l, const struct spark_node *n, const char *name, uint64_t *value);
 
-/* A task, and the thread and the time in which it ran. */
+/* This struct is a task with the thread and the time in which it ran. */
 struct spark_run {
 	uint32_t thread; /* index in the threads of the model */
 	uint64_t from_ns, to_ns; /* to_ns UINT64_MAX: the thread was not renamed again */

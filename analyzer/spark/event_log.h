@@ -20,8 +20,8 @@ struct spark_metric {
 	uint64_t accumulator;
 };
 
-/* A node of a plan.  Wrappers that only say how a plan is run (InputAdapter, query stages of AQE) have no node, and their children
- * belong to the node above. */
+/* This struct is a node of a plan.  Wrappers that only say how a plan is run (InputAdapter, query stages of AQE) have no node, and their
+ * children belong to the node above. */
 struct spark_node {
 	char *name, *detail; /* "HashAggregate"; "keys=[k], functions=[avg(v)]", without numbers of expressions */
 	uint32_t parent;     /* 1 + index in its query; 0: a root */
@@ -77,7 +77,7 @@ struct spark_log {
 
 #define SPARK_LINE_BYTES_MAX (16u << 20)
 #define SPARK_LIST_MAX 4000000u /* limit for each of queries, stages, tasks and values */
-#define SPARK_NODES_MAX 20000u	/* most nodes of a plan */
+#define SPARK_NODES_MAX 20000u	/* maximum number of nodes of a plan */
 #define SPARK_DEPTH_MAX 1000
 
 /* Reads a log. path: a file, a folder with files events_N_*, or a folder with several logs (folders eventlog_v2_*, else files), of which

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#define NAMES_MAX 100000 /* most names of a text; Spark's texts have some thousands */
+#define NAMES_MAX 100000 /* maximum number of names of a text; Spark's texts have some thousands */
 
 bool spark_prefix_has_twins(const char *prefix)
 {

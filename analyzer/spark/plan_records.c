@@ -111,8 +111,8 @@ static void put_rows(struct output *o)
 
 /* -------------------------------------------------------------------------------------------------- functions of operators */
 
-#define LINES_MAX 65536u /* most lines of a generated text */
-#define NODES_MAX SPARK_PREFIXES_MAX /* most operators of a WholeStageCodegen */
+#define LINES_MAX 65536u /* maximum number of lines of a generated text */
+#define NODES_MAX SPARK_PREFIXES_MAX /* maximum number of operators of a WholeStageCodegen */
 
 /* The operators of a WholeStageCodegen by their prefixes.  Code of operators with one prefix that the text cannot tell apart is attributed
  * to the WholeStageCodegen itself.  So are their methods that are known by their names alone. */

@@ -16,7 +16,7 @@ struct spark_counts {
 	uint32_t texts; /* number of times that the generated text of a WholeStageCodegen was found */
 };
 
-#define SPARK_TASKS_MAX 50000u /* most tasks that get a component of their own */
+#define SPARK_TASKS_MAX 50000u /* maximum number of tasks that get a component of their own */
 
 /* Returns 0, or -E2BIG if the budget is exceeded, -ENOMEM, or -errno of the writer.  After a failure some records may have been written. */
 int spark_write_plan(struct trace_writer *w, const struct model *m, const struct spark_log *l, struct budget *b,

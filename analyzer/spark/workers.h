@@ -8,7 +8,7 @@
 
 #include "analyzer/spark/app.h"
 
-/* A time in which a thread of a worker works for one stage. */
+/* This struct is a time in which a thread of a worker works for one stage. */
 struct spark_work {
 	uint32_t thread, stage; /* indices in the model and in the log */
 	uint64_t from_ns, to_ns;

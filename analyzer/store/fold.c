@@ -45,8 +45,8 @@ void fold_ask(struct fold *f, struct report *r)
 	r->without_lines = true;
 }
 
-#define COMPONENTS_ESTIMATED 65536 /* most components whose texts are counted to make room */
-#define QUERIES_MAX 1000 /* most queries of an epoch; others count as "(other queries)", and their nodes are not told apart */
+#define COMPONENTS_ESTIMATED 65536 /* maximum number of components whose texts are counted to make room */
+#define QUERIES_MAX 1000 /* maximum number of queries of an epoch; others count as "(other queries)", and their nodes are not told apart */
 
 /* The arrays map numbers of the trace to numbers of the store.  An element is looked up when it is first needed, and is 0 before. */
 struct folding {
@@ -352,7 +352,7 @@ static struct folded_series *series_in_store(struct folding *f, uint32_t process
 
 /* ------------------------------------------------------------------------------------------------------- generated code */
 
-#define LOADED_NAMES_MAX 4096 /* most names of generated code in an epoch; others count as "(other generated code)" */
+#define LOADED_NAMES_MAX 4096 /* maximum number of names of generated code in an epoch; others count as "(other generated code)" */
 
 /* Returns a name for generated code that is the same in the next run, on the heap, or NULL if memory ran out.  Each number is replaced
  * by #, except after a ':', where it is the number of a line. */

@@ -9,7 +9,7 @@
 
 #include "analyzer/store/store.h"
 
-#define LACKING_MAX 8u /* most sentences that lacking_read() returns; a store keeps four times as many */
+#define LACKING_MAX 8u /* maximum number of sentences that lacking_read() returns; a store keeps four times as many */
 #define LACKING_BYTES 640
 
 struct lacking {

@@ -9,7 +9,7 @@
 
 #include "analyzer/store/store.h"
 
-#define MILESTONES_MAX 64u /* most marks that milestones_read() returns; a store keeps four times as many, the newest ones */
+#define MILESTONES_MAX 64u /* maximum number of marks that milestones_read() returns; a store keeps four times as many, the newest ones */
 #define MILESTONE_BYTES 160
 
 struct milestones {

@@ -249,7 +249,8 @@ bool names_join_components(struct store *s, uint32_t *first, int64_t nr)
 
 /* --------------------------------------------------------------------------------------------------------------- room */
 
-/* Estimated bytes in the file: TEXT_BYTES for a text in addition to its characters, ROW_BYTES for a row of a block. */
+/* The macros below are estimates of bytes in the file. TEXT_BYTES is for a text in addition to its characters, and ROW_BYTES is for a row
+ * of a block. */
 #define TEXT_BYTES 40
 #define FUNCTION_BYTES 90 /* a function, with a row of table `place` for its samples and one for code loads */
 #define COMPONENT_BYTES 90 /* a component, with a row of table `series` */

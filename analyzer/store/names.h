@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#define NAMES_TEXT_MAX 4096 /* most bytes of a text; longer ones are cut when they are written, and by sums_names() */
+#define NAMES_TEXT_MAX 4096 /* maximum number of bytes of a text; longer ones are cut when they are written, and by sums_names() */
 
 /* Each of these returns the number of a row of the dictionary, which is added if it is new.  They return 0 if the store has failed.
  * names_text() and names_query() also return 0 for NULL and "", and so number 0 in other rows stands for no text. */

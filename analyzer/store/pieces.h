@@ -9,13 +9,13 @@
 
 #include "analyzer/store/internal.h"
 
-#define PIECES_FIRST 16 /* most changes in the first transaction */
+#define PIECES_FIRST 16 /* maximum number of changes in the first transaction */
 
 struct pieces {
 	struct store *s;
 	uint64_t log_most;  /* bytes that SQLite's log should not exceed */
 	uint64_t log_bytes; /* bytes of the log after the last transaction */
-	uint32_t most;      /* most changes in a transaction */
+	uint32_t most;      /* maximum number of changes in a transaction */
 	uint32_t nr;        /* changes in the open transaction; 0: none is open */
 	int64_t begin_ns;   /* when the open transaction began, by clock_now_ns() */
 	bool is_blocked;    /* SQLite could not empty the log, mostly because a reader uses it */

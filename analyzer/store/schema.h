@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCHEMA_OBJECTS_MAX 128 /* most tables and indexes of a store, including those that newer versions add */
+#define SCHEMA_OBJECTS_MAX 128 /* maximum number of tables and indexes of a store, including those that newer versions add */
 
 /* Returns the i-th statement that creates a table or an index, or NULL if there are no more. */
 const char *schema_statement(size_t i);

@@ -581,7 +581,7 @@ static int fill_entry(struct store *s, const struct sums_question *q, struct sum
 	return ret;
 }
 
-#define LABEL_DETAIL_MAX 120 /* most bytes of a detail that becomes a part of a label */
+#define LABEL_DETAIL_MAX 120 /* maximum number of bytes of a detail that becomes a part of a label */
 
 bool sums_tell_apart(char **label, const char *const *detail, uint32_t nr)
 {

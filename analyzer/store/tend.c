@@ -153,7 +153,7 @@ int tend_foresee(struct store *s, int64_t now_ns, uint64_t cap, struct tend_fore
 
 /* -------------------------------------------------------------------------------------------------------------- check */
 
-#define LINES_MOST 1000 /* most lines for the damages that one test finds, or that are in one block */
+#define LINES_MOST 1000 /* maximum number of lines for the damages that one test finds, or that are in one block */
 
 static bool is_listed_enough(FILE *to, const char *what, uint32_t nr_lines)
 {

@@ -23,7 +23,7 @@ bool elf_is_named(const struct section *s, const char *name)
 	return s->name && (strcmp(s->name, name) == 0 || (is_zdebug(s->name) && name[0] == '.' && strcmp(s->name + 2, name + 1) == 0));
 }
 
-/* A section with an unknown compression has no bytes afterwards. */
+/* Notes how a section is compressed, and its inflated size. A section with an unknown compression has no bytes afterwards. */
 void elf_note_compression(struct section *s)
 {
 	bool old = s->name && is_zdebug(s->name);

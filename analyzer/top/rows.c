@@ -33,7 +33,7 @@ struct rows_question {
 struct asking {
 	const struct top_question *question;
 	struct top_rows *rows;
-	struct rows_question is; /* the one that is shown */
+	struct rows_question is; /* the question whose rows are shown */
 	/* TOP_LEADING becomes one of these, by enum leading, and the sums below decide which */
 	struct rows_question may_be[NR_LEADINGS];
 	struct leading_sums leading;

@@ -264,7 +264,7 @@ static void print_look(struct watching *w)
 }
 
 #define HEAD_LINES 3 /* without those of notes */
-#define NOTE_LINES 3 /* most lines of notes on a screen */
+#define NOTE_LINES 3 /* maximum number of lines of notes on a screen */
 #define KEYS "q quit  Enter into  l level  s sort  / filter  ? help"
 static const char *const help[] = {
 	"up, down, PgUp, PgDn   choose a row",

@@ -29,7 +29,7 @@ size_t prologue_rows_size(const struct prologue_rows *r);
 /* Finds the row of the instruction that covers offset. Returns false if there is none. */
 bool prologue_rows_find(const struct prologue_rows *r, uint64_t offset, struct cfi_row *out);
 
-/* The state before an instruction, for tests. Numbers are addresses relative to the CFA. */
+/* This struct is the state before an instruction, for tests. Numbers are addresses relative to the CFA. */
 #define CODE_UNKNOWN INT32_MIN
 #define CODE_CALLERS (INT32_MIN + 1) /* the register has the caller's value, unchanged */
 #define CODE_NR_SAVED 6

@@ -103,7 +103,7 @@ enum frame_pointer_step unwind_step_by_frame_pointer(const struct unwind_input *
 	return goes_on || in_chain ? FRAME_POINTER_CHAIN : FRAME_POINTER_LAST;
 }
 
-#define PUSHED_MAX 7u /* words to look at: the registers that calls preserve may lie before the return address */
+#define PUSHED_MAX 7u /* number of words to look at, since up to six preserved registers may lie before the return address */
 
 bool has_return_address(struct knowledge *all, const struct unwind_space *space, const struct unwind_input *in,
 			const struct unwind_registers *r)

@@ -146,7 +146,7 @@ static void show_over_time(const struct report *r, const struct lanes *l, const 
 	grid_show(g, p);
 }
 
-/* The measure of one component or function in each cell of time, a row for each event. */
+/* This struct has the measure of one component or function in each cell of time, in a row for each event. */
 struct component_cells {
 	double height[VIEW_EVENTS_MAX][CELLS];
 };

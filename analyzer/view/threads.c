@@ -23,7 +23,7 @@ static void show_skew(const struct report *r, const struct split *s, struct page
 	int tid = grid_column(g, "busiest", "busiest", CELL_COUNT, 0, 0);
 	int pid = grid_column(g, "pid", "pid", CELL_COUNT, 0, 0);
 	int comm = grid_column(g, "comm", "process", CELL_TEXT, 0, 0);
-	/* The measure of each thread. All names of a thread count for its first entry in the model. */
+	/* of_thread[i] is the measure of thread i.  All names of a thread count for its first entry in the model. */
 	double *of_thread = calloc((size_t)m->threads.nr + 1, sizeof(*of_thread));
 
 	for (uint32_t t = 0; of_thread && t < s->nr && t < m->threads.nr; t++)

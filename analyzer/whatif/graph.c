@@ -271,8 +271,8 @@ static void find_ticks(const struct timeline *t, const struct wakes *w, struct w
 /* ------------------------------------------------------ how much service the disk gave to threads that waited for it */
 
 /*
- * The service of the disk over time. While k threads wait for it, each is served at a k-th of its speed. sum: the service (in ns alone at
- * the disk) that a thread which always waits would have got by then.
+ * These are the points in time at which the service of the disk changes. While k threads wait for it, each is served at a k-th of its
+ * speed. sum: the service (in ns alone at the disk) that a thread which always waits would have got by then.
  */
 struct served {
 	struct served_at {

@@ -33,7 +33,7 @@ struct change {
 };
 
 #define PATH_RESOURCES NR_RESOURCES
-/* The critical path: the time up to completion (ns), by resource. */
+/* This struct is the critical path, as the time (ns) up to completion by resource. */
 struct path {
 	double resource[PATH_RESOURCES];
 	uint32_t lock; /* the function that asks for the lock that has most of the path; 0: not known */

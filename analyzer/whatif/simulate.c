@@ -8,7 +8,7 @@
 /* Time (ns) that a limited device did not use, and can use later. Linux counts what is read in slices of 100 ms (block/blk-throttle.c). */
 #define LIMITED_SAVED_NS 1e8
 
-/* A heap of threads by key, with the least key at the top. */
+/* This is a heap of threads by key, with the least key at the top. */
 struct heap {
 	struct entry {
 		double key;

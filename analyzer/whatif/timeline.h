@@ -17,7 +17,7 @@
 #define TIMELINE_NOBODY UINT32_MAX /* instead of a thread: none, or not known */
 
 enum span_kind { SPAN_RUN, SPAN_QUEUE, SPAN_WAIT };
-/* The way in which a wait ended. */
+/* This enum says how a wait ended. */
 enum span_end { END_UNKNOWN, END_BY_THREAD, END_BY_OUTSIDE, END_BY_INTERRUPT };
 
 struct span {

@@ -20,8 +20,9 @@ static const char *const kinds[NR_WIRE_KINDS] = { [WIRE_NATIVE] = "native",	   [
 						  [WIRE_GENERATED] = "tailor.jit", [WIRE_COMPONENT] = "tailor.operator",
 						  [WIRE_QUERY] = "tailor.query",   [WIRE_UNKNOWN] = "tailor.unknown" };
 
-/* The state of writing.  Entries of the request's dictionary are written when they are first referred to, so that none is unused.  The
- * arrays text, mapping, location, stack and thread_name have the index of each entry in the dictionary, or 0 if it was not written yet. */
+/* This struct has the state of writing.  Entries of the request's dictionary are written when they are first referred to, so that none is
+ * unused.  The arrays text, mapping, location, stack and thread_name have the index of each entry in the dictionary, or 0 if it was not
+ * written yet. */
 struct writing {
 	struct wire_profiles *p;
 	struct protobuf *to;

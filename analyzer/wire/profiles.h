@@ -67,7 +67,7 @@ struct wire_table {
 	uint32_t nr, capacity;
 };
 
-/* All profiles.  All zeros are empty profiles. */
+/* This struct has all profiles.  A struct of all zeros has none. */
 struct wire_profiles {
 	char **text;
 	struct wire_function *function;
