@@ -379,7 +379,7 @@ static int check_injection(struct attach *a, struct diag *d)
 	return ret;
 }
 
-/* The words of a recorder's command line, as far as they say that it is `tailor watch` and which store it fills. */
+/* This struct has the words of a recorder's command line, as far as they say that it is `tailor watch` and which store it fills. */
 struct watch_words {
 	int nr;
 	bool is_watch, is_store_next;

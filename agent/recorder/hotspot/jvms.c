@@ -26,7 +26,7 @@
 #define UNTOLD_NS 500000000u /* how long blobs are not written, while the first code that an agent registers may still come */
 #define TRIES_MAX 100u
 
-/* Offsets from rbp of words in an interpreted method's frame (frame_x86.hpp). */
+/* These are offsets from rbp of words in an interpreted method's frame (frame_x86.hpp). */
 #define METHOD_AT (-24)
 #define BYTECODE_AT (-64)
 

@@ -17,7 +17,7 @@
 #define SECONDS_MAX 60u
 #define PROGRESS_NS 200000000u
 
-/* The library with its functions (elfutils/debuginfod.h).  The client is opaque. */
+/* This is the library with its functions (elfutils/debuginfod.h).  The client is opaque. */
 struct debuginfod {
 	bool asked, is_loaded;
 	void *client;

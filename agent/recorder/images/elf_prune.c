@@ -10,7 +10,7 @@
 
 #define PAGE (1ull << ELF_THIN_PAGE_SHIFT)
 
-/* A range of seen addresses, which are the file's own.  Ranges are in ascending order. */
+/* This struct is a range of seen addresses, which are the file's own.  Ranges are in ascending order. */
 struct range {
 	uint64_t start, end;
 };

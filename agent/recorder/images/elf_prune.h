@@ -12,7 +12,7 @@
 
 #define ELF_THIN_PAGE_SHIFT 12
 
-/* Pages of the file in which an address was seen (bit n: page n), and the number of pages. */
+/* This struct has the pages of the file in which an address was seen (bit n: page n), and the number of pages. */
 struct elf_seen {
 	const uint64_t *bits;
 	uint64_t nr;

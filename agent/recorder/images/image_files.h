@@ -18,13 +18,13 @@
 
 struct debuginfod;
 
-/* Files that could not be read, or at whose paths other files lie by now. */
+/* This struct counts files that could not be read, or at whose paths other files lie by now. */
 struct images_missing {
 	uint32_t nr;
 	char first[256]; /* path of the first one */
 };
 
-/* A file that is mapped.  It is needed once an address in it was seen. */
+/* This struct is a file that is mapped.  It is needed once an address in it was seen. */
 struct image {
 	struct image *next;
 	struct image *next_needed;
@@ -48,7 +48,7 @@ struct image {
 	char path[]; /* path of the mapping */
 };
 
-/* A mapping of one process. */
+/* This struct is a mapping of one process. */
 struct image_mapping {
 	uint64_t start, end;
 	uint64_t to_file; /* file offset minus address */
@@ -56,7 +56,7 @@ struct image_mapping {
 	struct image *image; /* NULL: the mapping has no file */
 };
 
-/* The files of all images of a recording. */
+/* This struct has the files of all images of a recording. */
 struct image_files {
 	bool frames; /* unwind tables are wanted */
 	bool past, other_kernel; /* past: an import; other_kernel: the running kernel is not the sampled one, and has another [vdso] */

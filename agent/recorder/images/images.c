@@ -30,8 +30,8 @@ struct counted_line {
 	uint32_t *samples; /* NULL: a free slot */
 };
 
-/* Caches of one process, 12 KiB. They are freed when it ends, because there may be thousands of short processes, and when its mappings
- * change, because they are not valid any more. */
+/* These are caches of one process, which take 12 KiB. They are freed when it ends, because there may be thousands of short processes, and
+ * when its mappings change, because they are not valid any more. */
 struct caches {
 	uint64_t seen[SEEN_PAGES];
 	struct counted_line counted[COUNTED_LINES];

@@ -125,8 +125,8 @@ void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes)
 #define DIGITS 16u /* digits of an address, in each line */
 #define GROUP_BYTES 16384u
 
-/* A filter for the lines that are needed. These are all lines of the last address at or before each wanted one, and one of the next
- * address, at which that function ends. The kernel's own lines come in ascending order, before those of modules. */
+/* This struct is a filter for the lines that are needed. These are all lines of the last address at or before each wanted one, and one of
+ * the next address, at which that function ends. The kernel's own lines come in ascending order, before those of modules. */
 struct near {
 	char (*wanted)[DIGITS + 1]; /* wanted addresses as text, as in lines */
 	size_t nr, at; /* at: index of the first wanted address whose lines were not found yet */

@@ -15,7 +15,7 @@ struct kallsyms_function;
  * on why there are none. Without kernel samples, it writes neither. */
 extern const struct name_source kernel_names_source;
 
-/* Functions by which an import says how the running kernel relates to the sampled one. is_it() returns whether they are the same,
+/* By these functions an import says how the running kernel relates to the sampled one. is_it() returns whether they are the same,
  * is_there() whether the running one is at the same addresses, and was_there() whether a function was loaded during the recording. The
  * first two set *why if they return false. */
 struct kernel_names_origin {

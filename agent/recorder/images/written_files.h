@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A file that has a record. */
+/* This struct is a file that has a record. */
 struct written_file {
 	char *key, *path; /* key: the build id in hex */
 	uint64_t file_bytes;

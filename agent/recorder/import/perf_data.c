@@ -16,7 +16,7 @@
 #define WORDS_BYTES_MAX (2u << 20) /* the kernel's own limit of a command line */
 #define BUILD_ID_EVENT_BYTES 36u /* header, pid, 20 bytes of the id, how many of them count, and padding, before a path */
 
-/* Types of perf's own records, from tools/perf/util/event.h. */
+/* These are types of perf's own records, from tools/perf/util/event.h. */
 enum {
 	HEADER_ATTR = 64,
 	HEADER_TRACING_DATA = 66,
@@ -29,7 +29,7 @@ enum {
 };
 #define EVENT_UPDATE_NAME 2u
 
-/* Features of the header, from tools/perf/util/header.h. */
+/* These are features of the header, from tools/perf/util/header.h. */
 enum {
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,

@@ -26,7 +26,8 @@
 #define TICK_NS 1000u
 #define NOT_TAKEN UINT32_MAX
 #define KERNEL_PID UINT32_MAX /* the pid of mappings of the kernel and its modules */
-/* Words that each sample of the trace has, also if its event does not ask for them, and words that may stand before them in a sample. */
+/* These are words that each sample of the trace has, also if its event does not ask for them, and words that may stand before them in a
+ * sample. */
 #define ADDED_TYPES ((uint64_t)(PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD))
 #define BEFORE_TIME ((uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID))
 #define BEFORE_PERIOD (BEFORE_TIME | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)

@@ -89,7 +89,7 @@ struct lua_process {
 	uint32_t nr_known;
 };
 
-/* Values of luajit.looked, for processes with memory for code. */
+/* These are values of luajit.looked, for processes with memory for code. */
 enum {
 	FOUND = 1, /* it had memory for code, and its mappings were looked through for LuaJIT */
 	TOLD,	   /* watch() or note_agent() was called for it or its parent, so note_mapping() does not look for LuaJIT */

@@ -19,8 +19,8 @@ static inline bool event_is_rare(const struct perf_event_attr *a)
 	       a->config != PERF_COUNT_SW_PAGE_FAULTS_MIN;
 }
 
-/* Default period of page faults.  With it, 100,000 faults a second are not too many samples, and the hundreds of faults of a short process
- * are enough samples. */
+/* This is the default period of page faults.  With it, 100,000 faults a second are not too many samples, and the hundreds of faults of a
+ * short process are enough samples. */
 #define FAULTS_PERIOD 10u
 
 static inline bool event_is_fault(const struct perf_event_attr *a)

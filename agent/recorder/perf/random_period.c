@@ -12,8 +12,8 @@
  * Counters that are inherited later have the new period. */
 #define ALL_SAMPLES 1000
 
-/* Bounds of the periods of page faults whose period is the default one. The harmonic mean of the range is about FAULTS_PERIOD, so there are
- * as many samples as with that period. */
+/* These are bounds of the periods of page faults whose period is the default one. The harmonic mean of the range is about FAULTS_PERIOD, so
+ * there are as many samples as with that period. */
 #define FAULTS_SHORTEST 6u
 #define FAULTS_LONGEST 16u
 

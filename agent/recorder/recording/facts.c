@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of a recording's sink (recording_sink()). They collect samples, write mappings, forks, exits, names of threads, execs and
- * values of counters into the trace, and pass to the sources of names what these need.
+ * This file has the functions of a recording's sink (recording_sink()). They collect samples, write mappings, forks, exits, names of
+ * threads, execs and values of counters into the trace, and pass to the sources of names what these need.
  */
 #include "agent/recorder/recording/internal.h"
 

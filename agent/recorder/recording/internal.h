@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that the files of a recording share.  Context: thread. */
+/* This header has declarations that the files of a recording share.  Context: thread. */
 #ifndef TAILOR_RECORDING_INTERNAL_H
 #define TAILOR_RECORDING_INTERNAL_H
 
@@ -11,7 +11,7 @@
 #define THREAD_LOSSES_MAX 64
 #define SOURCES_MAX 16
 
-/* Numbers of losses by reason, and the part of these that was written to the trace (losses.c). */
+/* This struct has the numbers of losses by reason, and the part of these that was written to the trace (losses.c). */
 struct losses {
 	uint64_t total[NR_LOSSES], written[NR_LOSSES];
 	struct thread_loss {

@@ -13,10 +13,10 @@
 #include <errno.h>
 
 /*
- * A row for each source, in the order in which their operations are called.  Memory of processes is read first, since it changes while
- * other sources read, and code that is freed between two looks gets no name.  jvms come before jit_files, which read the bytes of code that
- * jvms have just written without them.  kernel_names and images come last, because what they read stays as it is, and reading large files
- * at the end may take seconds.  Apart from that, no source depends on another.
+ * This table has a row for each source, in the order in which their operations are called.  Memory of processes is read first, since it
+ * changes while other sources read, and code that is freed between two looks gets no name.  jvms come before jit_files, which read the
+ * bytes of code that jvms have just written without them.  kernel_names and images come last, because what they read stays as it is, and
+ * reading large files at the end may take seconds.  Apart from that, no source depends on another.
  */
 static const struct name_source *const sources[] = {
 	&gdb_jit_poll_source,

@@ -23,7 +23,7 @@
 #define RECORDS_PROCESS 6u /* a process takes as much memory there as so many further records */
 #define SETTLED_PART 60 /* records of an epoch's first 1/60 are not counted, as processes and code that live on are written then */
 #define MAPPED_BYTES (128 << 10) /* size from which malloc(3) maps an array separately */
-/* Values of struct epochs.living. */
+/* These are values of struct epochs.living. */
 #define LIVES 1u
 #define ENDED 2u
 

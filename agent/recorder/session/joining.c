@@ -35,8 +35,8 @@
 #define ANEW_LOOKS 10u	 /* each look judges one in so many older processes again, since a process may take another name */
 #define LATER_NS 1000000ull /* time after which a process without a command line is judged again */
 #define LATER_MOST 4096u /* if more processes are put off, all processes of the machine are judged instead */
-/* Limits of the pauses of rest().  On a machine that starts a thousand processes a second, waking up for them takes about a hundredth of a
- * processor. */
+/* These are limits of the pauses of rest().  On a machine that starts a thousand processes a second, waking up for them takes about a
+ * hundredth of a processor. */
 #define REST_TIMES 100u
 #define REST_NS_MOST 20000000ull
 

@@ -8,7 +8,7 @@
 
 #include <argp.h>
 
-/* The argp parser of the options that say what is sampled and written.  All commands that record share it.  Its input is a struct
+/* This is the argp parser of the options that say what is sampled and written.  All commands that record share it.  Its input is a struct
  * session_options. */
 extern const struct argp sampling_argp;
 /* This is the parser of the further options of `tailor attach`.  Its input is a struct session_options. */

@@ -24,7 +24,7 @@ struct session;
  * case. */
 enum session_descendants { DESCENDANTS_THAT_WORK, DESCENDANTS_ALL, DESCENDANTS_NONE };
 
-/* Numbers of the commands that the recorder may ask its steward to execute (jitreg/confine/steward.h). */
+/* These are numbers of the commands that the recorder may ask its steward to execute (jitreg/confine/steward.h). */
 enum session_command { SESSION_EPOCH_COMMAND, SESSION_KEEP_SOURCE, SESSION_SPARK };
 
 struct session_options {
