@@ -34,7 +34,7 @@ struct jitreg_place_arc {
 	uint64_t estimate; /* frequency relative to other arcs */
 };
 
-/* The number of words of scratch memory that is enough for each function. */
+/* This is the number of words of scratch memory that is enough for each function. */
 #define JITREG_PLACE_SCRATCH(nr_blocks, nr_arcs) (6u * (nr_blocks) + 2u + (nr_arcs))
 
 /*

@@ -155,7 +155,7 @@ static void unmap_file_copy(const void *p, uint32_t bytes)
 		sys_call(SYS_munmap, (long)p, bytes, 0, 0, 0, 0);
 }
 
-/* The part of a line of /proc/self/maps that has been read, "START-END PERMISSIONS OFFSET DEVICE INODE   PATH". */
+/* This struct is the part of a line of /proc/self/maps that has been read, "START-END PERMISSIONS OFFSET DEVICE INODE   PATH". */
 struct maps_line {
 	uintptr_t bounds[2];
 	int field; /* 0 and 1: bounds; 2 to 5: fields that are skipped; 6: blanks before the path; 7: the path */

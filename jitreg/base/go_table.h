@@ -27,7 +27,7 @@ struct go_table {
 enum { GO_FRAME_BYTES, GO_FILE, GO_LINE, GO_INLINED, NR_GO_VALUES };
 
 #define GO_HEAD_BYTES 72u
-/* Flags of functions (abi.FuncFlag). */
+/* These are flags of functions (abi.FuncFlag). */
 #define GO_OUTERMOST 1u	  /* the function has no caller */
 #define GO_OTHER_STACK 2u /* the function switches to another stack, which does not hold its caller */
 #define GO_NONE UINT32_MAX

@@ -12,7 +12,7 @@
 #define POSTGRES_LEVEL_QUERY 0x70670002u
 #define POSTGRES_LEVEL_NODE 0x70670003u
 #define POSTGRES_LEVEL_WAIT 0x70670004u /* the components are the values of wait_event_info */
-/* Numbers of objects to which all work of a process belongs: its session, and, while it waits, what it waits for. */
+/* These are numbers of objects to which all work of a process belongs: its session, and, while it waits, what it waits for. */
 #define POSTGRES_OBJECT_SESSION 1001u
 #define POSTGRES_OBJECT_WAIT 1002u
 #define POSTGRES_OBJECT_ACTIVITY 1003u /* activity of a process that has no client, by its own words */

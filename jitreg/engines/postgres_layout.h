@@ -189,7 +189,7 @@
 	X(stored_signature, PLpgSQL_function, fn_signature) \
 	X(stored_trigger, PLpgSQL_function, fn_is_trigger)
 
-/* Nodes of plans.  Columns: constant, name in the server, name in EXPLAIN. */
+/* These are nodes of plans.  Columns: constant, name in the server, name in EXPLAIN. */
 #define POSTGRES_NODES(X) \
 	X(RESULT, Result, "Result") \
 	X(PROJECT_SET, ProjectSet, "ProjectSet") \
@@ -238,7 +238,7 @@
 enum postgres_node_type { POSTGRES_NODES(POSTGRES_NODE_INDEX_) POSTGRES_NR_NODES };
 #undef POSTGRES_NODE_INDEX_
 
-/* Other nodes that are read.  Columns: field of struct postgres_layout behind tag_, name in the server. */
+/* These are other nodes that are read.  Columns: field of struct postgres_layout behind tag_, name in the server. */
 #define POSTGRES_TAGS(X) \
 	X(list, List) \
 	X(statement, PlannedStmt) \

@@ -265,7 +265,7 @@ uint64_t postgres_node_id(uint64_t query_id, const struct postgres_node *n)
 
 /* ---------------------------------------------------------------------------------------------------------- walk */
 
-/* A node on the current path, whose children are being visited, one list (enum stage) after another. */
+/* This struct is a node on the current path, whose children are being visited, one list (enum stage) after another. */
 struct level {
 	uint64_t node;
 	uint32_t type;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Opcodes of all versions since 3.8 that use the cursor p1. */
+/* These are opcodes of all versions since 3.8 that use the cursor p1. */
 static const char *const uses[] = {
 	"Close", "Column", "Count", "DeferredSeek", "Delete", "FinishSeek", "Found", "IdxDelete", "IdxGE", "IdxGT", "IdxInsert", "IdxLE",
 	"IdxLT", "IdxRowid", "IfEmpty", "IfNoHope", "IfNotOpen", "IfSizeBetween", "Insert", "Last", "NewRowid", "Next", "NoConflict",

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Versions of hosts, also for the agent's code that compares with them. */
+/* These are versions of hosts, also for the agent's code that compares with them. */
 #define HOST_V8_OLDEST 9
 #define HOST_V8_NEWEST 14
 #define HOST_CPYTHON_OLDEST 8 /* minor version of Python 3 */
@@ -65,7 +65,7 @@ struct host_lack {
 	char version[HOST_VERSION_BYTES], why[HOST_WHY_BYTES];
 };
 
-/* The printf() format of why, and its arguments, if a function with this name is missing.  Long names are cut. */
+/* This is the printf() format of why, and its arguments, if a function with this name is missing.  Long names are cut. */
 #define HOST_LACKS_SYMBOL "its library lacks %.60s%s"
 #define HOST_LACKS_SYMBOL_ARGUMENTS(name) name, strlen(name) > 60 ? "..." : ""
 
@@ -91,7 +91,7 @@ const char *host_lack_reason(const struct host_lack *l, char text[HOST_REASON_BY
 #define HOST_SENTENCE_BYTES 640
 const char *host_lack_sentence(const struct host_lack *l, char text[HOST_SENTENCE_BYTES]);
 
-/* A list of entries, no two of which are equal. */
+/* This struct is a list of entries, no two of which are equal. */
 #define HOST_LACKS_MAX 16
 struct host_lacks {
 	struct host_lack list[HOST_LACKS_MAX];

@@ -26,8 +26,8 @@
 #define JIT_V8_INTERPRETED "interpreted, not named"
 #define JIT_V8_INTERPRETED_WHERE "<V8>"
 
-/* Actions of CONTROL records that only agents send, besides those of jitreg.h.  LIST: name is the address, in 16 hexadecimal digits, of a
- * struct jit_descriptor of the GDB JIT interface whose changes the agent cannot see.  The recorder reads its list of code. */
+/* These are actions of CONTROL records that only agents send, besides those of jitreg.h.  LIST: name is the address, in 16 hexadecimal
+ * digits, of a struct jit_descriptor of the GDB JIT interface whose changes the agent cannot see.  The recorder reads its list of code. */
 #define JIT_CONTROL_LIST 0x100u
 /* THREAD_NAME: name is the new name of the calling thread, which the recorder writes as a THREAD_NAME record. */
 #define JIT_CONTROL_THREAD_NAME 0x101u
@@ -59,7 +59,7 @@ enum jit_way jit_way_of_text(const char *text);
 #define JIT_BY_ALL (JIT_BY_AGENT | JIT_BY(ATTACH) | JIT_BY(INJECT))
 /* A flag in the same word: the host is a library that programs of all kinds use, also other hosts. */
 #define JIT_SERVES_OTHERS (1u << 31)
-/* Another flag in that word: the host is CPython. */
+/* This flag in that word says that the host is CPython. */
 #define JIT_IS_PYTHON (1u << 30)
 
 struct jit_host {

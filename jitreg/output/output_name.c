@@ -23,8 +23,8 @@
 
 /* ------------------------------------------------------------------------------------- hidden files, removed by signals */
 
-/* The hidden file that remove_pending_and_die() removes.  A process has one, since commands write one file at a time.  If there is a second
- * one, it stays when a signal ends the process. */
+/* This is the hidden file that remove_pending_and_die() removes.  A process has one, since commands write one file at a time.  If there is
+ * a second one, it stays when a signal ends the process. */
 static struct {
 	volatile sig_atomic_t is_set;
 	int folder;

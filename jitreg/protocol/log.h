@@ -75,9 +75,9 @@ struct log_frame {
 _Static_assert(sizeof(struct log_frame) == 16, "shared layout");
 
 /*
- * A sample that a signal handler in the thread took, because the kernel cannot write samples, or because only a handler can read the tag of
- * the thread.  The recorder makes SAMPLES of these records, so they are in logs, but never in traces.  stack_bytes bytes of the stack from
- * sp on follow the struct.
+ * This struct is a sample that a signal handler in the thread took, because the kernel cannot write samples, or because only a handler can
+ * read the tag of the thread.  The recorder makes SAMPLES of these records, so they are in logs, but never in traces.  stack_bytes bytes of
+ * the stack from sp on follow the struct.
  */
 #define LOG_SAMPLE 127u
 #define LOG_SAMPLE_REGISTERS 18

@@ -29,7 +29,7 @@ enum preload_fit {
 	PRELOAD_LIMITED, /* the limits of address space or data are too low, which callers check */
 };
 
-/* A function like pread(2) on file, which returns the number of bytes, or a number below 0 on failure. */
+/* This is a function like pread(2) on file, which returns the number of bytes, or a number below 0 on failure. */
 typedef long (*preload_read_fn)(int file, void *to, size_t bytes, uint64_t offset);
 
 static inline bool preload_begins(const char *text, const char *with)

@@ -73,7 +73,7 @@ enum trace_chunk_type schema_chunk_type_of(uint32_t id)
 	}
 }
 
-/* The bytes of a record that have not been parsed yet. */
+/* This struct has the bytes of a record that have not been parsed yet. */
 struct cursor {
 	const unsigned char *at;
 	size_t left;

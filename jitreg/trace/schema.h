@@ -82,11 +82,12 @@ enum trace_chunk_type schema_chunk_type_of(uint32_t id);
 JITREG_RECORDS(SCHEMA_INDEX_JITREG_)
 TRACE_RECORDS(SCHEMA_INDEX_TRACE_)
 #define F(record, field) ((int)offsetof(struct schema_index_##record, field))
-/* The number of values that a record of this kind has in this version. */
+/* This is the number of values that a record of this kind has in this version. */
 #define F_COUNT(record) F(record, nr_fields_)
 
 /*
- * The value of a field, which schema_parse() fills in and trace_record_values() writes.  Text and bytes point into the parsed record.
+ * This struct is the value of a field, which schema_parse() fills in and trace_record_values() writes.  Text and bytes point into the
+ * parsed record.
  */
 struct schema_value {
 	enum schema_kind kind;

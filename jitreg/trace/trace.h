@@ -67,10 +67,10 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
  * plan` adds such marks, which are valid in all processes. */
 #define TRACE_MARK_OF_NO_HOST (1ull << 63)
 
-/* The first record of the file.  command: a list of the arguments of the recorded command.  time_ns of all records: CLOCK_MONOTONIC of the
- * recorded machine.  real_ns: CLOCK_REALTIME at time_ns.  way: the way of recording, one of JIT_WAYS (jitreg/hosts/jit_hosts.h).  no_adapt:
- * 1 if host adapters were disabled.  epoch: 1, 2, ... if the recording was cut into files, and otherwise 0.  cut_recording: a random number
- * that these files share. */
+/* This is the first record of the file.  command: a list of the arguments of the recorded command.  time_ns of all records: CLOCK_MONOTONIC
+ * of the recorded machine.  real_ns: CLOCK_REALTIME at time_ns.  way: the way of recording, one of JIT_WAYS (jitreg/hosts/jit_hosts.h).
+ * no_adapt: 1 if host adapters were disabled.  epoch: 1, 2, ... if the recording was cut into files, and otherwise 0.  cut_recording: a
+ * random number that these files share. */
 #define TRACE_FIELDS_HEADER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(version) STR(tool) U64(real_ns) STR(host_name) STR(machine) STR(kernel) U32(nr_cpus) STR(cwd) ARR(command, text) \
 	STR(way) U32(no_adapt) U32(epoch) U64(cut_recording)
@@ -91,7 +91,8 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 #define TRACE_WOKEN_BY_INTERRUPT 0u
 #define TRACE_WOKEN_BY_UNKNOWN 1u
 enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PREEMPTED = 2 };
-/* A sentence that reports show to users of the trace, for instance that a way of sampling was unavailable.  kind: one of NOTICE_KINDS. */
+/* This record has a sentence that reports show to users of the trace, for instance that a way of sampling was unavailable.  kind: one of
+ * NOTICE_KINDS. */
 #define TRACE_FIELDS_NOTICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(kind) STR(sentence)
 /* Information of a host is missing in this recording.  The NOTICE of the kind `version` that follows says the same as a sentence.
@@ -100,13 +101,14 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
  * names in jitreg/hosts/jit_hosts.c of the hosts whose code has no names for this reason. */
 #define TRACE_FIELDS_HOST_LACK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(host) STR(host_version) STR(missing) STR(reason) STR(lacks) STR(helps) STR(jit_hosts)
-/* A process that already existed when the recorder first saw it: the recorder started it or attached to it, or its agent connected (GUEST).
- * Its program begins with this record, unless an earlier record says which program it executes. */
+/* This record is of a process that already existed when the recorder first saw it: the recorder started it or attached to it, or its agent
+ * connected (GUEST). Its program begins with this record, unless an earlier record says which program it executes. */
 #define TRACE_FIELDS_PROCESS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) STR(executable) STR(comm)
-/* A new process or thread, whose numbers are pid and tid of the record.  A new process (ppid is not pid) has a copy of its parent's memory
- * at that time, including code.  A former process with this pid has ended.  existed: 1 if the recorder found the process when it had run
- * already, and has the time of its fork from /proc.  Nothing is known of its time between the fork and its first sample. */
+/* This record is of a new process or thread, whose numbers are pid and tid of the record.  A new process (ppid is not pid) has a copy of
+ * its parent's memory at that time, including code.  A former process with this pid has ended.  existed: 1 if the recorder found the
+ * process when it had run already, and has the time of its fork from /proc.  Nothing is known of its time between the fork and its first
+ * sample. */
 #define TRACE_FIELDS_FORK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) U32(ptid) U32(existed)
 /* The name of a thread.  exec: 1 if the process executes a new program, which ends all mappings and code of the one before. */
@@ -116,8 +118,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
  * samples from before it may come later in the file. */
 #define TRACE_FIELDS_EXIT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) U32(ptid)
-/* A mapping of a file (or [vdso], //anon), as the kernel reports it.  The mapping is executable, or, if the recording has addresses of
- * memory accesses, any. */
+/* This record is of a mapping of a file (or [vdso], //anon), as the kernel reports it.  The mapping is executable, or, if the recording has
+ * addresses of memory accesses, any. */
 #define TRACE_FIELDS_MMAP(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) U64(file_offset) U32(prot) STR(path) BIN(build_id) U64(device) U64(inode) U64(generation)
 /* The agent in this process has connected to the recorder, which it does again after fork and exec.  log_bytes: size of its registration
@@ -127,9 +129,9 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 /* Something was lost.  reason: one of LOSS_REASONS, which says what count counts.  The counts of several records with one reason add up. */
 #define TRACE_FIELDS_LOSS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(reason) U64(count) U32(event)
-/* The parts of an ELF file that analysis needs, as (file offset, bytes).  Readers take the rest of the file for zeros.  key: the name by
- * which MMAP and IMAGE refer to the file, which is its build id in hex or else its path.  reason: why parts are missing, or empty.  With
- * the reason TRACE_NOT_ELF, the mapping holds generated code. */
+/* This record has the parts of an ELF file that analysis needs, as (file offset, bytes).  Readers take the rest of the file for zeros.
+ * key: the name by which MMAP and IMAGE refer to the file, which is its build id in hex or else its path.  reason: why parts are missing,
+ * or empty.  With the reason TRACE_NOT_ELF, the mapping holds generated code. */
 #define TRACE_NOT_ELF "not an ELF file"
 /* The record is a copy of an earlier IMAGE_FILE with the same size, which has the parts. */
 #define TRACE_COPY "its parts are those of the first file with this build id"
@@ -145,20 +147,20 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(exit_status) U64(samples) U64(records) U64(recorder_cpu_ns) U64(command_cpu_ns)
 
-/* The values of a counter when it was closed or when the trace file was cut (epoch), and in later files those since that cut. value: what
- * it counted, in the event's unit, over all threads that inherited it. cpu: the processor on which it counted, or ~0 if it is the counter
- * of the thread tid on all processors. enabled_ns: how long these threads ran on any processor. on_cpu_ns: how long they ran on this
- * processor (0: unknown). running_ns: how long it counted, which is less than on_cpu_ns if it was multiplexed with other counters. samples,
- * lost: how many of its samples are in the trace, and how many were lost. weight: the sum of the weights of its samples, which is less than
- * value if interrupts came late or samples were lost (0: unknown). idle_ns: how long a clock of a processor counted while the processor was
- * idle and not sampled. value, enabled_ns and running_ns do not include this time. */
+/* This record has the values of a counter when it was closed or when the trace file was cut (epoch), and in later files those since that
+ * cut. value: what it counted, in the event's unit, over all threads that inherited it. cpu: the processor on which it counted, or ~0 if it
+ * is the counter of the thread tid on all processors. enabled_ns: how long these threads ran on any processor. on_cpu_ns: how long they ran
+ * on this processor (0: unknown). running_ns: how long it counted, which is less than on_cpu_ns if it was multiplexed with other counters.
+ * samples, lost: how many of its samples are in the trace, and how many were lost. weight: the sum of the weights of its samples, which is
+ * less than value if interrupts came late or samples were lost (0: unknown). idle_ns: how long a clock of a processor counted while the
+ * processor was idle and not sampled. value, enabled_ns and running_ns do not include this time. */
 #define TRACE_FIELDS_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(enabled_ns) U64(running_ns) U64(samples) U64(lost) U64(on_cpu_ns) U64(weight) \
 	U64(idle_ns)
 
-/* The bytes of a code object whose LOAD has none, as read from the process's memory at the record's time.  If there are several records of
- * an object, the first is valid.  loaded_ns: the time of the LOAD to which the bytes belong, or TRACE_NOT_LOADED for a page, or all, of a
- * region whose code was not registered. */
+/* This record has the bytes of a code object whose LOAD has none, as read from the process's memory at the record's time.  If there are
+ * several records of an object, the first is valid.  loaded_ns: the time of the LOAD to which the bytes belong, or TRACE_NOT_LOADED for a
+ * page, or all, of a region whose code was not registered. */
 #define TRACE_NOT_LOADED UINT64_MAX
 /* The bytes of code objects of at most this size are recorded even without a sample, though only of the first 16,384 in a recording, since
  * calls may lead through them (trampolines, as Python's). */
@@ -166,9 +168,9 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(loaded_ns) BIN(code)
 
-/* Functions of the kernel that samples or their call chains are in, with their addresses in the running kernel. A trace may have several
- * records with different functions, and lacks those beyond a limit of the recorder. module: "" for the kernel itself, or the name in
- * brackets in /proc/kallsyms (a module, "bpf", ...). */
+/* This record lists functions of the kernel that samples or their call chains are in, with their addresses in the running kernel. A trace
+ * may have several records with different functions, and lacks those beyond a limit of the recorder. module: "" for the kernel itself, or
+ * the name in brackets in /proc/kallsyms (a module, "bpf", ...). */
 #define TRACE_FIELDS_KERNEL_FUNCTIONS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	ARR(functions, kernel_function)
 
@@ -193,21 +195,21 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_INTERPRETER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) S64(place) S64(function)
 
-/* Text of a source file around lines with samples, as read on the recording machine at the end of the recording.  If a file has several
- * records, the first is valid.  file: its name in line tables.  newer: 1 if the file was changed after the program was built, or after the
- * recording began. */
+/* This record has text of a source file around lines with samples, as read on the recording machine at the end of the recording.  If a file
+ * has several records, the first is valid.  file: its name in line tables.  newer: 1 if the file was changed after the program was built,
+ * or after the recording began. */
 #define TRACE_FIELDS_SOURCE_LINES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(file) U32(newer) ARR(pieces, source_piece)
 
-/* The command line of this process's program, as read soon after its start, with a blank between words, and cut to less than
- * COMMAND_LINE_BYTES. It is missing if the program had ended by then, or if the command lines in the trace take too many bytes. */
+/* This record has the command line of this process's program, as read soon after its start, with a blank between words, and cut to less
+ * than COMMAND_LINE_BYTES. It is missing if the program had ended by then, or if the command lines in the trace take too many bytes. */
 #define COMMAND_LINE_BYTES 1024u
 #define TRACE_FIELDS_COMMAND_LINE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(text)
 
-/* The service (in the sense of OpenTelemetry or systemd) that this process's program belongs to.  A program without such a record has the
- * service of the program before its exec, or of the process that forked it.  group: the path of its control group.  name: the service name
- * set for OpenTelemetry, or the systemd unit, or the first 12 digits of the container's id, or "" if there is none. */
+/* This record has the service (in the sense of OpenTelemetry or systemd) that this process's program belongs to.  A program without such a
+ * record has the service of the program before its exec, or of the process that forked it.  group: the path of its control group.  name:
+ * the service name set for OpenTelemetry, or the systemd unit, or the first 12 digits of the container's id, or "" if there is none. */
 #define TRACE_FIELDS_SERVICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(group) STR(name)
 
@@ -217,12 +219,13 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_THREAD_NAME(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(name)
 
-/* Resources of a process and of the machine, as the kernel reports them. when: "start" when the process was added to the recording or began
- * a program, "end" (only for the recorded command, or for attached processes) at the end of the command or of the recording. values: (name,
- * number) for each of the following that could be read: processors (that the process may use), quota_us and quota_period_us (of its cgroup,
- * if there is a quota), throttled (times), throttled_ns or throttled_us; disk_read_limit, disk_write_limit (bytes per second, the lowest of
- * its cgroup's limits of disks); ran_ns, queued_ns (of its first thread, from schedstat); read_bytes and write_bytes (of disks),
- * read_calls_bytes, write_calls_bytes; pressure_cpu_us, pressure_io_us, pressure_memory_us (of the machine, "some"). */
+/* This record has the resources of a process and of the machine, as the kernel reports them. when: "start" when the process was added to
+ * the recording or began a program, "end" (only for the recorded command, or for attached processes) at the end of the command or of the
+ * recording. values: (name, number) for each of the following that could be read: processors (that the process may use), quota_us and
+ * quota_period_us (of its cgroup, if there is a quota), throttled (times), throttled_ns or throttled_us; disk_read_limit, disk_write_limit
+ * (bytes per second, the lowest of its cgroup's limits of disks); ran_ns, queued_ns (of its first thread, from schedstat); read_bytes and
+ * write_bytes (of disks), read_calls_bytes, write_calls_bytes; pressure_cpu_us, pressure_io_us, pressure_memory_us (of the machine,
+ * "some"). */
 #define TRACE_FIELDS_RESOURCES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(when) ARR(values, named_value)
 
@@ -275,8 +278,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 #undef TRACE_ID_
 
-/* The elements of ARR fields of jitreg.h, and their members.  U marks an unsigned number, S a text, and B bytes.  In memory, they are
- * struct jitreg_<name>. */
+/* These are the elements of ARR fields of jitreg.h, and their members.  U marks an unsigned number, S a text, and B bytes.  In memory, they
+ * are struct jitreg_<name>. */
 #define JITREG_ELEMENTS(X, U) \
 	X(segment, U(address) U(bytes) U(file_offset) U(prot)) \
 	X(level_ref, U(level)) \
@@ -322,12 +325,13 @@ enum notice_kind { NOTICE_KINDS(NOTICE_INDEX_) NR_NOTICES }; /* NR_NOTICES: kind
 #undef NOTICE_INDEX_
 extern const char *const trace_notices[NR_NOTICES + 1]; /* texts of the kinds */
 
-/* The beginnings of the sentences of two kinds.  A sentence goes on as the comment says, and reports show that part alone. */
+/* These are the beginnings of the sentences of two kinds.  A sentence goes on as the comment says, and reports show that part alone. */
 #define TRACE_NO_SAMPLES_OF "no samples of " /* NO_SAMPLES: name of the command or process, and why */
 #define TRACE_NAMES_NOT_READ "names of generated code not read: " /* NAMES_NOT_READ: name of the file, and why */
 #define TRACE_WRITE_FAILED "writing the trace failed: " /* DISK_FULL, and some of kind LOSS: the error */
 
-/* Reasons of losses.  Columns: constant, text in a LOSS record, what is missing (enum loss_class), sentence in reports. */
+/* This list has the reasons of losses.  Columns: constant, text in a LOSS record, what is missing (enum loss_class), sentence in
+ * reports. */
 #define LOSS_REASONS(X) \
 	X(RING_FULL, "ring full", SAMPLES, "samples dropped by the kernel: ring buffer full") \
 	X(THROTTLED, "throttled", OTHER, "times the kernel throttled an event") \

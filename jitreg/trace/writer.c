@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #define FLUSH_BYTES (1u << 20)
-/* The number of bytes that must be free behind a chunk, or it is not written, so that the records about the end of the recording have
- * room. */
+/* This is the number of bytes that must be free behind a chunk, or it is not written, so that the records about the end of the recording
+ * have room. */
 #define RESERVE_BYTES (64u << 10)
 #define READER_WAIT_MS 1000
 /* zstd's minimum match. Repeated numbers of traces are short. 5 compresses like 4 and better than 6, and is read faster than 4. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The byte that fills YJIT's unwritten memory (alloc_exec_mem() in yjit_asm.c). */
+/* This is the byte that fills YJIT's unwritten memory (alloc_exec_mem() in yjit_asm.c). */
 #define RUBY_CODE_UNWRITTEN 0x1e
 
 /* Is the code an entry from the interpreter? */

@@ -359,7 +359,7 @@ static void *evaluate_3_9(void *thread, void *frame, void *throws)
 	return trampoline(thread, frame, throws, python.evaluate);
 }
 
-/* Number of frames on the calling thread's stack that 3.12 and 3.13 evaluate without python_c_calls(). */
+/* This is the number of frames on the calling thread's stack that 3.12 and 3.13 evaluate without python_c_calls(). */
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
 
 static void *evaluate_and_count(void *thread, void *frame, void *throws)

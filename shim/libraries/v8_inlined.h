@@ -13,7 +13,7 @@
 #define V8_INLINED_MAX 512
 #define V8_PLACES_MAX 8192 /* more places of one code object are not reported */
 
-/* A position of code, as V8 reports it: from `offset` bytes on, the code is that of this character of a script. */
+/* This struct is a position of code, as V8 reports it. From `offset` bytes on, the code is that of this character of a script. */
 struct v8_place {
 	uint32_t offset, position;
 };

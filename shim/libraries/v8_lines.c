@@ -11,7 +11,7 @@
 #define INLINES_BYTES (1u << 20) /* large, because each entry has a name with a path */
 #define NAME_BYTES 1024
 
-/* A function whose code is somewhere in a code object: its own one, or one that is inlined. */
+/* This struct is a function whose code is somewhere in a code object, its own one, or one that is inlined. */
 struct function {
 	const char *name; /* without the tier; NULL: unknown, so that its code counts as that of the function around it */
 	const char *file;
