@@ -24,7 +24,8 @@ struct location {
 	uint32_t outer; /* inlined functions: location of the function that it is inlined into; 0: this one is not inlined */
 };
 
-/* An entry of the cache of kernel locations, which has 2^LOCATE_KERNEL_BITS of them and saves the binary search for the function. */
+/* This struct is an entry of the cache of kernel locations. The cache has 2^LOCATE_KERNEL_BITS entries and saves the binary search for the
+ * function. */
 #define LOCATE_KERNEL_BITS 13
 struct kernel_address {
 	uint64_t address;

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit of the rows that are handed over at a time, few enough for the processor's cache. The number is no power of two, because otherwise
- * all columns would share a few sets of the cache. */
+/* This is the limit of the rows that are handed over at a time, few enough for the processor's cache. The number is no power of two,
+ * because otherwise all columns would share a few sets of the cache. */
 #define BLOCK_ROWS 4040u
 #define SLOTS 16384u	 /* size of the hash table of rows that are sums: a power of two, and much larger than BLOCK_ROWS */
 
-/* The facts that all samples of one row have in common, two 32-bit numbers a word.  Facts that were not asked for are 0. */
+/* This struct has the facts that all samples of one row have in common, as two 32-bit numbers a word.  Facts that were not asked for are
+ * 0. */
 #define KEY_WORDS 7
 struct row_key {
 	uint64_t word[KEY_WORDS];

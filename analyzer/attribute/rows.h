@@ -69,7 +69,7 @@ int rows_add_sum(struct rows *r, const struct row_facts *f, const struct group_s
 int rows_flush(struct rows *r);
 
 /* ---- rows as text */
-/* Columns in CSV before those of levels. Sample lines have most of them. */
+/* These are the columns in CSV before those of levels. Sample lines have most of them. */
 #define CSV_SAMPLE_COLUMNS "time_ns,share,pid,tid,cpu,event,weight,mode,ip,address,image,function,file,line,method,reason,phase,memory"
 #define SAMPLE_COLUMN_BYTES 64
 

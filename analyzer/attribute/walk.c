@@ -133,8 +133,8 @@ struct unwind_space walk_unwind_space(const struct walk_place *at, bool with_gen
 
 /* ------------------------------------------------------------------------------------------------- interpreters */
 
-/* Register (r13) in which HotSpot's interpreter keeps the address of the current bytecode while it runs.  A frame also has that address in
- * memory, from when the frame is made or calls. */
+/* This is the register (r13) in which HotSpot's interpreter keeps the address of the current bytecode while it runs.  A frame also has that
+ * address in memory, from when the frame is made or calls. */
 #define PLACE_REGISTER 13
 
 static bool is_program(const struct process *p, uint64_t address, uint64_t time_ns)

@@ -15,7 +15,7 @@
 static const char *const of_one_run[] = { "$$Lambda", "LambdaForm$", "$Proxy", "GeneratedMethodAccessor", "GeneratedConstructorAccessor",
 					  "TRACE_", "TRACE-" };
 
-/* Marks that GCC and LLVM append to the names of copies of functions. A number may follow. */
+/* These are marks that GCC and LLVM append to the names of copies of functions. A number may follow. */
 static const char *const copies[] = { ".constprop", ".isra", ".part", ".cold", ".lto_priv", ".llvm" };
 
 static bool is_one_of(char c, const char *list)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Above: $_tailor_commands, and for each command _tailor_options_NAME [OPTION], which sets $options (those with an argument end with =),
-# $operand (the kind of the operands), and $argument (the kind of the argument of OPTION).
+# The text above this file has $_tailor_commands and, for each command, a function _tailor_options_NAME [OPTION], which sets $options
+# (those with an argument end with =), $operand (the kind of the operands), and $argument (the kind of the argument of OPTION).
 
 # Completes $cur from a list "one|two three", or from files or processes.
 _tailor_complete() { # KIND

@@ -57,12 +57,12 @@ static void print_argument_values(FILE *to, const struct argp_option *o)
 		fprintf(to, "%s%s", i ? "|" : "", listed_value(o, i));
 }
 
-/* Names of the kinds of operands, by which completion.bash and completion.zsh complete each kind. */
+/* These are names of the kinds of operands, by which completion.bash and completion.zsh complete each kind. */
 #define OPERAND_NAME_(NAME) #NAME,
 static const char *const operand_names[NR_CMD_OPERANDS] = { COMMAND_OPERANDS(OPERAND_NAME_) };
 #undef OPERAND_NAME_
 
-/* The operands of the command whose table is printed.  argp passes nothing else to the hook. */
+/* This variable has the operands of the command whose table is printed, because argp passes nothing else to the hook. */
 static enum cmd_operands operands;
 
 /* Parses the name of an option's argument in the help.  Returns CMD_TAKES_NOTHING for those that are not completed. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Above: $_tailor_commands, and for each command _tailor_options_NAME, a call of _arguments.
+# The text above this file has $_tailor_commands and, for each command, a function _tailor_options_NAME that calls _arguments.
 
 _tailor_FILE() { _files "$@" }
 _tailor_TRACE() { _files "$@" -g '*.tlr' }

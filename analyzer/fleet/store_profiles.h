@@ -6,7 +6,7 @@
 #include "analyzer/fleet/fleet.h"
 #include "analyzer/wire/profiles.h"
 
-/* Number of samples from which a request is sent. Some receivers refuse one of 16,000. */
+/* This is the number of samples from which a request is sent. Some receivers refuse one of 16,000. */
 #define STORE_PROFILES_MAX 15000
 
 /*

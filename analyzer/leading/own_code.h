@@ -17,7 +17,7 @@ unsigned char *own_functions_find(const struct report *r);
  * composition.h. The caller frees it. Return NULL if memory runs out. */
 unsigned char *own_components_find(const struct report *r, const char *language);
 
-/* Ranks of lines in a table. The program's own lines come first, by their own samples, and the agent's come last. */
+/* These are ranks of lines in a table. The program's own lines come first, by their own samples, and the agent's come last. */
 enum own_line { OWN_LINE, OWN_LINE_OTHER, OWN_LINE_AGENT };
 /* Return an enum own_line for each number of TABLE_LINE. Lines of generated code, and of files for which own_code_is_program() is true, are
  * the program's own, except for those whose path is a library's. of_language: functions of a language lead, so that lines of its

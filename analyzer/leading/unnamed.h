@@ -10,8 +10,8 @@
 #include "analyzer/leading/interpreted.h"
 #include "jitreg/hosts/jit_hosts.h"
 
-/* Shares of samples from which code without names, and an interpreter without them, are worth a first sentence. Shares of functions are of
- * the rest only. A program that only embeds an interpreter has less than half of its samples in it. */
+/* These are shares of samples from which code without names, and an interpreter without them, are worth a first sentence. Shares of
+ * functions are of the rest only. A program that only embeds an interpreter has less than half of its samples in it. */
 #define UNNAMED_FIRST 0.05
 #define INTERPRETED_FIRST 0.5
 

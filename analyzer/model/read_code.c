@@ -98,8 +98,8 @@ size_t code_inlines_find(const struct code_inline *inlines, size_t nr, uint64_t 
 
 /* ---------------------------------------------------------------------------------------- records before their LOAD */
 
-/* The contents of DEBUG_INFO, INLINES, UNWINDING_INFO, and mostly CODE_MAP records, which come before the LOAD that they belong to, and
- * are moved to its code then. */
+/* This struct has the contents of DEBUG_INFO, INLINES, UNWINDING_INFO, and mostly CODE_MAP records, which come before the LOAD that they
+ * belong to, and are moved to its code then. */
 struct waiting {
 	uint64_t address;
 	struct code_line *lines;

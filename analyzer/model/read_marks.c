@@ -14,9 +14,9 @@
 #define PARENTS_LOOKED 256u /* limit of marks that are compared, from the latest back, to find a parent by its instance */
 
 /*
- * The marks without a handle that have not ended, by name, component and the keys of open_mark_key().  An END without a handle ends one of
- * them.  Each mark is in three chains (by instance and thread, by instance, by thread), from the latest back.  Searches take out marks
- * that have ended.
+ * This struct has the marks without a handle that have not ended, by name, component and the keys of open_mark_key().  An END without a
+ * handle ends one of them.  Each mark is in three chains (by instance and thread, by instance, by thread), from the latest back.  Searches
+ * take out marks that have ended.
  */
 enum { BY_ALL, BY_INSTANCE, BY_TID, NR_BY };
 

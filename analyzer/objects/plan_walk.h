@@ -76,8 +76,8 @@ enum plan_state {
 
 #define PLAN_CALLERS_MAX 32
 
-/* A place in a plan. root: number of trees that the walk had entered; object: OBJECT_NONE if no node is known; class: one of work, or a
- * called function. */
+/* This struct is a place in a plan. root: number of trees that the walk had entered; object: OBJECT_NONE if no node is known; class: one of
+ * work, or a called function. */
 struct plan_place {
 	uint32_t root, object, class;
 };

@@ -5,9 +5,9 @@
 
 #include <jansson.h>
 
-/* The flags that each document is written with. It is indented for people, its members are in the order in which they were added, and its
- * numbers have enough digits to restore them exactly. (jansson does that by default, too, but the number of digits depends on its
- * version.) */
+/* These are the flags with which each document is written. It is indented for people, its members are in the order in which they were
+ * added, and its numbers have enough digits to restore them exactly. (jansson does that by default, too, but the number of digits depends
+ * on its version.) */
 #define JSON_TEXT_FORM (JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17))
 
 /* Return a string, in which a '?' stands for each byte of a control character beyond ASCII. NULL becomes "". jansson refuses text that is

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Version of the keys of all JSON output. It is raised when a key is renamed or removed. New keys may be added without that. */
+/* This is the version of the keys of all JSON output. It is raised when a key is renamed or removed. New keys may be added without that. */
 #define PAGE_SCHEMA 2
 
 #define PAGE_NAMES_MAX 128

@@ -20,12 +20,10 @@
 
 #define CAPTURE_NO_OPTIONS "(none)" /* the options of a configuration that has none, as shown in the help */
 /*
- * The configurations that are measured. The table, the JSON, the picture and the help are made from this list.
- * DORMANT loads the agent without counters, and writes no trace.
- * AGENT has the agent and counters, but hardly a sample, because its rate is 1. Its cost is the fixed one, to which samples add theirs in
- * the other configurations.
- * RUN and ATTACH have the defaults of the commands, except for the rate. ATTACH loads no agent.
- * Columns: constant, name, key in JSON, options of `tailor run`, whether attribution is by call stack alone.
+ * These are the configurations that are measured. The table, the JSON, the picture and the help are made from this list. DORMANT loads the
+ * agent without counters, and writes no trace. AGENT has the agent and counters, but hardly a sample, because its rate is 1. Its cost is
+ * the fixed one, to which samples add theirs in the other configurations. RUN and ATTACH have the defaults of the commands, except for the
+ * rate. ATTACH loads no agent. Columns: constant, name, key in JSON, options of `tailor run`, whether attribution is by call stack alone.
  */
 #define CAPTURES(X) \
 	X(BARE, "baseline", "bare", CAPTURE_NO_OPTIONS, false) \

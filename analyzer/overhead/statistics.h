@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The spread of nr measurements.  If nr is 0, all other members are NAN. */
+/* This struct has the spread of nr measurements.  If nr is 0, all other members are NAN. */
 struct spread {
 	double median, lower_quartile, upper_quartile;
 	double low, high; /* 95 % confidence interval of the median */

@@ -94,8 +94,8 @@ static void write_processes_json(const struct model *m, FILE *to)
 	fputs("},\n", to);
 }
 
-/* Names by which a page adds up processes. They are a list of different names, and for each process 1 + the number of its name, or 0 if it
- * has none. */
+/* These are names by which a page adds up processes. They are a list of different names, and for each process 1 + the number of its name,
+ * or 0 if it has none. */
 struct process_names {
 	char **name;
 	uint32_t *of, nr;

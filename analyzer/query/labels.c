@@ -48,8 +48,8 @@ static int compare_places(const void *a, const void *b, void *context)
 	return i < j ? -1 : i > j;
 }
 
-/* Texts that may tell components of one name apart, in the order in which they are tried: a component's detail, and the name and the detail
- * of the module or function that it is a part of. */
+/* These are texts that may tell components of one name apart, in the order in which they are tried: a component's detail, and the name and
+ * the detail of the module or function that it is a part of. */
 enum telling_text { OWN_DETAIL, UPPER_NAME, UPPER_DETAIL, NR_TELLING_TEXTS };
 
 /* Returns that text of a component, or "". Only components of a level of host_levels.h are distinguished by what they are a part of. */

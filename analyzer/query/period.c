@@ -8,8 +8,8 @@
 #define TIMES_MIN 3
 #define CHANCE 5 /* an autocorrelation of so many standard errors, of 1 / sqrt(nr) each, can still be chance */
 /*
- * The least product of autocorrelation and number of samples. An autocorrelation of samples in bins is about the part of them that meet
- * others a period later, so this is the number of such meetings. With so many, the first hill differs clearly from its multiples. One
+ * This is the least product of autocorrelation and number of samples. An autocorrelation of samples in bins is about the part of them that
+ * meet others a period later, so this is the number of such meetings. With so many, the first hill differs clearly from its multiples. One
  * standard error is a seventh, and one in a hundred of the series that repeat themselves better than by chance gets a wrong period.
  */
 #define MEETINGS_MIN 50

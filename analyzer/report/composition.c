@@ -13,7 +13,8 @@
  * one host does */
 #define MAINLY 0.99
 
-/* The languages that the hosts of jit_hosts.h run, and what the report calls the work of their compilers, or "" for the common name. */
+/* These are the languages that the hosts of jit_hosts.h run, and what the report calls the work of their compilers, or "" for the common
+ * name. */
 static const struct language {
 	const char *host, *language, *compiler;
 } languages[] = {
@@ -33,7 +34,7 @@ static const struct language *language_of_path(const char *path)
 	return NULL;
 }
 
-/* Facts of an image, found once so that each path is examined once. */
+/* This struct has facts of an image, which are found once so that each path is examined once. */
 struct image_parts {
 	unsigned char part; /* enum composition_part of its functions, other than those of a JIT */
 	bool has_jit; /* functions that compile in this image do so for generated code */

@@ -26,7 +26,7 @@ struct scrubbing {
 
 enum rule { AS_IT_IS, NOTHING, TEXT, PATH, PATHS_IN, STRINGS, NAME, WORD, CODE, FILES, INLINED, PARTS, KERNEL, LEFT_OUT };
 
-/* The rules of fields.  Fields that are not listed (numbers) are copied. */
+/* These are the rules of fields.  Fields that are not listed (numbers) are copied. */
 static const struct {
 	uint32_t id;
 	int field;

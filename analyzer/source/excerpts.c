@@ -9,8 +9,8 @@
 #define FILES_MAX 256u
 #define LINES_A_STEP 8
 
-/* Numbers of lines that are kept before and after each hot line. All hot lines get the first number, then, while there is room, the next
- * one. */
+/* These are numbers of lines that are kept before and after each hot line. All hot lines get the first number, then, while there is room,
+ * the next one. */
 static const uint32_t around[] = { 0, 3, 12 };
 
 struct choosing {

@@ -114,8 +114,8 @@ static void put_rows(struct output *o)
 #define LINES_MAX 65536u /* maximum number of lines of a generated text */
 #define NODES_MAX SPARK_PREFIXES_MAX /* maximum number of operators of a WholeStageCodegen */
 
-/* The operators of a WholeStageCodegen by their prefixes.  Code of operators with one prefix that the text cannot tell apart is attributed
- * to the WholeStageCodegen itself.  So are their methods that are known by their names alone. */
+/* This struct has the operators of a WholeStageCodegen by their prefixes.  Code of operators with one prefix that the text cannot tell
+ * apart is attributed to the WholeStageCodegen itself.  So are their methods that are known by their names alone. */
 struct generated {
 	struct spark_prefix prefix[NODES_MAX];
 	char room[NODES_MAX][64], rest[NODES_MAX][72];

@@ -137,7 +137,7 @@ void milestones_add(struct store *s, int64_t at_ns, const char *text)
 	char key[sizeof(MARK) + 24], cut[MILESTONE_BYTES];
 
 	snprintf(cut, sizeof(cut), "%s", text);
-	for (int n = 0; n < 100; n++, at_ns++) { /* several marks of one time */
+	for (int n = 0; n < 100; n++, at_ns++) { /* there may be several marks of one time, each of which gets the next free nanosecond */
 		snprintf(key, sizeof(key), MARK "%020lld", (long long)at_ns);
 		if (!store_run(s, &has_key, "t", key))
 			break;

@@ -223,7 +223,7 @@ static char *detail_in_store(const struct folding *f, const struct component *c)
 	return strndup(detail, (size_t)(line - detail));
 }
 
-/* The texts by which the store tells a component from others.  The texts but for level and name are on the heap. */
+/* These are the texts by which the store tells a component from others.  The texts but for level and name are on the heap. */
 struct component_texts {
 	const char *level, *name;
 	char *place, *detail, *label, spare[32];

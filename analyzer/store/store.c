@@ -30,8 +30,8 @@ static const struct budget_size budget_of_reader = { .steps = 30000000, .bytes =
 				budget_of_writer = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 100, .bytes_each = 32 };
 #define LOOK_INSTRUCTIONS 4096 /* SQLite's instructions between two checks; each takes 20 to 30 ns, and two are a step */
 
-/* Limits of SQLite that no store of tailor reaches.  The largest value is a block of BLOCK_ROWS_MAX rows, in which a row takes three
- * bytes, 48 MiB. */
+/* These are limits of SQLite that no store of tailor reaches.  The largest value is a block of BLOCK_ROWS_MAX rows, in which a row takes
+ * three bytes, 48 MiB. */
 static const struct {
 	int what, most;
 } limits[] = { { SQLITE_LIMIT_LENGTH, 64 << 20 },  { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },	   { SQLITE_LIMIT_COLUMN, 100 },

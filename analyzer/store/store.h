@@ -23,8 +23,8 @@ extern const struct output_form store_output_form;
  * process is stopped. */
 enum store_access { STORE_READ, STORE_CHANGE, STORE_ADD };
 
-/* Version of the file. Stores of the version before are read as they are, and become of this one when they are changed. Stores of other
- * versions are refused. */
+/* This is the version of the file. Stores of the version before are read as they are, and become of this one when they are changed. Stores
+ * of other versions are refused. */
 #define STORE_FORMAT_VERSION 4
 #define STORE_FORMAT_VERSION_BEFORE 3 /* tailor 1.0 wrote it, without totals (block.h) and with literals in details of components */
 #define STORE_PAGE_BYTES 4096

@@ -106,7 +106,7 @@ static bool is_division(ZydisMnemonic m)
 	}
 }
 
-/* Latencies in cycles, each the longest of processors since 2010 (A. Fog, Instruction tables). */
+/* These are latencies in cycles, each the longest of processors since 2010 (A. Fog, Instruction tables). */
 #define LATENCY_LOAD 7
 #define LATENCY_LOCKED 25
 #define LATENCY_VECTOR 6

@@ -15,7 +15,8 @@
 #define ROWS_MAX (64u << 20)
 #define RANGES_MAX (16u << 20)
 #define ROWS_A_STEP 8
-/* The number of ranges before an address that are searched. Ranges of functions that the linker dropped begin at 0, and overlap others. */
+/* This is the number of ranges before an address that are searched. Ranges of functions that the linker dropped begin at 0, and overlap
+ * others. */
 #define RANGES_BACK 8
 
 void elf_lines_destroy(struct elf_object *o)

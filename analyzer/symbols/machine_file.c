@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #define FILES_MAX 256u
-/* The maximum number of bytes that are read of all files together. A file beyond this limit has no names until the recorder has written
- * them into the trace. */
+/* This is the maximum number of bytes that are read of all files together. A file beyond this limit has no names until the recorder has
+ * written them into the trace. */
 #define PARTS_BYTES ((uint64_t)256 << 20)
 #define BUILD_ID_MAX 20
 

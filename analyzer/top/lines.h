@@ -8,7 +8,7 @@
 
 #define LINES_BYTES 4096
 
-/* The texts and times in the lines above the rows. */
+/* This struct has the texts and times in the lines above the rows. */
 struct lines_head {
 	const char *what;   /* name of the trace, store, processes or command that is shown */
 	const char *path;   /* names of the rows that the user entered, such as "scan > main"; "" at the top */

@@ -23,7 +23,7 @@ const char *const top_level_names[] = { TOP_LEVELS(TOP_LEVEL_NAME_) };
 #undef TOP_LEVEL_NAME_
 const char *const top_sort_names[] = { "self", "total", "name" };
 
-/* The sums for the rows of a level. */
+/* These are the sums for the rows of a level. */
 struct rows_question {
 	enum top_level level;
 	enum table_column column;

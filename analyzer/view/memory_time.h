@@ -6,7 +6,7 @@
 #include "analyzer/accesses/accesses.h"
 #include "analyzer/view/view.h"
 
-/* The accesses of one event, whose list is a part of all->list. */
+/* This struct has the accesses of one event, whose list is a part of all->list. */
 struct memory_part {
 	const struct accesses *all;
 	const struct access *list;

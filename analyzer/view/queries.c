@@ -20,7 +20,8 @@ static void prepare_queries_view(struct report *r, struct view_instance *v)
 	v->group[1] = report_add_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_CALLER, -1);
 }
 
-/* The executions of one query, each of which is a mark. Their durations are durations[first] to durations[first + nr - 1]. */
+/* This struct has the executions of one query, each of which is a mark. Their durations are durations[first] to durations[first + nr -
+ * 1]. */
 struct runs {
 	uint32_t nr, first;
 	double sum_ns;

@@ -486,8 +486,8 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
 }
 
 /*
- * Sums of attributed samples whose component has no link to the level that is shown (NO_LINK), or whose component at that level was never
- * announced (NOT_ANNOUNCED).
+ * These are sums of attributed samples whose component has no link to the level that is shown (NO_LINK), or whose component at that level
+ * was never announced (NOT_ANNOUNCED).
  */
 enum { NO_LINK, NOT_ANNOUNCED, NR_BESIDES };
 struct besides {

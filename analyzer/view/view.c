@@ -56,7 +56,7 @@ static bool value_has_samples(const struct split *s, uint32_t value)
 }
 
 /*
- * The way in which values are merged to rows. Each value has a row, or components with the same label in several processes have one
+ * This struct says how values are merged to rows. Each value has a row, or components with the same label in several processes have one
  * (same_value), or values with the same text do.
  */
 struct merging {

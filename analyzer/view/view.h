@@ -13,14 +13,14 @@
 
 #define VIEW_GROUPS_MAX (2 * LEVELS_MAX)
 
-/* Options of single views. The command sets them before it calls the view's functions. Zeros are the defaults. */
+/* This struct has options of single views. The command sets them before it calls the view's functions. Zeros are the defaults. */
 struct view_options {
 	bool hottest; /* ir, asm: only the hottest lines of a listing, in the order of their cost */
 	const char *resources; /* offcpu, resources, critical: file of rules for what calls wait for, or NULL */
 	FILE *svg; /* memory, stalls: stream for the view's picture, which the command closes, or NULL */
 };
 
-/* A view that is shown, its options, and the sums that it asked for. */
+/* This struct is a view that is shown, with its options, and the sums that it asked for. */
 struct view_instance {
 	const struct view *view;
 	struct view_options options;
@@ -94,8 +94,8 @@ VIEWS(VIEW_EXTERN_)
 #define VIEW_EVENTS_MAX 16
 
 /*
- * Sums of a group with the keys (column, TABLE_EVENT), for each event by the column's value. A group without TABLE_EVENT has sums of the
- * report's event only.
+ * This struct has the sums of a group with the keys (column, TABLE_EVENT), for each event by the column's value. A group without
+ * TABLE_EVENT has sums of the report's event only.
  */
 struct split {
 	uint32_t nr;
@@ -132,8 +132,9 @@ void view_event_heading(const struct report *r, uint32_t event, char text[12]);
 double view_effective_samples(const struct group_sum *part, const struct group_sum *all);
 
 /*
- * The columns of a sum. With totals that differ from the values' own sums (struct split), they begin with total and self, else with share.
- * A share for each other event that has samples, the number of samples, the kernel's part, and the weight (for programs) follow.
+ * This struct has the columns of a sum. With totals that differ from the values' own sums (struct split), they begin with total and self,
+ * else with share. A share for each other event that has samples, the number of samples, the kernel's part, and the weight (for programs)
+ * follow.
  */
 struct sum_columns {
 	int total, share, samples, total_samples, kernel, weight; /* total and total_samples are -1 without totals */

@@ -9,7 +9,7 @@
 
 #include "analyzer/whatif/graph.h"
 
-/* Values of struct part's level, besides the indexes of the time line's levels. */
+/* These are values of struct part's level, besides the indexes of the time line's levels. */
 #define PART_FUNCTION (-1)
 #define PART_THREADS (-2)
 #define PART_LOCK (-3)

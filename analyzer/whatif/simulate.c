@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time (ns) that a limited device did not use, and can use later. Linux counts what is read in slices of 100 ms (block/blk-throttle.c). */
+/* This is the time (ns) that a limited device did not use, and can use later. Linux counts what is read in slices of 100 ms
+ * (block/blk-throttle.c). */
 #define LIMITED_SAVED_NS 1e8
 
 /* This is a heap of threads by key, with the least key at the top. */
@@ -49,7 +50,7 @@ static uint32_t heap_pop(struct heap *h)
 	return thread;
 }
 
-/* A resource that serves several threads at once. done: the service so far of a thread that has always used the resource. */
+/* This struct is a resource that serves several threads at once. done: the service so far of a thread that has always used the resource. */
 struct shared {
 	struct heap heap; /* key: the value of done at which a thread's step is finished */
 	double done;

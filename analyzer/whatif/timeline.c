@@ -12,7 +12,7 @@
 #define ROW_SLACK_NS 20000u
 #define THROTTLED_LEAST_NS 300000u
 
-/* A sample, with values of the report's table. */
+/* This struct is a sample with values of the report's table. */
 struct timeline_row {
 	uint64_t time_ns;
 	double weight;

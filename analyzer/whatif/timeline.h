@@ -31,7 +31,7 @@ struct span {
 	uint32_t component[TIMELINE_LEVELS];
 };
 
-/* A sample of the event that the report is about. */
+/* This struct is a sample of the event that the report is about. */
 struct tick {
 	uint64_t time_ns;
 	double weight; /* ns: the weights of a thread add up to the time that it ran */
@@ -57,8 +57,8 @@ struct timeline_thread {
 };
 
 /*
- * Values that the kernel reported of a process when its program began. With has_times, ran_ns and the members behind it up to
- * pressure_cpu_us are how much they grew from then to the end. 0: not reported.
+ * This struct has values that the kernel reported of a process when its program began. With has_times, ran_ns and the members behind it up
+ * to pressure_cpu_us are how much they grew from then to the end. 0: not reported.
  */
 struct kernel_says {
 	bool has_machine;

@@ -52,7 +52,7 @@ static void prepare_offcpu_view(struct report *r, struct view_instance *v)
 	v->group[2] = report_add_group(r, REPORT_RUN, TABLE_THREAD, TABLE_EVENT, -1);
 }
 
-/* The kinds of off-CPU time. KIND_WAIT is there in any case, and sorts alone where the others are not shown. */
+/* These are the kinds of off-CPU time. KIND_WAIT is there in any case, and sorts alone where the others are not shown. */
 enum kind { KIND_WAIT, KIND_QUEUE, KIND_PREEMPTED, NR_KINDS };
 
 /* Returns the model's event of a kind, of which sums are numbered. */
@@ -181,7 +181,7 @@ struct by_function {
 	double *ran, *waited; /* by thread, ns */
 };
 
-/* The keys of the group of functions. Without call stacks, the last one is missing. */
+/* These are the keys of the group of functions. Without call stacks, the last one is missing. */
 enum { OF_FUNCTION, OF_EVENT, OF_THREAD, OF_STACK };
 
 /* Sums up how long each thread ran and waited. Cycles count as nanoseconds, which makes threads of faster processors seem to run longer.

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The state of writing.  more: texts that are not in the table of texts of p, whose numbers follow those of the table. */
+/* This struct has the state of writing.  more: texts that are not in the table of texts of p, whose numbers follow those of the table. */
 struct writing {
 	const struct wire_profiles *p;
 	struct protobuf *to, message, inner;

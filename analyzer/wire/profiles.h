@@ -22,7 +22,7 @@ struct wire_frame {
 	uint32_t line;
 };
 
-/* A process.  All members but pid are numbers of texts. */
+/* This struct is a process.  All members but pid are numbers of texts. */
 struct wire_process {
 	uint32_t service, name, executable, host, pid; /* name: that of the executable */
 };

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A message that is being made.  All zeros are an empty message. */
+/* This struct is a message that is being made.  All zeros are an empty message. */
 struct protobuf {
 	unsigned char *bytes;
 	size_t nr, capacity;

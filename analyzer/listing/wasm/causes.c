@@ -25,7 +25,7 @@ struct page_class {
 	double weight, squares, samples; /* sums of the event of retired instructions in its blocks */
 };
 
-/* The results that JavaScript reads as an array of doubles. Executions and their bounds are -1 if they are not known. */
+/* This struct has the results that JavaScript reads as an array of doubles. Executions and their bounds are -1 if they are not known. */
 struct page_cause {
 	double cycles, executions, low, high;
 	double known, best, floor, simulated, stall, unexplained;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The user saves files from the page.
+// This module offers data of the page as files that the user can save.
 import { h } from "./dom.js";
 
 export function save(name, type, content) {
