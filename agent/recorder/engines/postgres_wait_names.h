@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Written by postgres_waits.sh.  Context: any. */
+/* This file was written by postgres_waits.sh.  Context: any. */
 #ifndef TAILOR_POSTGRES_WAIT_NAMES_H
 #define TAILOR_POSTGRES_WAIT_NAMES_H
 
-/* A major version, a class, its name, the names of its events from 0 on. */
+/* Each row has a major version, a class, its name, and the names of its events from 0 on. */
 #define POSTGRES_WAITS(X) \
 	X(14, 1, "LWLock", \
 	  "", "ShmemIndex", "OidGen", "XidGen", \

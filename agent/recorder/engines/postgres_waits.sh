@@ -84,11 +84,11 @@ done
 {
 	cat <<'HEAD'
 /* SPDX-License-Identifier: MIT */
-/* Written by postgres_waits.sh.  Context: any. */
+/* This file was written by postgres_waits.sh.  Context: any. */
 #ifndef TAILOR_POSTGRES_WAIT_NAMES_H
 #define TAILOR_POSTGRES_WAIT_NAMES_H
 
-/* A major version, a class, its name, the names of its events from 0 on. */
+/* Each row has a major version, a class, its name, and the names of its events from 0 on. */
 #define POSTGRES_WAITS(X) \
 HEAD
 	for names in $(printf '%s\n' "$work"/names.* | sort -V); do

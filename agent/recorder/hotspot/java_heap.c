@@ -145,8 +145,8 @@ static void format_letters(const unsigned char *from, uint32_t bytes, bool is_wi
 	to[at] = 0;
 }
 
-/* Reads the name of a thread, and cuts it to fit.  thread: address of its JavaThread.  Returns false if it has none, or if objects moved
- * while it was read. */
+/* Reads the name of a thread, and cuts it to fit.  thread: address of its JavaThread.  Returns false if it has none, if it is longer than
+ * LETTERS_MAX, if it cannot be read, or if objects moved meanwhile. */
 static bool read_name(const struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t thread, char name[HOTSPOT_THREAD_NAME_BYTES])
 {
 	uint64_t root, object, again, string, value;

@@ -23,8 +23,8 @@
 #endif
 #define REGISTER_AX 1u
 
-/* Parts of a sample, and registers, that a PEBS record has without the kernel's help (arch/x86/events/perf_event.h: LARGE_PEBS_FLAGS,
- * PEBS_GP_REGS). */
+/* These are parts of a sample, and registers, that a PEBS record has without the kernel's help (arch/x86/events/perf_event.h:
+ * LARGE_PEBS_FLAGS, PEBS_GP_REGS). */
 #define BATCHED                                                                                                               \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_CPU |         \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC |    \

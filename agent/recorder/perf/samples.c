@@ -194,8 +194,8 @@ static bool all_zero(const uint64_t *v, uint32_t nr)
 	return v[0] == 0 && memcmp(v, v + 1, (nr - 1) * sizeof(*v)) == 0;
 }
 
-/* Columns whose values depend on the instruction or on each other, so that the encoder predicts them.  Values of other columns are mostly
- * close to the one before. */
+/* This macro lists columns whose values depend on the instruction or on each other, so that the encoder predicts them.  Values of other
+ * columns are mostly close to the one before. */
 #define PREDICTED (1u << SAMPLE_COLUMN_ADDRESS | 1u << SAMPLE_COLUMN_DATA_SOURCE | 1u << SAMPLE_COLUMN_LATENCY)
 
 int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_samples)

@@ -140,7 +140,8 @@ void recording_flush(struct recording *r);
 /* Returns the milliseconds until the next drain is due, for what is read from outside, at most `most`. */
 int recording_wait_ms(const struct recording *r, int most);
 
-/* Numbers of what was recorded, written and lost so far. begin_ns: time at which the recording was created, of CLOCK_MONOTONIC. */
+/* This struct has the numbers of what was recorded, written and lost so far. begin_ns: time at which the recording was created, of
+ * CLOCK_MONOTONIC. */
 struct recording_state {
 	uint64_t samples, processes, bytes, records, begin_ns;
 	uint64_t lost[NR_LOSSES]; /* indexed by reason */
