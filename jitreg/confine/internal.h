@@ -13,7 +13,8 @@ int syscall_filter_load(unsigned permissions, bool writes_files);
  * are ignored. */
 void capabilities_keep(uint64_t mask);
 
-/* Restrict this process by Landlock to what the confine_allow functions have allowed.  Returns 0 or -errno (-ENOSYS without Landlock). */
+/* Restrict this process by Landlock to what the confine_allow functions have allowed.  Returns 0 or -errno (-ENOSYS if there is no ruleset,
+ * as without Landlock). */
 int landlock_restrict(void);
 /* Returns the version of Landlock's ABI that the kernel has, or 0 if it has none. */
 int landlock_find_abi(void);

@@ -51,7 +51,7 @@
 enum postgres_class { POSTGRES_CLASSES(POSTGRES_CLASS_INDEX_) POSTGRES_NR_CLASSES };
 #undef POSTGRES_CLASS_INDEX_
 const char *postgres_class_name(enum postgres_class class);
-/* Flags of the component of a class: it is the same in all processes, and is code of the server. */
+/* These are flags of the component of a class, which is the same in all processes, and is code of the server. */
 #define POSTGRES_CLASS_FLAGS (JITREG_COMPONENT_COMMON | JITREG_COMPONENT_RUNTIME)
 
 /* The server exports these functions, whose work has the class in front. Not all versions have all of them. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Written by postgres_layout.sh from the servers' headers. */
+/* This file was written by postgres_layout.sh from the servers' headers. */
 #include "jitreg/engines/postgres_layout.h"
 
 #include <stddef.h>

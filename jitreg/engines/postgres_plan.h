@@ -23,7 +23,7 @@
 #define POSTGRES_DETAIL_BYTES 640
 #define POSTGRES_TEXT_BYTES 61440 /* room for a query's text, which is cut if it is longer */
 
-/* Results of reading, and clauses about them.  0 is success. */
+/* These are results of reading, and clauses about them.  0 is success. */
 #define POSTGRES_ENDS(X) \
 	X(OK, "read") \
 	X(UNREADABLE, "its memory cannot be read") \

@@ -83,7 +83,8 @@ int output_file_has_name(const struct output_file *o, struct diag *d);
 int output_file_end(struct output_file *o, struct diag *d);
 /* Close the file, and free what *o holds.  A file that has its name stays, and one that has not is lost. */
 void output_file_fini(struct output_file *o);
-/* Remove the file, rename PATH.old back, close the file, and free what *o holds.  *o may be all zeros. */
+/* Remove the file if it has its name and that still leads to it, rename PATH.old back if this file has made it, close the file, and free
+ * what *o holds.  *o may be all zeros. */
 void output_file_drop(struct output_file *o);
 
 /* Check before a long computation that output_file_open() could open this path now, as far as that can be known without opening a FIFO, a

@@ -143,7 +143,7 @@ struct trace_value trace_element(const struct trace_value *list, uint64_t e, int
 #define SAMPLE_REGISTERS_MAX 64
 #define SAMPLE_NR_COLUMNS (SAMPLE_COLUMN_REGISTER_0 + SAMPLE_REGISTERS_MAX)
 
-/* A set of columns.  Column n is bit n % 64 of mask[n / 64], so mask[1] is the mask of registers with perf's numbers. */
+/* This struct is a set of columns.  Column n is bit n % 64 of mask[n / 64], so mask[1] is the mask of registers with perf's numbers. */
 struct sample_columns {
 	uint64_t mask[SAMPLE_NR_COLUMNS / 64];
 };

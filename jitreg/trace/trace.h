@@ -74,9 +74,10 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 #define TRACE_FIELDS_HEADER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(version) STR(tool) U64(real_ns) STR(host_name) STR(machine) STR(kernel) U32(nr_cpus) STR(cwd) ARR(command, text) \
 	STR(way) U32(no_adapt) U32(epoch) U64(cut_recording)
-/* A counted event.  registers: the mask of user registers that samples have (perf_event_attr.sample_regs_user).  rate: requested samples
- * per second, or 0 if a period was requested.  period: the period in use, or 0 if the kernel changes it to keep the rate.  unit: the unit
- * of a sample's weight ("ns", "cycles", ...). period_spread: the maximum distance of a sample's period from period, which is their mean. */
+/* This record is of a counted event.  registers: the mask of user registers that samples have (perf_event_attr.sample_regs_user).  rate:
+ * requested samples per second, or 0 if a period was requested.  period: the period in use, or 0 if the kernel changes it to keep the
+ * rate.  unit: the unit of a sample's weight ("ns", "cycles", ...). period_spread: the maximum distance of a sample's period from period,
+ * which is their mean. */
 #define TRACE_FIELDS_EVENT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) STR(name) STR(unit) U32(type) U64(config) U64(period) U64(rate) U32(precise) U32(exclude_kernel) \
 	U64(registers) U32(stack_bytes) STR(scope) U64(period_spread)
@@ -111,11 +112,12 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
  * sample. */
 #define TRACE_FIELDS_FORK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) U32(ptid) U32(existed)
-/* The name of a thread.  exec: 1 if the process executes a new program, which ends all mappings and code of the one before. */
+/* This record has the name of a thread.  exec: 1 if the process executes a new program, which ends all mappings and code of the one
+ * before. */
 #define TRACE_FIELDS_COMM(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(exec) STR(comm)
-/* The end of a thread, which may be the last one of its process.  It does not end the validity of other records about the process, since
- * samples from before it may come later in the file. */
+/* This record is of the end of a thread, which may be the last one of its process.  It does not end the validity of other records about the
+ * process, since samples from before it may come later in the file. */
 #define TRACE_FIELDS_EXIT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) U32(ptid)
 /* This record is of a mapping of a file (or [vdso], //anon), as the kernel reports it.  The mapping is executable, or, if the recording has
@@ -139,11 +141,12 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_DEBUG_FILE "symbols of the file in front"
 #define TRACE_FIELDS_IMAGE_FILE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(key) STR(path) BIN(build_id) U64(file_bytes) STR(reason) ARR(parts, file_part) U64(device) U64(inode) U64(generation)
-/* nr samples of one event.  columns: a list of [column, encoding, bytes], see SAMPLE_COLUMNS. */
+/* This record has nr samples of one event.  columns: a list of [column, encoding, bytes], see SAMPLE_COLUMNS. */
 #define TRACE_FIELDS_SAMPLES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(nr) ARR(columns, column)
-/* The end of the recording.  exit_status: the command's status as of wait(2), or ~0 if unknown.  samples, records: how many this trace has.
- * command_cpu_ns: CPU time of the command and of the children that it waited for, as the kernel reports it at the end, or 0 if unknown. */
+/* This is the record of the end of the recording.  exit_status: the command's status as of wait(2), or ~0 if unknown.  samples, records:
+ * how many this trace has. command_cpu_ns: CPU time of the command and of the children that it waited for, as the kernel reports it at the
+ * end, or 0 if unknown. */
 #define TRACE_FIELDS_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(exit_status) U64(samples) U64(records) U64(recorder_cpu_ns) U64(command_cpu_ns)
 
@@ -174,8 +177,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_KERNEL_FUNCTIONS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	ARR(functions, kernel_function)
 
-/* Machine code of sampled functions of an ELF file, as (address in the file, bytes).  A file may have several records with different
- * functions.  key, device, inode, generation: the values of its IMAGE_FILE. */
+/* This record has machine code of sampled functions of an ELF file, as (address in the file, bytes).  A file may have several records with
+ * different functions.  key, device, inode, generation: the values of its IMAGE_FILE. */
 #define TRACE_FIELDS_IMAGE_CODE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(key) ARR(functions, function_code) U64(device) U64(inode) U64(generation)
 
@@ -184,9 +187,9 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_HOST_OPTION(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(option)
 
-/* The part of a COUNT that belongs to a thread (tid) that has ended, on this processor (UINT32_MAX: on all).  value: what the counter
- * counted in the thread, or 0 if only the value of all threads together is known.  samples, weight: the number of the thread's samples on
- * this processor, and the sum of their weights. */
+/* This record has the part of a COUNT that belongs to a thread (tid) that has ended, on this processor (UINT32_MAX: on all).  value: what
+ * the counter counted in the thread, or 0 if only the value of all threads together is known.  samples, weight: the number of the thread's
+ * samples on this processor, and the sum of their weights. */
 #define TRACE_FIELDS_THREAD_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(samples) U64(weight)
 
@@ -213,8 +216,9 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_SERVICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(group) STR(name)
 
-/* The complete name that a thread (tid) has from the record's time on.  The kernel keeps only the first 15 bytes of a name, so a COMM of
- * the thread has these.  The first COMM from that time on whose first THREAD_NAME_ALIKE letters are the same is taken for this name. */
+/* This record has the complete name that a thread (tid) has from the record's time on.  The kernel keeps only the first 15 bytes of a name,
+ * so a COMM of the thread has these.  The first COMM from that time on whose first THREAD_NAME_ALIKE letters are the same is taken for this
+ * name. */
 #define THREAD_NAME_ALIKE 7u /* letters to compare, since some runtimes leave out the middle of a name */
 #define TRACE_FIELDS_THREAD_NAME(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(name)
@@ -294,7 +298,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(flow_arc, U(from) U(to) U(estimate)) \
 	X(flow_call, U(block) U(site) U(level) U(component)) \
 	X(flow_execution, U(level) U(component) U(block))
-/* The elements of ARR fields of the records above.  line is the element of LINES. */
+/* These are the elements of ARR fields of the records above.  line is the element of LINES. */
 #define TRACE_ELEMENTS(X, U, S, B) \
 	X(text, S(text)) \
 	X(file_part, U(file_offset) B(bytes)) \
@@ -395,8 +399,8 @@ extern const struct loss_meaning trace_losses[NR_LOSSES];
 	X(REGISTER_0, 64, "register") /* registers 0 to 63 are columns 64 to 127 */ \
 	X(KERNEL_CHAIN, 128, "kernel_chain") /* return addresses in the kernel, for samples in the kernel, innermost first */
 
-/* The register column of the thread-local word with the tag, which samples that a signal handler took have.  perf has no register of this
- * number. */
+/* This is the register column of the thread-local word with the tag, which samples that a signal handler took have.  perf has no register
+ * of this number. */
 #define SAMPLE_TAG_WORD 62
 
 #define SAMPLE_COLUMN_ID_(NAME, id, text) SAMPLE_COLUMN_##NAME = id,

@@ -18,7 +18,7 @@ struct v8_place {
 	uint32_t offset, position;
 };
 
-/* A call that was inlined.  It is number n of its code. */
+/* This struct is a call that was inlined.  It is number n of its code. */
 struct v8_inlined {
 	uint32_t position; /* position of the call, in the function around it */
 	int in;		   /* number of the call by which that function was inlined; -1: it is the code's own function */
