@@ -74,8 +74,8 @@ static void print_commands(FILE *to)
 	print_variable(to, BUDGET_ENV, "times the default budget, as --budget; 0: no limit (default: 1)");
 }
 
-/* The name "tailor NAME" of the command that started this process as its child, or NULL. Messages have that name then, as the user has
- * called no other command. */
+/* This is the name "tailor NAME" of the command that started this process as its child, or NULL. Messages have that name then, as the user
+ * has called no other command. */
 #define CALLER "tailor "
 static const char *caller;
 

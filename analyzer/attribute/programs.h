@@ -30,7 +30,7 @@ struct programs {
 };
 void programs_fini(struct programs *c);
 
-/* The registers of the frame that was visited last, which the frame that called it needs. */
+/* This struct has the registers of the frame that was visited last, which the frame that called it needs. */
 struct program_callee {
 	struct programs *cache;
 	struct unwind_registers registers;

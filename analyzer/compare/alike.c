@@ -11,7 +11,7 @@
 #define ADDRESS_DIGITS_MIN 4
 #define RUST_HASH_DIGITS 16
 
-/* Parts of names that are counted anew in each run: classes that the JVM makes while it runs, traces of LuaJIT and PHP. */
+/* These are parts of names that are counted anew in each run: classes that the JVM makes while it runs, traces of LuaJIT and PHP. */
 static const char *const of_one_run[] = { "$$Lambda", "LambdaForm$", "$Proxy", "GeneratedMethodAccessor", "GeneratedConstructorAccessor",
 					  "TRACE_", "TRACE-" };
 

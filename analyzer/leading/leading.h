@@ -37,7 +37,7 @@ struct leading_facts {
 
 enum leading leading_choose(const struct leading_facts *f);
 
-/* Sums of a report from which the facts are found. The caller sets them, or leading_ask() asks for them. */
+/* This struct has the sums of a report from which the facts are found. The caller sets them, or leading_ask() asks for them. */
 struct leading_sums {
 	struct report_group *process; /* by TABLE_PROCESS, of all samples that pass the filter */
 	/* by leading_plan_level(), by the level of queries above it, and by HOST_LEVEL_FUNCTION; NULL: there is no such level */

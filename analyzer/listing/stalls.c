@@ -122,7 +122,7 @@ void stalls_print_simulator(const struct report *r, struct page *p)
 
 /* ----------------------------------------------------------------------------------------------------------- evidence */
 
-/* The work that one execution of a block does, by its instructions. */
+/* This struct is the work that one execution of a block does, by its instructions. */
 struct work {
 	double loads, stores, divisions, latency;
 	bool calls, repeats;

@@ -43,9 +43,10 @@ void callers_fini(struct callers *c);
 bool callers_made(const struct callers *c, uint32_t component);
 /* Returns the number of the caller, and adds it if it is new. Returns outer if the limit is reached or memory ran out. */
 uint32_t callers_enter(struct callers *c, uint32_t outer, uint32_t component, uint32_t query);
-/* Returns the component of a function that the component `above` (COMPONENT_NONE: unknown) of the query calls. It is made if it is new, and
- * then gets a link to the query and an edge to `above`. function: the function's own component. Without `above` and query, and beyond the
- * limits, that is the result. */
+/* Returns the component of a function that the component `above` (COMPONENT_NONE: unknown) of the query calls. If `above` or one of its
+ * callers is of the same function, returns that one, so recursion makes no further components. Otherwise the component is made if it is
+ * new, and then gets a link to the query and an edge to `above`. function: the function's own component, which is the result without
+ * `above` and query, and beyond the limits. */
 uint32_t callers_function(struct callers *c, struct dictionary *d, uint32_t above, uint32_t query, uint32_t function);
 
 #endif

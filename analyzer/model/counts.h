@@ -15,10 +15,10 @@ struct model;
 struct trace_record;
 
 /*
- * The counts of threads that ended (THREAD_COUNT records, and COUNT records of one thread).  Either the thread had a counter of its own,
- * whose value is known, or it is a part of a processor's count and its value is estimated (counts.c). The samples of such a thread are
- * scaled to its own count. A thread without a sample gets rows of its own with its value, unless it is_left_out or the value is 0. The rest
- * of the processors' counts belongs to the samples of all other threads.
+ * This struct has the counts of threads that ended (THREAD_COUNT records, and COUNT records of one thread).  Either the thread had a
+ * counter of its own, whose value is known, or it is a part of a processor's count and its value is estimated (counts.c). The samples of
+ * such a thread are scaled to its own count. A thread without a sample gets rows of its own with its value, unless it is_left_out or the
+ * value is 0. The rest of the processors' counts belongs to the samples of all other threads.
  */
 struct thread_count { /* one thread's share in the count of one event, summed over all processors */
 	uint64_t value, samples, weight, time_ns; /* value 0: unknown; weight: sum over the thread's samples; time_ns: when it ended */

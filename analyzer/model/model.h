@@ -437,7 +437,7 @@ struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_n
 /* Does the same, but adds none. Returns NULL if the trace has none with this PID. */
 struct process *model_find_process(const struct model *m, uint32_t pid, uint64_t time_ns);
 /* Returns the service that the process works for. If the trace does not have it, returns that of the process that forked it, or of the
- * program before its exec. Returns "" if there is none. */
+ * program before its exec, and so on, at most ANCESTORS_MAX times. Returns "" if there is none. */
 const char *process_service(const struct process *p);
 /* Returns the path of the process's executable, or its name if the path is not known. Processes with the same text are of one program. */
 const char *process_program(const struct process *p);

@@ -59,7 +59,8 @@ static void note_trace_facts(struct overhead *o, unsigned rate, enum capture c, 
 	o->has_components |= m->dictionary.nr_components > 1;
 }
 
-/* Numbers of samples, and of those without a component (none). [0] has those of all samples, [1] those of the run phase. */
+/* This struct has the numbers of samples, and of those without a component (none). [0] has those of all samples, [1] those of the run
+ * phase. */
 struct counted {
 	double samples[2], none[2];
 };

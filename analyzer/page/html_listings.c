@@ -13,7 +13,7 @@
 #define FILE_PART 0.002 /* share of the total weight that a function of a file must have, because there are many such functions */
 #define STEP_BYTES 4u /* typical bytes of an instruction, by which the number of instructions is estimated */
 #define FILES_MAX 64 /* maximum number of source files of one function's lines; instructions of others have none */
-/* most instructions of a function whose jumps have arrows, because the time for these grows with the square of the number */
+/* maximum number of instructions of a function whose jumps have arrows, because the time for these grows with the square of the number */
 #define ARROWS_MAX 3000
 #define STEPS_AN_ARROW 32
 

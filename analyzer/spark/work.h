@@ -10,7 +10,7 @@
 #ifndef TAILOR_SPARK_WORK_H
 #define TAILOR_SPARK_WORK_H
 
-/* Kinds of nodes: the node's name, and a metric that only one side has if both sides of a node have one name (Exchange). */
+/* This list has kinds of nodes: the node's name, and a metric that only one side has if both sides of a node have one name (Exchange). */
 #define SPARK_KINDS(X) \
 	X(NONE, "", "") \
 	X(SCAN, "Scan", "") \

@@ -20,10 +20,11 @@ struct milestones {
 	uint32_t nr;
 };
 
-/* Adds a mark, of which a longer text is cut. Call inside a transaction. */
+/* Adds a mark, whose text is cut to MILESTONE_BYTES - 1 bytes, and drops the oldest marks beyond 4 * MILESTONES_MAX. Call inside a
+ * transaction. */
 void milestones_add(struct store *s, int64_t at_ns, const char *text);
-/* Notes that a program ran with this build id ("": unknown), and adds a mark if the program had another one before.  Returns whether the
- * store knew the program.  Call inside a transaction. */
+/* Notes that a program ran with this build id ("": unknown), and adds a mark if the program had another one before. Programs with long
+ * paths, and new ones beyond a limit, are not noted.  Returns whether the store knew the program.  Call inside a transaction. */
 bool milestones_program(struct store *s, const char *executable, const char *build_id, int64_t at_ns);
 /* Reads the marks at [from_ns, to_ns), the newest if there are more than MILESTONES_MAX. There are none if the store has failed. */
 void milestones_read(struct store *s, int64_t from_ns, int64_t to_ns, struct milestones *m);

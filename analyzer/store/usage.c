@@ -133,7 +133,8 @@ static void read_plain_series(struct store *s, struct usage *u)
 		sqlite3_reset(all.prepared);
 }
 
-/* Notes that a series is needed.  One of a function of a language goes with the epoch's functions, and one without a component stays. */
+/* Notes that an epoch needs a series. A series of a function of a language is needed only until the epoch's functions are removed, and the
+ * series without a component that takes its place is needed until the epoch is removed. */
 static void need_series(struct usage *u, uint32_t epoch, int64_t id)
 {
 	uint32_t plain = hash_map_find(&u->plain, (uint64_t)id, 0);

@@ -97,7 +97,7 @@ static void read_file(struct machine_file *f, int fd, const struct stat *st, con
 	elf_end(elf);
 	if (!f->elf || !*f->key)
 		return;
-	debug_path_search_machine(f->elf, f->key); /* the recorder writes its symbols into the trace, too, but only at the end */
+	debug_path_search_machine(f->elf, f->key); /* the recorder writes these symbols into the trace only at its end */
 	elf_object_add_lines(f->elf, path, f->key);
 }
 

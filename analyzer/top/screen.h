@@ -13,7 +13,8 @@ enum screen_key {
 	SCREEN_GONE, /* the other end of the terminal is closed, so no more keys come */
 };
 
-/* Takes the terminal. Returns 0, or -ENOTTY with the reason in d if curses does not know its kind. screen_close() restores the terminal. */
+/* Takes over the terminal with curses. Returns 0, or -ENOTTY with the reason in d if curses does not know its kind. screen_close() restores
+ * the terminal. */
 int screen_open(struct diag *d);
 void screen_close(void);
 void screen_size(int *lines, int *columns);

@@ -32,7 +32,7 @@ enum {
 	KEY_THREADS, KEY_EXPLAIN, KEY_KEEP, KEY_SVG, KEY_VERIFY, KEY_RESOURCES, KEY_CALIBRATION, KEY_MARK, KEY_LEVEL, KEY_FORCE,
 };
 
-/* A change that an option asks for. Names in it are looked up after the trace has been read (make_change()). */
+/* This struct is a change that an option asks for. Names in it are looked up after the trace has been read (make_change()). */
 struct asked {
 	enum change_kind kind;
 	double value;

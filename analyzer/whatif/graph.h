@@ -19,7 +19,7 @@ enum graph_device { DEVICE_DISK, DEVICE_NETWORK, DEVICE_DISK_WRITES };
  */
 enum graph_tick { TICK_NONE, TICK_ALONE, TICK_WAKES };
 
-/* Facts about the step with the same index. */
+/* This struct has facts about the step with the same index. */
 struct graph_step {
 	uint64_t from_ns; /* time at which it began in the recording */
 	uint32_t thread;

@@ -264,8 +264,9 @@ static bool is_wrapper(const struct attribution *a, uint32_t function)
 
 /*
  * Returns the function that asked for the lock or another wait, which is the first caller in another file than the library that waits,
- * without wrappers (is_wrapper()). For a frame of the kernel, that library is the one from which the thread entered the kernel. If all
- * frames are of one file, returns the caller of the outermost frame that has a rule. Returns 0 if it is not known.
+ * without wrappers (is_wrapper()), or else the first wrapper. For a frame of the kernel, that library is the one from which the thread
+ * entered the kernel. If all frames are of one file, returns the caller of the outermost frame that has a rule. Returns 0 if it is not
+ * known.
  */
 static uint32_t caller_outside(struct resource_table *t, const struct attribution *a, uint32_t frame)
 {

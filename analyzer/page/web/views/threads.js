@@ -15,7 +15,8 @@ let lanes = [], parts = [], all, end = 1, left = 120, width = 640, laneHeight = 
 const relative = () => page.state.option("lanes") === "relative";
 const name = key => page.dimensions.get("thread").label(page.dimensions.get("thread").values[key]);
 
-// Sums by threads, parts and spans of time come from one walk, under all filters but those of `without`.
+// Returns the threads with samples, at most KEYS_MAX, the largest first, and their sums by part and span of time under all filters but
+// those of `without`.
 function cubeOf(without) {
 	const { state, dimensions } = page, thread = dimensions.get("thread");
 	const known = state.sums("thread", null, without).order(), place = new Uint32Array(thread.nr).fill(known.length);
