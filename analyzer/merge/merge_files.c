@@ -31,7 +31,7 @@ struct piece {
 
 struct merged_file {
 	enum merged_kind { MERGED_IMAGE, MERGED_DEBUG_FILE, MERGED_LINES } kind;
-	/* key: for lines the file's name; path: NULL for lines, and until the first record is added */
+	/* key: key of the IMAGE_FILE, or for lines the file's name; path: NULL for lines, and until the first record is added */
 	char *key, *path, *build_id, *reason;
 	char *at; /* path of an image, by which copies are told apart; "" for other kinds */
 	size_t build_id_bytes;

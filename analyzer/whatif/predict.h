@@ -62,7 +62,7 @@ struct predictor {
 	 */
 	double *base;
 	uint32_t nr_ticks; /* number of waits that are left out (enum graph_tick) */
-	uint32_t nr_queues, nr_runs; /* nr_runs: recorded runs, of which this is the median */
+	uint32_t nr_queues, nr_runs; /* nr_runs: number of recorded runs, of which the predicted one is the median */
 	double spread, octave; /* standard errors of a logarithm: of one run, of the model for a factor of 2 */
 	double slowdown[SIMULATE_SLOWDOWNS]; /* slowdown by number of working processors (struct machine); [0] is 0: not calibrated */
 	double copied, copied_others; /* the calibration's values (calibration.h) */
