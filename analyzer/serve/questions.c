@@ -331,7 +331,7 @@ static void answer_sums(struct asking *a)
 		outer.nr = (uint32_t)cells;
 	}
 	cells *= other.nr;
-	if (!cells) { /* a key without values, as for rows that pass an empty filter */
+	if (!cells) { /* the key has no values, as for rows that pass an empty filter */
 		put_sums(a, NULL, 0);
 		return;
 	}

@@ -11,7 +11,7 @@
 
 #include "analyzer/symbols/elf_object.h"
 
-/* DWARF numbers of x86-64: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15 16 return address (rip). */
+/* These are DWARF's numbers of x86-64: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15 16 return address (rip). */
 #define UNWIND_REGISTERS 17
 #define UNWIND_RBX 3
 #define UNWIND_RBP 6

@@ -375,7 +375,7 @@ static int make_thread_spans(struct timeline *t, uint32_t thread, uint32_t from,
 
 	h->first_span = t->nr_spans;
 	if (from == to && row == rows_end)
-		return 0; /* a thread that is known only because it created another one */
+		return 0; /* the thread is known only because it created another one */
 	now.from_ns = from < to ? t->event[from].time_ns : 0;
 	if (row < rows_end && (from == to || t->row[row].time_ns < now.from_ns) && !(from < to && t->event[from].kind == EVENT_BEGIN))
 		now.from_ns = t->row[row].time_ns;

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ANSWER_MS 3000 /* the servers handle one request at a time, and no request makes them wait */
+#define ANSWER_MS 3000 /* longest wait for an answer, of servers that handle one request at a time and wait for nothing themselves */
 /* a server that has timed out is waited for only this long, since a recorder asks for several files at its end */
 #define ANSWER_OF_LATE_MS 100
 

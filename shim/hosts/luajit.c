@@ -197,7 +197,7 @@ static void hook_luajit_command(const struct object *program)
 
 /* ------------------------------------------------------------------------------------------------------- as a library */
 
-/* LUA_REGISTRYINDEX of Lua 5.1, in lua.h */
+/* This is LUA_REGISTRYINDEX of Lua 5.1, in lua.h. */
 #define REGISTRY (-10000)
 #define CALLERS_MAX 64
 

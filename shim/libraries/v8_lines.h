@@ -18,7 +18,7 @@ struct v8_code {
 	uint32_t nr_places;
 };
 
-/* V8's functions. */
+/* This struct has V8's functions. */
 struct v8_calls {
 	void *(*current_isolate)(void);
 	int (*line_number)(void *script, int position);

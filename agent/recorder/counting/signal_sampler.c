@@ -22,7 +22,7 @@
 		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 #define ATTR_BYTES (sizeof(struct perf_event_attr) < WIRE_ATTR_BYTES ? sizeof(struct perf_event_attr) : WIRE_ATTR_BYTES)
 
-/* perf's numbers of the registers in struct log_sample, in its order */
+/* These are perf's numbers of the registers in struct log_sample, in its order. */
 static const unsigned char registers[LOG_SAMPLE_REGISTERS] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 18, 19, 20, 21, 22, 23 };
 
 /* ---------------------------------------------------------------------------------------------------------- choosing */

@@ -39,7 +39,7 @@ bool elf_frames_are_usual(const unsigned char *section, uint64_t bytes)
 			return false;
 		length = elf_frame_u32(section + at);
 		if (length == 0)
-			return true; /* the end */
+			return true; /* this entry ends the section */
 		if (length < 12 || length > bytes - at - 4)
 			return false;
 		cie = elf_frame_u32(section + at + 4);

@@ -342,7 +342,7 @@ static int handle_jitdump_record(struct jitdump *j, const unsigned char *at, siz
 
 	memcpy(&prefix, at, sizeof(prefix));
 	if (prefix.id > JITREG_UNWINDING_INFO)
-		return 0; /* a record of a later version, or one of jitreg's own */
+		return 0; /* the record is of a later version, or one of jitreg's own */
 	/* the first record tells whether the writer has another clock; the header does not, since V8 takes its time from yet another one */
 	if (!j->has_record && !j->is_counter && prefix.timestamp > now->ns && prefix.timestamp - now->ns > CLOCKS_APART_NS)
 		j->shift_ns = j->mapped_ns - prefix.timestamp;

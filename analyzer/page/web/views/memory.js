@@ -332,7 +332,7 @@ async function load() {
 export const memory = {
 	id: "memory",
 	title: "Memory",
-	when: p => p.facts.columns.address?.planes > 0, // Some sample has an address.
+	when: p => p.facts.columns.address?.planes > 0, // The page has this view if some sample has an address.
 	mount(el, p) {
 		page = p;
 		box = el;
