@@ -165,22 +165,13 @@ static int64_t find_middle(const struct sums *s)
 	return found_ns;
 }
 
-static bool is_start(const struct milestone *k)
-{
-	static const char end[] = " started", deployment[] = "deployment ";
-	size_t bytes = strlen(k->text);
-
-	return bytes >= sizeof(end) && strcmp(k->text + bytes - (sizeof(end) - 1), end) == 0 &&
-	       strncmp(k->text, deployment, sizeof(deployment) - 1) != 0;
-}
-
 /* Keeps COMPARED_MAX marks: the latest ones, and starts of programs only where there is room beside deployments and builds. */
 static void keep_marks_to_compare(struct milestones *m)
 {
 	while (m->nr > COMPARED_MAX) {
 		uint32_t i = 0;
 
-		while (i < m->nr && !is_start(&m->mark[i]))
+		while (i < m->nr && m->mark[i].kind != MILESTONE_START)
 			i++;
 		i = i < m->nr ? i : 0;
 		m->nr--;
@@ -204,7 +195,7 @@ static void join_marks(struct milestones *m, const struct sums *s)
 			i++;
 			continue;
 		}
-		gone = is_start(&m->mark[i - 1]) ? i - 1 : i;
+		gone = m->mark[i - 1].kind == MILESTONE_START ? i - 1 : i;
 		m->nr--;
 		memmove(&m->mark[gone], &m->mark[gone + 1], (m->nr - gone) * sizeof(m->mark[0]));
 	}

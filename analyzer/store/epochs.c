@@ -121,6 +121,7 @@ void lacking_read(struct store *s, int64_t from_ns, int64_t to_ns, struct lackin
 
 #define MARK "mark " /* and the time as 20 digits, so that marks are sorted by time */
 #define MARK_END "mark!"
+#define KINDS ((const char[]){ MILESTONE_START, MILESTONE_BUILD, MILESTONE_DEPLOYMENT, 0 })
 #define PROGRAM "program "
 #define PROGRAM_END "program!"
 #define PROGRAMS_MAX 256
@@ -129,14 +130,14 @@ void lacking_read(struct store *s, int64_t from_ns, int64_t to_ns, struct lackin
 
 static struct statement has_key = STATEMENT("SELECT 1 FROM meta WHERE key = ?");
 
-void milestones_add(struct store *s, int64_t at_ns, const char *text)
+void milestones_add(struct store *s, int64_t at_ns, enum milestone_kind kind, const char *text)
 {
 	static struct statement insert = STATEMENT("INSERT OR REPLACE INTO meta VALUES(?, ?)"),
 				old = STATEMENT("DELETE FROM meta WHERE key >= '" MARK "' AND key < (SELECT key FROM meta WHERE key >= '"
 						MARK "' AND key < '" MARK_END "' ORDER BY key DESC LIMIT 1 OFFSET ?)");
-	char key[sizeof(MARK) + 24], cut[MILESTONE_BYTES];
+	char key[sizeof(MARK) + 24], cut[1 + MILESTONE_BYTES];
 
-	snprintf(cut, sizeof(cut), "%s", text);
+	snprintf(cut, sizeof(cut), "%c%s", (char)kind, text);
 	for (int n = 0; n < 100; n++, at_ns++) { /* there may be several marks of one time, each of which gets the next free nanosecond */
 		snprintf(key, sizeof(key), MARK "%020lld", (long long)at_ns);
 		if (!store_run(s, &has_key, "t", key))
@@ -171,7 +172,7 @@ bool milestones_program(struct store *s, const char *executable, const char *bui
 	if (*before) {
 		snprintf(text, sizeof(text), "%.80s: build %.*s in place of %.*s", basename(executable), BUILD_SHOWN, build_id,
 			 BUILD_SHOWN, before);
-		milestones_add(s, at_ns, text);
+		milestones_add(s, at_ns, MILESTONE_BUILD, text);
 	}
 	return is_known;
 }
@@ -185,11 +186,15 @@ void milestones_read(struct store *s, int64_t from_ns, int64_t to_ns, struct mil
 	m->nr = 0;
 	for (row = store_run(s, &all, "iii", from_ns, to_ns, (int64_t)sizeof(MARK)); row && m->nr < MILESTONES_MAX;
 	     row = store_next(s, &all)) {
-		struct milestone *k = &m->mark[m->nr++];
 		const char *text = (const char *)sqlite3_column_text(all.prepared, 1);
+		struct milestone *k = &m->mark[m->nr];
 
+		if (!text || !*text || !strchr(KINDS, *text))
+			continue;
+		m->nr++;
 		k->at_ns = sqlite3_column_int64(all.prepared, 0);
-		snprintf(k->text, sizeof(k->text), "%s", store_printable(text ? text : ""));
+		k->kind = (enum milestone_kind)*text;
+		snprintf(k->text, sizeof(k->text), "%s", store_printable(text + 1));
 	}
 	if (all.prepared)
 		sqlite3_reset(all.prepared);
@@ -208,6 +213,6 @@ int milestones_deploy(struct store *s, int64_t at_ns, const char *name, struct d
 	snprintf(text, sizeof(text), "deployment %s", name);
 	store_begin_question(s);
 	if (store_begin(s))
-		milestones_add(s, at_ns, text);
+		milestones_add(s, at_ns, MILESTONE_DEPLOYMENT, text);
 	return store_commit(s, d);
 }

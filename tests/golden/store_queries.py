@@ -150,7 +150,7 @@ for begin in False, True:
     expect(holds, f"expected no change of an epoch that is cut, got {text}")
 expect("host: build bb in place of aa" in found and "Seq Scan on orders" in found, f"expected another build to be a mark, got {found}")
 with sqlite3.connect(built) as db: # the program's own start, a moment before its build was seen, takes the build nothing away
-    db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - 46 * 60 * SECOND - 1:020}", "host started"))
+    db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - 46 * 60 * SECOND - 1:020}", "shost started"))
 found = tailor("db", "changes", f"{built}@{at(-60)}..{at(0)}", status=3).stdout
 expect("host: build bb in place of aa: 2 lines" in found and "started" not in found, f"expected the build to be compared, got {found}")
 crowded = f"{DIR}/crowded.tlrs"
@@ -158,7 +158,7 @@ tailor("db", "add", crowded, *[epoch(f"w.{i}.tlr", i + 1, now - (55 - i) * 60 * 
                                for i in range(16)])
 with sqlite3.connect(crowded) as db: # programs that start on a busy machine take no room of a build
     for n in range(10):
-        db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - (50 - n) * 60 * SECOND + n:020}", f"program {n} started"))
+        db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - (50 - n) * 60 * SECOND + n:020}", f"sprogram {n} started"))
 found = tailor("db", "changes", f"{crowded}@{at(-60)}..{at(0)}", status=3).stdout
 expect("host: build bb in place of aa" in found and "program 9 started" in found and found.count(" lines differ") == 8,
        f"expected the build among eight marks, got {found}")
