@@ -60,11 +60,13 @@ static enum reason host_work_of_symbol(const struct locator *l, const char *name
 }
 
 /* Finds or adds a function, and returns its index, or 0 if memory runs out. name is freed or kept. A symbol is demangled when it is new.
- * Symbols of an image whose demangled names are the same are one function, such as those of a constructor's two bodies. */
-static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool symbol, bool jit, bool unknown)
+ * Symbols of an image whose demangled names are the same are one function, such as those of a constructor's two bodies.
+ * maker: what generated code without a symbol, which is another function if something else generated it; or NULL. */
+static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool symbol, bool jit, const char *maker)
 {
 	struct attribution *a = l->a;
-	uint64_t h = hash_text(name), kind = (uint64_t)image << 2 | (unsigned)symbol << 1 | jit;
+	const uint64_t of_maker = maker && !symbol ? hash_text(maker) : 0;
+	uint64_t h = hash_text(name) ^ of_maker, kind = (uint64_t)image << 2 | (unsigned)symbol << 1 | jit;
 	uint32_t i = hash_map_find(&l->functions, h, kind);
 	char *mangled = NULL;
 
@@ -80,9 +82,9 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 	if (!i && ADD(a->function, a->nr_functions, l->functions_capacity)) {
 		i = a->nr_functions++;
 		a->function[i] =
-			(struct function){ name, mangled, image, symbol, jit, unknown, plan_codes_pattern(&a->model->plan_codes, name),
+			(struct function){ name, mangled, image, symbol, jit, false, plan_codes_pattern(&a->model->plan_codes, name),
 					   host_work_of_symbol(l, name, image, jit), NULL };
-		hash_map_set(&l->functions, hash_text(name), kind, i);
+		hash_map_set(&l->functions, hash_text(name) ^ of_maker, kind, i);
 		if (mangled)
 			hash_map_set(&l->functions, h, kind, i);
 		return i;
@@ -132,7 +134,8 @@ int locator_init(struct locator *l, struct attribution *a)
 	add_location(l, &none);
 	l->kernel = locate_name_only(l, "[kernel]");
 	none.image = get_image(l, "[unknown]");
-	none.function = get_function(l, strdup("[unknown]"), none.image, false, false, true);
+	none.function = get_function(l, strdup("[unknown]"), none.image, false, false, NULL);
+	a->function[none.function].unknown = true;
 	l->unknown = add_location(l, &none);
 	if (a->model->kernel_functions.nr) {
 		l->kernel_function = calloc(a->model->kernel_functions.nr, sizeof(*l->kernel_function));
@@ -148,7 +151,7 @@ uint32_t locate_name_only(struct locator *l, const char *name)
 	struct location none = { 0 };
 
 	none.image = get_image(l, name);
-	none.function = get_function(l, strdup(name), none.image, false, false, false);
+	none.function = get_function(l, strdup(name), none.image, false, false, NULL);
 	return add_location(l, &none);
 }
 
@@ -159,7 +162,7 @@ static uint32_t locate_kernel_function(struct locator *l, uint32_t function)
 
 	if (!l->kernel_function[function]) {
 		new.image = get_image(l, f->image);
-		new.function = get_function(l, strdup(f->name), new.image, true, false, false);
+		new.function = get_function(l, strdup(f->name), new.image, true, false, NULL);
 		l->kernel_function[function] = add_location(l, &new);
 	}
 	return l->kernel_function[function] ? l->kernel_function[function] : l->kernel;
@@ -215,20 +218,20 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 	if (l->without_names && !out->jit)
 		return;
 	if (!elf || !code_file_address(c, address, &at)) {
-		out->function = get_function(l, strdup(basename(c->path)), out->image, false, out->jit, false);
+		out->function = get_function(l, strdup(basename(c->path)), out->image, false, out->jit, NULL);
 		return;
 	}
 	has_function = elf_find_function(elf, at, &f) && (f.bytes || nameless_same_function(&l->nameless, elf, f.address, at)) &&
 		       !(out->jit && jit_host_is_code_buffer(f.name));
 	if (has_function) {
-		out->function = get_function(l, strdup(f.name), out->image, true, out->jit, false);
+		out->function = get_function(l, strdup(f.name), out->image, true, out->jit, NULL);
 	} else if (elf_find_plt(elf, at, &plt) && asprintf(&name, "%s@plt", plt) > 0) {
-		out->function = get_function(l, name, out->image, true, out->jit, false);
+		out->function = get_function(l, name, out->image, true, out->jit, NULL);
 	} else if (!out->jit && nameless_find_function(&l->nameless, elf, at, &start) &&
 		   asprintf(&name, "%s+%#llx", basename(c->path), (unsigned long long)start) > 0) {
-		out->function = get_function(l, name, out->image, false, out->jit, false);
+		out->function = get_function(l, name, out->image, false, out->jit, NULL);
 	} else {
-		out->function = get_function(l, strdup(basename(c->path)), out->image, false, out->jit, false);
+		out->function = get_function(l, strdup(basename(c->path)), out->image, false, out->jit, NULL);
 	}
 	if ((l->without_lines && !out->jit) || !elf_find_line(elf, at, &row))
 		return;
@@ -262,7 +265,7 @@ static void locate_in_loaded_code(struct locator *l, const struct process *p, co
 	out->jit = true;
 	out->image = get_image(l, c->path);
 	out->function = get_function(l, c->name && *c->name ? host_name_of_function(c->name) : strdup("(no name)"), out->image,
-				     c->kind == CODE_LOAD && c->name && *c->name, true, false);
+				     c->kind == CODE_LOAD && c->name && *c->name, true, makers_find(&l->makers, l->a->model, p, c));
 	for (size_t i = 0; i < c->nr_lines && c->lines[i].address <= address; i++)
 		row = &c->lines[i];
 	if (row && row->line) {
@@ -335,7 +338,7 @@ static const char *name_of_object(const struct locator *l, const struct code *c,
 
 static const char *name_of_inlined_function(struct locator *l, const struct location *in, const struct elf_inline *f)
 {
-	uint32_t i = get_function(l, strdup(f->name), in->image, true, in->jit, false); /* this may move the array of functions */
+	uint32_t i = get_function(l, strdup(f->name), in->image, true, in->jit, NULL); /* this may move the array of functions */
 
 	return l->a->function[i].name;
 }
@@ -396,7 +399,7 @@ static uint32_t add_inlined_locations(struct locator *l, const struct process *p
 
 		new.outer = outer;
 		if (i <= nr)
-			new.function = get_function(l, strdup(inlined[i - 1].name), whole.image, true, whole.jit, false);
+			new.function = get_function(l, strdup(inlined[i - 1].name), whole.image, true, whole.jit, NULL);
 		if (i > 1) {
 			const struct elf_inline *call = &inlined[i - 2];
 
