@@ -45,6 +45,26 @@ static bool functions_are_heard(const struct interpreter *i, const struct model 
 	return false;
 }
 
+/* Does a process that has a plan run the engine? */
+static bool plan_is_heard(const struct interpreter *i, const struct model *m)
+{
+	for (uint32_t n = 0; n < m->processes.nr; n++) {
+		const struct process *p = m->processes.at[n];
+
+		if (!p->has_dictionary)
+			continue;
+		if (p->executable && jit_host_path_is_of_objects(p->executable, i->objects))
+			return true;
+		for (size_t f = 0; f < p->code.nr_facts; f++) {
+			const struct code *c = p->code.facts[f].owner;
+
+			if (c && c->kind == CODE_IMAGE && c->path && jit_host_path_is_of_objects(c->path, i->objects))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Has the recorder said why functions have no names? */
 static bool has_notice_of_names(const struct model *m)
 {
@@ -63,7 +83,7 @@ static bool is_silent(const struct interpreter *i, const struct report *r)
 		return !has_notice_of_names(m) && !functions_are_heard(i, m);
 	if (i->silent == SILENT_IN_IMPORTS)
 		return is_import && !m->has_host_levels;
-	return i->silent == SILENT_ALWAYS || report_find_level(r, NULL) == LEVELS_MAX;
+	return i->silent == SILENT_ALWAYS || report_find_level(r, NULL) == LEVELS_MAX || (is_machine && !plan_is_heard(i, m));
 }
 
 const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, uint32_t column, double *share)

@@ -10,7 +10,8 @@
 #include "analyzer/query/report.h"
 
 /* In which recordings an interpreter is silent: in all, in those that are imported or of a whole machine and have no functions of its
- * language, or in those without a plan.  For Python in other recordings, the recorder's notices have the reason. */
+ * language, or in those without a plan of a program that runs the engine.  For Python in other recordings, the recorder's notices have the
+ * reason. */
 enum interpreter_silence { SILENT_ALWAYS, SILENT_IN_IMPORTS, SILENT_WITHOUT_PLAN };
 
 struct interpreter {

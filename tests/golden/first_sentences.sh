@@ -23,21 +23,23 @@ PYTHON, PYTHON_OF_1_0 = (record("NOTICE", 0, kind, "names of Python functions un
 TAGS = record("NOTICE", 0, "tag", "not in these samples: a thread-local word needs --sampler signal or timer")
 
 
-def stacked(nr, ip, words, first):
-    columns = [c for c in STACKED[1:] if c[0] != 5]
+def stacked(nr, ip, words, first, pid=PID):
+    columns = [c if c[0] not in (2, 3) else (c[0], 3, leb(pid)) for c in STACKED[1:] if c[0] != 5]
     return samples(nr, [(1, 2, deltas(range(first, first + nr * 10**6, 10**6)))] + columns +
                    [(5, 3, leb(ip)), (10, 3, leb(8 * len(words))), (11, 0, struct.pack(f"<{len(words)}Q", *words) * nr)])
 
 
-# truncated: of a thousand samples; unnamed: those in a region.  The others reach the first frame.
-def report(records, truncated=0, unnamed=0, nr=1000, end=10**10, options=(), way="run", known=KNOWN):
-    head = record("HEADER", 0, 2, "test", 0, "host", "x86_64", "6.1", 1, "/", [["host"]], way, 0)
+# truncated: of a thousand samples; unnamed: those in a region; also: those in another process's, behind all.  The others reach the first
+# frame.
+def report(records, truncated=0, unnamed=0, nr=1000, end=10**10, options=(), way="run", known=KNOWN, command=[["host"]], also=0):
+    head = record("HEADER", 0, 2, "test", 0, "host", "x86_64", "6.1", 1, "/", command, way, 0)
     trace = trace_file.Trace(head + EVENT)
     trace.add(trace_file.RECORDS, known + records)
-    for count, ip, words in ((nr - truncated - unnamed, CODE + 8, (CODE + 9, 0)), (truncated, CODE + 8, (CODE + 9, CODE + 9)),
-                             (unnamed, UNNAMED + 8, (0, 0))):
+    for count, ip, words, pid in ((nr - truncated - unnamed, CODE + 8, (CODE + 9, 0), PID),
+                                  (truncated, CODE + 8, (CODE + 9, CODE + 9), PID), (unnamed, UNNAMED + 8, (0, 0), PID),
+                                  (also, UNNAMED + 8, (0, 0), PID + 1)):
         if count > 0:
-            trace.add(trace_file.SAMPLES, stacked(count, ip, words, 2000))
+            trace.add(trace_file.SAMPLES, stacked(count, ip, words, 2000, pid))
     trace.add(trace_file.END, record("END", 0, 0, 0, 0, 0, 0, time_ns=end))
     path = f"{folder}/t.tlr"
     with open(path, "wb") as f:
@@ -70,6 +72,11 @@ for which, records in ("", PYTHON), (", 1.0.0", PYTHON_OF_1_0):
     begins("names of Python" + which, report(TAGS + records), "^Names of Python functions unavailable by `tailor attach`", "^Tags")
 begins("truncated stacks", report(b"", 300), TRUNCATED)
 begins("unnamed code", report(REGION, 0, 300), CODE_OF + ".* generated and did not name. Run node with --perf-basic-prof.$")
+PLANTED = record("PROCESS", PID + 1, 1, "/opt/planted", "planted") + record("REGION", PID + 1, UNNAMED, 4096, "/opt/planted", 0)
+said = report(REGION + PLANTED, 0, 400, also=200)
+expect("unnamed code of two programs: expected a third to be node's", "33.3 " + CODE_OF + " generated" in said, said)
+
+
 def interpreter(path):
     return record("MMAP", PID, UNNAMED, 4096, 0, 5, path, b"")
 
@@ -92,6 +99,12 @@ expect("a live recording of Python: expected the recorder's notice alone", "inte
 PLAN = record("LEVEL", PID, 7, 1, "operator", []) + record("COMPONENT", PID, 7, 0, 1, "scan", "")
 said = report(interpreter("/usr/lib/libsqlite3.so.0.8.6") + PLAN, 0, 600)
 expect("SQLite with a plan: expected no sentence", "not known here" not in said, said)
+# In a whole machine, another program's plan says nothing about an engine that runs elsewhere; its own does.
+OTHER = (record("PROCESS", PID + 1, 1, "/usr/lib/postgresql/15/bin/postgres", "postgres") + record("LEVEL", PID + 1, 7, 1, "operator", []) +
+         record("COMPONENT", PID + 1, 7, 0, 1, "scan", ""))
+for plan, heard in (OTHER, False), (PLAN, True), (OTHER + PLAN, True):
+    said = report(interpreter("/usr/lib/libsqlite3.so.0.8.6") + plan, 0, 600, command=[])
+    expect(f"SQLite in a whole machine with a plan {'of its' if heard else 'elsewhere'}", (ENGINE.format("SQLite") in said) != heard, said)
 for path, unnamed in (("/usr/bin/ruby3.1", 400), ("/usr/bin/luajit", 600), ("/usr/lib/perlish", 600)):
     said = report(interpreter(path), 0, unnamed)
     expect(f"{path}, {unnamed} of 1000 samples: expected no sentence of an interpreter", "interpreter:" not in said, said)
