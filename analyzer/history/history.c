@@ -4,6 +4,7 @@
 #include "analyzer/compare/change.h"
 #include "analyzer/history/plans.h"
 #include "analyzer/store/milestones.h"
+#include "analyzer/store/names.h"
 #include "jitreg/base/clock.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #define DAY_NS (24 * HOUR_NS)
 #define PLANS_BEFORE_NS (7 * DAY_NS) /* a plan is new if the query did not have it in a week */
 #define OFTEN 3 /* a mark whose text comes more often in a window is of a program that is started again and again */
+#define LEVELS_LOOKED_AT 200 /* most lines of a program whose levels are looked up, the largest */
 #define COMPARED_MAX 8 /* most marks around which windows are compared */
 
 /*
@@ -69,21 +71,24 @@ static int find_plans(struct store *s, const struct sums_question *q, struct cha
 
 /* ------------------------------------------------------------------------------------------------------- before and after */
 
-static int tell_lines(const struct comparison *c, const struct change *x, int64_t at_ns, struct changes *out)
+/* program: shares are of this program, whose name comes before the line's; NULL: of all that was asked for */
+static int tell_lines(const struct comparison *c, const struct change *x, int64_t at_ns, const char *program, struct changes *out)
 {
 	const struct profile_entry *e = match_first_entry(&c->match, c->profile, x->line);
 	struct left_history *to = changes_add(out, CHANGE_SHARE, at_ns, c->profile[0].nr_runs);
 
 	if (!to)
 		return -ENOMEM;
+	out->has_own_shares |= program != NULL;
 	to->before = x->share[0];
 	to->after = x->share[1];
-	to->name = strdup(e->label ? e->label : "");
+	if (asprintf(&to->name, "%s%s%s", program ? basename(program) : "", program ? ": " : "", e->label ? e->label : "") < 0)
+		to->name = NULL;
 	to->detail = strdup(e->detail ? e->detail : "");
 	return to->name && to->detail ? 0 : -ENOMEM;
 }
 
-static int judge_lines(struct comparison *c, int64_t at_ns, struct changes *out)
+static int judge_lines(struct comparison *c, int64_t at_ns, const char *program, struct changes *out)
 {
 	uint32_t nr = c->match.nr;
 	struct change *x = calloc((size_t)nr + 1, sizeof(*x));
@@ -96,36 +101,40 @@ static int judge_lines(struct comparison *c, int64_t at_ns, struct changes *out)
 	for (uint32_t i = 0; i < nr && ret == 0; i++) {
 		out->nr_compared += x[i].tested;
 		if (x[i].significant)
-			ret = tell_lines(c, &x[i], at_ns, out);
+			ret = tell_lines(c, &x[i], at_ns, program, out);
 	}
 	free(x);
 	return ret;
 }
 
 /* Compares the epochs of two windows, by the rules of `tailor diff`.  A window without epochs, or with too few samples, is not compared.
- * Sets *samples to the effective samples of the smaller one. */
-static int compare_windows(struct store *s, const struct sums_question *q, const struct window w[2], struct changes *out, double *samples,
-			   struct diag *d)
+ * program: the question's, if shares are of it alone, else NULL.  Sets *samples to the effective samples of the smaller one, if it was
+ * less. */
+static int compare_windows(struct store *s, const struct sums_question *q, const struct window w[2], const char *program,
+			   struct changes *out, double *samples, struct diag *d)
 {
 	static const char *const called[2] = { "before", "after" };
 	struct comparison *c = calloc(1, sizeof(*c));
 	int ret = c ? 0 : diag_fail(d, ENOMEM, "out of memory");
+	double effective;
 
 	for (uint32_t i = 0; i < 2 && ret == 0; i++) {
 		struct sums_question side = *q;
+
 
 		side.window = w[i];
 		side.is_total = false;
 		c->side[i] = (struct side){ i, 1 };
 		ret = sums_profile(s, &side, called[i], &c->profile[i], d);
 	}
-	*samples = ret == 0 ? fmin(c->profile[0].effective, c->profile[1].effective) : 0;
-	if (ret == 0 && *samples >= CHANGES_SAMPLES_LEAST) {
+	effective = ret == 0 ? fmin(c->profile[0].effective, c->profile[1].effective) : 0;
+	*samples = fmax(*samples, effective);
+	if (ret == 0 && effective >= CHANGES_SAMPLES_LEAST) {
 		c->given = -1;
 		c->same_unit = true;
 		ret = match_make_lines(c->profile, 2, &c->match);
 		if (ret == 0) {
-			ret = judge_lines(c, w[1].from_ns, out);
+			ret = judge_lines(c, w[1].from_ns, program, out);
 			match_fini(&c->match);
 		}
 		if (ret)
@@ -227,6 +236,33 @@ static int find_marks(struct store *s, const struct sums_question *q, struct mil
 	return 0;
 }
 
+/* Chooses by what a program's work is compared: its functions, or those of its language.  Returns false if more of it is of components that
+ * have lines in the answer already, such as nodes of plans. */
+static bool choose_functions(struct store *s, const char *program, const struct window *w, enum sums_by *by)
+{
+	const struct sums_question q = { .window = *w, .by = SUMS_COMPONENT, .process = program, .is_total = true };
+	double all = 0, of_language = 0, of_none = 0;
+	struct diag none = { "" };
+	struct sums sums;
+
+	if (sums_make(s, &q, &sums, &none))
+		return false;
+	for (uint32_t i = 0; i < sums.nr; i++) {
+		const struct sums_line *l = &sums.line[i];
+		struct sums_names names = { 0 };
+
+		all += l->weight;
+		of_none += l->id ? 0 : l->weight;
+		if (l->id && i < LEVELS_LOOKED_AT && sums_names(s, SUMS_COMPONENT, l, &names, &none) == 0 &&
+		    names_is_language_level(names.level))
+			of_language += l->weight;
+		sums_names_fini(&names);
+	}
+	sums_fini(&sums);
+	*by = of_language > of_none ? SUMS_COMPONENT : SUMS_FUNCTION;
+	return of_language + of_none > all / 2;
+}
+
 static int compare_around_marks(struct store *s, const struct sums_question *q, struct changes *out, struct diag *d)
 {
 	struct milestones marks = { .nr = 0 };
@@ -248,10 +284,16 @@ static int compare_around_marks(struct store *s, const struct sums_question *q, 
 		const struct window w[2] = { { i ? mark[-1].at_ns : span.from_ns, mark->at_ns },
 					     { mark->at_ns, i + 1 < marks.nr ? mark[1].at_ns : span.to_ns } };
 		uint32_t before = out->nr;
-		double samples;
+		struct sums_question own = *q;
+		double samples = 0;
 		bool ok;
 
-		ret = compare_windows(s, q, w, out, &samples, d);
+		ret = compare_windows(s, q, w, NULL, out, &samples, d);
+		if (ret == 0 && *mark->program && !q->process && !q->query && !q->component &&
+		    choose_functions(s, mark->program, &w[1], &own.by)) {
+			own.process = mark->program;
+			ret = compare_windows(s, &own, w, mark->program, out, &samples, d);
+		}
 		if (ret)
 			break;
 		window_format_time(mark->at_ns, when);

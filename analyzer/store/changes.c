@@ -535,6 +535,8 @@ static void describe_changes(struct page *p, const struct changes *c)
 			      c->nr_epochs, c->nr_compared);
 		for (uint32_t i = 0; i < c->nr_sentences; i++)
 			page_sentence(p, "%s", c->compared[i]);
+		if (c->has_own_shares)
+			page_sentence(p, "Shares of a line that begins with a program are of that program's time.");
 	}
 	for (uint32_t i = 0; i < c->nr; i++)
 		if (c->change[i].sentence) {

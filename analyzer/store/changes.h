@@ -33,6 +33,7 @@ struct changes {
 	/* There are not yet hours of history, so windows before and after marks were compared.  nr_epochs: epochs of all of them;
 	 * nr_compared: lines that were tested; compared: a sentence for each mark. */
 	bool is_first_day;
+	bool has_own_shares; /* names of some changes begin with a program, of whose time their shares are */
 	uint32_t nr_epochs, nr_compared, nr_sentences, sentences_capacity;
 	char **compared;
 };

@@ -119,7 +119,9 @@ void lacking_read(struct store *s, int64_t from_ns, int64_t to_ns, struct lackin
 
 /* ------------------------------------------------------------------------------------------------------------------ marks */
 
-#define MARK "mark " /* and the time as 20 digits, so that marks are sorted by time */
+/* The key ends with the time as 20 digits, so that marks are sorted by time.  The value is the kind's letter, the program, a new line, and
+ * the text. */
+#define MARK "mark "
 #define MARK_END "mark!"
 #define KINDS ((const char[]){ MILESTONE_START, MILESTONE_BUILD, MILESTONE_DEPLOYMENT, 0 })
 #define PROGRAM "program "
@@ -130,21 +132,23 @@ void lacking_read(struct store *s, int64_t from_ns, int64_t to_ns, struct lackin
 
 static struct statement has_key = STATEMENT("SELECT 1 FROM meta WHERE key = ?");
 
-void milestones_add(struct store *s, int64_t at_ns, enum milestone_kind kind, const char *text)
+void milestones_add(struct store *s, int64_t at_ns, enum milestone_kind kind, const char *program, const char *text)
 {
 	static struct statement insert = STATEMENT("INSERT OR REPLACE INTO meta VALUES(?, ?)"),
 				old = STATEMENT("DELETE FROM meta WHERE key >= '" MARK "' AND key < (SELECT key FROM meta WHERE key >= '"
 						MARK "' AND key < '" MARK_END "' ORDER BY key DESC LIMIT 1 OFFSET ?)");
-	char key[sizeof(MARK) + 24], cut[1 + MILESTONE_BYTES];
+	char key[sizeof(MARK) + 24], value[1 + MILESTONE_PROGRAM_BYTES + MILESTONE_BYTES];
 
-	snprintf(cut, sizeof(cut), "%c%s", (char)kind, text);
+	if (strlen(program) >= MILESTONE_PROGRAM_BYTES || strchr(program, '\n'))
+		program = "";
+	snprintf(value, sizeof(value), "%c%s\n%.*s", (char)kind, program, MILESTONE_BYTES - 1, text);
 	for (int n = 0; n < 100; n++, at_ns++) { /* there may be several marks of one time, each of which gets the next free nanosecond */
 		snprintf(key, sizeof(key), MARK "%020lld", (long long)at_ns);
 		if (!store_run(s, &has_key, "t", key))
 			break;
 		sqlite3_reset(has_key.prepared);
 	}
-	store_run(s, &insert, "tt", key, cut);
+	store_run(s, &insert, "tt", key, value);
 	store_run(s, &old, "i", (int64_t)(4 * MILESTONES_MAX - 1));
 }
 
@@ -172,7 +176,7 @@ bool milestones_program(struct store *s, const char *executable, const char *bui
 	if (*before) {
 		snprintf(text, sizeof(text), "%.80s: build %.*s in place of %.*s", basename(executable), BUILD_SHOWN, build_id,
 			 BUILD_SHOWN, before);
-		milestones_add(s, at_ns, MILESTONE_BUILD, text);
+		milestones_add(s, at_ns, MILESTONE_BUILD, executable, text);
 	}
 	return is_known;
 }
@@ -186,14 +190,15 @@ void milestones_read(struct store *s, int64_t from_ns, int64_t to_ns, struct mil
 	m->nr = 0;
 	for (row = store_run(s, &all, "iii", from_ns, to_ns, (int64_t)sizeof(MARK)); row && m->nr < MILESTONES_MAX;
 	     row = store_next(s, &all)) {
-		const char *text = (const char *)sqlite3_column_text(all.prepared, 1);
+		const char *value = (const char *)sqlite3_column_text(all.prepared, 1), *text = value ? strchr(value, '\n') : NULL;
 		struct milestone *k = &m->mark[m->nr];
 
-		if (!text || !*text || !strchr(KINDS, *text))
+		if (!text || text == value || !strchr(KINDS, *value) || text - value > MILESTONE_PROGRAM_BYTES)
 			continue;
 		m->nr++;
 		k->at_ns = sqlite3_column_int64(all.prepared, 0);
-		k->kind = (enum milestone_kind)*text;
+		k->kind = (enum milestone_kind)*value;
+		snprintf(k->program, sizeof(k->program), "%.*s", (int)(text - value - 1), value + 1);
 		snprintf(k->text, sizeof(k->text), "%s", store_printable(text + 1));
 	}
 	if (all.prepared)
@@ -213,6 +218,6 @@ int milestones_deploy(struct store *s, int64_t at_ns, const char *name, struct d
 	snprintf(text, sizeof(text), "deployment %s", name);
 	store_begin_question(s);
 	if (store_begin(s))
-		milestones_add(s, at_ns, MILESTONE_DEPLOYMENT, text);
+		milestones_add(s, at_ns, MILESTONE_DEPLOYMENT, "", text);
 	return store_commit(s, d);
 }

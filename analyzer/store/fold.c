@@ -645,7 +645,8 @@ static void mark_start(struct folding *f, const struct process *p)
 		snprintf(text, sizeof(text), "%.32s (%.80s) started", p->comm, name);
 	else
 		snprintf(text, sizeof(text), "%.80s started", name);
-	milestones_add(f->store, utc(f->report->model, start_of(f->report->model, p)), MILESTONE_START, text);
+	milestones_add(f->store, utc(f->report->model, start_of(f->report->model, p)), MILESTONE_START, p->executable,
+		       text);
 }
 
 /* Marks new builds, and starts, of the programs that have a part of the epoch. */

@@ -11,6 +11,7 @@
 
 #define MILESTONES_MAX 64u /* maximum number of marks that milestones_read() returns; a store keeps four times as many, the newest ones */
 #define MILESTONE_BYTES 160
+#define MILESTONE_PROGRAM_BYTES 256 /* longer paths are left out */
 
 /* Stores have these letters before a mark's text. */
 enum milestone_kind {
@@ -23,14 +24,15 @@ struct milestones {
 	struct milestone {
 		int64_t at_ns; /* UTC */
 		enum milestone_kind kind;
+		char program[MILESTONE_PROGRAM_BYTES]; /* path of the program that started or has another build; "": none */
 		char text[MILESTONE_BYTES];
 	} mark[MILESTONES_MAX]; /* by time */
 	uint32_t nr;
 };
 
-/* Adds a mark, whose text is cut to MILESTONE_BYTES - 1 bytes, and drops the oldest marks beyond 4 * MILESTONES_MAX. Call inside a
- * transaction. */
-void milestones_add(struct store *s, int64_t at_ns, enum milestone_kind kind, const char *text);
+/* Adds a mark, whose text is cut to MILESTONE_BYTES - 1 bytes, and drops the oldest marks beyond 4 * MILESTONES_MAX. program: the path of
+ * its program, or "". Call inside a transaction. */
+void milestones_add(struct store *s, int64_t at_ns, enum milestone_kind kind, const char *program, const char *text);
 /* Notes that a program ran with this build id ("": unknown), and adds a mark if the program had another one before. Programs with long
  * paths, and new ones beyond a limit, are not noted.  Returns whether the store knew the program.  Call inside a transaction. */
 bool milestones_program(struct store *s, const char *executable, const char *build_id, int64_t at_ns);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # tests/golden/store_queries.py TAILOR DIR: see store_queries.sh.
-import json, os, random, sqlite3, subprocess, sys, time
+import json, os, random, sqlite3, struct, subprocess, sys, time
 sys.path[:0] = ["tests"]
 from trace_file import FILES, SAMPLES, Trace, deltas, leb, record, samples
 
@@ -150,7 +150,7 @@ for begin in False, True:
     expect(holds, f"expected no change of an epoch that is cut, got {text}")
 expect("host: build bb in place of aa" in found and "Seq Scan on orders" in found, f"expected another build to be a mark, got {found}")
 with sqlite3.connect(built) as db: # the program's own start, a moment before its build was seen, takes the build nothing away
-    db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - 46 * 60 * SECOND - 1:020}", "shost started"))
+    db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - 46 * 60 * SECOND - 1:020}", "s\nhost started"))
 found = tailor("db", "changes", f"{built}@{at(-60)}..{at(0)}", status=3).stdout
 expect("host: build bb in place of aa: 2 lines" in found and "started" not in found, f"expected the build to be compared, got {found}")
 crowded = f"{DIR}/crowded.tlrs"
@@ -158,7 +158,7 @@ tailor("db", "add", crowded, *[epoch(f"w.{i}.tlr", i + 1, now - (55 - i) * 60 * 
                                for i in range(16)])
 with sqlite3.connect(crowded) as db: # programs that start on a busy machine take no room of a build
     for n in range(10):
-        db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - (50 - n) * 60 * SECOND + n:020}", f"sprogram {n} started"))
+        db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - (50 - n) * 60 * SECOND + n:020}", f"s\nprogram {n} started"))
 found = tailor("db", "changes", f"{crowded}@{at(-60)}..{at(0)}", status=3).stdout
 expect("host: build bb in place of aa" in found and "program 9 started" in found and found.count(" lines differ") == 8,
        f"expected the build among eight marks, got {found}")
@@ -166,6 +166,41 @@ before = f"{DIR}/before.tlrs"
 tailor("db", "add", before, *[epoch(f"e.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, [COUNT], 84, b"\xaa" if i < 4 else b"\xbb", ran_before=i < 4) for i in range(8)])
 text = tailor("db", "changes", f"{before}@{at(-60)}..{at(0)}").stdout
 expect("host: build bb in place of aa" in text, f"expected another build of a program that ran before the recorder to be a mark, got {text}")
+
+# A new build of a program is compared by its functions, among each other: that a query of another program took the processors, so that
+# this one has a smaller share of the machine, is no change of all its functions.
+def shop(name, number, real_ns, price, scan, build):
+    body = record("HEADER", 0, 2, "test", real_ns, "host", "x86_64", "6.1", 2, "/", [["host"]], "run", 0, number, 86)
+    body += record("EVENT", 0, 0, "task-clock", "ns", 1, 1, PERIOD, 0, 0, 0, 0, 0, "cpu", 0)
+    body += record("LEVEL", PID, QUERY, 0, "query", []) + record("LEVEL", PID, NODE, 1, "node", [[QUERY]])
+    body += record("COMPONENT", PID, NODE, COMMON, 13, "Seq Scan on orders", "")
+    ips = []
+    for pid, program, work in (PID, "db", [("scan", scan)]), (PID + 1, "shopd", [("price", price), ("tax", 300), ("ship", 400)]):
+        body += record("PROCESS", pid, 1, f"/usr/bin/{program}", program)
+        body += record("MMAP", pid, 0x10000000, 4096, 0, 5, f"/usr/bin/{program}", build if pid != PID else b"\xcc", 1, 2, pid, time_ns=1)
+        for n, (function, nr) in enumerate(work, 1):
+            at = 0x10000 * n + 0x1000 * (pid - PID)
+            body += record("LOAD", pid, pid, pid, at, at, 64, n, function, b"\x90" * 64)
+            if pid == PID:
+                body += record("CODE_MAP", pid, at, 0, [[0, NODE, 13]])
+            ips += [(pid, at + 8)] * max(1, round(random.gauss(nr, nr**0.5)))
+    random.shuffle(ips)
+    trace, table = Trace(body), sorted({ip for _, ip in ips})
+    pids = struct.pack(f"<{len(ips)}Q", *(pid for pid, _ in ips))
+    trace.add(SAMPLES, samples(len(ips), [
+        (1, 2, deltas(2000 + 10**7 * i for i in range(len(ips)))), (2, 1, pids), (3, 1, pids),
+        (5, 4, leb(len(table)) + deltas(table) + b"".join(leb(table.index(ip)) for _, ip in ips)), (7, 3, leb(PERIOD))]))
+    trace.write(f"{DIR}/{name}")
+    return f"{DIR}/{name}"
+
+deployed = f"{DIR}/deployed.tlrs"
+tailor("db", "add", deployed, *[shop(f"d.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, 600 if i < 4 else 1200, 100 if i < 4 else 3000,
+                                     b"\xaa" if i < 4 else b"\xbb") for i in range(8)])
+told = shown("db", "changes", f"{deployed}@{at(-60)}..{at(0)}", status=3)["tables"]["changes"]
+of_shop = [(c["name"], c["before"] < c["after"]) for c in told if c["name"].startswith("shopd")]
+expect(("shopd: price", True) in of_shop and not any(up for name, up in of_shop if name != "shopd: price"),
+       f"expected price() of shopd to have grown, got {told}")
+expect(any("Seq Scan" in c["name"] and c["before"] < c["after"] for c in told), f"expected the scan to have grown, got {told}")
 
 # ---- of many queries the most expensive are kept apart; texts that come and go leave the cap as it is
 def many(nr, first=0):
