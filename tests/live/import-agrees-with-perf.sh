@@ -27,7 +27,7 @@ def image_of(name):
     if name.startswith(("perf-", "/tmp/perf-", "[JIT]", "(generated)")):
         return "(generated)"
     # libx.so.6 is a link to libx.so.6.0.30: the agent hears of one, perf of the other
-    return re.sub(r"(\.so\.\d+)[.\d]+$", r"\1", os.path.basename(name))
+    return re.sub(r"(\.so\.\d+)(\.\d+)*$", r"\1", os.path.basename(name))
 
 def announced(pid):
     """What a JIT's map says of addresses, also of such as are the executable's: V8's built-in functions."""
