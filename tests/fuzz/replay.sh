@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every fuzz target on its corpus and on mutations of it.  FUZZ_ROUNDS: mutations of each seed, of all views of a trace; without it 500; a
-# trace's mutations have all views 40 times, and three, each time others, 300 times, and a store's, of which each is written, asked and
+# Every fuzz target on its corpus and on mutations of it.  FUZZ_ROUNDS: mutations of each seed, of all views of a trace; without it 200,
+# but a trace's mutations have all views 25 times, and three, each time others, 200 times, and a store's, of which each is written, asked and
 # tended, are 100.
 set -u
 B=$1
@@ -24,12 +24,12 @@ for target in "$B"/fuzz/fuzz_*; do
 	[ -x "$target" ] && [ -f "$target" ] || continue
 	name=$(basename "$target")
 	if [ "$name" = fuzz_trace ] && [ -z "${FUZZ_ROUNDS:-}" ]; then
-		replay "$name" 40
-		FUZZ_VIEWS=3 replay "$name" 300
+		replay "$name" 25
+		FUZZ_VIEWS=3 replay "$name" 200
 	elif [ "$name" = fuzz_store ]; then
 		replay "$name" "${FUZZ_ROUNDS:-100}"
 	else
-		replay "$name" "${FUZZ_ROUNDS:-500}"
+		replay "$name" "${FUZZ_ROUNDS:-200}"
 	fi
 done
 exit $bad

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Inclusive shares in call trees are those of `perf record --call-graph dwarf` on the same process at the same time: of main, a sorter
 # and others that go through code without symbols, a signal's handler, and two functions that call each other; in seven outputs.
+# Long: until shares are decided; live/witness-complete-stacks is in each check.
 . tests/live/begin.bash
 command -v perf >/dev/null || skip "there is no perf to compare with"
 cat >"$dir/test.py" <<'END'
