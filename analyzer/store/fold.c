@@ -649,6 +649,14 @@ static void mark_start(struct folding *f, const struct process *p)
 		       text);
 }
 
+/* A recorder starts a child of its own program for each epoch, which is no event of the machine's. */
+static bool is_recorder(const struct process *p)
+{
+	const char *name = basename(p->executable);
+
+	return strcmp(name, "tailor") == 0 || strcmp(name, "tailor-record") == 0;
+}
+
 /* Marks new builds, and starts, of the programs that have a part of the epoch. */
 static void write_marks(struct folding *f)
 {
@@ -660,7 +668,7 @@ static void write_marks(struct folding *f)
 	for (uint32_t i = 0; i < f->nr_processes && !f->store->error; i++) {
 		const struct process *p = m->numbered.at[i];
 
-		if (f->samples_of[i] < PROGRAM_SHARE * all || f->samples_of[i] <= 0 || !p->executable || !*p->executable)
+		if (f->samples_of[i] < PROGRAM_SHARE * all || f->samples_of[i] <= 0 || !p->executable || !*p->executable || is_recorder(p))
 			continue;
 		if (milestones_program(f->store, p->executable, build_of(m, p->executable), utc(m, m->begin_ns)) && start_of(m, p))
 			mark_start(f, p);

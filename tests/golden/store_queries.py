@@ -169,13 +169,13 @@ expect("host: build bb in place of aa" in text, f"expected another build of a pr
 
 # A new build of a program is compared by its functions, among each other: that a query of another program took the processors, so that
 # this one has a smaller share of the machine, is no change of all its functions.
-def shop(name, number, real_ns, price, scan, build):
+def shop(name, number, real_ns, price, scan, build, service="shopd"):
     body = record("HEADER", 0, 2, "test", real_ns, "host", "x86_64", "6.1", 2, "/", [["host"]], "run", 0, number, 86)
     body += record("EVENT", 0, 0, "task-clock", "ns", 1, 1, PERIOD, 0, 0, 0, 0, 0, "cpu", 0)
     body += record("LEVEL", PID, QUERY, 0, "query", []) + record("LEVEL", PID, NODE, 1, "node", [[QUERY]])
     body += record("COMPONENT", PID, NODE, COMMON, 13, "Seq Scan on orders", "")
     ips = []
-    for pid, program, work in (PID, "db", [("scan", scan)]), (PID + 1, "shopd", [("price", price), ("tax", 300), ("ship", 400)]):
+    for pid, program, work in (PID, "db", [("scan", scan)]), (PID + 1, service, [("price", price), ("tax", 300), ("ship", 400)]):
         body += record("PROCESS", pid, 1, f"/usr/bin/{program}", program)
         body += record("MMAP", pid, 0x10000000, 4096, 0, 5, f"/usr/bin/{program}", build if pid != PID else b"\xcc", 1, 2, pid, time_ns=1)
         for n, (function, nr) in enumerate(work, 1):
@@ -201,6 +201,12 @@ of_shop = [(c["name"], c["before"] < c["after"]) for c in told if c["name"].star
 expect(("shopd: price", True) in of_shop and not any(up for name, up in of_shop if name != "shopd: price"),
        f"expected price() of shopd to have grown, got {told}")
 expect(any("Seq Scan" in c["name"] and c["before"] < c["after"] for c in told), f"expected the scan to have grown, got {told}")
+
+# A recorder's own children, one for each epoch, are no marks.
+own = f"{DIR}/own.tlrs"
+tailor("db", "add", own, *[shop(f"o.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, 600, 100, b"\xaa" if i < 4 else b"\xbb", "tailor") for i in range(8)])
+text = " ".join(tailor("db", "changes", f"{own}@{at(-60)}..{at(0)}").stdout.split())
+expect("the middle of these epochs: 0 lines differ" in text, f"expected no mark of tailor's own program, got {text}")
 
 # ---- of many queries the most expensive are kept apart; texts that come and go leave the cap as it is
 def many(nr, first=0):
