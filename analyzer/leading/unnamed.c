@@ -121,10 +121,16 @@ void unnamed_find(const struct report *r, const struct report_group *by, uint32_
 {
 	*u = (struct unnamed){ .maker = "", .recording = { r->model->way, r->model->no_adapt, NULL } };
 	u->not_read = find_why_not_read(r->model);
+	u->is_machine = !r->model->command || !*r->model->command;
 	sum_unnamed_code(r, by, column, u);
 	u->is_lacking = host_is_lacking(r->model, jit_host_of_object(u->maker));
 	find_option_in_force(r->model, u);
 	u->interpreter = interpreted_find(r, by, column, &u->interpreted);
+}
+
+bool unnamed_tells_interpreter(const struct unnamed *u)
+{
+	return u->interpreter && u->interpreted >= (u->is_machine ? INTERPRETED_FIRST_OF_MACHINE : INTERPRETED_FIRST);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- say */
@@ -191,7 +197,7 @@ void unnamed_each_first(const struct unnamed *u, const char *whole, void (*each)
 		unnamed_write_code(u, whole, slash ? slash + 1 : u->maker, text);
 		each(context, text);
 	}
-	if (u->interpreter && u->interpreted >= INTERPRETED_FIRST) {
+	if (unnamed_tells_interpreter(u)) {
 		unnamed_write_interpreted(u, whole, text);
 		each(context, text);
 	}

@@ -11,9 +11,11 @@
 #include "jitreg/hosts/jit_hosts.h"
 
 /* These are shares of samples from which code without names, and an interpreter without them, are worth a first sentence. Shares of
- * functions are of the rest only. A program that only embeds an interpreter has less than half of its samples in it. */
+ * functions are of the rest only. A program that only embeds an interpreter has less than half of its samples in it. In a whole machine,
+ * other programs have their part, too. */
 #define UNNAMED_FIRST 0.05
 #define INTERPRETED_FIRST 0.5
+#define INTERPRETED_FIRST_OF_MACHINE 0.2
 
 struct unnamed {
 	double code; /* share (0..1) of samples in code without names, which a JIT generated or did not register */
@@ -27,10 +29,14 @@ struct unnamed {
 	const char *not_read; /* why names were not read, by the recorder's notice, or NULL */
 	const struct interpreter *interpreter; /* the interpreter that most samples of such programs are in (interpreted.h), or NULL */
 	double interpreted; /* share of samples in that interpreter */
+	bool is_machine; /* the recording has no command */
 };
 
 /* Fill in u from the sums of a group whose column of that number has functions. u refers to texts of the report. */
 void unnamed_find(const struct report *r, const struct report_group *by, uint32_t column, struct unnamed *u);
+
+/* Is the interpreter worth a first sentence? */
+bool unnamed_tells_interpreter(const struct unnamed *u);
 
 #define UNNAMED_SENTENCE 768
 /* Write the sentence about code without names, and the one about an interpreter. whole: name of what is 100 %, or NULL, and then no share

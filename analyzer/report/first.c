@@ -118,7 +118,7 @@ static void print_unnamed(const struct verdict *v, struct page *p)
 		print_deep_python(v, p);
 	if (v->samples > 0 && v->v8_interpreted >= UNNAMED_FIRST)
 		print_v8_interpreted(v, p);
-	if (v->samples > 0 && v->without.interpreter && v->without.interpreted >= INTERPRETED_FIRST)
+	if (v->samples > 0 && unnamed_tells_interpreter(&v->without))
 		print_interpreted(v, p);
 }
 

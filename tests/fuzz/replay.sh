@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Every fuzz target on its corpus and on mutations of it.  FUZZ_ROUNDS: mutations of each seed, of all views of a trace; without it 200,
-# but a trace's mutations have all views 25 times, and three, each time others, 200 times, and a store's, of which each is written, asked and
-# tended, are 100.
+# but a trace's mutations have all views 25 times, and three, each time others, 200 times, and a store's, of which each is written, asked
+# and tended, are 100.
 set -u
 B=$1
 bad=0

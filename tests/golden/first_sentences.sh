@@ -105,6 +105,8 @@ OTHER = (record("PROCESS", PID + 1, 1, "/usr/lib/postgresql/15/bin/postgres", "p
 for plan, heard in (OTHER, False), (PLAN, True), (OTHER + PLAN, True):
     said = report(interpreter("/usr/lib/libsqlite3.so.0.8.6") + plan, 0, 600, command=[])
     expect(f"SQLite in a whole machine with a plan {'of its' if heard else 'elsewhere'}", (ENGINE.format("SQLite") in said) != heard, said)
+said = report(interpreter("/usr/bin/ruby3.1"), 0, 300, command=[])
+expect("Ruby has 30 % of a whole machine: expected its sentence", "30.0 % of all samples ran in Ruby's interpreter" in said, said)
 for path, unnamed in (("/usr/bin/ruby3.1", 400), ("/usr/bin/luajit", 600), ("/usr/lib/perlish", 600)):
     said = report(interpreter(path), 0, unnamed)
     expect(f"{path}, {unnamed} of 1000 samples: expected no sentence of an interpreter", "interpreter:" not in said, said)
