@@ -174,6 +174,12 @@ static int64_t find_middle(const struct sums *s)
 	return found_ns;
 }
 
+static void remove_mark(struct milestones *m, uint32_t i)
+{
+	m->nr--;
+	memmove(&m->mark[i], &m->mark[i + 1], (m->nr - i) * sizeof(m->mark[0]));
+}
+
 /* Keeps COMPARED_MAX marks: the latest ones, and starts of programs only where there is room beside deployments and builds. */
 static void keep_marks_to_compare(struct milestones *m)
 {
@@ -182,32 +188,47 @@ static void keep_marks_to_compare(struct milestones *m)
 
 		while (i < m->nr && m->mark[i].kind != MILESTONE_START)
 			i++;
-		i = i < m->nr ? i : 0;
-		m->nr--;
-		memmove(&m->mark[i], &m->mark[i + 1], (m->nr - i) * sizeof(m->mark[0]));
+		remove_mark(m, i < m->nr ? i : 0);
 	}
 }
 
-/* Joins marks between which no epoch lies, such as the start of a program and its new build: nothing could be compared between them.  What
- * is no start stays. */
+static uint32_t count_epochs(const struct sums *s, int64_t from_ns, int64_t to_ns)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t e = 0; e < s->nr_epochs; e++) {
+		int64_t middle_ns = s->epoch[e].begin_ns + (s->epoch[e].end_ns - s->epoch[e].begin_ns) / 2;
+
+		nr += middle_ns >= from_ns && middle_ns < to_ns;
+	}
+	return nr;
+}
+
+/* Dates a new build by the start of its program.  A build is seen in an epoch, which may be the one after that in which it started. */
+static void join_builds_with_starts(struct milestones *m, const struct sums *s)
+{
+	for (uint32_t i = 1; i < m->nr; i++)
+		for (uint32_t n = i; m->mark[i].kind == MILESTONE_BUILD && n-- > 0;) {
+			struct milestone *start = &m->mark[n];
+
+			if (start->kind != MILESTONE_START || !*start->program || strcmp(start->program, m->mark[i].program) != 0 ||
+			    count_epochs(s, start->at_ns, m->mark[i].at_ns) > 1)
+				continue;
+			m->mark[i].at_ns = start->at_ns;
+			*start = m->mark[i];
+			remove_mark(m, i--);
+			break;
+		}
+}
+
+/* Joins marks between which no epoch lies: nothing could be compared between them.  What is no start stays. */
 static void join_marks(struct milestones *m, const struct sums *s)
 {
-	for (uint32_t i = 1; i < m->nr;) {
-		uint32_t nr = 0, gone;
-
-		for (uint32_t e = 0; e < s->nr_epochs; e++) {
-			int64_t middle_ns = s->epoch[e].begin_ns + (s->epoch[e].end_ns - s->epoch[e].begin_ns) / 2;
-
-			nr += middle_ns >= m->mark[i - 1].at_ns && middle_ns < m->mark[i].at_ns;
-		}
-		if (nr) {
+	for (uint32_t i = 1; i < m->nr;)
+		if (count_epochs(s, m->mark[i - 1].at_ns, m->mark[i].at_ns))
 			i++;
-			continue;
-		}
-		gone = m->mark[i - 1].kind == MILESTONE_START ? i - 1 : i;
-		m->nr--;
-		memmove(&m->mark[gone], &m->mark[gone + 1], (m->nr - gone) * sizeof(m->mark[0]));
-	}
+		else
+			remove_mark(m, m->mark[i - 1].kind == MILESTONE_START ? i - 1 : i);
 }
 
 /* Reads the marks behind the first epoch, and chooses those that are compared.  *span: a window of the first to the last epoch, as far as
@@ -228,6 +249,7 @@ static int find_marks(struct store *s, const struct sums_question *q, struct mil
 		*span = (struct window){ sums.epoch[0].begin_ns, sums.epoch[sums.nr_epochs - 1].end_ns };
 		*middle_ns = find_middle(&sums);
 		milestones_read(s, span->from_ns + 1, span->to_ns, marks);
+		join_builds_with_starts(marks, &sums);
 		thin_out(marks);
 		join_marks(marks, &sums);
 		keep_marks_to_compare(marks);

@@ -202,6 +202,14 @@ expect(("shopd: price", True) in of_shop and not any(up for name, up in of_shop 
        f"expected price() of shopd to have grown, got {told}")
 expect(any("Seq Scan" in c["name"] and c["before"] < c["after"] for c in told), f"expected the scan to have grown, got {told}")
 
+# A build that is seen an epoch after its program's start is dated by the start.
+with sqlite3.connect(deployed) as db:
+    db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - (50 - 3) * 60 * SECOND:020}", "s/usr/bin/shopd\nshopd started"))
+    db.execute("INSERT INTO meta VALUES(?, ?)", (f"mark {now - (50 - 2) * 60 * SECOND:020}", "s/usr/bin/other\nother started"))
+text = " ".join(tailor("db", "changes", f"{deployed}@{at(-60)}..{at(0)}", status=3).stdout.split())
+expect(f"{time.strftime('%H:%M:%S', time.gmtime(now / 1e9 - 47 * 60))}, shopd: build bb in place of aa:" in text and "shopd started" not in text and
+       "other started" in text, f"expected the build to be dated by its start, got {text}")
+
 # A recorder's own children, one for each epoch, are no marks.
 own = f"{DIR}/own.tlrs"
 tailor("db", "add", own, *[shop(f"o.{i}.tlr", i + 1, now - (50 - i) * 60 * SECOND, 600, 100, b"\xaa" if i < 4 else b"\xbb", "tailor") for i in range(8)])
