@@ -77,7 +77,7 @@ static bool has_notice_of_names(const struct model *m)
 static bool is_silent(const struct interpreter *i, const struct report *r)
 {
 	const struct model *m = r->model;
-	const bool is_import = m->way == JIT_WAY_IMPORT, is_machine = !m->command || !*m->command;
+	const bool is_import = m->way == JIT_WAY_IMPORT, is_machine = model_has_no_command(m);
 
 	if (i->silent == SILENT_IN_IMPORTS && is_machine && !is_import)
 		return !has_notice_of_names(m) && !functions_are_heard(i, m);

@@ -80,7 +80,7 @@ struct leading_facts leading_find_facts(const struct leading_sums *s, const stru
 	const struct report_group *phase = s->plan ? s->plan : s->language;
 	const double all = report_measure(r, &s->process->g.total);
 	const double on_plan = fmax(leading_share_with_component(r, s->plan), leading_share_with_component(r, s->query));
-	const bool of_machine = !r->model->command || !*r->model->command;
+	const bool of_machine = model_has_no_command(r->model);
 
 	return (struct leading_facts){
 		.of_machine = of_machine,

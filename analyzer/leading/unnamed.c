@@ -121,7 +121,7 @@ void unnamed_find(const struct report *r, const struct report_group *by, uint32_
 {
 	*u = (struct unnamed){ .maker = "", .recording = { r->model->way, r->model->no_adapt, NULL } };
 	u->not_read = find_why_not_read(r->model);
-	u->is_machine = !r->model->command || !*r->model->command;
+	u->is_machine = model_has_no_command(r->model);
 	sum_unnamed_code(r, by, column, u);
 	u->is_lacking = host_is_lacking(r->model, jit_host_of_object(u->maker));
 	find_option_in_force(r->model, u);

@@ -343,6 +343,11 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	return 0;
 }
 
+bool model_has_no_command(const struct model *m)
+{
+	return !m->command || !*m->command;
+}
+
 uint64_t model_count_lost(const struct model *m, enum loss_class of)
 {
 	uint64_t lost = 0;

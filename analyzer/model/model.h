@@ -450,6 +450,8 @@ const struct image_file *model_find_lacking(const struct model *m, const char *p
 bool model_is_here(const struct image_file *f);
 /* Returns the sum of the recorded losses of a class, such as samples that were not recorded, as far as they were counted. */
 uint64_t model_count_lost(const struct model *m, enum loss_class of);
+/* Has the recording no command, as one of a whole machine or of a process that ran already? */
+bool model_has_no_command(const struct model *m);
 /* Returns when the next program with the same PID begins, by a new process or an exec, or UINT64_MAX if none does. */
 uint64_t model_process_until(const struct model *m, const struct process *p);
 /* Returns the index of a thread's entry with its first name, and adds it if it is new. If memory runs out, returns 0, which is the index

@@ -291,27 +291,34 @@ struct left_history *changes_add(struct changes *c, enum change_kind kind, int64
 	return &c->change[c->nr++];
 }
 
+/* Keeps a sentence about a mark, which is freed with c, or here if there is no room.  text is NULL if memory ran out before. */
+static bool add_sentence(struct changes *c, char *text)
+{
+	if (text && GROW(c->compared, c->nr_sentences, c->sentences_capacity)) {
+		c->compared[c->nr_sentences++] = text;
+		return true;
+	}
+	free(text);
+	return false;
+}
+
 bool changes_add_compared(struct changes *c, const char *when, const char *mark, uint32_t nr)
 {
-	char *sentence;
+	char *text;
 
-	if (!GROW(c->compared, c->nr_sentences, c->sentences_capacity) ||
-	    asprintf(&sentence, "%s, %s: %u line%s differ%s from before.", when, mark, nr, nr == 1 ? "" : "s", nr == 1 ? "s" : "") < 0)
-		return false;
-	c->compared[c->nr_sentences++] = sentence;
-	return true;
+	if (asprintf(&text, "%s, %s: %u line%s differ%s from before.", when, mark, nr, nr == 1 ? "" : "s", nr == 1 ? "s" : "") < 0)
+		text = NULL;
+	return add_sentence(c, text);
 }
 
 bool changes_add_too_few(struct changes *c, const char *when, const char *mark, double samples)
 {
-	char *sentence;
+	char *text;
 
-	if (!GROW(c->compared, c->nr_sentences, c->sentences_capacity) ||
-	    asprintf(&sentence, "%s, %s: not compared, since of the %d samples that are needed on each side there are %.0f.", when, mark,
+	if (asprintf(&text, "%s, %s: not compared, since of the %d samples that are needed on each side there are %.0f.", when, mark,
 		     CHANGES_SAMPLES_LEAST, samples) < 0)
-		return false;
-	c->compared[c->nr_sentences++] = sentence;
-	return true;
+		text = NULL;
+	return add_sentence(c, text);
 }
 
 static struct left_history *add_change(struct changes *c, enum change_kind kind, const struct hours *h, uint32_t hour, uint32_t nr_history)
