@@ -9,11 +9,11 @@
 
 /*
  * Reads the profiles of nr traces, or windows of stores if a source names one (asked_is_store()) or if `tailor db` has set
- * arguments->asked. arguments->level and with_inlined are those of profile_ask(), for traces only. If the user chose no level, the profiles
- * of traces are of what leads in all of them together (leading_choose()), and *are_programs says whether that is programs. If a trace is
- * damaged or its budget is exceeded, the part that was read is kept, a message goes to stderr, and *whole becomes false, so that the
- * command shows that part and fails. Returns CMD_DONE, or another exit status after a message. The caller has set p to 0, and calls
- * profile_fini() for each in any case.
+ * arguments->asked. arguments->level and with_inlined are those of profile_ask(), for traces only. If the user chose no level,
+ * leading_choose() chooses what leads in all traces together, each trace's profile is made of that, and *are_programs says whether these
+ * are programs. If a trace is damaged or its budget is exceeded, the part that was read is kept, a message goes to stderr, and *whole
+ * becomes false, so that the command shows that part and fails. Returns CMD_DONE, or another exit status after a message. The caller has
+ * set p to 0, and calls profile_fini() for each in any case.
  */
 int compare_read_profiles(const char *const *source, uint32_t nr, const struct reading_arguments *arguments, bool with_inlined,
 			  struct profile *p, bool *whole, bool *are_programs);

@@ -30,8 +30,8 @@ struct milestones {
 	uint32_t nr;
 };
 
-/* Adds a mark, whose text is cut to MILESTONE_BYTES - 1 bytes, and drops the oldest marks beyond 4 * MILESTONES_MAX. program: the path of
- * its program, or "". Call inside a transaction. */
+/* Adds a mark, whose text is cut to MILESTONE_BYTES - 1 bytes, and drops the oldest marks beyond 4 * MILESTONES_MAX. program is
+ * the path of the program that started or has another build, or "" for a deployment. Call inside a transaction. */
 void milestones_add(struct store *s, int64_t at_ns, enum milestone_kind kind, const char *program, const char *text);
 /* Notes that a program ran with this build id ("": unknown), and adds a mark if the program had another one before. Programs with long
  * paths, and new ones beyond a limit, are not noted.  Returns whether the store knew the program.  Call inside a transaction. */

@@ -44,8 +44,8 @@ const char *sqlite_cursor_label(const char *opcode_name);
  * names.  name: the library's function that returns the name of an opcode. */
 bool sqlite_is_program(const void *first, uint32_t nr, uint32_t stride, const char *(*name)(int opcode));
 
-/* sqlite_op_name() writes the name of instruction n, "12 Column lineitem.4", and sqlite_op_detail() its operands as in EXPLAIN.  table:
- * what its cursor is open on, or NULL. */
+/* sqlite_op_name() writes the name of instruction n, "12 Column lineitem.4", and sqlite_op_detail() its operands as in EXPLAIN.
+ * table is the name of the table or index on which the instruction's cursor is open, or NULL. */
 void sqlite_op_name(const struct sqlite_op *op, uint32_t n, const char *opcode_name, const char *table, char *to, size_t room);
 void sqlite_op_detail(const struct sqlite_op *op, char *to, size_t room);
 

@@ -106,10 +106,10 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
  * connected (GUEST). Its program begins with this record, unless an earlier record says which program it executes. */
 #define TRACE_FIELDS_PROCESS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) STR(executable) STR(comm)
-/* This record is of a new process or thread, whose numbers are pid and tid of the record.  A new process (ppid is not pid) has a copy of
- * its parent's memory at that time, including code.  A former process with this pid has ended.  existed: 1 if the recorder found the
- * process when it had run already, and has the time of its fork from /proc.  Nothing is known of its time between the fork and its first
- * sample. */
+/* This record is of a new process or thread, whose numbers are pid and tid of the record. If ppid is not pid, the process is new, and
+ * has a copy of the memory that its parent had then, including code. A former process with this pid has ended. existed: 1 if the
+ * recorder found the process when it had run already, and has the time of its fork from /proc. Nothing is known of its time between the
+ * fork and its first sample. */
 #define TRACE_FIELDS_FORK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) U32(ptid) U32(existed)
 /* This record has the name of a thread.  exec: 1 if the process executes a new program, which ends all mappings and code of the one
