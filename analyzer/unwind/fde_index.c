@@ -86,21 +86,32 @@ static void find_frames(struct fde_index *k, const struct unwind_object *o)
 	}
 }
 
+/* Adds an empty index for an object. Returns NULL if memory runs out. */
+static struct fde_index *add_index(struct knowledge *all, uint64_t key)
+{
+	struct fde_index *k = ARRAY_GROW(all->index) ? calloc(1, sizeof(*k)) : NULL;
+
+	if (!k || !hash_map_set(&all->index_of_key, key, 0, all->index.nr + 1)) {
+		free(k);
+		return NULL;
+	}
+	all->index.at[all->index.nr++] = k;
+	return k;
+}
+
 struct fde_index *knowledge_get_index(struct knowledge *all, const struct unwind_object *o)
 {
-	struct fde_index **slot = &all->bucket[o->key % KNOWN_BUCKETS], *k;
+	uint32_t known;
+	struct fde_index *k;
 
 	if (!o->elf && !o->eh_frame)
 		return NULL;
-	for (k = *slot; k; k = k->next)
-		if (k->key == o->key)
-			return k;
-	k = calloc(1, sizeof(*k));
+	known = hash_map_find(&all->index_of_key, o->key, 0);
+	if (known)
+		return all->index.at[known - 1];
+	k = add_index(all, o->key);
 	if (!k)
 		return NULL;
-	k->key = o->key;
-	k->next = *slot;
-	*slot = k;
 	find_frames(k, o);
 	if (k->frames)
 		eh_frame_each(k->frames, k->frames_bytes, k->frames_address, add_fde, k);

@@ -37,16 +37,18 @@ int unwinder_create(enum unwind_way way, struct unwinder **out, struct diag *d)
 static void knowledge_fini(struct knowledge *all)
 {
 	knowledge_forget_code(all);
-	for (unsigned b = 0; b < KNOWN_BUCKETS; b++)
-		for (struct fde_index *next, *k = all->bucket[b]; k; k = next) {
-			next = k->next;
-			if (k->table)
-				libunwind_table_free(k->table);
-			free(k->own_frames);
-			free(k->fde);
-			free(k->expressions);
-			free(k);
-		}
+	for (uint32_t i = 0; i < all->index.nr; i++) {
+		struct fde_index *k = all->index.at[i];
+
+		if (k->table)
+			libunwind_table_free(k->table);
+		free(k->own_frames);
+		free(k->fde);
+		free(k->expressions);
+		free(k);
+	}
+	free(all->index.at);
+	hash_map_fini(&all->index_of_key);
 }
 
 void unwinder_destroy(struct unwinder *u)

@@ -5,6 +5,8 @@
 
 #include "analyzer/unwind/cfi.h"
 #include "analyzer/unwind/unwind.h"
+#include "jitreg/base/grow.h"
+#include "jitreg/base/hash_map.h"
 
 #include <string.h>
 
@@ -18,8 +20,6 @@ struct libunwind_table;
 
 /* This is one object's unwind information. Addresses are the object's own, without the bias of a process. */
 struct fde_index {
-	struct fde_index *next;
-	uint64_t key;
 	uint64_t frames_address, frames_bytes;
 	const unsigned char *frames; /* bytes of .eh_frame; NULL: the object has none */
 	unsigned char *own_frames; /* frames, if they were converted; freed with the index; else NULL */
@@ -36,7 +36,8 @@ struct known_code;
 struct known_place;
 
 struct knowledge {
-	struct fde_index *bucket[KNOWN_BUCKETS];
+	ARRAY(struct fde_index *) index;
+	struct hash_map index_of_key; /* (key of an object, 0) -> 1 + number in index */
 	struct known_code *code[KNOWN_BUCKETS];
 	struct known_place *place[KNOWN_BUCKETS]; /* instructions in regions */
 	uint64_t code_bytes, code_read; /* code_bytes: memory that rows take. code_read: bytes of code read so far. */
