@@ -5,7 +5,7 @@
 # Of code that nobody names, sampled pages.
 . tests/live/begin.bash
 judge /usr/bin/python3 - "$B" "$dir" <<'PYTHON'
-import json, os, re, shutil, signal, subprocess, sys, time
+import atexit, json, os, re, shutil, signal, subprocess, sys, time
 
 B, D, PATIENCE_S = os.path.abspath(sys.argv[1]), sys.argv[2], int(os.environ.get("PATIENCE_S", 300))
 HERE = os.getcwd()
@@ -32,22 +32,33 @@ def read_so_far(trace):
     return got
 
 
+def samples_of(function, trace):
+    """... so far, of a trace that grows"""
+    command = [f"{B}/tailor", "top", "--once", "--json", "--rows", "0", "--by", "functions", trace]
+    p = subprocess.run(command, capture_output=True, text=True)
+    return sum(row["samples"] for row in json.loads(p.stdout or '{"rows": []}')["rows"] if re.search(function, row["name"]))
+
+
 class Host:
     """... under tailor.  The recorder reads memory when it gets to it: so a host goes on when the trace has what was wanted of it."""
     def __init__(self, name, *command, more=()):
         self.name, self.trace = name, f"{D}/{name}.tlr"
         self.process = subprocess.Popen([f"{B}/tailor", "run", "-q", *more, "-o", self.trace, "--", *command], cwd=D,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        atexit.register(self.process.terminate)  # (the signal is passed on to the host)
 
-    def wait_for(self, what, condition):
+    def wait_until(self, what, condition):
         begin = time.monotonic()
-        while not any(condition(name) for name, _ in read_so_far(self.trace)):
+        while not condition():
             if time.monotonic() > begin + PATIENCE_S or self.process.poll() is not None:
                 state = self.process.poll()
                 self.process.terminate()
-                sys.exit(f"{self.name}: expected the bytes of {what} to be read within {PATIENCE_S} s, got {read_so_far(self.trace)}; "
+                sys.exit(f"{self.name}: expected {what} within {PATIENCE_S} s, got {read_so_far(self.trace)}; "
                          f"{'the host runs' if state is None else f'exit {state}'}")
             time.sleep(0.05)
+
+    def wait_for(self, what, condition):
+        self.wait_until(f"the bytes of {what} to be read", lambda: any(condition(name) for name, _ in read_so_far(self.trace)))
 
     def tell(self):
         self.process.stdin.write("\n")
@@ -100,6 +111,7 @@ if shutil.which("node"):
     host = Host("node", "node", "--perf-basic-prof", f"{HERE}/tests/hosts/jits/fib.js", str(4 * PATIENCE_S), f"{D}/rounds",
                 more=["--no-adapt"])
     host.wait_for("fib", lambda name: name and re.search(r"\bfib ", name))
+    host.wait_until("100 samples of fib(), since code with a single one is not listed", lambda: samples_of(r"\bfib\b", host.trace) >= 100)
     host.process.send_signal(signal.SIGTERM)
     host.end(128 + signal.SIGTERM)
     for p in json.loads(tailor("report", "--json", host.trace))["processes"]:
