@@ -10,6 +10,7 @@
 #include "analyzer/export/export.h"
 #include "analyzer/model/host_levels.h"
 #include "analyzer/report/views.h"
+#include "analyzer/top/rows.h"
 #include "jitreg/base/message.h"
 
 #include <argp.h>
@@ -45,6 +46,8 @@ static const char *listed_value(const struct argp_option *o, int i)
 		return export_at(i) ? export_at(i)->name : NULL;
 	if (strcmp(o->name, "level") == 0) /* levels of hosts that declare none */
 		return i < NR_HOST_LEVELS ? levels[i] : NULL;
+	if (strcmp(o->name, "by") == 0)
+		return i < TOP_NR_LEVELS ? top_level_names[i] : NULL;
 	return NULL;
 }
 

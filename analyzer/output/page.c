@@ -38,13 +38,18 @@ static int terminal_columns(int fd)
 	return n < COLUMNS_MIN ? COLUMNS_DEFAULT : n;
 }
 
+bool page_locale_is_utf8(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
 int page_init(struct page *p, FILE *to, enum page_form form)
 {
 	memset(p, 0, sizeof(*p));
 	p->to = to;
 	p->form = form;
 	p->top = 10;
-	p->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	p->utf8 = page_locale_is_utf8();
 	p->colour = form == PAGE_TEXT && isatty(fileno(to)) && !getenv("NO_COLOR");
 	p->columns = terminal_columns(fileno(to));
 	if (form == PAGE_JSON)

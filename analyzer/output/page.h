@@ -42,6 +42,8 @@ struct page {
 	void *json;  /* json_t of the page with PAGE_JSON, or NULL */
 };
 
+/* Does the locale have characters beyond ASCII, such as the bars of tables? */
+bool page_locale_is_utf8(void);
 /* Begin a page that is written to `to`. Return 0 or -ENOMEM. */
 int page_init(struct page *p, FILE *to, enum page_form form);
 /* Add a fact about the whole page, which is a key of the JSON. The other forms do not show it. */

@@ -31,9 +31,8 @@ struct arguments {
 enum { KEY_JSON = 0x400, KEY_ONCE, KEY_BY, KEY_SORT, KEY_FILTER, KEY_INTERVAL, KEY_WINDOW, KEY_ROWS, KEY_SPEED, KEY_NAME, KEY_ALL,
        KEY_COST, KEY_INJECT };
 static const struct argp_option options[] = {
-	/* with all of them in its list, the line would be too long for argp */
-	{ "by", KEY_BY, "operators|queries|functions|lines|programs|processes|threads", 0, "what to list at first (as a report begins); "
-	  "also language (functions of the host's language) and callers", 0 },
+	{ "by", KEY_BY, "LEVEL", 0, "what to list at first (as a report begins): operators, queries, language (functions of the host's "
+	  "language), functions, lines, callers, programs, commands (command lines), processes or threads", 0 },
 	{ "sort", KEY_SORT, "self|total|name", 0, "order at first (self); total: with all that it called, where there are call stacks", 0 },
 	{ "filter", KEY_FILTER, "REGEX", 0, "rows whose name or place matches", 0 },
 	{ "interval", KEY_INTERVAL, "SECONDS", 0, "between two looks (2, or more where looks take over 1 % of a processor)", 0 },
@@ -262,7 +261,7 @@ static int run_top(int argc, char **argv)
 		parse_top_option,
 		"PID[,PID...]\n--name REGEX\n--all\n-- COMMAND [ARGUMENT...]\nTRACE\nSTORE",
 		"Show what runs now, and the last ten seconds of it: operators, queries, functions of its "
-		"language and of machine code, lines, callers, programs, processes, threads.\v"
+		"language and of machine code, lines, callers, programs, their command lines, processes, threads.\v"
 		"On a terminal a screen with keys (? lists them), elsewhere lines.  Running processes are recorded as by `tailor "
 		"attach`, a command as by `tailor run`, without its output where there is a screen; when the screen ends, the command "
 		"gets SIGTERM, and running processes go on.  Of a store the newest epoch is shown, which `tailor watch` records.  A "

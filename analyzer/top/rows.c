@@ -4,6 +4,7 @@
 #include "analyzer/leading/first_notes.h"
 #include "analyzer/leading/leading.h"
 #include "analyzer/leading/programs.h"
+#include "analyzer/output/page.h"
 #include "analyzer/query/plan_tree.h"
 #include "analyzer/reading/reading.h"
 #include "analyzer/view/view.h"
@@ -59,6 +60,7 @@ static enum table_column choose_column(struct asking *a, struct report *r, struc
 	case TOP_CALLERS:
 		return TABLE_STACK;
 	case TOP_PROGRAMS:
+	case TOP_COMMANDS:
 	case TOP_PROCESSES:
 		return TABLE_PROCESS;
 	case TOP_THREADS:
@@ -66,6 +68,14 @@ static enum table_column choose_column(struct asking *a, struct report *r, struc
 	default:
 		return TABLE_FUNCTION;
 	}
+}
+
+static bool has_command_lines(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->numbered.nr; i++)
+		if (m->numbered.at[i]->command_line)
+			return true;
+	return false;
 }
 
 /* Returns a bit for each level that the trace has. */
@@ -80,12 +90,14 @@ static uint32_t find_levels(const struct asking *a, const struct report *r)
 		lacks |= 1u << TOP_QUERIES;
 	if (r->model->host_level[HOST_LEVEL_FUNCTION] == LEVELS_MAX)
 		lacks |= 1u << TOP_LANGUAGE;
+	if (!has_command_lines(r->model))
+		lacks |= 1u << TOP_COMMANDS;
 	return all & ~lacks;
 }
 
 static bool has_totals(enum top_level level)
 {
-	return level != TOP_PROGRAMS && level != TOP_PROCESSES && level != TOP_THREADS;
+	return level != TOP_PROGRAMS && level != TOP_COMMANDS && level != TOP_PROCESSES && level != TOP_THREADS;
 }
 
 static void ask_level(struct asking *a, struct report *r, struct rows_question *q, enum top_level level)
@@ -101,7 +113,7 @@ static void ask_level(struct asking *a, struct report *r, struct rows_question *
 		q->group = report_add_group(r, 0, TABLE_STACK, -1);
 		return;
 	}
-	if (q->level == TOP_PROGRAMS) {
+	if (q->level == TOP_PROGRAMS || q->level == TOP_COMMANDS) {
 		a->leading.process = a->leading.process ? a->leading.process : report_add_group(r, 0, TABLE_PROCESS, -1);
 		return;
 	}
@@ -226,17 +238,20 @@ static struct top_row *add_value(struct asking *a, const struct report *r, uint3
 	}
 }
 
+/* Adds rows of programs, or of command lines, which no filter of a trace has. */
 static void add_programs(struct asking *a, const struct report *r)
 {
+	const bool are_programs = a->is.level == TOP_PROGRAMS;
 	struct program *list;
-	const uint32_t nr = programs_list(r, a->leading.process, &list);
+	const uint32_t nr = are_programs ? programs_list(r, a->leading.process, &list) :
+					   programs_list_command_lines(r, a->leading.process, page_locale_is_utf8(), &list);
 
 	a->rows->measure = report_measure(r, &a->leading.process->g.total);
 	a->rows->samples = a->leading.process->g.total.samples;
 	for (uint32_t i = 0; i < nr; i++) {
-		struct top_row *row = add_row(a, basename(list[i].name), list[i].name);
+		struct top_row *row = are_programs ? add_row(a, basename(list[i].name), list[i].name) : add_row(a, list[i].name, "");
 
-		set_key(a, row, "%s", list[i].name);
+		set_key(a, row, "%s", are_programs ? list[i].name : "");
 		if (!row)
 			continue;
 		row->self = row->total = report_measure(r, &list[i].sum);
@@ -401,7 +416,7 @@ int top_rows_read(const char *path, const struct top_question *q, struct top_row
 	rows->has_totals = a.is.totals != NULL;
 	if (rows->level == TOP_CALLERS)
 		add_callers(&a, &session.report);
-	else if (rows->level == TOP_PROGRAMS)
+	else if (rows->level == TOP_PROGRAMS || rows->level == TOP_COMMANDS)
 		add_programs(&a, &session.report);
 	else if (a.is.level == TOP_LANGUAGE)
 		add_language_sums(&a, &session.report);

@@ -18,6 +18,7 @@
 	X(LINES, "lines") \
 	X(CALLERS, "callers") \
 	X(PROGRAMS, "programs") \
+	X(COMMANDS, "commands") /* command lines, as the reports label them */ \
 	X(PROCESSES, "processes") \
 	X(THREADS, "threads")
 

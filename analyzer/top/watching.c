@@ -111,6 +111,7 @@ static int read_stretch(struct watching *w, const char *path, bool live, double 
 {
 	struct top_question q = { bottom(w)->by, w->o->trace, w->sort == TOP_BY_TOTAL };
 	struct diag d = { "" };
+	bool is_news;
 	int ret;
 
 	q.trace.filter = bottom(w)->filter;
@@ -118,8 +119,9 @@ static int read_stretch(struct watching *w, const char *path, bool live, double 
 	q.trace.filter.to_s = to_s;
 	q.trace.live = live;
 	ret = top_rows_read(path, &q, rows, &d);
+	is_news = ret && strcmp(w->message, d.text) != 0;
 	snprintf(w->message, sizeof(w->message), "%s", ret ? d.text : "");
-	if (ret && !keeps_messages(w))
+	if (is_news && !keeps_messages(w))
 		message_print("%s", w->message);
 	return ret == -EINVAL ? CMD_MISUSED : ret ? CMD_FAILED : CMD_DONE;
 }
@@ -389,7 +391,7 @@ static void type_pattern(struct watching *w, int key)
 }
 
 /* Sets *below to the level that a row opens: queries → operators → lines → callers, both kinds of functions → lines, and programs →
- * processes → threads → operators.  Returns false for callers, which open nothing. */
+ * processes → threads → operators.  Returns false for callers and command lines, which open nothing. */
 static bool level_below(const struct watching *w, enum top_level *below)
 {
 	static const enum top_level of[TOP_NR_LEVELS] = {
@@ -399,7 +401,7 @@ static bool level_below(const struct watching *w, enum top_level *below)
 	};
 
 	*below = of[w->rows.level];
-	return w->rows.level != TOP_CALLERS;
+	return w->rows.level != TOP_CALLERS && w->rows.level != TOP_COMMANDS;
 }
 
 static void forget_choice(struct depth *d)
@@ -625,16 +627,16 @@ static int watch_trace(struct watching *w)
 	int status = measure_trace(w);
 	bool anew = false;
 
-	if (status)
+	if (status && !w->rows.nr) /* a damaged trace has rows */
 		return status;
 	w->to_s = w->o->whole || w->end_s < w->o->interval_s ? w->end_s : w->o->interval_s;
 	for (;;) {
 		status = look_at_trace(w);
-		if (status && !w->o->on_screen)
+		if (status && !w->rows.nr && !w->o->on_screen)
 			return status;
 		show(w);
 		if (w->to_s >= w->end_s && !w->o->on_screen)
-			return CMD_DONE;
+			return status;
 		if (!wait_for_next(w, w->to_s >= w->end_s ? 1e6 : speed > 0 ? w->o->interval_s / speed : 0, &anew) || is_over(w))
 			return CMD_DONE;
 		if (!anew)

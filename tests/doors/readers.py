@@ -49,16 +49,20 @@ def of_process(r):
     return ["--process", str(r.process)] if r.process else []
 
 
+def labelled(r, tables):
+    """The first one of the tables that has a kind of planted work, or none."""
+    kinds = re.compile("|".join(r.host.names))
+    return next((t for t in tables if any(kinds.search(name) for name, _ in t)), [])
+
+
 def report(r):
     options = of_process(r) + {"queries": ["--view", "queries"]}.get(r.host.shows, [])
     text = said(r, "report", *options, r.trace())
-    labelled = re.compile("|".join(r.host.names))
-    first = next((t for t in tables(text) if any(labelled.search(name) for name, _ in t)), [])
     head = said(r, "report", r.trace()) if options else text
     leading = [name for name, _ in next(tables(head), [])] if r.process else None
     if r.process and re.search(r"^Programs$", head, re.M):  # the largest ones only
         leading.append(r.program)
-    return Answer(first, head + text, leading=leading, of_host=r.process or not r.whole_machine)
+    return Answer(labelled(r, tables(text)), head + text, leading=leading, of_host=r.process or not r.whole_machine)
 
 
 def rows_of(document, value, name=("name",)):
@@ -77,11 +81,13 @@ def page(r):
     if p.returncode:
         raise Refused(p.stderr.decode(errors="replace"))
     document = json.loads(p.stdout)
-    return Answer([(row["name"], 100 * row["share"]) for row in document["rows"]], document["text"], of_host=r.process or not r.whole_machine)
+    every = [[(row["name"], 100 * row["share"]) for row in table] for table in document["tables"]]
+    return Answer(labelled(r, every) or every[0], document["text"], of_host=r.process or not r.whole_machine)
 
 
 def top(r):
-    options = of_process(r) + (["--by", "queries"] if r.host.shows == "queries" else [])
+    level = {"queries": "queries", "programs": "commands"}.get(r.host.shows)
+    options = of_process(r) + (["--by", level] if level else [])
     text = said(r, "top", "--once", *options, r.trace())
 
     def rows(*more):

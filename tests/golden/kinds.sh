@@ -56,6 +56,20 @@ leads() { # KIND NAME: the largest row of each
 }
 leads build cc1
 leads machine cc1
+/usr/bin/python3 - "$B/tailor" "$out/build.tlr" <<'PYTHON' || bad=1
+import json, os, re, subprocess, sys
+tailor, trace = sys.argv[1:]
+environment = {**os.environ, "LC_ALL": "C.UTF-8"}
+def said(*command):
+    return subprocess.run([tailor, *command, trace], capture_output=True, text=True, check=True, env=environment).stdout
+table = said("report").split("\nCommand lines\n")[1].split("\n\n")[0]
+lines = re.findall(r"^ *([\d.]+) % +[\d.]+(?: [mn]?s)? +(.*?)(?:  \(\d+ processes\))?$", table, re.M)
+wanted = [(share, name) for share, name in lines if "more)" not in name]
+rows = json.loads(said("top", "--once", "--json", "--by", "commands", "--rows", "0"))["rows"]
+got = [(f"{100 * row['share']:.1f}", row["name"]) for row in rows][:len(wanted)]
+if len(wanted) < 2 or got != wanted:
+    sys.exit(f"top --by commands of a build: expected the report's command lines, {wanted}, got {got}")
+PYTHON
 said=$("$B/tailor" diff "$out/machine.tlr" "$out/machine.tlr"; "$B/tailor" stat --level function "$out/machine.tlr" "$out/machine.tlr")
 [[ $said == *"Several programs ran, so programs are compared; --level function compares"* && $said == *" c_parse_file()"* ]] ||
 	{ echo "diff and stat of a machine: expected how functions are compared, and functions, got: $said"; bad=1; }

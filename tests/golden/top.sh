@@ -5,6 +5,7 @@
 set -u
 B=$1
 bad=0
+B=$(realpath "$B")
 out=$B/golden-top
 rm -rf "$out"
 mkdir -p "$out"
@@ -28,6 +29,8 @@ screens() { # COLUMNS LOCALE ARGUMENT...
 	screens 80 C.UTF-8 --once --sort name --filter '^scan' tests/golden/v2.tlr
 	screens 80 C.UTF-8 --once tests/golden/views/names.tlr
 	screens 80 C.UTF-8 --json -n 1 --rows 2 tests/golden/v2.tlr
+	head -c 50000 tests/golden/v2.tlr >"$out/cut.tlr"
+	(cd "$out" && screens 80 C.UTF-8 --once --rows 3 cut.tlr)
 	screens 80 C.UTF-8 /dev/null
 	screens 80 C.UTF-8 --filter '(' tests/golden/v2.tlr
 	screens 80 C.UTF-8

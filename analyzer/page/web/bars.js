@@ -27,6 +27,7 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 	).filter(id => dimensions.get(id));
 	const select = h("select", { "aria-label": "Sum by", onchange: () => state.option(option, select.value) },
 		choices.map(id => h("option", { value: id }, dimensions.get(id).title)));
+	select.hidden = choices.length < 2;
 	const totals = new Totals(page);
 	const button = h("button", { class: "small", title: "Samples with it anywhere on their call stack", onclick: () => {
 		totals.load();

@@ -35,13 +35,16 @@ export const overview = {
 		page = p;
 		figures = h("dl", { class: "figures" });
 		const time = timeline(page), plan = page.facts.plans.length ? planChart(page) : null, cost = bars(page);
+		// A build runs few programs again and again, and their command lines say on what, as in the report.
+		const commands = page.dimensions.main === "program" && page.dimensions.get("command")
+			? bars(page, { title: "Command lines", option: "commands", first: "command", ids: ["command"] }) : null;
 		// A single lane, or a ring of one part, would say nothing.
 		const { dimensions } = page, lane = dimensions.get(dimensions.main).nr > 1 ? lanes(page) : null;
 		const levels = page.facts.levels.some((_, i) => dimensions.get(`level:${i}`).nr > 1) ? sunburst(page) : null;
-		this.parts = { time, plan, cost, lanes: lane, levels };
+		this.parts = { time, plan, cost, commands, lanes: lane, levels };
 		// A plan that does not lead has few of the samples, and comes last.
 		const small = plan && !dimensions.main.startsWith("level:") && dimensions.planId !== dimensions.main;
-		parts = (small ? [time, cost, lane, levels, plan] : Object.values(this.parts)).filter(Boolean);
+		parts = (small ? [time, cost, commands, lane, levels, plan] : Object.values(this.parts)).filter(Boolean);
 		if (plan) plan.el.classList.add(small ? "all" : "two-thirds");
 		if (plan && !small) cost.el.classList.add("third");
 		lane?.el.classList.add(levels ? "two-thirds" : "all");
