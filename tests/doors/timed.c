@@ -20,7 +20,9 @@ int main(int argc, char **argv)
 	int status;
 	FILE *f;
 
-	if (argc < 2 || !clock || posix_spawnp(&pid, argv[1], NULL, NULL, argv + 1, environ) || wait4(pid, &status, 0, &used) != pid || status)
+	if (argc < 2 || !clock || posix_spawnp(&pid, argv[1], NULL, NULL, argv + 1, environ))
+		return 1;
+	if (wait4(pid, &status, 0, &used) != pid || status)
 		return 1;
 	snprintf(path, sizeof(path), "%s.%d", clock, getpid());
 	f = fopen(path, "w");
