@@ -84,6 +84,8 @@ struct function {
 	bool unknown; /* unregistered code */
 	uint32_t plan_pattern; /* 1 + index of the PLAN_CODE pattern that the name begins with (plan_codes_pattern()); 0: none */
 	enum reason work; /* REASON_COMPILER or REASON_COLLECTOR if the function is part of one, else REASON_NONE */
+	/* place of the declaration, if attribute_options.declarations asks for it; NULL and 0: unknown; the file belongs to the ELF object */
+	struct elf_declaration declared;
 	const char *maker; /* generated code: path of the object or program that made it, or "" if that is unknown; else NULL */
 };
 
@@ -123,6 +125,7 @@ struct attribute_options {
 	bool stack_only; /* ignore tags, to compare register tagging with call-stack sampling */
 	enum unwind_way unwinder;
 	bool without_lines; /* do not look up lines of code that is not generated, which saves reading its debug information */
+	bool declarations; /* find where functions are declared */
 	bool addresses;	 /* find TABLE_MEMORY, and compute data addresses that samples lack, from instructions' bytes and registers */
 	bool stacks;	 /* collect whole call stacks, for attribution.stacks and TABLE_STACK */
 	FILE *each;	 /* file for one line per sample, tab-separated, with a header line; or NULL */

@@ -83,7 +83,7 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 		i = a->nr_functions++;
 		a->function[i] =
 			(struct function){ name, mangled, image, symbol, jit, false, plan_codes_pattern(&a->model->plan_codes, name),
-					   host_work_of_symbol(l, name, image, jit), NULL };
+					   host_work_of_symbol(l, name, image, jit), { NULL, 0 }, NULL };
 		hash_map_set(&l->functions, hash_text(name) ^ of_maker, kind, i);
 		if (mangled)
 			hash_map_set(&l->functions, h, kind, i);
@@ -94,6 +94,15 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 	free(name);
 	free(mangled);
 	return i;
+}
+
+/* Notes where a function is declared, if that is asked for and was unknown. */
+static void note_declaration(struct locator *l, uint32_t function, const struct elf_declaration *d)
+{
+	struct function *f = &l->a->function[function];
+
+	if (l->declarations && !f->declared.line)
+		f->declared = *d;
 }
 
 static uint32_t get_line(struct locator *l, const struct code *code, const char *file, uint32_t number, bool jit)
@@ -207,6 +216,7 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 {
 	struct elf_object *elf = c->kind == CODE_ELF ? c->elf : c->file ? c->file->elf : NULL;
 	struct elf_function f = { 0 };
+	struct elf_declaration declared;
 	struct elf_line row, before, after;
 	bool has_before, has_after, has_function;
 	char *name;
@@ -225,6 +235,8 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 		       !(out->jit && jit_host_is_code_buffer(f.name));
 	if (has_function) {
 		out->function = get_function(l, strdup(f.name), out->image, true, out->jit, NULL);
+		if (l->declarations && !l->a->function[out->function].declared.line && elf_find_declaration(elf, at, &declared))
+			note_declaration(l, out->function, &declared);
 	} else if (elf_find_plt(elf, at, &plt) && asprintf(&name, "%s@plt", plt) > 0) {
 		out->function = get_function(l, name, out->image, true, out->jit, NULL);
 	} else if (!out->jit && nameless_find_function(&l->nameless, elf, at, &start) &&
@@ -398,8 +410,10 @@ static uint32_t add_inlined_locations(struct locator *l, const struct process *p
 		uint32_t added;
 
 		new.outer = outer;
-		if (i <= nr)
+		if (i <= nr) {
 			new.function = get_function(l, strdup(inlined[i - 1].name), whole.image, true, whole.jit, NULL);
+			note_declaration(l, new.function, &inlined[i - 1].declared);
+		}
 		if (i > 1) {
 			const struct elf_inline *call = &inlined[i - 2];
 

@@ -47,6 +47,7 @@ struct locator {
 	uint32_t *kernel_function;
 	struct kernel_address *kernel_address; /* the cache; NULL: the trace has no kernel functions */
 	bool without_lines; /* do not look up lines of code that is not generated */
+	bool declarations;  /* find where functions are declared */
 	bool without_names; /* do not look up functions and lines of code that is not generated, because no view shows them */
 	bool without_host_levels; /* make no components of levels that hosts do not declare (host_levels.h) */
 };

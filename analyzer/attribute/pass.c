@@ -19,6 +19,7 @@ int pass_init(struct pass *run, struct attribution *a, const struct attribute_op
 		ret = rows_init(&run->rows, a, o);
 	a->no_demangle = o->no_demangle;
 	run->locator.without_lines = o->without_lines;
+	run->locator.declarations = o->declarations;
 	run->locator.without_names = !run->rows.by_place && !o->stacks && !o->each && !(o->sums_by >> TABLE_REASON & 1) &&
 				     !a->model->plan_codes.nr_codes; /* PLAN_CODE records are matched by names of functions */
 	if (ret == 0)

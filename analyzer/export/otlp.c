@@ -26,6 +26,7 @@ static void prepare_otlp(struct export *e)
 	o->level = e->level != LEVELS_MAX ? e->level : report_find_level(e->report, NULL);
 	e->state = o;
 	e->report->stacks = true;
+	e->report->declarations = true;
 	o->sums = report_add_group(e->report, 0, TABLE_PROCESS, TABLE_EVENT, TABLE_THREAD, TABLE_STACK,
 				   o->level == LEVELS_MAX ? -1 : TABLE_LEVEL_0 + (int)o->level, -1);
 }

@@ -8,6 +8,7 @@
 static void prepare_pprof(struct export *e)
 {
 	e->report->stacks = true;
+	e->report->declarations = true;
 	e->by_stack = report_add_group(
 		e->report, 0, TABLE_STACK, TABLE_THREAD, e->level == LEVELS_MAX ? TABLE_METHOD : TABLE_LEVEL_0 + (int)e->level, -1);
 }

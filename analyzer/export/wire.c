@@ -15,6 +15,12 @@ static enum wire_kind kind_of_node(const struct stack_node *n, const struct func
 						    WIRE_NATIVE;
 }
 
+/* Returns the file in which a function is declared, or else that of its line, which may be an inlined piece of another file. */
+static const char *source_of(const struct function *f, const struct line *line)
+{
+	return f->declared.file ? f->declared.file : line ? line->file : NULL;
+}
+
 static uint32_t add_frame(struct export_wire *x, uint32_t caller, uint32_t node)
 {
 	const struct attribution *a = x->e->report->a;
@@ -26,7 +32,8 @@ static uint32_t add_frame(struct export_wire *x, uint32_t caller, uint32_t node)
 							       .name = f->name,
 							       .symbol = f->mangled,
 							       .image = f->image < a->nr_images ? a->image[f->image].path : NULL,
-							       .source = line ? line->file : NULL,
+							       .source = source_of(f, line),
+							       .start_line = f->declared.line,
 							       .line = line ? line->number : 0 });
 }
 

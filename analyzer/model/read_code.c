@@ -91,7 +91,7 @@ size_t code_inlines_find(const struct code_inline *inlines, size_t nr, uint64_t 
 
 		if (in->depth == 0 || !in->function || !*in->function)
 			continue;
-		out[found++] = (struct elf_inline){ in->function, in[-1].file ? in[-1].file : "", in->line };
+		out[found++] = (struct elf_inline){ in->function, in[-1].file ? in[-1].file : "", in->line, { in->file, 0 } };
 	}
 	return found;
 }

@@ -53,6 +53,7 @@ struct report {
 	bool stack_only;
 	bool stacks; /* a view or filter needs TABLE_STACK, so stacks are collected */
 	bool without_lines; /* lines of code that is not generated are not looked up */
+	bool declarations; /* an export has the places where functions are declared */
 	bool has_stacks; /* the trace has call stacks, as bytes of the stack or as return addresses */
 	bool addresses; /* a view wants addresses, computed where they were not sampled */
 	uint64_t first_ns, last_ns; /* times of the samples that pass the filter */

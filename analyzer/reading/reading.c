@@ -73,6 +73,7 @@ static int read_samples(struct reading *s, void (*ask)(void *context, struct rep
 	ask(context, &s->report);
 	s->options.stacks = s->report.stacks;
 	s->options.without_lines = s->report.without_lines && !report_asks_lines(&s->report);
+	s->options.declarations = s->report.declarations;
 	s->options.addresses = s->report.addresses;
 	s->options.sums_by = s->options.each ? 0 : report_sums_by(&s->report);
 	ret = attribute_trace(s->reader, s->model, &s->options, &s->attribution, d);

@@ -117,6 +117,7 @@ void elf_go_find(struct elf_object *o);
 /* Sets *out to the functions of that table, in its order of addresses. The caller frees it. Returns 0, or -1 if memory ran out. */
 int elf_go_functions(const struct elf_object *o, struct elf_function **out, size_t *nr);
 bool elf_go_line(const struct elf_object *o, uint64_t address, struct elf_line *out);
+bool elf_go_declaration(const struct elf_object *o, uint64_t address, struct elf_declaration *out);
 size_t elf_go_inlines(const struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max);
 /* Does a section have that name, or the name ".zdebug_x" if ".debug_x" is asked for? */
 bool elf_is_named(const struct section *s, const char *name);

@@ -110,14 +110,25 @@ bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out)
 void elf_find_lines_around(struct elf_object *o, uint64_t address, uint64_t start, uint64_t end, struct elf_line *before,
 			   bool *has_before, struct elf_line *after, bool *has_after);
 
+/* This is the place in the source where a function is declared. */
+struct elf_declaration {
+	const char *file; /* owned by the object; NULL: unknown */
+	uint32_t line;	  /* 0: unknown */
+};
+
 /* This is an inlined function, with the file ("" if unknown) and line of its call. */
 struct elf_inline {
 	const char *name; /* owned by the object */
 	const char *call_file;
 	uint32_t call_line; /* 0: unknown */
+	struct elf_declaration declared;
 };
 /* Finds the inlined functions around address, the innermost first.  Returns how many there are, at most max. */
 size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max);
+
+/* Finds the declaration of the function that has a frame at address, not of one that is inlined there.  Returns false if neither debug
+ * information nor Go's table has its line. */
+bool elf_find_declaration(struct elf_object *o, uint64_t address, struct elf_declaration *out);
 
 /* Sets *out to a Go program's table of functions, and *text to the address from which its offsets of code count.  Returns false if this
  * is no Go program. */

@@ -131,6 +131,18 @@ bool elf_go_line(const struct elf_object *o, uint64_t address, struct elf_line *
 	return find_function(o, address, &f) && find_line(o, &f, (uint32_t)(address - o->go_text - f.start), out);
 }
 
+bool elf_go_declaration(const struct elf_object *o, uint64_t address, struct elf_declaration *out)
+{
+	struct elf_line first = { 0 };
+	struct go_function f;
+
+	if (!find_function(o, address, &f) || !f.start_line || f.start_line > INT32_MAX)
+		return false;
+	find_line(o, &f, 0, &first);
+	*out = (struct elf_declaration){ first.file, f.start_line };
+	return true;
+}
+
 /* Returns nr bytes at an address of the file, in Go's table or in a section, or NULL if they are not known. */
 static const unsigned char *bytes_at(const struct elf_object *o, uint64_t address, uint64_t nr)
 {
@@ -156,7 +168,7 @@ size_t elf_go_inlines(const struct elf_object *o, uint64_t address, struct elf_i
 	place = (uint32_t)(address - o->go_text - f.start);
 	for (int steps = 0; nr < max && steps < STEPS_MAX; steps++) {
 		uint64_t each = go_inlined_bytes(&o->go);
-		struct elf_line line = { 0 };
+		struct elf_line line = { 0 }, own = { 0 };
 		const unsigned char *calls;
 		struct go_inlined call;
 		struct go_values v;
@@ -169,11 +181,13 @@ size_t elf_go_inlines(const struct elf_object *o, uint64_t address, struct elf_i
 			break;
 		call = go_inlined_read(&o->go, calls, (uint32_t)v.value);
 		name = go_table_name(&o->go, call.name);
+		find_line(o, &f, place, &own);
 		place = call.parent;
 		if (!name || !*name)
 			break;
 		find_line(o, &f, place, &line);
-		out[nr++] = (struct elf_inline){ name, line.file ? line.file : "", line.line };
+		out[nr++] = (struct elf_inline){ name, line.file ? line.file : "", line.line,
+						 { own.file, call.start_line > INT32_MAX ? 0 : call.start_line } };
 	}
 	return nr;
 }

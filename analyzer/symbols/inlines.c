@@ -149,6 +149,20 @@ static const char *linkage_name_of_die(Dwarf_Die *die)
 	return name ? name : dwarf_diename(die);
 }
 
+/* Reads the place of a function's declaration, which an inlined function has in its abstract instance. */
+static struct elf_declaration declaration_of_die(struct elf_object *o, Dwarf_Die *die)
+{
+	struct elf_declaration d = { 0 };
+	Dwarf_Die unit;
+	int line;
+
+	if (dwarf_decl_line(die, &line) == 0 && line > 0)
+		d.line = (uint32_t)line;
+	if (dwarf_diecu(die, &unit, NULL, NULL) && elf_may_read_lines(o, &unit))
+		d.file = dwarf_decl_file(die);
+	return d;
+}
+
 static void read_inlined_call(struct elf_object *o, Dwarf_Die *die, struct elf_inline *out)
 {
 	Dwarf_Attribute attribute;
@@ -165,6 +179,21 @@ static void read_inlined_call(struct elf_object *o, Dwarf_Die *die, struct elf_i
 		out->call_file = dwarf_filesrc(files, number, NULL, NULL);
 	if (!out->call_file)
 		out->call_file = "";
+	out->declared = declaration_of_die(o, die);
+}
+
+bool elf_find_declaration(struct elf_object *o, uint64_t address, struct elf_declaration *out)
+{
+	const struct body *body;
+	Dwarf_Die die;
+
+	if (elf_go_declaration(o, address, out))
+		return true;
+	body = find_body(o, address);
+	if (!body || !elf_spend(o, 0) || !dwarf_offdie(body->dwarf, body->die, &die))
+		return false;
+	*out = declaration_of_die(o, &die);
+	return out->line;
 }
 
 size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max)

@@ -68,6 +68,7 @@ static uint32_t place_of_function(struct writing *w, uint32_t function)
 	protobuf_put_number(&w->entry, FIELD(Function, name_strindex), place_of_text(w, f->name));
 	protobuf_put_number(&w->entry, FIELD(Function, system_name_strindex), place_of_text(w, f->symbol));
 	protobuf_put_number(&w->entry, FIELD(Function, filename_strindex), place_of_text(w, f->source));
+	protobuf_put_number(&w->entry, FIELD(Function, start_line), f->start_line);
 	protobuf_put_message(&w->dictionary, FIELD(ProfilesDictionary, function_table), &w->entry);
 	w->to->failed |= !hash_map_set(&w->functions, name, f->source, ++w->nr_functions);
 	return w->nr_functions;

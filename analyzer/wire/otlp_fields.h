@@ -50,6 +50,7 @@
 	X(Function, name_strindex, 1) \
 	X(Function, system_name_strindex, 2) \
 	X(Function, filename_strindex, 3) \
+	X(Function, start_line, 4) \
 	X(Mapping, filename_strindex, 4) \
 	X(KeyValueAndUnit, key_strindex, 1) \
 	X(KeyValueAndUnit, value, 2) \

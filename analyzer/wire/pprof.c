@@ -11,6 +11,8 @@
 /* This struct has the state of writing.  more: texts that are not in the table of texts of p, whose numbers follow those of the table. */
 struct writing {
 	const struct wire_profiles *p;
+	uint32_t *mapping; /* by the number of an image's text: id of its mapping; 0: it has none yet */
+	uint32_t nr_mappings;
 	struct protobuf *to, message, inner;
 	char **more;
 	uint32_t nr_more, capacity;
@@ -71,12 +73,48 @@ static void put_samples(struct writing *w)
 	free(thread);
 }
 
+/*
+ * Returns the id of an image's mapping, which is written at the first call. It has no addresses, since locations of a trace have none
+ * either. Readers take the names that are there if the mapping says that it has them, instead of looking for the file.
+ */
+static uint32_t place_of_mapping(struct writing *w, uint32_t image)
+{
+	enum { ID = 1, FILENAME = 5, HAS_FUNCTIONS = 7, HAS_FILENAMES, HAS_LINE_NUMBERS, HAS_INLINE_FRAMES };
+
+	if (!image || !w->mapping || w->mapping[image])
+		return image && w->mapping ? w->mapping[image] : 0;
+	protobuf_put_number(&w->message, ID, ++w->nr_mappings);
+	protobuf_put_number(&w->message, FILENAME, image);
+	for (unsigned has = HAS_FUNCTIONS; has <= HAS_INLINE_FRAMES; has++)
+		protobuf_put_number(&w->message, has, 1);
+	protobuf_put_message(w->to, 3, &w->message);
+	return w->mapping[image] = w->nr_mappings;
+}
+
+/* Writes the mapping of the program's executable first, since readers take the first one for the main binary. */
+static void put_main_mapping(struct writing *w)
+{
+	uint32_t executable = w->p->processes.nr ? w->p->process[0].executable : 0;
+
+	for (uint32_t i = 0; executable && i < w->p->functions.nr; i++)
+		if (w->p->function[i].image == executable) {
+			place_of_mapping(w, executable);
+			return;
+		}
+}
+
 static void put_locations_and_functions(struct writing *w)
 {
+	w->mapping = calloc((size_t)w->p->texts.nr + 1, sizeof(*w->mapping));
+	w->to->failed |= !w->mapping;
+	put_main_mapping(w);
 	for (uint32_t i = 0; i < w->p->locations.nr; i++) {
+		uint32_t mapping = place_of_mapping(w, w->p->function[w->p->location[i].function - 1].image);
+
 		protobuf_put_number(&w->inner, 1, w->p->location[i].function);
 		protobuf_put_number(&w->inner, 2, w->p->location[i].line);
 		protobuf_put_number(&w->message, 1, i + 1u);
+		protobuf_put_number(&w->message, 2, mapping);
 		protobuf_put_message(&w->message, 4, &w->inner);
 		protobuf_put_message(w->to, 4, &w->message);
 	}
@@ -86,9 +124,11 @@ static void put_locations_and_functions(struct writing *w)
 		protobuf_put_number(&w->message, 1, i + 1u);
 		protobuf_put_number(&w->message, 2, f->name);
 		protobuf_put_number(&w->message, 3, f->symbol ? f->symbol : f->name);
-		protobuf_put_number(&w->message, 4, f->image);
+		protobuf_put_number(&w->message, 4, f->source);
+		protobuf_put_number(&w->message, 5, f->start_line);
 		protobuf_put_message(w->to, 5, &w->message);
 	}
+	free(w->mapping);
 }
 
 static void put_texts(struct writing *w)

@@ -57,13 +57,15 @@ static uint64_t both(uint32_t a, uint32_t b)
 uint32_t wire_stack(struct wire_profiles *p, uint32_t caller, const struct wire_frame *frame)
 {
 	struct wire_function f = { wire_text(p, frame->name), wire_text(p, frame->symbol), wire_text(p, frame->image),
-				   wire_text(p, frame->source) };
+				   wire_text(p, frame->source), frame->start_line };
 	uint32_t function, location, stack;
 	bool is_new;
 
 	function = ENTRY(p, functions, function, both(f.name, f.symbol), both(f.image, f.source), &is_new);
 	if (is_new)
 		p->function[function - 1] = f;
+	else if (function && !p->function[function - 1].start_line)
+		p->function[function - 1].start_line = f.start_line;
 	location = ENTRY(p, locations, location, both(function, frame->line), frame->kind, &is_new);
 	if (is_new)
 		p->location[location - 1] = (struct wire_location){ function, frame->line, frame->kind };

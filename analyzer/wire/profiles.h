@@ -20,6 +20,7 @@ struct wire_frame {
 	const char *name, *symbol; /* symbol: one of the function's mangled symbols if name is not a symbol itself; else NULL */
 	const char *image, *source;
 	uint32_t line;
+	uint32_t start_line; /* line of the function's declaration; 0: unknown */
 };
 
 /* This struct is a process.  All members but pid are numbers of texts. */
@@ -50,7 +51,7 @@ struct wire_sample {
 };
 
 struct wire_function {
-	uint32_t name, symbol, image, source;
+	uint32_t name, symbol, image, source, start_line;
 };
 
 struct wire_location {

@@ -81,6 +81,7 @@ bool go_table_function(const struct go_table *t, uint32_t number, struct go_func
 	f.values[GO_LINE] = u32(p + 24);
 	f.unit = u32(p + 32);
 	f.flags = p[head - 3];
+	f.start_line = t->first_format ? 0 : u32(p + 36);
 	if (nr_values > INLINED_CALLS && nr_data > INLINED_DATA) {
 		f.values[GO_INLINED] = u32(p + head + 4 * INLINED_CALLS);
 		f.inlined = u32(p + head + 4 * (nr_values + INLINED_DATA));
@@ -173,5 +174,6 @@ struct go_inlined go_inlined_read(const struct go_table *t, const unsigned char 
 {
 	const unsigned char *p = calls + (uint64_t)number * go_inlined_bytes(t);
 
-	return t->first_format ? (struct go_inlined){ u32(p + 12), u32(p + 16) } : (struct go_inlined){ u32(p + 4), u32(p + 8) };
+	return t->first_format ? (struct go_inlined){ u32(p + 12), u32(p + 16), 0 } :
+				 (struct go_inlined){ u32(p + 4), u32(p + 8), u32(p + 12) };
 }

@@ -38,6 +38,7 @@ struct go_function {
 	uint32_t start, end; /* range of its code, as offsets from text */
 	uint32_t name, unit;
 	uint32_t values[NR_GO_VALUES]; /* offset of the function's table of each value; 0: none */
+	uint32_t start_line;	       /* line of its declaration; 0: unknown, as in the first format */
 	uint32_t inlined;	       /* offset of its inlined calls in the program's (runtime.moduledata.gofunc); GO_NONE: none */
 	unsigned char flags;
 };
@@ -80,9 +81,10 @@ bool go_values_next(struct go_values *v);
 bool go_values_find(const struct go_table *t, const struct go_function *f, int of, uint32_t place, struct go_values *out);
 
 /* This describes a call that was inlined. name: that of the called function. parent: offset of the call from the start of the function that
- * contains the code. The values at that place are those of the caller. */
+ * contains the code. The values at that place are those of the caller. start_line: line of the called function's declaration, or 0 if it is
+ * unknown. */
 struct go_inlined {
-	uint32_t name, parent;
+	uint32_t name, parent, start_line;
 };
 
 #define GO_INLINED_MAX 65536u

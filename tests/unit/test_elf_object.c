@@ -26,6 +26,7 @@ enum { LAST_LINE = __LINE__ - 1 };
 
 /* Two functions in one, and an address in the innermost. */
 extern const char inlined_spot[];
+enum { INNERMOST_LINE = __LINE__ + 1 };
 static inline __attribute__((always_inline)) int innermost(int n)
 {
 	__asm__ volatile(".globl inlined_spot\ninlined_spot: nop" : "+r"(n));
@@ -43,6 +44,7 @@ enum { BETWEEN_LINE = __LINE__ - 2 };
 #else
 #define KEPT __attribute__((noinline, noclone))
 #endif
+enum { AROUND_DECLARED = __LINE__ + 1 };
 KEPT static int around(int n)
 {
 	return between(n) + 3;
@@ -494,10 +496,32 @@ static void inlined_functions_are_found_inside_out(void **state)
 	elf_object_destroy(o);
 }
 
+static void functions_are_declared_where_the_source_says(void **state)
+{
+	struct elf_declaration d;
+	struct elf_inline found[4];
+	uint64_t bias;
+	struct elf_object *o = open_self(&bias);
+	uint64_t spot = (uint64_t)(uintptr_t)inlined_spot - bias;
+
+	(void)state;
+	assert_true(elf_find_declaration(o, spot, &d)); /* the declaration of the function around what is inlined there */
+	assert_int_equal(d.line, AROUND_DECLARED);
+	assert_non_null(strstr(d.file, "test_elf_object.c"));
+	assert_true(elf_find_declaration(o, (uint64_t)(uintptr_t)&known_function - bias, &d));
+	assert_int_equal(d.line, FIRST_LINE);
+	assert_false(elf_find_declaration(o, 1, &d));
+	assert_int_equal(elf_find_inlines(o, spot, found, 4), 2);
+	assert_int_equal(found[0].declared.line, INNERMOST_LINE);
+	assert_non_null(strstr(found[0].declared.file, "test_elf_object.c"));
+	elf_object_destroy(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inlined_functions_are_found_inside_out),
+		cmocka_unit_test(functions_are_declared_where_the_source_says),
 		cmocka_unit_test(own_functions_and_lines_are_found),
 		cmocka_unit_test(functions_are_sorted_and_have_one_name_an_address),
 		cmocka_unit_test(a_symbol_without_a_size_ends_at_the_next_one_of_any_kind),

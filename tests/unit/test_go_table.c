@@ -38,6 +38,7 @@ static void functions_files_and_lines_are_found(void **state)
 	f = function_at(&t, 0x3f);
 	assert_string_equal(go_table_name(&t, f.name), "main.main");
 	assert_int_equal(f.end, 0x40);
+	assert_int_equal(f.start_line, 10);
 	assert_string_equal(go_table_file(&t, &f, value_at(&t, &f, GO_FILE, 0x3f)), "/go/main.go");
 	assert_int_equal(value_at(&t, &f, GO_LINE, 0), 11);
 	assert_int_equal(value_at(&t, &f, GO_LINE, 0x1f), 51);
@@ -48,6 +49,7 @@ static void functions_files_and_lines_are_found(void **state)
 	assert_int_equal(value_at(&t, &f, GO_INLINED, 0x10), 0);
 	assert_string_equal(go_table_name(&t, go_inlined_read(&t, b.bytes + b.calls + f.inlined, 0).name), "main.inner");
 	assert_int_equal(go_inlined_read(&t, b.bytes + b.calls + f.inlined, 0).parent, 0xc);
+	assert_int_equal(go_inlined_read(&t, b.bytes + b.calls + f.inlined, 0).start_line, 50);
 	f = function_at(&t, 0x40);
 	assert_string_equal(go_table_name(&t, f.name), "runtime.goexit");
 	assert_string_equal(go_table_file(&t, &f, value_at(&t, &f, GO_FILE, 0)), "/go/asm.s");
