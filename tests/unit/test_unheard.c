@@ -104,7 +104,7 @@ static void a_late_hello_of_a_process_that_is_gone(void **state)
 
 	(void)state;
 	end(pid);
-	session_unheard_note_exit(s, (uint32_t)pid);
+	session_unheard_note_exit(s, (uint32_t)pid, 1000);
 	session_unheard_note_hello(s, (uint32_t)pid);
 	check_left(s, "second");
 	free(s);
@@ -123,7 +123,7 @@ static void names_that_are_parts_of_others_are_listed(void **state)
 
 		executes(s, pid, programs[i], 1000);
 		end(pid);
-		session_unheard_note_exit(s, (uint32_t)pid);
+		session_unheard_note_exit(s, (uint32_t)pid, 1000);
 	}
 	for (int i = 0; i < 10; i++)
 		session_unheard_find_reasons(s);
@@ -136,10 +136,35 @@ static void names_that_are_parts_of_others_are_listed(void **state)
 	free(s);
 }
 
+/* The kernel reports the end of a process's first thread also when another of its threads executes a program, which is counted on. */
+static void a_process_with_later_samples_is_counted(void **state)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	pid_t pid[2] = { start(false), start(false) };
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		session_unheard_note_exit(s, (uint32_t)pid[i], 1000000000);
+		assert_int_equal(s->unheard.nr_uncounted, i); /* its program gives no privileges, so the kernel has ended no counters */
+		s->unheard.uncounted[i] = (struct uncounted_process){ (uint32_t)pid[i], 1000000000, "planted" };
+		s->unheard.nr_uncounted = i + 1;
+	}
+	session_unheard_note_sample(s, (uint32_t)pid[0], 999999999); /* samples of before are read late */
+	session_unheard_note_sample(s, 1, 2000000000);
+	assert_int_equal(s->unheard.nr_uncounted, 2);
+	session_unheard_note_sample(s, (uint32_t)pid[0], 2000000000);
+	assert_int_equal(s->unheard.nr_uncounted, 1);
+	assert_int_equal(s->unheard.uncounted[0].pid, pid[1]);
+	for (int i = 0; i < 2; i++)
+		end(pid[i]);
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_late_hello_is_of_the_program_that_had_the_agent),
+		cmocka_unit_test(a_process_with_later_samples_is_counted),
 		cmocka_unit_test(a_hello_in_time_is_of_the_last_program),
 		cmocka_unit_test(a_late_hello_of_a_process_that_is_gone),
 		cmocka_unit_test(names_that_are_parts_of_others_are_listed),

@@ -49,6 +49,8 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 	TELL_SOURCES(r, note_sample, &seen);
 	if (r->options.seen)
 		r->options.seen(r->options.context, &seen);
+	if (r->options.sampled)
+		r->options.sampled(r->options.context, seen.pid, seen.time_ns);
 	return seen.weight;
 }
 
@@ -83,7 +85,7 @@ static void record_fork_or_exit(void *recording, const struct kernel_task *t)
 			r->options.forked(r->options.context, t->pid);
 	}
 	if (!fork && t->pid == t->tid && r->options.exited)
-		r->options.exited(r->options.context, t->pid);
+		r->options.exited(r->options.context, t->pid, t->time_ns);
 	if (!fork && is_last_exit(r, t))
 		TELL_SOURCES(r, note_exit, t->pid, t->time_ns);
 	if (fork)

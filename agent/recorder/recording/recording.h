@@ -36,9 +36,10 @@ struct recording_options {
 	/* Called by the sink for each sample (hot), for each process that is forked, for each program that is executed, and for each
 	 * process whose first thread has exited (others may still run). Each may be NULL. */
 	void (*seen)(void *context, const struct sample_seen *seen);
+	void (*sampled)(void *context, uint32_t pid, uint64_t time_ns);
 	void (*forked)(void *context, uint32_t pid);
 	void (*executed)(void *context, const struct kernel_comm *c, uint64_t time_ns);
-	void (*exited)(void *context, uint32_t pid);
+	void (*exited)(void *context, uint32_t pid, uint64_t time_ns);
 	void *context;
 	struct name_source_options sources; /* sources.past_end_ns is 0 for a live recording */
 };

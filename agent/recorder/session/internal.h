@@ -92,11 +92,18 @@ struct notices {
 enum { UNHEARD_REASONS(UNHEARD_INDEX_) NR_UNHEARD };
 #undef UNHEARD_INDEX_
 #define UNHEARD_MAX 256
+#define UNCOUNTED_MAX 256 /* more processes than that are not reported */
 #define UNHEARD_HELLOS 256
 
 struct unheard {
-	uint64_t uncounted; /* programs that ran on after the kernel ended their counters */
-	char uncounted_names[256];
+	/* Processes that ran on after the kernel reported their end, as it does when it ends their counters. One whose thread executes a
+	 * program while its first thread ends runs on with its counters, so those with later samples are dropped. */
+	struct uncounted_process {
+		uint32_t pid;
+		uint64_t exit_ns;
+		char name[16];
+	} uncounted[UNCOUNTED_MAX];
+	uint32_t nr_uncounted;
 	struct unheard_program {
 		uint32_t pid;
 		uint64_t exec_ns;
@@ -237,7 +244,8 @@ void session_count_loss(struct session *s, enum loss_reason reason, uint32_t pid
 /* ---- unheard.c */
 /* These functions note that a process has executed a program, that pid has ended, and that its agent has connected. */
 void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, uint64_t time_ns);
-void session_unheard_note_exit(struct session *s, uint32_t pid);
+void session_unheard_note_exit(struct session *s, uint32_t pid, uint64_t time_ns);
+void session_unheard_note_sample(struct session *s, uint32_t pid, uint64_t time_ns);
 void session_unheard_note_hello(struct session *s, uint32_t pid);
 /* Called at each drain of the rings.  Finds out why agents have not connected, as long as their processes run. */
 void session_unheard_find_reasons(struct session *s);

@@ -17,9 +17,14 @@ static void note_executed_program(void *session, const struct kernel_comm *c, ui
 	session_unheard_note_exec(session, c, time_ns);
 }
 
-static void note_exited_process(void *session, uint32_t pid)
+static void note_sample(void *session, uint32_t pid, uint64_t time_ns)
 {
-	session_unheard_note_exit(session, pid);
+	session_unheard_note_sample(session, pid, time_ns);
+}
+
+static void note_exited_process(void *session, uint32_t pid, uint64_t time_ns)
+{
+	session_unheard_note_exit(session, pid, time_ns);
 	if (proc_mem_living_thread((pid_t)pid) == 0) /* the first thread has ended, but others may live on and are still counted */
 		session_epochs_note_exit(session, pid);
 }
@@ -87,6 +92,7 @@ static int create_recording(struct session *s, struct diag *d)
 			.has_tag_words = sampler == WIRE_SAMPLER_SIGNAL || sampler == WIRE_SAMPLER_TIMER,
 			.notice = session_print_notice,
 			.told = &s->notices.lacks,
+			.sampled = note_sample,
 			.forked = note_forked_process,
 			.executed = note_executed_program,
 			.exited = note_exited_process,

@@ -128,14 +128,40 @@ static bool runs_on(const struct session *s, uint32_t pid)
 	return !(s->options.uncounted && pid == (uint32_t)s->root.pid) && proc_status((pid_t)pid, 0, &now) == 0 && now.has_memory;
 }
 
-static void count_uncounted_program(struct unheard *u, uint32_t pid)
+/* May the kernel have ended the counters of the process when it executed its program?  It does so with one that gives privileges, or that
+ * its user may not read. */
+static bool may_be_uncounted(uint32_t pid)
 {
-	char path[64], name[32];
+	struct program program;
+	char exe[64];
 
+	snprintf(exe, sizeof(exe), "/proc/%u/exe", pid);
+	program_inspect(exe, &program);
+	return program.error || program.why_uncounted;
+}
+
+static void add_uncounted_process(struct unheard *u, uint32_t pid, uint64_t exit_ns)
+{
+	struct uncounted_process *p;
+	char path[64];
+
+	if (u->nr_uncounted == UNCOUNTED_MAX)
+		return;
+	p = &u->uncounted[u->nr_uncounted++];
+	*p = (struct uncounted_process){ .pid = pid, .exit_ns = exit_ns };
 	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	proc_read_value(path, "Name", name, sizeof(name));
-	u->uncounted++;
-	add_name(u->uncounted_names, sizeof(u->uncounted_names), name);
+	proc_read_value(path, "Name", p->name, sizeof(p->name));
+}
+
+void session_unheard_note_sample(struct session *s, uint32_t pid, uint64_t time_ns)
+{
+	struct unheard *u = &s->unheard;
+
+	for (uint32_t i = 0; i < u->nr_uncounted; i++)
+		if (u->uncounted[i].pid == pid && time_ns > u->uncounted[i].exit_ns + CLOCKS_NS) {
+			u->uncounted[i] = u->uncounted[--u->nr_uncounted];
+			return;
+		}
 }
 
 static void end_unheard_program(struct session *s, uint32_t pid)
@@ -168,12 +194,12 @@ void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, u
 	snprintf(p->comm, sizeof(p->comm), "%.*s", (int)c->bytes, c->name);
 }
 
-void session_unheard_note_exit(struct session *s, uint32_t pid)
+void session_unheard_note_exit(struct session *s, uint32_t pid, uint64_t time_ns)
 {
 	struct unheard *u = &s->unheard;
 
-	if (runs_on(s, pid)) {
-		count_uncounted_program(u, pid);
+	if (runs_on(s, pid) && may_be_uncounted(pid)) {
+		add_uncounted_process(u, pid, time_ns);
 		for (uint32_t i = 0; i < u->nr; i++)
 			if (u->program[i].pid == pid && u->program[i].reason == UNHEARD_GONE)
 				u->program[i].reason = UNHEARD_PRIVILEGED;
@@ -240,6 +266,21 @@ void session_unheard_find_reasons(struct session *s)
 	}
 }
 
+static void write_notice_of_uncounted(struct session *s)
+{
+	struct unheard *u = &s->unheard;
+	char names[256] = "";
+
+	for (uint32_t i = 0; i < u->nr_uncounted; i++)
+		add_name(names, sizeof(names), u->uncounted[i].name);
+	if (u->nr_uncounted)
+		session_notice(s, NOTICE_NO_SAMPLES,
+			       TRACE_NO_SAMPLES_OF "%u process%s (%s): the kernel ended their counters when they were executed, and "
+			       "they ran on (setuid, with file capabilities, or not readable by this user); %s",
+			       u->nr_uncounted, u->nr_uncounted > 1 ? "es" : "", names, program_uncounted_remedy());
+	u->nr_uncounted = 0;
+}
+
 void session_unheard_write_notices(struct session *s)
 {
 	struct unheard *u = &s->unheard;
@@ -249,14 +290,7 @@ void session_unheard_write_notices(struct session *s)
 		if (u->program[i].ended || now_ns - u->program[i].exec_ns > YOUNG_NS)
 			count_unheard_program(u, &u->program[i]);
 	u->nr = 0;
-	if (u->uncounted)
-		session_notice(s, NOTICE_NO_SAMPLES,
-			       TRACE_NO_SAMPLES_OF "%llu process%s (%s): the kernel ended their counters when they were executed, and "
-			       "they ran on (setuid, with file capabilities, or not readable by this user); %s",
-			       (unsigned long long)u->uncounted, u->uncounted > 1 ? "es" : "", u->uncounted_names,
-			       program_uncounted_remedy());
-	u->uncounted = 0;
-	u->uncounted_names[0] = 0;
+	write_notice_of_uncounted(s);
 	for (int i = 0; i < NR_UNHEARD; i++)
 		if (u->of_reason[i])
 			session_notice(s, NOTICE_HOST,
