@@ -149,6 +149,30 @@ uint64_t attribute_first_sample_ns(struct trace_reader *t, const struct model *m
 	return first == UINT64_MAX ? 0 : first;
 }
 
+uint32_t attribute_first_event(struct trace_reader *t, const struct model *m)
+{
+	uint32_t first = 0, nr = 0, found = UINT32_MAX;
+	struct trace_record r;
+
+	for (uint32_t i = m->nr_events; i > 0; i--)
+		if (!m->event[i - 1].is_switch) {
+			first = i - 1;
+			nr++;
+		}
+	if (nr < 2)
+		return first;
+	trace_rewind(t);
+	trace_select_chunks(t, 1u << TRACE_CHUNK_SAMPLES);
+	while (found != first && trace_next(t, &r) == 1) {
+		uint64_t event = r.id == TRACE_SAMPLES && trace_u64(&r, F(samples, nr)) ? trace_u64(&r, F(samples, event)) : UINT64_MAX;
+
+		if (event < m->nr_events && !m->event[event].is_switch && event < found)
+			found = (uint32_t)event;
+	}
+	trace_select_chunks(t, ~0u);
+	return found == UINT32_MAX ? first : found;
+}
+
 uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column)
 {
 	const struct stack_node *n = &a->stacks.node[node];

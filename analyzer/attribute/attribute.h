@@ -84,7 +84,7 @@ struct function {
 	bool unknown; /* unregistered code */
 	uint32_t plan_pattern; /* 1 + index of the PLAN_CODE pattern that the name begins with (plan_codes_pattern()); 0: none */
 	enum reason work; /* REASON_COMPILER or REASON_COLLECTOR if the function is part of one, else REASON_NONE */
-	/* place of the declaration, if attribute_options.declarations asks for it; NULL and 0: unknown; the file belongs to the ELF object */
+	/* place of the declaration, whose file belongs to the ELF object, if attribute_options.declarations asks for it */
 	struct elf_declaration declared;
 	const char *maker; /* generated code: path of the object or program that made it, or "" if that is unknown; else NULL */
 };
@@ -163,6 +163,9 @@ bool attribute_has_stacks(struct trace_reader *t, const struct model *m);
 /* Returns the time of the earliest sample of a trace, not counting those of events with is_switch, which are no samples of code. Returns
  * 0 if there are no samples. Moves t. */
 uint64_t attribute_first_sample_ns(struct trace_reader *t, const struct model *m);
+/* Returns the first event that counts code and has samples, or 0 if none has.  A recording of several events may have no sample of its
+ * first one: page faults that did not happen, or a kind of processor that did not run.  Moves t. */
+uint32_t attribute_first_event(struct trace_reader *t, const struct model *m);
 void attribution_destroy(struct attribution *a);
 /* Frees what the attribution holds, but not the attribution itself. */
 void attribution_fini(struct attribution *a);

@@ -217,7 +217,8 @@ struct process {
 	char *command_line; /* the beginning of the command line, or NULL */
 	char *service; /* service that it works for; "": none; NULL: that of parent or executed_by */
 	char *host_options; /* options of HOST_OPTION records, which make the host name its code: each once, after a blank; NULL: none */
-	uint64_t executable_ns; /* when the executable was mapped; 0: a PROCESS record named it, or it is unknown */
+	/* when the executable was mapped (process_note_mapping()); 0: a PROCESS record named it, or it is unknown */
+	uint64_t executable_ns;
 	struct code_map code, frames;
 	struct code_map memory, mapped; /* their owners are struct memory: areas that the host named; the kernel's mappings */
 	const struct shared_code *shared; /* the array of model.shared_codes, by which struct code.shared is looked up; NULL: it is empty */

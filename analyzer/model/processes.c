@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COMM_BYTES 15u /* length to which the kernel cuts the name of a thread */
+
 static bool process_begins_up_to(const struct process *p, uint32_t pid, uint64_t time_ns)
 {
 	return p->pid < pid || (p->pid == pid && p->from_ns <= time_ns);
@@ -224,6 +226,49 @@ uint32_t model_find_thread_of(const struct model *m, uint32_t process, uint32_t 
 uint32_t model_find_thread(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, struct time_range *holds)
 {
 	return find_thread_by_time(m, model_get_thread(m, p, tid), time_ns, holds);
+}
+
+/* --------------------------------------------------------------------------------------------------------- executables */
+
+enum rank { RANK_OTHER, RANK_LIBRARY, RANK_PROGRAM, RANK_OF_COMM };
+
+static bool is_named_as_library(const char *name)
+{
+	for (const char *so = strstr(name, ".so"); so; so = strstr(so + 1, ".so"))
+		if (so[3] == 0 || so[3] == '.' || so[3] == ' ')
+			return true;
+	return false;
+}
+
+/* Returns how likely a mapped file is the program of a process with this name (comm), which the kernel cuts to 15 bytes. */
+static enum rank rank_of_mapping(const char *path, const char *comm)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t bytes = strcspn(name, " ");
+
+	if (*path != '/' || strncmp(path, "/dev/", 5) == 0)
+		return RANK_OTHER;
+	bytes = bytes < COMM_BYTES ? bytes : COMM_BYTES;
+	if (comm && bytes && strlen(comm) == bytes && memcmp(name, comm, bytes) == 0)
+		return RANK_OF_COMM;
+	return is_named_as_library(name) ? RANK_LIBRARY : RANK_PROGRAM;
+}
+
+void process_note_mapping(struct process *p, const char *path, uint64_t time_ns)
+{
+	bool first = !*p->executable || time_ns < p->executable_ns;
+	enum rank rank;
+
+	/* A forked process only maps libraries. */
+	if (p->parent || (!first && time_ns > p->executable_ns))
+		return;
+	rank = rank_of_mapping(path, p->comm);
+	/* A process of which libraries alone are known goes by its name, unless an exec says that the first mapping is the program. */
+	if ((rank < RANK_PROGRAM && !p->exec_seen && p->comm && *p->comm) ||
+	    (!first && rank <= rank_of_mapping(p->executable, p->comm)))
+		return;
+	model_set_text(&p->executable, strdup(path));
+	p->executable_ns = time_ns;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- lifetimes */

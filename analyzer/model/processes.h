@@ -23,6 +23,14 @@ int lifetimes_add(struct lifetimes *l, const struct trace_record *r);
 /* Adds the processes to the model, in the order of time, and frees the contents of l. */
 void lifetimes_apply_to_model(struct lifetimes *l, struct model *m);
 
+/*
+ * Takes a file for the program of a process, if it is. What an exec maps first is the program. It is found by time, because the rings of
+ * processors are drained one after the other, so another mapping may be read first. Mappings of one time are the list of a process that was
+ * there before the recording, which is sorted by address: the file that is named as the process is its program, or else the first one that
+ * is not named as a library.
+ */
+void process_note_mapping(struct process *p, const char *path, uint64_t time_ns);
+
 void processes_fini(struct model *m);
 void threads_fini(struct threads *t);
 

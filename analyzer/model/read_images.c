@@ -3,6 +3,7 @@
  * Reads what is mapped: files (MMAP, IMAGE, IMAGE_UNLOAD) and what the trace has of them (IMAGE_FILE), ELF objects that a JIT made, and
  * executable memory of which nothing else is known (REGION).
  */
+#include "analyzer/model/processes.h"
 #include "analyzer/model/read.h"
 
 #include "analyzer/model/memory.h"
@@ -94,12 +95,7 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	c->bytes = bytes;
 	c->map_offset = trace_u64(r, F(mmap, file_offset));
 	c->writable = (trace_u64(r, F(mmap, prot)) & PROT_WRITE) != 0;
-	/* The executable is the file of the first executable mapping.  It is found by time, because the rings of processors are drained
-	 * one after the other, so another mapping may be read first.  A forked process only maps libraries. */
-	if (!p->parent && (!*p->executable || r->time_ns < p->executable_ns)) {
-		model_set_text(&p->executable, strdup(path));
-		p->executable_ns = r->time_ns;
-	}
+	process_note_mapping(p, path, r->time_ns);
 	code_map_add(&p->code, start, start + bytes, r->time_ns, c);
 }
 

@@ -49,13 +49,19 @@ enum warning_place warning_place(const struct notice *n)
 	}
 }
 
-/* Writes a sentence about how much time is in no share, because idle processors run no program. */
+/* Writes a sentence about what is in no share, because idle processors run no program.  It is time if a clock counts it, but a processor
+ * that is halted counts no cycles. */
 static const char *say_idle(const struct report *r, char *text, size_t bytes)
 {
+	const struct model_event *e = &r->model->event[r->event];
 	double percent = 100 * r->idle / (r->idle + r->not_idle);
 
-	snprintf(text, bytes, "idle: processors had nothing to run for %.1f %% of the time; shares are of the other %.1f %%", percent,
-		 100 - percent);
+	if (e->is_clock)
+		snprintf(text, bytes, "idle: processors had nothing to run for %.1f %% of the time; shares are of the other %.1f %%",
+			 percent, 100 - percent);
+	else
+		snprintf(text, bytes, "idle: %.1f %% of %.64s is of processors that had nothing to run, which is no share of the time; "
+			 "shares are of the other %.1f %%", percent, e->name && *e->name ? e->name : "the event", 100 - percent);
 	return text;
 }
 

@@ -22,7 +22,7 @@ struct warning {
 struct warnings {
 	struct warning *list;
 	uint32_t nr;
-	char idle[160]; /* the sentence about idle processors, which list refers to */
+	char idle[256]; /* the sentence about idle processors, which list refers to */
 };
 
 enum warning_place warning_place(const struct notice *n);

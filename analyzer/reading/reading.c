@@ -28,6 +28,8 @@ static int prepare_report(struct reading *s, const struct reading_arguments *a, 
 	ret = filter_init(&r->filter, m, &r->labels, first_ns, d);
 	if (ret)
 		return ret;
+	if (!a->filter.event)
+		r->event = attribute_first_event(s->reader, m);
 	for (uint32_t i = 0; a->filter.event && i < m->nr_events; i++)
 		if (m->event[i].name && strcmp(m->event[i].name, a->filter.event) == 0)
 			r->event = i;

@@ -144,6 +144,21 @@ begins("Spark without its plans", report(load(2, 0x700000, 64, "org.apache.spark
 begins("all", report(TAGS + PYTHON + REGION + VERSION, 300, 300), "^V8 99: ", TRUNCATED, "^Names of Python",
        CODE_OF + r".* did not name\.$", "^Tags not in these samples", "^(?!.*(V8|truncated|Tags|Python))")
 begins("no samples", report(TAGS + VERSION, nr=0), "^No samples: ", "^V8 99: ", "^Tags ")
+# Of several events the first one that has samples is the report's, and every door's: page faults that did not happen are not.
+FAULTS = record("EVENT", 0, 1, "major-faults", "events", 1, 1, 0, 4000, 0, 0, 0, 0, "cpu", 0)
+CYCLES = record("EVENT", 0, 2, "planted/cycles/", "events", 1, 1, 0, 4000, 0, 0, 0, 0, "cpu", 0)
+COLUMNS_OF_WORK = [(1, 2, deltas(range(2000, 2000 + 500)))] + [c for c in STACKED[1:] if c[0] < 5] + [(5, 3, leb(CODE + 8))]
+trace = trace_file.Trace(record("HEADER", 0, 2, "test", 0, "host", "x86_64", "6.1", 1, "/", [["host"]], "run", 0) + EVENT + FAULTS + CYCLES)
+trace.add(trace_file.RECORDS, KNOWN)
+trace.add(trace_file.SAMPLES, samples(500, COLUMNS_OF_WORK, 2))
+trace.add(trace_file.END, record("END", 0, 0, 0, 0, 0, 0, time_ns=10**10))
+with open(f"{folder}/second.tlr", "wb") as f:
+    f.write(b"".join(trace.parts))
+for command, sentence in ((["report"], r"work: 100\.0 % of all samples"), (["top", "--once"], r"100\.0 %.* work"),
+                          (["export", "-f", "folded"], r"\d\d\d$"), (["report", "--view", "functions"], r"100\.0 %.* 500 .*work"),
+                          (["report", "--event", "major-faults"], r"No samples: none of the 500 recorded samples ")):
+    p = subprocess.run([tailor, *command, f"{folder}/second.tlr"], capture_output=True, text=True, env={**os.environ, "COLUMNS": "1000"})
+    expect(f"samples of the third event, {command}: expected {sentence}", re.search(sentence, p.stdout), p.stdout + p.stderr)
 expect("3 % of the stacks truncated: expected no first sentence", "are truncated at" not in report(b"", 30), "")
 for truncated, wanted in (30, True), (10, False), (0, False):
     for options, heading in ((), "^Functions.*"), (("--view", "functions"), "^Functions"):

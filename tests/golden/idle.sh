@@ -22,8 +22,8 @@ def expect(what, expected, got):
         bad = 1
         print(f"{what}: expected {expected}, got {got}")
 
-def make(name, *processes, unsampled=0):
-    trace = trace_file.Trace()
+def make(name, *processes, unsampled=0, begin=trace_file.HEADER):
+    trace = trace_file.Trace(begin)
     ns = 10**6 * (IDLE + BUSY)
     trace.add(RECORDS, record("COUNT", 0, 0, 0, ns, ns, ns, IDLE + BUSY, 0, 0, ns, 10**6 * unsampled))
     trace.add(RECORDS, b"".join(record("PROCESS", pid, 0, executable, comm) for pid, executable, comm in processes))
@@ -54,6 +54,13 @@ for trace, samples, shares in (machine, BUSY, [1]), (inside, IDLE + BUSY, [0.75,
     top = json.loads(output("top", "--json", trace).splitlines()[-1])
     expect(f"{trace}: top", samples, top["samples"])
 expect("filtered: head", True, " pass the filter" in output("report", "--view", "lines", "--to", "3.5005", machine))
+# A processor that is halted counts no cycles, so their share is none of the time.
+COUNTED = (record("HEADER", 0, 2, "test", 0, "host", "x86_64", "6.1", 1, "/", [["host"]]) +
+           record("EVENT", 0, 0, "planted-cycles", "cycles", 0, 0, 100000, 0, 0, 0, 0, 0, "cpu", 0))
+counted = make("counted.tlr", (2, "", "kthreadd"), (1000, "/bin/busy", "busy"), begin=COUNTED)
+text = " ".join(output("report", "--view", "warnings", counted).split())
+expect("cycles: text", [True, False],
+       ["idle: 75.0 % of planted-cycles is of processors that had nothing to run" in text, "% of the time" in text])
 # what of it the kernel took no samples of
 half = make("half.tlr", (2, "", "kthreadd"), (1000, "/bin/busy", "busy"), unsampled=IDLE + BUSY)
 report = json.loads(output("report", "--json", half))

@@ -101,6 +101,35 @@ static void the_first_mapping_by_time_is_the_program(void **state)
 	assert_string_equal(model_get_process(m, PARENT, 50)->executable, "/bin/program");
 }
 
+/* perf lists the mappings of a process that is there already by their addresses, all at one time. */
+static void the_program_of_a_list_of_mappings_is_no_library(void **state)
+{
+	static const struct {
+		const char *comm, *files[4], *program;
+	} lists[] = {
+		{ "planted-worker-with-a", { "/opt/x/libfirst.so.7", "/opt/x/other", "/opt/x/planted-worker-with-a-long-name" },
+		  "/opt/x/planted-worker-with-a-long-name" },
+		{ "Compositor", { "/usr/lib/libz.so.1.2.13", "[vdso]", "/opt/planted/browser", "/usr/lib/libc.so.6" },
+		  "/opt/planted/browser" },
+		{ "gone", { "/lib/libc.so.6", "/opt/gone (deleted)" }, "/opt/gone (deleted)" },
+		{ "unknown", { "/lib/ld-2.15.so", "/lib/libnss_files-2.15.so" }, "" },
+		{ "", { "/lib/ld-2.15.so", "/lib/libc.so.6" }, "/lib/ld-2.15.so" },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		char comm[16];
+
+		snprintf(comm, sizeof(comm), "%s", lists[i].comm);
+		PUT(process, 10, PARENT + 10 + i, .ppid = 1, .comm = trace_string(comm));
+		for (uint32_t n = 0; n < 4 && lists[i].files[n]; n++)
+			mapped(10, PARENT + 10 + i, CODE + n * 0x1000, lists[i].files[n]);
+	}
+	read_model();
+	for (uint32_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		assert_string_equal(model_get_process(m, PARENT + 10 + i, 50)->executable, lists[i].program);
+}
+
 static void expect_name(const char *told, const char *name)
 {
 	load(10, PARENT, CODE, "A$$Lambda.0x00007f2a00000c08.f");
@@ -702,6 +731,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_address_is_used_again, begin, forget),
+		cmocka_unit_test_setup_teardown(the_program_of_a_list_of_mappings_is_no_library, begin, forget),
 		cmocka_unit_test_setup_teardown(the_first_mapping_by_time_is_the_program, begin, forget),
 		cmocka_unit_test_setup_teardown(methods_of_java_have_neither_signatures_nor_addresses, begin, forget),
 		cmocka_unit_test_setup_teardown(a_library_that_is_listed_late_is_the_one_that_the_guest_told_of, begin, forget),
