@@ -409,7 +409,7 @@ struct model {
 	bool has_host_levels;
 	/* HEADER and END */
 	enum jit_way way;
-	char *tool, *host_name, *kernel, *working_folder, *command;
+	char *tool, *host_name, *machine, *kernel, *working_folder, *command;
 	bool no_adapt;
 	uint32_t epoch; /* number of this trace, from 1, in a recording that was cut into several; 0: it was not */
 	uint64_t cut_recording; /* number that all traces of a recording that was cut have in common */

@@ -20,6 +20,7 @@ void model_read_header(struct model *m, struct process *p, const struct trace_re
 	(void)p;
 	model_set_text(&m->tool, trace_text(r, F(header, tool)));
 	model_set_text(&m->host_name, trace_text(r, F(header, host_name)));
+	model_set_text(&m->machine, trace_text(r, F(header, machine)));
 	model_set_text(&m->kernel, trace_text(r, F(header, kernel)));
 	model_set_text(&m->working_folder, trace_text(r, F(header, cwd)));
 	m->real_ns = trace_u64(r, F(header, real_ns));
@@ -239,6 +240,7 @@ void recording_fini(struct model *m)
 	free(m->lacks.at);
 	free(m->tool);
 	free(m->host_name);
+	free(m->machine);
 	free(m->kernel);
 	free(m->working_folder);
 	free(m->command);

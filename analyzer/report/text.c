@@ -88,13 +88,15 @@ static void show_header(const struct default_report *d, const struct report *r, 
 	const struct attribution *a = r->a;
 	const struct model *m = r->model;
 	double seconds = a->nr_samples ? (double)(a->last_ns - a->first_ns) / 1e9 : 0;
-	char text[1536], kernel[256];
+	const bool foreign = m->machine && *m->machine && strcmp(m->machine, "x86_64") != 0;
+	char text[1536], kernel[256], machine[64];
 	int n;
 
 	page_text(p, "\ncommand   ", LABEL, "%s",
 		  page_cut(p, m->command ? m->command : "(unknown)", p->columns - LABEL, text, sizeof(text)));
-	page_text(p, "machine   ", LABEL, "%s%s%u CPUs, Linux %s", page_cut(p, m->host_name, 24, text, sizeof(text)),
-		  m->host_name && *m->host_name ? ", " : "", m->nr_cpus,
+	page_text(p, "machine   ", LABEL, "%s%s%s%s%u CPUs, Linux %s", page_cut(p, m->host_name, 24, text, sizeof(text)),
+		  m->host_name && *m->host_name ? ", " : "",
+		  foreign ? page_cut(p, m->machine, 16, machine, sizeof(machine)) : "", foreign ? ", " : "", m->nr_cpus,
 		  page_cut(p, m->kernel, 24, kernel, sizeof(kernel)));
 	show_events(r, p);
 	n = snprintf(text, sizeof(text), "%llu in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,

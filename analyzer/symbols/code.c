@@ -72,7 +72,7 @@ static bool find_plt_entry(const struct section *s, uint64_t address, struct elf
 
 bool elf_find_code(struct elf_object *o, uint64_t address, struct elf_code *out)
 {
-	const struct section *s = find_code_section(o, address);
+	const struct section *s = o->foreign ? NULL : find_code_section(o, address);
 	struct elf_function f;
 	uint64_t left;
 

@@ -57,6 +57,7 @@ struct elf_object {
 	bool functions_read;
 	struct elf_function *functions;
 	size_t nr_functions;
+	bool foreign; /* code of another architecture, whose bytes are not asked for */
 	bool plt_read;
 	uint64_t plt_address;
 	size_t nr_plt;

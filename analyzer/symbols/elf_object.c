@@ -300,8 +300,10 @@ static int open_elf_tables(struct elf_object *o, struct diag *d)
 	if (!o->elf || elf_kind(o->elf) != ELF_K_ELF || gelf_getclass(o->elf) != ELFCLASS64)
 		return diag_fail(d, EBADMSG, "not a 64-bit ELF object");
 	h = elf64_getehdr(o->elf);
-	if (!h || h->e_machine != EM_X86_64)
+	/* An import may be of another architecture, of which functions and lines are read.  Relocations are those of x86-64. */
+	if (!h || h->e_ident[EI_DATA] != ELFDATA2LSB || (h->e_type == ET_REL && h->e_machine != EM_X86_64))
 		return diag_fail(d, EBADMSG, "not an x86-64 ELF object");
+	o->foreign = h->e_machine != EM_X86_64;
 	o->relocatable = h->e_type == ET_REL;
 	ret = read_sections(o);
 	if (ret == 0)

@@ -517,11 +517,41 @@ static void functions_are_declared_where_the_source_says(void **state)
 	elf_object_destroy(o);
 }
 
+/* Files of another architecture have functions, but no code that this program could read. */
+static void functions_of_another_architecture_are_found(void **state)
+{
+	size_t bytes;
+	unsigned char *data = read_file("/proc/self/exe", &bytes);
+	struct elf_function f;
+	struct elf_object *o;
+	struct elf_code code;
+	uint64_t bias, at;
+
+	(void)state;
+	dl_iterate_phdr(first_bias, &bias);
+	at = (uint64_t)(uintptr_t)known_function - bias;
+	((Elf64_Ehdr *)data)->e_machine = EM_AARCH64;
+	assert_int_equal(elf_object_create(bytes, NULL, &o, NULL), 0);
+	assert_int_equal(elf_object_add_part(o, 0, data, bytes), 0);
+	assert_int_equal(elf_object_open(o, NULL), 0);
+	assert_true(elf_find_function(o, at, &f));
+	assert_string_equal(f.name, "known_function");
+	assert_false(elf_find_code(o, at, &code));
+	elf_object_destroy(o);
+	((Elf64_Ehdr *)data)->e_ident[EI_DATA] = ELFDATA2MSB;
+	assert_int_equal(elf_object_create(bytes, NULL, &o, NULL), 0);
+	assert_int_equal(elf_object_add_part(o, 0, data, bytes), 0);
+	assert_true(elf_object_open(o, NULL) < 0);
+	elf_object_destroy(o);
+	free(data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inlined_functions_are_found_inside_out),
 		cmocka_unit_test(functions_are_declared_where_the_source_says),
+		cmocka_unit_test(functions_of_another_architecture_are_found),
 		cmocka_unit_test(own_functions_and_lines_are_found),
 		cmocka_unit_test(functions_are_sorted_and_have_one_name_an_address),
 		cmocka_unit_test(a_symbol_without_a_size_ends_at_the_next_one_of_any_kind),

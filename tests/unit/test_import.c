@@ -633,6 +633,55 @@ static void each_counter_that_a_sample_reads_has_samples(void **state)
 	find(NULL, 0, 0, &r);
 }
 
+/* Registers and stack bytes of another architecture mean other things, so its samples keep their instructions, chains and times. */
+static void samples_of_another_architecture_keep_their_chains(void **state)
+{
+	struct made *m = make();
+	struct sample_block b = { 0 };
+	struct trace_record r;
+
+	(void)state;
+	put_text(made_feature(m, FEATURE_MACHINE), "aarch64");
+	m->attr[0].sample_type = (BASE & ~(uint64_t)PERF_SAMPLE_PERIOD) | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+				 PERF_SAMPLE_STACK_USER | PERF_SAMPLE_DATA_SRC;
+	m->attr[0].sample_regs_user = 1ull << 30 | 1ull << 31; /* lr, sp */
+	m->attr[0].sample_stack_user = 16;
+	m->attr[0].freq = 0;
+	m->attr[0].sample_period = 9000;
+	add_mmap2(m, PID, 0x400000, "/bin/sh", PROT_READ | PROT_EXEC, 0, 0); /* this machine has such a file, which was not sampled */
+	for (uint64_t i = 0; i < 3; i++)
+		MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(0, 0), 0x400010, WHO(PID, PID), 1000 + i, 2,
+			   3, PERF_CONTEXT_USER, 0x400010, 0x2020 + i, PERF_SAMPLE_REGS_ABI_64, 30, 31, 16, 1, 2, 8, 66);
+	import(m);
+	save_seed(m, "aarch64");
+	assert_int_equal(result.samples, 3);
+	assert_non_null(strstr(said, "recorded on another architecture (aarch64): functions and recorded call chains are here; registers"));
+	assert_true(find(output, TRACE_HEADER, 0, &r));
+	expect_text(&r, F(header, machine), "aarch64");
+	assert_true(find(output, TRACE_EVENT, 0, &r));
+	assert_int_equal(trace_u64(&r, F(event, registers)), 0);
+	assert_int_equal(trace_u64(&r, F(event, stack_bytes)), 0);
+	assert_true(find(output, TRACE_SAMPLES, 0, &r));
+	assert_int_equal(sample_block_decode(&r, &b), 0);
+	assert_int_equal(b.nr, 3);
+	assert_false(b.has_stacks);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(b.column[SAMPLE_COLUMN_TIME][i], 1000 + i);
+		assert_int_equal(b.column[SAMPLE_COLUMN_CPU][i], 2);
+		assert_int_equal(b.column[SAMPLE_COLUMN_WEIGHT][i], 9000);
+		assert_int_equal(b.chain_offset[i + 1] - b.chain_offset[i], 1);
+		assert_int_equal(b.chain[b.chain_offset[i]], 0x2020 + i);
+	}
+	sample_block_fini(&b);
+	for (int n = 0; find(output, TRACE_IMAGE_FILE, n, &r); n++) {
+		char *reason = trace_text(&r, F(image_file, reason));
+
+		assert_true(*reason != 0);
+		free(reason);
+	}
+	find(NULL, 0, 0, &r);
+}
+
 /* perf record -g: the user's instruction of a sample in the kernel is the chain's first. */
 static void chains_without_registers_begin_with_the_instruction(void **state)
 {
@@ -830,6 +879,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(perfs_own_clock_is_set_by_who_ended_in_both_traces, setup, teardown),
 		cmocka_unit_test_setup_teardown(samples_without_a_time_keep_their_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_counter_that_a_sample_reads_has_samples, setup, teardown),
+		cmocka_unit_test_setup_teardown(samples_of_another_architecture_keep_their_chains, setup, teardown),
 		cmocka_unit_test_setup_teardown(chains_without_registers_begin_with_the_instruction, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_trace_brings_what_sampled_processes_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_jits_that_are_still_there_are_read, setup, teardown),

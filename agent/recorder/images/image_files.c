@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,11 +55,25 @@ static void close_image_file(struct image_files *f, struct image *m)
 	f->nr_open--;
 }
 
+/* Is the file a program or library of this machine's architecture? */
+static bool is_of_this_machine(int fd)
+{
+	Elf64_Ehdr h;
+
+	return pread(fd, &h, sizeof(h), 0) == sizeof(h) && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 && h.e_machine == EM_X86_64;
+}
+
 /* Opens a file for an import, whose processes have exited. If the build id of the mapping is known, and the file at the path does not have
  * it, the copy in perf's cache is opened, or else that file. Returns -1 and errno if no file can be opened. */
-static int open_of_the_past(const struct image *m)
+static int open_of_the_past(const struct image_files *f, const struct image *m)
 {
 	int fd = regular_file_open(m->path), kept;
+
+	if (fd >= 0 && f->foreign && is_of_this_machine(fd)) {
+		close(fd);
+		fd = -1;
+		errno = ENOEXEC;
+	}
 
 	if (!m->build_id_bytes || (fd >= 0 && debug_file_has_id(fd, m->build_id, m->build_id_bytes)))
 		return fd;
@@ -117,7 +132,7 @@ static void reopen_image_file(struct image_files *f, struct image *m)
 
 	if (m->fd >= 0 || !m->opened || m->error)
 		return;
-	m->fd = f->past ? open_of_the_past(m) : open_in_process_root(m);
+	m->fd = f->past ? open_of_the_past(f, m) : open_in_process_root(m);
 	if (m->fd < 0 && !f->past)
 		m->fd = regular_file_open(m->path);
 	if (m->fd < 0) {
@@ -163,7 +178,7 @@ static bool open_image_file(struct image_files *f, struct image *m, const struct
 	const bool deleted = bytes > suffix && strcmp(m->path + bytes - suffix, DELETED) == 0;
 	bool keep = false;
 
-	m->fd = f->past ? open_of_the_past(m) : deleted ? -1 : open_in_process_root(m);
+	m->fd = f->past ? open_of_the_past(f, m) : deleted ? -1 : open_in_process_root(m);
 	if (m->fd < 0 && !f->past) {
 		m->fd = open_where_mapped(m, at);
 		keep = m->fd >= 0;

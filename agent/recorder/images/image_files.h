@@ -60,6 +60,7 @@ struct image_mapping {
 struct image_files {
 	bool frames; /* unwind tables are wanted */
 	bool past, other_kernel; /* past: an import; other_kernel: the running kernel is not the sampled one, and has another [vdso] */
+	bool foreign; /* the recording is of another architecture */
 	struct image *needed; /* images whose file is to be written */
 	struct image *early;  /* images whose file is written, but not their code */
 	uint32_t nr_early;

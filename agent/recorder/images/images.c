@@ -77,6 +77,7 @@ static int create(const struct name_source_recording *r, void **source)
 	image_files_init(&i->files, o->stack_bytes > 0);
 	i->files.servers = debuginfod_create(o->debuginfod);
 	i->files.past = o->past_end_ns;
+	i->files.foreign = o->past_foreign;
 	i->files.other_kernel = o->past_end_ns && !o->past_same_kernel;
 	if (images_keep_code(i, o->image_code_bytes)) {
 		destroy(i);

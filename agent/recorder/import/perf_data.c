@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/import/perf_data.h"
 
+#include "agent/recorder/import/other_formats.h"
 #include "agent/recorder/import/perf_compressed.h"
 #include "jitreg/base/grow.h"
 
@@ -10,6 +11,7 @@
 
 #define MAGIC "PERFILE2"
 #define MAGIC_SWAPPED "2ELIFREP"
+#define MAGIC_OLD "PERFFILE" /* perf before Linux 3.3 wrote it; header and records are the same */
 #define MAGIC_BYTES 8u
 #define MISC_BUILD_ID_SIZE (1u << 15)
 #define TEXT_MAX 4096u
@@ -420,16 +422,6 @@ static int check_times(struct perf_data *p, const char *path, struct diag *d)
 	return 0;
 }
 
-/* Refuses files of another architecture, whose registers and system calls have other meanings. */
-static int check_machine(const struct perf_data *p, const char *path, struct diag *d)
-{
-	const struct perf_data_text *m = &p->machine;
-
-	if (!m->p || perf_data_text_is(*m, "x86_64"))
-		return 0;
-	return diag_fail(d, ENOTSUP, "%s was recorded on a machine of another architecture (%.*s), which is not supported", path,
-			 (int)(m->bytes < 32 ? m->bytes : 32), m->p);
-}
 
 static bool layouts_can_be_told_apart(const struct perf_data *p)
 {
@@ -534,9 +526,11 @@ static int read_file_header(struct perf_data *p, const char *path, struct diag *
 	struct file_header h = { .size = 0 };
 	int ret;
 
-	if (p->size < 2 * MAGIC_BYTES || (memcmp(p->bytes, MAGIC, MAGIC_BYTES) && memcmp(p->bytes, MAGIC_SWAPPED, MAGIC_BYTES)))
-		return diag_fail(d, EBADMSG, "%s is not a perf.data file", path);
-	if (memcmp(p->bytes, MAGIC, MAGIC_BYTES))
+	if (p->size < 2 * MAGIC_BYTES ||
+	    (memcmp(p->bytes, MAGIC, MAGIC_BYTES) && memcmp(p->bytes, MAGIC_SWAPPED, MAGIC_BYTES) &&
+	     memcmp(p->bytes, MAGIC_OLD, MAGIC_BYTES)))
+		return import_refuse_other_format(p->bytes, p->size, path, d);
+	if (memcmp(p->bytes, MAGIC_SWAPPED, MAGIC_BYTES) == 0)
 		return diag_fail(d, ENOTSUP, "%s was recorded on a big-endian machine, which is not supported", path);
 	memcpy(&h, p->bytes, p->size < sizeof(h) ? (size_t)p->size : sizeof(h));
 	if (h.size == 2 * MAGIC_BYTES) {
@@ -576,12 +570,11 @@ int perf_data_init(const void *bytes, uint64_t size, const char *path, struct pe
 	if (ret == 0 && p->nr_events > 1 && !layouts_can_be_told_apart(p))
 		ret = diag_fail(d, ENOTSUP, "%s: samples of its %u events cannot be distinguished", path, p->nr_events);
 	if (ret == 0)
-		ret = check_machine(p, path, d);
-	if (ret == 0)
 		ret = check_times(p, path, d);
 	if (ret)
 		perf_data_fini(p);
-	else if (p->nr_build_ids)
+	p->foreign = ret == 0 && p->machine.p && !perf_data_text_is(p->machine, "x86_64");
+	if (ret == 0 && p->nr_build_ids)
 		qsort(p->build_id, p->nr_build_ids, sizeof(*p->build_id), compare_build_ids_by_path);
 	return ret;
 }

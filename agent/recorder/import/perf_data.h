@@ -48,6 +48,7 @@ struct perf_data {
 	struct hash_map ids; /* kernel's id of a counter -> its event */
 	/* Features of the header, if the file has them. */
 	struct perf_data_text host_name, release, version, machine;
+	bool foreign; /* machine is another architecture than ours, whose registers and code mean other things */
 	uint32_t nr_cpus, nr_words;
 	struct perf_data_text words; /* words of the command line, nr_words times {u32 room, text} */
 	struct perf_data_build_id *build_id; /* sorted by path */

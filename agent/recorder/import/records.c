@@ -31,6 +31,8 @@
 #define ADDED_TYPES ((uint64_t)(PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD))
 #define BEFORE_TIME ((uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID))
 #define BEFORE_PERIOD (BEFORE_TIME | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)
+/* These are the words of a sample that mean the same on all architectures: not registers, stack bytes, and what comes after them. */
+#define FOREIGN_TYPES ((PERF_SAMPLE_REGS_USER - 1ull) | PERF_SAMPLE_IDENTIFIER)
 #define MISC_FORK_MADE_UP (1u << 13) /* set if perf synthesized the fork, for a process that existed before the recording */
 
 _Static_assert(IMPORT_EVENTS_MAX + 1 <= RECORDING_COLUMNS_MAX, "each event and the switches have a column");
@@ -103,9 +105,14 @@ static bool is_dummy_event(const struct perf_event_attr *a)
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
 }
 
-static void fill_event_description(const struct perf_data_event *e, struct event *out)
+static void fill_event_description(const struct import *m, const struct perf_data_event *e, struct event *out)
 {
 	out->attr = e->attr;
+	if (m->data->foreign) {
+		out->attr.sample_type &= FOREIGN_TYPES;
+		out->attr.sample_regs_user = out->attr.sample_regs_intr = 0;
+		out->attr.sample_stack_user = 0;
+	}
 	out->attr.sample_type |= ADDED_TYPES;
 	out->rate = e->attr.freq ? e->attr.sample_freq : 0;
 	if (e->name.p && e->name.bytes)
@@ -133,7 +140,7 @@ static int import_events(struct import *m, struct diag *d)
 			continue;
 		if (m->nr_events == IMPORT_EVENTS_MAX)
 			return diag_fail(d, E2BIG, "%s has more than %u events", m->options->input, IMPORT_EVENTS_MAX);
-		fill_event_description(e, &event);
+		fill_event_description(m, e, &event);
 		ret = recording_add_event(m->recording, &event, &how);
 		m->number[i] = m->nr_events++;
 	}
@@ -200,8 +207,11 @@ static uint64_t *sample_word(struct perf_event_header *h, uint64_t type, uint64_
 static void add_sample(struct import *m, uint32_t event, struct perf_event_header *h, const uint64_t *weight)
 {
 	const struct perf_data_event *e = &m->data->event[event];
-	uint64_t type = e->layout.sample_type, *time_ns = sample_word(h, type, PERF_SAMPLE_TIME, BEFORE_TIME), *period;
+	uint64_t type = e->layout.sample_type, *time_ns, *period;
 
+	if (m->data->foreign)
+		record_drop_registers(&e->layout, h);
+	time_ns = sample_word(h, type, PERF_SAMPLE_TIME, BEFORE_TIME);
 	period = time_ns ? sample_word(h, type | PERF_SAMPLE_TIME, PERF_SAMPLE_PERIOD, BEFORE_PERIOD) : NULL;
 	if (!period) {
 		count_import_loss(m, LOSS_RING_BAD, 1);
@@ -445,6 +455,11 @@ static void notice_missing_parts(struct import *m)
 					 "not supported; record with --call-graph fp or dwarf");
 			break;
 		}
+	if (p->foreign)
+		recording_notice(m->recording, NOTICE_REFUSED, "recorded on another architecture (%.*s): functions and recorded call "
+				 "chains are here; registers, stack bytes and machine code of it are not supported (record with "
+				 "`perf record -g`)",
+				 (int)(p->machine.bytes < 32 ? p->machine.bytes : 32), p->machine.p);
 	if (p->aux_bytes)
 		recording_notice(m->recording, NOTICE_REFUSED,
 				 "%s has %llu bytes of AUX data (Intel PT and the like), which is not supported",
@@ -456,7 +471,7 @@ static bool is_running_kernel(const struct perf_data *p)
 	struct utsname u = { .release = "" };
 
 	uname(&u);
-	return perf_data_text_is(p->release, u.release);
+	return !p->foreign && perf_data_text_is(p->release, u.release);
 }
 
 static int import_whole_file(struct import *m, int64_t written_s, struct diag *d)
@@ -494,8 +509,9 @@ int import_records(const struct import_options *o, const struct perf_data *p, co
 					.notice = pass_import_notice,
 					.seen = note_sampled_pid,
 					.context = &m,
-					.sources = { .stack_bytes = SAMPLE_STACK_MAX,
-						     .image_code_bytes = IMAGES_CODE_DEFAULT,
+					.sources = { .stack_bytes = p->foreign ? 0 : SAMPLE_STACK_MAX,
+						     .image_code_bytes = p->foreign ? 0 : IMAGES_CODE_DEFAULT,
+						     .past_foreign = p->foreign,
 						     .past_end_ns = import_end_ns(&m),
 						     .past_end_s = written_s + LATE_S,
 						     .past_other_clock = times->unrelated,

@@ -74,6 +74,10 @@ bool sampled_kernel_is_running(void *context, const char **why)
 		k->build_id_bytes = known->bytes <= sizeof(k->build_id) ? known->bytes : 0;
 		memcpy(k->build_id, known->id, k->build_id_bytes);
 	}
+	if (k->data->foreign) {
+		*why = "the kernel that was sampled is of another architecture";
+		return false;
+	}
 	if (!k->build_id_bytes && k->text && is_on_this_host(k->data))
 		/*
 		 * sampled_kernel_text_is_there() finds out whether the machine was rebooted, because the kernel's text has another address

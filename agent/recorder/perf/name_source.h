@@ -38,6 +38,7 @@ struct name_source_options {
 	uint64_t past_end_ns;
 	int64_t past_end_s;
 	const char *past_other_clock; /* reason why the recording's clock is not CLOCK_MONOTONIC; NULL: it is */
+	bool past_foreign; /* the recording is of another architecture, so this machine's programs were not sampled */
 	bool past_same_kernel; /* the running kernel is the one that was recorded */
 	const struct kernel_names_origin *past_names; /* NULL: names are the running kernel's */
 };

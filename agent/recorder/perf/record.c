@@ -137,46 +137,59 @@ static void take_user_stack(struct place *p, struct record_sample *s)
 	s->stack_bytes = (uint32_t)used;
 }
 
+/* Reads the parts of a sample that stand before the registers. */
+static void take_parts_before_registers(const struct record_layout *l, struct place *p, struct record_sample *s)
+{
+	uint64_t type = l->sample_type, w;
+
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		s->id = take_record_word(p);
+	if (type & PERF_SAMPLE_IP)
+		s->ip = take_record_word(p);
+	if (type & PERF_SAMPLE_TID) {
+		w = take_record_word(p);
+		s->pid = (uint32_t)w;
+		s->tid = (uint32_t)(w >> 32);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		s->time_ns = record_time(l, take_record_word(p));
+	if (type & PERF_SAMPLE_ADDR)
+		s->address = take_record_word(p);
+	if (type & PERF_SAMPLE_ID)
+		s->id = take_record_word(p);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		s->stream_id = take_record_word(p);
+	if (type & PERF_SAMPLE_CPU)
+		s->cpu = (uint32_t)take_record_word(p);
+	if (type & PERF_SAMPLE_PERIOD)
+		s->period = take_record_word(p);
+	if (type & PERF_SAMPLE_READ)
+		take_read_values(p, l->read_format, s);
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		s->nr_chain = take_record_word(p);
+		s->chain = take_record_words(p, s->nr_chain);
+	}
+	if (type & PERF_SAMPLE_RAW) /* this skips a 32-bit length and so many bytes, with padding to 8 bytes */
+		take_record_words(p, p->at < p->end ? ((uint32_t)*p->at + 4ull + 7) / 8 : 1);
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		skip_branch_stack(p, l->branch_sample_type);
+}
+
+static struct place place_of_sample(const struct perf_event_header *h)
+{
+	return (struct place){ (const uint64_t *)(h + 1), (const uint64_t *)h + h->size / 8, h->size < sizeof(*h) || h->size % 8 != 0 };
+}
+
 int record_sample(const struct record_layout *l, const struct perf_event_header *h, struct record_sample *s)
 {
-	struct place p = { (const uint64_t *)(h + 1), (const uint64_t *)h + h->size / 8, h->size < sizeof(*h) || h->size % 8 != 0 };
-	uint64_t type = l->sample_type, w, abi;
+	struct place p = place_of_sample(h);
+	uint64_t type = l->sample_type, abi;
 
 	if (p.bad)
 		return -EBADMSG;
 	memset(s, 0, sizeof(*s));
 	s->mode = h->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		s->id = take_record_word(&p);
-	if (type & PERF_SAMPLE_IP)
-		s->ip = take_record_word(&p);
-	if (type & PERF_SAMPLE_TID) {
-		w = take_record_word(&p);
-		s->pid = (uint32_t)w;
-		s->tid = (uint32_t)(w >> 32);
-	}
-	if (type & PERF_SAMPLE_TIME)
-		s->time_ns = record_time(l, take_record_word(&p));
-	if (type & PERF_SAMPLE_ADDR)
-		s->address = take_record_word(&p);
-	if (type & PERF_SAMPLE_ID)
-		s->id = take_record_word(&p);
-	if (type & PERF_SAMPLE_STREAM_ID)
-		s->stream_id = take_record_word(&p);
-	if (type & PERF_SAMPLE_CPU)
-		s->cpu = (uint32_t)take_record_word(&p);
-	if (type & PERF_SAMPLE_PERIOD)
-		s->period = take_record_word(&p);
-	if (type & PERF_SAMPLE_READ)
-		take_read_values(&p, l->read_format, s);
-	if (type & PERF_SAMPLE_CALLCHAIN) {
-		s->nr_chain = take_record_word(&p);
-		s->chain = take_record_words(&p, s->nr_chain);
-	}
-	if (type & PERF_SAMPLE_RAW) /* this skips a 32-bit length and so many bytes, with padding to 8 bytes */
-		take_record_words(&p, p.at < p.end ? ((uint32_t)*p.at + 4ull + 7) / 8 : 1);
-	if (type & PERF_SAMPLE_BRANCH_STACK)
-		skip_branch_stack(&p, l->branch_sample_type);
+	take_parts_before_registers(l, &p, s);
 	if (type & PERF_SAMPLE_REGS_USER)
 		s->registers = take_registers(&p, l->nr_user, &s->registers_abi);
 	if (type & PERF_SAMPLE_STACK_USER)
@@ -200,6 +213,18 @@ int record_sample(const struct record_layout *l, const struct perf_event_header 
 	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
 		s->code_page_bytes = take_record_word(&p);
 	return p.bad ? -EBADMSG : 0; /* AUX data may follow, which is not used */
+}
+
+void record_drop_registers(const struct record_layout *l, struct perf_event_header *h)
+{
+	struct place p = place_of_sample(h);
+	struct record_sample s = { 0 };
+
+	if (h->type != PERF_RECORD_SAMPLE || p.bad)
+		return;
+	take_parts_before_registers(l, &p, &s);
+	if (!p.bad)
+		h->size = (uint16_t)((const char *)p.at - (const char *)h);
 }
 
 void record_drop_unused_stack(const struct record_layout *l, struct perf_event_header *h)

@@ -60,6 +60,9 @@ int record_sample(const struct record_layout *l, const struct perf_event_header 
  * layout, stay as they are.
  */
 void record_drop_unused_stack(const struct record_layout *l, struct perf_event_header *h);
+/* Shortens a sample in place by its registers and stack bytes, and what comes after them.  Other records, and samples that do not fit the
+ * layout, stay as they are. */
+void record_drop_registers(const struct record_layout *l, struct perf_event_header *h);
 /* Reads the record_id of a record that is not a sample.  body: least bytes of the record's own part, behind the header.  Returns 0, or
  * -EBADMSG if the record is too short or its size is no multiple of 8. */
 int record_id(const struct record_layout *l, const struct perf_event_header *h, uint32_t body, struct record_id *out);
