@@ -312,6 +312,12 @@ check-everyday: deps-check ## which of my functions, of fourteen programs as peo
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/everyday/check.py $B $(JOBS)
 
+.PHONY: check-perf-data
+check-perf-data: PACKAGES_CHECK += linux-perf
+check-perf-data: deps-check ## perf.data files as `perf script` lists them: those of FILES=FOLDER, or twenty forms that are recorded here (ONLY=TEXT)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/perf_data.py $B/tailor $(if $(FILES),$(FILES),--make $B/perf-data)
+
 .PHONY: check-doors
 check-doors: PACKAGES_CHECK += $(PACKAGES_EVERYDAY) linux-perf
 check-doors: deps-check ## hosts x ways of recording x ways of reading, the same planted work in each (HOSTS="node", WAYS=..., READERS=..., FULL=1, TABLE=FILE)

@@ -80,11 +80,12 @@ int import_refuse_other_format(const unsigned char *bytes, uint64_t size, const 
 		if (begins_with(bytes, size, packed_formats[i].at, packed_formats[i].magic, packed_formats[i].bytes))
 			return refuse_packed(&packed_formats[i], path, d);
 	if (begins_with(bytes, size, 0, "SIMPLEPERF", 10))
-		return diag_fail(d, EBADMSG, "%s is what `simpleperf report-sample` writes; import the perf.data that it was made from", name);
+		return diag_fail(d, EBADMSG, "%s is what `simpleperf report-sample` writes; import the perf.data that it was made from",
+				 name);
 	if (size >= 8 && memcmp(bytes, "TLRC", 4) == 0)
 		return diag_fail(d, EBADMSG, "%s is a trace already: `tailor report %s` reads it", name, path);
 	if (is_text(bytes, size))
-		return diag_fail(d, EBADMSG, "%s is text, as `perf script` and `perf report` write it, without mappings and binary stacks; import "
-				 "the perf.data that it was made from", name);
+		return diag_fail(d, EBADMSG, "%s is text, as `perf script` and `perf report` write it, without mappings and binary stacks; "
+				 "import the perf.data that it was made from", name);
 	return diag_fail(d, EBADMSG, "%s is not a perf.data file", name);
 }

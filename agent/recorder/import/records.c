@@ -6,6 +6,7 @@
 #include "agent/recorder/images/images.h"
 #include "agent/recorder/images/kernel_names.h"
 #include "agent/recorder/import/import.h"
+#include "agent/recorder/import/old_execs.h"
 #include "agent/recorder/import/sampled_kernel.h"
 #include "agent/recorder/perf/event_internal.h"
 #include "agent/recorder/recording/recording.h"
@@ -43,6 +44,7 @@ struct import {
 	struct recording *recording;
 	struct sink sink; /* sink of the recording */
 	struct sampled_kernel kernel;
+	struct old_execs execs;
 	struct import_times times;
 	uint64_t tick_ns; /* time of the present record if the file has no times, which only shows the records' order */
 	struct hash_map counters; /* (id, thread) -> 1 + its place in counted */
@@ -286,8 +288,13 @@ static void import_user_mapping(struct import *m, struct mapping *g, uint64_t ti
 	m->sink.mapping(m->sink.context, g, time_ns);
 }
 
-static void import_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
+static void import_mapping(struct import *m, struct mapping *g, bool made_up, uint64_t time_ns)
 {
+	struct kernel_comm exec;
+	uint64_t exec_ns;
+
+	if (g->pid != KERNEL_PID && g->prot & PROT_EXEC && !made_up && old_execs_note_mapping(&m->execs, g, &exec, &exec_ns))
+		m->sink.comm(m->sink.context, &exec, exec_ns);
 	if (g->pid == KERNEL_PID)
 		sampled_kernel_note_mapping(&m->kernel, g);
 	else if (g->prot & PROT_EXEC)
@@ -305,6 +312,8 @@ static void import_fork_or_exit(struct import *m, struct kernel_task *t)
 static void import_comm(struct import *m, const struct kernel_comm *c, bool made_up, uint64_t time_ns)
 {
 	if (!made_up || c->pid != c->tid) {
+		if (!m->data->event[0].attr.comm_exec && !c->exec && c->pid == c->tid)
+			old_execs_note_comm(&m->execs, c, time_ns);
 		m->sink.comm(m->sink.context, c, time_ns);
 		return;
 	}
@@ -341,7 +350,7 @@ static void import_record(struct import *m, struct perf_event_header *h)
 	switch (h->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		import_mapping(m, &r.mapping, r.id.time_ns);
+		import_mapping(m, &r.mapping, made_up, r.id.time_ns);
 		break;
 	case PERF_RECORD_COMM:
 		import_comm(m, &r.comm, made_up, r.id.time_ns);
@@ -531,6 +540,7 @@ int import_records(const struct import_options *o, const struct perf_data *p, co
 		*out = (struct import_result){ state.samples, state.bytes, state.lost[LOSS_RING_FULL], m.registrations };
 	}
 	free(m.pids);
+	old_execs_fini(&m.execs);
 	free(m.counted);
 	hash_map_fini(&m.counters);
 	return ret;
