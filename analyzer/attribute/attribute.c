@@ -173,6 +173,21 @@ uint32_t attribute_first_event(struct trace_reader *t, const struct model *m)
 	return found == UINT32_MAX ? first : found;
 }
 
+const char *attribution_also(const struct attribution *a, const struct function *f, char text[FUNCTION_ALSO])
+{
+	char *other = f->folded ? attribution_name_of_symbol(a, f->folded) : NULL;
+
+	*text = 0;
+	if (other && f->nr_folded > 1)
+		snprintf(text, FUNCTION_ALSO, "= %.100s and %u more", other, f->nr_folded - 1);
+	else if (other)
+		snprintf(text, FUNCTION_ALSO, "= %.100s", other);
+	else if (f->nr_same)
+		snprintf(text, FUNCTION_ALSO, "%u functions of this name", f->nr_same + 1);
+	free(other);
+	return text;
+}
+
 uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column)
 {
 	const struct stack_node *n = &a->stacks.node[node];

@@ -84,6 +84,10 @@ struct function {
 	bool unknown; /* unregistered code */
 	uint32_t plan_pattern; /* 1 + index of the PLAN_CODE pattern that the name begins with (plan_codes_pattern()); 0: none */
 	enum reason work; /* REASON_COMPILER or REASON_COLLECTOR if the function is part of one, else REASON_NONE */
+	/* Symbol of another function that a linker has folded into this one, and how many such there are; NULL: none is known */
+	const char *folded;
+	uint32_t nr_folded;
+	uint32_t nr_same; /* sampled functions beside the first one whose symbols stand for the same name (Rust's older scheme) */
 	/* place of the declaration, whose file belongs to the ELF object, if attribute_options.declarations asks for it */
 	struct elf_declaration declared;
 	const char *maker; /* generated code: path of the object or program that made it, or "" if that is unknown; else NULL */
@@ -154,6 +158,9 @@ int attribute_trace(struct trace_reader *t, struct model *m, const struct attrib
 /* Returns a symbol as it is shown in names of functions: demangled, unless no_demangle is set. The caller frees it. Returns NULL if
  * memory ran out. */
 char *attribution_name_of_symbol(const struct attribution *a, const char *symbol);
+/* Returns what a function's row also stands for, as "= NAME" or "2 functions of this name", or "". */
+#define FUNCTION_ALSO 160
+const char *attribution_also(const struct attribution *a, const struct function *f, char text[FUNCTION_ALSO]);
 /* Returns the number that a node of the stacks has in a column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level. Returns 0 if it has
  * none. Nodes that are no frame (STACK_CUT) have none in any column. */
 uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column);

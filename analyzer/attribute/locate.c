@@ -59,6 +59,15 @@ static enum reason host_work_of_symbol(const struct locator *l, const char *name
 	return work;
 }
 
+/* Is the symbol of Rust's older scheme, whose end is a hash (17h, 16 digits, E)?  Instances of a generic function differ by that alone. */
+static bool has_rust_hash(const char *symbol)
+{
+	const size_t bytes = strlen(symbol), end = 20;
+
+	return bytes > end && strncmp(symbol + bytes - end, "17h", 3) == 0 && strspn(symbol + bytes - 17, "0123456789abcdef") == 16 &&
+	       symbol[bytes - 1] == 'E';
+}
+
 /* Finds or adds a function, and returns its index, or 0 if memory runs out. name is freed or kept. A symbol is demangled when it is new.
  * Symbols of an image whose demangled names are the same are one function, such as those of a constructor's two bodies.
  * maker: what generated code without a symbol, which is another function if something else generated it; or NULL. */
@@ -83,17 +92,42 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 		i = a->nr_functions++;
 		a->function[i] =
 			(struct function){ name, mangled, image, symbol, jit, false, plan_codes_pattern(&a->model->plan_codes, name),
-					   host_work_of_symbol(l, name, image, jit), { NULL, 0 }, NULL };
+					   host_work_of_symbol(l, name, image, jit), NULL, 0, 0, { NULL, 0 }, NULL };
 		hash_map_set(&l->functions, hash_text(name) ^ of_maker, kind, i);
 		if (mangled)
 			hash_map_set(&l->functions, h, kind, i);
 		return i;
 	}
-	if (i && mangled)
+	if (i && mangled) {
 		hash_map_set(&l->functions, h, kind, i);
+		a->function[i].nr_same += has_rust_hash(mangled) && a->function[i].mangled &&
+					  strcmp(mangled, a->function[i].mangled) != 0;
+	}
 	free(name);
 	free(mangled);
 	return i;
+}
+
+/* Is this a library of libc, in which several names for one function are usual, and folded functions are not? */
+static bool is_of_aliases(const char *path)
+{
+	static const char *const libraries[] = { "libc.", "libc-", "libm.", "libm-", "libpthread", "librt", "libdl", "ld-linux", "ld-2" };
+
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		if (strncmp(basename(path), libraries[i], strlen(libraries[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Notes which functions a linker has folded into this one. */
+static void note_folded(struct locator *l, uint32_t function, const struct elf_function *f)
+{
+	struct function *to = &l->a->function[function];
+
+	if (!f->folded || to->folded || is_of_aliases(l->a->image[to->image].path))
+		return;
+	to->folded = f->folded;
+	to->nr_folded = f->nr_folded;
 }
 
 /* Notes where a function is declared, if that is asked for and was unknown. */
@@ -235,6 +269,7 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 		       !(out->jit && jit_host_is_code_buffer(f.name));
 	if (has_function) {
 		out->function = get_function(l, strdup(f.name), out->image, true, out->jit, NULL);
+		note_folded(l, out->function, &f);
 		if (l->declarations && !l->a->function[out->function].declared.line && elf_find_declaration(elf, at, &declared))
 			note_declaration(l, out->function, &declared);
 	} else if (elf_find_plt(elf, at, &plt) && asprintf(&name, "%s@plt", plt) > 0) {

@@ -167,6 +167,7 @@ static json_t *json_of_functions(const struct default_report *d, const struct re
 {
 	const struct attribution *a = r->a;
 	json_t *list = json_array();
+	char also[FUNCTION_ALSO];
 	struct totals totals;
 
 	totals_make(r, d->function_total, &totals);
@@ -181,6 +182,8 @@ static json_t *json_of_functions(const struct default_report *d, const struct re
 		put_member(o, "image", json_text(a->image[f->image].path));
 		put_member(o, "symbol", json_boolean(f->symbol));
 		put_member(o, "generated", json_boolean(f->jit));
+		if (*attribution_also(a, f, also))
+			put_member(o, "also", json_text(also));
 		put_member(o, "samples", json_of_samples(report_find_sum(d->function, i)->samples));
 		put_member(o, "share",
 			   json_of_share(report_measure(r, report_find_sum(d->function, i)), report_measure(r, &d->function->g.total)));

@@ -52,12 +52,14 @@ static void name_function(const struct report *r, uint32_t function, const struc
 {
 	const struct function *f = &r->a->function[function];
 	const char *path = basename(r->a->image[f->image].path);
-	char cut[VERDICT_TEXT / 2], image[VERDICT_TEXT / 3];
+	char cut[VERDICT_TEXT / 2], image[VERDICT_TEXT / 3], whole[FUNCTION_ALSO], also[FUNCTION_ALSO];
 
 	page_cut_name(p, f->name, NAME_COLUMNS, cut, sizeof(cut));
 	page_cut_name(p, path, DETAIL_COLUMNS, image, sizeof(image));
+	page_cut_name(p, attribution_also(r->a, f, whole), NAME_COLUMNS, also, sizeof(also));
 	if (f->symbol)
-		snprintf(name, VERDICT_TEXT, *path == '(' || *path == '[' ? "%s %s" : "%s (%s)", cut, image);
+		snprintf(name, VERDICT_TEXT, *path == '(' || *path == '[' ? "%s%s%s%s %s" : "%s%s%s%s (%s)", cut, *also ? " (" : "",
+			 also, *also ? ")" : "", image);
 	else
 		snprintf(name, VERDICT_TEXT, "%s", cut);
 }

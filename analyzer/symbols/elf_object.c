@@ -75,6 +75,32 @@ static int compare_function_addresses(const void *a, const void *b)
 	return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0; /* the largest function at an address comes first */
 }
 
+/* Do two symbols of one address name one function?  Aliases differ by underscores, a prefix or a suffix, and the bodies of a constructor or
+ * destructor by a digit. */
+static bool is_alias(const char *a, const char *b)
+{
+	size_t bytes = strlen(a), at = 0;
+
+	if (bytes == strlen(b) && strncmp(a, "_Z", 2) == 0) {
+		while (a[at] && a[at] == b[at])
+			at++;
+		if (!a[at] || ((a[at - 1] == 'C' || a[at - 1] == 'D') && strcmp(a + at + 1, b + at + 1) == 0))
+			return true;
+	}
+	a += strspn(a, "_");
+	b += strspn(b, "_");
+	return strstr(a, b) || strstr(b, a);
+}
+
+static void note_folded(struct elf_function *kept, const struct elf_function *other)
+{
+	if (kept->label || other->label || !kept->bytes || kept->bytes != other->bytes || is_alias(kept->name, other->name) ||
+	    (kept->folded && is_alias(kept->folded, other->name)))
+		return;
+	kept->folded = kept->folded ? kept->folded : other->name;
+	kept->nr_folded++;
+}
+
 /* Keeps one function per address, and no labels inside of functions.  The nr functions are sorted. */
 static void choose_functions(struct elf_object *o, size_t nr)
 {
@@ -84,7 +110,11 @@ static void choose_functions(struct elf_object *o, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		const struct elf_function f = o->functions[i];
 
-		if ((o->nr_functions && f.address == o->functions[o->nr_functions - 1].address) || (f.label && f.address < end))
+		if (o->nr_functions && f.address == o->functions[o->nr_functions - 1].address) {
+			note_folded(&o->functions[o->nr_functions - 1], &f);
+			continue;
+		}
+		if (f.label && f.address < end)
 			continue;
 		o->functions[o->nr_functions++] = f;
 		if (!f.label && f.bytes <= UINT64_MAX - f.address && f.address + f.bytes > end)
@@ -150,7 +180,8 @@ static int read_symbols(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *sh)
 				continue;
 			base = o->sections[s.st_shndx].address;
 		}
-		o->functions[kept++] = (struct elf_function){ name, base + s.st_value, s.st_size, !symbol_is_function(&s) };
+		o->functions[kept++] = (struct elf_function){ .name = name, .address = base + s.st_value, .bytes = s.st_size,
+							       .label = !symbol_is_function(&s) };
 	}
 	qsort(o->functions, kept, sizeof(*o->functions), compare_function_addresses);
 	choose_functions(o, kept);

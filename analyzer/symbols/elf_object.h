@@ -25,6 +25,10 @@ struct elf_function {
 	const char *name;
 	uint64_t address;
 	uint64_t bytes; /* 0: the symbol has no size */
+	/* Other functions with the same code, which a linker has folded into one (--icf): the name of one of them, and how many there are.
+	 * Aliases of one function do not count. */
+	const char *folded;
+	uint32_t nr_folded;
 	bool label; /* symbol for data or without a type (GHC, assembler), which names code that no function covers */
 };
 

@@ -97,7 +97,7 @@ int elf_go_functions(const struct elf_object *o, struct elf_function **out, size
 		const char *name = go_table_function(&o->go, i, &f) ? go_table_name(&o->go, f.name) : NULL;
 
 		if (name && *name)
-			all[(*nr)++] = (struct elf_function){ name, o->go_text + f.start, f.end - f.start, false };
+			all[(*nr)++] = (struct elf_function){ .name = name, .address = o->go_text + f.start, .bytes = f.end - f.start };
 	}
 	*out = all;
 	return 0;

@@ -39,11 +39,13 @@ static const char *function_name_beside_image(const struct function *f)
 static void functions_write_brief(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
 {
 	const struct function *f = &r->a->function[i];
-	char name[512], image[256];
+	char name[512], image[256], also[FUNCTION_ALSO];
+	bool stands_for_others = *attribution_also(r->a, f, also);
+	int columns = BRIEF_COLUMNS(p) - 20 - (stands_for_others ? (int)strlen(also) + 3 : 0);
 
-	page_cut_name(p, f->name, BRIEF_COLUMNS(p) - 20, name, sizeof(name));
+	page_cut_name(p, f->name, columns > 20 ? columns : 20, name, sizeof(name));
 	if (f->symbol)
-		snprintf(text, bytes, "%s  %s", name,
+		snprintf(text, bytes, "%s%s%s%s  %s", name, stands_for_others ? " (" : "", also, stands_for_others ? ")" : "",
 			 page_cut_name(p, basename(r->a->image[f->image].path), 18, image, sizeof(image)));
 	else
 		snprintf(text, bytes, "%s%s", name, f->unknown || f->name[0] == '[' ? "" : "  (no symbol)");
@@ -68,6 +70,14 @@ const struct view_brief brief_functions = {
 	.heading = "Functions", .column = TABLE_FUNCTION, .put = functions_write_brief, .is_dull = function_is_dull
 };
 
+static bool some_stand_for_others(const struct report *r, const struct split *s)
+{
+	for (uint32_t i = 0; i < s->nr_order; i++)
+		if (r->a->function[s->order[i]].folded || r->a->function[s->order[i]].nr_same)
+			return true;
+	return false;
+}
+
 static void functions_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	char truncated[TRUNCATED_TEXT];
@@ -85,6 +95,8 @@ static void functions_show(struct report *r, const struct view_instance *v, stru
 		int generated = grid_column(g, "generated", "", CELL_COUNT, GRID_HIDDEN, 0);
 		int symbol = grid_column(g, "symbol", "", CELL_COUNT, GRID_HIDDEN, 0);
 		int mangled = grid_column(g, "mangled", "", CELL_TEXT, GRID_HIDDEN, 0);
+		int also = some_stand_for_others(r, &s) ? grid_column(g, "also", "also", CELL_TEXT, 0, 0) : -1;
+		char text[FUNCTION_ALSO];
 
 		for (uint32_t i = 0; i < s.nr_order; i++) {
 			const struct function *f = &r->a->function[s.order[i]];
@@ -102,6 +114,8 @@ static void functions_show(struct report *r, const struct view_instance *v, stru
 			grid_set(g, symbol, f->symbol);
 			if (f->mangled)
 				grid_set_text(g, mangled, f->mangled);
+			if (also >= 0 && *attribution_also(r->a, f, text))
+				grid_set_text(g, also, text);
 		}
 	}
 	split_fini(&s);

@@ -20,6 +20,15 @@ struct order {
 template <class T> __attribute__((noinline)) T spin(T n) { volatile T i = n; while (i > 0) i = i - 1; return i; }
 }
 
+// What a linker leaves of two functions that it folds into one, and what Rust's older scheme of names makes of two instances.
+extern "C" __attribute__((noinline)) void encode(long n) { for (volatile long i = 0; i < n;) i = i + 1; }
+extern "C" void checksum(long n) __attribute__((alias("encode")));
+extern "C" void __encode(long n) __attribute__((alias("encode")));
+__attribute__((noinline)) void small(long n) __asm__("_ZN6planet4each17h0123456789abcdefE");
+__attribute__((noinline)) void large(long n) __asm__("_ZN6planet4each17hfedcba9876543210E");
+void small(long n) { for (volatile long i = 0; i < n;) i = i + 2; }
+void large(long n) { for (volatile long i = 0; i < n;) i = i + 1; }
+
 int main(int, char **argv)
 {
 	const time_t end = time(nullptr) + atoi(argv[1]) + 1;
@@ -31,6 +40,10 @@ int main(int, char **argv)
 		shop::spin<long>(100000);
 		info_spin(200000);
 		hidden(200000);
+		encode(50000);
+		checksum(50000);
+		small(100000);
+		large(100000);
 	}
 }
 END
@@ -86,6 +99,18 @@ for wanted in 'shop::order::add(int)	_ZN4shop5order3addEi' 'shop::order::add(dou
 done
 cut -f2 "$dir/names" | grep -qE '^\+0x[0-9a-f]+$' || fail "expected code without a symbol by its offset, got: $(cat "$dir/names")"
 if grep -E 'sizeless|before_hidden' "$dir/names"; then fail "a symbol without a size has samples of the code behind it"; fi
+
+# A row that stands for several functions says so, in the table, in JSON and in the report.
+also() { "$B/tailor" report --view functions --json "$dir/t.tlr" | /usr/bin/python3 -c 'import json, sys
+for f in json.load(sys.stdin)["tables"]["functions"]:
+	if f.get("also"): print(f["name"], f["also"], sep="\t")'; }
+also >"$dir/also"
+grep -qE '^(encode	= checksum|checksum	= (__)?encode)$' "$dir/also" ||
+	fail "expected that encode and checksum share their code, got: $(cat "$dir/also")"
+grep -qxF 'planet::each	2 functions of this name' "$dir/also" || fail "expected that planet::each is two functions, got: $(cat "$dir/also")"
+[ "$(wc -l <"$dir/also")" = 2 ] || fail "expected two rows that stand for several functions, got: $(cat "$dir/also")"
+COLUMNS=200 "$B/tailor" report --view functions "$dir/t.tlr" | grep -q 'each .*2 functions of this name' ||
+	fail "report --view functions: planet::each does not say that it is two functions"
 
 names --no-demangle >"$dir/symbols"
 cut -f2 "$dir/symbols" | grep -qxF _ZN4shop5order3addEi || fail "--no-demangle: expected a symbol, got: $(cat "$dir/symbols")"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds execs in files of kernels before Linux 3.16, whose COMM records do not say whether an exec or a thread itself gave the name. An exec
- * maps its program next, and a thread that names itself does not. Context: thread.
+ * Finds execs in files of kernels before Linux 3.16, whose COMM records do not say whether an exec or a thread itself gave the name. An
+ * exec maps its program next, and a thread that names itself does not. Context: thread.
  */
 #ifndef TAILOR_IMPORT_OLD_EXECS_H
 #define TAILOR_IMPORT_OLD_EXECS_H
