@@ -16,6 +16,7 @@
 #define ATTRIBUTES_MAX 256 /* maximum number of attributes of an abbreviation; compilers use up to 30 */
 #define DEPTH_MAX 64
 #define STEPS_MAX 100000 /* DIEs looked at for one address */
+#define DIES_A_LOOK 16	 /* DIEs between two looks at the clock, which is a system call and takes longer than a DIE */
 #define SCOPES_MAX 8	 /* depth of nested namespaces and classes */
 
 void elf_inlines_destroy(struct elf_object *o)
@@ -31,10 +32,17 @@ static bool add_function_body(struct elf_object *o, uint64_t start, uint64_t end
 	return true;
 }
 
+/* Spends the time of every DIES_A_LOOK-th DIE and those before it. Returns false if the budget is exceeded. */
+static bool spend_die(const struct elf_object *o, uint64_t *since, unsigned *nr)
+{
+	return ++*nr % DIES_A_LOOK || elf_spend_time(o, since);
+}
+
 /* Adds the subprograms below a unit, a namespace or a class. */
 static void add_scope_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 {
 	uint64_t since = budget_clock();
+	unsigned nr = 0;
 	Dwarf_Die die;
 
 	if (depth > SCOPES_MAX || dwarf_child(scope, &die) != 0)
@@ -55,7 +63,7 @@ static void add_scope_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 			add_scope_bodies(o, &die, depth + 1);
 			break;
 		}
-	} while (elf_spend_time(o, &since) && dwarf_siblingof(&die, &die) == 0);
+	} while (spend_die(o, &since, &nr) && dwarf_siblingof(&die, &die) == 0);
 }
 
 /* Has each abbreviation of a unit few attributes? Not if the budget is exceeded, either. When libdw skips a DIE, it reads all of its
@@ -202,6 +210,7 @@ size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inlin
 	uint64_t since = body ? budget_clock() : 0;
 	struct elf_inline found[DEPTH_MAX];
 	size_t nr = 0, steps = 0;
+	unsigned dies = 0;
 	Dwarf_Die die, child;
 	bool deeper;
 
@@ -225,8 +234,9 @@ size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inlin
 			die = child;
 			deeper = true;
 			break;
-		} while (++steps < STEPS_MAX && elf_spend_time(o, &since) && dwarf_siblingof(&child, &child) == 0);
+		} while (++steps < STEPS_MAX && spend_die(o, &since, &dies) && dwarf_siblingof(&child, &child) == 0);
 	} while (deeper && nr < DEPTH_MAX && ++steps < STEPS_MAX && elf_spend_time(o, &since));
+	elf_spend_time(o, &since); /* that of the last DIEs */
 	for (size_t i = 0; i < nr && i < max; i++)
 		out[i] = found[nr - 1 - i];
 	return nr < max ? nr : max;
