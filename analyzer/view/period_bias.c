@@ -45,6 +45,12 @@ static struct program *find_or_add_program(struct program *list, uint32_t *nr, s
 	return &list[(*nr)++];
 }
 
+/* Returns the noun for what an event counts, which is time for clocks alone. */
+static const char *counted_of(const struct model_event *e)
+{
+	return e->is_clock ? "time" : e->name && *e->name ? e->name : "count";
+}
+
 static void print_unsampled_tasks(const struct report *r, const struct split *s, const struct split *by_thread, struct page *p)
 {
 	const struct model *m = r->model;
@@ -88,8 +94,9 @@ static void print_unsampled_tasks(const struct report *r, const struct split *s,
 				      *q->comm ? q->comm : "(no name)", q->tasks - sampled, q->tasks);
 		else
 			page_sentence(p, "%s: %u of its %u tasks have no sample: the first one comes a period after a task starts. Up to "
-				      "%.0f %% of its time is missing from its share; a shorter --period misses less.",
-				      *q->comm ? q->comm : "(no name)", q->tasks - sampled, q->tasks, 100 * missing / due);
+				      "%.0f %% of its %.60s is missing from its share; a shorter --period misses less.",
+				      *q->comm ? q->comm : "(no name)", q->tasks - sampled, q->tasks, 100 * missing / due,
+				      counted_of(&r->model->event[r->event]));
 		said++;
 	}
 	free(list);

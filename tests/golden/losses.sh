@@ -41,5 +41,18 @@ for _, reason, of in reasons:
         if n != lost:
             bad = 1
             print(f"{reason}, of {of.lower()}: the {where} has {n}, not {lost}")
+# Tasks without a sample are missing time only if a clock is sampled.
+for name, kind, config, missing in (("task-clock", 1, 1, "time"), ("page-faults", 1, 2, "page-faults"), ("planted", 0, 0, "planted")):
+    trace = trace_file.Trace(trace_file.record("HEADER", 0, 2, "test", 0, "host", "x86_64", "6.1", 1, "/", [["host"]]) +
+                             trace_file.record("EVENT", 0, 0, name, "x", kind, config, 1000, 0, 0, 0, 0, 0, "cpu", 500))
+    trace.add(trace_file.RECORDS, bombs.PROCESS + b"".join(
+        trace_file.record("FORK", bombs.PID + 1 + n, bombs.PID, bombs.PID, time_ns=2000 + n) +
+        trace_file.record("COMM", bombs.PID + 1 + n, 1, "short", time_ns=2100 + n) for n in range(20)))
+    trace.add(trace_file.SAMPLES, trace_file.samples(RECORDED, bombs.PLAIN))
+    trace.write(f"{folder}/t.tlr")
+    text = " ".join(output("report", "--view", "processes", f"{folder}/t.tlr").split())
+    if f"short: 20 of its 20 tasks have no sample" not in text or f"% of its {missing} is missing from its share" not in text:
+        bad = 1
+        print(f"{name}: expected that some of the {missing} of short tasks is missing, got: {text[-400:]}")
 sys.exit(bad)
 END
