@@ -4,26 +4,41 @@
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct interpreter interpreters[] = {
-	{ "Ruby", "libruby ruby", "Run ruby with --yjit, if it was built with it", SILENT_ALWAYS },
-	{ "Perl", "libperl perl", "Devel::NYTProf names them", SILENT_ALWAYS },
-	{ "Lua", "liblua5 lua5 lua", "LuaJIT's traces have names", SILENT_ALWAYS },
-	{ "Tcl", "libtcl tclsh", "", SILENT_ALWAYS },
-	{ "R", "libR.so", "Rprof() names them", SILENT_ALWAYS },
+	{ "Ruby", "libruby ruby", "Run ruby with --yjit, if it was built with it", SILENT_ALWAYS, NULL },
+	{ "Perl", "libperl perl", "Devel::NYTProf names them", SILENT_ALWAYS, NULL },
+	{ "Lua", "liblua5 lua5 lua", "LuaJIT's traces have names", SILENT_ALWAYS, NULL },
+	{ "Tcl", "libtcl tclsh", "", SILENT_ALWAYS, NULL },
+	{ "R", "libR.so", "Rprof() names them", SILENT_ALWAYS, NULL },
 	{ "Python", "libpython3 python3", "Record with `tailor run -- COMMAND` or `tailor attach --inject PID`, or run python 3.12 or "
-	  "later with -X perf", SILENT_IN_IMPORTS },
-	{ "PostgreSQL", "postgres", "Record with `tailor attach PID` or `tailor run -- COMMAND`", SILENT_WITHOUT_PLAN },
-	{ "SQLite", "libsqlite3 sqlite3", "Record with `tailor run -- COMMAND`", SILENT_WITHOUT_PLAN },
-	{ "DuckDB", "libduckdb duckdb _duckdb", "Record with `tailor run -- COMMAND`", SILENT_WITHOUT_PLAN },
+	  "later with -X perf", SILENT_IN_IMPORTS, NULL },
+	{ "PostgreSQL", "postgres", "Record with `tailor attach PID` or `tailor run -- COMMAND`", SILENT_WITHOUT_PLAN, NULL },
+	{ "SQLite", "libsqlite3 sqlite3", "Record with `tailor run -- COMMAND`", SILENT_WITHOUT_PLAN, NULL },
+	{ "DuckDB", "libduckdb duckdb _duckdb", "Record with `tailor run -- COMMAND`", SILENT_WITHOUT_PLAN, NULL },
+	{ "a SQLite inside of the program", "", "Statements are read of a libsqlite3.so.0 that is a file of its own", SILENT_INSIDE,
+	  "sqlite3" },
 };
 #define NR_INTERPRETERS (sizeof(interpreters) / sizeof(interpreters[0]))
 
 static int number_of_interpreter(const char *path)
 {
 	for (size_t i = 0; i < NR_INTERPRETERS; i++)
-		if (jit_host_path_is_of_objects(path, interpreters[i].objects))
+		if (*interpreters[i].objects && jit_host_path_is_of_objects(path, interpreters[i].objects))
 			return (int)i;
+	return -1;
+}
+
+/* Returns the number of the engine inside of another program that a function belongs to by its name, or -1. */
+static int number_of_engine_inside(const struct function *f)
+{
+	for (size_t i = 0; f->symbol && i < NR_INTERPRETERS; i++) {
+		const char *begin = interpreters[i].functions;
+
+		if (begin && strncmp(f->name, begin, strlen(begin)) == 0)
+			return (int)i;
+	}
 	return -1;
 }
 
@@ -83,7 +98,9 @@ static bool is_silent(const struct interpreter *i, const struct report *r)
 		return !has_notice_of_names(m) && !functions_are_heard(i, m);
 	if (i->silent == SILENT_IN_IMPORTS)
 		return is_import && !m->has_host_levels;
-	return i->silent == SILENT_ALWAYS || report_find_level(r, NULL) == LEVELS_MAX || (is_machine && !plan_is_heard(i, m));
+	if (i->silent == SILENT_ALWAYS || i->silent == SILENT_INSIDE)
+		return true;
+	return report_find_level(r, NULL) == LEVELS_MAX || (is_machine && !plan_is_heard(i, m));
 }
 
 const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, uint32_t column, double *share)
@@ -99,8 +116,10 @@ const struct interpreter *interpreted_find(const struct report *r, const struct 
 	for (uint32_t i = 0; of_image && i < by->g.nr; i++) {
 		const struct function *f = &a->function[report_value(by, i, column)];
 
-		if (!f->jit && !f->unknown && of_image[f->image] >= 0)
-			sum[of_image[f->image]] += report_measure(r, &by->g.sum[i]);
+		const int of = f->jit || f->unknown ? -1 : of_image[f->image] >= 0 ? of_image[f->image] : number_of_engine_inside(f);
+
+		if (of >= 0)
+			sum[of] += report_measure(r, &by->g.sum[i]);
 	}
 	free(of_image);
 	for (size_t i = 0; i < NR_INTERPRETERS; i++) {

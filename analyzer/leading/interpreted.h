@@ -10,15 +10,17 @@
 #include "analyzer/query/report.h"
 
 /* In which recordings an interpreter is silent: in all, in those that are imported or of a whole machine and have no functions of its
- * language, or in those without a plan of a program that runs the engine.  For Python in other recordings, the recorder's notices have the
+ * language, in those without a plan of a program that runs the engine, or in all because the engine is a copy inside of another program
+ * (Node's SQLite), whose statements are never read.  For Python in other recordings, the recorder's notices have the
  * reason. */
-enum interpreter_silence { SILENT_ALWAYS, SILENT_IN_IMPORTS, SILENT_WITHOUT_PLAN };
+enum interpreter_silence { SILENT_ALWAYS, SILENT_IN_IMPORTS, SILENT_WITHOUT_PLAN, SILENT_INSIDE };
 
 struct interpreter {
 	const char *language; /* or the name of the engine */
 	const char *objects;  /* file names of the interpreter and its library, without versions, separated by blanks */
 	const char *helps;    /* sentence, without its full stop, about what would give the functions names; or "" */
 	enum interpreter_silence silent;
+	const char *functions; /* SILENT_INSIDE: what names of its functions begin with, in files that are not `objects`; else NULL */
 };
 
 /*

@@ -130,7 +130,9 @@ void unnamed_find(const struct report *r, const struct report_group *by, uint32_
 
 bool unnamed_tells_interpreter(const struct unnamed *u)
 {
-	return u->interpreter && u->interpreted >= (u->is_machine ? INTERPRETED_FIRST_OF_MACHINE : INTERPRETED_FIRST);
+	const bool is_part = u->is_machine || (u->interpreter && u->interpreter->silent == SILENT_INSIDE);
+
+	return u->interpreter && u->interpreted >= (is_part ? INTERPRETED_FIRST_OF_MACHINE : INTERPRETED_FIRST);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- say */
@@ -180,7 +182,7 @@ void unnamed_write_interpreted(const struct unnamed *u, const char *whole, char 
 	const struct interpreter *i = u->interpreter;
 	char what[128], of[128];
 
-	if (i->silent == SILENT_WITHOUT_PLAN)
+	if (i->silent == SILENT_WITHOUT_PLAN || i->silent == SILENT_INSIDE)
 		snprintf(what, sizeof(what), "%s, whose statements and operators are not known here", i->language);
 	else
 		snprintf(what, sizeof(what), "%s's interpreter: %s functions have no names there", i->language, i->language);
