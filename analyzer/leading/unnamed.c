@@ -20,6 +20,8 @@ static void sum_unnamed_code(const struct report *r, const struct report_group *
 		double share;
 	} maker[MAKERS_MAX];
 	const double all = report_measure(r, &by->g.total);
+	/* A file of perf may lack mappings (lost records, a cut file), so an address without one is no evidence of a JIT. */
+	const bool is_import = r->model->way == JIT_WAY_IMPORT;
 	int nr = 0, at;
 
 	for (uint32_t i = 0; i < by->g.nr; i++) {
@@ -27,7 +29,7 @@ static void sum_unnamed_code(const struct report *r, const struct report_group *
 		const char *path = f->maker ? f->maker : "";
 		double share = all > 0 ? report_measure(r, &by->g.sum[i]) / all : 0;
 
-		if (!f->unknown && (!f->jit || f->symbol))
+		if (f->unknown ? is_import : !f->jit || f->symbol)
 			continue;
 		u->code += share;
 		for (at = 0; at < nr && strcmp(maker[at].path, path) != 0; at++)

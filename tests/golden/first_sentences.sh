@@ -105,6 +105,11 @@ OTHER = (record("PROCESS", PID + 1, 1, "/usr/lib/postgresql/15/bin/postgres", "p
 for plan, heard in (OTHER, False), (PLAN, True), (OTHER + PLAN, True):
     said = report(interpreter("/usr/lib/libsqlite3.so.0.8.6") + plan, 0, 600, command=[])
     expect(f"SQLite in a whole machine with a plan {'of its' if heard else 'elsewhere'}", (ENGINE.format("SQLite") in said) != heard, said)
+# A file of perf may lack mappings: samples without one are no JIT's, and those in memory for code are.
+for records, wanted in (b"", False), (REGION, True):
+    said = report(records, 0, 300, way="import")
+    expect(f"import {'with' if wanted else 'without'} a mapping: a JIT is {'' if wanted else 'not '}told",
+           ("generated and did not name" in said) == wanted, said)
 said = report(interpreter("/usr/bin/ruby3.1"), 0, 300, command=[])
 expect("Ruby has 30 % of a whole machine: expected its sentence", "30.0 % of all samples ran in Ruby's interpreter" in said, said)
 for path, unnamed in (("/usr/bin/ruby3.1", 400), ("/usr/bin/luajit", 600), ("/usr/lib/perlish", 600)):

@@ -400,7 +400,7 @@ static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **stat
 	for (uint64_t ip = 0x1000; ip < 0x9000; ip += 0x1000)
 		sample(f, 1, ip);
 	list(f);
-	assert_non_null(strstr(f->listed, "(the file was replaced after it was mapped)"));
+	assert_non_null(strstr(f->listed, "(the file at its path is not the one that was mapped)"));
 	assert_non_null(strstr(f->listed, "/nonexistent/lib.so (No such file or directory)"));
 	assert_non_null(strstr(f->listed, "/etc/passwd (not an ELF file)"));
 	assert_non_null(strstr(f->listed, "/etc/passwd (deleted) (No such file or directory)"));
@@ -450,7 +450,7 @@ static void a_file_that_replaced_the_mapped_one_is_not_read(void **state)
 	assert_int_equal(system(command), 0);
 	map_file(f, (uintptr_t)code, f->a, 7);
 	sample(f, (uint32_t)getpid(), (uintptr_t)code);
-	assert_non_null(strstr(list(f), "(the file was replaced after it was mapped)"));
+	assert_non_null(strstr(list(f), "(the file at its path is not the one that was mapped)"));
 	munmap(code, 0x1000);
 }
 
@@ -488,7 +488,7 @@ static void files_of_one_path_are_told_apart_where_one_has_its_build_id_told(voi
 	elf_parts_free(&id);
 	list(f);
 	assert_int_equal(count_listed(f), 2);
-	assert_null(listed(f, f->c, "the file was replaced after it was mapped"));
+	assert_null(listed(f, f->c, "the file at its path is not the one that was mapped"));
 }
 
 static void memory_without_a_file_is_no_image(void **state)
@@ -701,7 +701,7 @@ static void few_descriptors_are_not_used_up_by_images(void **state)
 	assert_int_equal(rename(f->c, f->b), 0); /* another file is there now */
 	assert_int_equal(code_in(f, &p, &found), 2);
 	assert_true(found);
-	snprintf(wanted, sizeof(wanted), "%s (the file was replaced after it was mapped)\n", f->b);
+	snprintf(wanted, sizeof(wanted), "%s (the file at its path is not the one that was mapped)\n", f->b);
 	assert_non_null(strstr(f->listed, wanted));
 	snprintf(wanted, sizeof(wanted), "%s ()\n", f->a);
 	assert_non_null(strstr(f->listed, wanted));

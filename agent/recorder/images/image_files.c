@@ -26,7 +26,7 @@
 #define OTHER_DESCRIPTORS 64u /* descriptors that the recorder may need beside files of images */
 #define KEY_BYTES ELF_BUILD_ID_TEXT
 #define DELETED " (deleted)"
-#define REPLACED "the file was replaced after it was mapped"
+#define REPLACED "the file at its path is not the one that was mapped"
 
 void image_files_init(struct image_files *f, bool frames)
 {
