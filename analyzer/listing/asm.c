@@ -196,7 +196,10 @@ static void show_asm_view(struct report *r, const struct view_instance *v, struc
 	if (nr_hot > shown)
 		page_sentence(p, "(%u colder functions with %.1f %% of all samples omitted; --top 0 shows more)", nr_hot - shown,
 			      all > 0 ? 100 * cold / all : 0);
-	if (all > known && r->model->files.functions.nr)
+	if (model_is_foreign(r->model))
+		page_sentence(p, "(the trace is of %.16s, whose machine code is not supported; --view functions and lines are there)",
+			      r->model->machine);
+	else if (all > known && r->model->files.functions.nr)
 		page_sentence(p, "(%.1f %% of all samples are in code of which the trace has no bytes: the kernel's, functions with a "
 			      "single sample, and those beyond the limit of --image-code)", 100 * (all - known) / all);
 	else if (all > known)

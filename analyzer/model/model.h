@@ -35,6 +35,7 @@
 #include "jitreg/trace/reader.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* This is a file of which the trace has an IMAGE_FILE record, or which a JIT wrote and registered with its bytes (IMAGE), or which was
  * found on this machine. */
@@ -488,6 +489,11 @@ uint64_t model_code_generation(const struct process *p, uint64_t time_ns);
 /* Returns the index in model.areas of the memory that an address was in: the host's area if it named one there, else the kernel's
  * mapping. Returns 0 if neither is known. */
 uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t time_ns);
+/* Is the trace of another architecture than this program's, whose machine code it cannot read? */
+static inline bool model_is_foreign(const struct model *m)
+{
+	return m->machine && *m->machine && strcmp(m->machine, "x86_64") != 0;
+}
 /* Checks whether the event was counted for less than 98 % of the time that its threads ran, because other events used its counters in the
  * rest.  Reports mention nothing less. */
 static inline bool model_event_is_multiplexed(const struct model_event *e)

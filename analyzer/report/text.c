@@ -88,7 +88,7 @@ static void show_header(const struct default_report *d, const struct report *r, 
 	const struct attribution *a = r->a;
 	const struct model *m = r->model;
 	double seconds = a->nr_samples ? (double)(a->last_ns - a->first_ns) / 1e9 : 0;
-	const bool foreign = m->machine && *m->machine && strcmp(m->machine, "x86_64") != 0;
+	const bool foreign = model_is_foreign(m);
 	char text[1536], kernel[256], machine[64];
 	int n;
 

@@ -164,6 +164,18 @@ for command, sentence in ((["report"], r"work: 100\.0 % of all samples"), (["top
                           (["report", "--event", "major-faults"], r"No samples: none of the 500 recorded samples ")):
     p = subprocess.run([tailor, *command, f"{folder}/second.tlr"], capture_output=True, text=True, env={**os.environ, "COLUMNS": "1000"})
     expect(f"samples of the third event, {command}: expected {sentence}", re.search(sentence, p.stdout), p.stdout + p.stderr)
+# A trace of another architecture says so, and so does a view of machine code.
+trace = trace_file.Trace(record("HEADER", 0, 2, "test", 0, "host", "riscv64", "6.1", 1, "/", [["host"]], "import", 0) + EVENT)
+trace.add(trace_file.RECORDS, KNOWN)
+trace.add(trace_file.SAMPLES, samples(500, COLUMNS_OF_WORK))
+trace.add(trace_file.END, record("END", 0, 0, 0, 0, 0, 0, time_ns=10**10))
+with open(f"{folder}/riscv64.tlr", "wb") as f:
+    f.write(b"".join(trace.parts))
+for options, sentence in ((), "machine   host, riscv64, 1 CPUs"), (("--view", "asm"),
+                           "the trace is of riscv64, whose machine code is not supported"):
+    said = subprocess.run([tailor, "report", *options, f"{folder}/riscv64.tlr"], capture_output=True, text=True,
+                          env={**os.environ, "COLUMNS": "1000"}).stdout
+    expect(f"{options} of another architecture: expected {sentence}", sentence in said, said)
 expect("3 % of the stacks truncated: expected no first sentence", "are truncated at" not in report(b"", 30), "")
 for truncated, wanted in (30, True), (10, False), (0, False):
     for options, heading in ((), "^Functions.*"), (("--view", "functions"), "^Functions"):
