@@ -30,6 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unloads_mapped(&u, 0, UINT64_MAX, 25);
 	perf_map_feed(m, (const char *)data, cut, &(struct perf_map_look){ 0, 10, &u, true }, on_entry, &sum);
 	perf_map_feed(m, (const char *)data + cut, size - cut, &(struct perf_map_look){ 10, 20, NULL, true }, on_entry, &sum);
+	perf_map_end(m, &(struct perf_map_look){ 10, 20, NULL, true }, on_entry, &sum);
 	perf_map_restart(m);
 	perf_map_feed(m, (const char *)data, size, &(struct perf_map_look){ 20, 30, &u, true }, on_entry, &sum);
 	unloads_fini(&u);

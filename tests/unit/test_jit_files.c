@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "agent/recorder/jit_files/jit_files.h"
+#include "jitreg/trace/reader.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -91,6 +92,44 @@ static void a_map_is_read_to_its_end(void **state)
 	end();
 }
 
+/* Returns the names of code that the trace has, each with a blank behind it. The trace is complete afterwards. */
+static const char *names_in_trace(void)
+{
+	static char names[256];
+	struct trace_reader *t;
+	struct trace_record r;
+	struct diag d;
+
+	names[0] = 0;
+	assert_int_equal(trace_writer_close(w), 0);
+	assert_int_equal(trace_open(trace_path, &t, &d), 0);
+	while (trace_next(t, &r) == 1)
+		if (r.id == JITREG_LOAD)
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%.*s ", (int)r.values[F(load, name)].bytes,
+				 (const char *)r.values[F(load, name)].p);
+	trace_close(t);
+	assert_int_equal(trace_writer_open(trace_path, TRACE_PLAIN, &w, &d), 0);
+	return names;
+}
+
+/* A writer need not end its last line, and one that was killed has cut it: an entry counts, what is none is no damage. */
+static void a_last_line_without_a_newline_is_read_at_the_end(void **state)
+{
+	(void)state;
+	begin("10000 20 first\n10020 20 last", 0);
+	jit_files_source.settle(files, 1, false);
+	jit_files_source.settle(files, 2, true);
+	assert_string_equal(names_in_trace(), "first last ");
+	assert_int_equal(losses[LOSS_FILES_BAD], 0);
+	end();
+
+	begin("10000 20 first\n10020 2", 0);
+	jit_files_source.settle(files, 1, true);
+	assert_string_equal(names_in_trace(), "first ");
+	assert_int_equal(losses[LOSS_FILES_BAD], 0);
+	end();
+}
+
 static void the_end_reads_no_more_of_a_sparse_map_than_a_drain(void **state)
 {
 	unsigned long long before;
@@ -144,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_map_is_read_to_its_end),
+		cmocka_unit_test(a_last_line_without_a_newline_is_read_at_the_end),
 		cmocka_unit_test(the_end_reads_no_more_of_a_sparse_map_than_a_drain),
 		cmocka_unit_test(the_end_takes_no_more_processor_time_than_a_drain),
 		cmocka_unit_test(a_map_of_another_user_is_not_read),

@@ -527,10 +527,14 @@ static void open_perf_map(struct jit_files *f, struct watched *w)
 
 static void drain_perf_map(struct jit_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
-	struct map_context c = { { writer, w->ended ? NULL : f->reader, f->pages, w->pid, w->mapped_ns }, NULL,
-				 { w->looked_ns, w->until_ns, &w->unloads, w->until_ns - w->grown_ns > LATE_NS }, 0 };
+	struct map_context c = read_map_context(f, w, writer);
+static struct map_context read_map_context(const struct jit_files *f, struct watched *w, struct trace_writer *writer)
+{
+	return (struct map_context){ { writer, w->ended ? NULL : f->reader, f->pages, w->pid, w->mapped_ns }, w->map,
+				     { w->looked_ns, w->until_ns, &w->unloads, w->until_ns - w->grown_ns > LATE_NS }, 0 };
+}
 
-	c.map = w->map;
+
 	if (w->map_fd < 0 || w->map_at >= w->map_end)
 		return;
 	read_file_pieces(f, w->map_fd, &w->map_at, limit < w->map_end - w->map_at ? limit : w->map_end - w->map_at, feed_perf_map_piece,
@@ -543,6 +547,15 @@ static void drain_perf_map(struct jit_files *f, struct watched *w, struct trace_
 static void look_at_map(struct jit_files *f, struct watched *w, bool last)
 {
 	struct stat st;
+
+/* Reads the last line of a perf map, which may lack its newline, when the file is read for the last time. */
+static void end_perf_map(const struct jit_files *f, struct watched *w, struct trace_writer *writer)
+{
+	struct map_context c = read_map_context(f, w, writer);
+
+	if (w->map && w->map_fd >= 0 && w->map_at >= w->map_end)
+		perf_map_end(w->map, &c.look, write_perf_map_entry, &c.report);
+}
 
 	/* most processes never write a perf map, so after LOOKS_AT_FIRST looks, only one in LOOK_EVERY opens the path */
 	if (w->map_fd < 0 && !last && !w->ended && w->looks++ > LOOKS_AT_FIRST && w->looks % LOOK_EVERY != 0)
@@ -606,12 +619,14 @@ static void drain_files(struct jit_files *f, struct trace_writer *w, bool last, 
 		struct watched *p = f->watched[i - 1];
 		bool forgotten = p->ended && p->ended++ > ENDED_DRAINS;
 
-		if (last || forgotten)
+		if (last || forgotten) {
+			end_perf_map(f, p, w);
 			losses->unread += count_unread_files(p);
 		if (forgotten)
 			forget_watched_process(f, i - 1);
 	}
 	code_reader_drain(f->reader, w);
+		}
 	page_reader_drain(f->pages, w, last);
 }
 

@@ -196,3 +196,10 @@ uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, const
 	}
 	return bad;
 }
+
+void perf_map_end(struct perf_map *m, const struct perf_map_look *look, perf_map_report report, void *context)
+{
+	if (m->line_bytes)
+		report_map_line(m, m->line, m->line_bytes, look, report, context);
+	m->line_bytes = 0;
+}

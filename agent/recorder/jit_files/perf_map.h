@@ -47,5 +47,8 @@ uint64_t perf_map_ambiguous(const struct perf_map *m);
 /* Parses the next bytes of the file, in pieces of any size, and reports each entry that is new.  Returns the number of invalid lines. */
 uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, const struct perf_map_look *look, perf_map_report report,
 		       void *context);
+/* Called when the file does not grow any more. Reports the last line if it has no newline, and forgets it. A writer that was killed may
+ * have cut that line, so one that is no entry does not count as invalid. */
+void perf_map_end(struct perf_map *m, const struct perf_map_look *look, perf_map_report report, void *context);
 
 #endif
