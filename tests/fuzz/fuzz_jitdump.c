@@ -17,7 +17,8 @@ static void on_record(void *context, uint32_t id, uint64_t time_ns, uint32_t tid
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct jitdump_clock now = { 1000, 5000000000ull };
-	struct jitdump *whole = jitdump_create(1000000000), *pieces = jitdump_create(1000000000);
+	struct jitdump *whole = jitdump_create(&(struct jitdump_writer){ .mapped_ns = 1000000000 }),
+		       *pieces = jitdump_create(&(struct jitdump_writer){ .mapped_ns = 1000000000 });
 	size_t cut = size ? data[size - 1] % size : 0;
 	uint64_t sum = 0;
 

@@ -125,7 +125,7 @@ static void on_record(void *context, uint32_t id, uint64_t time_ns, uint32_t tid
 static int read_all(const struct file *f, struct seen *s)
 {
 	struct jitdump_clock now = { 0, NOW_NS };
-	struct jitdump *j = jitdump_create(MAPPED_NS);
+	struct jitdump *j = jitdump_create(&(struct jitdump_writer){ .mapped_ns = MAPPED_NS });
 	int ret = jitdump_feed(j, f->bytes, f->nr, &now, on_record, s);
 
 	jitdump_destroy(j);
@@ -148,7 +148,7 @@ static void records_arrive_in_any_pieces(void **state)
 	put_load(&f, 4200000000u, START + 256, 16, "end");
 	for (size_t cut = 1; cut < f.nr; cut++) {
 		struct jitdump_clock now = { 0, NOW_NS };
-		struct jitdump *j = jitdump_create(MAPPED_NS);
+		struct jitdump *j = jitdump_create(&(struct jitdump_writer){ .mapped_ns = MAPPED_NS });
 		struct seen s = { 0 };
 
 		assert_int_equal(jitdump_feed(j, f.bytes, cut, &now, on_record, &s), 0);
@@ -250,9 +250,42 @@ static void another_clock_is_moved_to_ours(void **state)
 	assert_true(s.time_ns[0] == MAPPED_NS && s.time_ns[1] == MAPPED_NS + 500);
 }
 
+static void read_one(struct jitdump_writer w, uint64_t time_ns, uint64_t expected_ns)
+{
+	struct jitdump_clock now = { 0, NOW_NS };
+	struct jitdump *j = jitdump_create(&w);
+	struct file f = { .nr = 0 };
+	struct seen s = { 0 };
+
+	put_header(&f, 0);
+	put_load(&f, time_ns, START, 100, "first");
+	put_load(&f, time_ns + 500, START, 100, "second");
+	assert_int_equal(jitdump_feed(j, f.bytes, f.nr, &now, on_record, &s), 0);
+	assert_true(s.time_ns[0] == expected_ns && s.time_ns[1] == expected_ns + 500);
+	jitdump_destroy(j);
+}
+
+static void a_time_namespace_moves_the_clock(void **state)
+{
+	const uint64_t day_ns = 86400000000000;
+
+	(void)state;
+	read_one((struct jitdump_writer){ MAPPED_NS, false, (int64_t)day_ns }, day_ns + 4100000000, 4100000000);
+	read_one((struct jitdump_writer){ MAPPED_NS, false, -2000000000 }, 2100000000, 4100000000);
+}
+
+/* A file has no record that is older than its mapping, unless the mapping was found later. */
+static void a_clock_that_is_behind_is_moved_to_ours(void **state)
+{
+	(void)state;
+	read_one((struct jitdump_writer){ MAPPED_NS, true, 0 }, 1000000000, MAPPED_NS);
+	read_one((struct jitdump_writer){ MAPPED_NS, false, 0 }, 1000000000, 1000000000);
+	read_one((struct jitdump_writer){ MAPPED_NS, true, 0 }, MAPPED_NS - 1000000, MAPPED_NS - 1000000);
+}
+
 static void the_processors_counter_is_converted(void **state)
 {
-	struct jitdump *j = jitdump_create(MAPPED_NS);
+	struct jitdump *j = jitdump_create(&(struct jitdump_writer){ .mapped_ns = MAPPED_NS });
 	struct jitdump_clock first = jitdump_clock_now(), now = { first.counter + 2000000000ull, first.ns + 1000000000ull };
 	struct file f = { .nr = 0 };
 	struct seen s = { 0 };
@@ -298,6 +331,8 @@ int main(void)
 		cmocka_unit_test(one_name_that_was_freed_is_taken_from_the_function),
 		cmocka_unit_test(tables_that_make_no_sense_cost_the_table_only),
 		cmocka_unit_test(another_clock_is_moved_to_ours),
+		cmocka_unit_test(a_time_namespace_moves_the_clock),
+		cmocka_unit_test(a_clock_that_is_behind_is_moved_to_ours),
 		cmocka_unit_test(the_processors_counter_is_converted),
 		cmocka_unit_test(what_is_no_jitdump_is_refused),
 	};

@@ -283,6 +283,22 @@ static void log_of_random_bytes_yields_nothing_and_ends(void **state)
 	assert_int_equal(f->log.gap_bytes, 50 * f->log.ring_bytes);
 }
 
+/* A process in a time namespace stamps its records with another clock. */
+static void log_converts_times_of_another_clock(void **state)
+{
+	struct fixture *f = *state;
+
+	f->log.ahead_ns = 86400000000000;
+	append(f, 86400000000005, 32);
+	append(f, 1, 32); /* no time of that clock */
+	drain(f, false);
+	f->log.ahead_ns = -100;
+	append(f, 7, 32);
+	drain(f, false);
+	assert_int_equal(f->nr, 3);
+	assert_true(f->seen[0] == 5 && f->seen[1] == 1 && f->seen[2] == 107);
+}
+
 static void log_tells_the_guest_when_nobody_drains_any_more(void **state)
 {
 	struct fixture *f = *state;
@@ -334,6 +350,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(log_believes_no_position_that_cannot_be, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_of_random_bytes_yields_nothing_and_ends, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_leaves_the_rest_for_the_next_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(log_converts_times_of_another_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_tells_the_guest_when_nobody_drains_any_more, setup, teardown),
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/guests/log_drain.h"
 
+#include "agent/recorder/process/time_namespace.h"
 #include "jitreg/base/clock.h"
 
 #include <errno.h>
@@ -128,6 +129,18 @@ static bool read_published_frame(const struct log_drain *l, uint64_t position, u
 	return f->record_bytes >= RECORD_MIN && f->record_bytes <= end - position - sizeof(*f);
 }
 
+/* All records have their time where a log_sample has it, and the caller has checked that the record is that long. */
+static void convert_time_of_record(unsigned char *record, int64_t ahead_ns)
+{
+	unsigned char *at = record + offsetof(struct log_sample, timestamp);
+	uint64_t time_ns;
+
+	memcpy(&time_ns, at, sizeof(time_ns));
+	time_ns = time_namespace_convert(time_ns, ahead_ns);
+	memcpy(at, &time_ns, sizeof(time_ns));
+}
+_Static_assert(offsetof(struct log_sample, timestamp) + sizeof(uint64_t) <= RECORD_MIN, "each record has a time");
+
 /* Passes on the record of a published frame.  Returns the position behind it, which is at most end, or 0 if there is no memory. */
 static uint64_t hand_over_record(struct log_drain *l, uint64_t position, uint64_t end, const struct log_frame *f,
 				 const struct log_reader *to)
@@ -143,6 +156,8 @@ static uint64_t hand_over_record(struct log_drain *l, uint64_t position, uint64_
 		l->copy_capacity = f->record_bytes;
 	}
 	copy_log_bytes(l, position + sizeof(*f), l->copy, f->record_bytes);
+	if (l->ahead_ns)
+		convert_time_of_record(l->copy, l->ahead_ns);
 	to->record(to->context, f->tid, l->copy, f->record_bytes);
 	l->nr_bytes += f->record_bytes;
 	return next < end ? next : end;

@@ -38,6 +38,7 @@ struct log_drain {
 	uint32_t nr_late;	 /* attempts to give up frames that are unpublished at the end; see LATE_MAX */
 	unsigned char *copy;
 	size_t copy_capacity;
+	int64_t ahead_ns; /* number by which the writers' clock is ahead (time_namespace.h); set by the log's owner */
 	uint64_t until_ns; /* CLOCK_MONOTONIC time after which log_drain() stops within 32 records; 0: it reads all */
 	bool has_more;	   /* log_drain() has stopped because of until_ns */
 };
@@ -51,7 +52,8 @@ void log_drain_close(struct log_drain *l);
 void log_drain_refuse_writers(struct log_drain *l);
 
 /*
- * Passes on complete records by record(context, tid, bytes, size). bytes is valid until that call returns. Stops if memory runs out, and
+ * Passes on complete records by record(context, tid, bytes, size), with their times converted by l->ahead_ns. bytes is valid until that
+ * call returns. Stops if memory runs out, and
  * reads nothing if the guest wrote invalid positions. finished: no writer is left, or none may append, so unpublished records are given up,
  * unless l->until_ns comes first. now_ns: CLOCK_MONOTONIC.
  */

@@ -3,13 +3,13 @@
  * if a trace of tailor's was recorded at the same time, the kernel reported the same forks and exits to both, microseconds apart. */
 #include "agent/recorder/import/import.h"
 
+#include "jitreg/base/clock.h"
 #include "jitreg/trace/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #define TASKS_MAX (1u << 20)
 #define APART_NS 10000000 /* the middle half of the differences varies by less, unless the tasks are not the same */
@@ -129,17 +129,9 @@ static bool find_shift_by_common_tasks(const struct perf_data *p, const struct i
 	return good;
 }
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t shift_by_wall(const struct perf_data *p, const struct import_other *o)
 {
-	return p->wall_ns - p->clock_ns - (o ? o->wall_ahead_ns : now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
+	return p->wall_ns - p->clock_ns - (o ? o->wall_ahead_ns : (uint64_t)clock_real_ns() - clock_now_ns());
 }
 
 static bool is_since_boot(const struct perf_data *p, uint64_t shift_ns)
@@ -147,7 +139,7 @@ static bool is_since_boot(const struct perf_data *p, uint64_t shift_ns)
 	struct utsname u = { .nodename = "" };
 
 	uname(&u);
-	return perf_data_text_is(p->host_name, u.nodename) && p->last_ns + shift_ns <= now_ns(CLOCK_MONOTONIC);
+	return perf_data_text_is(p->host_name, u.nodename) && p->last_ns + shift_ns <= clock_now_ns();
 }
 
 struct import_times import_times(const struct perf_data *p, const struct import_other *o)

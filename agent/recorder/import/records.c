@@ -521,6 +521,7 @@ int import_records(const struct import_options *o, const struct perf_data *p, co
 					.sources = { .stack_bytes = p->foreign ? 0 : SAMPLE_STACK_MAX,
 						     .image_code_bytes = p->foreign ? 0 : IMAGES_CODE_DEFAULT,
 						     .past_foreign = p->foreign,
+						     .past_begin_ns = import_start_ns(&m),
 						     .past_end_ns = import_end_ns(&m),
 						     .past_end_s = written_s + LATE_S,
 						     .past_other_clock = times->unrelated,

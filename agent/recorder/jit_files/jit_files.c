@@ -7,6 +7,7 @@
 #include "agent/recorder/jit_files/page_reader.h"
 #include "agent/recorder/jit_files/perf_map.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "agent/recorder/process/time_namespace.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/mapping_kind.h"
@@ -319,9 +320,12 @@ static int open_file_by_descriptor(uint32_t pid, const char *path, size_t bytes)
 	return fd;
 }
 
-static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
-			     uint64_t time_ns)
+static void add_jitdump_file(struct jit_files *f, struct watched *w, const struct mapping *m, uint64_t time_ns)
 {
+	const char *path = m->path;
+	size_t path_bytes = m->path_bytes;
+	struct jitdump_writer writer = { .mapped_ns = time_ns, .has_just_mapped = !m->existed && !m->by_guest &&
+					 time_ns > f->recording->options->past_begin_ns };
 	struct dump new = { .fd = -1 };
 	char name[PATH_BYTES];
 
@@ -339,8 +343,8 @@ static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t ad
 	if (new.fd < 0 && !f->past) {
 		char link[96];
 
-		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", proc_mem_number_in_proc(w->pid), (unsigned long long)address,
-			 (unsigned long long)(address + bytes));
+		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", proc_mem_number_in_proc(w->pid),
+			 (unsigned long long)m->address, (unsigned long long)(m->address + m->bytes));
 		new.fd = regular_file_open(link); /* this works if the path names another file by now, but needs privileges */
 	}
 	if (new.fd < 0 && !f->past)
@@ -357,7 +361,8 @@ static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t ad
 			close(new.fd);
 			return; /* the file is read already, as its writer has mapped it before */
 		}
-	new.reader = jitdump_create(time_ns);
+	writer.ahead_ns = f->past ? 0 : time_namespace_ahead_ns((pid_t)proc_mem_number_in_proc(w->pid));
+	new.reader = jitdump_create(&writer);
 	if (new.reader)
 		w->dump[w->nr_dumps++] = new;
 	else
@@ -376,7 +381,7 @@ static void note_mapping(void *jit_files, const struct mapping *m, uint64_t time
 	if (w)
 		unloads_mapped(&w->unloads, m->address, m->address + m->bytes, time_ns);
 	if (w && dump)
-		add_jitdump_file(f, w, m->address, m->bytes, m->path, m->path_bytes, time_ns);
+		add_jitdump_file(f, w, m, time_ns);
 }
 
 /* The child may have generated code and write a perf map if its parent may. */
@@ -525,15 +530,15 @@ static void open_perf_map(struct jit_files *f, struct watched *w)
 	w->map_at = 0;
 }
 
-static void drain_perf_map(struct jit_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
-{
-	struct map_context c = read_map_context(f, w, writer);
 static struct map_context read_map_context(const struct jit_files *f, struct watched *w, struct trace_writer *writer)
 {
 	return (struct map_context){ { writer, w->ended ? NULL : f->reader, f->pages, w->pid, w->mapped_ns }, w->map,
 				     { w->looked_ns, w->until_ns, &w->unloads, w->until_ns - w->grown_ns > LATE_NS }, 0 };
 }
 
+static void drain_perf_map(struct jit_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
+{
+	struct map_context c = read_map_context(f, w, writer);
 
 	if (w->map_fd < 0 || w->map_at >= w->map_end)
 		return;
@@ -544,10 +549,6 @@ static struct map_context read_map_context(const struct jit_files *f, struct wat
 	*bad += c.bad;
 }
 
-static void look_at_map(struct jit_files *f, struct watched *w, bool last)
-{
-	struct stat st;
-
 /* Reads the last line of a perf map, which may lack its newline, when the file is read for the last time. */
 static void end_perf_map(const struct jit_files *f, struct watched *w, struct trace_writer *writer)
 {
@@ -556,6 +557,10 @@ static void end_perf_map(const struct jit_files *f, struct watched *w, struct tr
 	if (w->map && w->map_fd >= 0 && w->map_at >= w->map_end)
 		perf_map_end(w->map, &c.look, write_perf_map_entry, &c.report);
 }
+
+static void look_at_map(struct jit_files *f, struct watched *w, bool last)
+{
+	struct stat st;
 
 	/* most processes never write a perf map, so after LOOKS_AT_FIRST looks, only one in LOOK_EVERY opens the path */
 	if (w->map_fd < 0 && !last && !w->ended && w->looks++ > LOOKS_AT_FIRST && w->looks % LOOK_EVERY != 0)
@@ -622,11 +627,11 @@ static void drain_files(struct jit_files *f, struct trace_writer *w, bool last, 
 		if (last || forgotten) {
 			end_perf_map(f, p, w);
 			losses->unread += count_unread_files(p);
+		}
 		if (forgotten)
 			forget_watched_process(f, i - 1);
 	}
 	code_reader_drain(f->reader, w);
-		}
 	page_reader_drain(f->pages, w, last);
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/jit_files/jitdump.h"
 
+#include "agent/recorder/process/time_namespace.h"
+#include "jitreg/base/clock.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MAGIC 0x4a695444u /* "JiTD" */
 #define FLAG_COUNTER 1u
@@ -21,7 +23,7 @@ struct header {
 };
 
 struct jitdump {
-	uint64_t mapped_ns;
+	struct jitdump_writer writer;
 	struct jitdump_clock first; /* clocks when the file was found, from which the counter's frequency is measured */
 	bool has_header, has_record, has_failed, is_counter;
 	uint64_t shift_ns; /* number that is added to the writer's clock to get CLOCK_MONOTONIC */
@@ -36,23 +38,21 @@ struct jitdump {
 struct jitdump_clock jitdump_clock_now(void)
 {
 	struct jitdump_clock c = { 0, 0 };
-	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
 #if defined(__x86_64__)
 	c.counter = __builtin_ia32_rdtsc();
 #endif
-	c.ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	c.ns = clock_now_ns();
 	return c;
 }
 
-struct jitdump *jitdump_create(uint64_t mapped_ns)
+struct jitdump *jitdump_create(const struct jitdump_writer *w)
 {
 	struct jitdump *j = calloc(1, sizeof(*j));
 
 	if (!j)
 		return NULL;
-	j->mapped_ns = mapped_ns;
+	j->writer = *w;
 	j->first = jitdump_clock_now();
 	return j;
 }
@@ -74,9 +74,9 @@ static uint64_t convert_timestamp(const struct jitdump *j, uint64_t timestamp, c
 	uint64_t ns;
 
 	if (!j->is_counter) {
-		ns = timestamp + j->shift_ns;
+		ns = j->shift_ns ? timestamp + j->shift_ns : time_namespace_convert(timestamp, j->writer.ahead_ns);
 	} else if (!now->counter) {
-		ns = j->mapped_ns;
+		ns = j->writer.mapped_ns;
 	} else if (now->counter <= j->first.counter || now->ns <= j->first.ns) {
 		ns = now->ns;
 	} else {
@@ -87,6 +87,19 @@ static uint64_t convert_timestamp(const struct jitdump *j, uint64_t timestamp, c
 	}
 	/* a record that was read was not written later than now, whatever its timestamp says */
 	return ns > now->ns ? now->ns : ns;
+}
+
+/* The first record tells whether the writer has another clock, since it is neither later than now nor earlier than the file.  The header
+ * does not tell it, since V8 takes its time from yet another clock. */
+static void compare_clocks(struct jitdump *j, uint64_t timestamp, const struct jitdump_clock *now)
+{
+	uint64_t time_ns = convert_timestamp(j, timestamp, &(struct jitdump_clock){ 0, UINT64_MAX }), mapped_ns = j->writer.mapped_ns;
+
+	if (j->is_counter)
+		return;
+	if ((time_ns > now->ns && time_ns - now->ns > CLOCKS_APART_NS) ||
+	    (j->writer.has_just_mapped && time_ns < mapped_ns && mapped_ns - time_ns > CLOCKS_APART_NS))
+		j->shift_ns = mapped_ns - timestamp;
 }
 
 static int read_jitdump_header(struct jitdump *j, const unsigned char *at, size_t bytes, size_t *used)
@@ -343,9 +356,8 @@ static int handle_jitdump_record(struct jitdump *j, const unsigned char *at, siz
 	memcpy(&prefix, at, sizeof(prefix));
 	if (prefix.id > JITREG_UNWINDING_INFO)
 		return 0; /* the record is of a later version, or one of jitreg's own */
-	/* the first record tells whether the writer has another clock; the header does not, since V8 takes its time from yet another one */
-	if (!j->has_record && !j->is_counter && prefix.timestamp > now->ns && prefix.timestamp - now->ns > CLOCKS_APART_NS)
-		j->shift_ns = j->mapped_ns - prefix.timestamp;
+	if (!j->has_record)
+		compare_clocks(j, prefix.timestamp, now);
 	j->has_record = true;
 	time_ns = convert_timestamp(j, prefix.timestamp, now);
 	if (prefix.id == JITREG_DEBUG_INFO) {

@@ -5,12 +5,15 @@
  *
  * Writers differ.  V8 shifts line tables by the size of an ELF header, which perf once put in front of the code.  The name of a line's file
  * may be "\xff", for the name of the line before, or garbage (V8 writes it after it was freed).  The clock is CLOCK_MONOTONIC in all known
- * writers, but may be the processor's counter (header flag 1) or another.  Bytes are untrusted.  Context: thread.
+ * writers, but may be the processor's counter (header flag 1), another, or that of a time namespace.  Bytes are untrusted.  Context:
+ * thread.
  */
 #ifndef TAILOR_JITDUMP_H
 #define TAILOR_JITDUMP_H
 
 #include "jitreg/trace/schema.h"
+
+#include <stdbool.h>
 
 struct jitdump;
 /* This callback gets a record, with its time converted to CLOCK_MONOTONIC. values are valid until it returns. */
@@ -23,8 +26,14 @@ struct jitdump_clock {
 };
 struct jitdump_clock jitdump_clock_now(void);
 
-/* Returns a reader for one file, or NULL if memory runs out.  mapped_ns: time at which the writer mapped the file, on CLOCK_MONOTONIC. */
-struct jitdump *jitdump_create(uint64_t mapped_ns);
+/* Describes the process that writes the file. */
+struct jitdump_writer {
+	uint64_t mapped_ns; /* time at which it mapped the file, on CLOCK_MONOTONIC, or at which the mapping was found */
+	bool has_just_mapped; /* it mapped the file at mapped_ns, so all records are later */
+	int64_t ahead_ns; /* number by which its CLOCK_MONOTONIC is ahead (time_namespace.h) */
+};
+/* Returns a reader for one file, or NULL if memory runs out. */
+struct jitdump *jitdump_create(const struct jitdump_writer *w);
 void jitdump_destroy(struct jitdump *j);
 /*
  * Reads the next bytes of the file, in pieces of any size, and calls record() for each complete record.  now: the clocks of this moment.

@@ -34,8 +34,8 @@ struct name_source_options {
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	bool finds_jit_lists; /* lists of JITs are read in each process with memory for code, without watch() */
 	/* Time at which the recording that is imported ended, on its clock, and in seconds since 1970. Perf maps that were written later
-	 * are not of its processes. past_end_ns is 0 for a live recording. */
-	uint64_t past_end_ns;
+	 * are not of its processes. past_end_ns is 0 for a live recording. past_begin_ns: time of records of what existed before. */
+	uint64_t past_begin_ns, past_end_ns;
 	int64_t past_end_s;
 	const char *past_other_clock; /* reason why the recording's clock is not CLOCK_MONOTONIC; NULL: it is */
 	bool past_foreign; /* the recording is of another architecture, so this machine's programs were not sampled */

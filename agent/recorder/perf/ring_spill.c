@@ -125,7 +125,8 @@ static void *run_spill_thread(void *spill)
 
 	pthread_mutex_lock(&k->lock);
 	while (!k->end) {
-		uint64_t now_ns, until_ns = clock_now_ns() + LOOK_NS * (1 + k->nr_rings / RINGS_A_LOOK) * (is_at_rest ? AT_REST : 1);
+		uint64_t now_ns, wait_ns = LOOK_NS * (1 + k->nr_rings / RINGS_A_LOOK) * (is_at_rest ? AT_REST : 1);
+		uint64_t until_ns = clock_now_ns() + (uint64_t)clock_ahead_ns() + wait_ns; /* this process's clock */
 		struct timespec until = { (time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u) };
 
 		if (pthread_cond_timedwait(&k->ended, &k->lock, &until) != ETIMEDOUT)

@@ -3,6 +3,7 @@
  * and takes over the perf events of threads. */
 #include "agent/recorder/session/internal.h"
 
+#include "agent/recorder/process/time_namespace.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/hosts/jit_hosts.h"
@@ -358,6 +359,7 @@ static void answer_hello(struct session *s, struct handshake *h, struct wire_ans
 		return;
 	}
 	g->pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
+	g->log.ahead_ns = time_namespace_ahead_ns(h->pid);
 	answer->ring_bytes = g->log.ring_bytes;
 	if (s->recording)
 		describe_guest_to_recording(s, g, answer);

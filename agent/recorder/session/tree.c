@@ -64,7 +64,7 @@ static uint64_t process_start_ns(const struct process_node *r)
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	suspended_ns = (int64_t)(boot.tv_sec - mono.tv_sec) * 1000000000 + boot.tv_nsec - mono.tv_nsec;
-	ns = (int64_t)((r->start_ticks + 1) * tick_ns) - suspended_ns;
+	ns = (int64_t)((r->start_ticks + 1) * tick_ns) - suspended_ns - clock_ahead_ns();
 	return ns > 0 ? (uint64_t)ns : 1;
 }
 
