@@ -189,12 +189,20 @@ static bool time_is_of_other_clock(const struct model *m, uint64_t time_ns)
 	return time_ns < MINUTE_NS / 60 || time_ns > m->begin_ns + MONTH_NS;
 }
 
+/* Records of process 0 are of none, but for those by which a recorder describes processes outside of its PID namespace. */
+static bool is_of_process(struct model *m, const struct trace_record *r)
+{
+	if (!r->pid && r->id == TRACE_PROCESS)
+		m->has_outside = true;
+	return r->pid || r->id == TRACE_PROCESS || (r->id == TRACE_MMAP && m->has_outside);
+}
+
 static void dispatch_trace_record(struct model *m, const struct trace_record *r)
 {
 	/* Code and data from before the agent belong to the program that runs when they are reported, whatever the process executed
 	 * earlier. */
 	uint64_t time_ns = r->time_ns == JITREG_TIME_BEFORE ? m->read_ns : r->time_ns;
-	struct process *p = r->pid ? model_get_process(m, r->pid, time_ns) : NULL;
+	struct process *p = is_of_process(m, r) ? model_get_process(m, r->pid, time_ns) : NULL;
 
 	m->read_ns = time_ns;
 	if (p && r->id < TRACE_HEADER && time_is_of_other_clock(m, r->time_ns))

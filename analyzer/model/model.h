@@ -374,6 +374,7 @@ struct marks {
 
 struct model {
 	uint64_t nr_records[MODEL_RECORD_IDS]; /* number of the host's records, by record id */
+	bool has_outside; /* process 0 is all processes outside of the recorder's PID namespace (TRACE_OUTSIDE) */
 	uint64_t read_ns; /* time of the last record read, by which the process of a record with JITREG_TIME_BEFORE is found */
 	struct trace_place place; /* place of that record in the trace */
 	struct trace_reader *reader; /* while records are read: the reader whose budget they spend */

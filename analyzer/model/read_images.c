@@ -65,6 +65,12 @@ void model_read_region(struct model *m, struct process *p, const struct trace_re
 		   trace_text(r, F(region, mapper)), trace_u64(r, F(region, mapper_offset)));
 }
 
+/* Images without a path of a file. */
+static bool is_special_image(const char *path)
+{
+	return strcmp(path, "[vdso]") == 0 || strcmp(path, TRACE_OUTSIDE) == 0;
+}
+
 static void read_code_mapping(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t start = trace_u64(r, F(mmap, address)), bytes = trace_u64(r, F(mmap, bytes));
@@ -74,7 +80,7 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	struct code *c;
 
 	/* An anonymous mapping does not say what is in it, and must not hide what a JIT registered. */
-	if (!path || bytes > UINT64_MAX - start || (mapping_kind(path, strlen(path)) < MAPPING_DEVICE && strcmp(path, "[vdso]") != 0)) {
+	if (!path || bytes > UINT64_MAX - start || (mapping_kind(path, strlen(path)) < MAPPING_DEVICE && !is_special_image(path))) {
 		free(path);
 		c = add_region(m, p, &p->regions, start, bytes, r->time_ns, NULL, 0);
 		if (c) {

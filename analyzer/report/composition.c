@@ -62,7 +62,8 @@ static bool generates_code(const struct attribution *a, const struct report_grou
 	return false;
 }
 
-/* The kernel's images and modules have brackets; the vdso is code of the kernel's that runs as a library of the program.
+/* The kernel's images and modules have brackets; the vdso is code of the kernel's that runs as a library of the program. Processes of other
+ * PID namespaces are programs.
  * Compilers of a build (cc1plus, clang) have functions of the names by which a JIT's compiler is known. They count as that only in programs
  * that run code of a host or generate code, and in libraries only if there is generated code. The caller frees the result. Return NULL if
  * memory runs out. */
@@ -73,8 +74,9 @@ static struct image_parts *parts_of_images(const struct attribution *a, const st
 
 	for (uint32_t i = 0; of && i < a->nr_images; i++) {
 		const char *path = a->image[i].path;
-		const bool is_kernel = *path == '[' && strcmp(path, "[vdso]") != 0;
-		const bool is_program = *path != '[' && own_code_is_program(a->model, path);
+		const bool is_outside = strcmp(path, TRACE_OUTSIDE) == 0;
+		const bool is_kernel = *path == '[' && strcmp(path, "[vdso]") != 0 && !is_outside;
+		const bool is_program = is_outside || (*path != '[' && own_code_is_program(a->model, path));
 
 		of[i].part = is_program ? COMPOSITION_PROGRAM : is_kernel ? COMPOSITION_KERNEL : COMPOSITION_LIBRARIES;
 		of[i].has_jit = (*path && jit_host_of_object(path)) || (is_program ? is_maker(a, functions, path) : generates);

@@ -6,6 +6,8 @@
 #ifndef TAILOR_WEIGHT_UNIT_H
 #define TAILOR_WEIGHT_UNIT_H
 
+#include <string.h>
+
 /* The last three are made of events of the scheduler when a trace is read, and no trace has them. */
 #define WEIGHT_UNITS(X) \
 	X(NS, "ns") \
@@ -23,9 +25,18 @@
 enum weight_unit { WEIGHT_UNITS(WEIGHT_UNIT_) NR_WEIGHT_UNITS };
 #undef WEIGHT_UNIT_
 
-extern const char *const weight_units[NR_WEIGHT_UNITS + 1]; /* texts; that of NR_WEIGHT_UNITS is "" */
+/* texts; that of NR_WEIGHT_UNITS is "" */
+#define WEIGHT_TEXT_(NAME, text) text,
+static const char *const weight_units[NR_WEIGHT_UNITS + 1] = { WEIGHT_UNITS(WEIGHT_TEXT_) "" };
+#undef WEIGHT_TEXT_
 
 /* Returns the unit with a text, or NR_WEIGHT_UNITS.  text may be NULL. */
-enum weight_unit weight_unit_parse(const char *text);
+static inline enum weight_unit weight_unit_parse(const char *text)
+{
+	for (int i = 0; text && i < NR_WEIGHT_UNITS; i++)
+		if (strcmp(weight_units[i], text) == 0)
+			return (enum weight_unit)i;
+	return NR_WEIGHT_UNITS;
+}
 
 #endif

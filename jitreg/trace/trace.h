@@ -330,6 +330,8 @@ enum notice_kind { NOTICE_KINDS(NOTICE_INDEX_) NR_NOTICES }; /* NR_NOTICES: kind
 extern const char *const trace_notices[NR_NOTICES + 1]; /* texts of the kinds */
 
 /* These are the beginnings of the sentences of two kinds.  A sentence goes on as the comment says, and reports show that part alone. */
+/* This is the name of process 0 and of the one image in it, where the recorder is in a PID namespace: all processes outside of it. */
+#define TRACE_OUTSIDE "[other PID namespace]"
 #define TRACE_NO_SAMPLES_OF "no samples of " /* NO_SAMPLES: name of the command or process, and why */
 #define TRACE_NAMES_NOT_READ "names of generated code not read: " /* NAMES_NOT_READ: name of the file, and why */
 #define TRACE_WRITE_FAILED "writing the trace failed: " /* DISK_FULL, and some of kind LOSS: the error */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A program in a time namespace, whose clock is days ahead or behind, has its operators: what its agent and its files say is converted to the
-# kernel's clock. The recorder may be outside or inside of the namespace.
+# A program in a time namespace, whose clock is days ahead or behind, has its operators: what its agent says is converted to the kernel's
+# clock. The recorder may be outside or inside of the namespace.
 . tests/live/begin.bash
 inside=(unshare --fork --time --monotonic)
 timeout 20 "${inside[@]}" 100 true 2>/dev/null || skip "no time namespace can be made here (root and util-linux 2.36 can)"

@@ -6,16 +6,16 @@
  */
 #include "agent/recorder/counting/internal.h"
 
+#include "agent/recorder/process/proc_file.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define RING_BYTES (1u << 20)
-#define FIRST_PID_NAMESPACE 0xEFFFFFFCu /* the inode that the kernel gives it; the tracepoint has numbers of that namespace */
 
 /* This struct is a sample with PERF_SAMPLE_TIME, _CPU and _RAW. data has size bytes of the tracepoint's own. */
 struct wakeup_sample {
@@ -64,13 +64,6 @@ static bool find_tracepoint(uint64_t *id, uint32_t *tid_at)
 	return found;
 }
 
-static bool has_numbers_of_first_namespace(void)
-{
-	struct stat s;
-
-	return stat("/proc/self/ns/pid", &s) == 0 && s.st_ino == FIRST_PID_NAMESPACE;
-}
-
 static int open_wakeup_ring(struct wakeups *w, const struct perf_event_attr *a, int cpu)
 {
 	int fd = event_open(a, -1, cpu, 0), ret;
@@ -94,7 +87,7 @@ void counting_open_wakeups(struct counting *c)
 	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF), ret = 0;
 	uint64_t id;
 
-	if (!like->context_switch || !has_numbers_of_first_namespace() || !find_tracepoint(&id, &c->wakeups.tid_at))
+	if (!like->context_switch || !proc_is_first_pid_namespace() || !find_tracepoint(&id, &c->wakeups.tid_at))
 		return;
 	a.config = id;
 	c->wakeups.ring = calloc((size_t)nr_cpus, sizeof(*c->wakeups.ring));

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/mman.h>
 
 #define TEXTS_MAX (1u << 20)
@@ -197,4 +198,13 @@ int proc_each_numbered_entry(const char *folder, int (*each)(void *context, pid_
 			ret = each(context, (pid_t)strtol(e->d_name, NULL, 10));
 	closedir(dir);
 	return ret;
+}
+
+#define FIRST_PID_NAMESPACE 0xEFFFFFFCu /* the inode that the kernel gives it */
+
+bool proc_is_first_pid_namespace(void)
+{
+	struct stat s;
+
+	return stat("/proc/self/ns/pid", &s) || s.st_ino == FIRST_PID_NAMESPACE;
 }

@@ -55,6 +55,9 @@ int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_ma
  * returned last, 0 if there are no texts, or -errno if the file cannot be read.  Texts behind the first MiB are not read. */
 int proc_each_terminated_text(pid_t pid, const char *name, int (*each)(void *context, const char *text), void *context);
 
+/* Are the numbers of processes those of the machine's first PID namespace?  In others, the kernel reports processes outside as 0. */
+bool proc_is_first_pid_namespace(void);
+
 /* Calls each(context, number) for the names in a folder (/proc, /proc/PID/task) that are numbers, until it returns nonzero.  Returns what
  * each() returned last, 0 if there are no numbers, or -errno if the folder cannot be opened. */
 int proc_each_numbered_entry(const char *folder, int (*each)(void *context, pid_t number), void *context);

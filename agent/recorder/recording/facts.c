@@ -45,6 +45,8 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 		seen.weight = v->period;
 		samples_set_last_weight(r->samples[event], seen.weight);
 	}
+	if (r->has_outside && !r->knows_outside && seen.pid == 0)
+		recording_write_outside(r);
 	seen.leaves = event < r->switches && event_is_switches(&r->attr[event]);
 	TELL_SOURCES(r, note_sample, &seen);
 	if (r->options.seen)
@@ -54,9 +56,17 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 	return seen.weight;
 }
 
+/* Is it a process of another PID namespace?  All of these have the number 0, so nothing that the kernel reports of one can be told from
+ * what it reports of another. */
+static bool is_outside(const struct recording *r, uint32_t pid)
+{
+	return r->has_outside && pid == 0;
+}
+
 static void record_mapping(void *recording, const struct mapping *m, uint64_t time_ns)
 {
-	recording_write_mapping(recording, m, time_ns, time_ns);
+	if (!is_outside(recording, m->pid))
+		recording_write_mapping(recording, m, time_ns, time_ns);
 }
 
 enum { LIVES = 1, ENDED };
@@ -78,6 +88,8 @@ static void record_fork_or_exit(void *recording, const struct kernel_task *t)
 	bool fork = t->header.type == PERF_RECORD_FORK;
 	struct recording *r = recording;
 
+	if (is_outside(r, t->pid))
+		return;
 	if (fork && t->pid != t->ppid) {
 		TELL_SOURCES(r, note_fork, t->ppid, t->pid, t->time_ns);
 		r->nr_processes++;
@@ -98,6 +110,8 @@ static void record_comm(void *recording, const struct kernel_comm *c, uint64_t t
 {
 	struct recording *r = recording;
 
+	if (is_outside(r, c->pid))
+		return;
 	if (c->exec && r->options.executed)
 		r->options.executed(r->options.context, c, time_ns);
 	recording_write_comm(r, c, time_ns);

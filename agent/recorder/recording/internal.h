@@ -47,6 +47,7 @@ struct recording {
 	size_t command_line_bytes, service_bytes; /* bytes of command lines and services in the trace, which are limited */
 	uint32_t nr_resource_records;
 	bool tag_words_noticed;
+	bool has_outside, knows_outside; /* process 0 is all processes of other PID namespaces; it was written to the trace */
 	struct hash_map python_answers; /* (PID, 0) -> 1 for recording_python_has_answered() */
 	struct host_lacks lacks; /* lacks that this trace has */
 	uint64_t nr_samples, nr_processes, begin_ns;
@@ -88,6 +89,10 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
  * that is a loss. */
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
 void recording_write_end(struct recording *r, int wait_status);
+
+/* ---- processes.c */
+/* Writes process 0, which the processes of other PID namespaces are to a recorder in one, and a notice. */
+void recording_write_outside(struct recording *r);
 
 /* ---- command_line.c */
 /* Writes the command line of the program that runs in pid, if it still runs and the trace has room for command lines. */

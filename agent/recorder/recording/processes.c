@@ -16,6 +16,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define OUTSIDE_BEGIN 0x1000u
+#define OUTSIDE_BYTES ((1ull << 47) - 0x2000) /* the addresses of all programs */
+
 void recording_read_comm(pid_t pid, char comm[64])
 {
 	char path[64];
@@ -58,6 +61,17 @@ static void write_process(struct recording *r, pid_t pid, const char *known)
 void recording_write_process(struct recording *r, pid_t pid)
 {
 	write_process(r, pid, "");
+}
+
+void recording_write_outside(struct recording *r)
+{
+	r->knows_outside = true;
+	TRACE_PUT(r->writer, process, JITREG_TIME_BEFORE, 0, 0, .executable = trace_string(TRACE_OUTSIDE),
+		  .comm = trace_string(TRACE_OUTSIDE));
+	TRACE_PUT(r->writer, mmap, JITREG_TIME_BEFORE, 0, 0, .address = OUTSIDE_BEGIN, .bytes = OUTSIDE_BYTES,
+		  .prot = PROT_READ | PROT_EXEC, .path = trace_string(TRACE_OUTSIDE));
+	recording_notice(r, NOTICE_HOST, "processes outside of this PID namespace have no names: they are one, " TRACE_OUTSIDE
+			 "; record outside of the container for theirs");
 }
 
 void recording_add_process(struct recording *r, pid_t pid, const char *known)
