@@ -87,7 +87,7 @@ void counting_open_wakeups(struct counting *c)
 	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF), ret = 0;
 	uint64_t id;
 
-	if (!like->context_switch || !proc_is_first_pid_namespace() || !find_tracepoint(&id, &c->wakeups.tid_at))
+	if (!like->context_switch || !proc_is_first_namespace(PROC_NAMESPACE_PID) || !find_tracepoint(&id, &c->wakeups.tid_at))
 		return;
 	a.config = id;
 	c->wakeups.ring = calloc((size_t)nr_cpus, sizeof(*c->wakeups.ring));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/doctor/doctor.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "jitreg/base/message.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +31,16 @@ void doctor_set_remedy(struct doctor_finding *f, const char *remedy, ...)
 {
 	va_list list;
 
+	static const char outside[] = "outside of this user namespace: "; /* the machine's root is not in it */
+	char text[sizeof(f->remedy) - sizeof(outside)];
+	bool needs_root;
+
 	va_start(list, remedy);
-	vsnprintf(f->remedy, sizeof(f->remedy), remedy, list);
+	vsnprintf(text, sizeof(text), remedy, list);
 	va_end(list);
+	needs_root = strstr(text, "sudo ") || strstr(text, "as root");
+	snprintf(f->remedy, sizeof(f->remedy), "%s%s",
+		 needs_root && !proc_is_first_namespace(PROC_NAMESPACE_USER) ? outside : "", text);
 }
 
 #define TEXT_(NAME, text) text,

@@ -43,7 +43,8 @@ struct doctor {
 	int nr;
 	/* facts that several findings need */
 	int paranoid;	/* kernel.perf_event_paranoid; -2: unknown */
-	bool root;	/* the effective user is root */
+	bool root;	/* the effective user is root of the machine */
+	bool user_namespace; /* this process is in another user namespace than the machine's first */
 	bool perfmon;	/* CAP_PERFMON or CAP_SYS_ADMIN, effective */
 	bool lock;	/* CAP_IPC_LOCK: locked memory has no limit */
 	bool seccomp;	/* a filter restricts this process */

@@ -42,14 +42,17 @@ static void add_user_findings(struct doctor *d)
 
 	proc_read_value("/proc/self/status", "CapEff", text, sizeof(text));
 	effective = strtoull(text, NULL, 16);
-	d->root = geteuid() == 0;
+	d->user_namespace = !proc_is_first_namespace(PROC_NAMESPACE_USER);
+	if (d->user_namespace) /* the kernel asks for capabilities of its first namespace */
+		effective = 0;
+	d->root = proc_is_root_of_machine();
 	d->perfmon = has_capability(effective, CAP_PERFMON) || has_capability(effective, CAP_SYS_ADMIN);
 	d->lock = has_capability(effective, CAP_IPC_LOCK);
 	for (size_t i = 0; i < sizeof(of_use) / sizeof(of_use[0]); i++)
 		if (has_capability(effective, of_use[i].capability))
 			snprintf(held + strlen(held), sizeof(held) - strlen(held), "%s%s", *held ? ", " : "", of_use[i].name);
-	doctor_add_finding(d, "machine", "user", DOCTOR_FACT, "%s (%d); relevant capabilities: %s", p ? p->pw_name : "", (int)geteuid(),
-			   *held ? held : "none");
+	doctor_add_finding(d, "machine", "user", DOCTOR_FACT, "%s (%d)%s; relevant capabilities: %s", p ? p->pw_name : "", (int)geteuid(),
+			   d->user_namespace ? " of a user namespace, without rights outside of it" : "", *held ? held : "none");
 	proc_read_value("/proc/self/status", "Seccomp", text, sizeof(text));
 	d->seccomp = atoi(text) == 2;
 	if (d->seccomp)
@@ -151,7 +154,8 @@ static void add_limit_findings(struct doctor *d)
 		doctor_set_remedy(f, "sudo sysctl kernel.yama.ptrace_scope=0");
 	} else {
 		doctor_add_finding(d, "limits", "memory of others", DOCTOR_YES, "readable for %s",
-				   d->root ? "all processes" : "processes of this user");
+				   d->root ? "all processes" :
+				   d->user_namespace ? "processes of this user namespace" : "processes of this user");
 	}
 }
 

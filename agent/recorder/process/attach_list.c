@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/process/attach_list.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/process_names.h"
 #include "jitreg/base/grow.h"
 
@@ -76,8 +77,9 @@ int attach_list_add_service(struct attach_list *l, const struct service_wanted *
 	if (l->nr == 0 && l->nr_left_out)
 		*d = l->left_out;
 	else if (l->nr == 0)
-		diag_fail(d, ESRCH, "no process is in the control group of %s '%s' (`systemd-cgls` lists them)", w->unit ? "the unit" :
-			  "a container", w->unit ? w->unit : w->container);
+		diag_fail(d, ESRCH, "no process is in the control group of %s '%s' (%s)", w->unit ? "the unit" : "a container",
+			  w->unit ? w->unit : w->container, proc_is_first_namespace(PROC_NAMESPACE_CGROUP) ? "`systemd-cgls` lists them" :
+			  SERVICE_GROUPS_HIDDEN);
 	return l->nr ? 0 : -ESRCH;
 }
 

@@ -82,6 +82,9 @@ static int refuse_unreadable_process(pid_t pid, const struct proc_status *s, str
 {
 	char user[32];
 
+	if (!proc_is_first_namespace(PROC_NAMESPACE_USER))
+		return diag_fail(d, EACCES, "cannot attach to process %d: it is outside of this user namespace, where this root has "
+				 "no rights; run tailor outside of it (sudo tailor attach %d)", (int)pid, (int)pid);
 	if (s->user >= 0 && (uid_t)s->user != geteuid())
 		return diag_fail(d, EACCES, "cannot attach to process %d: it belongs to %s; run tailor as that user, or as root (sudo "
 				 "tailor attach %d)",

@@ -200,11 +200,20 @@ int proc_each_numbered_entry(const char *folder, int (*each)(void *context, pid_
 	return ret;
 }
 
-#define FIRST_PID_NAMESPACE 0xEFFFFFFCu /* the inode that the kernel gives it */
-
-bool proc_is_first_pid_namespace(void)
+bool proc_is_first_namespace(enum proc_namespace kind)
 {
+	static const struct {
+		const char *path;
+		ino_t inode; /* inode that the kernel gives the first namespace (include/linux/proc_ns.h) */
+	} first[] = { [PROC_NAMESPACE_PID] = { "/proc/self/ns/pid", 0xEFFFFFFC },
+		      [PROC_NAMESPACE_USER] = { "/proc/self/ns/user", 0xEFFFFFFD },
+		      [PROC_NAMESPACE_CGROUP] = { "/proc/self/ns/cgroup", 0xEFFFFFFB } };
 	struct stat s;
 
-	return stat("/proc/self/ns/pid", &s) || s.st_ino == FIRST_PID_NAMESPACE;
+	return stat(first[kind].path, &s) || s.st_ino == first[kind].inode;
+}
+
+bool proc_is_root_of_machine(void)
+{
+	return geteuid() == 0 && proc_is_first_namespace(PROC_NAMESPACE_USER);
 }

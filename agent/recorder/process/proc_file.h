@@ -55,8 +55,12 @@ int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_ma
  * returned last, 0 if there are no texts, or -errno if the file cannot be read.  Texts behind the first MiB are not read. */
 int proc_each_terminated_text(pid_t pid, const char *name, int (*each)(void *context, const char *text), void *context);
 
-/* Are the numbers of processes those of the machine's first PID namespace?  In others, the kernel reports processes outside as 0. */
-bool proc_is_first_pid_namespace(void);
+enum proc_namespace { PROC_NAMESPACE_PID, PROC_NAMESPACE_USER, PROC_NAMESPACE_CGROUP };
+/* Is this process in the machine's first namespace of that kind, or is that unknown?  In another, what the kernel tells is not the
+ * machine's: processes outside have the PID 0, root has no rights outside, and control groups have no names above the namespace's own. */
+bool proc_is_first_namespace(enum proc_namespace kind);
+/* Is this user root, and not only of a user namespace? */
+bool proc_is_root_of_machine(void);
 
 /* Calls each(context, number) for the names in a folder (/proc, /proc/PID/task) that are numbers, until it returns nonzero.  Returns what
  * each() returned last, 0 if there are no numbers, or -errno if the folder cannot be opened. */

@@ -58,7 +58,7 @@ static long read_file_at(int fd, void *to, size_t bytes, uint64_t offset)
 
 const char *program_uncounted_remedy(void)
 {
-	return geteuid() ? "record it as root" : "attach to it once it runs (`tailor attach PID`)";
+	return !proc_is_root_of_machine() ? "record it as root" : "attach to it once it runs (`tailor attach PID`)";
 }
 
 bool program_is_limited(pid_t pid)

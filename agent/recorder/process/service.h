@@ -12,6 +12,8 @@
 
 #define SERVICE_GROUP_BYTES 1024
 #define SERVICE_NAME_BYTES 256
+/* This is what a user is told in a control group namespace, in which /proc shows the groups of a container as the root. */
+#define SERVICE_GROUPS_HIDDEN "names of control groups are hidden by a control group namespace; record outside of the container"
 
 struct service {
 	char group[SERVICE_GROUP_BYTES]; /* path of its control group, of version 2 or, if that is the root, of another; "": the root */

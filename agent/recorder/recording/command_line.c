@@ -47,6 +47,11 @@ bool recording_write_service(struct recording *r, uint32_t pid, uint64_t time_ns
 		return true;
 	if (!service_read((pid_t)pid, &s))
 		return false;
+	if (!s.name[0] && !s.group[0] && !r->groups_noticed && !proc_is_first_namespace(PROC_NAMESPACE_CGROUP)) {
+		r->groups_noticed = true;
+		TRACE_PUT(r->writer, notice, recording_now_ns(r), 0, 0, .kind = trace_string(trace_notices[NOTICE_HOST]),
+			  .sentence = trace_string("processes have no service: " SERVICE_GROUPS_HIDDEN));
+	}
 	r->service_bytes += strlen(s.group) + strlen(s.name);
 	TRACE_PUT(r->writer, service, time_ns, pid, 0, .group = trace_string(s.group), .name = trace_string(s.name));
 	return true;

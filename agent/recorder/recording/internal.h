@@ -46,7 +46,7 @@ struct recording {
 	int64_t recorder_cpu_ns; /* added to this process's own processor time in the END record; may be negative */
 	size_t command_line_bytes, service_bytes; /* bytes of command lines and services in the trace, which are limited */
 	uint32_t nr_resource_records;
-	bool tag_words_noticed;
+	bool tag_words_noticed, groups_noticed;
 	bool has_outside, knows_outside; /* process 0 is all processes of other PID namespaces; it was written to the trace */
 	struct hash_map python_answers; /* (PID, 0) -> 1 for recording_python_has_answered() */
 	struct host_lacks lacks; /* lacks that this trace has */

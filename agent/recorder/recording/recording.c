@@ -72,7 +72,7 @@ int recording_create(const struct recording_options *o, struct recording **out, 
 		return diag_fail(d, ENOMEM, "out of memory for a recording");
 	r->options = *o;
 	r->begin_ns = clock_now_ns();
-	r->has_outside = !o->sources.past_end_ns && !proc_is_first_pid_namespace();
+	r->has_outside = !o->sources.past_end_ns && !proc_is_first_namespace(PROC_NAMESPACE_PID);
 	r->output = strdup(o->output);
 	ret = r->output ? open_trace(r, d) : diag_fail(d, ENOMEM, "out of memory for a recording");
 	r->for_sources = (struct name_source_recording){ &r->options.sources, r->writer, r, notice_for_source, note_lack_for_source,

@@ -70,7 +70,9 @@ static void say_how(struct session *s)
 			 "containers, since Linux 6.6)", wanted);
 	if (e)
 		session_print_notice(s, sentence);
-	else
+	if (session_wants_service(&s->options) && !proc_is_first_namespace(PROC_NAMESPACE_CGROUP))
+		session_add_fallback(s, NOTICE_HOST, SERVICE_GROUPS_HIDDEN);
+	if (!e)
 		session_add_fallback(s, NOTICE_HOST, sentence); /* this also writes it into the trace, as reports should show it */
 }
 

@@ -5,6 +5,7 @@
  */
 #include "agent/recorder/session/internal.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "agent/recorder/process/process_tree.h"
 #include "jitreg/base/clock.h"
@@ -337,8 +338,10 @@ int session_attach_all(struct session *s, struct diag *d)
 	int ret = counting_begin_system(s->counting);
 
 	if (ret == -EACCES || ret == -EPERM)
-		diag_fail(d, -ret, "cannot count %s on all processors: %s; run as root, or sysctl kernel.perf_event_paranoid=-1",
-			  counting_events(s->counting)->event[0].name, strerror(-ret));
+		diag_fail(d, -ret, "cannot count %s on all processors: %s; run as root%s, or sysctl kernel.perf_event_paranoid=-1",
+			  counting_events(s->counting)->event[0].name, strerror(-ret),
+			  proc_is_first_namespace(PROC_NAMESPACE_USER) ? "" :
+			  " of the machine, since this root is that of a user namespace");
 	else if (ret)
 		diag_fail(d, -ret, "cannot count %s on all processors: %s", counting_events(s->counting)->event[0].name,
 			  session_counting_error(-ret));
