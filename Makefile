@@ -324,6 +324,12 @@ check-doors: deps-check ## hosts x ways of recording x ways of reading, the same
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/doors/check.py $B $(if $(FULL),--full) $(HOSTS:%=--host %) $(WAYS:%=--way %) $(READERS:%=--reader %) $(if $(TABLE),--table $(TABLE))
 
+.PHONY: check-namespaces
+check-namespaces: PACKAGES_CHECK += $(PACKAGES_EVERYDAY)
+check-namespaces: deps-check ## time, PID, mount, user, control group namespaces x run, attach, watch x hosts, as root; prints a table (HOSTS="node", WAYS=...)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/namespaces/check.py $B $(HOSTS:%=--host %) $(WAYS:%=--way %)
+
 .PHONY: bench-watch
 bench-watch: deps-check ## what tailor watch costs programs, beside perf record, with the rows of DCPI's tables (MINUTES=20)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
