@@ -84,6 +84,9 @@ void recording_write_event(struct recording *r, uint32_t number, const struct ev
 /* Writes a mapping, and passes an executable one to the sources, with time_ns. since_ns: time of its record. That is JITREG_TIME_BEFORE
  * for a mapping from before the recording, so that it hides no code that was loaded there since. */
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns, uint64_t since_ns);
+/* Gives a file in memory (memfd_create(2)), which the kernel calls "/memfd:NAME (deleted)", the path /memfd/NAME, by which it is an image.
+ * Returns false if the path is of another file. */
+bool recording_name_file_in_memory(const char *path, size_t bytes, char *name, size_t room);
 /* Writes the name of a thread.  Passes an exec to all sources, and any other new name to the source of JVMs.  After an exec outside of an
  * import, waits until /proc shows the new program, and writes its command line, resources and service, too.  If the service cannot be read,
  * that is a loss. */

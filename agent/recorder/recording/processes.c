@@ -47,11 +47,13 @@ static void write_process_record(struct recording *r, pid_t pid, const char *kno
 
 static void write_process(struct recording *r, pid_t pid, const char *known)
 {
-	char path[64], text[4096];
+	char path[64], text[4096], name[512];
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%u/exe", proc_mem_number_in_proc((uint32_t)pid));
 	n = readlink(path, text, sizeof(text));
+	if (n > 0 && recording_name_file_in_memory(text, (size_t)n, name, sizeof(name)))
+		n = snprintf(text, sizeof(text), "%s", name);
 	write_process_record(r, pid, known, text, n > 0 ? (size_t)n : 0);
 	recording_write_command_line(r, (uint32_t)pid, recording_now_ns(r));
 	recording_write_resources(r, (uint32_t)pid, "start", recording_now_ns(r));

@@ -7,6 +7,7 @@
 
 #include "jitreg/hosts/jit_hosts.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -91,10 +92,53 @@ void recording_note_lack(struct recording *r, pid_t pid, const struct host_lack 
 		r->options.notice(r->options.context, sentence);
 }
 
+#define MEMFD "/memfd:"
+#define DELETED " (deleted)"
+
+/* Is a mapping of a file in memory (memfd_create(2)) one of a program or library, as loaders execute them from there, and not of a JIT's
+ * code?  The beginning of the file is read where the process has mapped it. */
+static bool is_elf_in_memory(const struct mapping *m)
+{
+	char magic[SELFMAG];
+
+	return m->prot & PROT_EXEC && !m->shared && m->path_bytes > sizeof(MEMFD) - 1 && memcmp(m->path, MEMFD, sizeof(MEMFD) - 1) == 0 &&
+	       m->address >= m->offset &&
+	       proc_mem_read((pid_t)proc_mem_number_in_proc(m->pid), m->address - m->offset, magic, sizeof(magic)) == 0 &&
+	       memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
+bool recording_name_file_in_memory(const char *path, size_t bytes, char *name, size_t room)
+{
+	const size_t tail = sizeof(DELETED) - 1, head = sizeof(MEMFD) - 1;
+
+	bytes = strnlen(path, bytes);
+	if (bytes < head || memcmp(path, MEMFD, head) != 0)
+		return false;
+	if (bytes > head + tail && memcmp(path + bytes - tail, DELETED, tail) == 0)
+		bytes -= tail;
+	snprintf(name, room, "/memfd/%.*s", (int)(bytes - head), path + head);
+	return true;
+}
+
+static void write_elf_in_memory(struct recording *r, const struct mapping *m, uint64_t time_ns, uint64_t since_ns)
+{
+	struct mapping named = *m;
+	char path[512];
+
+	recording_name_file_in_memory(m->path, m->path_bytes, path, sizeof(path));
+	named.path = path;
+	named.path_bytes = strlen(path);
+	recording_write_mapping(r, &named, time_ns, since_ns);
+}
+
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns, uint64_t since_ns)
 {
 	bool executable = m->prot & PROT_EXEC;
 
+	if (!r->options.sources.past_end_ns && is_elf_in_memory(m)) {
+		write_elf_in_memory(r, m, time_ns, since_ns);
+		return;
+	}
 	if (executable)
 		TELL_SOURCES(r, note_mapping, m, time_ns);
 	TRACE_PUT(r->writer, mmap, since_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
