@@ -238,6 +238,8 @@ static void symbols_and_switches(void **state)
 	assert_int_equal(r.symbol.address, 0xffffffffc0000000);
 	assert_int_equal(r.symbol.bytes, 512);
 	assert_int_equal(r.symbol.kind, PERF_RECORD_KSYMBOL_TYPE_BPF);
+	assert_int_equal(r.symbol.name_bytes, 10);
+	assert_memory_equal(r.symbol.name, "bpf_prog_1", 10);
 	end(&out);
 	take(&out, 0);
 }

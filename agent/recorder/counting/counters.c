@@ -67,7 +67,7 @@ void counting_prepare_events(struct counting *c)
 			a->sample_type |= PERF_SAMPLE_STREAM_ID;
 		addresses |= samples_have_addresses(a);
 		if (i > 0) /* mappings, names and tasks are recorded once, with the first event */
-			a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->build_id = 0;
+			a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->build_id = a->ksymbol = 0;
 	}
 	c->events.event[0].attr.mmap_data = addresses && c->events.event[0].attr.mmap;
 }

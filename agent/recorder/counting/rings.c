@@ -101,6 +101,10 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 		counting_end_thread(c, x->ring->cpu, &r.task);
 		c->sink.task(c->sink.context, &r.task);
 		break;
+	case PERF_RECORD_KSYMBOL:
+		if (c->sink.symbol)
+			c->sink.symbol(c->sink.context, &r.symbol);
+		break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		handle_lost_record(x, &r);

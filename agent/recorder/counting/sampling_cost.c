@@ -150,7 +150,7 @@ static uint64_t measure_sampling_cost(const struct perf_event_attr *like, size_t
 	a.sample_period = TRY_PERIOD;
 	a.freq = 0;
 	a.read_format = 0;
-	a.inherit = a.remove_on_exec = a.enable_on_exec = a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 0;
+	a.inherit = a.remove_on_exec = a.enable_on_exec = a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = a.ksymbol = 0;
 	a.disabled = 1;
 	a.sample_regs_user &= ~(1ull << SAMPLE_TAG_WORD); /* a handler fills in this word, the kernel does not */
 	fd = event_open(&a, 0, -1, 0);

@@ -128,7 +128,7 @@ void counting_describe_sampler(const struct counting *c, struct wire_answer *ans
 		a.sample_regs_user = 0;
 		a.sample_stack_user = 0;
 		a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-		a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = a.build_id = 0;
+		a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = a.build_id = a.ksymbol = 0;
 		a.wakeup_events = 1;
 	}
 	memcpy(answer->attr[0], &a, ATTR_BYTES);

@@ -3,6 +3,8 @@
 
 #include "agent/recorder/images/kallsyms.h"
 #include "agent/recorder/process/proc_file.h"
+#include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -17,10 +19,21 @@
 #define SLOTS_MAX (1u << 20)
 #define FUNCTIONS_MAX (1u << 18) /* maximum number of functions in the record */
 
+#define NAMES_BYTES_MAX 512u
+#define NOTED_MAX 4096u /* maximum number of symbols that the kernel reported */
+
+struct noted_symbol {
+	uint64_t address;
+	uint32_t bytes;
+	char *name; /* if several programs had the address, the names of all of them */
+};
+
 struct kernel_names {
 	const struct name_source_recording *recording;
 	uint64_t *slot; /* addresses, open addressing; 0: free */
 	uint32_t nr_slots, nr;
+	struct noted_symbol *noted;
+	uint32_t nr_noted, noted_capacity;
 };
 
 static int create(const struct name_source_recording *r, void **source)
@@ -45,8 +58,39 @@ static void destroy(void *kernel_names)
 {
 	struct kernel_names *k = kernel_names;
 
+	for (uint32_t i = 0; i < k->nr_noted; i++)
+		free(k->noted[i].name);
+	free(k->noted);
 	free(k->slot);
 	free(k);
+}
+
+/* A sample has no time here, so where one program has taken the place of another, the row has the names of both. */
+static void add_name_of_symbol(struct noted_symbol *n, const struct kernel_symbol *s)
+{
+	char *both;
+
+	if (memmem(n->name, strlen(n->name), s->name, s->name_bytes) || strlen(n->name) + s->name_bytes > NAMES_BYTES_MAX ||
+	    asprintf(&both, "%s or %.*s", n->name, (int)s->name_bytes, s->name) < 0)
+		return;
+	free(n->name);
+	n->name = both;
+	n->bytes = n->bytes > s->bytes ? n->bytes : s->bytes;
+}
+
+void kernel_names_note_symbol(struct kernel_names *k, const struct kernel_symbol *s)
+{
+	if (!k || s->kind != PERF_RECORD_KSYMBOL_TYPE_BPF || !s->bytes || !s->name_bytes || !(s->address >> 63))
+		return;
+	for (uint32_t i = 0; i < k->nr_noted; i++)
+		if (k->noted[i].address == s->address) {
+			add_name_of_symbol(&k->noted[i], s);
+			return;
+		}
+	if (k->nr_noted == NOTED_MAX || !GROW(k->noted, k->nr_noted, k->noted_capacity))
+		return;
+	k->noted[k->nr_noted] = (struct noted_symbol){ s->address, s->bytes, strndup(s->name, s->name_bytes) };
+	k->nr_noted += k->noted[k->nr_noted].name != NULL;
 }
 
 static uint64_t *slot_of_kernel_address(uint64_t *slot, uint32_t nr_slots, uint64_t address)
@@ -253,6 +297,35 @@ static const char *write_kernel_names(struct kernel_names *k, const struct kerne
 	return why;
 }
 
+static int compare_addresses(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Writes the noted symbols that have samples. */
+static void write_noted_symbols(const struct kernel_names *k, struct trace_writer *w, uint64_t time_ns)
+{
+	struct kallsyms_function *f = calloc((size_t)k->nr_noted + 1, sizeof(*f));
+	uint64_t *sampled = list_kernel_addresses(k);
+	uint32_t nr = 0;
+
+	if (sampled)
+		qsort(sampled, k->nr, sizeof(*sampled), compare_addresses);
+	for (uint32_t i = 0; f && sampled && i < k->nr_noted; i++) {
+		const struct noted_symbol *n = &k->noted[i];
+		uint32_t at = SORTED_COUNT(k->nr, j, sampled[j] < n->address);
+
+		if (at < k->nr && sampled[at] - n->address < n->bytes)
+			f[nr++] = (struct kallsyms_function){ n->address, n->bytes, n->name, "bpf" };
+	}
+	if (nr)
+		write_kernel_functions(f, nr, w, time_ns);
+	free(sampled);
+	free(f);
+}
+
 static void end(void *kernel_names, uint64_t now_ns)
 {
 	struct kernel_names *k = kernel_names;
@@ -262,6 +335,7 @@ static void end(void *kernel_names, uint64_t now_ns)
 
 	if (!k->nr)
 		return;
+	write_noted_symbols(k, r->writer, now_ns);
 	if (!origin || origin->is_it(origin->context, &why))
 		why = write_kernel_names(k, origin, r->writer, now_ns);
 	if (why)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the names of kernel functions that have samples.  Addresses are collected during the recording, and looked up in /proc/kallsyms
- * once, at its end.  Context: thread.
+ * once, at its end, but for eBPF programs, which come and go.  Context: thread.
  */
 #ifndef TAILOR_KERNEL_NAMES_H
 #define TAILOR_KERNEL_NAMES_H
@@ -14,6 +14,11 @@ struct kallsyms_function;
 /* note_sample() collects the kernel addresses of a sample.  end() writes the names of functions with samples, in some 35 ms, or a notice
  * on why there are none. Without kernel samples, it writes neither. */
 extern const struct name_source kernel_names_source;
+
+/* Notes a symbol that the kernel has got or lost.  Of eBPF programs, end() writes those that have samples, also if they are gone by then. k
+ * may be NULL. */
+struct kernel_names;
+void kernel_names_note_symbol(struct kernel_names *k, const struct kernel_symbol *s);
 
 /* By these functions an import says how the running kernel relates to the sampled one. is_it() returns whether they are the same,
  * is_there() whether the running one is at the same addresses, and was_there() whether a function was loaded during the recording. The

@@ -368,6 +368,7 @@ static void import_record(struct import *m, struct perf_event_header *h)
 		break;
 	case PERF_RECORD_KSYMBOL:
 		sampled_kernel_note_symbol(&m->kernel, &r.symbol);
+		m->sink.symbol(m->sink.context, &r.symbol);
 		break;
 	default:
 		m->sink.switches(m->sink.context, h, &r.id);

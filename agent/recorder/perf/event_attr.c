@@ -156,6 +156,7 @@ int event_make_attr(const struct event_spec *s, const struct event_options *o, c
 	a->disabled = 1;
 	a->sample_id_all = 1;
 	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
+	a->ksymbol = !a->exclude_kernel; /* eBPF programs, which may be gone at the end of the recording */
 	a->use_clockid = 1;
 	a->clockid = CLOCK_MONOTONIC;
 	snprintf(e.name, sizeof(e.name), "%s%s", s->name, s->exclude_kernel && !s->exclude_user ? ":u" :

@@ -65,6 +65,20 @@ static struct kernel_comm comm_of_record(const struct perf_event_header *h, size
 	return (struct kernel_comm){ who[0], who[1], h->misc & PERF_RECORD_MISC_COMM_EXEC, name, strnlen(name, end - at) };
 }
 
+static struct kernel_symbol symbol_of_record(const struct perf_event_header *h, size_t end)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t address;
+		uint32_t bytes;
+		uint16_t kind, flags;
+	} r;
+	const char *name = (const char *)h + sizeof(r);
+
+	memcpy(&r, h, sizeof(r));
+	return (struct kernel_symbol){ r.address, r.bytes, r.kind, r.flags, name, strnlen(name, end - sizeof(r)) };
+}
+
 int kernel_record(const struct record_layout *l, const struct perf_event_header *h, struct kernel_record *out)
 {
 	int ret;
@@ -94,7 +108,7 @@ int kernel_record(const struct record_layout *l, const struct perf_event_header 
 		memcpy(&out->lost, h + 1, sizeof(out->lost));
 		break;
 	case PERF_RECORD_KSYMBOL:
-		memcpy(&out->symbol, h + 1, sizeof(out->symbol));
+		out->symbol = symbol_of_record(h, h->size - l->id_bytes);
 		break;
 	}
 	return 0;

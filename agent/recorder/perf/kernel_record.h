@@ -44,6 +44,8 @@ struct kernel_symbol {
 	uint64_t address;
 	uint32_t bytes;
 	uint16_t kind, flags; /* kind: PERF_RECORD_KSYMBOL_TYPE_... */
+	const char *name; /* name_bytes long, not NUL-terminated */
+	size_t name_bytes;
 };
 
 struct kernel_record {

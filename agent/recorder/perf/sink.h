@@ -33,6 +33,8 @@ struct sink {
 	void (*mapping)(void *context, const struct mapping *m, uint64_t time_ns);
 	void (*task)(void *context, const struct kernel_task *t); /* a fork or an exit, as its header says */
 	void (*comm)(void *context, const struct kernel_comm *c, uint64_t time_ns);
+	/* Takes a symbol that the kernel has got or lost: an eBPF program. May be NULL. */
+	void (*symbol)(void *context, const struct kernel_symbol *s);
 	void (*switches)(void *context, const struct perf_event_header *h, const struct record_id *id);
 	/* The thread in id was woken at id's time, and waits for a processor from then on.  waker: the thread that woke it, or
 	 * TRACE_WOKEN_BY_INTERRUPT. */

@@ -6,6 +6,7 @@
 #include "agent/recorder/recording/internal.h"
 
 #include "agent/recorder/engines/engines.h"
+#include "agent/recorder/images/kernel_names.h"
 #include "agent/recorder/process/proc_mem.h"
 
 /* This struct is a context switch or a wake-up as a sample of an event of its own. It has the parts that recording_add_switches() declares.
@@ -117,6 +118,11 @@ static void record_comm(void *recording, const struct kernel_comm *c, uint64_t t
 	recording_write_comm(r, c, time_ns);
 }
 
+static void record_symbol(void *recording, const struct kernel_symbol *s)
+{
+	kernel_names_note_symbol(recording_source(recording, &kernel_names_source), s);
+}
+
 /* Tells engines of a context switch, and, if switches are recorded, adds it as a sample of the thread in id. (The record of a CPU-wide
  * event also names the thread before or after it.) */
 static void record_context_switch(void *recording, const struct perf_event_header *h, const struct record_id *id)
@@ -167,6 +173,6 @@ static void record_thread_end(void *recording, const struct thread_end *t)
 
 struct sink recording_sink(struct recording *r)
 {
-	return (struct sink){ r, add_sample_to_recording, record_mapping, record_fork_or_exit, record_comm, record_context_switch,
-			      record_wakeup, record_lost_samples, record_counter_end, record_thread_end };
+	return (struct sink){ r, add_sample_to_recording, record_mapping, record_fork_or_exit, record_comm, record_symbol,
+			      record_context_switch, record_wakeup, record_lost_samples, record_counter_end, record_thread_end };
 }
