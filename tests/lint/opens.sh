@@ -14,6 +14,7 @@ agent/recorder/perf/event_name.c          /sys
 agent/recorder/perf/event_pmu.c           /sys
 agent/recorder/process/attach_target.c    /proc
 agent/recorder/process/proc_file.c        /proc
+agent/recorder/process/time_namespace.c   /proc
 agent/recorder/recording/processes.c      /proc
 agent/recorder/recording/resources.c      /proc, /sys
 analyzer/overhead/figures.c               a trace in its own temporary folder

@@ -127,6 +127,7 @@ static struct perf_event_attr expected(uint32_t type, uint64_t config, uint64_t 
 		.sample_id_all = 1,
 		.mmap2 = 1,
 		.comm_exec = 1,
+		.ksymbol = 1, /* where the kernel is sampled */
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.sample_regs_user = REGISTERS,
@@ -200,11 +201,13 @@ static void check_intel(int i)
 			a.sample_regs_intr = precise ? 1 : 0;
 			compare(name, intel[n].name, precise, &a, pmu, &by_rate);
 			a.exclude_kernel = 1;
+			a.ksymbol = 0;
 			a.exclude_callchain_user = 0;
 			a.sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 			snprintf(item, sizeof(item), "%s:u", intel[n].name);
 			compare(name, item, precise, &a, pmu, &by_rate);
 			a.exclude_kernel = 0;
+			a.ksymbol = 1;
 			a.exclude_callchain_user = 1;
 			a.sample_type |= PERF_SAMPLE_CALLCHAIN;
 			a.freq = 0;
@@ -390,6 +393,7 @@ static void options_decide_what_is_in_a_sample(void **state)
 	a.exclude_callchain_user = 0;
 	compare("options", "cycles", 0, &a, pmu, &o);
 	a.exclude_kernel = a.exclude_callchain_kernel = 1; /* what is in the kernel is nobody's to see */
+	a.ksymbol = 0;
 	compare("options", "cycles:u", 0, &a, pmu, &o);
 	o.frame_pointers = false;
 	a.exclude_callchain_kernel = 0;

@@ -24,7 +24,7 @@ static struct {
 	bool ibs, old_ibs;     /* precise cycles on AMD; ... which refuses every exclusion (before Linux 6.15) */
 	bool paranoid;	       /* 2, for a user: no kernel */
 	bool forbidden;	       /* nothing at all */
-	bool no_lost, no_build_id; /* before Linux 6.0, 5.12 */
+	bool no_lost, no_build_id, no_ksymbol; /* before Linux 6.0, 5.12, 5.1 */
 	bool load_latency_needs_leader; /* Intel since Alder Lake */
 	uint64_t refused_config; /* this raw event does not exist */
 	int nr_opens;
@@ -39,7 +39,7 @@ static int fake_open(const struct perf_event_attr *a)
 	kernel.nr_opens++;
 	if (kernel.forbidden || (kernel.paranoid && !a->exclude_kernel))
 		return -EACCES;
-	if ((kernel.no_lost && a->read_format & 16) || (kernel.no_build_id && a->build_id))
+	if ((kernel.no_lost && a->read_format & 16) || (kernel.no_build_id && a->build_id) || (kernel.no_ksymbol && a->ksymbol))
 		return -EINVAL;
 	if (hardware && !kernel.counters)
 		return -ENOENT;
@@ -285,6 +285,10 @@ static void older_kernels_are_asked_for_less(void **state)
 	kernel.no_build_id = true;
 	assert_int_equal(choose(&skx, "task-clock"), 0);
 	assert_int_equal(had.event[0].attr.build_id, 0);
+	assert_int_equal(had.event[0].attr.ksymbol, 1);
+	kernel.no_ksymbol = true;
+	assert_int_equal(choose(&skx, "task-clock"), 0);
+	assert_int_equal(had.event[0].attr.ksymbol, 0);
 	assert_string_equal(said, "");
 }
 

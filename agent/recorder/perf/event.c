@@ -145,6 +145,8 @@ static int open_event_with_fallbacks(struct selection *l, struct event_spec *s, 
 			a->read_format = 0;
 		} else if (error == EINVAL && a->build_id) {
 			a->build_id = 0; /* kernels before 5.12 refuse it */
+		} else if (error == EINVAL && a->ksymbol) {
+			a->ksymbol = 0; /* kernels before 5.1 refuse it */
 		} else if ((error == EACCES || error == EPERM) && !a->exclude_kernel && !event_needs_kernel(a)) {
 			a->exclude_kernel = a->exclude_callchain_kernel = s->exclude_kernel = true;
 			if (a->exclude_callchain_user)
