@@ -23,7 +23,7 @@ TABLES = (500000, 300000, 200000)
 class Host:
     """shows: what its report begins with, functions, queries, operators or programs.  names: patterns of the three kinds' names."""
     shows, names, needs = "functions", tuple(rf"(?:^|[ .:*(]){label}\b" for label in LABELS), ()
-    warm_s = 1.0
+    warm_s, grain = 1.0, 1  # grain: how many times as much work as of others is recorded, where a clock counts large pieces
 
     def __init__(self, name, **more):
         self.name = name
@@ -120,7 +120,7 @@ class Java(Host):
 
 class Build(Host):
     """make -j2, again and again, of one file that takes half of the time, and of two smaller ones.  Compilers' clocks are their parent's."""
-    shows, needs, warm_s = "programs", (("make", "make"), ("gcc", "gcc")), 1.0
+    shows, needs, grain = "programs", (("make", "make"), ("gcc", "gcc")), 5
     names = tuple(rf"{label}\.c\b" for label in LABELS)
     FUNCTION = ("int f{0}(int a, int b) {{ int c = 0; for (int i = 0; i < a; i++) for (int k = i; k < b; k++) if (i % {1}) "
                 "c += k / (i + {1}); else c ^= k * {0}; return c; }}\n")
@@ -129,7 +129,7 @@ class Build(Host):
         super().prepare(folder)
         for label, share in zip(LABELS, (50, 30, 20)):
             with open(f"{folder}/{label}.c", "w") as f:
-                f.writelines(self.FUNCTION.format(i, i + 2) for i in range(8 * share))
+                f.writelines(self.FUNCTION.format(i, i + 2) for i in range(4 * share))
         sh(["gcc", "-O2", "-o", folder + "/timed", HERE + "/timed.c"])
         with open(f"{folder}/Makefile", "w") as f:
             f.write("all: heavy.o middle.o light.o\n%.o: %.c\n\t./timed gcc -O2 -c -o $@ $<\n")

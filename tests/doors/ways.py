@@ -19,7 +19,7 @@ SECONDS = float(os.environ.get("DOOR_SECONDS", 3))
 class Recording:
     """times: how often as much as SECONDS of the host's processor time."""
     def __init__(self, host, folder, tailor, times):
-        self.host, self.folder, self.tailor, self.seconds = host, folder, tailor, SECONDS * times
+        self.host, self.folder, self.tailor, self.seconds = host, folder, tailor, SECONDS * times * host.grain
         self.own_trace, self.own_store, self.said, self.truth, self.whole_machine = None, None, "", None, False
         self.messages = []  # what the last reader printed beside its answer
         self.process, self.program = None, None  # of a whole machine: the PID whose work is judged, and its program
