@@ -11,8 +11,7 @@
 
 /* In which recordings an interpreter is silent: in all, in those that are imported or of a whole machine and have no functions of its
  * language, in those without a plan of a program that runs the engine, or in all because the engine is a copy inside of another program
- * (Node's SQLite), whose statements are never read.  For Python in other recordings, the recorder's notices have the
- * reason. */
+ * (Node's SQLite), whose statements are never read.  For Python in other recordings, the recorder's notices have the reason. */
 enum interpreter_silence { SILENT_ALWAYS, SILENT_IN_IMPORTS, SILENT_WITHOUT_PLAN, SILENT_INSIDE };
 
 struct interpreter {

@@ -190,11 +190,9 @@ static bool time_is_of_other_clock(const struct model *m, uint64_t time_ns)
 }
 
 /* Records of process 0 are of none, but for those by which a recorder describes processes outside of its PID namespace. */
-static bool is_of_process(struct model *m, const struct trace_record *r)
+static bool is_of_process(const struct model *m, const struct trace_record *r)
 {
-	if (!r->pid && r->id == TRACE_PROCESS)
-		m->has_outside = true;
-	return r->pid || r->id == TRACE_PROCESS || (r->id == TRACE_MMAP && m->has_outside);
+	return r->pid || (m->has_outside && (r->id == TRACE_PROCESS || r->id == TRACE_MMAP));
 }
 
 static void dispatch_trace_record(struct model *m, const struct trace_record *r)
@@ -202,8 +200,10 @@ static void dispatch_trace_record(struct model *m, const struct trace_record *r)
 	/* Code and data from before the agent belong to the program that runs when they are reported, whatever the process executed
 	 * earlier. */
 	uint64_t time_ns = r->time_ns == JITREG_TIME_BEFORE ? m->read_ns : r->time_ns;
-	struct process *p = is_of_process(m, r) ? model_get_process(m, r->pid, time_ns) : NULL;
+	struct process *p;
 
+	m->has_outside |= !r->pid && r->id == TRACE_PROCESS;
+	p = is_of_process(m, r) ? model_get_process(m, r->pid, time_ns) : NULL;
 	m->read_ns = time_ns;
 	if (p && r->id < TRACE_HEADER && time_is_of_other_clock(m, r->time_ns))
 		model_fault(m, FAULT_TIME_OTHER_CLOCK, p, r->time_ns, r->id, 0, NULL);

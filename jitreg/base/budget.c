@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitreg/base/budget.h"
 
+#include "jitreg/base/kernel_file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -39,13 +40,9 @@ static uint64_t used_bytes(void)
 static uint64_t used_bytes(void)
 {
 	unsigned long long all, resident = 0, shared = 0;
-	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	char text[128];
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = 0;
+	kernel_file_read("/proc/self/statm", text, sizeof(text));
 	if (sscanf(text, "%llu %llu %llu", &all, &resident, &shared) != 3 || resident < shared)
 		return 0;
 	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);

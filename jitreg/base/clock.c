@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitreg/base/clock.h"
 
-#include <fcntl.h>
+#include "jitreg/base/kernel_file.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NOT_READ INT64_MIN
 #define SECONDS_MAX (INT64_MAX / 2000000000)
@@ -22,13 +22,9 @@ int64_t clock_parse_offsets(const char *text)
 
 static int64_t read_own_offset(void)
 {
-	int fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
 	char text[256];
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = 0;
+	kernel_file_read("/proc/self/timens_offsets", text, sizeof(text));
 	return clock_parse_offsets(text);
 }
 

@@ -14,12 +14,12 @@ agent/recorder/perf/event_name.c          /sys
 agent/recorder/perf/event_pmu.c           /sys
 agent/recorder/process/attach_target.c    /proc
 agent/recorder/process/proc_file.c        /proc
-agent/recorder/process/time_namespace.c   /proc
 agent/recorder/recording/processes.c      /proc
 agent/recorder/recording/resources.c      /proc, /sys
 analyzer/overhead/figures.c               a trace in its own temporary folder
 analyzer/overhead/measure.c               messages in its own temporary folder
 jitreg/base/file_changes.c                what outputs create
+jitreg/base/kernel_file.h                 /proc, /sys
 jitreg/base/lock_holder.c                 /proc
 jitreg/base/own_file.h                    files beside a store, whose owner is asked of the descriptor; not waited for
 jitreg/confine/landlock.c                 paths of rules, which are not read

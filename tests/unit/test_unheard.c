@@ -145,7 +145,8 @@ static void a_process_with_later_samples_is_counted(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		session_unheard_note_exit(s, (uint32_t)pid[i], 1000000000);
-		assert_int_equal(s->unheard.nr_uncounted, i); /* its program gives no privileges, so the kernel has ended no counters */
+		/* The process's program gives no privileges, so the kernel has not ended its counters. */
+		assert_int_equal(s->unheard.nr_uncounted, i);
 		s->unheard.uncounted[i] = (struct uncounted_process){ (uint32_t)pid[i], 1000000000, "planted" };
 		s->unheard.nr_uncounted = i + 1;
 	}

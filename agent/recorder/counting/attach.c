@@ -17,9 +17,9 @@
 
 #include "agent/recorder/process/proc_file.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/kernel_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,13 +72,9 @@ static int list_process_threads(struct attaching *a)
 static long read_last_pid(void)
 {
 	char text[128];
-	int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 	const char *last;
 
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = 0;
+	kernel_file_read("/proc/loadavg", text, sizeof(text));
 	last = strrchr(text, ' ');
 	return last ? atol(last) : -1;
 }

@@ -2,8 +2,8 @@
 #include "agent/recorder/process/time_namespace.h"
 
 #include "jitreg/base/clock.h"
+#include "jitreg/base/kernel_file.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,16 +26,9 @@ static bool read_link(const char *process, const char *name, char link[LINK_BYTE
 static int64_t read_offset(const char *process)
 {
 	char path[64], text[256];
-	ssize_t n = 0;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%s/timens_offsets", process);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, text, sizeof(text) - 1);
-		close(fd);
-	}
-	text[n > 0 ? n : 0] = 0;
+	kernel_file_read(path, text, sizeof(text));
 	return clock_parse_offsets(text);
 }
 
