@@ -143,7 +143,19 @@ bool elf_go_declaration(const struct elf_object *o, uint64_t address, struct elf
 	return true;
 }
 
-/* Returns nr bytes at an address of the file, in Go's table or in a section, or NULL if they are not known. */
+/* Returns nr bytes at an address in a known part of a file without sections, or NULL. */
+static const unsigned char *bytes_in_part(const struct elf_object *o, uint64_t address, uint64_t nr)
+{
+	uint64_t begin;
+
+	for (size_t i = 0; o->nr_sections <= 1 && i < o->nr_known; i++)
+		if (find_address(o, o->known[i].offset, &begin) && address - begin < o->known[i].bytes &&
+		    nr <= o->known[i].bytes - (address - begin))
+			return o->data + o->known[i].offset + (address - begin);
+	return NULL;
+}
+
+/* Returns nr bytes at an address of the file, in Go's table, in a section or in a known part, or NULL if they are not known. */
 static const unsigned char *bytes_at(const struct elf_object *o, uint64_t address, uint64_t nr)
 {
 	if (address - o->go_address < o->go.nr && nr <= o->go.nr - (address - o->go_address))
@@ -154,7 +166,7 @@ static const unsigned char *bytes_at(const struct elf_object *o, uint64_t addres
 		if (s->data && s->flags & SHF_ALLOC && address - s->address < s->bytes && nr <= s->bytes - (address - s->address))
 			return s->data + (address - s->address);
 	}
-	return NULL;
+	return bytes_in_part(o, address, nr);
 }
 
 size_t elf_go_inlines(const struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max)
