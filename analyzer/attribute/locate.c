@@ -480,14 +480,28 @@ static uint32_t add_inlined_locations(struct locator *l, const struct process *p
 	return outer;
 }
 
+/* Locations are found by an address of one code object, or by the place in a file, for all images that are alike. */
+struct location_key {
+	uint64_t code, address;
+};
+
+static struct location_key key_of_location(const struct code *c, uint64_t address)
+{
+	if (code_is_alike_at(c, address))
+		return (struct location_key){ (uint64_t)c->text.number << 1 | 1, address - c->text.bias };
+	return (struct location_key){ (uint64_t)c->number << 1, address };
+}
+
 static uint32_t find_or_add_location(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
 {
 	struct location new = { 0 };
+	struct location_key key;
 	uint32_t i;
 
 	if (!code)
 		return l->unknown;
-	i = hash_map_find(&l->by_address, code->number, address);
+	key = key_of_location(code, address);
+	i = hash_map_find(&l->by_address, key.code, key.address);
 	if (i)
 		return i;
 	if (code->kind == CODE_LOAD || code->kind == CODE_REGION)
@@ -504,7 +518,7 @@ static uint32_t find_or_add_location(struct locator *l, const struct process *p,
 	}
 	i = add_location(l, &new);
 	if (i)
-		hash_map_set(&l->by_address, code->number, address, i);
+		hash_map_set(&l->by_address, key.code, key.address, i);
 	return i;
 }
 

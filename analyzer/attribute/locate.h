@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The locator finds the function, source line, image and lowest component of an address, once per code object and address.
+ * The locator finds the function, source line, image and lowest component of an address, once per code object and address, and once for
+ * all processes that have the same image.
  * Context: thread.
  */
 #ifndef TAILOR_LOCATE_H

@@ -139,7 +139,6 @@ uint32_t sample_collect_stack(const struct sample_world *w, const struct sample 
 	struct attribution *a = w->locator->a;
 	struct collect c = { .world = w, .sample = s, .process = p, .memory = memory, .callee = { .cache = &w->locator->programs } };
 	enum reason why;
-	uint32_t node = 0;
 
 	memory->plan.nr = 0;
 	if (s->mode != SAMPLE_MODE_USER)
@@ -153,7 +152,5 @@ uint32_t sample_collect_stack(const struct sample_world *w, const struct sample 
 		add_frame(&c, stack_node_of_location(&w->locator->location[memory->cut_location[why]], STACK_CUT));
 	}
 	a->stack_ends[names[why] ? why : REASON_NONE]++;
-	while (c.nr > 0)
-		node = stacks_add(&a->stacks, node, &memory->frame[--c.nr]);
-	return node;
+	return stacks_add_frames(&a->stacks, s->tid, memory->frame, c.nr);
 }

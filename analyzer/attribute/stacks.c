@@ -12,6 +12,13 @@ struct stacks_slot {
 
 #define UNKNOWN UINT32_MAX /* the parent path was not asked for yet */
 
+#define PATHS 8
+#define PATH_NODES 128 /* outer frames of a stack that are kept */
+
+struct stacks_path {
+	uint32_t node[PATH_NODES]; /* by depth; 0: none yet */
+};
+
 int stacks_init(struct stacks *s)
 {
 	memset(s, 0, sizeof(*s));
@@ -19,7 +26,8 @@ int stacks_init(struct stacks *s)
 	s->nr_slots = 2 * s->capacity;
 	s->node = calloc(s->capacity, sizeof(*s->node));
 	s->slot = calloc(s->nr_slots, sizeof(*s->slot));
-	if (!s->node || !s->slot) {
+	s->path = calloc(PATHS, sizeof(*s->path));
+	if (!s->node || !s->slot || !s->path) {
 		stacks_fini(s);
 		return -ENOMEM;
 	}
@@ -31,6 +39,7 @@ void stacks_fini(struct stacks *s)
 {
 	free(s->node);
 	free(s->slot);
+	free(s->path);
 	free(s->way);
 	memset(s, 0, sizeof(*s));
 }
@@ -78,27 +87,60 @@ static bool grow_stack_nodes(struct stacks *s)
 	return true;
 }
 
-uint32_t stacks_add(struct stacks *s, uint32_t caller, const struct stack_node *frame)
+static struct stack_node node_of_frame(const struct stacks *s, uint32_t caller, const struct stack_node *frame)
 {
 	struct stack_node n = *frame;
-	uint32_t at;
 
 	n.caller = caller;
 	n.depth = caller ? (uint16_t)(s->node[caller].depth + 1) : 0;
 	if (!n.component)
 		n.component = s->node[caller].component;
-	for (at = slot_of_stack_node(s, &n); s->slot[at].node; at = (at + 1) & (s->nr_slots - 1))
-		if (same_stack_node(&s->node[s->slot[at].node], &n))
+	return n;
+}
+
+static uint32_t add_node(struct stacks *s, const struct stack_node *n)
+{
+	uint32_t at;
+
+	for (at = slot_of_stack_node(s, n); s->slot[at].node; at = (at + 1) & (s->nr_slots - 1))
+		if (same_stack_node(&s->node[s->slot[at].node], n))
 			return s->slot[at].node;
 	if (s->nr == s->capacity) {
 		if (!grow_stack_nodes(s))
 			return 0;
-		for (at = slot_of_stack_node(s, &n); s->slot[at].node; at = (at + 1) & (s->nr_slots - 1))
+		for (at = slot_of_stack_node(s, n); s->slot[at].node; at = (at + 1) & (s->nr_slots - 1))
 			;
 	}
-	s->node[s->nr] = n;
+	s->node[s->nr] = *n;
 	s->slot[at].node = s->nr;
 	return s->nr++;
+}
+
+uint32_t stacks_add(struct stacks *s, uint32_t caller, const struct stack_node *frame)
+{
+	const struct stack_node n = node_of_frame(s, caller, frame);
+
+	return add_node(s, &n);
+}
+
+uint32_t stacks_add_frames(struct stacks *s, uint32_t tid, const struct stack_node *frame, uint32_t nr)
+{
+	struct stacks_path *path = &s->path[tid % PATHS];
+	uint32_t node = 0;
+
+	for (uint32_t depth = 0; depth < nr; depth++) {
+		const struct stack_node n = node_of_frame(s, node, &frame[nr - 1 - depth]);
+		uint32_t *last = depth < PATH_NODES ? &path->node[depth] : NULL;
+
+		if (last && *last && same_stack_node(&s->node[*last], &n)) {
+			node = *last;
+			continue;
+		}
+		node = add_node(s, &n);
+		if (last)
+			*last = node;
+	}
+	return node;
 }
 
 uint32_t stacks_component(struct stacks *s, const struct dictionary *d, uint32_t node, uint32_t level)

@@ -77,11 +77,13 @@ static void find_unwind_object(void *context, uint64_t address, struct unwind_ob
 	const struct code_answer code = model_ask_any_code(at->process, address, at->time_ns);
 	const struct frames *f = frames.fact ? frames.fact->owner : NULL;
 	const struct code *c = code.fact ? code.fact->owner : NULL;
+	struct code_answer both = code;
 	struct elf_code function;
 	uint64_t file_address;
 
-	out->from_ns = frames.from_ns > code.from_ns ? frames.from_ns : code.from_ns;
-	out->until_ns = frames.until_ns < code.until_ns ? frames.until_ns : code.until_ns;
+	code_answer_narrow(&both, &frames);
+	out->from_ns = both.from_ns;
+	out->until_ns = both.until_ns;
 	out->code = c != NULL;
 	out->unregistered = c && c->kind == CODE_REGION;
 	if (out->unregistered && c->region) {
@@ -111,6 +113,11 @@ static void find_unwind_object(void *context, uint64_t address, struct unwind_ob
 	out->elf = c->kind == CODE_ELF ? c->elf : c->file->elf;
 	out->frame_pointers |= c->kind == CODE_IMAGE && out->elf && has_no_frame_info(out->elf);
 	out->bias = address - file_address;
+	if (code_is_alike_at(c, address)) {
+		out->alike = c->text.number;
+		out->alike_start = c->text.start > both.start ? c->text.start : both.start;
+		out->alike_end = c->text.end < both.end ? c->text.end : both.end;
+	}
 	if (out->elf && elf_find_code(out->elf, file_address, &function)) {
 		out->function = function.data;
 		out->function_start = function.address + out->bias;

@@ -158,11 +158,17 @@ out:
 
 struct code_answer code_map_ask(const struct code_map *m, uint64_t address, uint64_t time_ns)
 {
-	struct code_answer a = { NULL, 0, UINT64_MAX };
+	struct code_answer a = CODE_ANSWER_NONE;
 	size_t p = piece_of_address(m, address);
 
-	if (p >= m->nr_cuts || !m->list)
+	if (!m->list || !m->nr_cuts)
 		return a;
+	if (p >= m->nr_cuts) {
+		a.end = m->cuts[0];
+		return a;
+	}
+	a.start = m->cuts[p];
+	a.end = p + 1 < m->nr_cuts ? m->cuts[p + 1] : UINT64_MAX;
 	for (uint32_t node = (uint32_t)p + m->nr_leaves; node; node /= 2) {
 		const uint32_t *list = &m->list[m->first[node]], nr = m->first[node + 1] - m->first[node];
 		const uint32_t n = SORTED_COUNT(nr, i, m->facts[list[i]].from_ns <= time_ns);

@@ -37,11 +37,22 @@ struct code_map {
 	size_t nr_replaced;
 };
 
-/* An answer comes with the time for which the same address has the same answer. */
+/* An answer comes with the time and the addresses that have the same answer. */
 struct code_answer {
 	const struct code_fact *fact; /* NULL: nothing is known */
 	uint64_t from_ns, until_ns;   /* the answer holds in [from, until) */
+	uint64_t start, end;	      /* it is the answer for all addresses in [start, end) */
 };
+#define CODE_ANSWER_NONE ((struct code_answer){ NULL, 0, UINT64_MAX, 0, UINT64_MAX })
+
+/* Narrows the time and the addresses of an answer to those of another one that it depends on. */
+static inline void code_answer_narrow(struct code_answer *a, const struct code_answer *by)
+{
+	a->from_ns = by->from_ns > a->from_ns ? by->from_ns : a->from_ns;
+	a->until_ns = by->until_ns < a->until_ns ? by->until_ns : a->until_ns;
+	a->start = by->start > a->start ? by->start : a->start;
+	a->end = by->end < a->end ? by->end : a->end;
+}
 
 /* Adds a fact.  Empty and wrapping ranges are ignored.  Returns 0 or -ENOMEM. */
 int code_map_add(struct code_map *m, uint64_t start, uint64_t end, uint64_t from_ns, void *owner);

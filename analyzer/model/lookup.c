@@ -30,24 +30,26 @@ static const struct process *go_to_parent(const struct process *p, uint64_t *tim
 static struct code_answer ask_code_map_with_parents(const struct process *p, size_t map, uint64_t address, uint64_t time_ns)
 {
 	bool frames = map == offsetof(struct process, frames);
+	struct code_answer all = CODE_ANSWER_NONE;
 	struct time_range holds = TIME_RANGE_ALL;
-	const struct code_fact *fact = NULL;
 	bool forked = false;
 
 	for (int i = 0; p && i < ANCESTORS_MAX; i++) {
 		struct code_answer a = code_map_ask((const struct code_map *)(const void *)((const char *)p + map), address, time_ns);
 
-		fact = a.fact;
-		if (!forked) {
-			holds.from_ns = a.from_ns > holds.from_ns ? a.from_ns : holds.from_ns;
-			holds.until_ns = a.until_ns < holds.until_ns ? a.until_ns : holds.until_ns;
+		all.fact = a.fact;
+		if (forked) { /* facts of parents hold for good */
+			a.from_ns = 0;
+			a.until_ns = UINT64_MAX;
 		}
+		code_answer_narrow(&all, &a);
 		/* a fact without an owner ends the search, because the code was unloaded; only frames are still asked of the parent */
 		if (a.fact && (a.fact->owner || !frames))
 			break;
 		p = go_to_parent(p, &time_ns, &forked, &holds);
 	}
-	return (struct code_answer){ fact, holds.from_ns, holds.until_ns };
+	all.from_ns = holds.from_ns > all.from_ns ? holds.from_ns : all.from_ns;
+	return all;
 }
 
 static struct code_answer ask_guest_region(const struct process *p, uint64_t address, uint64_t time_ns)
@@ -68,15 +70,13 @@ struct code_answer model_ask_region(const struct process *p, uint64_t address, u
 /* Finds the code that some process registered in the shared memory that p has at an address. */
 static struct code_answer ask_shared(const struct process *p, uint64_t address, uint64_t time_ns)
 {
-	const struct code_answer none = { NULL, 0, UINT64_MAX }, region = p->shared ? model_ask_region(p, address, time_ns) : none;
+	const struct code_answer region = p->shared ? model_ask_region(p, address, time_ns) : CODE_ANSWER_NONE;
 	const struct code *c = region.fact ? region.fact->owner : NULL;
-	struct code_answer a;
+	struct code_answer a = CODE_ANSWER_NONE;
 
-	if (!c || !c->shared)
-		return (struct code_answer){ NULL, region.from_ns, region.until_ns };
-	a = code_map_ask(&p->shared[c->shared - 1].code, address, time_ns);
-	a.from_ns = a.from_ns > region.from_ns ? a.from_ns : region.from_ns;
-	a.until_ns = a.until_ns < region.until_ns ? a.until_ns : region.until_ns;
+	if (c && c->shared)
+		a = code_map_ask(&p->shared[c->shared - 1].code, address, time_ns);
+	code_answer_narrow(&a, &region);
 	return a;
 }
 
@@ -84,14 +84,13 @@ struct code_answer model_ask_any_code(const struct process *p, uint64_t address,
 {
 	static struct code_answer (*const questions[])(const struct process *, uint64_t, uint64_t) = {
 		model_ask_code, ask_shared, ask_guest_region, model_ask_region };
-	struct code_answer all = { NULL, 0, UINT64_MAX };
+	struct code_answer all = CODE_ANSWER_NONE;
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
 		struct code_answer a = questions[i](p, address, time_ns);
 
 		all.fact = a.fact;
-		all.from_ns = a.from_ns > all.from_ns ? a.from_ns : all.from_ns;
-		all.until_ns = a.until_ns < all.until_ns ? a.until_ns : all.until_ns;
+		code_answer_narrow(&all, &a);
 		if (a.fact && a.fact->owner)
 			break;
 	}

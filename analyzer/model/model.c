@@ -290,6 +290,8 @@ static int settle_model(struct model *m)
 		    code_map_index(&m->processes.at[i]->memory) || code_map_index(&m->processes.at[i]->mapped))
 			return -ENOMEM;
 	model_settle_regions(m);
+	if (!shared_images_settle(m))
+		return -ENOMEM;
 	return shared_code_settle(m);
 }
 

@@ -65,6 +65,16 @@ struct code_line {
 /* The code in a range of addresses is a mapped image, an ELF object that a JIT made, a function that a JIT registered, or an executable
  * region. A region is anonymous memory, or a mapping of a file that code is generated into (mapping_is_generated_into()). Its name says
  * which function mapped it, if that is known. */
+/*
+ * Processes that run one program have the same code at different addresses. What is known of an address of an image follows from its place
+ * in the file: an address in [start, end) is that of the file less bias. In images with the same number that holds alike, so it is found
+ * once for all of them (shared_images_settle()).
+ */
+struct image_text {
+	uint32_t number; /* 0: the image is not known to be like another one, or a place in it depends on the process */
+	uint64_t start, end, bias;
+};
+
 struct code {
 	enum code_kind kind;
 	uint32_t number;  /* index in model.codes, of which the unwinder's cache keys are made (walk.c) */
@@ -82,6 +92,7 @@ struct code {
 	bool writable; /* the mapping was writable and executable when it was made, as no loader maps code */
 	bool host_levels; /* the analyzer makes levels for it, because its host declared none (host_levels.h) */
 	struct image_file *file;
+	struct image_text text;
 	/* CODE_ELF */
 	struct elf_object *elf;
 	/* CODE_LOAD, CODE_REGION */
@@ -538,5 +549,10 @@ uint32_t model_line_component(struct model *m, const struct source *s, uint32_t 
 /* Converts an address in the process to that in the code's ELF file. Returns false if the code is not of an ELF file (CODE_IMAGE,
  * CODE_ELF), or the file is unknown, or no segment of it is mapped there. */
 bool code_file_address(const struct code *c, uint64_t address, uint64_t *out);
+/* Does an address lie in the part of an image that others have alike (struct image_text)? */
+static inline bool code_is_alike_at(const struct code *c, uint64_t address)
+{
+	return c->text.number && address - c->text.start < c->text.end - c->text.start;
+}
 
 #endif

@@ -219,3 +219,57 @@ bool shared_files_settle(struct model *m)
 	hash_map_fini(&o.with_symbols);
 	return ok;
 }
+
+/* --------------------------------------------------------------------------------------------------- images of processes */
+
+/* May what is known of an address depend on nothing but the file, its path and the place in it?  Of generated code it may depend on the
+ * process, too, whose sources and components its lines have. */
+static bool may_be_alike(const struct code *c)
+{
+	return c->kind == CODE_IMAGE && c->file && c->file->elf && c->path && !c->generated && !c->writable && !c->host_levels;
+}
+
+/* Finds the part of an image in which addresses are those of one segment of the file, from the beginning of the mapping on. */
+static bool find_text(const struct code *c, struct image_text *out)
+{
+	struct elf_mapped_range r;
+
+	if (c->bias_known) {
+		*out = (struct image_text){ 0, c->address, c->address + c->bytes, c->bias };
+		return true;
+	}
+	if (!elf_find_mapped_range(c->file->elf, c->map_offset, &r))
+		return false;
+	out->start = c->map_start;
+	out->end = c->map_start + (r.bytes < c->bytes ? r.bytes : c->bytes);
+	out->bias = c->map_start - r.address;
+	return true;
+}
+
+/* Images that were given a number, by file and path: hash -> 1 + index of the first one among the model's codes. */
+static bool number_image(struct model *m, struct hash_map *first, struct code *c)
+{
+	const uint64_t path = hash_text(c->path);
+	const uint32_t i = hash_map_find(first, path, c->file->number);
+	const struct code *like = i ? m->codes.at[i - 1] : c;
+
+	if (strcmp(like->path, c->path) != 0) /* another path has the same hash */
+		return true;
+	c->text.number = 1 + like->number;
+	return i || hash_map_set(first, path, c->file->number, 1 + c->number);
+}
+
+bool shared_images_settle(struct model *m)
+{
+	struct hash_map first = { 0 };
+	bool ok = true;
+
+	for (uint32_t i = 0; i < m->codes.nr && ok; i++) {
+		struct code *c = m->codes.at[i];
+
+		if (may_be_alike(c) && find_text(c, &c->text))
+			ok = number_image(m, &first, c);
+	}
+	hash_map_fini(&first);
+	return ok;
+}

@@ -5,7 +5,10 @@
  * all.
  *
  * Files of one build id have the same code, whatever their paths: containers' copies of one library, or a program and the stripped copy
- * that was installed.  A trace has their parts once, and what it lacks of one of them comes from the others.  Context: thread.
+ * that was installed.  A trace has their parts once, and what it lacks of one of them comes from the others.
+ *
+ * Processes that run the same program map the same images, mostly at different addresses.  These get one number (struct image_text).
+ * Context: thread.
  */
 #ifndef TAILOR_SHARED_CODE_H
 #define TAILOR_SHARED_CODE_H
@@ -37,5 +40,8 @@ bool image_file_has_build_id(const struct image_file *f);
 /* Lets files without parts use those of a copy, and files without symbols the symbols of a copy (files with the same build id). The
  * model calls this after the last record, and before files are asked for functions or lines. Returns false if memory ran out. */
 bool shared_files_settle(struct model *m);
+/* Finds the images that are alike in several processes, once it is known which have levels of their own (struct image_text). Returns false
+ * if memory ran out. */
+bool shared_images_settle(struct model *m);
 
 #endif

@@ -544,6 +544,33 @@ static bool offset_in_segment(struct elf_object *o, int i, bool executable, uint
 	return true;
 }
 
+bool elf_find_mapped_range(struct elf_object *o, uint64_t file_offset, struct elf_mapped_range *out)
+{
+	uint64_t most = UINT64_MAX; /* elf_offset_to_address() takes a segment further up in the table from there on */
+	size_t nr;
+
+	if (elf_getphdrnum(o->elf, &nr))
+		return false;
+	nr = nr < 4096 ? nr : 4096;
+	elf_spend(o, nr / SECTIONS_A_STEP);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t before;
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(o->elf, (int)i, &ph) || ph.p_type != PT_LOAD || !(ph.p_flags & PF_X))
+			continue;
+		before = file_offset - (ph.p_offset & ~(uint64_t)4095); /* wraps if the segment begins behind file_offset */
+		if (offset_in_segment(o, (int)i, true, file_offset, &out->address)) {
+			out->bytes = ph.p_filesz + (ph.p_offset & 4095) - before;
+			out->bytes = out->bytes < most ? out->bytes : most;
+			return true;
+		}
+		if (-before < most && (ph.p_offset & ~(uint64_t)4095) > file_offset)
+			most = -before;
+	}
+	return false;
+}
+
 bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t *address)
 {
 	size_t nr;

@@ -143,6 +143,12 @@ bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out);
 /* Converts the file offset of a mapping to the file's address, by PT_LOAD.  If two segments share a page, the executable one is used.
  * Returns false if no segment has the offset. */
 bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t *address);
+/* Finds how far elf_offset_to_address() goes on in step with the file's offsets, from one in an executable segment. Returns false if no
+ * executable segment has the offset. */
+struct elf_mapped_range {
+	uint64_t address, bytes; /* of file_offset; from there */
+};
+bool elf_find_mapped_range(struct elf_object *o, uint64_t file_offset, struct elf_mapped_range *out);
 /* Is address in the 64 bytes at the file's entry point, whose code has no caller?  Unwinding has to end there, but the dynamic linker's
  * unwind information does not say so. */
 bool elf_is_entry(const struct elf_object *o, uint64_t address);

@@ -3,14 +3,18 @@
  * A memo keeps one rule per code address in an open-addressed table, whose entries are cache lines. A step from a frame to its caller is
  * one look-up, and a load for the return address and for each register that the code has saved.
  *
- * An entry belongs to an address in an address space, and holds for a time. When other code lies there, the entry is made anew at the next
- * look-up. Nearly all code leaves a frame in one way: the CFA is a register plus a number, and the registers that calls preserve lie at
- * fixed offsets from it (RULE_PLAIN). Other rows (such as those with expressions) are kept whole.
+ * An entry belongs to a place in an image, for all address spaces that map it (unwind_object.alike), or to an address in one space, for a
+ * time. When other code lies there, the entry is made anew at the next look-up. A build starts one compiler a thousand times, and its rules
+ * are made once.
+ *
+ * Nearly all code leaves a frame in one way: the CFA is a register plus a number, and the registers that calls preserve lie at fixed
+ * offsets from it (RULE_PLAIN). Other rows (such as those with expressions) are kept whole.
  */
 #include "analyzer/unwind/unwind_internal.h"
 
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
+#include "jitreg/base/sorted.h"
 
 #include <stdlib.h>
 
@@ -31,9 +35,9 @@ enum rule_kind {
 static const unsigned char saved_register[NR_SAVED] = { 3, 6, 12, 13, 14, 15 };
 
 struct memo_entry {
-	uint64_t address;
+	uint64_t address; /* in an image: less its bias */
 	uint64_t from_ns, until_ns; /* until_ns is 0 in a free entry */
-	uint32_t space;
+	uint32_t space; /* number of the space, or IN_IMAGE and that of the image */
 	uint32_t note;
 	int32_t cfa;		/* RULE_PLAIN: the CFA is cfa_register + cfa */
 	union {
@@ -52,6 +56,21 @@ struct memo_entry {
 
 _Static_assert(sizeof(struct memo_entry) == 64, "an entry is a cache line");
 
+#define IN_IMAGE (1u << 31)
+
+/* A part of a space in which an image lies that other spaces have as well. */
+struct memo_range {
+	uint64_t start, bytes, bias;
+	uint64_t from_ns, until_ns;
+	uint32_t image;
+};
+
+struct memo_space {
+	ARRAY(struct memo_range) ranges; /* sorted by start; they do not overlap */
+	uint32_t last; /* index of the range that was found last */
+	uint64_t gap, gap_bytes; /* the addresses between two ranges where the last one without a range lay */
+};
+
 struct memo {
 	struct knowledge *all;
 	struct libunwind *libunwind;
@@ -60,6 +79,9 @@ struct memo {
 	struct cfi_row *row;
 	uint32_t nr_rows, rows_capacity;
 	struct unwind_counts counts;
+	struct memo_space *spaces; /* by number */
+	uint32_t nr_spaces;
+	struct memo_space nowhere; /* used if memory runs out */
 };
 
 struct memo *memo_create(struct knowledge *all, struct libunwind *l)
@@ -82,6 +104,10 @@ void memo_destroy(struct memo *m)
 {
 	if (!m)
 		return;
+	for (uint32_t i = 0; i < m->nr_spaces; i++)
+		free(m->spaces[i].ranges.at);
+	free(m->nowhere.ranges.at);
+	free(m->spaces);
 	free(m->entry);
 	free(m->row);
 	free(m);
@@ -90,6 +116,71 @@ void memo_destroy(struct memo *m)
 struct unwind_counts memo_counts(const struct memo *m)
 {
 	return m->counts;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- ranges */
+
+static struct memo_space *get_space(struct memo *m, uint32_t number)
+{
+	uint32_t more = 2 * m->nr_spaces > number ? 2 * m->nr_spaces : number + 1;
+	struct memo_space *bigger;
+
+	if (number < m->nr_spaces)
+		return &m->spaces[number];
+	bigger = number < IN_IMAGE ? realloc(m->spaces, more * sizeof(*bigger)) : NULL;
+	if (!bigger)
+		return &m->nowhere;
+	memset(bigger + m->nr_spaces, 0, (more - m->nr_spaces) * sizeof(*bigger));
+	m->spaces = bigger;
+	m->nr_spaces = more;
+	return &m->spaces[number];
+}
+
+static inline bool range_holds(const struct memo_range *r, uint64_t address, uint64_t time_ns)
+{
+	return address - r->start < r->bytes && time_ns >= r->from_ns && time_ns < r->until_ns;
+}
+
+static const struct memo_range *search_range(struct memo_space *s, uint64_t address, uint64_t time_ns)
+{
+	const uint32_t up_to = SORTED_COUNT(s->ranges.nr, i, s->ranges.at[i].start <= address);
+	const struct memo_range *before = up_to ? &s->ranges.at[up_to - 1] : NULL;
+
+	if (before && address - before->start < before->bytes) {
+		s->last = up_to - 1;
+		return range_holds(before, address, time_ns) ? before : NULL;
+	}
+	s->gap = before ? before->start + before->bytes : 0;
+	s->gap_bytes = (up_to < s->ranges.nr ? s->ranges.at[up_to].start : UINT64_MAX) - s->gap;
+	return NULL;
+}
+
+/* Returns the range that an address lies in at a time, or NULL. The range is valid until the next add_range(). */
+static inline const struct memo_range *find_range(struct memo_space *s, uint64_t address, uint64_t time_ns)
+{
+	if (s->last < s->ranges.nr && range_holds(&s->ranges.at[s->last], address, time_ns))
+		return &s->ranges.at[s->last];
+	return address - s->gap < s->gap_bytes ? NULL : search_range(s, address, time_ns);
+}
+
+/* Adds the range of an object in place of those that it overlaps, which are of other times. Returns false if memory runs out, or if the
+ * object is in no range at that time. */
+static bool add_range(struct memo_space *s, const struct unwind_object *o, uint64_t address, uint64_t time_ns)
+{
+	const struct memo_range new = { o->alike_start, o->alike_end - o->alike_start, o->bias, o->from_ns, o->until_ns, o->alike };
+	uint32_t first, behind;
+
+	if (!o->alike || o->alike >= IN_IMAGE || !range_holds(&new, address, time_ns) || !ARRAY_GROW(s->ranges))
+		return false;
+	first = SORTED_COUNT(s->ranges.nr, i, s->ranges.at[i].start + s->ranges.at[i].bytes <= new.start);
+	behind = SORTED_COUNT(s->ranges.nr, i, s->ranges.at[i].start < o->alike_end);
+	memmove(s->ranges.at + first + 1, s->ranges.at + behind, (s->ranges.nr - behind) * sizeof(new));
+	s->ranges.nr -= behind - first;
+	s->ranges.at[first] = new;
+	s->ranges.nr++;
+	s->last = first;
+	s->gap_bytes = 0;
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ rules */
@@ -146,46 +237,63 @@ static bool set_rule_of_row(struct memo *m, const struct cfi_row *row, struct me
 	return true;
 }
 
-static void make_address_rule(struct memo *m, const struct unwind_space *space, uint64_t address, struct memo_entry *e)
+/* Entries are found by an address of a space, or by the place in an image. */
+struct memo_key {
+	uint64_t address;
+	uint32_t space;
+};
+
+static inline struct memo_key key_of_address(const struct unwind_space *space, const struct memo_range *r, uint64_t address)
 {
-	struct unwind_object o;
+	return r ? (struct memo_key){ address - r->bias, r->image | IN_IMAGE } : (struct memo_key){ address, space->number };
+}
+
+/* The range of what is in an image has the times. */
+static void set_time_of_rule(const struct unwind_space *space, const struct unwind_object *o, struct memo_entry *e)
+{
+	e->from_ns = o->from_ns;
+	e->until_ns = o->until_ns;
+	if (e->space & IN_IMAGE) {
+		e->from_ns = 0;
+		e->until_ns = UINT64_MAX;
+	} else if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns) { /* that is wrong, so it is used for this time only */
+		e->from_ns = space->time_ns;
+		e->until_ns = space->time_ns + 1;
+	}
+}
+
+static void make_address_rule(struct memo *m, const struct unwind_space *space, const struct unwind_object *o, uint64_t address,
+			      struct memo_key key, struct memo_entry *e)
+{
 	struct cfi_program program;
 	struct cfi_row row;
 	struct fde_index *k;
 	uint64_t function;
 
-	memset(&o, 0, sizeof(o));
 	memset(e, 0, sizeof(*e));
-	space->find(space->context, address, &o);
-	e->address = address;
-	e->space = space->number;
-	e->from_ns = o.from_ns;
-	e->until_ns = o.until_ns;
-	/* The range is wrong, so the entry is used for this time only. */
-	if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns) {
-		e->from_ns = space->time_ns;
-		e->until_ns = space->time_ns + 1;
-	}
-	e->code = o.code;
-	e->frame_pointers = o.frame_pointers;
-	e->unregistered = o.unregistered;
-	e->no_call = address_is_behind_no_call(&o, address);
+	e->address = key.address;
+	e->space = key.space;
+	set_time_of_rule(space, o, e);
+	e->code = o->code;
+	e->frame_pointers = o->frame_pointers;
+	e->unregistered = o->unregistered;
+	e->no_call = address_is_behind_no_call(o, address);
 	e->kind = RULE_NO_INFO;
-	function = knowledge_function_start(m->all, &o, address);
+	function = knowledge_function_start(m->all, o, address);
 	e->into = function && address - function < UINT32_MAX ? (uint32_t)(address - function) : UINT32_MAX;
 	m->counts.rules++;
-	k = knowledge_get_index(m->all, &o);
-	if (!k || !fde_index_find_program(k, address - o.bias, &program)) {
-		if (o.elf && elf_is_entry(o.elf, address - o.bias)) {
+	k = knowledge_get_index(m->all, o);
+	if (!k || !fde_index_find_program(k, address - o->bias, &program)) {
+		if (o->elf && elf_is_entry(o->elf, address - o->bias)) {
 			e->kind = RULE_BOTTOM;
 			return;
 		}
-		e->frame_pointers = knowledge_has_frame_pointers(m->all, &o, address);
-		e->by_code = knowledge_read_code_row(m->all, &o, address, &row) && set_rule_of_row(m, &row, e);
+		e->frame_pointers = knowledge_has_frame_pointers(m->all, o, address);
+		e->by_code = knowledge_read_code_row(m->all, o, address, &row) && set_rule_of_row(m, &row, e);
 		return;
 	}
 	e->signal_frame = program.signal_frame;
-	if (!cfi_row_at(&program, address - o.bias, &row)) {
+	if (!cfi_row_at(&program, address - o->bias, &row)) {
 		e->kind = RULE_ASK;
 		return;
 	}
@@ -197,9 +305,9 @@ static void make_address_rule(struct memo *m, const struct unwind_space *space, 
 
 /* ------------------------------------------------------------------------------------------------------------ table */
 
-static uint32_t slot_of_address(const struct memo *m, uint64_t address, uint32_t space)
+static uint32_t slot_of_key(const struct memo *m, struct memo_key key)
 {
-	return (uint32_t)hash_pair(address, space) & (m->capacity - 1);
+	return (uint32_t)hash_pair(key.address, key.space) & (m->capacity - 1);
 }
 
 static void grow_or_clear_entries(struct memo *m)
@@ -216,7 +324,7 @@ static void grow_or_clear_entries(struct memo *m)
 	m->capacity = 2 * capacity;
 	for (uint32_t i = 0; i < capacity; i++)
 		if (old[i].until_ns) {
-			uint32_t at = slot_of_address(m, old[i].address, old[i].space);
+			uint32_t at = slot_of_key(m, (struct memo_key){ old[i].address, old[i].space });
 
 			while (bigger[at].until_ns)
 				at = (at + 1) & (m->capacity - 1);
@@ -225,32 +333,48 @@ static void grow_or_clear_entries(struct memo *m)
 	free(old);
 }
 
-/* Returns the entry of an address, and makes it if there is none that holds at the time. The entry is valid until the next call. */
-static inline struct memo_entry *get_entry(struct memo *m, const struct unwind_space *space, uint64_t address)
+/* Returns the entry of a key, or a free one, which is to be filled. */
+static struct memo_entry *find_entry(struct memo *m, struct memo_key key)
 {
-	uint32_t at = slot_of_address(m, address, space->number);
-	struct memo_entry *e;
+	uint32_t at = slot_of_key(m, key);
 
-	for (;; at = (at + 1) & (m->capacity - 1)) {
-		e = &m->entry[at];
-		if (!e->until_ns)
-			break;
-		if (e->address == address && e->space == space->number) {
-			if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns)
-				make_address_rule(m, space, address, e);
-			return e;
-		}
-	}
-	if (2 * m->nr >= m->capacity) {
+	while (m->entry[at].until_ns && (m->entry[at].address != key.address || m->entry[at].space != key.space))
+		at = (at + 1) & (m->capacity - 1);
+	return &m->entry[at];
+}
+
+static struct memo_entry *add_entry(struct memo *m, struct memo_space *s, const struct unwind_space *space, uint64_t address)
+{
+	const struct memo_range *r = find_range(s, address, space->time_ns);
+	struct unwind_object o;
+	struct memo_entry *e;
+	struct memo_key key;
+
+	memset(&o, 0, sizeof(o));
+	space->find(space->context, address, &o);
+	if (!r && add_range(s, &o, address, space->time_ns))
+		r = &s->ranges.at[s->last];
+	key = key_of_address(space, r, address);
+	e = find_entry(m, key);
+	if (r && e->until_ns) /* another space has asked */
+		return e;
+	if (!e->until_ns && 2 * m->nr >= m->capacity) {
 		grow_or_clear_entries(m);
-		at = slot_of_address(m, address, space->number);
-		while (m->entry[at].until_ns)
-			at = (at + 1) & (m->capacity - 1);
-		e = &m->entry[at];
+		e = find_entry(m, key);
 	}
-	m->nr++;
-	make_address_rule(m, space, address, e);
+	m->nr += !e->until_ns;
+	make_address_rule(m, space, &o, address, key, e);
 	return e;
+}
+
+/* Returns the entry of an address, and makes it if there is none that holds at the time. The entry is valid until the next call. */
+static inline struct memo_entry *get_entry(struct memo *m, struct memo_space *s, const struct unwind_space *space, uint64_t address)
+{
+	struct memo_entry *e = find_entry(m, key_of_address(space, find_range(s, address, space->time_ns), address));
+
+	if (e->until_ns && space->time_ns >= e->from_ns && space->time_ns < e->until_ns)
+		return e;
+	return add_entry(m, s, space, address);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
@@ -281,20 +405,21 @@ static inline enum unwind_end unwind_step_plain(const struct memo_entry *e, cons
 	return UNWIND_STOPPED;
 }
 
-static inline uint64_t function_of_entry(const struct memo_entry *e)
+static inline uint64_t function_of_entry(const struct memo_entry *e, uint64_t address)
 {
-	return e->into == UINT32_MAX ? 0 : e->address - e->into;
+	return e->into == UINT32_MAX ? 0 : address - e->into;
 }
 
 uint64_t memo_function(struct memo *m, const struct unwind_space *space, uint64_t address)
 {
-	return function_of_entry(get_entry(m, space, address));
+	return function_of_entry(get_entry(m, get_space(m, space->number), space, address), address);
 }
 
 enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, const struct unwind_input *input,
 			  bool (*frame)(void *context, const struct unwind_frame *f), void *context)
 {
 	enum frame_pointer_step guess = FRAME_POINTER_NONE; /* how the frame pointer led to this frame, if it did */
+	struct memo_space *const s = get_space(m, space->number);
 	const int most = unwind_frames_max(input);
 	bool any_guessed = false;
 	struct unwind_frame f;
@@ -308,17 +433,19 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		enum unwind_end end = UNWIND_STOPPED;
 		uint64_t sp = f.registers.value[UNWIND_RSP];
 
-		e = get_entry(m, space, f.address);
+		e = get_entry(m, s, space, f.address);
 		/* The address before ip is no code, or not the end of a call. */
 		if (f.found != UNWIND_BY_INFORMATION && (!e->code || e->no_call))
 			return UNWIND_NO_INFO;
 		if (guess == FRAME_POINTER_LAST && e->kind == RULE_NO_INFO)
 			return UNWIND_NO_INFO;
 		f.note = &e->note;
-		f.function = function_of_entry(e);
+		f.function = function_of_entry(e, f.address);
 		if (f.depth == 0 && (e->kind == RULE_PLAIN || e->kind == RULE_NO_INFO || e->kind == RULE_BOTTOM)) {
-			f.same_end_from_ns = e->from_ns; /* with these kinds, only the stack leads to a caller */
-			f.same_end_until_ns = e->until_ns;
+			const struct memo_range *r = e->space & IN_IMAGE ? &s->ranges.at[s->last] : NULL;
+
+			f.same_end_from_ns = r ? r->from_ns : e->from_ns; /* with these kinds, only the stack leads to a caller */
+			f.same_end_until_ns = r ? r->until_ns : e->until_ns;
 		}
 		if (!frame(context, &f))
 			return UNWIND_STOPPED;

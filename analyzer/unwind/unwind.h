@@ -42,6 +42,12 @@ struct unwind_object {
 	const unsigned char *region; /* bytes of the code around the address, in which functions begin at unknown places; NULL: not known */
 	uint64_t region_start, region_bytes, region_key; /* region_key: identifies the bytes; the same key never stands for other bytes */
 	uint64_t from_ns, until_ns; /* the time in which all this is true of the address */
+	/*
+	 * This number and an address less bias decide, in all spaces, all that is said here about addresses in [alike_start, alike_end),
+	 * which this one is in. It is so for the time above. 0: other spaces are not known to have the code.
+	 */
+	uint32_t alike;
+	uint64_t alike_start, alike_end;
 };
 
 /* Answers what code lies in the address space of a process at the time of the sample. */

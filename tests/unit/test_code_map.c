@@ -53,6 +53,37 @@ static void what_was_unloaded_is_found_for_samples_from_before(void **state)
 	code_map_fini(&m);
 }
 
+/* An answer says for which addresses and times it is the answer. */
+static void an_answer_holds_where_it_says(void **state)
+{
+	static int owner[8];
+	struct code_map m = { 0 };
+	uint32_t random = 7;
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		uint64_t start, end, from;
+
+		random = random * 1103515245 + 12345;
+		start = 50 + (random >> 16) % 300;
+		end = start + 1 + (random >> 8) % 60;
+		from = (random >> 24) % 20;
+		code_map_add(&m, start, end, from, random >> 12 & 7 ? &owner[i % 8] : NULL);
+	}
+	assert_int_equal(code_map_index(&m), 0);
+	for (uint64_t address = 0; address < 420; address++)
+		for (uint64_t time = 0; time < 22; time++) {
+			const struct code_answer a = code_map_ask(&m, address, time);
+
+			assert_true(address >= a.start && address < a.end);
+			for (uint64_t other = a.start; other < a.end && other < 420; other++)
+				assert_ptr_equal(code_map_ask(&m, other, time).fact, a.fact);
+			for (uint64_t then = a.from_ns; then < a.until_ns && then < 22; then++)
+				assert_ptr_equal(code_map_ask(&m, a.end - 1 < 419 ? a.end - 1 : a.start, then).fact, a.fact);
+		}
+	code_map_fini(&m);
+}
+
 static void facts_may_be_told_in_any_order(void **state)
 {
 	struct code_map m = { 0 };
@@ -187,6 +218,7 @@ int main(void)
 		cmocka_unit_test(the_latest_fact_that_is_not_younger_wins),
 		cmocka_unit_test(outside_of_all_ranges_there_is_nothing),
 		cmocka_unit_test(what_was_unloaded_is_found_for_samples_from_before),
+		cmocka_unit_test(an_answer_holds_where_it_says),
 		cmocka_unit_test(facts_may_be_told_in_any_order),
 		cmocka_unit_test(two_hundred_thousand_objects_are_found_each),
 		cmocka_unit_test(an_answer_says_how_long_it_holds),

@@ -448,6 +448,7 @@ static void an_offset_in_a_shared_page_is_the_executable_segments(void **state)
 	unsigned char data[8192] = { 0 };
 	Elf64_Ehdr *h = (Elf64_Ehdr *)data;
 	Elf64_Phdr *p = (Elf64_Phdr *)(data + 64);
+	struct elf_mapped_range range;
 	struct elf_object *o;
 	uint64_t address;
 
@@ -472,6 +473,11 @@ static void an_offset_in_a_shared_page_is_the_executable_segments(void **state)
 	assert_int_equal(address, 0x3c00);
 	assert_false(elf_offset_to_address(o, 0x1c34, &address));
 	assert_false(elf_offset_to_address(o, ~0ull, &address));
+	assert_true(elf_find_mapped_range(o, 0x1000, &range)); /* as far as the segment goes, which is not to the page's end */
+	assert_int_equal(range.address, 0x2000);
+	assert_int_equal(range.bytes, 0xa34);
+	assert_false(elf_find_mapped_range(o, 0x100, &range)); /* no code */
+	assert_false(elf_find_mapped_range(o, 0x1c00, &range));
 	elf_object_destroy(o);
 }
 

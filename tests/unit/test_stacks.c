@@ -72,6 +72,34 @@ static void many_stacks_are_found_again(void **state)
 	stacks_fini(&s);
 }
 
+/* Adding whole stacks, of several threads and of any depth, gives the nodes that adding them frame by frame gives. */
+static void whole_stacks_have_the_nodes_of_their_frames(void **state)
+{
+	struct stacks whole, single;
+	uint32_t random = 1;
+
+	(void)state;
+	assert_int_equal(stacks_init(&whole), 0);
+	assert_int_equal(stacks_init(&single), 0);
+	for (int i = 0; i < 5000; i++) {
+		struct stack_node f[200];
+		const uint32_t nr = i % 50 ? (uint32_t)i % 7 : 200;
+		uint32_t node = 0;
+
+		for (uint32_t n = 0; n < nr; n++) {
+			random = random * 1103515245 + 12345;
+			f[n] = frame(1 + (random >> 16) % 3, (random >> 20) % 8 ? 0 : 5);
+		}
+		for (uint32_t n = nr; n > 0; n--)
+			node = stacks_add(&single, node, &f[n - 1]);
+		assert_int_equal(stacks_add_frames(&whole, (uint32_t)i % 3, f, nr), node);
+	}
+	assert_int_equal(whole.nr, single.nr);
+	assert_memory_equal(whole.node, single.node, whole.nr * sizeof(*whole.node));
+	stacks_fini(&whole);
+	stacks_fini(&single);
+}
+
 static void a_component_leads_up_by_the_largest_share(void **state)
 {
 	struct dictionary d;
@@ -103,6 +131,7 @@ int main(void)
 		cmocka_unit_test(equal_stacks_share_their_nodes),
 		cmocka_unit_test(code_without_a_component_is_on_behalf_of_its_callers),
 		cmocka_unit_test(many_stacks_are_found_again),
+		cmocka_unit_test(whole_stacks_have_the_nodes_of_their_frames),
 		cmocka_unit_test(a_component_leads_up_by_the_largest_share),
 	};
 

@@ -520,6 +520,97 @@ static void replaced_code_is_learnt_once(void **state)
 		assert_int_equal(unwinder_counts(u).rules, 20000);
 }
 
+/* An image that two spaces have at different addresses: the bytes of .eh_frame are those of struct frames, as a file has them. */
+struct placed {
+	struct frames frames;
+	uint64_t bias;
+	uint32_t alike;
+};
+
+static void find_placed(void *context, uint64_t address, struct unwind_object *out)
+{
+	const struct placed *p = context;
+	struct frames f = p->frames;
+
+	find_frames(&f, address - p->bias, out);
+	out->bias = p->bias;
+	out->alike = p->alike;
+	out->eh_frame = p->frames.bytes;
+	out->alike_start = CODE + p->bias;
+	out->alike_end = CODE + CODE_BYTES + p->bias;
+}
+
+/* Rules and notes of an image are made once, whatever process maps it where; those of other images at the same addresses are their own. */
+static void an_image_is_learnt_once_for_all_spaces(void **state)
+{
+	static const unsigned char other[] = { 0x0e, 16 };
+	const uint64_t move[] = { 0, 0x10000000, 0x20000000, 0 };
+	struct placed at[4];
+
+	(void)state;
+	if (way != UNWIND_MEMO) /* bytes of .eh_frame without a file have run-time addresses there */
+		return;
+	for (uint32_t i = 0; i < 4; i++) {
+		at[i].frames = i < 3 ? make_frames(0x600000, saves_r13, sizeof(saves_r13)) :
+				       make_frames(0x600000, other, sizeof(other));
+		at[i].frames.key = i < 3 ? 7 : 8;
+		at[i].bias = move[i];
+		at[i].alike = i < 3 ? 1 : 2;
+	}
+	at[2].frames.until_ns = 2000;
+	for (uint32_t n = 0; n < 4000; n++) {
+		const uint32_t i = n % 4;
+		const uint64_t to = n < 2000 || i != 2 ? move[i] : 0x30000000;
+		const uint64_t stack[] = { 1, CODE + 0x90 + to, 3, CODE + 0x80 + to, 3, 4, 5, 0 };
+		struct unwind_space space = { .find = find_placed, .context = &at[i], .number = i, .time_ns = n, .generation = 1 + i };
+		struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
+		struct seen s = { .most = 2 };
+
+		if (n == 2002) { /* the image is unmapped in one space, and elsewhere from then on */
+			at[2].bias = to;
+			at[2].frames.from_ns = 2000;
+			at[2].frames.until_ns = UINT64_MAX;
+		}
+		begin_at(&in, CODE + 5 + to);
+		assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_STOPPED);
+		assert_int_equal(s.frame[1].ip, to + (i < 3 ? CODE + 0x80 : CODE + 0x90));
+		assert_int_equal(s.frame[1].function, CODE + to);
+		if (n >= 4) {
+			assert_int_equal(*s.frame[0].note, i < 3 ? 77 : 78);
+			assert_int_equal(s.frame[0].same_end_until_ns, i == 2 && n < 2000 ? 2000 : UINT64_MAX);
+		}
+		*s.frame[0].note = i < 3 ? 77 : 78;
+	}
+	assert_int_equal(unwinder_counts(u).rules, 4);
+}
+
+/* What lies in a space for a time only is not found at another one, though other spaces have it for good. */
+static void an_image_has_its_time_in_each_space(void **state)
+{
+	static const unsigned char other[] = { 0x0e, 16 };
+	struct placed first = { make_frames(0x600000, saves_r13, sizeof(saves_r13)), 0, 1 };
+	struct placed second = { make_frames(0x600000, other, sizeof(other)), 0, 2 };
+	const uint64_t stack[] = { 1, CODE + 0x90, 3, CODE + 0x80, 3, 4, 5, 0 };
+	struct unwind_space space = { .find = find_placed };
+	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
+
+	(void)state;
+	begin_at(&in, CODE + 5);
+	first.frames.until_ns = second.frames.from_ns = 50;
+	second.frames.key = 8;
+	for (int n = 0; n < 6; n++) {
+		struct seen s = { .most = 2 };
+
+		space.context = n % 2 ? &second : &first;
+		space.time_ns = n % 2 ? 60 : 40;
+		space.generation = 1 + (unsigned)n % 2;
+		assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_STOPPED);
+		assert_int_equal(s.frame[1].ip, n % 2 ? CODE + 0x90 : CODE + 0x80);
+		if (way == UNWIND_MEMO)
+			assert_int_equal(n % 2 ? s.frame[0].same_end_from_ns : s.frame[0].same_end_until_ns, 50);
+	}
+}
+
 /* ------------------------------------------------------------------------------------------------ bytes of .eh_frame */
 
 static bool keep_last(void *context, const struct eh_frame_fde *f)
@@ -741,6 +832,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(information_may_lie_at_any_address, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_of_another_time_is_other_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(replaced_code_is_learnt_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_image_is_learnt_once_for_all_spaces, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_image_has_its_time_in_each_space, setup, teardown),
 		cmocka_unit_test(descriptions_say_which_code_they_cover),
 		cmocka_unit_test(cut_descriptions_are_not_delivered),
 		cmocka_unit_test_setup_teardown(own_frames_are_those_of_glibcs_unwinder, open_images, close_images),
