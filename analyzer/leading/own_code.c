@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/leading/own_code.h"
 
+#include "jitreg/base/deleted_path.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,11 +27,13 @@ static bool contains_any(const char *text, const char *const *list)
 bool own_code_is_program(const struct model *m, const char *path)
 {
 	static const char *const interpreters[] = { "libpython", "libruby", "libperl", "libphp", "libguile", "libluajit", "liblua", NULL };
+	const size_t bytes = deleted_path_bytes(path, strlen(path));
 
 	if (begins_with_any(basename(path), interpreters))
 		return true;
 	for (uint32_t i = 0; i < m->processes.nr; i++)
-		if (m->numbered.at[i]->executable && strcmp(m->numbered.at[i]->executable, path) == 0)
+		if (m->numbered.at[i]->executable && strlen(m->numbered.at[i]->executable) == bytes &&
+		    memcmp(m->numbered.at[i]->executable, path, bytes) == 0)
 			return true;
 	return false;
 }

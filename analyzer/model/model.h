@@ -225,7 +225,8 @@ struct process {
 	uint64_t named_ns; /* time of the PROCESS record that named it, which is near its start if a recorder took it up then; 0: none */
 	struct process *executed_by; /* the program that called exec to become this one; NULL: none, or unknown */
 	uint32_t parent_pid; /* PID of the process that forked it, also after an exec; 0: unknown */
-	char *comm, *executable;
+	char *comm, *executable; /* executable: without the kernel's mark behind the path of a file that is gone */
+	bool executable_is_gone; /* the executable was removed or replaced before the recording, so another one may have the path */
 	char *command_line; /* the beginning of the command line, or NULL */
 	char *service; /* service that it works for; "": none; NULL: that of parent or executed_by */
 	char *host_options; /* options of HOST_OPTION records, which make the host name its code: each once, after a blank; NULL: none */

@@ -2,6 +2,7 @@
 #include "analyzer/model/processes.h"
 
 #include "analyzer/model/read.h"
+#include "jitreg/base/deleted_path.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 #include "jitreg/base/sorted.h"
@@ -254,6 +255,18 @@ static enum rank rank_of_mapping(const char *path, const char *comm)
 	return is_named_as_library(name) ? RANK_LIBRARY : RANK_PROGRAM;
 }
 
+/* Takes a path (on the heap, or NULL).  The process of a service is one before and after an upgrade replaces its file. */
+static void take_executable(struct process *p, char *path)
+{
+	size_t bytes = path ? deleted_path_bytes(path, strlen(path)) : 0;
+
+	if (!path)
+		return;
+	p->executable_is_gone = path[bytes] != 0;
+	path[bytes] = 0;
+	model_set_text(&p->executable, path);
+}
+
 void process_note_mapping(struct process *p, const char *path, uint64_t time_ns)
 {
 	bool first = !*p->executable || time_ns < p->executable_ns;
@@ -267,7 +280,7 @@ void process_note_mapping(struct process *p, const char *path, uint64_t time_ns)
 	if ((rank < RANK_PROGRAM && !p->exec_seen && p->comm && *p->comm) ||
 	    (!first && rank <= rank_of_mapping(p->executable, p->comm)))
 		return;
-	model_set_text(&p->executable, strdup(path));
+	take_executable(p, strdup(path));
 	p->executable_ns = time_ns;
 }
 
@@ -333,7 +346,8 @@ static void apply_process_record(struct model *m, struct lifetime *t)
 	if (!p)
 		return; /* a process with this PID is known already, or memory ran out */
 	p->named_ns = t->time_ns;
-	move_text(&p->executable, &t->executable);
+	take_executable(p, t->executable);
+	t->executable = NULL;
 	move_text(&p->comm, &t->comm);
 }
 
@@ -366,6 +380,7 @@ static void apply_fork_record(struct model *m, const struct lifetime *t)
 	p->forked_ns = t->time_ns;
 	copy_text(&p->comm, parent->comm);
 	copy_text(&p->executable, parent->executable);
+	p->executable_is_gone = parent->executable_is_gone;
 }
 
 static void apply_exec_record(struct model *m, struct lifetime *t)

@@ -670,6 +670,8 @@ static void write_marks(struct folding *f)
 
 		if (f->samples_of[i] < PROGRAM_SHARE * all || f->samples_of[i] <= 0 || !p->executable || !*p->executable || is_recorder(p))
 			continue;
+		if (p->executable_is_gone) /* the build that runs was replaced, and is no new one */
+			continue;
 		if (milestones_program(f->store, p->executable, build_of(m, p->executable), utc(m, m->begin_ns)) && start_of(m, p))
 			mark_start(f, p);
 	}

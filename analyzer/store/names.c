@@ -5,6 +5,7 @@
 #include "analyzer/store/cap.h"
 #include "analyzer/store/pieces.h"
 #include "analyzer/store/room.h"
+#include "jitreg/base/deleted_path.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 #include "jitreg/engines/sql_identity.h"
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DELETED " (deleted)"
 #define JOIN_STEPS 16 /* steps of the budget for a component that names_join_components() reads */
 
 static int64_t last_added(struct store *s)
@@ -131,8 +131,7 @@ int64_t names_place(struct store *s, int64_t series, int64_t function)
 
 const char *names_image(const char *path, size_t *bytes)
 {
-	const size_t suffix = sizeof(DELETED) - 1, all = strlen(path);
-	size_t end = all > suffix && strcmp(path + all - suffix, DELETED) == 0 ? all - suffix : all, begin = end;
+	size_t end = deleted_path_bytes(path, strlen(path)), begin = end;
 
 	while (begin && path[begin - 1] != '/')
 		begin--;

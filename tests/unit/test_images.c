@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct fixture {
 	char a[64], b[64], c[64], trace[64]; /* a and c: copies of this program; b: of another */
 	uint64_t now_ns; /* of what is mapped */
 	char listed[4096];	      /* "path (reason)\n" of each image in the trace */
+	char noticed[512];	      /* the last notice */
 };
 
 static void copy(char path[64], const char *from)
@@ -34,6 +36,17 @@ static void copy(char path[64], const char *from)
 	close(mkstemp(path));
 	snprintf(command, sizeof(command), "cp %s %s", from, path);
 	assert_int_equal(system(command), 0);
+}
+
+__attribute__((format(printf, 3, 4))) static void take_notice(void *recording, enum notice_kind kind, const char *format, ...)
+{
+	struct fixture *f = recording;
+	va_list args;
+
+	assert_int_equal(kind, NOTICE_LOSS);
+	va_start(args, format);
+	vsnprintf(f->noticed, sizeof(f->noticed), format, args);
+	va_end(args);
 }
 
 static int setup(void **state)
@@ -50,6 +63,8 @@ static int setup(void **state)
 	strcpy(f->trace, "/tmp/test_images.XXXXXX");
 	close(mkstemp(f->trace));
 	f->recording.options = &options;
+	f->recording.recording = f;
+	f->recording.notice = take_notice;
 	assert_int_equal(images_source.create(&f->recording, &f->images), 0);
 	*state = f;
 	return 0;
@@ -436,22 +451,63 @@ static void map_file(struct fixture *f, uint64_t address, const char *path, uint
 			   0);
 }
 
-/* Without a build id: the path's file now is not the one whose code this process has there. */
-static void a_file_that_replaced_the_mapped_one_is_not_read(void **state)
+/* Maps the file a, and puts another one at its path. */
+static char *map_and_replace(struct fixture *f, size_t bytes)
 {
-	struct fixture *f = *state;
 	int fd = open(f->a, O_RDONLY);
-	char *code = mmap(NULL, 0x1000, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	char *code = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	char command[256];
 
 	assert_ptr_not_equal(code, MAP_FAILED);
 	close(fd);
 	snprintf(command, sizeof(command), "head -c 20000 /dev/urandom >%s.new && mv %s.new %s", f->a, f->a, f->a);
 	assert_int_equal(system(command), 0);
+	return code;
+}
+
+/* Without a build id: the path's file now is not the one whose code this process has there.  The mapping is longer than is told, so it has
+ * no entry in map_files by which its file could be opened. */
+static void a_file_that_replaced_the_mapped_one_is_not_read(void **state)
+{
+	struct fixture *f = *state;
+	char *code = map_and_replace(f, 0x2000);
+
 	map_file(f, (uintptr_t)code, f->a, 7);
 	sample(f, (uint32_t)getpid(), (uintptr_t)code);
 	assert_non_null(strstr(list(f), "(the file at its path is not the one that was mapped)"));
+	munmap(code, 0x2000);
+}
+
+static void a_mapped_file_is_read_that_another_one_replaced(void **state)
+{
+	struct fixture *f = *state;
+	char *code = map_and_replace(f, 0x1000), path[64];
+	bool allowed;
+
+	snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx", (long)code, (long)code + 0x1000);
+	allowed = access(path, R_OK) == 0;
+	map_file(f, (uintptr_t)code, f->a, 7);
+	sample(f, (uint32_t)getpid(), (uintptr_t)code);
+	list(f);
+	if (allowed)
+		assert_non_null(listed(f, f->a, ""));
 	munmap(code, 0x1000);
+	if (!allowed)
+		skip();
+}
+
+static void a_file_that_was_overwritten_after_its_first_sample_is_not_read(void **state)
+{
+	struct fixture *f = *state;
+	char command[256];
+
+	map(f, (uint32_t)getpid(), 0x1000, 0x2000, f->c);
+	sample(f, (uint32_t)getpid(), 0x1000);
+	snprintf(command, sizeof(command), "cat /bin/sh >%s", f->c);
+	assert_int_equal(system(command), 0);
+	assert_non_null(strstr(list(f), "(it was overwritten while it was mapped)"));
+	assert_non_null(strstr(f->noticed, f->c));
+	assert_non_null(strstr(f->noticed, "was overwritten"));
 }
 
 static void files_of_one_path_are_told_apart_by_their_inodes(void **state)
@@ -727,6 +783,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(files_that_were_replaced_or_cannot_be_read_have_a_reason, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_regular_file_is_not_opened, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_replaced_the_mapped_one_is_not_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_mapped_file_is_read_that_another_one_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_was_overwritten_after_its_first_sample_is_not_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_one_path_are_told_apart_by_their_inodes, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_one_path_are_told_apart_where_one_has_its_build_id_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_without_a_file_is_no_image, setup, teardown),

@@ -111,7 +111,7 @@ static void the_program_of_a_list_of_mappings_is_no_library(void **state)
 		  "/opt/x/planted-worker-with-a-long-name" },
 		{ "Compositor", { "/usr/lib/libz.so.1.2.13", "[vdso]", "/opt/planted/browser", "/usr/lib/libc.so.6" },
 		  "/opt/planted/browser" },
-		{ "gone", { "/lib/libc.so.6", "/opt/gone (deleted)" }, "/opt/gone (deleted)" },
+		{ "gone", { "/lib/libc.so.6", "/opt/gone (deleted)" }, "/opt/gone" },
 		{ "unknown", { "/lib/ld-2.15.so", "/lib/libnss_files-2.15.so" }, "" },
 		{ "", { "/lib/ld-2.15.so", "/lib/libc.so.6" }, "/lib/ld-2.15.so" },
 	};

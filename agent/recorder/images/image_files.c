@@ -4,13 +4,10 @@
 #include "agent/recorder/images/debug_file.h"
 #include "agent/recorder/images/debuginfod.h"
 #include "agent/recorder/images/go_module.h"
+#include "agent/recorder/images/mapped_file.h"
 #include "agent/recorder/process/proc_mem.h"
-#include "jitreg/base/regular_file.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +19,10 @@
 #define EARLY_FILE_BYTES (1u << 20) /* maximum number of bytes of one such file; larger ones are written at the end, without unused parts */
 #define EARLY_FILES 256u /* maximum number of such files that are kept in a list, because their code is written at the end */
 #define FETCHED_PART 100u /* a debug file is fetched for an image with more than 1/FETCHED_PART of the samples */
-#define COMPARED_BYTES 16384u
 #define OTHER_DESCRIPTORS 64u /* descriptors that the recorder may need beside files of images */
 #define KEY_BYTES ELF_BUILD_ID_TEXT
-#define DELETED " (deleted)"
 #define REPLACED "the file at its path is not the one that was mapped"
+#define OVERWRITTEN "it was overwritten while it was mapped"
 
 void image_files_init(struct image_files *f, bool frames)
 {
@@ -55,73 +51,10 @@ static void close_image_file(struct image_files *f, struct image *m)
 	f->nr_open--;
 }
 
-/* Is the file a program or library of this machine's architecture? */
-static bool is_of_this_machine(int fd)
+static int open_image_file(const struct image_files *f, const struct image *m, bool *by_path)
 {
-	Elf64_Ehdr h;
-
-	return pread(fd, &h, sizeof(h), 0) == sizeof(h) && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 && h.e_machine == EM_X86_64;
-}
-
-/* Opens a file for an import, whose processes have exited. If the build id of the mapping is known, and the file at the path does not have
- * it, the copy in perf's cache is opened, or else that file. Returns -1 and errno if no file can be opened. */
-static int open_of_the_past(const struct image_files *f, const struct image *m)
-{
-	int fd = regular_file_open(m->path), kept;
-
-	if (fd >= 0 && f->foreign && is_of_this_machine(fd)) {
-		close(fd);
-		fd = -1;
-		errno = ENOEXEC;
-	}
-
-	if (!m->build_id_bytes || (fd >= 0 && debug_file_has_id(fd, m->build_id, m->build_id_bytes)))
-		return fd;
-	kept = debug_file_open_kept(m->build_id, m->build_id_bytes);
-	if (kept < 0)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return kept;
-}
-
-/* Opens a file where its process looks for it, which may be in a container.  /proc names a file below a root directory inside of another
- * mount namespace by its whole path there. */
-static int open_in_process_root(const struct image *m)
-{
-	uint32_t pid = proc_mem_number_in_proc(m->pid);
-	char path[4200], root[PATH_MAX];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path);
-	fd = regular_file_open(path);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%u/root", pid);
-	n = readlink(path, root, sizeof(root));
-	if (n <= 1 || n == sizeof(root) || strncmp(m->path, root, (size_t)n) != 0 || m->path[n] != '/')
-		return -1;
-	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path + n);
-	return regular_file_open(path);
-}
-
-/* Opens the file of the mapping itself, whatever its path (needs privileges), or the program that the process runs if it has the mapping's
- * path. */
-static int open_where_mapped(const struct image *m, const struct image_mapping *at)
-{
-	uint32_t pid = proc_mem_number_in_proc(m->pid);
-	char path[64], exe[PATH_MAX];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)at->start, (unsigned long long)at->end);
-	fd = regular_file_open(path);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
-	n = readlink(path, exe, sizeof(exe));
-	return n == (ssize_t)strlen(m->path) && memcmp(exe, m->path, (size_t)n) == 0 ? regular_file_open(path) : -1;
+	*by_path = true;
+	return f->past ? mapped_file_open_past(m, f->foreign) : mapped_file_open(m, by_path);
 }
 
 /* Opens a file again that was closed so that the recorder does not run out of descriptors.  Sets m->error if that fails, or if it is
@@ -129,12 +62,11 @@ static int open_where_mapped(const struct image *m, const struct image_mapping *
 static void reopen_image_file(struct image_files *f, struct image *m)
 {
 	struct stat st;
+	bool by_path;
 
 	if (m->fd >= 0 || !m->opened || m->error)
 		return;
-	m->fd = f->past ? open_of_the_past(f, m) : open_in_process_root(m);
-	if (m->fd < 0 && !f->past)
-		m->fd = regular_file_open(m->path);
+	m->fd = open_image_file(f, m, &by_path);
 	if (m->fd < 0) {
 		m->error = errno;
 		return;
@@ -144,50 +76,9 @@ static void reopen_image_file(struct image_files *f, struct image *m)
 		m->error = ESTALE;
 }
 
-/* Is a file that cannot be opened any more no ELF file?  The mapping is read in the process's memory, if it is of the beginning of the
- * file.  Returns false if that is not possible. */
-static bool mapping_is_no_elf(const struct image_mapping *at, uint32_t pid)
+static uint64_t changed_ns(const struct stat *st)
 {
-	char magic[SELFMAG];
-
-	return at->to_file + at->start == 0 && proc_mem_read((pid_t)pid, at->start, magic, sizeof(magic)) == 0 &&
-	       memcmp(magic, ELFMAG, SELFMAG) != 0;
-}
-
-/* Does the file have other code than the process? Compares up to COMPARED_BYTES of the mapping. Called for a file without a reported build
- * id, which may have come to the path after another one was mapped from there. A few bytes may differ, because a debugger or the host
- * itself may have changed instructions. Returns false if one of the two cannot be read. */
-static bool file_differs_from_memory(const struct image_mapping *at, uint32_t pid)
-{
-	char file[COMPARED_BYTES], memory[COMPARED_BYTES];
-	size_t bytes = at->end - at->start < COMPARED_BYTES ? at->end - at->start : COMPARED_BYTES, different = 0;
-	ssize_t n = pread(at->image->fd, file, bytes, (off_t)(at->start + at->to_file));
-
-	if (n <= 0 || proc_mem_read((pid_t)pid, at->start, memory, (size_t)n))
-		return false;
-	for (ssize_t i = 0; i < n; i++)
-		different += file[i] != memory[i];
-	return different > (size_t)n / 64;
-}
-
-/* Opens an image's file, or sets m->error.  While the process lives, its own view comes first, because it may be in a container, or its
- * file deleted.  Returns true if the file has to stay open, because it could not be opened again by its path. */
-static bool open_image_file(struct image_files *f, struct image *m, const struct image_mapping *at)
-{
-	const size_t bytes = strlen(m->path), suffix = sizeof(DELETED) - 1;
-	const bool deleted = bytes > suffix && strcmp(m->path + bytes - suffix, DELETED) == 0;
-	bool keep = false;
-
-	m->fd = f->past ? open_of_the_past(f, m) : deleted ? -1 : open_in_process_root(m);
-	if (m->fd < 0 && !f->past) {
-		m->fd = open_where_mapped(m, at);
-		keep = m->fd >= 0;
-	}
-	if (m->fd < 0 && !f->past && !deleted)
-		m->fd = regular_file_open(m->path);
-	if (m->fd < 0)
-		m->error = deleted && mapping_is_no_elf(at, m->pid) ? ENOEXEC : deleted ? ENOENT : errno;
-	return keep;
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
 }
 
 static void read_own_build_id(struct image *m)
@@ -201,38 +92,47 @@ static void read_own_build_id(struct image *m)
 	elf_parts_free(&parts);
 }
 
+/* Notes the mapping by which the image's file can be found, also when another file lies at its path. */
+static void note_place(struct image *m, const struct image_mapping *at, uint32_t pid)
+{
+	m->pid = pid;
+	m->start = at->start;
+	m->end = at->end;
+	m->offset = at->start + at->to_file;
+}
+
 void image_files_need(struct image_files *f, const struct image_mapping *at, uint32_t pid)
 {
 	struct image *m = at->image;
-	bool keep = f->nr_open < f->open_max;
 	struct stat st;
+	bool keep, by_path;
 
 	if (m->needed)
 		return;
 	m->needed = true;
-	m->pid = pid;
+	note_place(m, at, pid);
 	m->next_needed = f->needed;
 	f->needed = m;
 	if (m->vdso) {
 		m->error = f->other_kernel ? ENOENT : 0;
 		return;
 	}
-	keep |= open_image_file(f, m, at);
+	keep = f->nr_open < f->open_max;
+	m->fd = open_image_file(f, m, &by_path);
+	m->error = m->fd < 0 ? errno : 0;
 	f->nr_open += m->fd >= 0;
 	if (m->fd >= 0 && fstat(m->fd, &st) == 0) {
 		m->opened = true;
 		m->bytes = (uint64_t)st.st_size;
 		m->device = st.st_dev;
 		m->inode = st.st_ino;
+		m->changed_ns = changed_ns(&st);
 		read_own_build_id(m);
-		if (!m->build_id_bytes && file_identity_is_known(&m->identity) && !f->past && S_ISREG(st.st_mode) &&
-		    file_differs_from_memory(at, pid))
-			m->error = ESTALE;
 	}
 	m->seen = calloc((m->bytes >> IMAGE_PAGE_SHIFT) / 64 + 1, sizeof(*m->seen));
 	if (f->code && m->fd >= 0)
 		m->samples = calloc((m->bytes >> IMAGE_CODE_LINE_SHIFT) + 1, sizeof(*m->samples));
-	if (!keep && m->opened)
+	if (!keep && by_path && m->opened) /* a file that its path does not lead to can be opened only while its process lives */
 		close_image_file(f, m);
 }
 
@@ -248,6 +148,19 @@ static bool has_mapped_build_id(const struct image *m, const struct elf_parts *p
 {
 	return !m->build_id_bytes ||
 	       (parts->build_id_bytes == m->build_id_bytes && memcmp(parts->build_id, m->build_id, m->build_id_bytes) == 0);
+}
+
+/* Was the file overwritten since it was opened, as cp(1) does that finds a file at its target?  Its build id tells, or else the time of its
+ * last change. */
+static bool is_overwritten(const struct image_files *f, const struct image *m, const struct elf_parts *parts)
+{
+	struct stat st;
+
+	if (f->past || !m->opened)
+		return false;
+	if (m->own_id_bytes)
+		return !build_ids_are_same(m->own_id, m->own_id_bytes, parts->build_id, parts->build_id_bytes);
+	return fstat(m->fd, &st) == 0 && (changed_ns(&st) != m->changed_ns || (uint64_t)st.st_size != m->bytes);
 }
 
 static void find_image_code(struct image_files *f, const struct image *m, struct elf_parts *parts)
@@ -362,6 +275,11 @@ static void write_image(struct image_files *f, struct image *m, bool all, struct
 		add_missing(&f->replaced, m->path);
 		reason = REPLACED;
 		ret = -1;
+	} else if (is_overwritten(f, m, &parts)) {
+		elf_parts_free(&parts);
+		add_missing(&f->overwritten, m->path);
+		reason = OVERWRITTEN;
+		ret = -1;
 	}
 	if (ret) { /* other records refer to the image by this build id */
 		memcpy(parts.build_id, m->build_id, m->build_id_bytes);
@@ -419,7 +337,9 @@ static void find_code_of_early_image(struct image_files *f, struct image *m)
 
 	reopen_image_file(f, m);
 	if (!m->error && elf_parts_read(m->fd, f->frames, &parts) == 0) {
-		if (has_mapped_build_id(m, &parts))
+		if (is_overwritten(f, m, &parts))
+			add_missing(&f->overwritten, m->path);
+		else if (has_mapped_build_id(m, &parts))
 			find_image_code(f, m, &parts);
 		elf_parts_free(&parts);
 	}

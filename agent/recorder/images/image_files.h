@@ -18,7 +18,7 @@
 
 struct debuginfod;
 
-/* This struct counts files that could not be read, or at whose paths other files lie by now. */
+/* This struct counts files that could not be read, at whose paths other files lie by now, or that were overwritten. */
 struct images_missing {
 	uint32_t nr;
 	char first[256]; /* path of the first one */
@@ -30,8 +30,9 @@ struct image {
 	struct image *next_needed;
 	int fd; /* -1: not open */
 	uint32_t pid; /* process in whose view of the file system it was opened */
+	uint64_t start, end, offset; /* the mapping of that process by which it was needed, and the file offset of its start */
 	bool needed, opened; /* opened: bytes, device and inode are known */
-	uint64_t bytes, device, inode; /* size, device and inode of the opened file */
+	uint64_t bytes, device, inode, changed_ns; /* size, device, inode and time of the last change of the opened file */
 	uint64_t *seen; /* a bit per page of the file, set if an address in it was seen; NULL: not needed, the vdso, or no memory */
 	/* number of samples per line of the file (IMAGE_CODE_LINE_SHIFT); NULL: not needed, not opened, its code is not wanted, or no
 	 * memory */
@@ -69,7 +70,7 @@ struct image_files {
 	uint64_t nr_counted; /* samples in all images; 0 before they are written, and without servers */
 	struct image_code *code; /* NULL: not wanted */
 	struct written_files written;
-	struct images_missing gone, replaced;
+	struct images_missing gone, replaced, overwritten;
 	bool (*is_over)(void *context); /* returns true if no time is left for files; NULL: there is time */
 	void *over_context;
 	uint32_t nr_left_out;

@@ -516,18 +516,23 @@ static void settle(void *images, uint64_t now_ns, bool last)
 		}
 }
 
-static void notice_missing(const struct images *i, const struct images_missing *missing, const char *what)
+/* said, rest: the sentence around the names of the files. */
+static void notice_files(const struct images *i, enum notice_kind kind, const char *said, const struct images_missing *files,
+			 const char *rest)
 {
 	char others[48] = "";
 
-	if (missing->nr > 1)
-		snprintf(others, sizeof(others), " and %u more file%s", missing->nr - 1, missing->nr == 2 ? "" : "s");
-	if (missing->nr)
-		i->recording->notice(i->recording->recording, NOTICE_LADDER, "%s %s%s; perf's cache (~/.debug) does not have what was "
-				     "sampled; their functions have no names", what, missing->first, others);
+	if (files->nr > 1)
+		snprintf(others, sizeof(others), " and %u more file%s", files->nr - 1, files->nr == 2 ? "" : "s");
+	if (files->nr)
+		i->recording->notice(i->recording->recording, kind, "%s%s%s%s", said, files->first, others, rest);
 }
 
-/* Writes notices on files that were not read. In a live recording, only the records of files say which are missing or were replaced. */
+#define NOT_KEPT "; perf's cache (~/.debug) does not have what was sampled; their functions have no names"
+#define OVERWRITTEN_ONES ", which was mapped, was overwritten; its functions have no names, or those of its former content"
+
+/* Writes notices on files that were not read, or were overwritten. In a live recording, only the records of files say which are missing or
+ * were replaced. */
 static void notice_unread_files(const struct images *i)
 {
 	const struct name_source_recording *r = i->recording;
@@ -539,10 +544,11 @@ static void notice_unread_files(const struct images *i)
 	if (nr)
 		r->notice(r->recording, NOTICE_LOSS, "names of %u file%s were left out: the recording had to end before they were read", nr,
 			  nr == 1 ? "" : "s");
+	notice_files(i, NOTICE_LOSS, "", &i->files.overwritten, OVERWRITTEN_ONES);
 	if (!i->files.past)
 		return;
-	notice_missing(i, &i->files.gone, "cannot read");
-	notice_missing(i, &i->files.replaced, "another build than was sampled lies at");
+	notice_files(i, NOTICE_LADDER, "cannot read ", &i->files.gone, NOT_KEPT);
+	notice_files(i, NOTICE_LADDER, "another build than was sampled lies at ", &i->files.replaced, NOT_KEPT);
 }
 
 static void write_files(void *images, uint64_t now_ns, bool last)

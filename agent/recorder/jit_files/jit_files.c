@@ -9,6 +9,7 @@
 #include "agent/recorder/process/proc_mem.h"
 #include "agent/recorder/process/time_namespace.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/deleted_path.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/mapping_kind.h"
 #include "jitreg/base/regular_file.h"
@@ -36,7 +37,6 @@
 #define ENDED_DRAINS 20u   /* after a process's end, its files are read at so many drains, and at one more */
 #define PATH_BYTES 4200u
 #define LATE_NS 200000000u /* time without a new line in a perf map, after which lines are taken to have been buffered by the JIT */
-#define DELETED " (deleted)"
 
 struct dump {
 	int fd;
@@ -260,8 +260,7 @@ static bool is_jitdump_path(const char *path, size_t bytes)
 
 	if (!slash)
 		return false;
-	if (ends_with(path, bytes, DELETED))
-		bytes -= sizeof(DELETED) - 1;
+	bytes = deleted_path_bytes(path, bytes);
 	return (size_t)(path + bytes - slash) > 5 && strncmp(slash + 1, "jit-", 4) == 0 && ends_with(path, bytes, ".dump");
 }
 
@@ -335,8 +334,7 @@ static void add_jitdump_file(struct jit_files *f, struct watched *w, const struc
 	}
 	if (w->nr_dumps == DUMPS_MAX || path_bytes + 32 > sizeof(name))
 		return;
-	if (ends_with(path, path_bytes, DELETED))
-		path_bytes -= sizeof(DELETED) - 1;
+	path_bytes = deleted_path_bytes(path, path_bytes);
 	snprintf(name, sizeof(name), "%.*s", (int)path_bytes, path);
 	if (w->root >= 0)
 		new.fd = regular_file_open_at(w->root, name + 1, false, &new.st);

@@ -4,6 +4,7 @@
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/deleted_path.h"
 #include "jitreg/base/regular_file.h"
 
 #include <errno.h>
@@ -19,7 +20,6 @@
 #define COMM_BYTES 64
 #define WORD_BYTES 4096
 #define RESOLVE_NS 1000000000ull /* time after which links in the program's path are followed again, as a deployment may change them */
-#define DELETED " (deleted)"	 /* suffix that /proc/PID/exe has if the file was removed or replaced */
 
 struct process_names {
 	regex_t expression;
@@ -127,10 +127,7 @@ static enum names_verdict judge_name(const struct process_names *n, pid_t pid, c
 
 static bool is_program(struct process_names *n, const char *path, size_t bytes)
 {
-	const size_t mark = sizeof(DELETED) - 1;
-
-	if (bytes > mark && memcmp(path + bytes - mark, DELETED, mark) == 0)
-		bytes -= mark;
+	bytes = deleted_path_bytes(path, bytes);
 	if (strlen(n->program) == bytes && memcmp(n->program, path, bytes) == 0)
 		return true;
 	resolve_program(n);

@@ -4,6 +4,7 @@
 #include "agent/recorder/hotspot/jvms.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/deleted_path.h"
 
 #include "jitreg/hosts/jit_hosts.h"
 
@@ -93,7 +94,6 @@ void recording_note_lack(struct recording *r, pid_t pid, const struct host_lack 
 }
 
 #define MEMFD "/memfd:"
-#define DELETED " (deleted)"
 
 /* Is a mapping of a file in memory (memfd_create(2)) one of a program or library, as loaders execute them from there, and not of a JIT's
  * code?  The beginning of the file is read where the process has mapped it. */
@@ -109,13 +109,12 @@ static bool is_elf_in_memory(const struct mapping *m)
 
 bool recording_name_file_in_memory(const char *path, size_t bytes, char *name, size_t room)
 {
-	const size_t tail = sizeof(DELETED) - 1, head = sizeof(MEMFD) - 1;
+	const size_t head = sizeof(MEMFD) - 1;
 
 	bytes = strnlen(path, bytes);
 	if (bytes < head || memcmp(path, MEMFD, head) != 0)
 		return false;
-	if (bytes > head + tail && memcmp(path + bytes - tail, DELETED, tail) == 0)
-		bytes -= tail;
+	bytes = head + deleted_path_bytes(path + head, bytes - head);
 	snprintf(name, room, "/memfd/%.*s", (int)(bytes - head), path + head);
 	return true;
 }
