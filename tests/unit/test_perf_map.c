@@ -78,6 +78,44 @@ static void lines_arrive_in_any_pieces(void **state)
 	}
 }
 
+/* V8 writes the newlines of a regular expression.  In whatever pieces the file is read, the code has its name, nothing is invalid, and
+ * the entry behind it is there. */
+static void a_name_with_newlines_is_one_name(void **state)
+{
+	static const char text[] = "1000 10 first\n2000 10 RegExp.> src: 'HELLO\nadd 7\n\nWORLD' flags: 'sy'\n3000 10 third\n";
+	(void)state;
+
+	for (size_t cut = 0; cut < sizeof(text); cut++) {
+		struct perf_map *m = perf_map_create();
+		struct seen s = { 0 };
+
+		assert_int_equal(perf_map_feed(m, text, cut, &seven, on_entry, &s), 0);
+		assert_int_equal(perf_map_feed(m, text + cut, sizeof(text) - 1 - cut, &seven, on_entry, &s), 0);
+		perf_map_end(m, &seven, on_entry, &s);
+		assert_int_equal(s.nr, 3);
+		assert_string_equal(s.name[0], "first");
+		assert_string_equal(s.name[2], "third");
+		/* where a read ends within the name, it may be cut behind a newline */
+		assert_memory_equal(s.name[1], "RegExp.> src: 'HELLO", 20);
+		if (cut < 30 || cut > 60)
+			assert_string_equal(s.name[1], "RegExp.> src: 'HELLO\nadd 7\n\nWORLD' flags: 'sy'");
+		perf_map_destroy(m);
+	}
+}
+
+static void the_rest_of_a_name_at_the_end_of_the_file_is_read(void **state)
+{
+	struct perf_map *m = perf_map_create();
+	struct seen s = { 0 };
+
+	(void)state;
+	assert_int_equal(feed(m, &s, "1000 10 a\nof two", 7), 0);
+	assert_int_equal(s.nr, 0);
+	perf_map_end(m, &seven, on_entry, &s);
+	assert_string_equal(s.name[0], "a\nof two");
+	perf_map_destroy(m);
+}
+
 static void the_first_name_holds_from_the_beginning_a_later_one_from_when_it_came(void **state)
 {
 	struct perf_map *m = perf_map_create();
@@ -180,6 +218,8 @@ static void nonsense_is_counted_and_skipped(void **state)
 	}
 	assert_int_equal(feed(m, &s, "1000 10 a\n\n", 7), 0); /* an empty line is none */
 	assert_int_equal(s.nr, 1);
+	assert_int_equal(feed(m, &s, "2000 0 a\nrest of its name\n", 7), 1);
+	assert_int_equal(feed(m, &s, "neither\n", 7), 1);
 	perf_map_destroy(m);
 }
 
@@ -235,6 +275,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_dialect_is_read),
 		cmocka_unit_test(lines_arrive_in_any_pieces),
+		cmocka_unit_test(a_name_with_newlines_is_one_name),
+		cmocka_unit_test(the_rest_of_a_name_at_the_end_of_the_file_is_read),
 		cmocka_unit_test(the_first_name_holds_from_the_beginning_a_later_one_from_when_it_came),
 		cmocka_unit_test(late_names_of_one_address_are_counted),
 		cmocka_unit_test(no_name_is_older_than_its_memory),

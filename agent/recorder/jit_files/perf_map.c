@@ -5,6 +5,7 @@
 #include "jitreg/base/planted.h"
 #include "jitreg/jitreg.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <search.h>
 #include <stdbool.h>
@@ -29,8 +30,11 @@ struct perf_map {
 	void *ranges;
 	size_t nr_ranges;
 	uint64_t nr_ambiguous;
-	char line[LINE_MAX_BYTES];
+	char line[LINE_MAX_BYTES]; /* a line without its newline yet */
 	size_t line_bytes;
+	char entry[LINE_MAX_BYTES]; /* an entry whose name goes on in the line */
+	size_t entry_bytes;
+	bool is_named; /* the last line was an entry, or a part of its name */
 };
 
 struct perf_map *perf_map_create(void)
@@ -52,7 +56,8 @@ uint64_t perf_map_ambiguous(const struct perf_map *m)
 
 void perf_map_restart(struct perf_map *m)
 {
-	m->line_bytes = 0;
+	m->line_bytes = m->entry_bytes = 0;
+	m->is_named = false;
 }
 
 /* Parses a hexadecimal number and the blank behind it.  Returns their bytes, or 0 if there is no number of at most 16 digits with a blank
@@ -79,7 +84,7 @@ int perf_map_parse_line(const char *line, size_t bytes, struct perf_map_entry *e
 {
 	size_t n, m;
 
-	while (bytes && (line[bytes - 1] == '\r' || line[bytes - 1] == ' '))
+	while (bytes && (line[bytes - 1] == '\r' || line[bytes - 1] == ' ' || line[bytes - 1] == '\n'))
 		bytes--;
 	n = parse_hex_number(line, bytes, &e->address);
 	if (!n)
@@ -172,34 +177,97 @@ static bool report_map_line(struct perf_map *m, const char *line, size_t bytes, 
 	return true;
 }
 
+/* Does the text look like an entry, which may have an invalid number?  is_line: it is a whole line. Otherwise it counts as an entry as long
+ * as nothing shows that it is none. */
+static bool begins_as_entry(const char *text, size_t bytes, bool is_line)
+{
+	size_t at = 0;
+
+	for (int number = 0; number < 2; number++) {
+		size_t first = at;
+
+		if (bytes - at > 2 && text[at] == '0' && (text[at + 1] == 'x' || text[at + 1] == 'X'))
+			at += 2;
+		while (at < bytes && isxdigit((unsigned char)text[at]))
+			at++;
+		if (at == bytes)
+			return !is_line;
+		if (at == first || (text[at] != ' ' && text[at] != '\t'))
+			return false;
+		at++;
+	}
+	return true;
+}
+
+static void append(char *to, size_t *nr, const char *text, size_t bytes)
+{
+	const size_t room = LINE_MAX_BYTES - *nr;
+
+	memcpy(to + *nr, text, bytes < room ? bytes : room);
+	*nr += bytes < room ? bytes : room;
+}
+
+/* Reports the entry whose lines are complete.  Returns the number of invalid lines. */
+static uint64_t report_entry(struct perf_map *m, const char *line, size_t bytes, const struct perf_map_look *look, perf_map_report report,
+			     void *context)
+{
+	m->is_named = report_map_line(m, line, bytes, look, report, context);
+	m->entry_bytes = 0;
+	return !m->is_named;
+}
+
+/*
+ * Takes a complete line.  What follows it in the file tells whether its name goes on: the format has no escape, and V8 names regular
+ * expressions with their newlines. So a line that does not look like an entry belongs to the name before it. An entry at the end of what is
+ * read is reported at once, and a line that continues its name later is left out. Returns the number of invalid lines.
+ */
+static uint64_t take_line(struct perf_map *m, const char *line, size_t bytes, const char *next, size_t next_bytes,
+			  const struct perf_map_look *look, perf_map_report report, void *context)
+{
+	const bool is_whole = next_bytes == 0 || begins_as_entry(next, next_bytes, false);
+
+	if (begins_as_entry(line, bytes, true)) {
+		if (is_whole)
+			return report_entry(m, line, bytes, look, report, context);
+		append(m->entry, &m->entry_bytes, line, bytes);
+		return 0;
+	}
+	if (!m->entry_bytes)
+		return bytes && !m->is_named;
+	append(m->entry, &m->entry_bytes, "\n", 1);
+	append(m->entry, &m->entry_bytes, line, bytes);
+	return is_whole ? report_entry(m, m->entry, m->entry_bytes, look, report, context) : 0;
+}
+
 uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, const struct perf_map_look *look, perf_map_report report,
 		       void *context)
 {
 	uint64_t bad = 0;
 
 	while (bytes) {
-		const char *newline = memchr(text, '\n', bytes);
-		size_t piece = newline ? (size_t)(newline - text) : bytes, room = LINE_MAX_BYTES - m->line_bytes;
+		const char *newline = memchr(text, '\n', bytes), *line = text;
+		size_t piece = newline ? (size_t)(newline - text) : bytes, line_bytes = piece;
 
-		if (newline && !m->line_bytes && piece <= LINE_MAX_BYTES) {
-			bad += piece && !report_map_line(m, text, piece, look, report, context);
-		} else {
-			memcpy(m->line + m->line_bytes, text, piece < room ? piece : room);
-			m->line_bytes += piece < room ? piece : room;
-			if (newline) {
-				bad += !report_map_line(m, m->line, m->line_bytes, look, report, context);
-				m->line_bytes = 0;
-			}
-		}
 		text += piece + (newline != NULL);
 		bytes -= piece + (newline != NULL);
+		if (!newline || m->line_bytes || piece > LINE_MAX_BYTES) {
+			append(m->line, &m->line_bytes, line, piece);
+			line = m->line;
+			line_bytes = m->line_bytes;
+		}
+		if (newline) {
+			bad += take_line(m, line, line_bytes, text, bytes, look, report, context);
+			m->line_bytes = 0;
+		}
 	}
 	return bad;
 }
 
 void perf_map_end(struct perf_map *m, const struct perf_map_look *look, perf_map_report report, void *context)
 {
-	if (m->line_bytes)
+	if (m->entry_bytes)
+		take_line(m, m->line, m->line_bytes, NULL, 0, look, report, context);
+	else if (m->line_bytes)
 		report_map_line(m, m->line, m->line_bytes, look, report, context);
 	m->line_bytes = 0;
 }
