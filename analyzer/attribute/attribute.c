@@ -96,6 +96,14 @@ static int attribute_all_samples(struct pass *run, struct trace_reader *t)
 	return ret ? ret : pass_end(run);
 }
 
+/* Labels that were made when functions were found lack numbers of functions of one name, since those grow until the end. */
+static void make_last_labels(struct attribution *a)
+{
+	for (uint32_t i = 0; i < a->nr_functions; i++)
+		if (a->function[i].nr_same)
+			attribution_make_label(a, &a->function[i]);
+}
+
 int attribute_trace(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out, struct diag *d)
 {
 	struct attribution *a = calloc(1, sizeof(*a));
@@ -118,6 +126,7 @@ int attribute_trace(struct trace_reader *t, struct model *m, const struct attrib
 		attribution_destroy(a);
 		return ret;
 	}
+	make_last_labels(a);
 	*out = a;
 	return 0;
 }
@@ -173,21 +182,6 @@ uint32_t attribute_first_event(struct trace_reader *t, const struct model *m)
 	return found == UINT32_MAX ? first : found;
 }
 
-const char *attribution_also(const struct attribution *a, const struct function *f, char text[FUNCTION_ALSO])
-{
-	char *other = f->folded ? attribution_name_of_symbol(a, f->folded) : NULL;
-
-	*text = 0;
-	if (other && f->nr_folded > 1)
-		snprintf(text, FUNCTION_ALSO, "= %.100s and %u more", other, f->nr_folded - 1);
-	else if (other)
-		snprintf(text, FUNCTION_ALSO, "= %.100s", other);
-	else if (f->nr_same)
-		snprintf(text, FUNCTION_ALSO, "%u functions of this name", f->nr_same + 1);
-	free(other);
-	return text;
-}
-
 uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column)
 {
 	const struct stack_node *n = &a->stacks.node[node];
@@ -234,6 +228,7 @@ void attribution_fini(struct attribution *a)
 	for (uint32_t i = 0; i < a->nr_functions; i++) {
 		free(a->function[i].name);
 		free(a->function[i].mangled);
+		free(a->function[i].label);
 	}
 	for (uint32_t i = 0; i < a->nr_lines; i++)
 		free(a->line[i].file);

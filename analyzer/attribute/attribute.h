@@ -87,6 +87,7 @@ struct function {
 	/* Symbol of another function that a linker has folded into this one, and how many such there are; NULL: none is known */
 	const char *folded;
 	uint32_t nr_folded;
+	char *label; /* name with what attribution_also() says, if that is not "", else NULL; read it by function_label() */
 	uint32_t nr_same; /* sampled functions beside the first one whose symbols stand for the same name (Rust's older scheme) */
 	/* place of the declaration, whose file belongs to the ELF object, if attribute_options.declarations asks for it */
 	struct elf_declaration declared;
@@ -161,6 +162,16 @@ char *attribution_name_of_symbol(const struct attribution *a, const char *symbol
 /* Returns what a function's row also stands for, as "= NAME" or "2 functions of this name", or "". */
 #define FUNCTION_ALSO 160
 const char *attribution_also(const struct attribution *a, const struct function *f, char text[FUNCTION_ALSO]);
+/* Makes a function's label anew. It stays NULL if memory runs out. */
+void attribution_make_label(const struct attribution *a, struct function *f);
+/* Returns the name that people are shown: "encode", or "encode (= checksum)" if the function stands for others, too. Code that compares or
+ * filters names uses function.name. While samples are read, the number of functions of one name is not in labels yet. */
+static inline const char *function_label(const struct function *f)
+{
+	return f->label ? f->label : f->name;
+}
+/* Returns the number of bytes of the name in a label. All of a text that is no label is its name. */
+size_t function_label_name_bytes(const char *label);
 /* Returns the number that a node of the stacks has in a column: TABLE_FUNCTION, TABLE_LINE, TABLE_IMAGE or a level. Returns 0 if it has
  * none. Nodes that are no frame (STACK_CUT) have none in any column. */
 uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column);

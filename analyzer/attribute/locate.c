@@ -42,13 +42,6 @@ static uint32_t get_image(struct locator *l, const char *path)
 	return i;
 }
 
-char *attribution_name_of_symbol(const struct attribution *a, const char *symbol)
-{
-	char *name = a->no_demangle ? NULL : demangle(symbol);
-
-	return name ? name : strdup(symbol);
-}
-
 /* Returns the host's work (compiler, collector) that a function is part of.  Generated code does the program's own work, so it has none. */
 static enum reason host_work_of_symbol(const struct locator *l, const char *name, uint32_t image, bool jit)
 {
@@ -92,7 +85,7 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 		i = a->nr_functions++;
 		a->function[i] =
 			(struct function){ name, mangled, image, symbol, jit, false, plan_codes_pattern(&a->model->plan_codes, name),
-					   host_work_of_symbol(l, name, image, jit), NULL, 0, 0, { NULL, 0 }, NULL };
+					   host_work_of_symbol(l, name, image, jit), NULL, 0, NULL, 0, { NULL, 0 }, NULL };
 		hash_map_set(&l->functions, hash_text(name) ^ of_maker, kind, i);
 		if (mangled)
 			hash_map_set(&l->functions, h, kind, i);
@@ -128,6 +121,7 @@ static void note_folded(struct locator *l, uint32_t function, const struct elf_f
 		return;
 	to->folded = f->folded;
 	to->nr_folded = f->nr_folded;
+	attribution_make_label(l->a, to);
 }
 
 /* Notes where a function is declared, if that is asked for and was unknown. */

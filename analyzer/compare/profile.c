@@ -102,7 +102,7 @@ static void fill_function(struct report *r, uint32_t value, struct profile_entry
 	const struct function *f = &r->a->function[value];
 
 	e->name = strdup(f->name);
-	e->label = strdup(f->name);
+	e->label = strdup(function_label(f));
 	e->path = strdup(r->a->image[f->image].path);
 	e->detail = strdup("");
 	e->executions = f->jit ? executions_of_entry(r, COMPONENT_NONE, f->name) : 0;

@@ -118,7 +118,7 @@ const char *export_frame_name(const struct export *e, uint32_t node, char *spare
 
 	if (e->level != LEVELS_MAX)
 		return report_component_name(e->report, export_frame_component(e, node), spare);
-	name = e->report->a->function[n->function].name;
+	name = function_label(&e->report->a->function[n->function]);
 	return name && *name ? name : "(no name)";
 }
 

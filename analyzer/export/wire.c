@@ -29,8 +29,8 @@ static uint32_t add_frame(struct export_wire *x, uint32_t caller, uint32_t node)
 	const struct line *line = n->line < a->nr_lines ? &a->line[n->line] : NULL;
 
 	return wire_stack(&x->p, caller, &(struct wire_frame){ .kind = kind_of_node(n, f),
-							       .name = f->name,
-							       .symbol = f->mangled,
+							       .name = function_label(f),
+							       .symbol = f->mangled ? f->mangled : f->label ? f->name : NULL,
 							       .image = f->image < a->nr_images ? a->image[f->image].path : NULL,
 							       .source = source_of(f, line),
 							       .start_line = f->declared.line,

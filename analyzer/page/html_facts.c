@@ -56,7 +56,7 @@ static void write_places_json(const struct html_rows *r, FILE *to)
 static void write_names_json(const struct attribution *a, FILE *to)
 {
 	fputs("\"functions\":{", to);
-	JSON_LIST(to, "name", a->nr_functions, escape_json_string(to, a->function[i].name));
+	JSON_LIST(to, "name", a->nr_functions, escape_json_string(to, function_label(&a->function[i])));
 	JSON_NEXT_LIST(to, "image", a->nr_functions, fprintf(to, "%u", a->function[i].image));
 	JSON_NEXT_LIST(to, "generated", a->nr_functions, fputc('0' + a->function[i].jit, to));
 	fputs("},\n\"lines\":{", to);

@@ -51,7 +51,7 @@ static const char *component_name(const struct html_trace *t, uint32_t number, c
 static const char *function_name(const struct html_trace *t, uint32_t number, char *spare)
 {
 	(void)spare;
-	return number && number < t->report->a->nr_functions ? t->report->a->function[number].name : "(none)";
+	return number && number < t->report->a->nr_functions ? function_label(&t->report->a->function[number]) : "(none)";
 }
 
 static const char *method_name(const struct html_trace *t, uint32_t number, char *spare)

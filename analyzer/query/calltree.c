@@ -251,7 +251,7 @@ const char *calltree_name(const struct report *r, const struct calltree *t, uint
 		return "(all)";
 	if (t->level != LEVELS_MAX)
 		return report_component_name(r, key, spare);
-	return key < r->a->nr_functions && *r->a->function[key].name ? r->a->function[key].name : "(no name)";
+	return key < r->a->nr_functions && *r->a->function[key].name ? function_label(&r->a->function[key]) : "(no name)";
 }
 
 /* ------------------------------------------------------------------------------------------------------------- totals */

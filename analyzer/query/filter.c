@@ -70,13 +70,24 @@ static bool event_passes_filter(const struct filter *f, const struct attribution
 	return a->model->event[v].name && strcmp(a->model->event[v].name, f->arguments->event) == 0;
 }
 
-/* Matches a function's name, with or without its parameters, or its symbol. */
+/* Matches a function's label, or a function that a linker has folded into it, by symbol or as the label has it. */
+static bool function_stands_for(const struct function *function, const char *name)
+{
+	const size_t bytes = strlen(name);
+	const char *other = function->label && function->folded ? function->label + strlen(function->name) : NULL;
+
+	return (function->label && strcmp(function->label, name) == 0) || (function->folded && strcmp(function->folded, name) == 0) ||
+	       (other && strncmp(other, " (= ", 4) == 0 && strncmp(other + 4, name, bytes) == 0 && strchr(")( ", other[4 + bytes]));
+}
+
+/* Matches a function's name, with or without its parameters, or its symbol, or those of others that it stands for. */
 static bool function_has_name(const struct function *function, const char *name)
 {
 	size_t bytes = strlen(name);
 
 	return (strncmp(function->name, name, bytes) == 0 && (!function->name[bytes] ||
-		(function->mangled && function->name[bytes] == '('))) || (function->mangled && strcmp(function->mangled, name) == 0);
+		(function->mangled && function->name[bytes] == '('))) || (function->mangled && strcmp(function->mangled, name) == 0) ||
+	       function_stands_for(function, name);
 }
 
 static bool function_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)

@@ -320,7 +320,8 @@ static int64_t function_in_store(struct folding *f, uint32_t function)
 	if (f->function[function])
 		return f->function[function];
 	of = &a->function[function];
-	f->function[function] = names_function(f->store, of->name, of->image < a->nr_images ? a->image[of->image].path : "", of->jit);
+	f->function[function] = names_function(f->store, function_label(of), of->image < a->nr_images ? a->image[of->image].path : "",
+					       of->jit);
 	return f->function[function];
 }
 
@@ -736,7 +737,7 @@ static bool collect_texts(struct folding *f, struct room *r)
 	for (uint32_t i = 0; i < g->g.nr && room; i++) {
 		uint32_t function = report_value(g, i, KEY_FUNCTION);
 
-		room = function >= f->nr_functions || room_add(r, a->function[function].name);
+		room = function >= f->nr_functions || room_add(r, function_label(&a->function[function]));
 	}
 	for (uint32_t i = 0, nr = 0; i < m->codes.nr && room && nr < LOADED_NAMES_MAX; i++)
 		if (is_load_of_epoch(m, m->codes.at[i])) {

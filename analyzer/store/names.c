@@ -2,6 +2,7 @@
 #include "analyzer/store/names.h"
 
 #include "analyzer/model/host_levels.h"
+#include "analyzer/query/report.h"
 #include "analyzer/store/cap.h"
 #include "analyzer/store/pieces.h"
 #include "analyzer/store/room.h"
@@ -55,13 +56,13 @@ int64_t names_text(struct store *s, const char *text)
 
 /* Each table of the dictionary except `text` has these two statements, for find_or_add(). All columns of the table are numbers, mostly of
  * rows in other tables, and no two rows have the same values in all of them. */
-struct table {
+struct id_table {
 	struct statement select, insert;
 };
 #define TABLE(name, columns, values, conditions) \
 	{ STATEMENT("SELECT id FROM " name " WHERE " conditions), STATEMENT("INSERT INTO " name "(" columns ") VALUES(" values ")") }
 
-static int64_t find_or_add(struct store *s, struct table *t, const int64_t *value, int nr)
+static int64_t find_or_add(struct store *s, struct id_table *t, const int64_t *value, int nr)
 {
 	if (store_run_numbers(s, &t->select, value, nr))
 		return store_take_number(&t->select);
@@ -73,7 +74,7 @@ static int64_t find_or_add(struct store *s, struct table *t, const int64_t *valu
 
 int64_t names_process(struct store *s, const char *name, const char *executable, const char *service)
 {
-	static struct table t = TABLE("process", "name, executable, service", "?, ?, ?", "name = ? AND executable = ? AND service = ?");
+	static struct id_table t = TABLE("process", "name, executable, service", "?, ?, ?", "name = ? AND executable = ? AND service = ?");
 	int64_t of_name = names_text(s, name), of_executable = names_text(s, executable), of_service = names_text(s, service);
 
 	return FIND_OR_ADD(s, &t, of_name, of_executable, of_service);
@@ -81,7 +82,7 @@ int64_t names_process(struct store *s, const char *name, const char *executable,
 
 int64_t names_event(struct store *s, const char *name, const char *unit)
 {
-	static struct table t = TABLE("event", "name, unit", "?, ?", "name = ? AND unit = ?");
+	static struct id_table t = TABLE("event", "name, unit", "?, ?", "name = ? AND unit = ?");
 	int64_t of_name = names_text(s, name), of_unit = names_text(s, unit);
 
 	return FIND_OR_ADD(s, &t, of_name, of_unit);
@@ -89,7 +90,7 @@ int64_t names_event(struct store *s, const char *name, const char *unit)
 
 int64_t names_query(struct store *s, const char *text)
 {
-	static struct table t = TABLE("query", "text", "?", "text = ?");
+	static struct id_table t = TABLE("query", "text", "?", "text = ?");
 	int64_t of_text = names_text(s, text);
 
 	return of_text ? FIND_OR_ADD(s, &t, of_text) : 0;
@@ -97,7 +98,7 @@ int64_t names_query(struct store *s, const char *text)
 
 int64_t names_component(struct store *s, const struct component_name *c)
 {
-	static struct table t = TABLE("component", "level, name, place, detail, query, label", "?, ?, ?, ?, ?, ?",
+	static struct id_table t = TABLE("component", "level, name, place, detail, query, label", "?, ?, ?, ?, ?, ?",
 				      "level = ? AND name = ? AND place = ? AND detail = ? AND query = ? AND label = ?");
 	int64_t level = names_text(s, c->level), name = names_text(s, c->name), place = names_text(s, c->place);
 	int64_t detail = names_text(s, c->detail), label = names_text(s, c->label);
@@ -107,7 +108,7 @@ int64_t names_component(struct store *s, const struct component_name *c)
 
 int64_t names_function(struct store *s, const char *name, const char *image, bool jit)
 {
-	static struct table t = TABLE("function", "name, image, jit", "?, ?, ?", "name = ? AND image = ? AND jit = ?");
+	static struct id_table t = TABLE("function", "name, image, jit", "?, ?, ?", "name = ? AND image = ? AND jit = ?");
 	int64_t of_name = names_text(s, name), of_image = names_text(s, image);
 
 	return FIND_OR_ADD(s, &t, of_name, of_image, jit);
@@ -115,14 +116,14 @@ int64_t names_function(struct store *s, const char *name, const char *image, boo
 
 int64_t names_series(struct store *s, int64_t process, int64_t component, int64_t event)
 {
-	static struct table t = TABLE("series", "process, component, event", "?, ?, ?", "process = ? AND component = ? AND event = ?");
+	static struct id_table t = TABLE("series", "process, component, event", "?, ?, ?", "process = ? AND component = ? AND event = ?");
 
 	return FIND_OR_ADD(s, &t, process, component, event);
 }
 
 int64_t names_place(struct store *s, int64_t series, int64_t function)
 {
-	static struct table t = TABLE("place", "series, function", "?, ?", "series = ? AND function = ?");
+	static struct id_table t = TABLE("place", "series, function", "?, ?", "series = ? AND function = ?");
 
 	return FIND_OR_ADD(s, &t, series, function);
 }
@@ -139,33 +140,53 @@ const char *names_image(const char *path, size_t *bytes)
 	return path + begin;
 }
 
+static const char *text_of_column(const struct statement *q, int i)
+{
+	const char *text = (const char *)sqlite3_column_text(q->prepared, i);
+
+	return text ? text : "";
+}
+
+/* Counts a path of a joined function once, although epochs may have it with and without a label. */
+static bool count_path(struct hash_map *counted, struct joined_function *to, uint32_t first, uint64_t path)
+{
+	if (hash_map_find(counted, first, path))
+		return true;
+	to->paths++;
+	return hash_map_set(counted, first, path, 1);
+}
+
 bool names_join_functions(struct store *s, struct joined_function *function, int64_t nr)
 {
-	static struct statement all = STATEMENT("SELECT f.id, f.name, f.jit, i.s FROM function f LEFT JOIN text i ON i.id = f.image "
-						"ORDER BY f.id");
-	struct hash_map first_of = { 0 };
+	/* Labels come first, since the first function's text is what people are shown. */
+	static struct statement all = STATEMENT("SELECT f.id, n.s, f.jit, i.s, f.image FROM function f LEFT JOIN text n ON n.id = f.name "
+						"LEFT JOIN text i ON i.id = f.image ORDER BY coalesce(substr(n.s, -1), '') = ')' AND "
+						"(instr(n.s, ' (= ') OR instr(n.s, ' functions of this name)')) DESC, f.id");
+	struct hash_map first_of = { 0 }, counted = { 0 };
 	bool ok = true;
 
 	for (bool more = store_run(s, &all, ""); more; more = store_next(s, &all)) {
 		int64_t id = sqlite3_column_int64(all.prepared, 0);
-		uint64_t name = (uint64_t)sqlite3_column_int64(all.prepared, 1), image;
-		const char *path = (const char *)sqlite3_column_text(all.prepared, 3), *in;
+		const char *label = text_of_column(&all, 1), *in;
+		uint64_t name, image;
 		uint32_t first;
 		size_t bytes;
 
 		if (id <= 0 || id >= nr)
 			continue;
-		in = names_image(path ? path : "", &bytes);
+		in = names_image(text_of_column(&all, 3), &bytes);
 		image = hash_bytes(in, bytes) << 1 | (sqlite3_column_int(all.prepared, 2) != 0);
+		name = hash_bytes(label, function_label_name_bytes(label));
 		first = hash_map_find(&first_of, name, image);
 		if (!first) {
 			first = (uint32_t)id;
 			ok &= hash_map_set(&first_of, name, image, first);
 		}
 		function[id].first = first;
-		function[first].paths++;
+		ok &= count_path(&counted, &function[first], first, (uint64_t)sqlite3_column_int64(all.prepared, 4));
 	}
 	hash_map_fini(&first_of);
+	hash_map_fini(&counted);
 	return ok;
 }
 
@@ -188,13 +209,6 @@ bool names_is_language_level(const char *level)
 char *names_detail(const char *level, const char *detail)
 {
 	return names_is_language_level(level) ? strdup(detail ? detail : "") : names_identity(detail);
-}
-
-static const char *text_of_column(const struct statement *q, int i)
-{
-	const char *text = (const char *)sqlite3_column_text(q->prepared, i);
-
-	return text ? text : "";
 }
 
 /* Returns the hash of a text on the heap, which is freed. */

@@ -27,12 +27,13 @@ int64_t names_series(struct store *s, int64_t process, int64_t component, int64_
 int64_t names_place(struct store *s, int64_t series, int64_t function);
 
 /* Tables show a function of a library in one row, whatever the library's path.  The dictionary has such a function once per path, since
- * each container has its own copy of the library, and the path of a library that was replaced while it runs is "PATH (deleted)". */
+ * each container has its own copy of the library, and the path of a library that was replaced while it runs is "PATH (deleted)".  The
+ * dictionary has names as people are shown them (function_label()), and a function whose label changed is one row, too. */
 
 /* names_join_functions() fills an array of these for all functions of the dictionary.  The index is the function's number. */
 struct joined_function {
-	uint32_t first; /* number of the first function of this name and kind (jit) in an image of this name; 0: no such function */
-	uint32_t paths; /* for the first one: how many functions are the same but for the path of the image */
+	uint32_t first; /* number of the function that stands for all of this name and kind (jit) in an image of this name; 0: none */
+	uint32_t paths; /* for the first one: how many paths the images of these functions have */
 };
 
 /* Fills an array of nr zeroed elements for all functions with numbers below nr.  Returns false if memory ran out.  The array is

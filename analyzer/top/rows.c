@@ -187,7 +187,7 @@ static struct top_row *add_component(struct asking *a, const struct report *r, u
 static struct top_row *add_function(struct asking *a, const struct report *r, uint32_t value)
 {
 	const struct function *f = &r->a->function[value];
-	struct top_row *row = add_row(a, f->name, f->image < r->a->nr_images ? basename(r->a->image[f->image].path) : "");
+	struct top_row *row = add_row(a, function_label(f), f->image < r->a->nr_images ? basename(r->a->image[f->image].path) : "");
 
 	set_key(a, row, "%s", f->name);
 	return row;

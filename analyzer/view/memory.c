@@ -32,7 +32,7 @@ static void prepare_memory_view(struct report *r, struct view_instance *v)
 
 static const char *component_name(const struct report *r, const struct accesses *s, uint32_t component, char spare[32])
 {
-	return s->level == LEVELS_MAX ? r->a->function[component].name : report_component_name(r, component, spare);
+	return s->level == LEVELS_MAX ? function_label(&r->a->function[component]) : report_component_name(r, component, spare);
 }
 
 static const char *region_kind_text(const struct access_region *g)

@@ -89,7 +89,7 @@ static void show_phases(const struct report *r, const struct lanes *l, struct pa
 
 static const char *name_of_value(const struct report *r, uint32_t level, uint32_t value, char *spare)
 {
-	return level == LEVELS_MAX ? r->a->function[value].name : report_component_name(r, value, spare);
+	return level == LEVELS_MAX ? function_label(&r->a->function[value]) : report_component_name(r, value, spare);
 }
 
 static void show_lanes(const struct report *r, const struct lanes *l, const struct split *s, struct page *p, bool relative)

@@ -82,7 +82,7 @@ static const char *component_text(const struct timeline *t, uint32_t value, char
 static const char *function_text(const struct timeline *t, uint32_t value, char spare[64])
 {
 	(void)spare;
-	return value ? t->report->a->function[value].name : "(not known)";
+	return value ? function_label(&t->report->a->function[value]) : "(not known)";
 }
 
 static void show_threads(const struct timeline *t, struct page *p)

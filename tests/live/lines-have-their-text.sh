@@ -61,11 +61,6 @@ says() { # WORDS TRACE OPTIONS...
 	grep -qF -- "$1" "$dir/notes" || fail "report ${*:2}: expected '$1', got: $(cat "$dir/notes")"
 }
 says_not() { notes "${@:2}" | grep -F -- "$1" && fail "report ${*:2}: expected no sentence with '$1'"; }
-facts() { # PAGE
-	/usr/bin/python3 -c 'import base64, gzip, re, sys
-block = re.search(r"id=\"tailor-0-facts\"[^>]*>([^<]*)<", open(sys.argv[1]).read()).group(1)
-print(gzip.decompress(base64.b64decode(block)).decode())' "$1"
-}
 
 gather 50 record "$dir/t.tlr" spin.c "$dir/spin" || finish
 "$B/tailor" run -q -e "$(plain_event)" --source-text 0 -o "$dir/plain.tlr" -- "$dir/spin" 0

@@ -112,6 +112,28 @@ grep -qxF 'planet::each	2 functions of this name' "$dir/also" || fail "expected 
 COLUMNS=200 "$B/tailor" report --view functions "$dir/t.tlr" | grep -q 'each .*2 functions of this name' ||
 	fail "report --view functions: planet::each does not say that it is two functions"
 
+# So does every other door, and names by which programs join stay as they are.
+label=$(sed -n 's/\(encode\|checksum\)\t\(.*\)/\1 (\2)/p' "$dir/also")
+says() { # DOOR TEXT: the text has both labels
+	for wanted in "$label" 'planet::each (2 functions of this name)'; do
+		grep -qF -- "$wanted" <<<"$2" ||
+			fail "$1: expected '$wanted', got: $(grep -aoE '.{20}(encode|checksum|planet::each).{30}' <<<"$2" | head -5)"
+	done
+}
+for format in folded flamegraph speedscope firefox perfetto pprof otlp; do
+	"$B/tailor" export --format "$format" -o "$dir/t.$format" --overwrite "$dir/t.tlr" >/dev/null ||
+		fail "export --format $format: exit $?"
+	says "export --format $format" "$({ gzip -dc "$dir/t.$format" 2>/dev/null || cat "$dir/t.$format"; } | tr '\0' ' ')"
+done
+says top "$(COLUMNS=1000 "$B/tailor" top --once --json --rows 0 --by functions "$dir/t.tlr")"
+says 'report --view callers' "$(COLUMNS=1000 "$B/tailor" report --view callers --top 0 "$dir/t.tlr")"
+"$B/tailor" html -o "$dir/t.html" "$dir/t.tlr" 2>/dev/null && says html "$(facts "$dir/t.html")"
+"$B/tailor" db add "$dir/s.tlrs" "$dir/t.tlr" >/dev/null || fail "db add: exit $?"
+says 'db report' "$("$B/tailor" db report --view functions --top 0 --json "$dir/s.tlrs")"
+says diff "$(COLUMNS=1000 "$B/tailor" diff --level function --all --json "$dir/t.tlr" "$dir/t.tlr")"
+"$B/tailor" export --format csv -o "$dir/t.csv" --overwrite "$dir/t.tlr" >/dev/null
+grep -qE ',"(encode|checksum)",' "$dir/t.csv" || fail "export --format csv: expected plain names"
+
 names --no-demangle >"$dir/symbols"
 cut -f2 "$dir/symbols" | grep -qxF _ZN4shop5order3addEi || fail "--no-demangle: expected a symbol, got: $(cat "$dir/symbols")"
 if cut -f2 "$dir/symbols" | grep -F '::'; then fail "--no-demangle: a name is demangled"; fi
@@ -121,4 +143,8 @@ both=$(of shop::order::add) one=$(of 'shop::order::add(int)') symbol=$(of _ZN4sh
 [ "$one" -gt 0 ] && [ "$one" = "$symbol" ] && [ "$both" = $((one + other)) ] ||
 	fail "--function: expected as many samples by name as by symbol, both overloads without parameters;" \
 		"got $one, $symbol, $both ($other of the other)"
+encode=$(of encode)
+[ "$encode" -gt 0 ] && [ "$(of checksum)" = "$encode" ] && [ "$(of "$label")" = "$encode" ] ||
+	fail "--function: expected $encode samples by either name of folded functions, and by the row's;" \
+		"got $(of checksum), $(of "$label")"
 finish

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "analyzer/store/block.h"
+#include "analyzer/store/names.h"
 #include "analyzer/store/rows.h"
 #include "analyzer/store/schema.h"
 #include "analyzer/store/sums.h"
@@ -109,6 +110,35 @@ static void generated_code_is_counted_once(void **state)
 	assert_true(weight_of("task-clock", &samples) == 10 * expected && samples == expected);
 }
 
+/* What a function's row also stands for may change from epoch to epoch, or be missing in epochs of an older tailor. Its row is one. */
+static void labels_do_not_split_functions(void **state)
+{
+	static const char *const names[] = { "encode", "encode (= checksum)", "each (2 functions of this name)",
+					     "each (3 functions of this name)", "eaches", "encode (int)" };
+	struct joined_function joined[16] = { 0 };
+	int64_t id[6], other;
+	struct diag d = { "" };
+	struct store *s;
+
+	(void)state;
+	assert_int_equal(store_open_in_memory("labels", &s, &d), 0);
+	for (int i = 0; i < 6; i++)
+		id[i] = names_function(s, names[i], "/lib/libvideo.so", false);
+	other = names_function(s, "encode", "/opt/libvideo.so", false);
+	assert_true(other < 16);
+	assert_true(names_join_functions(s, joined, 16));
+	assert_int_equal(joined[id[0]].first, id[1]); /* the label is shown */
+	assert_int_equal(joined[id[1]].first, id[1]);
+	assert_int_equal(joined[other].first, id[1]);
+	assert_int_equal(joined[id[1]].paths, 2);
+	assert_int_equal(joined[id[3]].first, joined[id[2]].first);
+	assert_int_equal(joined[joined[id[2]].first].paths, 1);
+	assert_int_equal(joined[id[4]].first, id[4]);
+	assert_int_equal(joined[id[5]].first, id[5]);
+	assert_int_equal(store_failed(s, &d), 0);
+	store_close(s);
+}
+
 static void change_by_sql(const char *sql)
 {
 	sqlite3 *db;
@@ -177,6 +207,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_words_are_told_from_code),
 		cmocka_unit_test_setup_teardown(generated_code_is_counted_once, make_store, remove_store),
+		cmocka_unit_test(labels_do_not_split_functions),
 		cmocka_unit_test_setup_teardown(views_are_refused, make_store, remove_store),
 		cmocka_unit_test_setup_teardown(triggers_are_refused, make_store, remove_store),
 		cmocka_unit_test_setup_teardown(plain_additions_are_taken, make_store, remove_store),
