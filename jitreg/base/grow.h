@@ -28,9 +28,17 @@
 	}
 /* Makes room for one more element of an array, as GROW() does. */
 #define ARRAY_GROW(array) GROW((array).at, (array).nr, (array).capacity)
+/* Makes room for more elements, at once, than the nr that are used.  It is false, with the array unchanged, as GROW() is. */
+#define ARRAY_RESERVE(array, more) \
+	((more) <= (array).capacity - (array).nr || \
+	 grow_array_by((void **)&(array).at, (array).nr, (more), &(array).capacity, sizeof(*(array).at)))
 /* Adds a zeroed element at the end of an array.  Returns it, or NULL if memory runs out. */
 #define ARRAY_ADD(array) \
 	(ARRAY_GROW(array) ? (__typeof__((array).at))memset(&(array).at[(array).nr++], 0, sizeof(*(array).at)) : NULL)
+/* Adds an element with a value at the end of an array.  It is false, with the array unchanged, if memory runs out. */
+#define ARRAY_PUSH(array, ...) (ARRAY_GROW(array) && ((array).at[(array).nr++] = (__VA_ARGS__), true))
+/* Frees the memory of an array, which is empty then. */
+#define ARRAY_FREE(array) (free((array).at), (array).at = NULL, (array).nr = (array).capacity = 0)
 
 static inline bool grow_long_array(void **array, size_t *capacity, size_t each)
 {
@@ -50,6 +58,22 @@ static inline bool grow_array(void **array, uint32_t *capacity, size_t each)
 
 	if (more > UINT32_MAX / 2 || !grow_long_array(array, &more, each))
 		return false;
+	*capacity = (uint32_t)more;
+	return true;
+}
+
+static inline bool grow_array_by(void **array, uint32_t nr, size_t add, uint32_t *capacity, size_t each)
+{
+	size_t more = *capacity ? 2 * (size_t)*capacity : GROW_FIRST;
+	void *bigger;
+
+	if (add > UINT32_MAX - nr)
+		return false;
+	more = more < nr + add ? nr + add : more;
+	bigger = more <= UINT32_MAX && more <= SIZE_MAX / each ? realloc(*array, more * each) : NULL;
+	if (!bigger)
+		return false;
+	*array = bigger;
 	*capacity = (uint32_t)more;
 	return true;
 }

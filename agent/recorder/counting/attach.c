@@ -40,8 +40,7 @@ struct attaching {
 	size_t ring_bytes;
 	int *ring_fd; /* per CPU; -1: offline, or not opened yet */
 	bool have_rings;
-	uint32_t *threads; /* the process's threads, when they were last listed */
-	uint32_t nr_threads, threads_capacity;
+	ARRAY(uint32_t) threads; /* the process's threads, when they were last listed */
 	int *opened; /* per CPU: events of the thread at hand and its time on the CPU; -1: none */
 	uint64_t *period; /* periods with which the events in opened began; 0: the event has a frequency */
 };
@@ -50,9 +49,8 @@ static int add_thread_to_list(void *context, pid_t tid)
 {
 	struct attaching *a = context;
 
-	if (!GROW(a->threads, a->nr_threads, a->threads_capacity))
+	if (!ARRAY_PUSH(a->threads, (uint32_t)tid))
 		return -ENOMEM;
-	a->threads[a->nr_threads++] = (uint32_t)tid;
 	return 0;
 }
 
@@ -61,7 +59,7 @@ static int list_process_threads(struct attaching *a)
 	char path[64];
 	int ret;
 
-	a->nr_threads = 0;
+	a->threads.nr = 0;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)a->pid);
 	ret = proc_each_numbered_entry(path, add_thread_to_list, a);
 	return ret == -ENOENT ? -ESRCH : ret;
@@ -134,8 +132,8 @@ static int open_thread_events(struct attaching *a, uint32_t tid)
 		}
 		ret = counting_open_cpu_events(c, a->attr, (pid_t)tid, cpu, a->ring_bytes);
 		if (ret == 0) {
-			a->ring_fd[cpu] = c->rings.ring[c->rings.nr - 1].fd;
-			ring_set_enabled(&c->rings.ring[c->rings.nr - 1], true);
+			a->ring_fd[cpu] = c->rings.at[c->rings.nr - 1].fd;
+			ring_set_enabled(&c->rings.at[c->rings.nr - 1], true);
 		} else if (ret == -ENODEV) {
 			ret = 0; /* the CPU is offline */
 		}
@@ -157,7 +155,7 @@ static void mark_threads_listed(struct attaching *a, const uint32_t *threads, si
  * of the last task shows that no task was created. Without memory to compare the lists, the answer is true. */
 static bool has_new_thread_appeared(struct attaching *a, long before_pid)
 {
-	size_t nr_before = a->nr_threads;
+	size_t nr_before = a->threads.nr;
 	uint32_t *before;
 	bool new = false;
 
@@ -166,13 +164,13 @@ static bool has_new_thread_appeared(struct attaching *a, long before_pid)
 	before = malloc((nr_before + 1) * sizeof(*before));
 	if (!before)
 		return true;
-	memcpy(before, a->threads, nr_before * sizeof(*before));
+	memcpy(before, a->threads.at, nr_before * sizeof(*before));
 	counting_drain_rings(a->counting);
 	mark_threads_listed(a, before, nr_before, true);
 	if (list_process_threads(a) == 0)
-		for (size_t i = 0; i < a->nr_threads && !new; i++)
-			new = !counting_task_is_complete(&a->tasks, a->threads[i]) &&
-			      !(a->listed[a->threads[i] / 8] & 1u << a->threads[i] % 8);
+		for (size_t i = 0; i < a->threads.nr && !new; i++)
+			new = !counting_task_is_complete(&a->tasks, a->threads.at[i]) &&
+			      !(a->listed[a->threads.at[i] / 8] & 1u << a->threads.at[i] % 8);
 	mark_threads_listed(a, before, nr_before, false);
 	free(before);
 	return new;
@@ -183,7 +181,7 @@ static void close_first_rings(struct attaching *a)
 	struct counting *c = a->counting;
 
 	for (size_t i = 0; i < c->rings.nr; i++)
-		ring_close(&c->rings.ring[i]);
+		ring_close(&c->rings.at[i]);
 	c->rings.nr = 0;
 	for (int cpu = 0; cpu < a->nr_cpus; cpu++)
 		a->ring_fd[cpu] = -1;
@@ -235,8 +233,8 @@ static int attach_threads(struct attaching *a)
 
 	for (int round = 0; ret == 0 && more && round < ROUNDS_MAX; round++) {
 		more = false;
-		for (size_t i = 0; ret == 0 && i < a->nr_threads; i++) {
-			uint32_t tid = a->threads[i]; /* kept here, because attach_thread() may read a new list */
+		for (size_t i = 0; ret == 0 && i < a->threads.nr; i++) {
+			uint32_t tid = a->threads.at[i]; /* kept here, because attach_thread() may read a new list */
 
 			if (!counting_task_is_complete(&a->tasks, tid) && a->have_rings)
 				counting_drain_rings(a->counting);
@@ -252,8 +250,8 @@ static int attach_threads(struct attaching *a)
 		counting_drain_rings(a->counting);
 		if (ret == 0)
 			ret = list_process_threads(a);
-		for (size_t i = 0; ret == 0 && i < a->nr_threads && !more; i++)
-			more = !counting_task_is_complete(&a->tasks, a->threads[i]);
+		for (size_t i = 0; ret == 0 && i < a->threads.nr && !more; i++)
+			more = !counting_task_is_complete(&a->tasks, a->threads.at[i]);
 	}
 	if (ret == 0 && !a->have_rings)
 		ret = -ESRCH;
@@ -286,8 +284,8 @@ int counting_attach_begin(struct counting *c)
 		a->opened[i] = -1;
 	a->have_rings = c->rings.are_kept;
 	for (uint32_t i = 0; i < c->rings.nr && a->have_rings; i++)
-		if (c->rings.ring[i].cpu >= 0 && c->rings.ring[i].cpu < a->nr_cpus)
-			a->ring_fd[c->rings.ring[i].cpu] = c->rings.ring[i].fd;
+		if (c->rings.at[i].cpu >= 0 && c->rings.at[i].cpu < a->nr_cpus)
+			a->ring_fd[c->rings.at[i].cpu] = c->rings.at[i].fd;
 	return 0;
 }
 
@@ -313,7 +311,7 @@ void counting_attach_end(struct counting *c)
 	free(a->ring_fd);
 	free(a->opened);
 	free(a->period);
-	free(a->threads);
+	free(a->threads.at);
 	free(a);
 }
 

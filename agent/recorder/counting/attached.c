@@ -36,7 +36,7 @@ void counting_attach_note_fork(struct counting *c, uint32_t ptid, uint32_t tid)
 
 int counting_index_attached(struct counting *c, uint32_t i)
 {
-	const struct attached *a = &c->attached.event[i];
+	const struct attached *a = &c->attached.at[i];
 
 	if (!c->rings.are_kept || !a->period.id)
 		return 0;
@@ -45,7 +45,7 @@ int counting_index_attached(struct counting *c, uint32_t i)
 
 int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32_t event, uint64_t period)
 {
-	struct attached *a = GROW(c->attached.event, c->attached.nr, c->attached.capacity) ? &c->attached.event[c->attached.nr] : NULL;
+	struct attached *a = ARRAY_GROW(c->attached) ? &c->attached.at[c->attached.nr] : NULL;
 	int ret;
 
 	if (!a)
@@ -80,7 +80,7 @@ struct random_period *counting_find_attached_period(struct counting *c, uint32_t
 	if (!read_counter_of_sample(c->events.event[event].attr.sample_type, h, &id))
 		return NULL;
 	i = hash_map_find(&c->attached.of_counter, id, 0);
-	return i ? &c->attached.event[i - 1].period : NULL;
+	return i ? &c->attached.at[i - 1].period : NULL;
 }
 
 bool counting_read_attached(const struct attached *a, uint64_t count[4])
@@ -92,22 +92,22 @@ bool counting_read_attached(const struct attached *a, uint64_t count[4])
 void counting_set_attached_enabled(struct counting *c, bool on)
 {
 	for (size_t i = 0; i < c->attached.nr; i++)
-		ioctl(c->attached.event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(c->attached.at[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void counting_enable_attached_event(struct counting *c, int ring_fd, uint32_t event, bool on)
 {
 	for (size_t i = 0; i < c->attached.nr; i++)
-		if (c->attached.event[i].ring_fd == ring_fd && c->attached.event[i].event == event)
-			ioctl(c->attached.event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+		if (c->attached.at[i].ring_fd == ring_fd && c->attached.at[i].event == event)
+			ioctl(c->attached.at[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 bool counting_ring_is_written(const struct counting *c, int ring_fd)
 {
 	for (size_t i = 0; i < c->attached.nr; i++) {
-		struct pollfd ended = { c->attached.event[i].fd, POLLIN, 0 };
+		struct pollfd ended = { c->attached.at[i].fd, POLLIN, 0 };
 
-		if (c->attached.event[i].ring_fd == ring_fd && (poll(&ended, 1, 0) != 1 || !(ended.revents & (POLLHUP | POLLERR))))
+		if (c->attached.at[i].ring_fd == ring_fd && (poll(&ended, 1, 0) != 1 || !(ended.revents & (POLLHUP | POLLERR))))
 			return true;
 	}
 	return false;
@@ -116,7 +116,7 @@ bool counting_ring_is_written(const struct counting *c, int ring_fd)
 void counting_add_attached_counts(const struct counting *c, int ring_fd, uint32_t event, uint64_t count[4])
 {
 	for (size_t i = 0; i < c->attached.nr; i++) {
-		const struct attached *a = &c->attached.event[i];
+		const struct attached *a = &c->attached.at[i];
 		uint64_t own[COUNTS];
 
 		if (a->ring_fd != ring_fd || a->event != event || !counting_read_attached(a, own))
@@ -124,20 +124,17 @@ void counting_add_attached_counts(const struct counting *c, int ring_fd, uint32_
 		for (int k = 0; k < COUNTS; k++)
 			count[k] += own[k];
 	}
-	for (uint32_t i = 0; i < c->attached.nr_ended; i++)
-		if (c->attached.ended[i].ring_fd == ring_fd && c->attached.ended[i].event == event)
+	for (uint32_t i = 0; i < c->attached.ended.nr; i++)
+		if (c->attached.ended.at[i].ring_fd == ring_fd && c->attached.ended.at[i].event == event)
 			for (int k = 0; k < COUNTS; k++)
-				count[k] += c->attached.ended[i].count[k];
+				count[k] += c->attached.ended.at[i].count[k];
 }
 
 void counting_close_attached(struct counting *c)
 {
 	for (size_t i = 0; i < c->attached.nr; i++)
-		close(c->attached.event[i].fd);
-	free(c->attached.event);
-	free(c->attached.ended);
+		close(c->attached.at[i].fd);
+	ARRAY_FREE(c->attached);
+	ARRAY_FREE(c->attached.ended);
 	hash_map_fini(&c->attached.of_counter);
-	c->attached.event = NULL;
-	c->attached.ended = NULL;
-	c->attached.nr = c->attached.capacity = c->attached.nr_ended = c->attached.ended_capacity = 0;
 }

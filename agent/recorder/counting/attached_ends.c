@@ -15,13 +15,10 @@
 
 static struct ended_counts *get_ended_counts(struct attached_events *e, int ring_fd, uint32_t event)
 {
-	for (uint32_t i = 0; i < e->nr_ended; i++)
-		if (e->ended[i].ring_fd == ring_fd && e->ended[i].event == event)
-			return &e->ended[i];
-	if (!GROW(e->ended, e->nr_ended, e->ended_capacity))
-		return NULL;
-	e->ended[e->nr_ended] = (struct ended_counts){ .ring_fd = ring_fd, .event = event };
-	return &e->ended[e->nr_ended++];
+	for (uint32_t i = 0; i < e->ended.nr; i++)
+		if (e->ended.at[i].ring_fd == ring_fd && e->ended.at[i].event == event)
+			return &e->ended.at[i];
+	return ARRAY_PUSH(e->ended, (struct ended_counts){ .ring_fd = ring_fd, .event = event }) ? &e->ended.at[e->ended.nr - 1] : NULL;
 }
 
 /* Adds an event's count to the sum of ended events, and closes it.  Returns false if there is no memory for the sum, and then the event
@@ -46,7 +43,7 @@ static void index_anew(struct counting *c)
 	hash_map_fini(&c->attached.of_counter);
 	hash_map_fini(&c->ids);
 	for (uint32_t i = 0; i < c->attached.nr; i++) {
-		const struct attached *a = &c->attached.event[i];
+		const struct attached *a = &c->attached.at[i];
 
 		counting_index_attached(c, i);
 		if (a->event != ATTACHED_ON_CPU && c->events.nr > 1)
@@ -67,12 +64,12 @@ void counting_close_ended_events(struct counting *c, uint64_t now_ns)
 	if (!polled)
 		return;
 	for (uint32_t i = 0; i < nr; i++)
-		polled[i] = (struct pollfd){ e->event[i].fd, 0, 0 };
+		polled[i] = (struct pollfd){ e->at[i].fd, 0, 0 };
 	if (poll(polled, nr, 0) > 0) {
 		counting_drain_rings(c); /* rings may have samples of events that are closed below, whose ids are not found afterwards */
 		for (uint32_t i = 0; i < nr; i++)
-			if (!(polled[i].revents & (POLLHUP | POLLERR)) || !close_ended_event(c, &e->event[i]))
-				e->event[kept++] = e->event[i];
+			if (!(polled[i].revents & (POLLHUP | POLLERR)) || !close_ended_event(c, &e->at[i]))
+				e->at[kept++] = e->at[i];
 		e->nr = kept;
 		index_anew(c);
 	}

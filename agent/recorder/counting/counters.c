@@ -30,15 +30,15 @@ static int open_event_ring(struct counting *c, int fd, int cpu, size_t bytes)
 	if (ret)
 		return ret;
 
-	if (!GROW(c->rings.ring, c->rings.nr, c->rings.capacity))
+	if (!ARRAY_GROW(c->rings))
 		return -ENOMEM;
-	ret = ring_open(&c->rings.ring[c->rings.nr], fd, bytes, RING_BYTES_MIN);
+	ret = ring_open(&c->rings.at[c->rings.nr], fd, bytes, RING_BYTES_MIN);
 	if (ret)
 		return ret;
 	/* if the spill cannot be created, rings may overflow more often */
 	if (c->rings.spill || ring_spill_create(RING_SPILL_BYTES, &c->rings.spill) == 0)
-		ring_spill_add_ring(c->rings.spill, &c->rings.ring[c->rings.nr], find_only_layout(c));
-	c->rings.ring[c->rings.nr++].cpu = cpu;
+		ring_spill_add_ring(c->rings.spill, &c->rings.at[c->rings.nr], find_only_layout(c));
+	c->rings.at[c->rings.nr++].cpu = cpu;
 	return 0;
 }
 
@@ -125,17 +125,17 @@ int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *a
 
 		if (fd < 0)
 			return -errno;
-		ret = i == 0 ? open_event_ring(c, fd, cpu, ring_bytes) : add_event_to_ring(c, &c->rings.ring[c->rings.nr - 1], fd);
+		ret = i == 0 ? open_event_ring(c, fd, cpu, ring_bytes) : add_event_to_ring(c, &c->rings.at[c->rings.nr - 1], fd);
 		if (ret) {
 			close(fd);
 			return ret;
 		}
-		v = &c->rings.ring[c->rings.nr - 1].random_period[i];
+		v = &c->rings.at[c->rings.nr - 1].random_period[i];
 		v->period = a.sample_period;
 		if (ioctl(fd, PERF_EVENT_IOC_ID, &v->id))
 			return -errno;
 	}
-	c->rings.ring[c->rings.nr - 1].on_cpu_fd = counting_open_on_cpu_time(c, &attr[0], pid, cpu);
+	c->rings.at[c->rings.nr - 1].on_cpu_fd = counting_open_on_cpu_time(c, &attr[0], pid, cpu);
 	return 0;
 }
 
@@ -211,7 +211,7 @@ static int open_kept_ring(struct counting *c, const struct perf_event_attr *like
 		close(fd);
 		return ret;
 	}
-	r = &c->rings.ring[c->rings.nr - 1];
+	r = &c->rings.at[c->rings.nr - 1];
 	for (int i = 0; i < c->events.nr; i++)
 		if (random_period_is_once(&c->events.event[i].attr)) /* all attached events have this period */
 			r->random_period[i].period = c->events.event[i].attr.sample_period;
@@ -254,11 +254,11 @@ int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid
 	if (nr != c->events.nr)
 		return -EBADF;
 	for (size_t i = 0; i < c->rings.nr; i++)
-		left -= c->rings.ring[i].bytes < left ? c->rings.ring[i].bytes : left;
+		left -= c->rings.at[i].bytes < left ? c->rings.at[i].bytes : left;
 	ret = open_event_ring(c, fds[0], -1, counting_thread_ring_bytes(left));
 	if (ret)
 		return ret;
-	r = &c->rings.ring[c->rings.nr - 1];
+	r = &c->rings.at[c->rings.nr - 1];
 	r->foreign = true; /* the host opened it, and may have it mapped as well */
 	r->pid = pid;
 	r->tid = tid;
@@ -281,9 +281,9 @@ void counting_set_enabled(struct counting *c, bool on)
 {
 	/* Counters that are inherited from these are enabled or disabled with them. */
 	for (size_t i = 0; i < c->rings.nr && !c->rings.are_kept; i++)
-		ring_set_enabled(&c->rings.ring[i], on);
+		ring_set_enabled(&c->rings.at[i], on);
 	counting_look_at_idle_time(c, on);
 	for (size_t i = 0; i < c->signal_events.nr; i++)
-		ioctl(c->signal_events.event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(c->signal_events.at[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 	counting_set_attached_enabled(c, on);
 }

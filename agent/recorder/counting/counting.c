@@ -77,7 +77,7 @@ void counting_destroy(struct counting *c)
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->rings.nr; i++)
-		ring_close(&c->rings.ring[i]);
+		ring_close(&c->rings.at[i]);
 	ring_spill_destroy(c->rings.spill);
 	counting_attach_end(c);
 	counting_close_attached(c);
@@ -86,7 +86,7 @@ void counting_destroy(struct counting *c)
 	counting_release_threads(c);
 	counting_close_wakeups(c);
 	hash_map_fini(&c->ids);
-	free(c->rings.ring);
+	free(c->rings.at);
 	free(c);
 }
 
@@ -164,7 +164,7 @@ void counting_end(struct counting *c)
 {
 	counting_set_enabled(c, false);
 	for (size_t i = 0; i < c->rings.nr; i++)
-		counting_end_ring(c, &c->rings.ring[i]);
+		counting_end_ring(c, &c->rings.at[i]);
 	c->rings.nr = 0;
 	counting_drain_wakeups(c);
 }

@@ -26,8 +26,8 @@ void counting_look_at_idle_time(struct counting *c, bool goes_on)
 	while (f && getline(&line, &capacity, f) > 0 && strncmp(line, "cpu", 3) == 0)
 		if (sscanf(line, "cpu%d %*u %*u %*u %" SCNu64 " %" SCNu64, &cpu, &idle, &iowait) == 3)
 			for (size_t i = 0; i < c->rings.nr; i++)
-				if (c->rings.ring[i].cpu == cpu)
-					note_idle_time(&c->rings.ring[i].idle, (idle + iowait) * tick_ns, goes_on);
+				if (c->rings.at[i].cpu == cpu)
+					note_idle_time(&c->rings.at[i].idle, (idle + iowait) * tick_ns, goes_on);
 	free(line);
 	if (f)
 		fclose(f);

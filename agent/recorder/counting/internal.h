@@ -9,11 +9,11 @@
 #include "agent/recorder/perf/perf_clock.h"
 #include "agent/recorder/perf/ring.h"
 #include "agent/recorder/perf/ring_spill.h"
+#include "jitreg/base/grow.h"
 
 /* rings.c keeps the counters with a ring. */
 struct rings {
-	struct ring *ring;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct ring);
 	size_t nr_filled; /* number of rings in the last counting_fill_poll() */
 	/* a counter's value was reported since the last counting_cut(), so counters that have not changed need not be reported */
 	bool any_ended;
@@ -39,48 +39,52 @@ struct counted_tasks {
 	bool has_inherited; /* at_hand inherited all events from the thread that created it */
 };
 
+struct attached {
+	int fd, ring_fd; /* an event, and the event whose ring it writes to */
+	uint32_t event;	 /* index of the event, or ATTACHED_ON_CPU */
+	struct random_period period; /* the period, and the kernel's id of the counter */
+};
+
+struct ended_counts { /* sums of the last values of closed counters, for each ring and event */
+	int ring_fd;
+	uint32_t event;
+	uint64_t count[4];
+};
+
 /* attached.c keeps the events of threads that ran already, each of which writes into the ring of another event. */
 struct attached_events {
-	struct attached {
-		int fd, ring_fd; /* an event, and the event whose ring it writes to */
-		uint32_t event;	 /* index of the event, or ATTACHED_ON_CPU */
-		struct random_period period; /* the period, and the kernel's id of the counter */
-	} *event;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct attached);
 	struct counted_tasks *tasks; /* NULL except while processes are attached to */
 	struct hash_map of_counter; /* kernel's id of a counter -> 1 + index; filled in for kept rings only */
-	struct ended_counts { /* sums of the last values of closed counters, for each ring and event */
-		int ring_fd;
-		uint32_t event;
-		uint64_t count[4];
-	} *ended;
-	uint32_t nr_ended, ended_capacity;
+	ARRAY(struct ended_counts) ended;
 	uint64_t looked_ns;
+};
+
+struct signal_event {
+	int fd;
+	uint32_t pid, tid;
+	struct random_period random_period;
+	uint64_t period_before, changed_ns; /* samples from before changed_ns have period_before */
+	uint64_t samples, weight;
 };
 
 /* signal_sampler.c keeps the counters that send signals. They have no ring that would hang up, so whether their threads still exist is
  * looked up in /proc. */
 struct signal_events {
-	struct signal_event {
-		int fd;
-		uint32_t pid, tid;
-		struct random_period random_period;
-		uint64_t period_before, changed_ns; /* samples from before changed_ns have period_before */
-		uint64_t samples, weight;
-	} *event;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct signal_event);
 	struct hash_map of_thread; /* (tid, pid) -> 1 + index */
 	uint64_t looked_ns, varied_ns;
 };
 
+struct timed_process {
+	uint32_t pid;
+	uint64_t first_ns, last_ns; /* processor time at the first and at the last look */
+	uint64_t samples, weight;
+};
+
 /* timed_processes.c keeps the processor time of processes whose threads' timers take the samples, as the kernel reports it. */
 struct timed_processes {
-	struct timed_process {
-		uint32_t pid;
-		uint64_t first_ns, last_ns; /* processor time at the first and at the last look */
-		uint64_t samples, weight;
-	} *process;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct timed_process);
 	struct hash_map of_pid; /* pid -> 1 + index */
 	uint64_t looked_ns;
 };
@@ -94,13 +98,14 @@ struct periods {
 	uint64_t full_rate[EVENTS_MAX]; /* rate before the first halving; 0: the event has none, or no rate was lowered yet */
 };
 
+struct thread_sum {
+	uint64_t samples, weight;
+};
+
 /* thread_counts.c keeps the sums of the samples of living threads. */
 struct thread_counts {
 	struct hash_map at; /* (thread, event and processor) -> 1 + index */
-	struct thread_sum {
-		uint64_t samples, weight;
-	} *sum;
-	uint32_t nr, capacity;
+	ARRAY(struct thread_sum) sums;
 };
 
 /* wakeups.c keeps the rings of wake-ups, one per processor. */

@@ -63,7 +63,7 @@ uint64_t counting_draw_period(struct counting *c, const struct perf_event_attr *
 static void vary_attached_periods(struct counting *c)
 {
 	for (uint32_t i = 0; i < c->attached.nr; i++) {
-		struct attached *a = &c->attached.event[i];
+		struct attached *a = &c->attached.at[i];
 		uint64_t period;
 
 		if (a->event == ATTACHED_ON_CPU || !a->period.period)
@@ -91,8 +91,8 @@ void counting_vary_periods(struct counting *c, uint64_t now_ns)
 		return;
 	}
 	for (size_t i = 0; i < c->rings.nr; i++)
-		for (int e = 0; e <= c->rings.ring[i].nr_more; e++) {
-			struct ring *r = &c->rings.ring[i];
+		for (int e = 0; e <= c->rings.at[i].nr_more; e++) {
+			struct ring *r = &c->rings.at[i];
 
 			uint64_t period = counting_draw_period(c, &c->events.event[e].attr, &r->random_period[e]);
 
@@ -116,7 +116,7 @@ static void set_rate(struct counting *c, int event, uint32_t halvings)
 	else
 		e->attr.sample_period = e->attr.sample_period << halvings >> c->periods.halvings;
 	for (size_t i = 0; i < c->rings.nr; i++) {
-		struct ring *r = &c->rings.ring[i];
+		struct ring *r = &c->rings.at[i];
 
 		counting_drain_ring(c, r);
 		period = e->attr.freq ? e->rate : random_period_draw(&e->attr, draw_random_number(&c->periods));
@@ -154,9 +154,9 @@ static void notice_exceeded_rate(struct counting *c, const struct event *e)
 void counting_limit_rates(struct counting *c, uint64_t now_ns)
 {
 	for (size_t i = 0; i < c->rings.nr && !c->paused; i++)
-		for (int e = 1; e <= c->rings.ring[i].nr_more; e++) {
+		for (int e = 1; e <= c->rings.at[i].nr_more; e++) {
 			const struct perf_event_attr *a = &c->events.event[e].attr;
-			struct ring *r = &c->rings.ring[i];
+			struct ring *r = &c->rings.at[i];
 			enum rate_limiter_action verdict;
 
 			if (!a->freq)

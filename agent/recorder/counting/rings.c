@@ -148,7 +148,7 @@ void counting_drain_ring(struct counting *c, struct ring *r)
 void counting_drain_rings(struct counting *c)
 {
 	for (size_t i = 0; i < c->rings.nr; i++)
-		counting_drain_ring(c, &c->rings.ring[i]);
+		counting_drain_ring(c, &c->rings.at[i]);
 	counting_drain_wakeups(c);
 }
 
@@ -169,7 +169,7 @@ uint64_t counting_read_bytes(const struct counting *c)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < c->rings.nr; i++)
-		bytes += c->rings.ring[i].tail;
+		bytes += c->rings.at[i].tail;
 	return bytes;
 }
 
@@ -177,7 +177,7 @@ void counting_fill_poll(struct counting *c, struct pollfd *to)
 {
 	c->rings.nr_filled = c->rings.nr;
 	for (size_t i = 0; i < c->rings.nr; i++)
-		to[i] = (struct pollfd){ c->rings.ring[i].hung_up ? -1 : c->rings.ring[i].fd, POLLIN, 0 };
+		to[i] = (struct pollfd){ c->rings.at[i].hung_up ? -1 : c->rings.at[i].fd, POLLIN, 0 };
 }
 
 /* A ring whose tasks have all ended gets no more records.  Rings that were added since counting_fill_poll() have larger indexes than those
@@ -187,13 +187,13 @@ void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->rings.nr; i++) {
-		struct ring *r = &c->rings.ring[i];
+		struct ring *r = &c->rings.at[i];
 
 		r->hung_up |= polled && i < c->rings.nr_filled && polled[i].revents & (POLLHUP | POLLERR);
 		if (r->hung_up && !c->rings.are_kept && !counting_ring_is_written(c, r->fd))
 			counting_end_ring(c, r);
 		else
-			c->rings.ring[kept++] = *r;
+			c->rings.at[kept++] = *r;
 	}
 	c->rings.nr = (uint32_t)kept;
 	c->rings.nr_filled = 0;
@@ -289,7 +289,7 @@ void counting_cut(struct counting *c)
 {
 	counting_look_at_idle_time(c, !c->paused);
 	for (size_t i = 0; i < c->rings.nr; i++)
-		tell_ring(c, &c->rings.ring[i]);
+		tell_ring(c, &c->rings.at[i]);
 	counting_forget_thread_samples(c);
 	c->rings.any_ended = false;
 }

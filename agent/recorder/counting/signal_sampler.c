@@ -150,7 +150,7 @@ static struct signal_event *find_signal_event(const struct signal_events *s, uin
 {
 	uint32_t i = hash_map_find(&s->of_thread, tid, pid);
 
-	return i ? &s->event[i - 1] : NULL;
+	return i ? &s->at[i - 1] : NULL;
 }
 
 /* Counts a sample for its thread's counter, if that is known, and sets its weight to the period that the counter had.  The handler knows
@@ -235,10 +235,10 @@ int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t
 	struct signal_events *s = &c->signal_events;
 	struct perf_event_attr first = counting_randomize_period(c, &c->events.event[0].attr, 0);
 
-	if (!GROW(s->event, s->nr, s->capacity) || !hash_map_set(&s->of_thread, tid, pid, s->nr + 1))
+	if (!ARRAY_GROW(*s) || !hash_map_set(&s->of_thread, tid, pid, s->nr + 1))
 		return -ENOMEM;
-	s->event[s->nr] = (struct signal_event){ .fd = fd, .pid = pid, .tid = tid };
-	set_signal_period(&s->event[s->nr++], first.sample_period, 0);
+	s->at[s->nr] = (struct signal_event){ .fd = fd, .pid = pid, .tid = tid };
+	set_signal_period(&s->at[s->nr++], first.sample_period, 0);
 	if (!c->paused)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return 0;
@@ -250,7 +250,7 @@ void counting_vary_signal_periods(struct counting *c, uint64_t now_ns)
 		return;
 	c->signal_events.varied_ns = now_ns;
 	for (size_t i = 0; i < c->signal_events.nr; i++) {
-		struct signal_event *e = &c->signal_events.event[i];
+		struct signal_event *e = &c->signal_events.at[i];
 
 		set_signal_period(e, counting_draw_period(c, &c->events.event[0].attr, &e->random_period), now_ns);
 	}
@@ -273,31 +273,29 @@ void counting_prune_signal_events(struct counting *c, uint64_t now_ns)
 		return;
 	s->looked_ns = now_ns;
 	for (uint32_t i = 0; i < s->nr; i++)
-		if (thread_has_ended(&s->event[i]))
-			end_signal_event(c, &s->event[i]);
+		if (thread_has_ended(&s->at[i]))
+			end_signal_event(c, &s->at[i]);
 		else
-			s->event[kept++] = s->event[i];
+			s->at[kept++] = s->at[i];
 	if (kept == s->nr)
 		return;
 	s->nr = kept;
 	hash_map_fini(&s->of_thread); /* a thread for which there is no memory keeps the handler's weights, which are mean periods */
 	for (uint32_t i = 0; i < kept; i++)
-		hash_map_set(&s->of_thread, s->event[i].tid, s->event[i].pid, i + 1);
+		hash_map_set(&s->of_thread, s->at[i].tid, s->at[i].pid, i + 1);
 }
 
 void counting_end_signal_events(struct counting *c)
 {
 	for (uint32_t i = 0; i < c->signal_events.nr; i++)
-		end_signal_event(c, &c->signal_events.event[i]);
+		end_signal_event(c, &c->signal_events.at[i]);
 	c->signal_events.nr = 0;
 }
 
 void counting_release_signal_events(struct counting *c)
 {
 	for (uint32_t i = 0; i < c->signal_events.nr; i++)
-		close(c->signal_events.event[i].fd);
-	free(c->signal_events.event);
+		close(c->signal_events.at[i].fd);
+	ARRAY_FREE(c->signal_events);
 	hash_map_fini(&c->signal_events.of_thread);
-	c->signal_events.event = NULL;
-	c->signal_events.nr = c->signal_events.capacity = 0;
 }

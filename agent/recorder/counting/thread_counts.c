@@ -20,11 +20,10 @@ static struct thread_sum *find_thread_sum(struct thread_counts *t, uint32_t tid,
 	uint32_t i = hash_map_find(&t->at, tid, place);
 
 	if (i)
-		return &t->sum[i - 1];
-	if (!add || !GROW(t->sum, t->nr, t->capacity) || !hash_map_set(&t->at, tid, place, t->nr + 1))
+		return &t->sums.at[i - 1];
+	if (!add || !ARRAY_GROW(t->sums) || !hash_map_set(&t->at, tid, place, t->sums.nr + 1))
 		return NULL;
-	t->sum[t->nr] = (struct thread_sum){ 0, 0 };
-	return &t->sum[t->nr++];
+	return ARRAY_ADD(t->sums);
 }
 
 /* Reads the thread's number, which stands in a sample after its id and its instruction address.  Returns false if samples have no such
@@ -102,11 +101,11 @@ void counting_end_thread(struct counting *c, int cpu, const struct kernel_task *
 void counting_forget_thread_samples(struct counting *c)
 {
 	hash_map_fini(&c->threads.at);
-	c->threads.nr = 0;
+	c->threads.sums.nr = 0;
 }
 
 void counting_release_threads(struct counting *c)
 {
 	hash_map_fini(&c->threads.at);
-	free(c->threads.sum);
+	free(c->threads.sums.at);
 }

@@ -35,8 +35,8 @@ void counting_time_process(struct counting *c, uint32_t pid)
 
 	if (c->sampler != WIRE_SAMPLER_TIMER || hash_map_find(&t->of_pid, pid, 0) || !read_process_clock(pid, &ns))
 		return;
-	if (GROW(t->process, t->nr, t->capacity) && hash_map_set(&t->of_pid, pid, 0, t->nr + 1))
-		t->process[t->nr++] = (struct timed_process){ .pid = pid, .first_ns = ns, .last_ns = ns };
+	if (ARRAY_GROW(*t) && hash_map_set(&t->of_pid, pid, 0, t->nr + 1))
+		t->at[t->nr++] = (struct timed_process){ .pid = pid, .first_ns = ns, .last_ns = ns };
 }
 
 void counting_add_timed_sample(struct counting *c, uint32_t pid, uint64_t weight)
@@ -45,8 +45,8 @@ void counting_add_timed_sample(struct counting *c, uint32_t pid, uint64_t weight
 
 	if (!i)
 		return;
-	c->timed.process[i - 1].samples++;
-	c->timed.process[i - 1].weight += weight;
+	c->timed.at[i - 1].samples++;
+	c->timed.at[i - 1].weight += weight;
 }
 
 static void look_at_processes(struct timed_processes *t)
@@ -54,8 +54,8 @@ static void look_at_processes(struct timed_processes *t)
 	for (uint32_t i = 0; i < t->nr; i++) {
 		uint64_t ns;
 
-		if (read_process_clock(t->process[i].pid, &ns) && ns > t->process[i].last_ns)
-			t->process[i].last_ns = ns;
+		if (read_process_clock(t->at[i].pid, &ns) && ns > t->at[i].last_ns)
+			t->at[i].last_ns = ns;
 	}
 }
 
@@ -76,7 +76,7 @@ void counting_end_timed_processes(struct counting *c)
 
 	look_at_processes(t);
 	for (uint32_t i = 0; i < t->nr; i++) {
-		const struct timed_process *p = &t->process[i];
+		const struct timed_process *p = &t->at[i];
 		uint64_t took = p->last_ns - p->first_ns, value = took > p->weight ? took : p->weight;
 
 		c->sink.ended(c->sink.context, &(struct counter_end){ .pid = p->pid, .cpu = -1, .value = value, .enabled_ns = value,
@@ -92,7 +92,5 @@ void counting_end_timed_processes(struct counting *c)
 void counting_release_timed_processes(struct counting *c)
 {
 	hash_map_fini(&c->timed.of_pid);
-	free(c->timed.process);
-	c->timed.process = NULL;
-	c->timed.nr = c->timed.capacity = 0;
+	ARRAY_FREE(c->timed);
 }
