@@ -23,9 +23,9 @@ void engines_notice(struct engines *e, const char *format, ...)
 
 struct postgres_backend *engines_find_own_pid(const struct engines *e, const struct postgres_server *s, pid_t own_pid)
 {
-	for (uint32_t i = 0; i < e->nr_backends; i++)
-		if (e->backend[i]->own_pid == own_pid && e->backend[i]->server == s)
-			return e->backend[i];
+	for (uint32_t i = 0; i < e->backends.nr; i++)
+		if (e->backends.at[i]->own_pid == own_pid && e->backends.at[i]->server == s)
+			return e->backends.at[i];
 	return NULL;
 }
 

@@ -37,9 +37,9 @@ static int create(const struct name_source_recording *r, void **source)
 
 struct postgres_backend *engines_find_backend(const struct engines *e, pid_t pid)
 {
-	uint32_t i = e && e->nr_backends ? hash_map_find(&e->by_pid, (uint64_t)pid, 0) : 0;
+	uint32_t i = e && e->backends.nr ? hash_map_find(&e->by_pid, (uint64_t)pid, 0) : 0;
 
-	return i && i != NONE ? e->backend[i - 1] : NULL;
+	return i && i != NONE ? e->backends.at[i - 1] : NULL;
 }
 
 /* by_pid also keeps the time at which a process got an agent.  An agent connects by a socket, but the kernel reports forks and programs in
@@ -67,7 +67,7 @@ static void add_backend(struct engines *e, struct postgres_server *server, pid_t
 	struct postgres_backend *b;
 	struct proc_status status;
 
-	if (engines_find_backend(e, pid) || !GROW(e->backend, e->nr_backends, e->backends_capacity))
+	if (engines_find_backend(e, pid) || !ARRAY_GROW(e->backends))
 		return;
 	b = calloc(1, sizeof(*b));
 	if (!b)
@@ -79,11 +79,11 @@ static void add_backend(struct engines *e, struct postgres_server *server, pid_t
 	b->has_agent = b->lost = has_agent_since(e, pid, born_ns);
 	if (proc_status(pid, 0, &status) == 0)
 		b->own_pid = status.own_pid;
-	if (!hash_map_set(&e->by_pid, (uint64_t)pid, 0, e->nr_backends + 1)) {
+	if (!hash_map_set(&e->by_pid, (uint64_t)pid, 0, e->backends.nr + 1)) {
 		free(b);
 		return;
 	}
-	e->backend[e->nr_backends++] = b;
+	e->backends.at[e->backends.nr++] = b;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- waits */
@@ -120,11 +120,11 @@ static void remove_backend(struct engines *e, struct postgres_backend *b, uint64
 		if (e->memory->sighting[i].backend != b)
 			e->memory->sighting[nr++] = e->memory->sighting[i];
 	e->nr_sightings = nr;
-	for (uint32_t i = 0; i < e->nr_backends; i++)
-		if (e->backend[i] == b) {
-			e->backend[i] = e->backend[--e->nr_backends];
-			if (i < e->nr_backends)
-				hash_map_set(&e->by_pid, (uint64_t)e->backend[i]->pid, 0, i + 1);
+	for (uint32_t i = 0; i < e->backends.nr; i++)
+		if (e->backends.at[i] == b) {
+			e->backends.at[i] = e->backends.at[--e->backends.nr];
+			if (i < e->backends.nr)
+				hash_map_set(&e->by_pid, (uint64_t)e->backends.at[i]->pid, 0, i + 1);
 			break;
 		}
 	hash_map_set(&e->by_pid, (uint64_t)b->pid, 0, NONE);
@@ -135,22 +135,22 @@ static void destroy(void *engines)
 {
 	struct engines *e = engines;
 
-	while (e->nr_backends) {
-		struct postgres_backend *b = e->backend[--e->nr_backends];
+	while (e->backends.nr) {
+		struct postgres_backend *b = e->backends.at[--e->backends.nr];
 
 		for (uint32_t i = 0; i < b->nr_plans; i++) {
-			free(b->plan[i].node);
-			free(b->plan[i].function);
+			free(b->plan[i].nodes.at);
+			free(b->plan[i].functions.at);
 		}
 		hash_map_fini(&b->stored.known);
 		free(b);
 	}
-	for (uint32_t i = 0; i < e->nr_servers; i++)
-		free(e->server[i]);
+	for (uint32_t i = 0; i < e->servers.nr; i++)
+		free(e->servers.at[i]);
 	hash_map_fini(&e->by_pid);
 	hash_map_fini(&e->said);
-	free(e->backend);
-	free(e->server);
+	free(e->backends.at);
+	free(e->servers.at);
 	free(e->memory);
 	free(e);
 }
@@ -170,7 +170,7 @@ static void add_server_process(struct engines *e, pid_t pid, uint64_t since_ns)
 		e->memory = calloc(1, sizeof(*e->memory));
 	if (!e->memory)
 		return;
-	if (e->nr_backends && proc_stat(pid, 0, &stat))
+	if (e->backends.nr && proc_stat(pid, 0, &stat))
 		parent = engines_find_backend(e, stat.parent);
 	server = parent ? parent->server : postgres_server_find(e, pid);
 	if (server)
@@ -280,8 +280,8 @@ static bool has_backends_to_poll(const struct engines *e)
 {
 	if (e->nr_stored)
 		return true;
-	for (uint32_t i = 0; i < e->nr_backends; i++)
-		if (!e->backend[i]->has_agent || e->has_switches || e->backend[i]->stored.maybe_mapped)
+	for (uint32_t i = 0; i < e->backends.nr; i++)
+		if (!e->backends.at[i]->has_agent || e->has_switches || e->backends.at[i]->stored.maybe_mapped)
 			return true;
 	return false;
 }
@@ -417,14 +417,14 @@ static void settle(void *engines, uint64_t now_ns, bool last)
 	}
 	e->nr_sightings = 0;
 	postgres_stored_read(e);
-	for (uint32_t i = 0; i < e->nr_backends; i++)
-		read_wait_event(e->backend[i]);
-	for (uint32_t i = 0; i < e->nr_backends; i++)
-		if (!generated_code_copy_to_trace(&e->backend[i]->code, e->backend[i]->pid, e->writer, &e->code_bytes))
+	for (uint32_t i = 0; i < e->backends.nr; i++)
+		read_wait_event(e->backends.at[i]);
+	for (uint32_t i = 0; i < e->backends.nr; i++)
+		if (!generated_code_copy_to_trace(&e->backends.at[i]->code, e->backends.at[i]->pid, e->writer, &e->code_bytes))
 			engines_note_query_duration(e, now_ns, now_ns);
-	for (uint32_t i = 0; i < e->nr_backends; i++)
-		if (e->backend[i]->looked_ns != now_ns)
-			postgres_backend_read_plans(e, e->backend[i], NULL, 0, now_ns);
+	for (uint32_t i = 0; i < e->backends.nr; i++)
+		if (e->backends.at[i]->looked_ns != now_ns)
+			postgres_backend_read_plans(e, e->backends.at[i], NULL, 0, now_ns);
 	e->look_ns = (3 * e->look_ns + clock_now_ns() - begin_ns) / 4;
 }
 
@@ -432,9 +432,9 @@ static void end(void *engines, uint64_t now_ns)
 {
 	struct engines *e = engines;
 
-	for (uint32_t i = 0; i < e->nr_backends; i++) {
-		end_wait_event(e, e->backend[i], now_ns);
-		postgres_backend_end_plans(e, e->backend[i], now_ns);
+	for (uint32_t i = 0; i < e->backends.nr; i++) {
+		end_wait_event(e, e->backends.at[i], now_ns);
+		postgres_backend_end_plans(e, e->backends.at[i], now_ns);
 	}
 }
 

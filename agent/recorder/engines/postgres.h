@@ -6,6 +6,7 @@
 #include "agent/recorder/engines/engines.h"
 #include "agent/recorder/engines/generated_code.h"
 #include "agent/recorder/engines/page_cache.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 #include "jitreg/engines/postgres_catalog.h"
 #include "jitreg/engines/postgres_classes.h"
@@ -49,9 +50,8 @@ struct postgres_plan_node {
 struct postgres_plan {
 	struct postgres_query query;
 	uint64_t id;
-	struct postgres_plan_node *node;
-	uint64_t *function;
-	uint32_t nr, nr_functions;
+	ARRAY(struct postgres_plan_node) nodes;
+	ARRAY(uint64_t) functions;
 	bool top;	  /* the backend's own statement, not a query inside of another one */
 	bool utility;	  /* a utility statement, which has no nodes */
 	bool unsure;	  /* read by the portal alone: no stack has shown it, and it may be a cursor in a function */
@@ -134,9 +134,8 @@ struct postgres_memory {
 struct engines {
 	struct trace_writer *writer;
 	const struct name_source_recording *recording;
-	struct postgres_server **server;
-	struct postgres_backend **backend;
-	uint32_t nr_servers, servers_capacity, nr_backends, backends_capacity;
+	ARRAY(struct postgres_server *) servers;
+	ARRAY(struct postgres_backend *) backends;
 	struct hash_map by_pid; /* (pid, 0) -> index + 1 of a backend; (pid, AGENT) -> since when it has an agent */
 	struct hash_map said;	/* components that all processes share and that are in the trace already */
 	struct postgres_memory *memory;

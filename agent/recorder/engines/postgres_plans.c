@@ -2,6 +2,7 @@
 /* Reads plans of a backend, and keeps track of which of them live. */
 #include "agent/recorder/engines/postgres.h"
 
+#include "jitreg/base/grow.h"
 #include "jitreg/engines/postgres_names.h"
 
 #include <stdlib.h>
@@ -21,44 +22,25 @@ struct reading {
 	struct engines *e;
 	struct postgres_backend *b;
 	struct postgres_plan *p;
-	struct unsaid_node *unsaid;
-	uint32_t nodes_capacity, functions_capacity, nr_unsaid, unsaid_capacity;
+	ARRAY(struct unsaid_node) unsaid;
 	bool no_memory;
 };
 
 static const struct postgres_plan_node *find_plan_node(const struct postgres_plan *p, uint64_t address)
 {
-	for (uint32_t i = p->nr; i > 0; i--)
-		if (p->node[i - 1].address == address)
-			return &p->node[i - 1];
+	for (uint32_t i = p->nodes.nr; i > 0; i--)
+		if (p->nodes.at[i - 1].address == address)
+			return &p->nodes.at[i - 1];
 	return NULL;
-}
-
-static bool make_array_room(void **array, uint32_t nr, uint32_t *capacity, size_t each)
-{
-	uint32_t more = *capacity;
-	void *bigger;
-
-	while (more < nr)
-		more = more ? 2 * more : 64;
-	if (more == *capacity)
-		return true;
-	bigger = realloc(*array, more * each);
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*capacity = more;
-	return true;
 }
 
 static bool keep_unsaid_node(struct reading *g, const struct postgres_node *n, uint64_t id, uint64_t consumer)
 {
 	struct postgres_reader r = postgres_server_reader(g->e, g->b);
-	struct unsaid_node *u;
+	struct unsaid_node *u = ARRAY_ADD(g->unsaid);
 
-	if (!make_array_room((void **)&g->unsaid, g->nr_unsaid + 1, &g->unsaid_capacity, sizeof(*g->unsaid)))
+	if (!u)
 		return false;
-	u = &g->unsaid[g->nr_unsaid++];
 	u->node = *n;
 	u->node.way = NULL;
 	u->id = id;
@@ -70,10 +52,10 @@ static bool keep_unsaid_node(struct reading *g, const struct postgres_node *n, u
 /* Adds an object of a plan.  The caller has made room for it. */
 static void add_plan_object(struct postgres_plan *p, uint64_t address, uint64_t upper, uint64_t id, const uint64_t *function, uint32_t nr)
 {
-	p->node[p->nr++] = (struct postgres_plan_node){ .address = address, .upper = upper, .id = id, .first_function = p->nr_functions,
-							.nr_functions = nr };
-	memcpy(p->function + p->nr_functions, function, nr * sizeof(*function));
-	p->nr_functions += nr;
+	p->nodes.at[p->nodes.nr++] = (struct postgres_plan_node){ .address = address, .upper = upper, .id = id,
+								  .first_function = p->functions.nr, .nr_functions = nr };
+	memcpy(p->functions.at + p->functions.nr, function, nr * sizeof(*function));
+	p->functions.nr += nr;
 }
 
 static int add_plan_node(void *context, const struct postgres_node *n)
@@ -86,9 +68,7 @@ static int add_plan_node(void *context, const struct postgres_node *n)
 
 	if (find_plan_node(p, n->address)) /* several nodes may call one subplan, which is added once */
 		return 0;
-	if (!make_array_room((void **)&p->node, p->nr + 2, &g->nodes_capacity, sizeof(*p->node)) ||
-	    !make_array_room((void **)&p->function, p->nr_functions + n->nr_functions + POSTGRES_REQUEST_FUNCTIONS, &g->functions_capacity,
-			     sizeof(*p->function))) {
+	if (!ARRAY_RESERVE(p->nodes, 2) || !ARRAY_RESERVE(p->functions, n->nr_functions + POSTGRES_REQUEST_FUNCTIONS)) {
 		g->no_memory = true;
 		return 1;
 	}
@@ -107,8 +87,8 @@ static int add_plan_node(void *context, const struct postgres_node *n)
 
 static void free_plan(struct postgres_plan *p)
 {
-	free(p->node);
-	free(p->function);
+	free(p->nodes.at);
+	free(p->functions.at);
 	memset(p, 0, sizeof(*p));
 }
 
@@ -163,7 +143,7 @@ static bool is_plan_still_there(const struct reading *g, enum postgres_end end)
 	if (postgres_query_read(&r, q->address, &again) || again.statement != q->statement || again.root != q->root ||
 	    again.state != q->state || again.text != q->text)
 		return false;
-	return !g->nr_unsaid || (postgres_plan_walk(&r, q, count_plan_node, &nr) == end && nr >= g->p->nr);
+	return !g->unsaid.nr || (postgres_plan_walk(&r, q, count_plan_node, &nr) == end && nr >= g->p->nodes.nr);
 }
 
 /*
@@ -204,7 +184,7 @@ struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_back
 	end = postgres_plan_walk(&r, q, add_plan_node, &g);
 	if ((end && end != POSTGRES_TOO_MANY && end != POSTGRES_TOO_DEEP) || g.no_memory || !is_plan_still_there(&g, end)) {
 		free_plan(&plan);
-		free(g.unsaid);
+		free(g.unsaid.at);
 		return NULL;
 	}
 	if (end)
@@ -213,9 +193,9 @@ struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_back
 	if (class >= 0)
 		postgres_server_add_class(b->server, (enum postgres_class)class, q->receive);
 	postgres_write_query(e, b, &plan);
-	for (uint32_t i = 0; i < g.nr_unsaid; i++)
-		postgres_write_node(e, b, &plan, &g.unsaid[i].node, g.unsaid[i].id, g.unsaid[i].consumer, g.unsaid[i].detail);
-	free(g.unsaid);
+	for (uint32_t i = 0; i < g.unsaid.nr; i++)
+		postgres_write_node(e, b, &plan, &g.unsaid.at[i].node, g.unsaid.at[i].id, g.unsaid.at[i].consumer, g.unsaid.at[i].detail);
+	free(g.unsaid.at);
 	p = get_free_plan_slot(e, b);
 	*p = plan;
 	b->nr_plans++;
@@ -241,10 +221,10 @@ static bool plans_overlap(const struct postgres_plan *a, const struct postgres_p
 {
 	if (a->query.address == b->query.address || (a->query.root && a->query.root == b->query.root))
 		return true;
-	if ((uint64_t)a->nr * b->nr > COMPARISONS_MAX)
+	if ((uint64_t)a->nodes.nr * b->nodes.nr > COMPARISONS_MAX)
 		return false;
-	for (uint32_t i = 0; i < a->nr; i++)
-		if (find_plan_node(b, a->node[i].address))
+	for (uint32_t i = 0; i < a->nodes.nr; i++)
+		if (find_plan_node(b, a->nodes.at[i].address))
 			return true;
 	return false;
 }

@@ -139,7 +139,7 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 	unsigned major = 0;
 
 	proc_each_mapping(pid, note_server_mapping, &i);
-	if (!i.base || !GROW(e->server, e->nr_servers, e->servers_capacity))
+	if (!i.base || !ARRAY_GROW(e->servers))
 		return NULL;
 	s = calloc(1, sizeof(*s));
 	if (!s)
@@ -164,7 +164,7 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 	} else if (!postgres_code_find_function(&r, s->code.symbol[POSTGRES_EXECUTOR_FINISH], &s->finish)) {
 		s->finish = (struct postgres_range){ 0, 0 };
 	}
-	return e->server[e->nr_servers++] = s;
+	return e->servers.at[e->servers.nr++] = s;
 }
 
 struct postgres_reader postgres_server_reader(struct engines *e, const struct postgres_backend *b)

@@ -132,9 +132,9 @@ static void read_frame(struct engines *e, const struct postgres_stored_frame *f)
 
 void postgres_stored_read(struct engines *e)
 {
-	for (uint32_t i = 0; i < e->nr_backends; i++)
-		if (e->backend[i]->stored.maybe_mapped && e->backend[i]->sampled && e->backend[i]->server->layout)
-			find_handlers(e->backend[i]);
+	for (uint32_t i = 0; i < e->backends.nr; i++)
+		if (e->backends.at[i]->stored.maybe_mapped && e->backends.at[i]->sampled && e->backends.at[i]->server->layout)
+			find_handlers(e->backends.at[i]);
 	for (uint32_t i = 0; i < e->nr_stored; i++)
 		read_frame(e, &e->memory->stored[i]);
 	e->nr_stored = 0;

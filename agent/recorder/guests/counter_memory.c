@@ -31,8 +31,8 @@ struct counter_memory {
 	uint32_t nr_arenas;
 	uint64_t nr_counters; /* counters in all arenas */
 	uint64_t nr_announced; /* counters of all blocks, at most nr_counters, so that blocks that overlap cannot make reads unbounded */
-	struct block *block;
-	uint32_t nr_blocks, blocks_capacity, nr_ended;
+	ARRAY(struct block) blocks;
+	uint32_t nr_ended;
 	struct hash_map block_of; /* maps (number, 0) to 1 + index */
 };
 
@@ -74,9 +74,9 @@ void counter_memory_destroy(struct counter_memory *m)
 		return;
 	for (uint32_t i = 0; i < m->nr_arenas; i++)
 		munmap(m->arena[i].counters, m->arena[i].nr * sizeof(uint64_t));
-	for (uint32_t i = 0; i < m->nr_blocks; i++)
-		free(m->block[i].values);
-	free(m->block);
+	for (uint32_t i = 0; i < m->blocks.nr; i++)
+		free(m->blocks.at[i].values);
+	free(m->blocks.at);
 	hash_map_fini(&m->block_of);
 	free(m);
 }
@@ -104,16 +104,16 @@ int counter_memory_add_block(struct counter_memory *m, const struct schema_value
 	counter_memory_end_block(m, number);
 	if (nr > m->nr_counters - m->nr_announced)
 		return -EBADMSG;
-	if (!GROW(m->block, m->nr_blocks, m->blocks_capacity))
+	if (!ARRAY_GROW(m->blocks))
 		return -ENOMEM;
-	b = &m->block[m->nr_blocks];
+	b = &m->blocks.at[m->blocks.nr];
 	*b = (struct block){ number, m->arena[place >> 32].counters + first, calloc(nr_entries, sizeof(uint64_t)), (uint32_t)nr_entries,
 			     (uint32_t)nr_copies, false };
-	if (!b->values || !hash_map_set(&m->block_of, number, 0, m->nr_blocks + 1)) {
+	if (!b->values || !hash_map_set(&m->block_of, number, 0, m->blocks.nr + 1)) {
 		free(b->values);
 		return -ENOMEM;
 	}
-	m->nr_blocks++;
+	m->blocks.nr++;
 	m->nr_announced += nr;
 	return 0;
 }
@@ -124,29 +124,27 @@ static void remove_ended_blocks(struct counter_memory *m)
 	uint32_t kept = 0;
 
 	hash_map_fini(&m->block_of);
-	for (uint32_t i = 0; i < m->nr_blocks; i++)
-		if (m->block[i].values) {
-			m->block[kept++] = m->block[i];
-			if (!hash_map_set(&m->block_of, m->block[i].number, 0, kept)) { /* without memory the block is not read any more */
-				free(m->block[--kept].values);
-				continue;
-			}
+	for (uint32_t i = 0; i < m->blocks.nr; i++)
+		if (m->blocks.at[i].values) {
+			m->blocks.at[kept++] = m->blocks.at[i];
+			if (!hash_map_set(&m->block_of, m->blocks.at[i].number, 0, kept)) /* without memory the block is not read any more */
+				free(m->blocks.at[--kept].values);
 		}
-	m->nr_blocks = kept;
+	m->blocks.nr = kept;
 	m->nr_ended = 0;
 }
 
 void counter_memory_end_block(struct counter_memory *m, uint64_t number)
 {
 	uint32_t found = m ? hash_map_find(&m->block_of, number, 0) : 0;
-	struct block *b = found ? &m->block[found - 1] : NULL;
+	struct block *b = found ? &m->blocks.at[found - 1] : NULL;
 
 	if (!b || !b->values)
 		return;
 	m->nr_announced -= counters_per_copy(b->nr_entries) * b->nr_copies;
 	free(b->values);
 	b->values = NULL;
-	if (++m->nr_ended > m->nr_blocks / 2)
+	if (++m->nr_ended > m->blocks.nr / 2)
 		remove_ended_blocks(m);
 }
 
@@ -170,7 +168,7 @@ static bool sum_block_counters(struct block *b)
 void counter_memory_read(struct counter_memory *m, bool all,
 			 void (*each)(void *context, uint64_t block, const uint64_t *values, uint32_t nr), void *context)
 {
-	for (uint32_t i = 0; m && i < m->nr_blocks; i++)
-		if (m->block[i].values && (sum_block_counters(&m->block[i]) || all))
-			each(context, m->block[i].number, m->block[i].values, m->block[i].nr_entries);
+	for (uint32_t i = 0; m && i < m->blocks.nr; i++)
+		if (m->blocks.at[i].values && (sum_block_counters(&m->blocks.at[i]) || all))
+			each(context, m->blocks.at[i].number, m->blocks.at[i].values, m->blocks.at[i].nr_entries);
 }

@@ -38,9 +38,9 @@ struct compiler {
 struct hotspot_compilations {
 	struct hash_map by_tid;
 	struct compiler compiler[COMPILERS_MAX];
-	struct hotspot_compilation *ended;
+	ARRAY(struct hotspot_compilation) ended;
 	struct hotspot_method method;
-	uint32_t nr_compilers, nr, capacity;
+	uint32_t nr_compilers;
 	uint64_t next_ns;
 	bool has_new;
 };
@@ -55,7 +55,7 @@ void hotspot_compilations_destroy(struct hotspot_compilations *c)
 	if (!c)
 		return;
 	hash_map_fini(&c->by_tid);
-	free(c->ended);
+	free(c->ended.at);
 	free(c);
 }
 
@@ -102,8 +102,8 @@ static uint64_t find_method(struct hotspot_compilations *c, const struct hotspot
 
 static void end_compilation(struct hotspot_compilations *c, struct hotspot_compilation *now)
 {
-	if (now->method && c->nr < COMPILATIONS_MAX && GROW(c->ended, c->nr, c->capacity))
-		c->ended[c->nr++] = *now;
+	if (now->method && c->ended.nr < COMPILATIONS_MAX && ARRAY_GROW(c->ended))
+		c->ended.at[c->ended.nr++] = *now;
 	now->method = 0;
 }
 
@@ -187,9 +187,9 @@ void hotspot_compilations_settle(struct hotspot_compilations *c, const struct ho
 	for (uint32_t i = 0; i < c->nr_compilers; i++)
 		if (last || now_ns > c->compiler[i].now.to_ns + LOOK_NS)
 			end_compilation(c, &c->compiler[i].now);
-	for (uint32_t i = 0; i < c->nr; i++)
-		write_compilation(c, l, w, &c->ended[i]);
-	c->nr = 0;
+	for (uint32_t i = 0; i < c->ended.nr; i++)
+		write_compilation(c, l, w, &c->ended.at[i]);
+	c->ended.nr = 0;
 	if (!c->has_new || now_ns < c->next_ns)
 		return;
 	c->has_new = false;

@@ -45,8 +45,8 @@ struct jvm {
 	struct hash_map blobs;	     /* (address, 0) -> number_of_blob() */
 	struct hash_map kinds;	     /* (address of a name, 0) -> enum blob_kind */
 	struct hash_map methods;     /* (address of a Method, 0) -> 1 if it was seen on a stack */
-	struct hotspot_blob *blob;   /* new blobs, to be written */
-	uint32_t nr_blobs, blobs_capacity, next_blob;
+	ARRAY(struct hotspot_blob) new_blobs; /* they are to be written */
+	uint32_t next_blob;
 	uint64_t since_ns; /* time since which the new blobs may have existed: that of the look before, or the JVM's beginning */
 	uint64_t waiting[WAITING_MAX]; /* addresses of methods to be read */
 	uint32_t nr_waiting;
@@ -83,7 +83,7 @@ static void free_jvm(struct jvm *m)
 	hash_map_fini(&m->blobs);
 	hash_map_fini(&m->kinds);
 	hash_map_fini(&m->methods);
-	free(m->blob);
+	free(m->new_blobs.at);
 	hotspot_lines_destroy(m->lines);
 	hotspot_thread_names_destroy(m->names);
 	hotspot_compilations_destroy(m->compilations);
@@ -321,9 +321,9 @@ static bool note_blob(void *context, const struct hotspot_blob *found)
 	number = number_of_blob(&b);
 	if (hash_map_find(&m->blobs, b.address, 0) == number)
 		return true;
-	if (m->blobs.nr >= BLOBS_MAX || !GROW(m->blob, m->nr_blobs, m->blobs_capacity) || !hash_map_set(&m->blobs, b.address, 0, number))
+	if (m->blobs.nr >= BLOBS_MAX || !ARRAY_GROW(m->new_blobs) || !hash_map_set(&m->blobs, b.address, 0, number))
 		return false;
-	m->blob[m->nr_blobs++] = b;
+	m->new_blobs.at[m->new_blobs.nr++] = b;
 	return true;
 }
 
@@ -332,7 +332,7 @@ static void look_at_code(struct jvm *m, uint64_t now_ns)
 	uint64_t begin_ns = clock_now_ns(), took_ns;
 	int ret;
 
-	m->nr_blobs = m->next_blob = 0;
+	m->new_blobs.nr = m->next_blob = 0;
 	m->since_ns = m->was_looked_at ? m->looked_ns : m->born_ns;
 	ret = hotspot_each_blob(&m->layout, note_blob, m);
 	if (ret == 0) {
@@ -392,8 +392,8 @@ static void write_new_blobs(struct jvms *j, struct jvm *m, bool last, uint64_t u
 
 	if (!m->lines)
 		m->lines = hotspot_lines_create();
-	for (; m->next_blob < m->nr_blobs && now_ns < until_ns; now_ns = clock_now_ns())
-		write_blob(j, m, &m->blob[m->next_blob++], !last || until_ns - now_ns > LAST_SETTLE_NS / 2);
+	for (; m->next_blob < m->new_blobs.nr && now_ns < until_ns; now_ns = clock_now_ns())
+		write_blob(j, m, &m->new_blobs.at[m->next_blob++], !last || until_ns - now_ns > LAST_SETTLE_NS / 2);
 }
 
 static void settle_jvm(struct jvms *j, struct jvm *m, uint64_t now_ns, bool last, uint64_t until_ns)
@@ -412,7 +412,7 @@ static void settle_jvm(struct jvms *j, struct jvm *m, uint64_t now_ns, bool last
 	if (!m->is_told && m->has_agent && now_ns - m->interpreter_ns < UNTOLD_NS)
 		return;
 	write_new_blobs(j, m, last, until_ns);
-	if (m->next_blob < m->nr_blobs || (now_ns < m->next_ns && !last))
+	if (m->next_blob < m->new_blobs.nr || (now_ns < m->next_ns && !last))
 		return;
 	look_at_code(m, now_ns);
 	write_new_blobs(j, m, last, until_ns);

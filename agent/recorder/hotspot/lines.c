@@ -22,8 +22,7 @@ struct method {
 
 struct hotspot_lines {
 	struct hash_map by_address; /* (Method, 0) -> 1 + index */
-	struct method *method;
-	uint32_t nr, capacity;
+	ARRAY(struct method) methods;
 	struct hotspot_method read;
 	/* These members are about the compiled method that is being written. */
 	const struct hotspot_layout *layout;
@@ -41,11 +40,11 @@ struct hotspot_lines *hotspot_lines_create(void)
 
 static void forget_methods(struct hotspot_lines *t)
 {
-	for (uint32_t i = 0; i < t->nr; i++) {
-		free(t->method[i].text);
-		free(t->method[i].line);
+	for (uint32_t i = 0; i < t->methods.nr; i++) {
+		free(t->methods.at[i].text);
+		free(t->methods.at[i].line);
 	}
-	t->nr = 0;
+	t->methods.nr = 0;
 	hash_map_fini(&t->by_address);
 	memset(&t->by_address, 0, sizeof(t->by_address));
 }
@@ -55,7 +54,7 @@ void hotspot_lines_destroy(struct hotspot_lines *t)
 	if (!t)
 		return;
 	forget_methods(t);
-	free(t->method);
+	free(t->methods.at);
 	free(t);
 }
 
@@ -68,7 +67,7 @@ static const struct method *get_method(struct hotspot_lines *t, uint64_t address
 	struct method m = { 0 };
 
 	if (i)
-		return t->method[i - 1].text ? &t->method[i - 1] : NULL;
+		return t->methods.at[i - 1].text ? &t->methods.at[i - 1] : NULL;
 	if (hotspot_read_method(t->layout, address, true, &t->read)) {
 		name = strlen(r->name);
 		lines = r->nr_lines * sizeof(*r->line);
@@ -82,13 +81,13 @@ static const struct method *get_method(struct hotspot_lines *t, uint64_t address
 			m = (struct method){ 0 };
 		}
 	}
-	if (!GROW(t->method, t->nr, t->capacity) || !hash_map_set(&t->by_address, address, 0, t->nr + 1)) {
+	if (!ARRAY_GROW(t->methods) || !hash_map_set(&t->by_address, address, 0, t->methods.nr + 1)) {
 		free(m.text);
 		free(m.line);
 		return NULL;
 	}
-	t->method[t->nr++] = m;
-	return m.text ? &t->method[t->nr - 1] : NULL;
+	t->methods.at[t->methods.nr++] = m;
+	return m.text ? &t->methods.at[t->methods.nr - 1] : NULL;
 }
 
 static uint32_t line_of(const struct method *m, int32_t bci)
@@ -163,7 +162,7 @@ static void add_place(void *context, uint64_t address, const struct hotspot_scop
 void hotspot_lines_write(struct hotspot_lines *t, const struct hotspot_layout *l, const struct hotspot_blob *b, struct trace_writer *w,
 			 uint32_t pid, uint64_t time_ns)
 {
-	if (t->nr > METHODS_MAX)
+	if (t->methods.nr > METHODS_MAX)
 		forget_methods(t);
 	t->layout = l;
 	t->start = t->from = b->start;

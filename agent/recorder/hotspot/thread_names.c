@@ -26,8 +26,7 @@ struct named {
 
 struct hotspot_thread_names {
 	struct hash_map by_tid; /* (tid, 0) -> 1 + index */
-	struct named *thread;
-	uint32_t nr, capacity;
+	ARRAY(struct named) threads;
 	struct hotspot_heap heap;
 	bool is_known, is_over, is_changed;
 	uint64_t looked_ns, next_ns;
@@ -47,7 +46,7 @@ void hotspot_thread_names_destroy(struct hotspot_thread_names *t)
 	if (!t)
 		return;
 	hash_map_fini(&t->by_tid);
-	free(t->thread);
+	free(t->threads.at);
 	free(t);
 }
 
@@ -56,11 +55,11 @@ static struct named *get_thread(struct hotspot_thread_names *t, uint32_t tid)
 	uint32_t i = hash_map_find(&t->by_tid, tid, 0);
 
 	if (i)
-		return &t->thread[i - 1];
-	if (t->nr == HOTSPOT_THREADS_MAX || !GROW(t->thread, t->nr, t->capacity) || !hash_map_set(&t->by_tid, tid, 0, t->nr + 1))
+		return &t->threads.at[i - 1];
+	if (t->threads.nr == HOTSPOT_THREADS_MAX || !ARRAY_GROW(t->threads) || !hash_map_set(&t->by_tid, tid, 0, t->threads.nr + 1))
 		return NULL;
-	t->thread[t->nr] = (struct named){ .tid = tid };
-	return &t->thread[t->nr++];
+	t->threads.at[t->threads.nr] = (struct named){ .tid = tid };
+	return &t->threads.at[t->threads.nr++];
 }
 
 void hotspot_thread_names_note_comm(struct hotspot_thread_names *t, uint32_t tid, uint64_t time_ns)
@@ -94,8 +93,8 @@ static void note_name(void *context, uint32_t tid, const char *name)
 
 static void write_names(struct hotspot_thread_names *t, const struct hotspot_layout *l, struct trace_writer *w, uint64_t began_ns)
 {
-	for (uint32_t i = 0; i < t->nr; i++) {
-		struct named *n = &t->thread[i];
+	for (uint32_t i = 0; i < t->threads.nr; i++) {
+		struct named *n = &t->threads.at[i];
 
 		if (n->is_pending)
 			TRACE_PUT(w, thread_name, n->since_ns ? n->since_ns : began_ns, (uint32_t)l->pid, n->tid,
@@ -110,11 +109,11 @@ static void forget_ended_threads(struct hotspot_thread_names *t)
 	uint32_t nr = 0;
 
 	hash_map_fini(&t->by_tid);
-	for (uint32_t i = 0; i < t->nr; i++)
-		if (t->thread[i].is_alive && hash_map_set(&t->by_tid, t->thread[i].tid, 0, nr + 1))
-			t->thread[nr++] = t->thread[i];
-	t->is_changed = nr < t->nr; /* as some threads may have had no room, names are read again */
-	t->nr = nr;
+	for (uint32_t i = 0; i < t->threads.nr; i++)
+		if (t->threads.at[i].is_alive && hash_map_set(&t->by_tid, t->threads.at[i].tid, 0, nr + 1))
+			t->threads.at[nr++] = t->threads.at[i];
+	t->is_changed = nr < t->threads.nr; /* as some threads may have had no room, names are read again */
+	t->threads.nr = nr;
 }
 
 void hotspot_thread_names_settle(struct hotspot_thread_names *t, const struct hotspot_layout *l, uint64_t library, struct trace_writer *w,
@@ -134,10 +133,10 @@ void hotspot_thread_names_settle(struct hotspot_thread_names *t, const struct ho
 		return;
 	t->is_changed = false;
 	t->looked_ns = clock_now_ns();
-	for (uint32_t i = 0; i < t->nr; i++)
-		t->thread[i].is_alive = false;
+	for (uint32_t i = 0; i < t->threads.nr; i++)
+		t->threads.at[i].is_alive = false;
 	hotspot_each_thread(&t->heap, l, note_name, t);
-	if (t->nr == HOTSPOT_THREADS_MAX)
+	if (t->threads.nr == HOTSPOT_THREADS_MAX)
 		forget_ended_threads(t);
 	took_ns = clock_now_ns() - t->looked_ns;
 	t->next_ns = now_ns + (took_ns * LOOK_SHARE > LOOK_NS ? took_ns * LOOK_SHARE : LOOK_NS);

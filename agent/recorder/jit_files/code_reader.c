@@ -8,6 +8,7 @@
 
 #include "agent/recorder/jit_files/jitdump.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 #define PAGE_BITS 12
 #define RANGE_BYTES_MAX (1u << 20) /* a larger range is a whole code cache and not a function, and is ignored */
-#define NODES_MAX (8u << 20)
+#define NODES_MAX (8u << 20) /* limit of nodes, and of ranges */
 #define READ_BYTES_MAX (64u << 20) /* maximum number of bytes read in one recording */
 #define SMALL_MAX 16384u /* maximum number of objects up to CODE_SMALL_BYTES read without a sample in one recording */
 #define SPACES_MAX 256u
@@ -35,13 +36,10 @@ struct node { /* element of the hash table: one page that a range touches */
 
 struct space {
 	uint32_t pid;
-	struct range *range;
-	uint32_t nr_ranges, ranges_capacity;
-	struct node *node;
-	uint32_t nr_nodes, nodes_capacity;
-	uint32_t *bucket; /* nodes_capacity buckets: 1 + index of the newest node, or 0 */
-	uint32_t *wanted; /* indexes of ranges to read at the next drain */
-	uint32_t nr_wanted, wanted_capacity;
+	ARRAY(struct range) ranges;
+	ARRAY(struct node) nodes;
+	uint32_t *bucket; /* nodes.capacity buckets: 1 + index of the newest node, or 0 */
+	ARRAY(uint32_t) wanted; /* indexes of ranges to read at the next drain */
 	bool has_new; /* ranges were added since the waiting addresses were looked up last */
 	uint64_t waiting[WAITING_MAX]; /* sampled addresses without a range; 0: free */
 };
@@ -65,10 +63,10 @@ struct code_reader *code_reader_create(void)
 
 static void free_process_space(struct space *s)
 {
-	free(s->range);
-	free(s->node);
+	free(s->ranges.at);
+	free(s->nodes.at);
 	free(s->bucket);
-	free(s->wanted);
+	free(s->wanted.at);
 	free(s);
 }
 
@@ -106,32 +104,20 @@ void code_reader_forget_process(struct code_reader *r, uint32_t pid)
 
 static uint32_t bucket_of_page(const struct space *s, uint64_t page)
 {
-	return (uint32_t)hash_pair(page, 0) & (s->nodes_capacity - 1);
-}
-
-static bool grow_reader_array(void **array, uint32_t *capacity, uint32_t first, size_t each)
-{
-	uint32_t more = *capacity ? 2 * *capacity : first;
-	void *bigger = more <= NODES_MAX ? realloc(*array, more * each) : NULL;
-
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*capacity = more;
-	return true;
+	return (uint32_t)hash_pair(page, 0) & (s->nodes.capacity - 1);
 }
 
 /* Inserts the nodes again in the order in which they were added, so that the newest stays the first. */
 static bool rehash_nodes(struct space *s)
 {
-	uint32_t *bucket = calloc(s->nodes_capacity, sizeof(*bucket));
+	uint32_t *bucket = calloc(s->nodes.capacity, sizeof(*bucket));
 
 	if (!bucket)
 		return false;
-	for (uint32_t i = 0; i < s->nr_nodes; i++) {
-		uint32_t *at = &bucket[bucket_of_page(s, s->node[i].page)];
+	for (uint32_t i = 0; i < s->nodes.nr; i++) {
+		uint32_t *at = &bucket[bucket_of_page(s, s->nodes.at[i].page)];
 
-		s->node[i].next = *at;
+		s->nodes.at[i].next = *at;
 		*at = i + 1;
 	}
 	free(s->bucket);
@@ -143,19 +129,19 @@ static bool add_page_node(struct space *s, uint64_t page, uint32_t range)
 {
 	uint32_t *at;
 
-	if (s->nr_nodes == s->nodes_capacity) {
-		uint32_t before = s->nodes_capacity;
+	if (s->nodes.nr == s->nodes.capacity) {
+		uint32_t before = s->nodes.capacity;
 
-		if (!grow_reader_array((void **)&s->node, &s->nodes_capacity, 1024, sizeof(*s->node)))
+		if (s->nodes.nr == NODES_MAX || !ARRAY_GROW(s->nodes))
 			return false;
 		if (!rehash_nodes(s)) {
-			s->nodes_capacity = before; /* this is also the number of buckets, which has not grown */
+			s->nodes.capacity = before; /* this is also the number of buckets, which has not grown */
 			return false;
 		}
 	}
 	at = &s->bucket[bucket_of_page(s, page)];
-	s->node[s->nr_nodes] = (struct node){ page, range, *at };
-	*at = ++s->nr_nodes;
+	s->nodes.at[s->nodes.nr] = (struct node){ page, range, *at };
+	*at = ++s->nodes.nr;
 	return true;
 }
 
@@ -164,10 +150,10 @@ static struct range *find_newest_range(const struct space *s, uint64_t address)
 {
 	uint64_t page = address >> PAGE_BITS;
 
-	for (uint32_t i = s->bucket ? s->bucket[bucket_of_page(s, page)] : 0; i; i = s->node[i - 1].next) {
-		struct range *f = &s->range[s->node[i - 1].range];
+	for (uint32_t i = s->bucket ? s->bucket[bucket_of_page(s, page)] : 0; i; i = s->nodes.at[i - 1].next) {
+		struct range *f = &s->ranges.at[s->nodes.at[i - 1].range];
 
-		if (s->node[i - 1].page == page && address - f->address < f->bytes)
+		if (s->nodes.at[i - 1].page == page && address - f->address < f->bytes)
 			return f;
 	}
 	return NULL;
@@ -175,11 +161,8 @@ static struct range *find_newest_range(const struct space *s, uint64_t address)
 
 static void mark_range_wanted(struct space *s, struct range *f)
 {
-	if (f->wanted ||
-	    (s->nr_wanted == s->wanted_capacity && !grow_reader_array((void **)&s->wanted, &s->wanted_capacity, 64, sizeof(*s->wanted))))
-		return;
-	f->wanted = true;
-	s->wanted[s->nr_wanted++] = (uint32_t)(f - s->range);
+	if (!f->wanted && s->wanted.nr < NODES_MAX)
+		f->wanted = ARRAY_PUSH(s->wanted, (uint32_t)(f - s->ranges.at));
 }
 
 void code_reader_add_range(struct code_reader *r, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
@@ -195,17 +178,17 @@ void code_reader_add_range(struct code_reader *r, uint32_t pid, uint64_t address
 		s->pid = pid;
 		r->space[r->nr_spaces++] = s;
 	}
-	if (s->nr_ranges == s->ranges_capacity && !grow_reader_array((void **)&s->range, &s->ranges_capacity, 512, sizeof(*s->range)))
+	if (s->ranges.nr == NODES_MAX || !ARRAY_GROW(s->ranges))
 		return;
-	s->range[s->nr_ranges] = (struct range){ address, time_ns, (uint32_t)bytes, false };
+	s->ranges.at[s->ranges.nr] = (struct range){ address, time_ns, (uint32_t)bytes, false };
 	for (uint64_t page = address >> PAGE_BITS; page <= (address + bytes - 1) >> PAGE_BITS; page++)
-		if (!add_page_node(s, page, s->nr_ranges))
+		if (!add_page_node(s, page, s->ranges.nr))
 			break;
-	s->nr_ranges++;
+	s->ranges.nr++;
 	s->has_new = true;
 	if (bytes <= CODE_SMALL_BYTES && r->nr_small < SMALL_MAX) {
 		r->nr_small++;
-		mark_range_wanted(s, &s->range[s->nr_ranges - 1]);
+		mark_range_wanted(s, &s->ranges.at[s->ranges.nr - 1]);
 	}
 }
 
@@ -267,8 +250,8 @@ void code_reader_drain(struct code_reader *r, struct trace_writer *w)
 		struct space *s = r->space[i];
 
 		retry_waiting_addresses(r, s);
-		for (uint32_t n = 0; n < s->nr_wanted; n++)
-			write_range_code(r, s, &s->range[s->wanted[n]], w);
-		s->nr_wanted = 0;
+		for (uint32_t n = 0; n < s->wanted.nr; n++)
+			write_range_code(r, s, &s->ranges.at[s->wanted.at[n]], w);
+		s->wanted.nr = 0;
 	}
 }

@@ -115,11 +115,15 @@ struct watched {
 	uint64_t since_ns; /* earliest time of registrations before the first look at a found process; 0: none is known, or it was polled */
 };
 
+struct object_symbols {
+	uint64_t exported, own; /* offset of the descriptor from the object's first byte; 0: none */
+	bool own_known;
+};
+
 struct gdb_jit_poll {
 	const struct name_source_recording *recording;
 	struct trace_writer *writer;
-	struct watched **process;
-	size_t nr, capacity;
+	ARRAY(struct watched *) processes;
 	uint64_t found, bad, cut, read, looked_ns;
 	bool changed; /* a descriptor has changed since the last look, or is new */
 	uint64_t changed_ns; /* time of the last look that found a change */
@@ -127,11 +131,7 @@ struct gdb_jit_poll {
 	size_t turn;		 /* index of the process that the next look begins with */
 	uint64_t next_search_ns; /* earliest time of the next search for lists without a symbol in found processes */
 	struct hash_map symbols; /* (inode, device) of an object -> 1 + its index in `object` */
-	struct object_symbols {
-		uint64_t exported, own; /* offset of the descriptor from the object's first byte; 0: none */
-		bool own_known;
-	} *object;
-	uint32_t nr_objects, objects_capacity;
+	ARRAY(struct object_symbols) objects;
 	unsigned char *copy;
 	size_t copy_capacity;
 };
@@ -159,50 +159,39 @@ static void destroy(void *gdb_jit_poll)
 {
 	struct gdb_jit_poll *o = gdb_jit_poll;
 
-	for (size_t i = 0; i < o->nr; i++)
-		free_watched_process(o->process[i]);
+	for (size_t i = 0; i < o->processes.nr; i++)
+		free_watched_process(o->processes.at[i]);
 	hash_map_fini(&o->symbols);
-	free(o->object);
-	free(o->process);
+	free(o->objects.at);
+	free(o->processes.at);
 	free(o->copy);
 	free(o);
 }
 
 static struct watched *find_watched_process(const struct gdb_jit_poll *o, pid_t pid)
 {
-	for (size_t i = 0; i < o->nr; i++)
-		if (o->process[i]->pid == pid)
-			return o->process[i];
+	for (size_t i = 0; i < o->processes.nr; i++)
+		if (o->processes.at[i]->pid == pid)
+			return o->processes.at[i];
 	return NULL;
 }
 
 static struct watched *add_watched_process(struct gdb_jit_poll *o, pid_t pid)
 {
-	struct watched *p = o->nr < PROCESSES_MAX ? calloc(1, sizeof(*p)) : NULL;
+	struct watched *p = o->processes.nr < PROCESSES_MAX && ARRAY_GROW(o->processes) ? calloc(1, sizeof(*p)) : NULL;
 
-	if (p && o->nr == o->capacity) {
-		size_t capacity = o->capacity ? 2 * o->capacity : 16;
-		struct watched **bigger = realloc(o->process, capacity * sizeof(*bigger));
-
-		if (!bigger) {
-			free(p);
-			return NULL;
-		}
-		o->process = bigger;
-		o->capacity = capacity;
-	}
 	if (!p)
 		return NULL;
 	p->pid = p->living = pid;
-	return o->process[o->nr++] = p;
+	return o->processes.at[o->processes.nr++] = p;
 }
 
 static void remove_watched_process(struct gdb_jit_poll *o, pid_t pid)
 {
-	for (size_t i = 0; i < o->nr; i++)
-		if (o->process[i]->pid == pid) {
-			free_watched_process(o->process[i]);
-			o->process[i] = o->process[--o->nr];
+	for (size_t i = 0; i < o->processes.nr; i++)
+		if (o->processes.at[i]->pid == pid) {
+			free_watched_process(o->processes.at[i]);
+			o->processes.at[i] = o->processes.at[--o->processes.nr];
 			return;
 		}
 }
@@ -461,12 +450,12 @@ static struct object_symbols *find_object_symbols(struct gdb_jit_poll *o, const 
 	uint64_t at;
 
 	if (found)
-		return &o->object[found - 1];
+		return &o->objects.at[found - 1];
 	if (!proc_mem_find_symbols(p->living, m->start, &descriptor, 1, &at))
 		return NULL;
-	if (!GROW(o->object, o->nr_objects, o->objects_capacity) || !hash_map_set(&o->symbols, m->inode, m->device, o->nr_objects + 1))
+	if (!ARRAY_GROW(o->objects) || !hash_map_set(&o->symbols, m->inode, m->device, o->objects.nr + 1))
 		return NULL;
-	s = &o->object[o->nr_objects++];
+	s = &o->objects.at[o->objects.nr++];
 	*s = (struct object_symbols){ .exported = at ? at - m->start : 0 };
 	return s;
 }
@@ -762,12 +751,12 @@ static void poll_lists(void *gdb_jit_poll, uint64_t now_ns)
 		return;
 	o->looked_ns = now_ns;
 	/* new entries get the time of the last look, as they were registered after it */
-	for (size_t left = o->nr; left > 0 && o->nr > 0 && took_ns < LOOK_NS; left--) {
-		o->turn = o->turn < o->nr ? o->turn : 0;
-		if (poll_watched_process(o, o->process[o->turn], before, now_ns))
+	for (size_t left = o->processes.nr; left > 0 && o->processes.nr > 0 && took_ns < LOOK_NS; left--) {
+		o->turn = o->turn < o->processes.nr ? o->turn : 0;
+		if (poll_watched_process(o, o->processes.at[o->turn], before, now_ns))
 			o->turn++;
 		else
-			remove_watched_process(o, o->process[o->turn]->pid);
+			remove_watched_process(o, o->processes.at[o->turn]->pid);
 		took_ns = clock_now_ns() - begin_ns;
 	}
 	o->changed_ns = o->changed ? now_ns : o->changed_ns;
@@ -779,12 +768,12 @@ bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o)
 {
 	uint64_t begin_ns = clock_now_ns(), begin_thread_ns = clock_thread_ns();
 
-	for (size_t i = 0; i < o->nr; i++)
-		for (uint32_t k = 0; k < o->process[i]->nr_lists; k++)
-			while (o->process[i]->list[k].walk.goes_on && o->process[i]->list[k].walk.time_ns == JITREG_TIME_BEFORE) {
+	for (size_t i = 0; i < o->processes.nr; i++)
+		for (uint32_t k = 0; k < o->processes.at[i]->nr_lists; k++)
+			while (o->processes.at[i]->list[k].walk.goes_on && o->processes.at[i]->list[k].walk.time_ns == JITREG_TIME_BEFORE) {
 				if (clock_thread_ns() - begin_thread_ns > FINISH_NS || clock_now_ns() - begin_ns > FINISH_WALL_NS)
 					return false;
-				continue_list_walk(o, o->process[i], &o->process[i]->list[k], 0);
+				continue_list_walk(o, o->processes.at[i], &o->processes.at[i]->list[k], 0);
 			}
 	return true;
 }
@@ -813,8 +802,8 @@ static int wait_ms(const void *gdb_jit_poll, uint64_t now_ns)
 	const struct gdb_jit_poll *o = gdb_jit_poll;
 	bool has_lists = false;
 
-	for (size_t i = 0; i < o->nr; i++) {
-		const struct watched *p = o->process[i];
+	for (size_t i = 0; i < o->processes.nr; i++) {
+		const struct watched *p = o->processes.at[i];
 
 		if (p->maps_changed && !p->has_agent && !p->is_found)
 			return LOOK_MS;

@@ -44,8 +44,7 @@ struct scan {
 	void (*found)(void *context, uint64_t descriptor);
 	void *context;
 	unsigned char *chunk;
-	struct area *area; /* readable memory, sorted by address, adjacent mappings joined */
-	uint32_t nr_areas, areas_capacity;
+	ARRAY(struct area) areas; /* readable memory, sorted by address, adjacent mappings joined */
 	struct suspect suspect[BATCH];
 	uint32_t nr_suspects;
 	uint64_t looked_at, object_end; /* bytes that were searched; end of the last object's mappings so far, where its bss may follow */
@@ -61,30 +60,29 @@ static int add_readable_area(void *context, const struct proc_mapping *m)
 
 	if (!(m->prot & PROT_READ) || strncmp(m->path, "[v", 2) == 0) /* [vdso], [vvar] and [vsyscall] are the kernel's own */
 		return 0;
-	if (s->nr_areas && s->area[s->nr_areas - 1].end == m->start) {
-		s->area[s->nr_areas - 1].end = m->end;
+	if (s->areas.nr && s->areas.at[s->areas.nr - 1].end == m->start) {
+		s->areas.at[s->areas.nr - 1].end = m->end;
 		return 0;
 	}
-	if (!GROW(s->area, s->nr_areas, s->areas_capacity))
+	if (!ARRAY_PUSH(s->areas, (struct area){ m->start, m->end }))
 		return -ENOMEM;
-	s->area[s->nr_areas++] = (struct area){ m->start, m->end };
 	return 0;
 }
 
 /* Are all of these bytes in memory that was readable when the mappings were listed? */
 static bool is_memory_readable(const struct scan *s, uint64_t address, uint64_t bytes)
 {
-	uint32_t low = 0, high = s->nr_areas;
+	uint32_t low = 0, high = s->areas.nr;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (s->area[middle].end <= address)
+		if (s->areas.at[middle].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < s->nr_areas && s->area[low].start <= address && bytes <= s->area[low].end - address;
+	return low < s->areas.nr && s->areas.at[low].start <= address && bytes <= s->areas.at[low].end - address;
 }
 
 static bool may_be_list_entry(const struct scan *s, uint64_t at)
@@ -232,7 +230,7 @@ int gdb_jit_scan_find(pid_t pid, void (*found)(void *context, uint64_t descripto
 		ret = proc_each_mapping(pid, add_readable_area, s);
 	if (ret == 0)
 		ret = proc_each_mapping(pid, scan_object_data_mapping, s);
-	free(s->area);
+	free(s->areas.at);
 	free(s->chunk);
 	free(s);
 	return ret;

@@ -67,8 +67,7 @@ struct watched {
 
 struct jit_files {
 	const struct name_source_recording *recording;
-	struct watched **watched;
-	uint32_t nr, capacity;
+	ARRAY(struct watched *) watched;
 	uint32_t last; /* index of the process that find_watched_process() found last */
 	uint64_t missed; /* 1 + PID that find_watched_process() did not find the last time; 0: none */
 	bool past; /* an import */
@@ -116,7 +115,7 @@ static int create(const struct name_source_recording *r, void **source)
 
 static void forget_watched_process(struct jit_files *f, uint32_t i)
 {
-	struct watched *w = f->watched[i];
+	struct watched *w = f->watched.at[i];
 
 	for (uint32_t n = 0; n < w->nr_dumps; n++) {
 		jitdump_destroy(w->dump[n].reader);
@@ -130,16 +129,16 @@ static void forget_watched_process(struct jit_files *f, uint32_t i)
 	if (w->root >= 0)
 		close(w->root);
 	free(w);
-	f->watched[i] = f->watched[--f->nr];
+	f->watched.at[i] = f->watched.at[--f->watched.nr];
 }
 
 static void destroy(void *jit_files)
 {
 	struct jit_files *f = jit_files;
 
-	while (f->nr)
+	while (f->watched.nr)
 		forget_watched_process(f, 0);
-	free(f->watched);
+	free(f->watched.at);
 	code_reader_destroy(f->reader);
 	page_reader_destroy(f->pages);
 	free(f);
@@ -149,14 +148,14 @@ static void destroy(void *jit_files)
 
 static struct watched *find_watched_process(struct jit_files *f, uint32_t pid)
 {
-	if (f->last < f->nr && f->watched[f->last]->pid == pid && !f->watched[f->last]->ended)
-		return f->watched[f->last];
+	if (f->last < f->watched.nr && f->watched.at[f->last]->pid == pid && !f->watched.at[f->last]->ended)
+		return f->watched.at[f->last];
 	if (f->missed == 1 + (uint64_t)pid)
 		return NULL;
-	for (uint32_t i = 0; i < f->nr; i++)
-		if (f->watched[i]->pid == pid && !f->watched[i]->ended) {
+	for (uint32_t i = 0; i < f->watched.nr; i++)
+		if (f->watched.at[i]->pid == pid && !f->watched.at[i]->ended) {
 			f->last = i;
-			return f->watched[i];
+			return f->watched.at[i];
 		}
 	f->missed = 1 + (uint64_t)pid;
 	return NULL;
@@ -168,9 +167,9 @@ static struct watched *get_watched_process(struct jit_files *f, uint32_t pid, ui
 	struct watched *w = find_watched_process(f, pid);
 	char path[64];
 
-	if (w || f->nr >= WATCHED_MAX)
+	if (w || f->watched.nr >= WATCHED_MAX)
 		return w;
-	if (!GROW(f->watched, f->nr, f->capacity))
+	if (!ARRAY_GROW(f->watched))
 		return NULL;
 	w = calloc(1, sizeof(*w));
 	if (!w)
@@ -182,7 +181,7 @@ static struct watched *get_watched_process(struct jit_files *f, uint32_t pid, ui
 	w->identity = f->past ? (struct proc_mem_identity){ .own_pid = (pid_t)pid, .uid = (uid_t)-1 } :
 		       proc_mem_identify((pid_t)pid);
 	w->mapped_ns = w->until_ns = w->grown_ns = time_ns;
-	f->watched[f->nr++] = w;
+	f->watched.at[f->watched.nr++] = w;
 	f->missed = 0;
 	return w;
 }
@@ -575,8 +574,8 @@ static uint64_t count_ambiguous_names(const struct jit_files *f)
 {
 	uint64_t nr = f->nr_ambiguous;
 
-	for (uint32_t i = 0; i < f->nr; i++)
-		nr += perf_map_ambiguous(f->watched[i]->map);
+	for (uint32_t i = 0; i < f->watched.nr; i++)
+		nr += perf_map_ambiguous(f->watched.at[i]->map);
 	return nr;
 }
 
@@ -584,8 +583,8 @@ static void begin_drain(void *jit_files)
 {
 	struct jit_files *f = jit_files;
 
-	for (uint32_t i = 0; i < f->nr; i++)
-		look_at_map(f, f->watched[i], false);
+	for (uint32_t i = 0; i < f->watched.nr; i++)
+		look_at_map(f, f->watched.at[i], false);
 }
 
 static uint64_t count_unread_files(const struct watched *w)
@@ -616,10 +615,10 @@ static void drain_files(struct jit_files *f, struct trace_writer *w, bool last, 
 	f->left = f->past ? PAST_BYTES_ALL : DRAIN_BYTES_ALL;
 	f->until_ns = f->past ? UINT64_MAX : clock_thread_ns() + DRAIN_NS_ALL;
 	f->turn++;
-	for (uint32_t i = 0; i < f->nr; i++)
-		drain_process(f, f->watched[(i + f->turn) % f->nr], w, last, losses);
-	for (uint32_t i = f->nr; i > 0; i--) {
-		struct watched *p = f->watched[i - 1];
+	for (uint32_t i = 0; i < f->watched.nr; i++)
+		drain_process(f, f->watched.at[(i + f->turn) % f->watched.nr], w, last, losses);
+	for (uint32_t i = f->watched.nr; i > 0; i--) {
+		struct watched *p = f->watched.at[i - 1];
 		bool forgotten = p->ended && p->ended++ > ENDED_DRAINS;
 
 		if (last || forgotten) {

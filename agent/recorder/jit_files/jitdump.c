@@ -3,6 +3,7 @@
 
 #include "agent/recorder/process/time_namespace.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/grow.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -27,8 +28,7 @@ struct jitdump {
 	struct jitdump_clock first; /* clocks when the file was found, from which the counter's frequency is measured */
 	bool has_header, has_record, has_failed, is_counter;
 	uint64_t shift_ns; /* number that is added to the writer's clock to get CLOCK_MONOTONIC */
-	unsigned char *left; /* bytes of an incomplete record */
-	size_t nr_left, capacity;
+	ARRAY(unsigned char) left; /* bytes of an incomplete record */
 	unsigned char *lines; /* entries of a DEBUG_INFO whose LOAD has not come yet; NULL: none */
 	size_t lines_bytes;
 	uint64_t nr_lines, lines_start, lines_time_ns;
@@ -61,7 +61,7 @@ void jitdump_destroy(struct jitdump *j)
 {
 	if (!j)
 		return;
-	free(j->left);
+	free(j->left.at);
 	free(j->lines);
 	free(j);
 }
@@ -409,17 +409,10 @@ static int handle_complete_records(struct jitdump *j, const unsigned char *at, s
 
 static int keep_incomplete_record(struct jitdump *j, const unsigned char *at, size_t bytes)
 {
-	if (bytes > j->capacity - j->nr_left) {
-		size_t capacity = 2 * (j->nr_left + bytes);
-		unsigned char *bigger = realloc(j->left, capacity);
-
-		if (!bigger)
-			return -ENOMEM;
-		j->left = bigger;
-		j->capacity = capacity;
-	}
-	memcpy(j->left + j->nr_left, at, bytes);
-	j->nr_left += bytes;
+	if (!ARRAY_RESERVE(j->left, bytes))
+		return -ENOMEM;
+	memcpy(j->left.at + j->left.nr, at, bytes);
+	j->left.nr += bytes;
 	return 0;
 }
 
@@ -432,12 +425,12 @@ int jitdump_feed(struct jitdump *j, const void *bytes, size_t nr, const struct j
 
 	if (j->has_failed)
 		return -EBADMSG;
-	if (j->nr_left) { /* the new bytes are appended to an incomplete record from before */
+	if (j->left.nr) { /* the new bytes are appended to an incomplete record from before */
 		ret = keep_incomplete_record(j, at, nr);
 		if (ret == 0)
-			ret = handle_complete_records(j, j->left, j->nr_left, &used, now, record, context);
-		memmove(j->left, j->left + used, j->nr_left - used);
-		j->nr_left -= used;
+			ret = handle_complete_records(j, j->left.at, j->left.nr, &used, now, record, context);
+		memmove(j->left.at, j->left.at + used, j->left.nr - used);
+		j->left.nr -= used;
 	} else {
 		ret = handle_complete_records(j, at, nr, &used, now, record, context);
 		if (ret == 0 && used < nr)
