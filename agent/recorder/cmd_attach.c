@@ -55,13 +55,11 @@ struct attach {
 	struct attach_list list; /* processes that were given by PID, name, program or service */
 	char socket[64], library[PATH_MAX];
 	struct control_silent silent; /* recorders that did not answer which processes they record */
-	struct hotspot *jvm;
-	uint32_t nr_jvms, jvms_capacity;
+	ARRAY(struct hotspot) jvms;
 	uint32_t nr_sources; /* number of processes prepared so far, of which only the first SOURCES_MAX are searched for JIT interfaces */
 	const struct jit_host *unheard; /* host of the last notice that names are unavailable, which is not repeated for it */
 	const struct jit_host *python; /* CPython, once a process with a supported version was found */
-	struct asked_python *pythons; /* processes whose agent was to ask CPython for its functions */
-	uint32_t nr_pythons, pythons_capacity;
+	ARRAY(struct asked_python) pythons; /* processes whose agent was to ask CPython for its functions */
 	bool said_python;    /* a notice about CPython's functions was written */
 	bool not_injected;   /* a notice about a process into which the agent could not be loaded was written */
 };
@@ -255,9 +253,8 @@ static void add_unheard_python_notice(struct attach *a, pid_t pid, const struct 
 	struct proc_stat stat;
 
 	a->python = k->python ? k->python : a->python;
-	if (k->python && !k->files && how->way == JIT_WAY_INJECT && !how->no_adapt && proc_stat(pid, 0, &stat) &&
-	    GROW(a->pythons, a->nr_pythons, a->pythons_capacity))
-		a->pythons[a->nr_pythons++] = (struct asked_python){ pid, stat.used_ticks };
+	if (k->python && !k->files && how->way == JIT_WAY_INJECT && !how->no_adapt && proc_stat(pid, 0, &stat) && ARRAY_GROW(a->pythons))
+		a->pythons.at[a->pythons.nr++] = (struct asked_python){ pid, stat.used_ticks };
 	if (!k->python || k->files || a->said_python || (k->python->heard & 1u << how->way && !how->no_adapt))
 		return;
 	a->said_python = true;
@@ -287,16 +284,16 @@ static void add_unanswered_python_notice(struct attach *a)
 	uint64_t silent_ticks = 0, other_ticks = 0;
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < a->nr_pythons; i++) {
+	for (uint32_t i = 0; i < a->pythons.nr; i++) {
 		const size_t at = strlen(which);
 
-		if (session_python_has_answered(a->session, a->pythons[i].pid)) {
-			other_ticks += ticks_since_asked(&a->pythons[i]);
+		if (session_python_has_answered(a->session, a->pythons.at[i].pid)) {
+			other_ticks += ticks_since_asked(&a->pythons.at[i]);
 			continue;
 		}
-		silent_ticks += ticks_since_asked(&a->pythons[i]);
+		silent_ticks += ticks_since_asked(&a->pythons.at[i]);
 		if (nr++ < SILENT_SHOWN)
-			snprintf(which + at, sizeof(which) - at, "%s%d", at ? ", " : "", (int)a->pythons[i].pid);
+			snprintf(which + at, sizeof(which) - at, "%s%d", at ? ", " : "", (int)a->pythons.at[i].pid);
 	}
 	if (a->options->epoch_ns || a->not_injected || a->said_python || !nr)
 		return;
@@ -355,7 +352,7 @@ static int choose_targets(struct attach *a, const struct pid_list *pids, struct 
 	int ret = 0;
 
 	for (uint32_t i = 0; i < pids->nr && ret == 0; i++)
-		ret = attach_list_add(&a->list, pids->pid[i], d);
+		ret = attach_list_add(&a->list, pids->at[i], d);
 	if (ret == 0 && session_wants_names(a->options))
 		ret = attach_list_add_named(&a->list, &names, d);
 	if (ret == 0 && session_wants_service(a->options))
@@ -375,7 +372,7 @@ static int check_injection(struct attach *a, struct diag *d)
 	if (!inject_find_library(a->library, sizeof(a->library)))
 		return diag_fail(d, ENOENT, "libtailor.so not found beside the tailor command; attach without --inject");
 	for (uint32_t i = 0; i < a->list.nr && ret == 0; i++)
-		ret = inject_check_preconditions(&a->list.target[i], a->library, d);
+		ret = inject_check_preconditions(&a->list.at[i], a->library, d);
 	return ret;
 }
 
@@ -440,7 +437,7 @@ static int check_recorders(struct attach *a, struct diag *d)
 	pid_t recorder;
 
 	for (uint32_t i = 0; i < a->list.nr; i++) {
-		pid_t pid = a->list.target[i].pid;
+		pid_t pid = a->list.at[i].pid;
 		bool own = attach_target_find_recorder(pid, socket, sizeof(socket), &recorder) == 0;
 
 		if (own && a->list.nr > 1)
@@ -455,7 +452,7 @@ static int check_recorders(struct attach *a, struct diag *d)
 /* Returns the PID of the first process of the list, or 0 if it is empty. */
 static pid_t first_target(const struct attach *a)
 {
-	return a->list.nr ? a->list.target[0].pid : 0;
+	return a->list.nr ? a->list.at[0].pid : 0;
 }
 
 /* Opens the session. The name of its socket contains the first process's PID, so a second recorder of that process fails here, before it
@@ -490,16 +487,16 @@ static int start_counting(struct attach *a, struct diag *d)
 	if (!pids)
 		return diag_fail(d, ENOMEM, "out of memory for processes");
 	for (uint32_t i = 0; i < a->list.nr; i++)
-		pids[i] = a->list.target[i].pid;
+		pids[i] = a->list.at[i].pid;
 	ret = session_attach(a->session, pids, a->list.nr, d);
 	free(pids);
-	return ret && a->list.nr ? attach_target_explain_failure(&a->list.target[0], ret, d) : ret;
+	return ret && a->list.nr ? attach_target_explain_failure(&a->list.at[0], ret, d) : ret;
 }
 
 static void write_target_notices(struct attach *a)
 {
 	for (uint32_t i = 0; i < a->list.nr; i++) {
-		const struct attach_target *t = &a->list.target[i];
+		const struct attach_target *t = &a->list.at[i];
 
 		for (int n = 0; n < t->nr_notices; n++)
 			session_notice(a->session, NOTICE_HOST, "%s", t->notice[n]);
@@ -510,7 +507,7 @@ static void write_target_notices(struct attach *a)
 	if (a->silent.nr)
 		session_notice(a->session, NOTICE_HOST, "no answer within 0.5 s from the recorder%s %s: it is not known whether process %d "
 			       "is recorded there, too", a->silent.nr == 1 ? "" : "s", control_silent_text(&a->silent),
-			       (int)a->list.target[0].pid);
+			       (int)a->list.at[0].pid);
 	if (a->list.nr_left_out)
 		session_notice(a->session, NOTICE_REFUSED, "%u of the processes that were asked for left out: %s", a->list.nr_left_out,
 			       a->list.left_out.text);
@@ -528,7 +525,7 @@ static int load_agent(struct attach *a, const struct attach_target *t, const str
 		ret = inject(t, !a->options->no_adapt, a->library, a->socket, serve_session_meanwhile, a->session, d);
 	if (ret >= 0 && (host_lacks_have(lacks, "Node") || host_lacks_have(lacks, JIT_HOST_OF_PYTHON)))
 		d->text[0] = 0;
-	if (ret < 0 && a->list.nr == 1 && t->pid == a->list.target[0].pid)
+	if (ret < 0 && a->list.nr == 1 && t->pid == a->list.at[0].pid)
 		return ret;
 	a->said_python |= ret == INJECT_PYTHON_UNASKED && d->text[0];
 	if (d->text[0] && !(ret < 0 && a->not_injected))
@@ -546,9 +543,9 @@ static void find_jvm(struct attach *a, const struct attach_target *t)
 	struct hotspot *h;
 	bool is_read;
 
-	if (!GROW(a->jvm, a->nr_jvms, a->jvms_capacity) || !hotspot_find(&a->jvm[a->nr_jvms], t))
+	if (!ARRAY_GROW(a->jvms) || !hotspot_find(&a->jvms.at[a->jvms.nr], t))
 		return;
-	h = &a->jvm[a->nr_jvms++];
+	h = &a->jvms.at[a->jvms.nr++];
 	is_read = session_can_read_jvm(a->session, h->pid);
 	if (is_read)
 		session_notice(a->session, NOTICE_HOST, "OpenJDK: methods and their frames are read from the memory of process %d",
@@ -610,9 +607,9 @@ static int record_targets(struct attach *a, struct diag *d)
 	session_run(a->session, first_target(a), false, a->options->follow, &status);
 	add_unanswered_python_notice(a);
 	/* each JVM may take 10 s to write its map, so a recording with epochs that a signal ended does not ask, as it has to end in time */
-	for (uint32_t i = 0; i < a->nr_jvms && !(a->options->epoch_ns && session_is_to_end(a->session)); i++)
-		if (a->jvm[i].has_map && proc_mem_living_thread(a->jvm[i].pid))
-			ask_jvm_for_perf_map(a->session, &a->jvm[i], session_can_read_jvm(a->session, a->jvm[i].pid), true);
+	for (uint32_t i = 0; i < a->jvms.nr && !(a->options->epoch_ns && session_is_to_end(a->session)); i++)
+		if (a->jvms.at[i].has_map && proc_mem_living_thread(a->jvms.at[i].pid))
+			ask_jvm_for_perf_map(a->session, &a->jvms.at[i], session_can_read_jvm(a->session, a->jvms.at[i].pid), true);
 	ret = session_close(a->session, status, d);
 	if (ret)
 		message_print("%s; the process was not affected", d->text);
@@ -653,14 +650,14 @@ static int attach(struct attach *a, struct session_options *o, const struct pid_
 
 	if (choose_targets(a, pids, &d) || check_injection(a, &d) || check_recorders(a, &d))
 		return fail_attach(&d);
-	if (a->list.nr == 1 && a->list.target[0].has_agent &&
-	    attach_target_find_recorder(a->list.target[0].pid, a->socket, sizeof(a->socket), &recorder) == 0) {
+	if (a->list.nr == 1 && a->list.at[0].has_agent &&
+	    attach_target_find_recorder(a->list.at[0].pid, a->socket, sizeof(a->socket), &recorder) == 0) {
 		if (!argc)
-			diag_fail(&d, EBUSY, "process %d has a recorder already: process %d", (int)a->list.target[0].pid, (int)recorder);
-		return !argc ? fail_attach(&d) : record_by_own_recorder(o, a->list.target[0].pid, argc, argv);
+			diag_fail(&d, EBUSY, "process %d has a recorder already: process %d", (int)a->list.at[0].pid, (int)recorder);
+		return !argc ? fail_attach(&d) : record_by_own_recorder(o, a->list.at[0].pid, argc, argv);
 	}
 	if (a->list.nr)
-		o->command = attach_target_read_command(a->list.target[0].pid);
+		o->command = attach_target_read_command(a->list.at[0].pid);
 	o->counting.no_guest = true;
 	o->way = o->inject ? JIT_WAY_INJECT : JIT_WAY_ATTACH;
 	session_raise_limits();
@@ -677,12 +674,12 @@ int cmd_attach_recorded(struct session_options *o, struct pid_list *pids, int ar
 	struct attach a = { .options = o };
 	int ret = o->all ? attach_all(&a, o) : attach(&a, o, pids, argc, argv);
 
-	for (uint32_t i = 0; i < a.nr_jvms; i++)
-		hotspot_close(&a.jvm[i]);
-	free(a.jvm);
-	free(a.pythons);
+	for (uint32_t i = 0; i < a.jvms.nr; i++)
+		hotspot_close(&a.jvms.at[i]);
+	free(a.jvms.at);
+	free(a.pythons.at);
 	attach_list_fini(&a.list);
-	free(pids->pid);
+	free(pids->at);
 	return ret;
 }
 

@@ -28,7 +28,8 @@
 	}
 /* Makes room for one more element of an array, as GROW() does. */
 #define ARRAY_GROW(array) GROW((array).at, (array).nr, (array).capacity)
-/* Makes room for more elements, at once, than the nr that are used.  It is false, with the array unchanged, as GROW() is. */
+/* Makes room for that many elements more than the nr that are used.  An empty array gets no more room than that, so many small arrays
+ * take little memory.  It is false, with the array unchanged, as GROW() is. */
 #define ARRAY_RESERVE(array, more) \
 	((more) <= (array).capacity - (array).nr || \
 	 grow_array_by((void **)&(array).at, (array).nr, (more), &(array).capacity, sizeof(*(array).at)))
@@ -64,7 +65,7 @@ static inline bool grow_array(void **array, uint32_t *capacity, size_t each)
 
 static inline bool grow_array_by(void **array, uint32_t nr, size_t add, uint32_t *capacity, size_t each)
 {
-	size_t more = *capacity ? 2 * (size_t)*capacity : GROW_FIRST;
+	size_t more = 2 * (size_t)*capacity;
 	void *bigger;
 
 	if (add > UINT32_MAX - nr)

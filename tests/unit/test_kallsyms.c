@@ -118,10 +118,10 @@ static void lines_that_make_no_sense_are_passed_over(void **state)
 	memcpy(line, "ffffffff81000000 T name\t[", 25);
 	line[500] = ']';
 	kallsyms_add_line(&k, line, 501);
-	assert_int_equal(k.nr, 0);
+	assert_int_equal(k.symbols.nr, 0);
 	assert_string_equal(at(&k, 0xffffffff81000000), "none");
 	add(&k, "ffffffff81000000 T too_late"); /* what has been asked is sorted */
-	assert_int_equal(k.nr, 0);
+	assert_int_equal(k.symbols.nr, 0);
 	kallsyms_fini(&k);
 	free(line);
 }
@@ -133,7 +133,7 @@ static void hidden_addresses_are_counted_and_no_functions(void **state)
 	(void)state;
 	add(&k, "0000000000000000 T _text");
 	add(&k, "0000000000000000 t nft_do_chain\t[nf_tables]");
-	assert_int_equal(k.nr, 0);
+	assert_int_equal(k.symbols.nr, 0);
 	assert_int_equal(k.hidden, 2);
 	assert_string_equal(at(&k, 0), "none");
 	assert_string_equal(at(&k, 5), "none");
@@ -162,7 +162,7 @@ static void a_file_is_read_whole(void **state)
 	fclose(f);
 	assert_int_equal(kallsyms_read(&k, path), 0);
 	unlink(path);
-	assert_int_equal(k.nr, 9001);
+	assert_int_equal(k.symbols.nr, 9001);
 	for (unsigned i = 0; i < 9000; i++) {
 		snprintf(expected, sizeof(expected), "function_%u  %llx+16", i, 0xffffffff81000000ull + 16 * i);
 		assert_string_equal(at(&k, 0xffffffff81000007ull + 16 * i), expected);
@@ -202,7 +202,7 @@ static void near_lines_find_what_all_lines_find(void **state)
 			wanted[0] = 0xffffffff81010000; /* behind all, so that all lines are read */
 		assert_int_equal(kallsyms_read(&all, path), 0);
 		assert_int_equal(kallsyms_read_near(&near, path, wanted, nr), 0);
-		assert_true(near.nr <= all.nr);
+		assert_true(near.symbols.nr <= all.symbols.nr);
 		for (size_t i = 0; i < nr; i++) {
 			struct kallsyms_function a, b;
 

@@ -92,7 +92,7 @@ static void both_forms_say_the_same(void **state)
 		assert_true(perf_data_next_command_word(&data, &word_at, &word));
 		expect_text(word, "record");
 		assert_false(perf_data_next_command_word(&data, &word_at, &word));
-		assert_int_equal(data.nr_build_ids, 3);
+		assert_int_equal(data.build_ids.nr, 3);
 		for (int i = 0; i < 3; i++) {
 			static const char *const paths[] = { "/usr/lib/a.so", "/usr/lib/b.so", "/usr/lib/a.so.1" };
 

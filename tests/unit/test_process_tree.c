@@ -69,11 +69,11 @@ static void find_family(struct family *f, struct process_tree *t)
 {
 	assert_int_equal(process_tree_update(t), 0);
 	for (uint32_t i = 0; i < t->nr; i++)
-		if (t->node[i].parent == f->parent)
-			f->child = t->node[i].pid;
+		if (t->at[i].parent == f->parent)
+			f->child = t->at[i].pid;
 	for (uint32_t i = 0; i < t->nr; i++)
-		if (t->node[i].parent == f->child)
-			f->grandchild = t->node[i].pid;
+		if (t->at[i].parent == f->child)
+			f->grandchild = t->at[i].pid;
 	assert_true(f->child && f->grandchild);
 }
 

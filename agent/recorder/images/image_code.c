@@ -32,10 +32,8 @@ struct code_file {
 
 struct image_code {
 	uint64_t limit;
-	struct code_file *file;
-	uint32_t nr_files, files_capacity;
-	struct function *function;
-	size_t nr, capacity;
+	ARRAY(struct code_file) files;
+	ARRAY(struct function) functions;
 };
 
 struct image_code *image_code_create(uint64_t limit_bytes)
@@ -49,13 +47,13 @@ struct image_code *image_code_create(uint64_t limit_bytes)
 
 void image_code_destroy(struct image_code *c)
 {
-	for (uint32_t i = 0; c && i < c->nr_files; i++) {
-		close(c->file[i].fd);
-		free(c->file[i].key);
+	for (uint32_t i = 0; c && i < c->files.nr; i++) {
+		close(c->files.at[i].fd);
+		free(c->files.at[i].key);
 	}
 	if (c) {
-		free(c->file);
-		free(c->function);
+		free(c->files.at);
+		free(c->functions.at);
 	}
 	free(c);
 }
@@ -70,8 +68,7 @@ struct line {
 /* This struct has the sampled lines of the executable segments of one file, sorted by address. Behind the nr lines is one more, whose
  * `before` is the sum of all samples. */
 struct lines {
-	struct line *line;
-	size_t nr, capacity;
+	ARRAY_OF(struct line);
 	const Elf64_Phdr *segment;
 	uint16_t nr_segments;
 };
@@ -100,21 +97,20 @@ static bool find_sampled_lines(const struct lines *where, const uint32_t *sample
 		for (uint64_t n = is_code_segment(s) ? s->p_offset / LINE : nr; n < nr && n * LINE < s->p_offset + s->p_filesz; n++) {
 			if (!samples[n])
 				continue;
-			if (!GROW(out->line, out->nr, out->capacity))
+			if (!ARRAY_PUSH(*out, (struct line){ n * LINE - s->p_offset + s->p_vaddr, n * LINE, samples[n] }))
 				return false;
-			out->line[out->nr++] = (struct line){ n * LINE - s->p_offset + s->p_vaddr, n * LINE, samples[n] };
 		}
 	}
-	if (!out->nr || !GROW(out->line, out->nr, out->capacity))
+	if (!out->nr || !ARRAY_GROW(*out))
 		return false;
-	qsort(out->line, out->nr, sizeof(*out->line), compare_lines_by_address);
+	qsort(out->at, out->nr, sizeof(*out->at), compare_lines_by_address);
 	for (size_t i = 0; i < out->nr; i++) {
-		uint64_t own = out->line[i].before;
+		uint64_t own = out->at[i].before;
 
-		out->line[i].before = sum;
+		out->at[i].before = sum;
 		sum += own;
 	}
-	out->line[out->nr] = (struct line){ UINT64_MAX, 0, sum };
+	out->at[out->nr] = (struct line){ UINT64_MAX, 0, sum };
 	return true;
 }
 
@@ -126,7 +122,7 @@ static size_t index_of_line_from(const struct lines *l, uint64_t address)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (l->line[middle].address < address)
+		if (l->at[middle].address < address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -139,7 +135,7 @@ static uint64_t count_samples_in_range(const struct lines *l, uint64_t address, 
 {
 	size_t first = index_of_line_from(l, address < LINE ? 0 : address - LINE + 1);
 
-	return l->line[index_of_line_from(l, address + bytes)].before - l->line[first].before;
+	return l->at[index_of_line_from(l, address + bytes)].before - l->at[first].before;
 }
 
 static void add_sampled_function(struct image_code *c, const struct lines *l, uint64_t address, uint64_t bytes)
@@ -157,9 +153,9 @@ static void add_sampled_function(struct image_code *c, const struct lines *l, ui
 		if (!is_code_segment(s) || address < s->p_vaddr || address - s->p_vaddr > s->p_filesz ||
 		    bytes > s->p_filesz - (address - s->p_vaddr))
 			continue;
-		if (c->nr < FUNCTIONS_MAX && GROW(c->function, c->nr, c->capacity))
-			c->function[c->nr++] = (struct function){ c->nr_files, address, bytes, address - s->p_vaddr + s->p_offset,
-								  samples };
+		if (c->functions.nr < FUNCTIONS_MAX && ARRAY_GROW(c->functions))
+			c->functions.at[c->functions.nr++] =
+				(struct function){ c->files.nr, address, bytes, address - s->p_vaddr + s->p_offset, samples };
 		return;
 	}
 }
@@ -191,17 +187,17 @@ static void drop_contained_functions(struct image_code *c, size_t first)
 	size_t kept = first;
 	uint64_t end = 0;
 
-	if (c->nr > first)
-		qsort(c->function + first, c->nr - first, sizeof(*c->function), compare_functions_by_place);
-	for (size_t i = first; i < c->nr; i++) {
-		const struct function f = c->function[i];
+	if (c->functions.nr > first)
+		qsort(c->functions.at + first, c->functions.nr - first, sizeof(*c->functions.at), compare_functions_by_place);
+	for (size_t i = first; i < c->functions.nr; i++) {
+		const struct function f = c->functions.at[i];
 
 		if (kept > first && f.address + f.bytes <= end)
 			continue;
 		end = f.address + f.bytes;
-		c->function[kept++] = f;
+		c->functions.at[kept++] = f;
 	}
-	c->nr = kept;
+	c->functions.nr = kept;
 }
 
 static bool is_covered_by_functions(const struct image_code *c, size_t first, size_t end, uint64_t address, uint64_t bytes)
@@ -211,19 +207,19 @@ static bool is_covered_by_functions(const struct image_code *c, size_t first, si
 	while (low < high) { /* the first function that ends after address */
 		size_t middle = low + (high - low) / 2;
 
-		if (c->function[middle].address + c->function[middle].bytes > address)
+		if (c->functions.at[middle].address + c->functions.at[middle].bytes > address)
 			high = middle;
 		else
 			low = middle + 1;
 	}
-	return low < end && c->function[low].address < address + bytes;
+	return low < end && c->functions.at[low].address < address + bytes;
 }
 
 static void add_functions_of_frames(struct image_code *c, const struct lines *l, const struct elf_part *frames, uint64_t bytes,
 				    uint64_t address, size_t first)
 {
 	const unsigned char *section = frames->bytes;
-	const size_t named = c->nr;
+	const size_t named = c->functions.nr;
 
 	if (!elf_frames_are_usual(section, bytes))
 		return;
@@ -239,13 +235,13 @@ void image_code_find_functions(struct image_code *c, int fd, const char *key, co
 			       const uint32_t *samples, uint64_t nr)
 {
 	const struct elf_part *head = elf_parts_find(parts, 0, sizeof(Elf64_Ehdr)), *part;
-	const size_t first = c->nr;
+	const size_t first = c->functions.nr;
 	struct lines where = { 0 }, lines = { 0 };
 	const Elf64_Shdr *section = NULL;
 	struct code_file *file;
 	Elf64_Ehdr h;
 
-	if (!head || !samples || c->nr_files == FILES_MAX || !GROW(c->file, c->nr_files, c->files_capacity))
+	if (!head || !samples || c->files.nr == FILES_MAX || !ARRAY_GROW(c->files))
 		return;
 	memcpy(&h, head->bytes, sizeof(h));
 	part = h.e_phentsize == sizeof(Elf64_Phdr) ? elf_parts_find(parts, h.e_phoff, (uint64_t)h.e_phnum * sizeof(Elf64_Phdr)) : NULL;
@@ -267,16 +263,16 @@ void image_code_find_functions(struct image_code *c, int fd, const char *key, co
 				add_functions_of_frames(c, &lines, part, section[i].sh_size, section[i].sh_addr, first);
 		drop_contained_functions(c, first);
 	}
-	free(lines.line);
-	if (c->nr == first)
+	free(lines.at);
+	if (c->functions.nr == first)
 		return;
-	file = &c->file[c->nr_files];
+	file = &c->files.at[c->files.nr];
 	*file = (struct code_file){ fcntl(fd, F_DUPFD_CLOEXEC, 0), strdup(key), *identity };
 	if (file->fd >= 0 && file->key) {
-		c->nr_files++;
+		c->files.nr++;
 		return;
 	}
-	c->nr = first;
+	c->functions.nr = first;
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file->key);
@@ -306,15 +302,15 @@ static size_t choose_hottest_functions(struct image_code *c)
 	uint64_t left = c->limit;
 	size_t kept = 0;
 
-	if (c->nr)
-		qsort(c->function, c->nr, sizeof(*c->function), compare_functions_by_samples);
-	for (size_t i = 0; i < c->nr; i++)
-		if (c->function[i].bytes <= left) {
-			left -= c->function[i].bytes;
-			c->function[kept++] = c->function[i];
+	if (c->functions.nr)
+		qsort(c->functions.at, c->functions.nr, sizeof(*c->functions.at), compare_functions_by_samples);
+	for (size_t i = 0; i < c->functions.nr; i++)
+		if (c->functions.at[i].bytes <= left) {
+			left -= c->functions.at[i].bytes;
+			c->functions.at[kept++] = c->functions.at[i];
 		}
 	if (kept)
-		qsort(c->function, kept, sizeof(*c->function), compare_functions_by_file);
+		qsort(c->functions.at, kept, sizeof(*c->functions.at), compare_functions_by_file);
 	return kept;
 }
 
@@ -346,8 +342,8 @@ void image_code_write(struct image_code *c, struct trace_writer *w, uint64_t tim
 	size_t nr = choose_hottest_functions(c);
 
 	for (size_t i = 0, end; i < nr; i = end) {
-		for (end = i + 1; end < nr && c->function[end].file == c->function[i].file;)
+		for (end = i + 1; end < nr && c->functions.at[end].file == c->functions.at[i].file;)
 			end++;
-		write_code_of_file(&c->file[c->function[i].file], c->function + i, end - i, w, time_ns);
+		write_code_of_file(&c->files.at[c->functions.at[i].file], c->functions.at + i, end - i, w, time_ns);
 	}
 }

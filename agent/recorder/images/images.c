@@ -16,7 +16,6 @@
 #define COUNTED_LINES 256u /* slots per process for lines with samples, used in the same way */
 #define PENDING_MAX 256u
 #define PENDING_TRIES 100u /* drains after which an address without a mapping is given up */
-#define MAPPINGS_FIRST 16u
 #define MAPPINGS_MAX (1u << 20) /* per process; more than the kernel's default limit of mappings */
 #define ENDED_SETTLES 200u /* drains for which an ended process is remembered, because rings are drained one after another */
 
@@ -40,14 +39,12 @@ struct caches {
 struct process {
 	struct process *next;
 	uint32_t pid;
-	uint32_t nr, capacity;
 	uint64_t exec_ns; /* time of the last exec; no mapping is older */
-	struct image_mapping *mapping; /* sorted by start, disjoint */
+	ARRAY(struct image_mapping) mappings; /* sorted by start, disjoint */
 	struct caches *caches; /* NULL after the end, without memory, and from a change of mappings to the next sample */
 	unsigned ended; /* 1 + number of drains since its end; 0: it lives */
 	uint64_t end_ns;
-	struct pending *pending;
-	uint32_t nr_pending, pending_capacity;
+	ARRAY(struct pending) pending;
 };
 
 #define BUCKETS 4096u
@@ -147,8 +144,8 @@ static void forget_process(struct images *i, uint32_t pid)
 		i->last = NULL;
 	*slot = p->next;
 	drop_caches(i, p);
-	free(p->pending);
-	free(p->mapping);
+	free(p->pending.at);
+	free(p->mappings.at);
 	free(p);
 }
 
@@ -181,10 +178,10 @@ static void note_exec(void *images, const struct kernel_comm *c, uint64_t time_n
 	if (!p || time_ns < p->exec_ns)
 		return;
 	p->exec_ns = time_ns;
-	for (uint32_t n = 0; n < p->nr; n++)
-		if (p->mapping[n].time_ns >= time_ns)
-			p->mapping[kept++] = p->mapping[n];
-	p->nr = kept;
+	for (uint32_t n = 0; n < p->mappings.nr; n++)
+		if (p->mappings.at[n].time_ns >= time_ns)
+			p->mappings.at[kept++] = p->mappings.at[n];
+	p->mappings.nr = kept;
 	drop_caches(images, p);
 }
 
@@ -260,12 +257,12 @@ static struct image *get_image_of_mapping(struct images *i, const struct mapping
 /* Returns the index of the first mapping that ends after address. */
 static uint32_t index_of_mapping_from(const struct process *p, uint64_t address)
 {
-	uint32_t low = 0, high = p->nr;
+	uint32_t low = 0, high = p->mappings.nr;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (p->mapping[middle].end <= address)
+		if (p->mappings.at[middle].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -278,9 +275,8 @@ static uint32_t index_of_mapping_from(const struct process *p, uint64_t address)
 static bool mapping_is_known_already(const struct process *p, const struct mapping *m)
 {
 	uint32_t at = index_of_mapping_from(p, m->address);
-	const struct image *i = at < p->nr && p->mapping[at].start == m->address && p->mapping[at].end == m->address + m->bytes ?
-					p->mapping[at].image :
-					NULL;
+	const struct image_mapping *known = at < p->mappings.nr ? &p->mappings.at[at] : NULL;
+	const struct image *i = known && known->start == m->address && known->end == m->address + m->bytes ? known->image : NULL;
 
 	if (!i)
 		return false;
@@ -295,40 +291,29 @@ static void insert(struct process *p, struct image_mapping new)
 	const uint64_t address = new.start;
 	uint32_t from, to;
 
-	if (p->nr >= MAPPINGS_MAX)
+	if (p->mappings.nr >= MAPPINGS_MAX || !ARRAY_RESERVE(p->mappings, 2))
 		return;
-	if (p->nr + 2 > p->capacity) {
-		uint32_t capacity = p->capacity ? 2 * p->capacity : MAPPINGS_FIRST;
-		struct image_mapping *bigger = realloc(p->mapping, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return;
-		p->mapping = bigger;
-		p->capacity = capacity;
-	}
 	from = index_of_mapping_from(p, address);
 	/* A mapping that is overlapped keeps its parts outside of the new one. */
-	if (from < p->nr && p->mapping[from].start < address) {
-		struct image_mapping behind = p->mapping[from];
+	if (from < p->mappings.nr && p->mappings.at[from].start < address) {
+		struct image_mapping behind = p->mappings.at[from];
 
-		p->mapping[from].end = address;
+		p->mappings.at[from].end = address;
 		from++;
 		if (behind.end > new.end) {
 			behind.start = new.end;
-			memmove(p->mapping + from + 1, p->mapping + from, (p->nr - from) * sizeof(new));
-			p->mapping[from] = behind;
-			p->nr++;
+			memmove(p->mappings.at + from + 1, p->mappings.at + from, (p->mappings.nr - from) * sizeof(new));
+			p->mappings.at[from] = behind;
+			p->mappings.nr++;
 		}
 	}
-	for (to = from; to < p->nr && p->mapping[to].end <= new.end; to++)
+	for (to = from; to < p->mappings.nr && p->mappings.at[to].end <= new.end; to++)
 		;
-	if (to < p->nr && p->mapping[to].start < new.end)
-		p->mapping[to].start = new.end;
-	if (p->nr + 1 > p->capacity)
-		return;
-	memmove(p->mapping + from + 1, p->mapping + to, (p->nr - to) * sizeof(new));
-	p->mapping[from] = new;
-	p->nr += 1 - (to - from);
+	if (to < p->mappings.nr && p->mappings.at[to].start < new.end)
+		p->mappings.at[to].start = new.end;
+	memmove(p->mappings.at + from + 1, p->mappings.at + to, (p->mappings.nr - to) * sizeof(new));
+	p->mappings.at[from] = new;
+	p->mappings.nr += 1 - (to - from);
 }
 
 /* Inserts a mapping without a file where no image is mapped.  Text that a program has moved into large pages is still its image's. */
@@ -340,10 +325,10 @@ static void insert_beside_images(struct process *p, struct image_mapping new)
 		uint32_t at = index_of_mapping_from(p, new.start);
 		struct image_mapping image = { end, end, 0, 0, NULL };
 
-		while (at < p->nr && !p->mapping[at].image)
+		while (at < p->mappings.nr && !p->mappings.at[at].image)
 			at++;
-		if (at < p->nr && p->mapping[at].start < end)
-			image = p->mapping[at];
+		if (at < p->mappings.nr && p->mappings.at[at].start < end)
+			image = p->mappings.at[at];
 		new.end = image.start;
 		if (new.start < new.end)
 			insert(p, new);
@@ -376,21 +361,16 @@ static void note_fork(void *images, uint32_t ppid, uint32_t pid, uint64_t time_n
 {
 	struct images *i = images;
 	struct process *parent = *slot_of_process(i, ppid), *child = *slot_of_process(i, pid);
-	struct image_mapping *copy;
 
 	if (child && child->ended && child->end_ns < time_ns)
 		forget_process(i, pid); /* the process number was used again */
 	child = get_process(i, pid);
-	if (!parent || !parent->nr || !child || parent == child || child->nr)
+	if (!parent || !parent->mappings.nr || !child || parent == child || child->mappings.nr)
 		return;
-	copy = malloc((parent->nr + 2) * sizeof(*copy));
-	if (!copy)
+	if (!ARRAY_RESERVE(child->mappings, parent->mappings.nr))
 		return;
-	free(child->mapping); /* an exec leaves the array allocated, with no mapping in it */
-	child->mapping = copy;
-	memcpy(child->mapping, parent->mapping, parent->nr * sizeof(*child->mapping));
-	child->nr = parent->nr;
-	child->capacity = parent->nr + 2;
+	memcpy(child->mappings.at, parent->mappings.at, parent->mappings.nr * sizeof(*child->mappings.at));
+	child->mappings.nr = parent->mappings.nr;
 }
 
 static void mark_page_seen(struct image *m, uint64_t page)
@@ -403,11 +383,11 @@ static bool mark_address_if_mapped(struct images *i, struct process *p, uint64_t
 {
 	uint32_t at = index_of_mapping_from(p, address);
 
-	if (at >= p->nr || p->mapping[at].start > address)
+	if (at >= p->mappings.nr || p->mappings.at[at].start > address)
 		return false;
-	if (p->mapping[at].image) {
-		image_files_need(&i->files, &p->mapping[at], p->pid);
-		mark_page_seen(p->mapping[at].image, (address + p->mapping[at].to_file) >> IMAGE_PAGE_SHIFT);
+	if (p->mappings.at[at].image) {
+		image_files_need(&i->files, &p->mappings.at[at], p->pid);
+		mark_page_seen(p->mappings.at[at].image, (address + p->mappings.at[at].to_file) >> IMAGE_PAGE_SHIFT);
 	}
 	return true;
 }
@@ -433,9 +413,8 @@ static void note_seen_address(struct images *i, struct process *p, uint64_t addr
 	if (*slot == page)
 		return;
 	*slot = page;
-	if (!mark_address_if_mapped(i, p, address) && must && p->nr_pending < PENDING_MAX &&
-	    GROW(p->pending, p->nr_pending, p->pending_capacity)) {
-		p->pending[p->nr_pending++] = (struct pending){ address, 0 };
+	if (!mark_address_if_mapped(i, p, address) && must && p->pending.nr < PENDING_MAX && ARRAY_GROW(p->pending)) {
+		p->pending.at[p->pending.nr++] = (struct pending){ address, 0 };
 		i->unsettled = true;
 	}
 }
@@ -456,10 +435,10 @@ static void count_sample_of_line(struct images *i, struct process *p, uint64_t a
 	if (!i->files.code)
 		return;
 	at = index_of_mapping_from(p, address);
-	if (at >= p->nr || p->mapping[at].start > address)
+	if (at >= p->mappings.nr || p->mappings.at[at].start > address)
 		return;
-	m = p->mapping[at].image;
-	line = (address + p->mapping[at].to_file) >> IMAGE_CODE_LINE_SHIFT;
+	m = p->mappings.at[at].image;
+	line = (address + p->mappings.at[at].to_file) >> IMAGE_CODE_LINE_SHIFT;
 	*slot = (struct counted_line){ address >> IMAGE_CODE_LINE_SHIFT, &i->elsewhere };
 	if (m && m->samples && line <= m->bytes >> IMAGE_CODE_LINE_SHIFT)
 		slot->samples = &m->samples[line];
@@ -475,8 +454,8 @@ static void note_sample(void *images, const struct sample_seen *seen)
 		return;
 	if (seen->user_ip)
 		count_sample_of_line(i, p, seen->user_ip);
-	if ((seen->nr_words || seen->nr_chain) && p->nr) {
-		uint64_t low = p->mapping[0].start, span = p->mapping[p->nr - 1].end - low;
+	if ((seen->nr_words || seen->nr_chain) && p->mappings.nr) {
+		uint64_t low = p->mappings.at[0].start, span = p->mappings.at[p->mappings.nr - 1].end - low;
 
 		for (uint32_t n = 0; n < seen->nr_words; n++) {
 			uint64_t word;
@@ -506,10 +485,10 @@ static void settle(void *images, uint64_t now_ns, bool last)
 			uint32_t kept = 0;
 
 			next = p->next;
-			for (uint32_t n = 0; n < p->nr_pending; n++)
-				if (!mark_address_if_mapped(i, p, p->pending[n].address) && ++p->pending[n].tries < PENDING_TRIES)
-					p->pending[kept++] = p->pending[n];
-			p->nr_pending = kept;
+			for (uint32_t n = 0; n < p->pending.nr; n++)
+				if (!mark_address_if_mapped(i, p, p->pending.at[n].address) && ++p->pending.at[n].tries < PENDING_TRIES)
+					p->pending.at[kept++] = p->pending.at[n];
+			p->pending.nr = kept;
 			i->unsettled |= kept || p->ended;
 			if (p->ended && p->ended++ > ENDED_SETTLES)
 				forget_process(i, p->pid);

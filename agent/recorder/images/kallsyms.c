@@ -26,23 +26,6 @@ struct kallsyms_symbol {
 	char type;
 };
 
-static bool grow_kallsyms_array(void **array, size_t *capacity, size_t wanted, size_t each)
-{
-	size_t more = *capacity ? *capacity : 4096;
-	void *bigger;
-
-	if (wanted <= *capacity)
-		return true;
-	while (more < wanted)
-		more *= 2;
-	bigger = realloc(*array, more * each);
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*capacity = more;
-	return true;
-}
-
 /* Returns the number of bytes of a word, which ends at a blank or a control character. */
 static size_t count_word_bytes(const char *at, const char *end)
 {
@@ -55,11 +38,11 @@ static size_t count_word_bytes(const char *at, const char *end)
 
 static uint32_t append_symbol_text(struct kallsyms *k, const char *text, size_t bytes)
 {
-	uint32_t at = (uint32_t)k->text_bytes;
+	uint32_t at = k->text.nr;
 
-	memcpy(k->text + at, text, bytes);
-	k->text[at + bytes] = 0;
-	k->text_bytes += bytes + 1;
+	memcpy(k->text.at + at, text, bytes);
+	k->text.at[at + bytes] = 0;
+	k->text.nr += bytes + 1;
 	return at;
 }
 
@@ -109,17 +92,16 @@ void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes)
 	}
 	if (!address)
 		k->hidden++;
-	if (address < KERNEL_HALF || k->nr == SYMBOLS_MAX || k->text_bytes > TEXT_MAX)
+	if (address < KERNEL_HALF || k->symbols.nr == SYMBOLS_MAX || k->text.nr > TEXT_MAX)
 		return;
-	if (!grow_kallsyms_array((void **)&k->symbol, &k->capacity, k->nr + 1, sizeof(*k->symbol)) ||
-	    !grow_kallsyms_array((void **)&k->text, &k->text_capacity, k->text_bytes + name_bytes + module_bytes + 2, 1)) {
+	if (!ARRAY_GROW(k->symbols) || !ARRAY_RESERVE(k->text, name_bytes + module_bytes + 2)) {
 		k->no_memory = true;
 		return;
 	}
-	k->symbol[k->nr].address = address;
-	k->symbol[k->nr].type = type;
-	k->symbol[k->nr].name = append_symbol_text(k, name, name_bytes);
-	k->symbol[k->nr++].module = append_symbol_text(k, module, module_bytes);
+	k->symbols.at[k->symbols.nr].address = address;
+	k->symbols.at[k->symbols.nr].type = type;
+	k->symbols.at[k->symbols.nr].name = append_symbol_text(k, name, name_bytes);
+	k->symbols.at[k->symbols.nr++].module = append_symbol_text(k, module, module_bytes);
 }
 
 #define DIGITS 16u /* digits of an address, in each line */
@@ -286,13 +268,13 @@ bool kallsyms_find_function(struct kallsyms *k, uint64_t address, struct kallsym
 	size_t low = 0, high, first, next;
 	const struct kallsyms_symbol *s;
 
-	if (!k->settled && k->nr)
-		qsort(k->symbol, k->nr, sizeof(*k->symbol), compare_symbols_by_address);
+	if (!k->settled && k->symbols.nr)
+		qsort(k->symbols.at, k->symbols.nr, sizeof(*k->symbols.at), compare_symbols_by_address);
 	k->settled = true;
-	for (high = k->nr; low < high;) { /* the first symbol that begins after address */
+	for (high = k->symbols.nr; low < high;) { /* the first symbol that begins after address */
 		size_t mid = low + (high - low) / 2;
 
-		if (k->symbol[mid].address <= address)
+		if (k->symbols.at[mid].address <= address)
 			low = mid + 1;
 		else
 			high = mid;
@@ -300,29 +282,29 @@ bool kallsyms_find_function(struct kallsyms *k, uint64_t address, struct kallsym
 	if (!low)
 		return false;
 	next = low;
-	for (first = low - 1; first > 0 && k->symbol[first - 1].address == k->symbol[low - 1].address;)
+	for (first = low - 1; first > 0 && k->symbols.at[first - 1].address == k->symbols.at[low - 1].address;)
 		first--;
-	s = &k->symbol[first];
+	s = &k->symbols.at[first];
 	out->address = s->address;
-	out->bytes = next < k->nr ? k->symbol[next].address - s->address : UINT64_MAX;
+	out->bytes = next < k->symbols.nr ? k->symbols.at[next].address - s->address : UINT64_MAX;
 	if (out->bytes > FUNCTION_MAX)
 		out->bytes = PAGE_BYTES - s->address % PAGE_BYTES;
-	out->name = k->text + s->name;
-	out->module = k->text + s->module;
+	out->name = k->text.at + s->name;
+	out->module = k->text.at + s->module;
 	return is_code_symbol(s) && address - s->address < out->bytes;
 }
 
 uint64_t kallsyms_find_address(const struct kallsyms *k, const char *name)
 {
-	for (size_t i = 0; i < k->nr; i++)
-		if (strcmp(k->text + k->symbol[i].name, name) == 0)
-			return k->symbol[i].address;
+	for (size_t i = 0; i < k->symbols.nr; i++)
+		if (strcmp(k->text.at + k->symbols.at[i].name, name) == 0)
+			return k->symbols.at[i].address;
 	return 0;
 }
 
 void kallsyms_fini(struct kallsyms *k)
 {
-	free(k->symbol);
-	free(k->text);
+	free(k->symbols.at);
+	free(k->text.at);
 	memset(k, 0, sizeof(*k));
 }

@@ -11,6 +11,7 @@
 #ifndef TAILOR_KALLSYMS_H
 #define TAILOR_KALLSYMS_H
 
+#include "jitreg/base/grow.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,10 +27,8 @@ struct kallsyms_function {
 struct kallsyms_symbol;
 
 struct kallsyms {
-	struct kallsyms_symbol *symbol;
-	size_t nr, capacity;
-	char *text; /* names and modules */
-	size_t text_bytes, text_capacity;
+	ARRAY(struct kallsyms_symbol) symbols;
+	ARRAY(char) text; /* names and modules */
 	uint64_t hidden; /* lines whose address is 0 */
 	bool no_memory; /* a line was lost because memory ran out */
 	bool settled; /* symbols are sorted, so no line is added any more */

@@ -32,8 +32,7 @@ struct kernel_names {
 	const struct name_source_recording *recording;
 	uint64_t *slot; /* addresses, open addressing; 0: free */
 	uint32_t nr_slots, nr;
-	struct noted_symbol *noted;
-	uint32_t nr_noted, noted_capacity;
+	ARRAY(struct noted_symbol) noted;
 };
 
 static int create(const struct name_source_recording *r, void **source)
@@ -58,9 +57,9 @@ static void destroy(void *kernel_names)
 {
 	struct kernel_names *k = kernel_names;
 
-	for (uint32_t i = 0; i < k->nr_noted; i++)
-		free(k->noted[i].name);
-	free(k->noted);
+	for (uint32_t i = 0; i < k->noted.nr; i++)
+		free(k->noted.at[i].name);
+	free(k->noted.at);
 	free(k->slot);
 	free(k);
 }
@@ -82,15 +81,15 @@ void kernel_names_note_symbol(struct kernel_names *k, const struct kernel_symbol
 {
 	if (!k || s->kind != PERF_RECORD_KSYMBOL_TYPE_BPF || !s->bytes || !s->name_bytes || !(s->address >> 63))
 		return;
-	for (uint32_t i = 0; i < k->nr_noted; i++)
-		if (k->noted[i].address == s->address) {
-			add_name_of_symbol(&k->noted[i], s);
+	for (uint32_t i = 0; i < k->noted.nr; i++)
+		if (k->noted.at[i].address == s->address) {
+			add_name_of_symbol(&k->noted.at[i], s);
 			return;
 		}
-	if (k->nr_noted == NOTED_MAX || !GROW(k->noted, k->nr_noted, k->noted_capacity))
+	if (k->noted.nr == NOTED_MAX || !ARRAY_GROW(k->noted))
 		return;
-	k->noted[k->nr_noted] = (struct noted_symbol){ s->address, s->bytes, strndup(s->name, s->name_bytes) };
-	k->nr_noted += k->noted[k->nr_noted].name != NULL;
+	k->noted.at[k->noted.nr] = (struct noted_symbol){ s->address, s->bytes, strndup(s->name, s->name_bytes) };
+	k->noted.nr += k->noted.at[k->noted.nr].name != NULL;
 }
 
 static uint64_t *slot_of_kernel_address(uint64_t *slot, uint32_t nr_slots, uint64_t address)
@@ -286,7 +285,7 @@ static const char *write_kernel_names(struct kernel_names *k, const struct kerne
 	free(wanted);
 	if (ret) {
 		why = ret == -ENOMEM ? strerror(ENOMEM) : why_kallsyms_unreadable(-ret);
-	} else if (!symbols.nr) {
+	} else if (!symbols.symbols.nr) {
 		why = why_kernel_addresses_hidden(&remedy);
 	} else if (!origin || origin->is_there(origin->context, &symbols, &why)) {
 		f = find_sampled_kernel_functions(k, &symbols, origin, &nr);
@@ -307,14 +306,14 @@ static int compare_addresses(const void *x, const void *y)
 /* Writes the noted symbols that have samples. */
 static void write_noted_symbols(const struct kernel_names *k, struct trace_writer *w, uint64_t time_ns)
 {
-	struct kallsyms_function *f = calloc((size_t)k->nr_noted + 1, sizeof(*f));
+	struct kallsyms_function *f = calloc((size_t)k->noted.nr + 1, sizeof(*f));
 	uint64_t *sampled = list_kernel_addresses(k);
 	uint32_t nr = 0;
 
 	if (sampled)
 		qsort(sampled, k->nr, sizeof(*sampled), compare_addresses);
-	for (uint32_t i = 0; f && sampled && i < k->nr_noted; i++) {
-		const struct noted_symbol *n = &k->noted[i];
+	for (uint32_t i = 0; f && sampled && i < k->noted.nr; i++) {
+		const struct noted_symbol *n = &k->noted.at[i];
 		uint32_t at = SORTED_COUNT(k->nr, j, sampled[j] < n->address);
 
 		if (at < k->nr && sampled[at] - n->address < n->bytes)

@@ -14,15 +14,15 @@ static bool are_copies(const struct written_file *a, const struct written_file *
 struct written_file *written_files_find(const struct written_files *w, const struct written_file *f)
 {
 	for (uint32_t i = 0; i < w->nr; i++)
-		if (are_copies(&w->file[i], f))
-			return &w->file[i];
+		if (are_copies(&w->at[i], f))
+			return &w->at[i];
 	return NULL;
 }
 
 bool written_files_lack_path(const struct written_files *w, const struct written_file *f, bool by_guest)
 {
 	for (uint32_t i = 0; i < w->nr; i++) {
-		const struct written_file *o = &w->file[i];
+		const struct written_file *o = &w->at[i];
 
 		if (!are_copies(o, f))
 			continue;
@@ -37,7 +37,7 @@ bool written_files_lack_path(const struct written_files *w, const struct written
 
 void written_files_add(struct written_files *w, const struct written_file *f)
 {
-	struct written_file *new = GROW(w->file, w->nr, w->capacity) ? &w->file[w->nr] : NULL;
+	struct written_file *new = ARRAY_GROW(*w) ? &w->at[w->nr] : NULL;
 
 	if (!new)
 		return;
@@ -55,9 +55,9 @@ void written_files_add(struct written_files *w, const struct written_file *f)
 void written_files_fini(struct written_files *w)
 {
 	for (uint32_t i = 0; i < w->nr; i++) {
-		free(w->file[i].key);
-		free(w->file[i].path);
+		free(w->at[i].key);
+		free(w->at[i].path);
 	}
-	free(w->file);
+	free(w->at);
 	*w = (struct written_files){ 0 };
 }

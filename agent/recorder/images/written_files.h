@@ -8,6 +8,7 @@
 #define TAILOR_WRITTEN_FILES_H
 
 #include "jitreg/base/file_identity.h"
+#include "jitreg/base/grow.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,8 +24,7 @@ struct written_file {
 
 /* All files that have a record.  All zeros before the first one. */
 struct written_files {
-	struct written_file *file;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct written_file);
 };
 
 /* Returns the first written copy of f, which has its key and size, or NULL if f's parts are not in the trace. */

@@ -27,16 +27,10 @@ static uint64_t key_of_task(bool fork, uint32_t pid, uint32_t tid)
 
 static void add_other_task(struct import_other *o, const struct trace_record *r, bool *no_memory)
 {
-	if (o->nr == o->capacity && !*no_memory) {
-		size_t capacity = o->capacity ? 2 * o->capacity : 256;
-		struct import_task *bigger = capacity > TASKS_MAX ? NULL : realloc(o->task, capacity * sizeof(*bigger));
+	const struct import_task task = { key_of_task(r->id == TRACE_FORK, r->pid, r->tid), r->time_ns };
 
-		*no_memory = !bigger; /* no more tasks are kept, also if there are TASKS_MAX, which are enough */
-		o->task = bigger ? bigger : o->task;
-		o->capacity = bigger ? capacity : o->capacity;
-	}
-	if (o->nr < o->capacity)
-		o->task[o->nr++] = (struct import_task){ key_of_task(r->id == TRACE_FORK, r->pid, r->tid), r->time_ns };
+	/* No more tasks are kept once memory has run out, or there are TASKS_MAX, which are enough. */
+	*no_memory = *no_memory || o->tasks.nr == TASKS_MAX || !ARRAY_PUSH(o->tasks, task);
 }
 
 static int compare_tasks_by_key(const void *a, const void *b)
@@ -72,14 +66,14 @@ int import_other_read(const char *path, struct import_other *o, struct diag *d)
 		import_other_fini(o);
 		return diag_fail(d, EBADMSG, "%s has no header", path);
 	}
-	if (o->nr)
-		qsort(o->task, o->nr, sizeof(*o->task), compare_tasks_by_key);
+	if (o->tasks.nr)
+		qsort(o->tasks.at, o->tasks.nr, sizeof(*o->tasks.at), compare_tasks_by_key);
 	return 0;
 }
 
 void import_other_fini(struct import_other *o)
 {
-	free(o->task);
+	free(o->tasks.at);
 	memset(o, 0, sizeof(*o));
 }
 
@@ -98,12 +92,12 @@ static bool find_shift_by_common_tasks(const struct perf_data *p, const struct i
 {
 	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
 	struct perf_event_header *h = (struct perf_event_header *)room;
-	int64_t *ahead = o->nr ? malloc(o->nr * sizeof(*ahead)) : NULL;
+	int64_t *ahead = o->tasks.nr ? malloc(o->tasks.nr * sizeof(*ahead)) : NULL;
 	struct perf_data_cursor c = { 0 };
 	size_t nr = 0;
 	bool good;
 
-	while (ahead && nr < o->nr && perf_data_next_record(p, &c, h) == 1) {
+	while (ahead && nr < o->tasks.nr && perf_data_next_record(p, &c, h) == 1) {
 		struct {
 			struct perf_event_header header;
 			uint32_t pid, ppid, tid, ptid;
@@ -116,7 +110,7 @@ static bool find_shift_by_common_tasks(const struct perf_data *p, const struct i
 			continue;
 		memcpy(&r, h, sizeof(r));
 		key.key = key_of_task(h->type == PERF_RECORD_FORK, r.pid, r.tid);
-		same = r.time_ns ? bsearch(&key, o->task, o->nr, sizeof(key), compare_tasks_by_key) : NULL;
+		same = r.time_ns ? bsearch(&key, o->tasks.at, o->tasks.nr, sizeof(key), compare_tasks_by_key) : NULL;
 		if (same)
 			ahead[nr++] = (int64_t)(same->time_ns - r.time_ns);
 	}

@@ -8,6 +8,7 @@
 
 #include "agent/recorder/import/perf_data.h"
 #include "jitreg/base/diag.h"
+#include "jitreg/base/grow.h"
 
 #define IMPORT_EVENTS_MAX 15u /* a trace may have one more event, for switches */
 
@@ -33,8 +34,7 @@ int import_file(const struct import_options *o, struct import_result *out, struc
 /* These are the times of another trace that was recorded at the same time. */
 struct import_other {
 	uint64_t wall_ahead_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC when it began */
-	struct import_task *task; /* tasks that started or exited, sorted by event, process and thread */
-	size_t nr, capacity;
+	ARRAY(struct import_task) tasks; /* tasks that started or exited, sorted by event, process and thread */
 };
 /* Reads the times of a trace.  Returns 0, or -errno with a sentence, and then import_other_fini() need not be called. */
 int import_other_read(const char *path, struct import_other *o, struct diag *d);

@@ -11,9 +11,9 @@ void old_execs_note_comm(struct old_execs *e, const struct kernel_comm *c, uint6
 	uint32_t i = hash_map_find(&e->of_pid, c->pid, 0);
 	struct old_exec *p;
 
-	if (!i && (!GROW(e->pending, e->nr, e->capacity) || !hash_map_set(&e->of_pid, c->pid, 0, e->nr + 1)))
+	if (!i && (!ARRAY_GROW(e->pending) || !hash_map_set(&e->of_pid, c->pid, 0, e->pending.nr + 1)))
 		return;
-	p = &e->pending[i ? i - 1 : e->nr++];
+	p = &e->pending.at[i ? i - 1 : e->pending.nr++];
 	*p = (struct old_exec){ .pid = c->pid, .time_ns = time_ns };
 	p->bytes = (uint32_t)(c->bytes < sizeof(p->name) ? c->bytes : sizeof(p->name) - 1);
 	memcpy(p->name, c->name, p->bytes);
@@ -34,7 +34,7 @@ static bool is_named_as_program(const struct mapping *m)
 bool old_execs_note_mapping(struct old_execs *e, const struct mapping *m, struct kernel_comm *out, uint64_t *time_ns)
 {
 	uint32_t i = hash_map_find(&e->of_pid, m->pid, 0);
-	struct old_exec *p = i ? &e->pending[i - 1] : NULL;
+	struct old_exec *p = i ? &e->pending.at[i - 1] : NULL;
 	bool is_exec = p && p->bytes && is_named_as_program(m);
 
 	if (is_exec) {
@@ -49,5 +49,5 @@ bool old_execs_note_mapping(struct old_execs *e, const struct mapping *m, struct
 void old_execs_fini(struct old_execs *e)
 {
 	hash_map_fini(&e->of_pid);
-	free(e->pending);
+	free(e->pending.at);
 }

@@ -7,17 +7,19 @@
 #define TAILOR_IMPORT_OLD_EXECS_H
 
 #include "agent/recorder/perf/kernel_record.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
+
+struct old_exec {
+	uint32_t pid;
+	uint64_t time_ns;
+	uint32_t bytes; /* length of name; 0: no name is pending */
+	char name[16];
+};
 
 struct old_execs {
 	struct hash_map of_pid; /* pid -> 1 + index in pending */
-	struct old_exec {
-		uint32_t pid;
-		uint64_t time_ns;
-		uint32_t bytes; /* length of name; 0: no name is pending */
-		char name[16];
-	} *pending;
-	uint32_t nr, capacity;
+	ARRAY(struct old_exec) pending;
 };
 
 /* Notes that a process's first thread has a new name, which may come from an exec.  Forgets it if memory runs out. */

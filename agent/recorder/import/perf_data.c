@@ -194,9 +194,9 @@ static int add_build_id(struct perf_data *p, struct place record)
 
 	if (!at)
 		return 0;
-	if (!GROW(p->build_id, p->nr_build_ids, p->build_ids_capacity))
+	if (!ARRAY_GROW(p->build_ids))
 		return -ENOMEM;
-	b = &p->build_id[p->nr_build_ids++];
+	b = &p->build_ids.at[p->build_ids.nr++];
 	memset(b, 0, sizeof(*b));
 	memcpy(&h, at, sizeof(h));
 	memcpy(b->id, at + 12, sizeof(b->id));
@@ -303,7 +303,7 @@ const struct perf_data_build_id *perf_data_find_build_id(const struct perf_data 
 {
 	struct perf_data_build_id key = { .path = { path, bytes } };
 
-	return p->nr_build_ids ? bsearch(&key, p->build_id, p->nr_build_ids, sizeof(key), compare_build_ids_by_path) : NULL;
+	return p->build_ids.nr ? bsearch(&key, p->build_ids.at, p->build_ids.nr, sizeof(key), compare_build_ids_by_path) : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------- records */
@@ -574,15 +574,13 @@ int perf_data_init(const void *bytes, uint64_t size, const char *path, struct pe
 	if (ret)
 		perf_data_fini(p);
 	p->foreign = ret == 0 && p->machine.p && !perf_data_text_is(p->machine, "x86_64");
-	if (ret == 0 && p->nr_build_ids)
-		qsort(p->build_id, p->nr_build_ids, sizeof(*p->build_id), compare_build_ids_by_path);
+	if (ret == 0 && p->build_ids.nr)
+		qsort(p->build_ids.at, p->build_ids.nr, sizeof(*p->build_ids.at), compare_build_ids_by_path);
 	return ret;
 }
 
 void perf_data_fini(struct perf_data *p)
 {
 	hash_map_fini(&p->ids);
-	free(p->build_id);
-	p->build_id = NULL;
-	p->nr_build_ids = 0;
+	ARRAY_FREE(p->build_ids);
 }

@@ -11,6 +11,7 @@
 #include "agent/recorder/perf/event_ids.h"
 #include "agent/recorder/perf/record.h"
 #include "jitreg/base/diag.h"
+#include "jitreg/base/grow.h"
 
 #include <stddef.h>
 
@@ -51,8 +52,7 @@ struct perf_data {
 	bool foreign; /* machine is another architecture than ours, whose registers and code mean other things */
 	uint32_t nr_cpus, nr_words;
 	struct perf_data_text words; /* words of the command line, nr_words times {u32 room, text} */
-	struct perf_data_build_id *build_id; /* sorted by path */
-	uint32_t nr_build_ids, build_ids_capacity;
+	ARRAY(struct perf_data_build_id) build_ids; /* sorted by path */
 	bool has_clock; /* clock_ns of clock clock_id was wall_ns since 1970 */
 	uint32_t clock_id;
 	uint64_t wall_ns, clock_ns;

@@ -48,8 +48,7 @@ struct import {
 	struct import_times times;
 	uint64_t tick_ns; /* time of the present record if the file has no times, which only shows the records' order */
 	struct hash_map counters; /* (id, thread) -> 1 + its place in counted */
-	uint64_t *counted; /* value of each counter at its last sample */
-	uint32_t nr_counted, counted_capacity;
+	ARRAY(uint64_t) counted; /* value of each counter at its last sample */
 	uint32_t number[PERF_DATA_EVENTS_MAX]; /* numbers of the file's events in the trace */
 	uint32_t nr_events;
 	unsigned char *pids; /* a bit for each process that has samples */
@@ -233,11 +232,10 @@ static uint64_t *counter_value(struct import *m, uint64_t id, uint32_t tid)
 	uint32_t at = hash_map_find(&m->counters, id, tid);
 
 	if (at)
-		return &m->counted[at - 1];
-	if (!GROW(m->counted, m->nr_counted, m->counted_capacity) || !hash_map_set(&m->counters, id, tid, m->nr_counted + 1))
+		return &m->counted.at[at - 1];
+	if (!ARRAY_GROW(m->counted) || !hash_map_set(&m->counters, id, tid, m->counted.nr + 1))
 		return NULL;
-	m->counted[m->nr_counted] = 0;
-	return &m->counted[m->nr_counted++];
+	return ARRAY_ADD(m->counted);
 }
 
 /* Passes on a sample that has read counters (-e '{a,b}:S') as one sample of each counter that has counted since its previous sample.  The
@@ -543,7 +541,7 @@ int import_records(const struct import_options *o, const struct perf_data *p, co
 	}
 	free(m.pids);
 	old_execs_fini(&m.execs);
-	free(m.counted);
+	free(m.counted.at);
 	hash_map_fini(&m.counters);
 	return ret;
 }

@@ -12,8 +12,8 @@
 const struct attach_target *attach_list_find(const struct attach_list *l, pid_t pid)
 {
 	for (uint32_t i = 0; i < l->nr; i++)
-		if (l->target[i].pid == pid)
-			return &l->target[i];
+		if (l->at[i].pid == pid)
+			return &l->at[i];
 	return NULL;
 }
 
@@ -23,9 +23,9 @@ int attach_list_add(struct attach_list *l, pid_t pid, struct diag *d)
 
 	if (attach_list_find(l, pid))
 		return 0;
-	if (!GROW(l->target, l->nr, l->capacity))
+	if (!ARRAY_GROW(*l))
 		return diag_fail(d, ENOMEM, "out of memory for processes");
-	ret = attach_target_inspect(pid, &l->target[l->nr], d);
+	ret = attach_target_inspect(pid, &l->at[l->nr], d);
 	l->nr += ret == 0;
 	return ret;
 }
@@ -85,6 +85,6 @@ int attach_list_add_service(struct attach_list *l, const struct service_wanted *
 
 void attach_list_fini(struct attach_list *l)
 {
-	free(l->target);
+	free(l->at);
 	*l = (struct attach_list){ 0 };
 }

@@ -6,13 +6,13 @@
 
 #include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/process/service.h"
+#include "jitreg/base/grow.h"
 
 #include <stdint.h>
 
 /* A list of all zeros is empty. Each process is in it once. */
 struct attach_list {
-	struct attach_target *target;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct attach_target);
 	uint32_t nr_left_out; /* processes with the name or program, or of the service, that cannot be attached to */
 	struct diag left_out; /* why the first of them cannot */
 };

@@ -17,7 +17,7 @@ struct process_node *process_tree_find(const struct process_tree *t, pid_t pid)
 {
 	uint32_t i = t->nr ? hash_map_find(&t->by_pid, (uint64_t)pid, 0) : 0;
 
-	return i ? &t->node[i - 1] : NULL;
+	return i ? &t->at[i - 1] : NULL;
 }
 
 static int add_process_if_new(void *context, pid_t pid)
@@ -27,9 +27,9 @@ static int add_process_if_new(void *context, pid_t pid)
 
 	if (process_tree_find(t, pid) || !proc_stat(pid, 0, &s))
 		return 0;
-	if (!GROW(t->node, t->nr, t->capacity) || !hash_map_set(&t->by_pid, (uint64_t)pid, 0, t->nr + 1))
+	if (!ARRAY_GROW(*t) || !hash_map_set(&t->by_pid, (uint64_t)pid, 0, t->nr + 1))
 		return -ENOMEM;
-	t->node[t->nr++] = (struct process_node){ .pid = pid, .parent = s.parent, .start_ticks = s.start_ticks };
+	t->at[t->nr++] = (struct process_node){ .pid = pid, .parent = s.parent, .start_ticks = s.start_ticks };
 	return 0;
 }
 
@@ -46,7 +46,7 @@ int process_tree_update(struct process_tree *t)
 void process_tree_fini(struct process_tree *t)
 {
 	hash_map_fini(&t->by_pid);
-	free(t->node);
+	free(t->at);
 	*t = (struct process_tree){ 0 };
 }
 
@@ -86,9 +86,9 @@ uint32_t process_tree_works_below(const struct process_tree *t, pid_t pid)
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < t->nr; i++)
-		if (descends_from(t, &t->node[i], pid)) {
-			below_ns += processor_time_ns(t->node[i].pid);
-			nr += !t->node[i].wanted;
+		if (descends_from(t, &t->at[i], pid)) {
+			below_ns += processor_time_ns(t->at[i].pid);
+			nr += !t->at[i].wanted;
 		}
 	if (nr == 0 || below_ns >= own_ns)
 		return nr;

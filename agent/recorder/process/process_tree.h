@@ -4,6 +4,7 @@
 #ifndef TAILOR_PROCESS_TREE_H
 #define TAILOR_PROCESS_TREE_H
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <stdbool.h>
@@ -21,8 +22,7 @@ struct process_node {
 
 /* A tree of all zeros is empty. */
 struct process_tree {
-	struct process_node *node;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct process_node);
 	struct hash_map by_pid; /* PID -> 1 + index of its node */
 };
 

@@ -149,9 +149,9 @@ int session_epochs_find_processes(struct session *s, struct process_tree *t)
 	int ret = process_tree_update(t);
 
 	for (uint32_t i = 0; i < t->nr; i++)
-		if (hash_map_find(&s->epochs.living, (uint64_t)t->node[i].pid, 0) == LIVES) {
-			t->node[i].wanted = PROCESS_ALONE;
-			if (!hash_map_set(&living, (uint64_t)t->node[i].pid, 0, LIVES))
+		if (hash_map_find(&s->epochs.living, (uint64_t)t->at[i].pid, 0) == LIVES) {
+			t->at[i].wanted = PROCESS_ALONE;
+			if (!hash_map_set(&living, (uint64_t)t->at[i].pid, 0, LIVES))
 				ret = -ENOMEM;
 		}
 	if (ret) {

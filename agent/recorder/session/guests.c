@@ -35,8 +35,8 @@ struct log_context {
 static struct guest *find_guest(const struct session *s, pid_t pid)
 {
 	for (size_t i = 0; i < s->guests.nr; i++)
-		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)pid)
-			return &s->guests.guest[i];
+		if (s->guests.at[i].log.head && s->guests.at[i].pid == (uint32_t)pid)
+			return &s->guests.at[i];
 	return NULL;
 }
 
@@ -82,8 +82,8 @@ static void write_counters_if_due(struct session *s, struct guest *g, uint64_t n
 void session_write_counters(struct session *s, uint32_t flags)
 {
 	for (size_t i = 0; i < s->guests.nr; i++)
-		if (s->guests.guest[i].log.head)
-			write_guest_counters(s, &s->guests.guest[i], flags, true);
+		if (s->guests.at[i].log.head)
+			write_guest_counters(s, &s->guests.at[i], flags, true);
 }
 
 static void give_counter_memory(struct session *s, struct handshake *h, struct wire_answer *answer)
@@ -226,7 +226,7 @@ void session_drain_guests(struct session *s, enum drain how)
 
 	s->guests.are_busy = false;
 	for (size_t n = 0; n < s->guests.nr; n++) {
-		struct guest *g = &s->guests.guest[(first + n) % s->guests.nr];
+		struct guest *g = &s->guests.at[(first + n) % s->guests.nr];
 		bool ended = false;
 
 		if (!g->log.head)
@@ -252,14 +252,14 @@ void session_drain_guests(struct session *s, enum drain how)
 void session_heartbeat(struct session *s)
 {
 	for (size_t i = 0; i < s->guests.nr; i++)
-		if (s->guests.guest[i].log.head)
-			__atomic_fetch_add(&s->guests.guest[i].log.head->heartbeats, 1, __ATOMIC_RELAXED);
+		if (s->guests.at[i].log.head)
+			__atomic_fetch_add(&s->guests.at[i].log.head->heartbeats, 1, __ATOMIC_RELAXED);
 }
 
 bool session_has_living_guest(const struct session *s)
 {
 	for (size_t i = 0; i < s->guests.nr; i++)
-		if (s->guests.guest[i].log.head)
+		if (s->guests.at[i].log.head)
 			return true;
 	return false;
 }
@@ -267,11 +267,9 @@ bool session_has_living_guest(const struct session *s)
 void session_close_guests(struct session *s)
 {
 	for (size_t i = 0; i < s->guests.nr; i++)
-		if (s->guests.guest[i].log.head)
-			close_guest(&s->guests.guest[i]);
-	free(s->guests.guest);
-	s->guests.guest = NULL;
-	s->guests.nr = s->guests.capacity = 0;
+		if (s->guests.at[i].log.head)
+			close_guest(&s->guests.at[i]);
+	ARRAY_FREE(s->guests);
 }
 
 /* Returns an unused element of the array of guests, or NULL if memory runs out.  Elements of guests that have ended are used again, so that
@@ -279,11 +277,11 @@ void session_close_guests(struct session *s)
 static struct guest *get_guest_slot(struct session *s)
 {
 	for (size_t i = 0; i < s->guests.nr; i++)
-		if (!s->guests.guest[i].log.head)
-			return &s->guests.guest[i];
-	if (!GROW(s->guests.guest, s->guests.nr, s->guests.capacity))
+		if (!s->guests.at[i].log.head)
+			return &s->guests.at[i];
+	if (!ARRAY_GROW(s->guests))
 		return NULL;
-	return &s->guests.guest[s->guests.nr++];
+	return &s->guests.at[s->guests.nr++];
 }
 
 static void write_guest_record(struct session *s, const struct guest *g)
@@ -373,7 +371,7 @@ static void answer_hello(struct session *s, struct handshake *h, struct wire_ans
 void session_replay_guests(struct session *s)
 {
 	for (size_t i = 0; i < s->guests.nr; i++) {
-		const struct guest *g = &s->guests.guest[i];
+		const struct guest *g = &s->guests.at[i];
 		struct log_context c = { s, g->pid, NULL, NULL };
 
 		if (!g->log.head)
@@ -463,8 +461,8 @@ void session_serve_guests(struct session *s)
 	int ret, nr = 0;
 
 	/* the number is limited, so that many new threads do not delay the draining of rings */
-	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->connections.socket, s->root.named, s->root.nr_named, &s->connections.silent,
-							   &h)) != -EAGAIN) {
+	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->connections.socket, s->root.named.at, s->root.named.nr,
+							   &s->connections.silent, &h)) != -EAGAIN) {
 		if (ret == -EMFILE)
 			report_no_descriptors(s);
 		if (ret == -EPROTONOSUPPORT && !s->notices.version) {

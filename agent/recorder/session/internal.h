@@ -15,6 +15,7 @@
 #include "agent/recorder/recording/recording.h"
 #include "agent/recorder/session/control.h"
 #include "agent/recorder/session/session.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <poll.h>
@@ -41,8 +42,7 @@ struct guest {
 
 /* guests.c */
 struct guests {
-	struct guest *guest;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct guest);
 	bool are_busy; /* the last drain read more than BUSY_BYTES of a log or left a part of it, so the next drain follows at once */
 	size_t next; /* index of the guest whose log is drained first */
 };
@@ -170,6 +170,13 @@ struct epochs {
 	int64_t told_cpu_ns; /* the recorder's processor time that the traces of the epochs before have */
 };
 
+struct newcomer {
+	pid_t pid;
+	bool exec;
+	uint64_t heard_ns; /* time of the kernel's event; 0: found by a look at all processes */
+	char comm[64]; /* name of the process when it was found; "": unknown */
+};
+
 /* joining.c keeps the processes that start while the recording goes on, and are recorded for their name, program or service
  * ("newcomers"). */
 struct joining {
@@ -181,15 +188,9 @@ struct joining {
 	bool look; /* the next round judges all processes, because some may have been missed */
 	uint64_t woke_ns, rest_until_ns; /* when this round began; time before which events are not waited for */
 	uint32_t nr_heard; /* events of this round, plus the elements of `later` before it */
-	struct newcomer {
-		pid_t pid;
-		bool exec;
-		uint64_t heard_ns; /* time of the kernel's event; 0: found by a look at all processes */
-		char comm[64]; /* name of the process when it was found; "": unknown */
-	} *found, *later; /* found: to be attached to; later: to be judged again, as the kernel has not set up its command line */
-	uint32_t nr_found, found_capacity, nr_later, later_capacity;
-	pid_t *joined; /* newcomers that were attached to, and may still run */
-	uint32_t nr_joined, joined_capacity;
+	ARRAY(struct newcomer) found; /* newcomers to be attached to */
+	ARRAY(struct newcomer) later; /* newcomers to be judged again, as the kernel has not set up their command line */
+	ARRAY(pid_t) joined; /* newcomers that were attached to, and may still run */
 	uint64_t counted_ns, counted_cpu_ns; /* when the last newcomer's counters were open, and its processor time by then */
 	bool said_refused;
 };
@@ -220,10 +221,8 @@ struct session {
 	struct root {
 		pid_t pid; /* first named process */
 		bool ended;
-		pid_t *named; /* named processes; when all have ended, so does the recording, unless it waits for newcomers */
-		uint32_t nr_named, named_capacity;
-		pid_t *attached; /* tree.c: processes but newcomers that ran already when they were counted, parents first */
-		uint32_t nr_attached, attached_capacity;
+		ARRAY(pid_t) named; /* named processes; when all have ended, so does the recording, unless it waits for newcomers */
+		ARRAY(pid_t) attached; /* tree.c: processes but newcomers that ran already when they were counted, parents first */
 	} root;
 	char result[1024];
 	uint64_t flushed_ns;

@@ -103,9 +103,9 @@ void session_joining_end(struct session *s)
 	process_names_close(j->names);
 	process_events_close(j->events);
 	hash_map_fini(&j->seen);
-	free(j->found);
-	free(j->later);
-	free(j->joined);
+	free(j->found.at);
+	free(j->later.at);
+	free(j->joined.at);
 	*j = (struct joining){ 0 };
 }
 
@@ -135,8 +135,8 @@ int session_joining_wait_ms(const struct session *s, int most)
 {
 	const struct joining *j = &s->joining;
 
-	if (j->events && j->nr_later)
-		most = ms_until(j->later[0].heard_ns + LATER_NS, most);
+	if (j->events && j->later.nr)
+		most = ms_until(j->later.at[0].heard_ns + LATER_NS, most);
 	if (j->events && clock_now_ns() < j->rest_until_ns)
 		most = ms_until(j->rest_until_ns, most ? most : 1);
 	return most;
@@ -171,8 +171,8 @@ static void add_found(struct session *s, const struct newcomer *n)
 	struct joining *j = &s->joining;
 	struct newcomer *found;
 
-	if (GROW(j->found, j->nr_found, j->found_capacity)) {
-		found = &j->found[j->nr_found++];
+	if (ARRAY_GROW(j->found)) {
+		found = &j->found.at[j->found.nr++];
 		*found = *n;
 		if (!found->comm[0])
 			recording_read_comm(n->pid, found->comm); /* the process may end while its counters are opened */
@@ -183,8 +183,8 @@ static void add_found(struct session *s, const struct newcomer *n)
 
 static void put_off(struct joining *j, const struct newcomer *n)
 {
-	if (j->nr_later < LATER_MOST && GROW(j->later, j->nr_later, j->later_capacity))
-		j->later[j->nr_later++] = *n;
+	if (j->later.nr < LATER_MOST && ARRAY_GROW(j->later))
+		j->later.at[j->later.nr++] = *n;
 	else
 		j->look = true;
 }
@@ -228,18 +228,18 @@ static void hear_process(void *session, const struct process_event *p)
 static void judge_later_ones(struct session *s)
 {
 	struct joining *j = &s->joining;
-	uint32_t nr = j->nr_later, kept = 0;
+	uint32_t nr = j->later.nr, kept = 0;
 	uint64_t now_ns = clock_now_ns();
 
 	for (uint32_t i = 0; i < nr; i++) {
-		struct newcomer n = j->later[i];
+		struct newcomer n = j->later.at[i];
 
 		if (now_ns - n.heard_ns < LATER_NS)
-			j->later[kept++] = n;
+			j->later.at[kept++] = n;
 		else if (judge(s, n.pid, NULL) == NAMES_WANTED && !session_epochs_has_process(s, n.pid, false))
 			add_found(s, &n);
 	}
-	j->nr_later = kept;
+	j->later.nr = kept;
 }
 
 struct look {
@@ -343,8 +343,8 @@ static void take_newcomer(struct session *s, const struct newcomer *n)
 		return;
 	}
 	count_late_time(s, n);
-	if (GROW(j->joined, j->nr_joined, j->joined_capacity))
-		j->joined[j->nr_joined++] = n->pid;
+	if (ARRAY_GROW(j->joined))
+		j->joined.at[j->joined.nr++] = n->pid;
 }
 
 bool session_has_newcomers(struct session *s)
@@ -352,27 +352,27 @@ bool session_has_newcomers(struct session *s)
 	struct joining *j = &s->joining;
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < j->nr_joined; i++)
-		if (kill(j->joined[i], 0) == 0 || errno == EPERM)
-			j->joined[kept++] = j->joined[i];
-	j->nr_joined = kept;
+	for (uint32_t i = 0; i < j->joined.nr; i++)
+		if (kill(j->joined.at[i], 0) == 0 || errno == EPERM)
+			j->joined.at[kept++] = j->joined.at[i];
+	j->joined.nr = kept;
 	return kept > 0;
 }
 
 static void take_found_ones(struct session *s)
 {
 	struct joining *j = &s->joining;
-	uint32_t nr = j->nr_found;
+	uint32_t nr = j->found.nr;
 
 	if (nr == 0)
 		return;
 	counting_drain_rings(s->counting); /* this first notes the forks of counted processes (session_epochs_note_process()) */
 	for (uint32_t i = 0; i < nr; i++) {
-		const struct newcomer n = j->found[i];
+		const struct newcomer n = j->found.at[i];
 
 		take_newcomer(s, &n);
 	}
-	j->nr_found = 0;
+	j->found.nr = 0;
 	session_has_newcomers(s); /* this forgets newcomers that have ended */
 }
 
@@ -389,7 +389,7 @@ void session_take_newcomers(struct session *s)
 	struct joining *j = &s->joining;
 	bool looks = !j->events || !j->names;
 
-	j->nr_heard = j->nr_later;
+	j->nr_heard = j->later.nr;
 	if (s->options.all && j->events) { /* the drain of the rings before this has written the new processes into the trace */
 		process_events_drain(j->events, ignore_process, s);
 		if (j->nr_heard)
@@ -404,7 +404,7 @@ void session_take_newcomers(struct session *s)
 	}
 	if (j->look || (looks && clock_now_ns() - j->looked_ns >= LOOK_NS))
 		look_at_all(s);
-	if (j->nr_heard && j->nr_found == 0)
+	if (j->nr_heard && j->found.nr == 0)
 		rest(j);
 	take_found_ones(s);
 }

@@ -389,8 +389,7 @@ void options_parse_pid(struct argp_state *state, pid_t *pid, const char *arg)
 void options_parse_pids(struct argp_state *state, struct pid_list *pids, char *arg)
 {
 	for (char *rest = arg, *word; (word = strsep(&rest, ","));) {
-		if (!GROW(pids->pid, pids->nr, pids->capacity))
+		if (!ARRAY_PUSH(*pids, parse_pid(state, word)))
 			usage_fail(state, "out of memory for PIDs");
-		pids->pid[pids->nr++] = parse_pid(state, word);
 	}
 }

@@ -5,6 +5,7 @@
 #define TAILOR_OPTIONS_H
 
 #include "agent/recorder/session/session.h"
+#include "jitreg/base/grow.h"
 
 #include <argp.h>
 
@@ -24,8 +25,7 @@ extern const struct argp dormant_argp;
 void options_parse_pid(struct argp_state *state, pid_t *pid, const char *arg);
 /* A list of all zeros is empty. The owner of the list frees the array. */
 struct pid_list {
-	pid_t *pid;
-	uint32_t nr, capacity;
+	ARRAY_OF(pid_t);
 };
 /* Appends the PIDs of one argument, which are separated by commas, to the list, at ARGP_KEY_ARG.  Writes into arg.  Ends the command with
  * an error if one is no PID or memory runs out. */

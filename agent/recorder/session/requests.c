@@ -25,10 +25,10 @@ static void answer_status_request(struct session *s, struct control_request *r)
 	unsigned guests = 0;
 
 	for (size_t i = 0; i < s->guests.nr; i++)
-		if (s->guests.guest[i].log.head) {
+		if (s->guests.at[i].log.head) {
 			guests++;
-			records += s->guests.guest[i].store ? registration_cache_nr_records(s->guests.guest[i].store) : 0;
-			bytes += s->guests.guest[i].store ? registration_cache_bytes(s->guests.guest[i].store) : 0;
+			records += s->guests.at[i].store ? registration_cache_nr_records(s->guests.at[i].store) : 0;
+			bytes += s->guests.at[i].store ? registration_cache_bytes(s->guests.at[i].store) : 0;
 		}
 	if (s->recording) {
 		struct recording_state state = recording_state(s->recording);
@@ -129,8 +129,8 @@ static bool is_being_recorded(const struct session *s, pid_t pid)
 	for (int depth = 0; s->recording && pid > 1 && depth < ANCESTORS_MAX; depth++) {
 		if (session_epochs_has_process(s, pid, false))
 			return true;
-		for (uint32_t i = 0; i < s->root.nr_attached; i++)
-			if (s->root.attached[i] == pid)
+		for (uint32_t i = 0; i < s->root.attached.nr; i++)
+			if (s->root.attached.at[i] == pid)
 				return true;
 		if (!proc_stat(pid, 0, &stat))
 			return false;

@@ -89,8 +89,8 @@ static void session_free(struct session *s)
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (own[i] >= 0)
 			close(own[i]);
-	free(s->root.named);
-	free(s->root.attached);
+	free(s->root.named.at);
+	free(s->root.attached.at);
 	free(s->waiting.fd);
 	free(s);
 }
@@ -346,16 +346,16 @@ static bool tree_has_ended(const struct session *s)
 /* Fills fds with a pidfd of each named process, or -1 where pidfd_open(2) fails. */
 static void open_pidfds(const struct root *root, int *fds)
 {
-	for (uint32_t i = 0; i < root->nr_named; i++)
-		fds[i] = (int)syscall(SYS_pidfd_open, root->named[i], 0);
+	for (uint32_t i = 0; i < root->named.nr; i++)
+		fds[i] = (int)syscall(SYS_pidfd_open, root->named.at[i], 0);
 }
 
 static bool have_all_ended(const struct root *root, const int *fds)
 {
-	for (uint32_t i = 0; i < root->nr_named; i++) {
+	for (uint32_t i = 0; i < root->named.nr; i++) {
 		struct pollfd ended = { fds ? fds[i] : -1, POLLIN, 0 };
 
-		if (ended.fd >= 0 ? poll(&ended, 1, 0) != 1 : !(kill(root->named[i], 0) && errno == ESRCH))
+		if (ended.fd >= 0 ? poll(&ended, 1, 0) != 1 : !(kill(root->named.at[i], 0) && errno == ESRCH))
 			return false;
 	}
 	return true;
@@ -380,7 +380,7 @@ void session_call_each_round(struct session *s, void (*each_round)(void))
 
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status)
 {
-	int *pidfds = our_child ? NULL : calloc(s->root.nr_named, sizeof(*pidfds));
+	int *pidfds = our_child ? NULL : calloc(s->root.named.nr, sizeof(*pidfds));
 	uint64_t ended_ns = 0, until_ns = s->options.duration_ns ? clock_now_ns() + s->options.duration_ns : UINT64_MAX;
 
 	if (pidfds)
@@ -420,9 +420,9 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		}
 	}
 	session_progress_clear(s);
-	for (uint32_t i = 0; !our_child && s->recording && i < s->root.nr_named; i++)
-		recording_write_resources(s->recording, (uint32_t)s->root.named[i], "end", clock_now_ns());
-	for (uint32_t i = 0; pidfds && i < s->root.nr_named; i++)
+	for (uint32_t i = 0; !our_child && s->recording && i < s->root.named.nr; i++)
+		recording_write_resources(s->recording, (uint32_t)s->root.named.at[i], "end", clock_now_ns());
+	for (uint32_t i = 0; pidfds && i < s->root.named.nr; i++)
 		if (pidfds[i] >= 0)
 			close(pidfds[i]);
 	free(pidfds);

@@ -47,10 +47,9 @@ int session_add_root(struct session *s, pid_t pid)
 {
 	struct root *root = &s->root;
 
-	if (!GROW(root->named, root->nr_named, root->named_capacity))
+	if (!ARRAY_PUSH(root->named, pid))
 		return -ENOMEM;
-	root->named[root->nr_named++] = pid;
-	root->pid = root->named[0];
+	root->pid = root->named.at[0];
 	return 0;
 }
 
@@ -100,9 +99,8 @@ static int keep_attached(struct session *s, pid_t pid)
 {
 	struct root *root = &s->root;
 
-	if (!GROW(root->attached, root->nr_attached, root->attached_capacity))
+	if (!ARRAY_PUSH(root->attached, pid))
 		return -ENOMEM;
-	root->attached[root->nr_attached++] = pid;
 	return 0;
 }
 
@@ -167,9 +165,9 @@ static int attach_wanted_processes(struct session *s, struct process_tree *t)
 		for (bool found = true; found && ret == 0;) {
 			found = false;
 			for (size_t i = 0; i < t->nr && ret == 0; i++)
-				if (is_to_be_attached(s, t, &t->node[i])) {
-					ret = attach_tree_process(s, t, &t->node[i]);
-					t->node[i].done = found = more = true;
+				if (is_to_be_attached(s, t, &t->at[i])) {
+					ret = attach_tree_process(s, t, &t->at[i]);
+					t->at[i].done = found = more = true;
 				}
 		}
 	}
@@ -232,7 +230,7 @@ static int attach_newcomer_and_descendants(struct session *s, struct process_tre
 		return 0;
 	ret = process_tree_update(t);
 	for (uint32_t i = 0; i < t->nr; i++)
-		t->node[i].done |= session_epochs_has_process(s, t->node[i].pid, false);
+		t->at[i].done |= session_epochs_has_process(s, t->at[i].pid, false);
 	return ret ? ret : attach_wanted_processes(s, t);
 }
 
@@ -241,16 +239,16 @@ int session_attach_newcomer(struct session *s, pid_t pid, const char *comm)
 	struct process_tree t = { 0 };
 	struct process_node *n = process_tree_add(&t, pid);
 	int ret = n ? counting_attach_begin(s->counting) : -ESRCH;
-	uint32_t nr_before = s->root.nr_attached;
+	uint32_t nr_before = s->root.attached.nr;
 
 	s->epochs.polls_lists = true;
 	if (ret == 0)
 		ret = attach_newcomer_and_descendants(s, &t, n, comm);
 	counting_attach_end(s->counting);
 	process_tree_fini(&t);
-	for (uint32_t i = nr_before; i < s->root.nr_attached; i++)
-		recording_watch_jit_lists(s->recording, s->root.attached[i]);
-	s->root.nr_attached = nr_before; /* newcomers are not kept, since the list of a recording of months would grow */
+	for (uint32_t i = nr_before; i < s->root.attached.nr; i++)
+		recording_watch_jit_lists(s->recording, s->root.attached.at[i]);
+	s->root.attached.nr = nr_before; /* newcomers are not kept, since the list of a recording of months would grow */
 	return ret == 0 && !session_epochs_has_process(s, pid, true) ? -ESRCH : ret;
 }
 
@@ -259,7 +257,7 @@ void session_describe_counted(struct session *s, struct process_tree *t, uint64_
 	for (bool found = true; found;) {
 		found = false;
 		for (size_t i = 0; i < t->nr; i++) {
-			struct process_node *n = &t->node[i], *parent = process_tree_find(t, n->parent);
+			struct process_node *n = &t->at[i], *parent = process_tree_find(t, n->parent);
 
 			if (n->done || n->wanted == PROCESS_UNWANTED || (parent && parent->wanted != PROCESS_UNWANTED && !parent->done))
 				continue;
@@ -348,7 +346,7 @@ int session_attach_all(struct session *s, struct diag *d)
 	if (ret == 0 && (ret = process_tree_update(&t)))
 		diag_fail(d, -ret, "cannot list the processes: %s", strerror(-ret));
 	for (uint32_t i = 0; i < t.nr; i++)
-		t.node[i].wanted = PROCESS_ALONE;
+		t.at[i].wanted = PROCESS_ALONE;
 	if (ret == 0)
 		session_describe_counted(s, &t, begin_ns);
 	process_tree_fini(&t);
@@ -357,6 +355,6 @@ int session_attach_all(struct session *s, struct diag *d)
 
 const pid_t *session_attached(const struct session *s, uint32_t *nr)
 {
-	*nr = s->root.nr_attached;
-	return s->root.attached;
+	*nr = s->root.attached.nr;
+	return s->root.attached.at;
 }
