@@ -169,7 +169,7 @@ static int read_store(const char *text, const struct reading_arguments *argument
 static void show_plan_changes(const struct plan_changes *c, struct page *page)
 {
 	for (uint32_t i = 0; i < c->nr; i++) {
-		char *sentence = plans_sentence(&c->change[i]);
+		char *sentence = plans_sentence(&c->at[i]);
 
 		if (!sentence)
 			continue;

@@ -27,8 +27,8 @@ static void thin_out_accesses(struct accesses *s, size_t most)
 
 		s->thinning++;
 		for (size_t i = 0; i < s->nr; i++)
-			if (access_is_kept(&s->list[i], s->thinning))
-				s->list[nr++] = s->list[i];
+			if (access_is_kept(&s->at[i], s->thinning))
+				s->at[nr++] = s->at[i];
 		s->nr = nr;
 	}
 }
@@ -53,9 +53,8 @@ int accesses_add_rows(void *context, const struct attribution *a, const struct t
 			.component = t->column[s->level < t->nr_levels ? TABLE_LEVEL_0 + s->level : TABLE_FUNCTION][row] };
 		if (s->thinning && !access_is_kept(&x, s->thinning))
 			continue;
-		if (!GROW(s->list, s->nr, s->capacity))
+		if (!ARRAY_PUSH(*s, x))
 			return -ENOMEM;
-		s->list[s->nr++] = x;
 		if (s->nr >= most)
 			thin_out_accesses(s, most);
 	}
@@ -64,8 +63,8 @@ int accesses_add_rows(void *context, const struct attribution *a, const struct t
 
 void accesses_fini(struct accesses *s)
 {
-	free(s->list);
-	free(s->region);
+	free(s->at);
+	free(s->regions.at);
 	free(s->columns_memory);
 	memset(s, 0, sizeof(*s));
 }
@@ -113,24 +112,20 @@ static bool same_region(const struct model *m, const struct access *x, const str
 static int find_regions(struct accesses *s, const struct model *m)
 {
 	if (s->nr)
-		qsort_r(s->list, s->nr, sizeof(*s->list), compare_access_memory, (void *)(uintptr_t)m);
+		qsort_r(s->at, s->nr, sizeof(*s->at), compare_access_memory, (void *)(uintptr_t)m);
 	for (size_t i = 0; i < s->nr; i++) {
 		struct access_region *r;
 
-		if (i == 0 || !same_region(m, &s->list[i - 1], &s->list[i])) {
-			if ((s->nr_regions & (s->nr_regions - 1)) == 0) {
-				r = realloc(s->region, (s->nr_regions ? 2 * (size_t)s->nr_regions : 1) * sizeof(*r));
-				if (!r)
-					return -ENOMEM;
-				s->region = r;
-			}
-			s->region[s->nr_regions++] = (struct access_region){ m->areas.at[s->list[i].memory], s->list[i].address,
-									     s->list[i].address, 0 };
+		if (i == 0 || !same_region(m, &s->at[i - 1], &s->at[i])) {
+			struct access_region new = { m->areas.at[s->at[i].memory], s->at[i].address, s->at[i].address, 0 };
+
+			if (!ARRAY_PUSH(s->regions, new))
+				return -ENOMEM;
 		}
-		r = &s->region[s->nr_regions - 1];
-		r->samples += s->list[i].share;
-		r->high = s->list[i].address > r->high ? s->list[i].address : r->high;
-		s->list[i].region = s->nr_regions - 1;
+		r = &s->regions.at[s->regions.nr - 1];
+		r->samples += s->at[i].share;
+		r->high = s->at[i].address > r->high ? s->at[i].address : r->high;
+		s->at[i].region = s->regions.nr - 1;
 	}
 	return 0;
 }
@@ -185,10 +180,10 @@ static void number_pages(struct accesses *s)
 {
 	uint32_t page = 0;
 
-	qsort(s->list, s->nr, sizeof(*s->list), compare_access_addresses);
+	qsort(s->at, s->nr, sizeof(*s->at), compare_access_addresses);
 	for (size_t i = 0; i < s->nr; i++) {
-		page += i && s->list[i].address >> ACCESSES_PAGE_BITS != s->list[i - 1].address >> ACCESSES_PAGE_BITS;
-		s->list[i].page = page;
+		page += i && s->at[i].address >> ACCESSES_PAGE_BITS != s->at[i - 1].address >> ACCESSES_PAGE_BITS;
+		s->at[i].page = page;
 	}
 	s->columns.nr_pages = page + 1;
 }
@@ -197,10 +192,10 @@ static void number_streams(struct accesses *s)
 {
 	uint32_t stream = 0;
 
-	qsort(s->list, s->nr, sizeof(*s->list), compare_access_streams);
+	qsort(s->at, s->nr, sizeof(*s->at), compare_access_streams);
 	for (size_t i = 0; i < s->nr; i++) {
-		stream += i && !same_stream(&s->list[i], &s->list[i - 1]);
-		s->list[i].stream = stream;
+		stream += i && !same_stream(&s->at[i], &s->at[i - 1]);
+		s->at[i].stream = stream;
 	}
 	s->columns.nr_streams = stream + 1;
 }
@@ -224,16 +219,16 @@ static int fill_access_columns(struct accesses *s, const struct model *m)
 		type *column = (type *)(void *)at; \
 \
 		for (size_t i = 0; i < s->nr; i++) \
-			column[i] = s->list[i].name; \
+			column[i] = s->at[i].name; \
 		c->name = column; \
 		at += s->nr * sizeof(type); \
 	}
 	ACCESS_COLUMNS(FILL_COLUMN)
 	c->granule = granule = at;
 	for (size_t i = 0; i < s->nr; i++) {
-		const struct model_event *e = s->list[i].event < m->nr_events ? &m->event[s->list[i].event] : NULL;
+		const struct model_event *e = s->at[i].event < m->nr_events ? &m->event[s->at[i].event] : NULL;
 
-		granule[s->list[i].stream] = (uint8_t)access_granule_of_event(e ? e->name : NULL, e ? e->period : 0);
+		granule[s->at[i].stream] = (uint8_t)access_granule_of_event(e ? e->name : NULL, e ? e->period : 0);
 	}
 	return 0;
 }
@@ -246,7 +241,7 @@ int accesses_settle(struct accesses *s, const struct model *m)
 		return -ENOMEM;
 	number_pages(s);
 	number_streams(s);
-	qsort(s->list, s->nr, sizeof(*s->list), compare_access_times);
+	qsort(s->at, s->nr, sizeof(*s->at), compare_access_times);
 	return fill_access_columns(s, m);
 }
 

@@ -12,6 +12,7 @@
 
 #include "analyzer/accesses/access_order.h"
 #include "analyzer/attribute/attribute.h"
+#include "jitreg/base/grow.h"
 
 struct access {
 	uint64_t time_ns, address, instruction;
@@ -32,13 +33,11 @@ struct access_region {
 
 struct accesses {
 	uint32_t level; /* level of the components; LEVELS_MAX: functions */
-	struct access *list;
-	size_t nr, capacity;
+	ARRAY_OF(struct access);
 	double seen;	   /* sum of the shares of all rows of samples with an address, also of those that are not kept */
 	unsigned thinning; /* one in 2^thinning of the samples is kept */
 	size_t most;	   /* limit of the rows that are kept; 0: about a million */
-	struct access_region *region;
-	uint32_t nr_regions;
+	ARRAY(struct access_region) regions;
 	struct access_columns columns; /* columns of the list, after accesses_settle() */
 	void *columns_memory;
 };

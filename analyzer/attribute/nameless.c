@@ -15,8 +15,7 @@ struct fde_range {
 struct nameless_image {
 	struct nameless_image *next;
 	const struct elf_object *elf;
-	struct fde_range *range; /* sorted by start */
-	size_t nr, capacity;
+	ARRAY(struct fde_range) ranges; /* sorted by start */
 };
 
 static bool add_fde_range(void *context, const struct eh_frame_fde *f)
@@ -25,9 +24,8 @@ static bool add_fde_range(void *context, const struct eh_frame_fde *f)
 
 	if (!f->bytes)
 		return true; /* the linker discarded the code, but not its FDE */
-	if (!GROW(i->range, i->nr, i->capacity))
+	if (!ARRAY_PUSH(i->ranges, (struct fde_range){ f->start, f->bytes }))
 		return false;
-	i->range[i->nr++] = (struct fde_range){ f->start, f->bytes };
 	return true;
 }
 
@@ -55,20 +53,20 @@ static struct nameless_image *get_nameless_image(struct nameless *n, struct elf_
 	n->first = i;
 	if (elf_find_section(elf, ".eh_frame", &s) && s.data)
 		eh_frame_each(s.data, s.bytes, s.address, add_fde_range, i);
-	if (i->nr)
-		qsort(i->range, i->nr, sizeof(*i->range), compare_range_starts);
+	if (i->ranges.nr)
+		qsort(i->ranges.at, i->ranges.nr, sizeof(*i->ranges.at), compare_range_starts);
 	return i;
 }
 
 /* Returns how many ranges begin at address or before. */
 static size_t ranges_up_to(const struct nameless_image *i, uint64_t address)
 {
-	return SORTED_COUNT(i ? i->nr : 0, n, i->range[n].start <= address);
+	return SORTED_COUNT(i ? i->ranges.nr : 0, n, i->ranges.at[n].start <= address);
 }
 
 static bool address_in_last_range(const struct nameless_image *i, size_t nr, uint64_t address)
 {
-	return nr && address - i->range[nr - 1].start < i->range[nr - 1].bytes;
+	return nr && address - i->ranges.at[nr - 1].start < i->ranges.at[nr - 1].bytes;
 }
 
 bool nameless_find_function(struct nameless *n, struct elf_object *elf, uint64_t address, uint64_t *start)
@@ -78,7 +76,7 @@ bool nameless_find_function(struct nameless *n, struct elf_object *elf, uint64_t
 
 	if (!address_in_last_range(i, nr, address))
 		return false;
-	*start = i->range[nr - 1].start;
+	*start = i->ranges.at[nr - 1].start;
 	return true;
 }
 
@@ -96,7 +94,7 @@ void nameless_fini(struct nameless *n)
 		struct nameless_image *i = n->first;
 
 		n->first = i->next;
-		free(i->range);
+		free(i->ranges.at);
 		free(i);
 	}
 }

@@ -14,7 +14,7 @@
 void programs_fini(struct programs *c)
 {
 	hash_map_fini(&c->known);
-	free(c->words);
+	free(c->at);
 }
 
 /* ------------------------------------------------------------------------------------- words that the interpreter reads */
@@ -85,14 +85,14 @@ static const struct program_words *get_words(struct programs *cache, const struc
 	uint32_t i = hash_map_find(&cache->known, address, code);
 
 	if (!i) {
-		if (!GROW(cache->words, cache->nr, cache->capacity))
+		if (!ARRAY_GROW(*cache))
 			return NULL;
-		cache->words[cache->nr] = (struct program_words){ 0 };
-		read_words_at(c, address, &cache->words[cache->nr]);
+		cache->at[cache->nr] = (struct program_words){ 0 };
+		read_words_at(c, address, &cache->at[cache->nr]);
 		i = ++cache->nr;
 		hash_map_set(&cache->known, address, code, i);
 	}
-	return &cache->words[i - 1];
+	return &cache->at[i - 1];
 }
 
 /* ------------------------------------------------------------------------------------------------------ the bytecode */

@@ -14,6 +14,7 @@
 
 #include "analyzer/model/model.h"
 #include "analyzer/unwind/unwind.h"
+#include "jitreg/base/grow.h"
 
 /* These words of a frame are loaded by the code that follows an instruction: offsets above the stack pointer, in the order of loads. */
 #define PROGRAM_WORDS_MAX 8
@@ -25,8 +26,7 @@ struct program_words {
 /* This cache has the words by instruction. {0} at first. */
 struct programs {
 	struct hash_map known; /* (address, code's number + 1) -> 1 + index */
-	struct program_words *words;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct program_words);
 };
 void programs_fini(struct programs *c);
 

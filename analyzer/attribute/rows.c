@@ -65,9 +65,9 @@ void rows_fini(struct rows *r)
 {
 	hash_map_fini(&r->expansions);
 	hash_map_fini(&r->projections);
-	free(r->known);
-	free(r->paths);
-	free(r->row);
+	free(r->known.at);
+	free(r->paths.at);
+	free(r->rows.at);
 	free(r->table.sum);
 	free(r->key);
 	free(r->slot);
@@ -79,18 +79,7 @@ void rows_fini(struct rows *r)
 
 static bool reserve_path_rows(struct rows *r, uint32_t nr_rows)
 {
-	if (!GROW(r->paths, r->nr_paths, r->paths_capacity))
-		return false;
-	if (r->nr_rows + nr_rows > r->rows_capacity) {
-		uint32_t capacity = 2 * r->rows_capacity + nr_rows + 64;
-		struct expansion_row *bigger = realloc(r->row, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		r->row = bigger;
-		r->rows_capacity = capacity;
-	}
-	return true;
+	return ARRAY_GROW(r->paths) && ARRAY_RESERVE(r->rows, nr_rows);
 }
 
 static bool paths_look_alike(const struct rows *r, const struct parent_paths *a, const struct parent_paths *b)
@@ -98,7 +87,7 @@ static bool paths_look_alike(const struct rows *r, const struct parent_paths *a,
 	if (a->nr != b->nr)
 		return false;
 	for (uint32_t i = 0; i < a->nr; i++) {
-		const struct expansion_row *x = &r->row[a->first + i], *y = &r->row[b->first + i];
+		const struct expansion_row *x = &r->rows.at[a->first + i], *y = &r->rows.at[b->first + i];
 
 		if (x->share != y->share)
 			return false;
@@ -113,16 +102,16 @@ static bool paths_look_alike(const struct rows *r, const struct parent_paths *a,
  * Only the latest paths with these components are looked at, since the map has one number per hash of components. */
 static uint32_t find_alike_paths(struct rows *r, uint32_t paths)
 {
-	const struct parent_paths *w = &r->paths[paths - 1];
+	const struct parent_paths *w = &r->paths.at[paths - 1];
 	uint64_t h = w->nr;
 	uint32_t other;
 
 	for (uint32_t i = 0; i < w->nr; i++)
 		for (uint32_t level = 0; level < LEVELS_MAX; level++)
 			if (r->wanted_levels >> level & 1)
-				h = (h ^ r->row[w->first + i].component[level]) * 0x9e3779b97f4a7c15ull;
+				h = (h ^ r->rows.at[w->first + i].component[level]) * 0x9e3779b97f4a7c15ull;
 	other = hash_map_find(&r->projections, h, 0);
-	if (other && paths_look_alike(r, w, &r->paths[other - 1]))
+	if (other && paths_look_alike(r, w, &r->paths.at[other - 1]))
 		return other;
 	hash_map_set(&r->projections, h, 0, paths);
 	return paths;
@@ -136,15 +125,15 @@ static uint32_t find_or_add_paths(struct rows *r, const struct expansion *e)
 
 	if (!reserve_path_rows(r, e->nr))
 		return 0;
-	r->paths[r->nr_paths] = (struct parent_paths){ r->nr_rows, e->nr, 0 };
-	memcpy(r->row + r->nr_rows, e->row, e->nr * sizeof(*e->row));
-	r->nr_rows += e->nr;
-	i = ++r->nr_paths;
+	r->paths.at[r->paths.nr] = (struct parent_paths){ r->rows.nr, e->nr, 0 };
+	memcpy(r->rows.at + r->rows.nr, e->row, e->nr * sizeof(*e->row));
+	r->rows.nr += e->nr;
+	i = ++r->paths.nr;
 	seen = find_alike_paths(r, i);
-	r->paths[i - 1].seen = seen;
+	r->paths.at[i - 1].seen = seen;
 	if (seen != i) { /* the rows just added are dropped, because those of `seen` are the same */
-		r->nr_rows -= e->nr;
-		r->nr_paths--;
+		r->rows.nr -= e->nr;
+		r->paths.nr--;
 	}
 	return seen;
 }
@@ -159,14 +148,14 @@ uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, 
 	for (uint32_t n = 0; n < s->nr; n++)
 		a = a * 0x9e3779b97f4a7c15ull + s->component[n] + 1;
 	i = hash_map_find(&r->expansions, a, b);
-	known = i ? &r->known[i - 1] : NULL;
+	known = i ? &r->known.at[i - 1] : NULL;
 	if (!known || time_ns < known->holds.from_ns || time_ns >= known->holds.until_ns) {
 		sample_expand_components(r->dictionary, s, time_ns, &e);
 		if (!known) {
-			if (!GROW(r->known, r->nr_known, r->known_capacity) || !r->known)
+			if (!ARRAY_GROW(r->known) || !r->known.at)
 				return 0;
-			known = &r->known[r->nr_known++];
-			hash_map_set(&r->expansions, a, b, r->nr_known);
+			known = &r->known.at[r->known.nr++];
+			hash_map_set(&r->expansions, a, b, r->known.nr);
 		}
 		*known = (struct known_paths){ find_or_add_paths(r, &e), e.holds };
 	}
@@ -183,8 +172,8 @@ const struct expansion_row *rows_of_paths(const struct rows *r, uint32_t paths, 
 	*nr = 1;
 	if (paths == ROWS_NONE)
 		return &none;
-	*nr = r->paths[paths - 1].nr;
-	return r->row + r->paths[paths - 1].first;
+	*nr = r->paths.at[paths - 1].nr;
+	return r->rows.at + r->paths.at[paths - 1].first;
 }
 
 /* --------------------------------------------------------------------------------------------- rows of the table */
@@ -296,7 +285,7 @@ static void add_share_to_sum(struct group_sum *s, const struct group_sum *of, do
 
 int rows_add_sum(struct rows *r, const struct row_facts *f, const struct group_sum *sum)
 {
-	uint32_t paths = f->paths ? r->paths[f->paths - 1].seen : ROWS_NONE, nr, row;
+	uint32_t paths = f->paths ? r->paths.at[f->paths - 1].seen : ROWS_NONE, nr, row;
 	const struct expansion_row *way = rows_of_paths(r, paths, &nr);
 	int ret = 0;
 

@@ -10,6 +10,7 @@
 
 #include "analyzer/attribute/attribute_sample.h"
 #include "analyzer/table/group.h"
+#include "jitreg/base/grow.h"
 
 #define ROWS_NONE 0u /* no parent paths */
 
@@ -23,6 +24,16 @@ struct row_facts {
 	const struct location *location;
 };
 
+struct known_paths {
+	uint32_t paths;
+	struct time_range holds;
+};
+
+struct parent_paths {
+	uint32_t first, nr; /* rows */
+	uint32_t seen; /* 1 + index of the first paths whose rows are the same on the wanted levels */
+};
+
 struct rows {
 	const struct dictionary *dictionary;
 	const struct attribution *a;
@@ -33,17 +44,9 @@ struct rows {
 	/* hash of the deciding components -> 1 + index of known; hash of the paths' components on the wanted levels -> 1 + index of
 	 * paths */
 	struct hash_map expansions, projections;
-	struct known_paths {
-		uint32_t paths;
-		struct time_range holds;
-	} *known;
-	uint32_t nr_known, known_capacity;
-	struct parent_paths {
-		uint32_t first, nr; /* rows */
-		uint32_t seen; /* 1 + index of the first paths whose rows are the same on the wanted levels */
-	} *paths;
-	struct expansion_row *row;
-	uint32_t nr_paths, paths_capacity, nr_rows, rows_capacity;
+	ARRAY(struct known_paths) known;
+	ARRAY(struct parent_paths) paths;
+	ARRAY(struct expansion_row) rows;
 	bool by_place; /* rows are no sums, or a view shows code, function, line or image, so row_facts.location and code are needed */
 	/* The rest is for rows that are sums. */
 	uint32_t wanted_levels;	    /* bit per level that a view shows */

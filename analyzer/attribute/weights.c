@@ -150,16 +150,8 @@ static int compare_thread_switches(const void *a, const void *b)
 
 static int add_switch(struct switches *s, uint64_t time_ns, uint32_t tid, uint32_t kind)
 {
-	if (s->nr == s->capacity) {
-		size_t capacity = 2 * s->capacity + 1024;
-		struct thread_switch *bigger = realloc(s->at, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		s->at = bigger;
-		s->capacity = capacity;
-	}
-	s->at[s->nr++] = (struct thread_switch){ time_ns, tid, kind };
+	if (!ARRAY_PUSH(*s, (struct thread_switch){ time_ns, tid, kind }))
+		return -ENOMEM;
 	s->end_ns = time_ns > s->end_ns ? time_ns : s->end_ns;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #define TAILOR_WEIGHTS_H
 
 #include "analyzer/model/model.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/trace/reader.h"
 
 struct scaled_weights {
@@ -32,8 +33,7 @@ void weights_fini(struct scaled_weights *w);
 struct thread_switch;
 
 struct switches {
-	struct thread_switch *at; /* sorted by thread, then time; ends of threads included */
-	size_t nr, capacity;
+	ARRAY_OF(struct thread_switch); /* sorted by thread, then time; ends of threads included */
 	uint64_t end_ns; /* end of the recording: the last time of a switch, a thread's end or a counter */
 };
 

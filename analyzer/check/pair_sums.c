@@ -10,15 +10,15 @@ struct pair_sum *pair_sums_get(struct pair_sums *t, uint64_t a, uint64_t b)
 	uint32_t at = hash_map_find(&t->index, a, b);
 
 	if (at)
-		return &t->of[at - 1];
-	if (!GROW(t->of, t->nr, t->capacity) || !hash_map_set(&t->index, a, b, t->nr + 1))
+		return &t->at[at - 1];
+	if (!ARRAY_GROW(*t) || !hash_map_set(&t->index, a, b, t->nr + 1))
 		return NULL;
-	t->of[t->nr] = (struct pair_sum){ .a = a, .b = b };
-	return &t->of[t->nr++];
+	t->at[t->nr] = (struct pair_sum){ .a = a, .b = b };
+	return &t->at[t->nr++];
 }
 
 void pair_sums_fini(struct pair_sums *t)
 {
 	hash_map_fini(&t->index);
-	free(t->of);
+	free(t->at);
 }

@@ -3,20 +3,22 @@
 #ifndef TAILOR_CHECK_PAIR_SUMS_H
 #define TAILOR_CHECK_PAIR_SUMS_H
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <stdint.h>
 
 #define PAIR_WRONGS 2
+struct pair_sum {
+	uint64_t a, b;
+	uint64_t samples, wrong[PAIR_WRONGS];
+	uint64_t example; /* an example of a wrong sample, whose meaning the caller decides */
+};
+
 /* The samples that agree in two numbers are counted, and how many of them are wrong in each of two ways, which the caller defines. */
 struct pair_sums {
 	struct hash_map index; /* (a, b) -> 1 + index in of */
-	struct pair_sum {
-		uint64_t a, b;
-		uint64_t samples, wrong[PAIR_WRONGS];
-		uint64_t example; /* an example of a wrong sample, whose meaning the caller decides */
-	} *of;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct pair_sum);
 };
 
 /* Return the counts for two numbers, which are added if they are not there. Return NULL if memory runs out. The result is valid until the

@@ -248,7 +248,7 @@ static void report_wrong_call_tags(struct sample_tags *t, double each)
 	char x[CHECK_NAME], y[CHECK_NAME];
 
 	for (uint32_t i = 0; i < t->calls.nr; i++) {
-		const struct pair_sum *site = &t->calls.of[i];
+		const struct pair_sum *site = &t->calls.at[i];
 		const char *function = a->function[site->b].name;
 
 		/* Only what holds for nine of ten samples is reported, because calls that an optimizer merged belong to several components,
@@ -271,11 +271,11 @@ void sample_tags_report(struct sample_tags *t, double each)
 
 	report_wrong_call_tags(t, each);
 	for (uint32_t i = 0; i < t->ids.nr; i++)
-		FOUND(c, FINDING_TAG_ID, (double)t->ids.of[i].samples * each, "%s %llu, process %u",
-		      check_level_name(c, (uint32_t)t->ids.of[i].b), (unsigned long long)t->ids.of[i].a,
-		      check_pid(c, (uint32_t)(t->ids.of[i].b >> 32)));
+		FOUND(c, FINDING_TAG_ID, (double)t->ids.at[i].samples * each, "%s %llu, process %u",
+		      check_level_name(c, (uint32_t)t->ids.at[i].b), (unsigned long long)t->ids.at[i].a,
+		      check_pid(c, (uint32_t)(t->ids.at[i].b >> 32)));
 	for (uint32_t i = 0; i < t->tasks.nr; i++) {
-		const struct pair_sum *task = &t->tasks.of[i];
+		const struct pair_sum *task = &t->tasks.at[i];
 
 		if (task->samples >= SITE_SAMPLES && task->wrong[OTHER] * 2 >= task->samples)
 			FOUND(c, FINDING_TAG_TASK, (double)task->wrong[OTHER] * each, "%s runs with the tag of %s",

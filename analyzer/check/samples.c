@@ -195,7 +195,7 @@ static void report_pages_without_code(struct samples *all, double each)
 
 	for (uint32_t i = 0; i < all->pages.nr; i++)
 		for (int n = 0; n < 2; n++) {
-			const struct pair_sum *page = &all->pages.of[i];
+			const struct pair_sum *page = &all->pages.at[i];
 
 			/* A record of another thread may come a little late, which concerns one or two samples. */
 			if (page->wrong[n] >= SITE_SAMPLES &&
@@ -213,9 +213,9 @@ static void report_lines_of_texts(struct samples *all, double each)
 	bool *matches = calloc(nr + 1, sizeof(*matches)); /* for each process: some sampled line of it has a text */
 
 	for (uint32_t i = 0; matches && i < all->lines.nr; i++)
-		matches[all->lines.of[i].b] |= !all->lines.of[i].wrong[1];
+		matches[all->lines.at[i].b] |= !all->lines.at[i].wrong[1];
 	for (uint32_t i = 0; matches && i < all->lines.nr; i++) {
-		const struct pair_sum *l = &all->lines.of[i];
+		const struct pair_sum *l = &all->lines.at[i];
 		const struct line *row = &all->a.line[l->a];
 
 		if (l->wrong[0])
@@ -248,7 +248,7 @@ static void report_agent_costs(struct samples *all, double each)
 	if (records < COST_RECORDS)
 		return;
 	for (uint32_t i = 0; i < all->costs.nr; i++) {
-		const struct pair_sum *cost = &all->costs.of[i];
+		const struct pair_sum *cost = &all->costs.at[i];
 		const struct schema_record *s = schema_find(most);
 
 		if (cost->wrong[0] >= COST_SAMPLES && cost->wrong[0] * COST_SHARE >= cost->samples)
@@ -265,9 +265,9 @@ static void report_late_links(struct samples *all, double each)
 	char name[CHECK_NAME];
 
 	for (uint32_t i = 0; i < all->late.nr; i++)
-		if (all->late.of[i].samples >= SITE_SAMPLES)
-			FOUND(c, FINDING_LINK_LATE, (double)all->late.of[i].samples * each, "%s",
-			      check_component_name(c, (uint32_t)all->late.of[i].a, name));
+		if (all->late.at[i].samples >= SITE_SAMPLES)
+			FOUND(c, FINDING_LINK_LATE, (double)all->late.at[i].samples * each, "%s",
+			      check_component_name(c, (uint32_t)all->late.at[i].a, name));
 }
 
 int check_samples(struct check *c, const struct report *r)

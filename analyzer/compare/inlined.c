@@ -21,8 +21,7 @@ struct settling {
 	struct profile *p;
 	uint32_t nr;
 	struct hash_map ids; /* hash of a name's text -> 1 + its index in `name` */
-	struct name *name;
-	uint32_t nr_names, capacity;
+	ARRAY(struct name) names;
 	uint32_t **of; /* by profile, by entry: index of its name */
 };
 
@@ -40,10 +39,10 @@ static bool find_name(struct settling *s, const char *text, uint32_t *id)
 	alike_fini(&a);
 	at = hash_map_find(&s->ids, hash, 0);
 	if (!at) {
-		if (!GROW(s->name, s->nr_names, s->capacity))
+		if (!ARRAY_GROW(s->names))
 			return false;
-		s->name[s->nr_names] = (struct name){ .share = 0 };
-		at = ++s->nr_names;
+		s->names.at[s->names.nr] = (struct name){ .share = 0 };
+		at = ++s->names.nr;
 		if (!hash_map_set(&s->ids, hash, 0, at))
 			return false;
 	}
@@ -68,10 +67,10 @@ static void weigh_names_of_profile(struct settling *s, uint32_t i, uint32_t *num
 {
 	const struct profile *p = &s->p[i];
 
-	for (uint32_t n = 0; n < s->nr_names; n++)
-		s->name[n].in_profile = 0;
+	for (uint32_t n = 0; n < s->names.nr; n++)
+		s->names.at[n].in_profile = 0;
 	for (uint32_t e = 0; e < p->nr; e++) {
-		struct name *own = &s->name[s->of[i][e]];
+		struct name *own = &s->names.at[s->of[i][e]];
 
 		++*number;
 		if (!p->entry[e].is_function)
@@ -79,7 +78,7 @@ static void weigh_names_of_profile(struct settling *s, uint32_t i, uint32_t *num
 		own->has_frame |= !p->entry[e].above;
 		own->without_lines |= !p->entry[e].above && !p->entry[e].has_lines && p->entry[e].measure > 0;
 		for (uint32_t at = e + 1; at; at = p->entry[at - 1].above) {
-			struct name *n = &s->name[s->of[i][at - 1]];
+			struct name *n = &s->names.at[s->of[i][at - 1]];
 
 			n->in_profile += n->seen == *number ? 0 : p->entry[e].measure;
 			n->seen = *number;
@@ -91,12 +90,12 @@ static void weigh_names_of_profile(struct settling *s, uint32_t i, uint32_t *num
 static bool keeps_entry(const struct settling *s, uint32_t i, uint32_t e)
 {
 	const struct profile_entry *entry = s->p[i].entry;
-	const struct name *n = &s->name[s->of[i][e]];
+	const struct name *n = &s->names.at[s->of[i][e]];
 	uint32_t outermost = e;
 
 	while (entry[outermost].above)
 		outermost = entry[outermost].above - 1;
-	return outermost == e || ((n->has_frame || n->share >= INLINED_SHARE_MIN) && !s->name[s->of[i][outermost]].without_lines);
+	return outermost == e || ((n->has_frame || n->share >= INLINED_SHARE_MIN) && !s->names.at[s->of[i][outermost]].without_lines);
 }
 
 /* Add the sums of entries that are not kept to their callers', and those of one function to its first entry. */
@@ -154,7 +153,7 @@ int inlined_settle(struct profile *p, uint32_t nr)
 	for (uint32_t i = 0; s.of && i < nr; i++)
 		free(s.of[i]);
 	free(s.of);
-	free(s.name);
+	free(s.names.at);
 	hash_map_fini(&s.ids);
 	return ok ? 0 : -ENOMEM;
 }

@@ -16,21 +16,14 @@ static int collect_sample_rows(void *context, const struct attribution *a, const
 	struct export *e = context;
 
 	(void)a;
-	if (e->nr + nr > e->capacity) {
-		size_t capacity = 2 * e->capacity + nr;
-		struct export_sample *bigger = realloc(e->sample, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		e->sample = bigger;
-		e->capacity = capacity;
-	}
+	if (!ARRAY_RESERVE(e->samples, nr))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t row = rows[i];
 
 		if (t->column[TABLE_EVENT][row] != e->report->event)
 			continue;
-		e->sample[e->nr++] = (struct export_sample){
+		e->samples.at[e->samples.nr++] = (struct export_sample){
 			.time_ns = t->time_ns[row], .weight = t->weight[row], .thread = t->column[TABLE_THREAD][row],
 			.stack = t->column[TABLE_STACK][row], .cpu = t->column[TABLE_CPU][row], .share = (float)t->share[row],
 			.component = e->level < t->nr_levels ? t->column[TABLE_LEVEL_0 + e->level][row] : COMPONENT_NONE };
@@ -55,15 +48,15 @@ static int compare_thread_and_time(const void *a, const void *b)
 
 void export_sort(struct export *e)
 {
-	if (e->nr)
-		qsort(e->sample, e->nr, sizeof(*e->sample), compare_thread_and_time);
+	if (e->samples.nr)
+		qsort(e->samples.at, e->samples.nr, sizeof(*e->samples.at), compare_thread_and_time);
 }
 
 size_t export_thread_end(const struct export *e, size_t first)
 {
 	size_t end = first;
 
-	while (end < e->nr && e->sample[end].thread == e->sample[first].thread)
+	while (end < e->samples.nr && e->samples.at[end].thread == e->samples.at[first].thread)
 		end++;
 	return end;
 }
@@ -97,7 +90,7 @@ bool export_wants_mark(const struct export *e, const struct mark *m)
 
 void export_fini(struct export *e)
 {
-	free(e->sample);
+	free(e->samples.at);
 	memset(e, 0, sizeof(*e));
 }
 

@@ -9,6 +9,7 @@
 #include "analyzer/query/report.h"
 #include "analyzer/wire/profiles.h"
 #include "analyzer/wire/protobuf.h"
+#include "jitreg/base/grow.h"
 
 #include <stdio.h>
 
@@ -25,8 +26,8 @@ struct export {
 	struct report *report;
 	uint32_t level; /* level of --level, or one that the format chose; LEVELS_MAX: functions */
 	struct report_group *by_stack;
-	struct export_sample *sample; /* rows of samples of the report's event, if export_ask_samples() was called before they were read */
-	size_t nr, capacity;
+	/* rows of samples of the report's event, if export_ask_samples() was called before they were read */
+	ARRAY(struct export_sample) samples;
 	void *state; /* the format's own data, from report_add_state(), or NULL */
 	FILE *each; /* the output file, to which csv writes its rows while samples are read */
 };

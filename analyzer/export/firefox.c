@@ -220,7 +220,7 @@ static void write_thread_profile(const struct export *e, const struct tables *ta
 {
 	const struct model *m = e->report->model;
 	const struct thread *t = &m->threads.at[thread];
-	const struct export_sample *s = e->sample ? e->sample + from : NULL; /* NULL if the trace has no samples */
+	const struct export_sample *s = e->samples.at ? e->samples.at + from : NULL; /* NULL if the trace has no samples */
 	uint32_t nr = (uint32_t)(end - from);
 
 	fprintf(to, "{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":%.6f,"
@@ -249,11 +249,11 @@ static int write_all_threads(const struct export *e, const struct tables *tables
 
 	if (!written)
 		return -ENOMEM;
-	for (size_t i = 0, end; i < e->nr; i = end) {
+	for (size_t i = 0, end; i < e->samples.nr; i = end) {
 		end = export_thread_end(e, i);
 		fputs(first ? "\n" : ",\n", to);
-		write_thread_profile(e, tables, marks, e->sample[i].thread, i, end, to);
-		written[e->sample[i].thread] = true;
+		write_thread_profile(e, tables, marks, e->samples.at[i].thread, i, end, to);
+		written[e->samples.at[i].thread] = true;
 		first = false;
 	}
 	for (uint32_t t = 0; t < m->threads.nr; t++) { /* threads that have marks, but no samples */
@@ -274,9 +274,9 @@ static void write_shown_range(const struct export *e, const struct thread_marks 
 	const struct model *m = e->report->model;
 	uint64_t first_ns = UINT64_MAX, end_ns = 0;
 
-	for (size_t i = 0; i < e->nr; i++) {
-		first_ns = e->sample[i].time_ns < first_ns ? e->sample[i].time_ns : first_ns;
-		end_ns = e->sample[i].time_ns > end_ns ? e->sample[i].time_ns : end_ns;
+	for (size_t i = 0; i < e->samples.nr; i++) {
+		first_ns = e->samples.at[i].time_ns < first_ns ? e->samples.at[i].time_ns : first_ns;
+		end_ns = e->samples.at[i].time_ns > end_ns ? e->samples.at[i].time_ns : end_ns;
 	}
 	end_ns += INTERVAL_MS * 1000000ull;
 	for (uint32_t i = 0; i < marks->first[m->threads.nr]; i++) {

@@ -62,13 +62,13 @@ static void write_track_names(const struct export *e, FILE *to)
 		escape_json(to, export_thread_name(e, i));
 		fputs("\"}}", to);
 	}
-	for (size_t i = 0, end; i < e->nr; i = end) {
-		const struct thread *t = &m->threads.at[e->sample[i].thread];
+	for (size_t i = 0, end; i < e->samples.nr; i = end) {
+		const struct thread *t = &m->threads.at[e->samples.at[i].thread];
 
 		end = export_thread_end(e, i);
 		fprintf(to, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"",
 			m->numbered.at[t->process]->pid, t->tid | WORK_TRACK);
-		escape_json(to, export_thread_name(e, e->sample[i].thread));
+		escape_json(to, export_thread_name(e, e->samples.at[i].thread));
 		fprintf(to, " (sampled)\"}}");
 	}
 }
@@ -102,7 +102,7 @@ static uint64_t median_sample_gap(const struct export *e, size_t from, size_t en
 	size_t nr = 0;
 
 	for (size_t i = from + 1; gap && i < end; i++)
-		gap[nr++] = e->sample[i].time_ns - e->sample[i - 1].time_ns;
+		gap[nr++] = e->samples.at[i].time_ns - e->samples.at[i - 1].time_ns;
 	if (nr) {
 		qsort(gap, nr, sizeof(*gap), sorted_by_number);
 		median = gap[nr / 2];
@@ -113,30 +113,30 @@ static uint64_t median_sample_gap(const struct export *e, size_t from, size_t en
 
 static void write_thread_slices(const struct export *e, size_t from, size_t end, FILE *to)
 {
-	const struct thread *t = &e->report->model->threads.at[e->sample[from].thread];
+	const struct thread *t = &e->report->model->threads.at[e->samples.at[from].thread];
 	uint32_t pid = e->report->model->numbered.at[t->process]->pid;
 	uint64_t gap = median_sample_gap(e, from, end);
 	char spare[32], other[32];
 
 	for (size_t i = from, last; i < end; i = last + 1) {
-		const char *name = activity_of_sample(e, &e->sample[i], spare);
-		double samples = (double)e->sample[i].share;
+		const char *name = activity_of_sample(e, &e->samples.at[i], spare);
+		double samples = (double)e->samples.at[i].share;
 		uint64_t until_ns;
 
 		for (last = i; last + 1 < end; last++) {
-			const char *next = activity_of_sample(e, &e->sample[last + 1], other);
+			const char *next = activity_of_sample(e, &e->samples.at[last + 1], other);
 
-			if (e->sample[last + 1].time_ns - e->sample[last].time_ns > GAP_FACTOR * gap || !name != !next ||
+			if (e->samples.at[last + 1].time_ns - e->samples.at[last].time_ns > GAP_FACTOR * gap || !name != !next ||
 			    (name && strcmp(name, next) != 0))
 				break;
-			samples += (double)e->sample[last + 1].share;
+			samples += (double)e->samples.at[last + 1].share;
 		}
 		if (!name)
 			continue;
-		until_ns = e->sample[last].time_ns + gap;
-		if (last + 1 < end && until_ns > e->sample[last + 1].time_ns)
-			until_ns = e->sample[last + 1].time_ns;
-		write_slice(e, "samples", name, pid, t->tid | WORK_TRACK, e->sample[i].time_ns, until_ns, to);
+		until_ns = e->samples.at[last].time_ns + gap;
+		if (last + 1 < end && until_ns > e->samples.at[last + 1].time_ns)
+			until_ns = e->samples.at[last + 1].time_ns;
+		write_slice(e, "samples", name, pid, t->tid | WORK_TRACK, e->samples.at[i].time_ns, until_ns, to);
 		fprintf(to, ",\"args\":{\"samples\":%.6g}}", samples);
 	}
 }
@@ -149,7 +149,7 @@ static int write_perfetto(struct export *e, FILE *to)
 	fputs("\"},\"traceEvents\":[", to);
 	write_track_names(e, to);
 	write_mark_slices(e, to);
-	for (size_t i = 0, end; i < e->nr; i = end) {
+	for (size_t i = 0, end; i < e->samples.nr; i = end) {
 		end = export_thread_end(e, i);
 		write_thread_slices(e, i, end, to);
 	}

@@ -58,14 +58,14 @@ static int write_frame_table(const struct export *e, uint32_t *frame, FILE *to)
 /* Write the profile of the thread with the samples from..end - 1. frames: scratch memory for the frames of a stack. */
 static void write_thread_profile(const struct export *e, const uint32_t *frame, uint32_t *frames, size_t from, size_t end, FILE *to)
 {
-	uint32_t thread = e->sample[from].thread;
+	uint32_t thread = e->samples.at[from].thread;
 	double sum = 0;
 
 	fprintf(to, "{\"type\":\"sampled\",\"name\":\"");
 	escape_json(to, export_thread_name(e, thread));
 	fprintf(to, " %u\",\"unit\":\"%s\",\"startValue\":0,\n\"samples\":[", e->report->model->threads.at[thread].tid, speedscope_unit(e));
 	for (size_t i = from; i < end; i++) {
-		uint32_t nr = export_list_frames(e, e->sample[i].stack, frames);
+		uint32_t nr = export_list_frames(e, e->samples.at[i].stack, frames);
 
 		fputs(i == from ? "[" : ",[", to);
 		for (uint32_t n = 0; n < nr; n++)
@@ -74,7 +74,7 @@ static void write_thread_profile(const struct export *e, const uint32_t *frame, 
 	}
 	fputs("],\n\"weights\":[", to);
 	for (size_t i = from; i < end; i++) {
-		double weight = (double)(e->sample[i].weight ? e->sample[i].weight : 1) * (double)e->sample[i].share;
+		double weight = (double)(e->samples.at[i].weight ? e->samples.at[i].weight : 1) * (double)e->samples.at[i].share;
 
 		fprintf(to, i == from ? "%.0f" : ",%.0f", weight);
 		sum += weight;
@@ -99,7 +99,7 @@ static int write_speedscope(struct export *e, FILE *to)
 	fputs("\",\"shared\":{\"frames\":[", to);
 	ret = write_frame_table(e, frame, to);
 	fputs("]},\n\"profiles\":[", to);
-	for (size_t i = 0, end; i < e->nr && ret == 0; i = end) {
+	for (size_t i = 0, end; i < e->samples.nr && ret == 0; i = end) {
 		end = export_thread_end(e, i);
 		fputs(i ? ",\n" : "\n", to);
 		write_thread_profile(e, frame, of_stack, i, end, to);

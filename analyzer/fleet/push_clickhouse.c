@@ -27,14 +27,15 @@ struct unit {
 	bool coarse; /* an epoch of it in the store is a whole day */
 };
 
+struct sum_row {
+	int64_t series, function;
+	uint64_t n, w;
+};
+
 struct sum {
 	int64_t unit; /* index in unit of what is summed up; -1: nothing */
 	struct hash_map of; /* (series, function) -> 1 + index */
-	struct sum_row {
-		int64_t series, function;
-		uint64_t n, w;
-	} *row;
-	uint32_t nr, capacity;
+	ARRAY(struct sum_row) rows;
 	int64_t first_ns, last_ns;
 	uint32_t parts, cpus;
 	double samples, effective;
@@ -48,8 +49,7 @@ struct pushing {
 	uint64_t host_hash;
 	int64_t from_s, to_s; /* [from_s, to_s): days (UTC) that overlap the window, also those that ClickHouse cannot store */
 	int64_t complete_s; /* hours and days that end by then are over */
-	struct unit *unit;
-	uint32_t nr, capacity;
+	ARRAY(struct unit) units;
 	struct hash_map unit_of; /* (tier, begin) -> 1 + index */
 	struct sum sums[2]; /* [tier - 1]: the hour and the day that are summed up now */
 	struct outgoing out[CLICKHOUSE_SERVERS_MAX];
@@ -84,13 +84,13 @@ static struct unit *unit_at(struct pushing *x, enum clickhouse_tier tier, int64_
 	uint32_t i = hash_map_find(&x->unit_of, tier, (uint64_t)begin_s);
 
 	if (i)
-		return &x->unit[i - 1];
-	if (!GROW(x->unit, x->nr, x->capacity) || !hash_map_set(&x->unit_of, tier, (uint64_t)begin_s, x->nr + 1)) {
+		return &x->units.at[i - 1];
+	if (!ARRAY_GROW(x->units) || !hash_map_set(&x->unit_of, tier, (uint64_t)begin_s, x->units.nr + 1)) {
 		x->failed = true;
 		return NULL;
 	}
-	x->unit[x->nr] = (struct unit){ .tier = tier, .begin_s = begin_s, .server = -1 };
-	return &x->unit[x->nr++];
+	x->units.at[x->units.nr] = (struct unit){ .tier = tier, .begin_s = begin_s, .server = -1 };
+	return &x->units.at[x->units.nr++];
 }
 
 /* Return the largest multiple of step that is not above value, which may be negative for times before 1970. If that is below the range,
@@ -161,11 +161,11 @@ static int read_manifest(struct pushing *x, int server)
 	struct http_answer a;
 	int ret;
 
-	for (uint32_t i = 0; i < x->nr; i++) {
-		from_s = x->unit[i].begin_s < from_s ? x->unit[i].begin_s : from_s;
-		to_s = x->unit[i].begin_s > to_s ? x->unit[i].begin_s : to_s;
+	for (uint32_t i = 0; i < x->units.nr; i++) {
+		from_s = x->units.at[i].begin_s < from_s ? x->units.at[i].begin_s : from_s;
+		to_s = x->units.at[i].begin_s > to_s ? x->units.at[i].begin_s : to_s;
 	}
-	if (!x->nr)
+	if (!x->units.nr)
 		return 0;
 	clickhouse_format_day(from_s, from);
 	clickhouse_format_day(to_s, to);
@@ -186,9 +186,12 @@ static int read_manifest(struct pushing *x, int server)
  * first hour, but only if none has been sent before. */
 static bool day_has_hours(const struct pushing *x, int64_t begin_s)
 {
-	for (uint32_t i = 0; i < x->nr; i++)
-		if (x->unit[i].tier == CLICKHOUSE_HOURS && x->unit[i].has_parts && x->unit[i].begin_s / DAY_S == begin_s / DAY_S)
+	for (uint32_t i = 0; i < x->units.nr; i++) {
+		const struct unit *u = &x->units.at[i];
+
+		if (u->tier == CLICKHOUSE_HOURS && u->has_parts && u->begin_s / DAY_S == begin_s / DAY_S)
 			return true;
+	}
 	return false;
 }
 
@@ -233,7 +236,7 @@ static uint64_t new_attempt(uint32_t parts)
 
 static void put_rows(struct pushing *x, struct outgoing *o, const struct sum *sum, uint64_t attempt)
 {
-	const struct unit *u = &x->unit[sum->unit];
+	const struct unit *u = &x->units.at[sum->unit];
 	uint64_t n = 0, w = 0, series, function;
 	char key[128], day[16];
 
@@ -241,8 +244,8 @@ static void put_rows(struct pushing *x, struct outgoing *o, const struct sum *su
 	/* A time with less than ten digits would be misread by a server that accepts dates of many forms, as it does by default since
 	 * version 26.5. */
 	snprintf(key, sizeof(key), "%d\t%s\t%" PRIu64 "\t%010" PRId64 "\t%" PRIu64, u->tier, day, x->host_hash, u->begin_s, attempt);
-	for (uint32_t i = 0; i < sum->nr; i++) {
-		const struct sum_row *r = &sum->row[i];
+	for (uint32_t i = 0; i < sum->rows.nr; i++) {
+		const struct sum_row *r = &sum->rows.at[i];
 
 		x->failed |= !outgoing_put_series(o, x->store, r->series, &series) ||
 			     !outgoing_put_function(o, x->store, r->function, &function);
@@ -255,14 +258,14 @@ static void put_rows(struct pushing *x, struct outgoing *o, const struct sum *su
 	fprintf(o->manifest, "%s\t", key);
 	clickhouse_put_text(o->manifest, x->host);
 	fprintf(o->manifest, "\t%" PRId64 "\t%" PRId64 "\t%u\t%u\t%.17g\t%.17g\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%u\n", sum->first_ns,
-		sum->last_ns, sum->parts, sum->nr, sum->samples, sum->effective, n, w, sum->lost, sum->cpus);
+		sum->last_ns, sum->parts, sum->rows.nr, sum->samples, sum->effective, n, w, sum->lost, sum->cpus);
 }
 
 /* End an hour or a day, and put its rows into the request for its server. A request that is full is sent before that, so that none ends
  * within an hour or a day. Return 0, or -errno with the reason in x->d. */
 static int end_unit(struct pushing *x, struct sum *sum)
 {
-	const struct unit *u = sum->unit >= 0 ? &x->unit[sum->unit] : NULL;
+	const struct unit *u = sum->unit >= 0 ? &x->units.at[sum->unit] : NULL;
 	int server = u && u->server >= 0 ? u->server : u ? server_of_week(x, u->begin_s) : 0;
 	struct outgoing *o = &x->out[server];
 	int ret = 0;
@@ -274,7 +277,7 @@ static int end_unit(struct pushing *x, struct sum *sum)
 	else if (u && ret == 0)
 		x->failed = true;
 	hash_map_fini(&sum->of);
-	free(sum->row);
+	free(sum->rows.at);
 	*sum = (struct sum){ .unit = -1 };
 	return ret;
 }
@@ -284,16 +287,16 @@ static void add_row(struct pushing *x, struct sum *sum, int64_t series, int64_t 
 	uint32_t i = hash_map_find(&sum->of, (uint64_t)series, (uint64_t)function);
 
 	if (!i) {
-		if (!GROW(sum->row, sum->nr, sum->capacity) ||
-		    !hash_map_set(&sum->of, (uint64_t)series, (uint64_t)function, sum->nr + 1)) {
+		if (!ARRAY_GROW(sum->rows) ||
+		    !hash_map_set(&sum->of, (uint64_t)series, (uint64_t)function, sum->rows.nr + 1)) {
 			x->failed = true;
 			return;
 		}
-		sum->row[sum->nr] = (struct sum_row){ .series = series, .function = function };
-		i = ++sum->nr;
+		sum->rows.at[sum->rows.nr] = (struct sum_row){ .series = series, .function = function };
+		i = ++sum->rows.nr;
 	}
-	sum->row[i - 1].n += n;
-	sum->row[i - 1].w += w;
+	sum->rows.at[i - 1].n += n;
+	sum->rows.at[i - 1].w += w;
 }
 
 /* Add the rows of an epoch to its hour and its day. Epochs come in the order of their beginning, so the hour or day before is complete when
@@ -305,7 +308,7 @@ static int add_epoch(void *context, const struct rows_epoch *e, const struct row
 	for (int tier = CLICKHOUSE_HOURS; tier <= CLICKHOUSE_DAYS; tier++) {
 		struct sum *sum = &x->sums[tier - 1];
 		struct unit *u = unit_at(x, (enum clickhouse_tier)tier, begin_of(e, (enum clickhouse_tier)tier));
-		int64_t at = u ? u - x->unit : -1;
+		int64_t at = u ? u - x->units.at : -1;
 
 		if (sum->unit != at) {
 			int ret = end_unit(x, sum);
@@ -370,23 +373,21 @@ static int push_host(struct pushing *x)
 		ret = end_unit(x, &x->sums[i]);
 	for (int i = 0; i < x->to.nr && ret == 0; i++)
 		ret = outgoing_send(&x->out[i], &x->to, i, x->pushed, x->d);
-	for (uint32_t i = 0; i < x->nr; i++) {
-		const struct unit *u = &x->unit[i];
+	for (uint32_t i = 0; i < x->units.nr; i++) {
+		const struct unit *u = &x->units.at[i];
 
 		x->pushed->had += is_of_window(x, u) && u->parts && u->parts <= u->has_parts;
 		x->pushed->waiting += is_of_window(x, u) && u->parts > u->has_parts && !is_over(x, u);
 	}
 	for (int i = 0; i < 2; i++) {
 		hash_map_fini(&x->sums[i].of);
-		free(x->sums[i].row);
+		free(x->sums[i].rows.at);
 		x->sums[i] = (struct sum){ .unit = -1 };
 	}
 	for (int i = 0; i < x->to.nr; i++)
 		outgoing_fini(&x->out[i]);
 	hash_map_fini(&x->unit_of);
-	free(x->unit);
-	x->unit = NULL;
-	x->nr = x->capacity = 0;
+	ARRAY_FREE(x->units);
 	return x->failed ? diag_fail(x->d, ENOMEM, "out of memory") : ret;
 }
 

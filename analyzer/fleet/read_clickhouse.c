@@ -30,17 +30,18 @@
 struct epoch {
 	struct rows_epoch e;
 	struct hash_map of; /* (hash of the series, hash of the function) -> 1 + index in row */
-	struct rows_row *row; /* series and function are hashes first, and the store's numbers after number_rows() */
-	uint32_t nr, capacity;
+	ARRAY(struct rows_row) rows; /* series and function are hashes first, and the store's numbers after number_rows() */
+};
+
+struct name {
+	uint64_t hash;
+	int64_t id; /* number in the store; 0: not read, or the server has no such name */
 };
 
 struct names {
 	struct hash_map of; /* hash -> 1 + index */
-	struct name {
-		uint64_t hash;
-		int64_t id; /* number in the store; 0: not read, or the server has no such name */
-	} *name;
-	uint32_t nr, capacity, nr_asked;
+	ARRAY_OF(struct name);
+	uint32_t nr_asked;
 };
 
 struct reading {
@@ -52,8 +53,8 @@ struct reading {
 	uint32_t length_s; /* seconds of an hour or a day */
 	enum clickhouse_tier tier;
 	struct hash_map epoch_of; /* begin + 1 -> 1 + index */
-	struct epoch *epoch;
-	uint32_t nr, capacity, nr_rows;
+	ARRAY(struct epoch) epochs;
+	uint32_t nr_rows;
 	struct names series, functions;
 	size_t bytes;
 	struct diag *d;
@@ -101,7 +102,7 @@ static struct epoch *find_epoch(const struct reading *x, uint64_t begin_s)
 {
 	uint32_t i = hash_map_find(&x->epoch_of, begin_s + 1, 0);
 
-	return i ? &x->epoch[i - 1] : NULL;
+	return i ? &x->epochs.at[i - 1] : NULL;
 }
 
 static struct epoch *epoch_at(struct reading *x, uint64_t begin_s)
@@ -110,11 +111,11 @@ static struct epoch *epoch_at(struct reading *x, uint64_t begin_s)
 
 	if (e)
 		return e;
-	if (!GROW(x->epoch, x->nr, x->capacity) || !hash_map_set(&x->epoch_of, begin_s + 1, 0, x->nr + 1)) {
+	if (!ARRAY_GROW(x->epochs) || !hash_map_set(&x->epoch_of, begin_s + 1, 0, x->epochs.nr + 1)) {
 		x->failed = true;
 		return NULL;
 	}
-	e = &x->epoch[x->nr++];
+	e = &x->epochs.at[x->epochs.nr++];
 	*e = (struct epoch){ .e = { .recording = (int64_t)begin_s, .tier = x->tier, .begin_ns = INT64_MAX, .host = "" } };
 	return e;
 }
@@ -192,11 +193,11 @@ static void note_name(struct reading *x, struct names *n, uint64_t hash)
 {
 	if (!hash || hash_map_find(&n->of, hash, 0))
 		return;
-	if (!GROW(n->name, n->nr, n->capacity) || !hash_map_set(&n->of, hash, 0, n->nr + 1)) {
+	if (!ARRAY_GROW(*n) || !hash_map_set(&n->of, hash, 0, n->nr + 1)) {
 		x->failed = true;
 		return;
 	}
-	n->name[n->nr++] = (struct name){ hash, 0 };
+	n->at[n->nr++] = (struct name){ hash, 0 };
 }
 
 static struct rows_row *row_at(struct reading *x, struct epoch *e, uint64_t series, uint64_t function)
@@ -204,16 +205,16 @@ static struct rows_row *row_at(struct reading *x, struct epoch *e, uint64_t seri
 	uint32_t i = hash_map_find(&e->of, series, function);
 
 	if (i)
-		return &e->row[i - 1];
-	if (!GROW(e->row, e->nr, e->capacity) || !hash_map_set(&e->of, series, function, e->nr + 1)) {
+		return &e->rows.at[i - 1];
+	if (!ARRAY_GROW(e->rows) || !hash_map_set(&e->of, series, function, e->rows.nr + 1)) {
 		x->failed = true;
 		return NULL;
 	}
 	note_name(x, &x->series, series);
 	note_name(x, &x->functions, function);
 	x->nr_rows++;
-	e->row[e->nr] = (struct rows_row){ (int64_t)series, (int64_t)function, 0, 0 };
-	return &e->row[e->nr++];
+	e->rows.at[e->rows.nr] = (struct rows_row){ (int64_t)series, (int64_t)function, 0, 0 };
+	return &e->rows.at[e->rows.nr++];
 }
 
 /* Take a line of "begin, series, function, n, w". A row that a push has added after the manifest was read may belong to an hour that is not
@@ -263,8 +264,8 @@ static int read_rows(struct reading *x, int server)
 	uint32_t days = PIECE_DAYS;
 	int ret = 0;
 
-	for (uint32_t i = 0; i < x->nr && ret == 0;) {
-		uint64_t begin_s = (uint64_t)x->epoch[i].e.recording, end_s = begin_s - begin_s % DAY_S + (uint64_t)days * DAY_S;
+	for (uint32_t i = 0; i < x->epochs.nr && ret == 0;) {
+		uint64_t begin_s = (uint64_t)x->epochs.at[i].e.recording, end_s = begin_s - begin_s % DAY_S + (uint64_t)days * DAY_S;
 
 		x->piece_from_s = (uint32_t)begin_s;
 		x->piece_to_s = end_s < x->to_s ? (uint32_t)end_s : x->to_s;
@@ -274,7 +275,7 @@ static int read_rows(struct reading *x, int server)
 			ret = 0;
 			continue;
 		}
-		while (i < x->nr && x->epoch[i].e.recording < (int64_t)x->piece_to_s)
+		while (i < x->epochs.nr && x->epochs.at[i].e.recording < (int64_t)x->piece_to_s)
 			i++;
 	}
 	return ret;
@@ -288,7 +289,7 @@ static void set_name(struct names *n, const char *hash, int64_t id)
 	uint32_t i = clickhouse_number(hash, &number) ? hash_map_find(&n->of, number, 0) : 0;
 
 	if (i)
-		n->name[i - 1].id = id;
+		n->at[i - 1].id = id;
 }
 
 static bool take_series(struct reading *x, char **c)
@@ -321,7 +322,7 @@ static int read_names(struct reading *x, int server, struct names *n, const char
 		if (to) {
 			fputs(select, to);
 			for (uint32_t i = 0; i < nr; i++)
-				fprintf(to, "%s%" PRIu64, i ? "," : " WHERE id IN (", n->name[n->nr_asked + i].hash);
+				fprintf(to, "%s%" PRIu64, i ? "," : " WHERE id IN (", n->at[n->nr_asked + i].hash);
 			fputs(") GROUP BY id ORDER BY id FORMAT TabSeparated", to);
 		}
 		ret = ask(x, server, to, &statement, columns, take);
@@ -363,17 +364,17 @@ static int compare_epochs(const void *a, const void *b)
 /* Sort epochs by their beginning, and renumber x->epoch_of. */
 static void sort_epochs(struct reading *x)
 {
-	if (x->nr)
-		qsort(x->epoch, x->nr, sizeof(*x->epoch), compare_epochs);
-	for (uint32_t i = 0; i < x->nr; i++)
-		x->failed |= !hash_map_set(&x->epoch_of, (uint64_t)x->epoch[i].e.recording + 1, 0, i + 1);
+	if (x->epochs.nr)
+		qsort(x->epochs.at, x->epochs.nr, sizeof(*x->epochs.at), compare_epochs);
+	for (uint32_t i = 0; i < x->epochs.nr; i++)
+		x->failed |= !hash_map_set(&x->epoch_of, (uint64_t)x->epochs.at[i].e.recording + 1, 0, i + 1);
 }
 
 static int64_t id_of(const struct names *n, int64_t hash)
 {
 	uint32_t i = hash_map_find(&n->of, (uint64_t)hash, 0);
 
-	return i ? n->name[i - 1].id : 0;
+	return i ? n->at[i - 1].id : 0;
 }
 
 /* Replace hashes by the store's numbers, and sort by these. Rows that get the same numbers, because no server has their names, become one
@@ -382,20 +383,20 @@ static void number_rows(struct reading *x, struct epoch *e)
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < e->nr; i++) {
-		e->row[i].series = id_of(&x->series, e->row[i].series);
-		e->row[i].function = id_of(&x->functions, e->row[i].function);
+	for (uint32_t i = 0; i < e->rows.nr; i++) {
+		e->rows.at[i].series = id_of(&x->series, e->rows.at[i].series);
+		e->rows.at[i].function = id_of(&x->functions, e->rows.at[i].function);
 	}
-	if (e->nr)
-		qsort(e->row, e->nr, sizeof(*e->row), rows_compare);
-	for (uint32_t i = 0; i < e->nr; i++)
-		if (nr && rows_compare(&e->row[nr - 1], &e->row[i]) == 0) {
-			e->row[nr - 1].samples += e->row[i].samples;
-			e->row[nr - 1].weight += e->row[i].weight;
+	if (e->rows.nr)
+		qsort(e->rows.at, e->rows.nr, sizeof(*e->rows.at), rows_compare);
+	for (uint32_t i = 0; i < e->rows.nr; i++)
+		if (nr && rows_compare(&e->rows.at[nr - 1], &e->rows.at[i]) == 0) {
+			e->rows.at[nr - 1].samples += e->rows.at[i].samples;
+			e->rows.at[nr - 1].weight += e->rows.at[i].weight;
 		} else {
-			e->row[nr++] = e->row[i];
+			e->rows.at[nr++] = e->rows.at[i];
 		}
-	e->nr = nr;
+	e->rows.nr = nr;
 }
 
 /* A store keeps the mean weight of a row's samples only roughly (block.h). The samples of a day's epochs have different weights, so each
@@ -404,17 +405,17 @@ static void weigh_samples(struct epoch *e)
 {
 	uint32_t end;
 
-	for (uint32_t i = 0; i < e->nr; i = end) {
+	for (uint32_t i = 0; i < e->rows.nr; i = end) {
 		double samples = 0, weight = 0;
 
-		for (end = i; end < e->nr && e->row[end].series == e->row[i].series; end++) {
-			samples += (double)e->row[end].samples;
-			weight += (double)e->row[end].weight;
+		for (end = i; end < e->rows.nr && e->rows.at[end].series == e->rows.at[i].series; end++) {
+			samples += (double)e->rows.at[end].samples;
+			weight += (double)e->rows.at[end].weight;
 		}
 		for (uint32_t j = i; j < end && weight > 0; j++) {
-			double part = (double)e->row[j].weight * samples / weight;
+			double part = (double)e->rows.at[j].weight * samples / weight;
 
-			e->row[j].samples = part < 1 ? e->row[j].samples > 0 : part < 0x1p63 ? (uint64_t)(part + 0.5) : INT64_MAX;
+			e->rows.at[j].samples = part < 1 ? e->rows.at[j].samples > 0 : part < 0x1p63 ? (uint64_t)(part + 0.5) : INT64_MAX;
 		}
 	}
 }
@@ -431,11 +432,11 @@ static int read_all(struct reading *x)
 	sort_epochs(x);
 	for (int i = 0; i < x->from.nr && ret == 0; i++)
 		ret = read_server(x, i);
-	for (uint32_t i = 0; i < x->nr && ret == 0; i++) {
-		number_rows(x, &x->epoch[i]);
+	for (uint32_t i = 0; i < x->epochs.nr && ret == 0; i++) {
+		number_rows(x, &x->epochs.at[i]);
 		if (x->tier == CLICKHOUSE_DAYS)
-			weigh_samples(&x->epoch[i]);
-		gather_epoch(x->store, &x->epoch[i].e, x->epoch[i].row, x->epoch[i].nr);
+			weigh_samples(&x->epochs.at[i]);
+		gather_epoch(x->store, &x->epochs.at[i].e, x->epochs.at[i].rows.at, x->epochs.at[i].rows.nr);
 	}
 	return ret == 0 && x->failed ? diag_fail(x->d, ENOMEM, "out of memory") : ret;
 }
@@ -453,15 +454,15 @@ static void fini(struct reading *x)
 {
 	struct names *all[] = { &x->series, &x->functions };
 
-	for (uint32_t i = 0; i < x->nr; i++) {
-		hash_map_fini(&x->epoch[i].of);
-		free(x->epoch[i].row);
+	for (uint32_t i = 0; i < x->epochs.nr; i++) {
+		hash_map_fini(&x->epochs.at[i].of);
+		free(x->epochs.at[i].rows.at);
 	}
-	free(x->epoch);
+	free(x->epochs.at);
 	hash_map_fini(&x->epoch_of);
 	for (int i = 0; i < 2; i++) {
 		hash_map_fini(&all[i]->of);
-		free(all[i]->name);
+		free(all[i]->at);
 	}
 	clickhouse_fini(&x->from);
 }

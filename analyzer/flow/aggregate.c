@@ -34,7 +34,7 @@ static void close_call_circle(struct circles *s, uint32_t f)
 
 static void find_call_circles(const struct flow_program *p, struct circles *s)
 {
-	for (uint32_t root = 0; root < p->nr_functions; root++) {
+	for (uint32_t root = 0; root < p->functions.nr; root++) {
 		uint32_t depth = 0;
 
 		if (s->index[root])
@@ -50,7 +50,7 @@ static void find_call_circles(const struct flow_program *p, struct circles *s)
 				s->next[f] = s->first[f];
 			}
 			while (s->next[f] < end && !entered) {
-				const struct flow_call *c = &p->call[s->call_of[s->next[f]]];
+				const struct flow_call *c = &p->calls.at[s->call_of[s->next[f]]];
 
 				if (!call_is_executed(p, c)) {
 					s->next[f]++;
@@ -74,7 +74,7 @@ static void find_call_circles(const struct flow_program *p, struct circles *s)
 
 static int list_calls_by_caller(const struct flow_program *p, struct circles *s)
 {
-	size_t nr = (size_t)p->nr_functions + 2;
+	size_t nr = (size_t)p->functions.nr + 2;
 
 	s->index = calloc(nr, sizeof(uint32_t));
 	s->low = calloc(nr, sizeof(uint32_t));
@@ -85,19 +85,19 @@ static int list_calls_by_caller(const struct flow_program *p, struct circles *s)
 	s->first = calloc(nr, sizeof(uint32_t));
 	s->total = calloc(nr, sizeof(double));
 	s->entries = calloc(nr, sizeof(double));
-	s->call_of = calloc((size_t)p->nr_calls + 1, sizeof(uint32_t));
+	s->call_of = calloc((size_t)p->calls.nr + 1, sizeof(uint32_t));
 	if (!s->index || !s->low || !s->stack || !s->path || !s->next || !s->circle || !s->first || !s->total || !s->entries || !s->call_of)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->nr_functions; i++)
+	for (uint32_t i = 0; i < p->functions.nr; i++)
 		s->circle[i] = UINT32_MAX;
-	for (uint32_t i = 0; i < p->nr_calls; i++)
-		if (p->call[i].caller != FLOW_NO_FUNCTION)
-			s->first[p->call[i].caller + 2]++;
+	for (uint32_t i = 0; i < p->calls.nr; i++)
+		if (p->calls.at[i].caller != FLOW_NO_FUNCTION)
+			s->first[p->calls.at[i].caller + 2]++;
 	for (uint32_t i = 2; i < nr; i++)
 		s->first[i] += s->first[i - 1];
-	for (uint32_t i = 0; i < p->nr_calls; i++)
-		if (p->call[i].caller != FLOW_NO_FUNCTION)
-			s->call_of[s->first[p->call[i].caller + 1]++] = i;
+	for (uint32_t i = 0; i < p->calls.nr; i++)
+		if (p->calls.at[i].caller != FLOW_NO_FUNCTION)
+			s->call_of[s->first[p->calls.at[i].caller + 1]++] = i;
 	return 0;
 }
 
@@ -123,22 +123,22 @@ static int add_up_circle_times(const struct flow_program *p, struct circles *s, 
 
 	if (!first)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->nr_calls; i++)
-		if (call_is_executed(p, &p->call[i]) && call_crosses_circles(s, &p->call[i]))
-			s->entries[s->circle[p->call[i].callee]] += (double)flow_count(p, p->call[i].variable)->count;
-	for (uint32_t i = 0; i < p->nr_functions; i++)
+	for (uint32_t i = 0; i < p->calls.nr; i++)
+		if (call_is_executed(p, &p->calls.at[i]) && call_crosses_circles(s, &p->calls.at[i]))
+			s->entries[s->circle[p->calls.at[i].callee]] += (double)flow_count(p, p->calls.at[i].variable)->count;
+	for (uint32_t i = 0; i < p->functions.nr; i++)
 		first[s->circle[i] + 2]++;
 	for (uint32_t i = 2; i < s->nr_circles + 2; i++)
 		first[i] += first[i - 1];
-	for (uint32_t i = 0; i < p->nr_functions; i++)
+	for (uint32_t i = 0; i < p->functions.nr; i++)
 		member[first[s->circle[i] + 1]++] = i;
-	for (uint32_t i = 0; i < p->nr_functions; i++) {
+	for (uint32_t i = 0; i < p->functions.nr; i++) {
 		uint32_t f = member[i];
 
 		s->total[s->circle[f]] += own[f];
 		for (uint32_t n = s->first[f]; n < s->first[f + 1]; n++)
-			if (call_is_executed(p, &p->call[s->call_of[n]]))
-				s->total[s->circle[f]] += time_share_of_call(p, s, &p->call[s->call_of[n]]);
+			if (call_is_executed(p, &p->calls.at[s->call_of[n]]))
+				s->total[s->circle[f]] += time_share_of_call(p, s, &p->calls.at[s->call_of[n]]);
 	}
 	free(first);
 	return 0;
@@ -153,10 +153,10 @@ int flow_aggregate(const struct flow_program *p, const double *own, double *tota
 		find_call_circles(p, &s);
 		ret = add_up_circle_times(p, &s, own);
 	}
-	for (uint32_t i = 0; ret == 0 && i < p->nr_functions; i++)
+	for (uint32_t i = 0; ret == 0 && i < p->functions.nr; i++)
 		total[i] = s.total[s.circle[i]];
-	for (uint32_t i = 0; ret == 0 && of_call && i < p->nr_calls; i++)
-		of_call[i] = call_is_executed(p, &p->call[i]) ? time_share_of_call(p, &s, &p->call[i]) : 0;
+	for (uint32_t i = 0; ret == 0 && of_call && i < p->calls.nr; i++)
+		of_call[i] = call_is_executed(p, &p->calls.at[i]) ? time_share_of_call(p, &s, &p->calls.at[i]) : 0;
 	free(s.index);
 	free(s.low);
 	free(s.stack);

@@ -30,11 +30,11 @@ static inline void frequency_add_variable(struct frequency *f, const struct flow
 /* Add the calls into a function and out of it to those of its component. */
 static inline void frequency_add_calls(struct frequency *in, struct frequency *out, const struct flow_program *p, uint32_t function)
 {
-	const struct flow_function *f = &p->function[function];
+	const struct flow_function *f = &p->functions.at[function];
 
 	frequency_add_variable(in, p, f->entries);
 	for (uint32_t i = f->first_call; i < f->first_call + f->nr_calls; i++)
-		frequency_add_variable(out, p, p->call[i].variable);
+		frequency_add_variable(out, p, p->calls.at[i].variable);
 }
 
 /* Components whose executions are not known are taken to be executed each time that they are called. */

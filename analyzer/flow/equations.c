@@ -23,37 +23,37 @@ void equations_destroy(struct equations *e)
 {
 	if (!e)
 		return;
-	free(e->variable);
-	free(e->equation);
-	free(e->term);
+	free(e->variables.at);
+	free(e->equations.at);
+	free(e->terms.at);
 	free(e->first);
 	free(e->use);
 	free(e->first_use);
-	free(e->violated);
+	free(e->violated.at);
 	free(e);
 }
 
 uint32_t equations_add_variable(struct equations *e)
 {
-	if (!GROW(e->variable, e->nr_variables, e->variables_capacity))
+	if (!ARRAY_GROW(e->variables))
 		return UINT32_MAX;
-	e->variable[e->nr_variables] = (struct flow_variable){ FLOW_UNKNOWN, 0, UINT64_MAX };
-	return e->nr_variables++;
+	e->variables.at[e->variables.nr] = (struct flow_variable){ FLOW_UNKNOWN, 0, UINT64_MAX };
+	return e->variables.nr++;
 }
 
 uint32_t equations_add_equation(struct equations *e, uint32_t owner)
 {
-	if (!GROW(e->equation, e->nr_equations, e->equations_capacity))
+	if (!ARRAY_GROW(e->equations))
 		return UINT32_MAX;
-	e->equation[e->nr_equations] = (struct flow_equation){ owner, 0 };
-	return e->nr_equations++;
+	e->equations.at[e->equations.nr] = (struct flow_equation){ owner, 0 };
+	return e->equations.nr++;
 }
 
 int equations_add_term(struct equations *e, uint32_t equation, uint32_t variable, int sign)
 {
-	if (equation >= e->nr_equations || variable >= e->nr_variables || !GROW(e->term, e->nr_terms, e->terms_capacity))
+	if (equation >= e->equations.nr || variable >= e->variables.nr || !ARRAY_GROW(e->terms))
 		return -ENOMEM;
-	e->term[e->nr_terms++] = (struct term){ equation, variable, sign };
+	e->terms.at[e->terms.nr++] = (struct term){ equation, variable, sign };
 	return 0;
 }
 
@@ -65,7 +65,7 @@ static bool variable_is_known(const struct flow_variable *v)
 bool equations_set_known(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count)
 {
 	const int64_t clamped = count > INT64_MAX ? INT64_MAX : (int64_t)count;
-	struct flow_variable *v = &e->variable[variable];
+	struct flow_variable *v = &e->variables.at[variable];
 
 	if (variable_is_known(v))
 		return v->count == clamped;
@@ -76,30 +76,30 @@ bool equations_set_known(struct equations *e, uint32_t variable, enum flow_state
 /* Sort terms by equation, and index the terms of each variable. */
 static int index_terms(struct equations *e)
 {
-	struct term *sorted = calloc((size_t)e->nr_terms + 1, sizeof(*sorted));
+	struct term *sorted = calloc((size_t)e->terms.nr + 1, sizeof(*sorted));
 
-	e->first = calloc((size_t)e->nr_equations + 2, sizeof(*e->first));
-	e->first_use = calloc((size_t)e->nr_variables + 2, sizeof(*e->first_use));
-	e->use = calloc((size_t)e->nr_terms + 1, sizeof(*e->use));
+	e->first = calloc((size_t)e->equations.nr + 2, sizeof(*e->first));
+	e->first_use = calloc((size_t)e->variables.nr + 2, sizeof(*e->first_use));
+	e->use = calloc((size_t)e->terms.nr + 1, sizeof(*e->use));
 	if (!sorted || !e->first || !e->first_use || !e->use) {
 		free(sorted);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < e->nr_terms; i++)
-		e->first[e->term[i].equation + 2]++;
-	for (uint32_t i = 2; i < e->nr_equations + 2; i++)
+	for (uint32_t i = 0; i < e->terms.nr; i++)
+		e->first[e->terms.at[i].equation + 2]++;
+	for (uint32_t i = 2; i < e->equations.nr + 2; i++)
 		e->first[i] += e->first[i - 1];
-	for (uint32_t i = 0; i < e->nr_terms; i++)
-		sorted[e->first[e->term[i].equation + 1]++] = e->term[i];
-	free(e->term);
-	e->term = sorted;
-	e->terms_capacity = e->nr_terms;
-	for (uint32_t i = 0; i < e->nr_terms; i++)
-		e->first_use[e->term[i].variable + 2]++;
-	for (uint32_t i = 2; i < e->nr_variables + 2; i++)
+	for (uint32_t i = 0; i < e->terms.nr; i++)
+		sorted[e->first[e->terms.at[i].equation + 1]++] = e->terms.at[i];
+	free(e->terms.at);
+	e->terms.at = sorted;
+	e->terms.capacity = e->terms.nr;
+	for (uint32_t i = 0; i < e->terms.nr; i++)
+		e->first_use[e->terms.at[i].variable + 2]++;
+	for (uint32_t i = 2; i < e->variables.nr + 2; i++)
 		e->first_use[i] += e->first_use[i - 1];
-	for (uint32_t i = 0; i < e->nr_terms; i++)
-		e->use[e->first_use[e->term[i].variable + 1]++] = i;
+	for (uint32_t i = 0; i < e->terms.nr; i++)
+		e->use[e->first_use[e->terms.at[i].variable + 1]++] = i;
 	return 0;
 }
 
@@ -109,10 +109,10 @@ __int128 equations_known_sum(const struct equations *e, uint32_t equation, uint3
 
 	*nr_unknown = 0;
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
-		const struct flow_variable *v = &e->variable[e->term[i].variable];
+		const struct flow_variable *v = &e->variables.at[e->terms.at[i].variable];
 
 		if (variable_is_known(v))
-			sum += (__int128)e->term[i].sign * v->count;
+			sum += (__int128)e->terms.at[i].sign * v->count;
 		else
 			++*nr_unknown;
 	}
@@ -132,10 +132,10 @@ struct worklist {
 
 static void solve_variable(struct equations *e, uint32_t variable, __int128 count, struct worklist *w)
 {
-	e->variable[variable].state = FLOW_SOLVED;
-	e->variable[variable].count = clamp_to_int64(count);
+	e->variables.at[variable].state = FLOW_SOLVED;
+	e->variables.at[variable].count = clamp_to_int64(count);
 	for (uint32_t i = e->first_use[variable]; w && i < e->first_use[variable + 1]; i++) {
-		uint32_t equation = e->term[e->use[i]].equation;
+		uint32_t equation = e->terms.at[e->use[i]].equation;
 
 		if (!w->listed[equation])
 			w->equation[w->nr++] = equation;
@@ -154,9 +154,9 @@ static void solve_single_equation(struct equations *e, uint32_t equation, struct
 	if (nr_unknown == 0)
 		return;
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
-		const struct term *t = &e->term[i];
+		const struct term *t = &e->terms.at[i];
 
-		if (variable_is_known(&e->variable[t->variable]))
+		if (variable_is_known(&e->variables.at[t->variable]))
 			continue;
 		positive |= t->sign > 0;
 		negative |= t->sign < 0;
@@ -168,15 +168,15 @@ static void solve_single_equation(struct equations *e, uint32_t equation, struct
 	if (sum != 0 || (positive && negative))
 		return;
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++)
-		if (!variable_is_known(&e->variable[e->term[i].variable]))
-			solve_variable(e, e->term[i].variable, 0, w);
+		if (!variable_is_known(&e->variables.at[e->terms.at[i].variable]))
+			solve_variable(e, e->terms.at[i].variable, 0, w);
 }
 
 static int propagate_known_counts(struct equations *e)
 {
-	struct worklist w = { calloc((size_t)e->nr_equations + 1, sizeof(uint32_t)), 0, calloc((size_t)e->nr_equations + 1, sizeof(bool)) };
+	struct worklist w = { calloc((size_t)e->equations.nr + 1, sizeof(uint32_t)), 0, calloc((size_t)e->equations.nr + 1, sizeof(bool)) };
 
-	for (uint32_t i = e->nr_equations; w.equation && w.listed && i > 0; i--) {
+	for (uint32_t i = e->equations.nr; w.equation && w.listed && i > 0; i--) {
 		w.equation[w.nr++] = i - 1;
 		w.listed[i - 1] = true;
 	}
@@ -258,8 +258,8 @@ static int solve_part(struct equations *e, const struct part *p)
 
 		right[r] = -equations_known_sum(e, p->equation[r], &nr_unknown);
 		for (uint32_t i = e->first[p->equation[r]]; i < e->first[p->equation[r] + 1]; i++)
-			if (!variable_is_known(&e->variable[e->term[i].variable]))
-				matrix[(size_t)r * p->nr_variables + p->column_of[e->term[i].variable]] += (int8_t)e->term[i].sign;
+			if (!variable_is_known(&e->variables.at[e->terms.at[i].variable]))
+				matrix[(size_t)r * p->nr_variables + p->column_of[e->terms.at[i].variable]] += (int8_t)e->terms.at[i].sign;
 	}
 	if (ret == 0 && eliminate_matrix(matrix, right, p->nr_equations, p->nr_variables))
 		for (uint32_t r = 0; r < p->nr_equations; r++) {
@@ -283,8 +283,8 @@ static int solve_part(struct equations *e, const struct part *p)
 static uint32_t part_of_equation(const struct equations *e, uint32_t *tree, uint32_t equation)
 {
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++)
-		if (!variable_is_known(&e->variable[e->term[i].variable]))
-			return union_find_root(tree, e->term[i].variable);
+		if (!variable_is_known(&e->variables.at[e->terms.at[i].variable]))
+			return union_find_root(tree, e->terms.at[i].variable);
 	return UINT32_MAX;
 }
 
@@ -292,27 +292,27 @@ static uint32_t part_of_equation(const struct equations *e, uint32_t *tree, uint
  * equations are both sorted by part, so one pass over both lists finds all parts. */
 static int call_for_each_part(struct equations *e, int (*each)(struct equations *e, const struct part *p))
 {
-	uint32_t *tree = calloc((size_t)e->nr_variables + 1, sizeof(*tree)), *column = calloc((size_t)e->nr_variables + 1, sizeof(*column));
-	uint64_t *unknown = calloc((size_t)e->nr_variables + 1, sizeof(*unknown));
-	uint64_t *touched = calloc((size_t)e->nr_equations + 1, sizeof(*touched));
-	struct part p = { .variable = calloc((size_t)e->nr_variables + 1, sizeof(uint32_t)),
-			  .equation = calloc((size_t)e->nr_equations + 1, sizeof(uint32_t)), .column_of = column };
+	uint32_t *tree = calloc((size_t)e->variables.nr + 1, sizeof(*tree)), *column = calloc((size_t)e->variables.nr + 1, sizeof(*column));
+	uint64_t *unknown = calloc((size_t)e->variables.nr + 1, sizeof(*unknown));
+	uint64_t *touched = calloc((size_t)e->equations.nr + 1, sizeof(*touched));
+	struct part p = { .variable = calloc((size_t)e->variables.nr + 1, sizeof(uint32_t)),
+			  .equation = calloc((size_t)e->equations.nr + 1, sizeof(uint32_t)), .column_of = column };
 	uint32_t nr_unknown = 0, nr_touched = 0;
 	int ret = tree && column && unknown && touched && p.variable && p.equation ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; ret == 0 && i < e->nr_variables; i++)
+	for (uint32_t i = 0; ret == 0 && i < e->variables.nr; i++)
 		tree[i] = i;
-	for (uint32_t q = 0; ret == 0 && q < e->nr_equations; q++) {
+	for (uint32_t q = 0; ret == 0 && q < e->equations.nr; q++) {
 		uint32_t root = part_of_equation(e, tree, q);
 
 		for (uint32_t i = e->first[q]; root != UINT32_MAX && i < e->first[q + 1]; i++)
-			if (!variable_is_known(&e->variable[e->term[i].variable]))
-				tree[union_find_root(tree, e->term[i].variable)] = root = union_find_root(tree, root);
+			if (!variable_is_known(&e->variables.at[e->terms.at[i].variable]))
+				tree[union_find_root(tree, e->terms.at[i].variable)] = root = union_find_root(tree, root);
 	}
-	for (uint32_t i = 0; ret == 0 && i < e->nr_variables; i++)
-		if (!variable_is_known(&e->variable[i]))
+	for (uint32_t i = 0; ret == 0 && i < e->variables.nr; i++)
+		if (!variable_is_known(&e->variables.at[i]))
 			unknown[nr_unknown++] = (uint64_t)union_find_root(tree, i) << 32 | i;
-	for (uint32_t q = 0; ret == 0 && q < e->nr_equations; q++) {
+	for (uint32_t q = 0; ret == 0 && q < e->equations.nr; q++) {
 		uint32_t root = part_of_equation(e, tree, q);
 
 		if (root != UINT32_MAX)
@@ -362,16 +362,15 @@ static int solve_if_small(struct equations *e, const struct part *p)
 /* List the equations that do not hold, before anything is estimated. An equation with an unknown is not checked. Return 0 or -ENOMEM. */
 static int find_violated_equations(struct equations *e)
 {
-	for (uint32_t q = 0; q < e->nr_equations; q++) {
+	for (uint32_t q = 0; q < e->equations.nr; q++) {
 		uint32_t nr_unknown;
 		__int128 sum = equations_known_sum(e, q, &nr_unknown);
 
-		e->equation[q].difference = nr_unknown ? 0 : clamp_to_int64(sum);
-		if (!e->equation[q].difference)
+		e->equations.at[q].difference = nr_unknown ? 0 : clamp_to_int64(sum);
+		if (!e->equations.at[q].difference)
 			continue;
-		if (!GROW(e->violated, e->nr_violated, e->violated_capacity))
+		if (!ARRAY_PUSH(e->violated, q))
 			return -ENOMEM;
-		e->violated[e->nr_violated++] = q;
 	}
 	return 0;
 }
@@ -393,15 +392,15 @@ int equations_solve(struct equations *e)
 
 uint32_t equations_nr_variables(const struct equations *e)
 {
-	return e->nr_variables;
+	return e->variables.nr;
 }
 
 const struct flow_variable *equations_get_variable(const struct equations *e, uint32_t variable)
 {
-	return &e->variable[variable];
+	return &e->variables.at[variable];
 }
 
 const struct flow_equation *equations_get_violated(const struct equations *e, uint32_t n)
 {
-	return n < e->nr_violated ? &e->equation[e->violated[n]] : NULL;
+	return n < e->violated.nr ? &e->equations.at[e->violated.at[n]] : NULL;
 }

@@ -39,16 +39,16 @@ static struct rest rest_of_equation(const struct equations *e, const struct part
 	struct rest r = { 0, 0, e->first[equation + 1] - e->first[equation], 0 };
 
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
-		const struct flow_variable *v = &e->variable[e->term[i].variable];
+		const struct flow_variable *v = &e->variables.at[e->terms.at[i].variable];
 		double value = (double)v->count;
 
 		if (v->state == FLOW_UNKNOWN)
-			value = by_parts ? x[p->column_of[e->term[i].variable]].value : INFINITY;
+			value = by_parts ? x[p->column_of[e->terms.at[i].variable]].value : INFINITY;
 		if (!isinf(value)) {
-			r.sum += e->term[i].sign * value;
+			r.sum += e->terms.at[i].sign * value;
 			continue;
 		}
-		r.sign = !r.nr_unknown++ || r.sign == e->term[i].sign ? e->term[i].sign : 0;
+		r.sign = !r.nr_unknown++ || r.sign == e->terms.at[i].sign ? e->terms.at[i].sign : 0;
 	}
 	return r;
 }
@@ -59,9 +59,9 @@ static void divide_rest_equally(const struct equations *e, const struct part *p,
 				struct unknown *x)
 {
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
-		struct unknown *u = &x[p->column_of[e->term[i].variable]];
+		struct unknown *u = &x[p->column_of[e->terms.at[i].variable]];
 
-		if (e->variable[e->term[i].variable].state != FLOW_UNKNOWN || (by_parts && !isinf(u->value)))
+		if (e->variables.at[e->terms.at[i].variable].state != FLOW_UNKNOWN || (by_parts && !isinf(u->value)))
 			continue;
 		u->value = fmin(u->value, fabs(r->sum) / r->nr_unknown);
 		if (!by_parts)
@@ -114,13 +114,13 @@ static double project_on_equation(const struct equations *e, const struct part *
 	double yields = 0;
 
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++)
-		if (e->variable[e->term[i].variable].state == FLOW_UNKNOWN)
-			yields += x[p->column_of[e->term[i].variable]].yields;
+		if (e->variables.at[e->terms.at[i].variable].state == FLOW_UNKNOWN)
+			yields += x[p->column_of[e->terms.at[i].variable]].yields;
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
-		struct unknown *u = &x[p->column_of[e->term[i].variable]];
+		struct unknown *u = &x[p->column_of[e->terms.at[i].variable]];
 
-		if (e->variable[e->term[i].variable].state == FLOW_UNKNOWN)
-			u->value -= e->term[i].sign * r.sum * u->yields / yields;
+		if (e->variables.at[e->terms.at[i].variable].state == FLOW_UNKNOWN)
+			u->value -= e->terms.at[i].sign * r.sum * u->yields / yields;
 	}
 	return fabs(r.sum);
 }
@@ -154,7 +154,7 @@ int equations_estimate(struct equations *e, const struct part *p)
 			break;
 	}
 	for (uint32_t i = 0; i < p->nr_variables; i++) {
-		struct flow_variable *v = &e->variable[p->variable[i]];
+		struct flow_variable *v = &e->variables.at[p->variable[i]];
 
 		v->state = FLOW_ESTIMATED;
 		v->count = x[i].value < 9e18 ? llround(x[i].value) : INT64_MAX;

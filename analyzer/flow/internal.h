@@ -4,6 +4,7 @@
 #define TAILOR_FLOW_INTERNAL_H
 
 #include "analyzer/flow/equations.h"
+#include "jitreg/base/grow.h"
 
 struct term {
 	uint32_t equation, variable;
@@ -11,15 +12,13 @@ struct term {
 };
 
 struct equations {
-	struct flow_variable *variable;
-	struct flow_equation *equation;
-	struct term *term; /* sorted by equation by index_terms(), before the equations are solved */
+	ARRAY(struct flow_variable) variables;
+	ARRAY(struct flow_equation) equations;
+	ARRAY(struct term) terms; /* sorted by equation by index_terms(), before the equations are solved */
 	uint32_t *first;   /* index of the first term of each equation, and, behind the last equation, the end */
 	uint32_t *use;	   /* indexes of terms, sorted by variable; those of variable v begin at use[first_use[v]] */
 	uint32_t *first_use;
-	uint32_t *violated;
-	uint32_t nr_variables, variables_capacity, nr_equations, equations_capacity, nr_terms, terms_capacity;
-	uint32_t nr_violated, violated_capacity;
+	ARRAY(uint32_t) violated;
 	double eliminated, estimated; /* work of elimination and of estimates so far, over all parts */
 };
 

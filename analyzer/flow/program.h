@@ -9,6 +9,7 @@
 #define TAILOR_PROGRAM_FLOW_H
 
 #include "analyzer/flow/equations.h"
+#include "jitreg/base/grow.h"
 
 #include <stdbool.h>
 
@@ -34,19 +35,18 @@ struct flow_call {
 };
 
 struct flow_function {
-	struct flow_arc *arc;
+	ARRAY(struct flow_arc) arcs;
 	struct flow_block *block;
-	uint32_t nr_arcs, nr_blocks;
-	uint32_t first_call, nr_calls; /* the function's calls are call[first_call] to call[first_call + nr_calls - 1] of the program */
+	uint32_t nr_blocks;
+	uint32_t first_call, nr_calls; /* calls.at[first_call] to calls.at[first_call + nr_calls - 1] of the program are the function's */
 	uint32_t entries;	       /* number of the variable that counts how often the function is entered */
 	bool escapes;		       /* code whose flow is not known may call it */
 	bool contradicts;	       /* after flow_solve(): the counts of the function contradict each other */
 };
 
 struct flow_program {
-	struct flow_function *function;
-	struct flow_call *call;
-	uint32_t nr_functions, functions_capacity, nr_calls, calls_capacity;
+	ARRAY(struct flow_function) functions;
+	ARRAY(struct flow_call) calls;
 	struct equations *equations;
 };
 

@@ -25,12 +25,12 @@ static void free_counters(struct counters_record *c)
 
 void flow_records_fini(struct flow_records *r)
 {
-	for (uint32_t i = 0; i < r->nr_flows; i++)
-		free_parts(&r->flow[i].parts);
-	for (uint32_t i = 0; i < r->nr_counters; i++)
-		free_counters(&r->counters[i]);
-	free(r->flow);
-	free(r->counters);
+	for (uint32_t i = 0; i < r->nr; i++)
+		free_parts(&r->at[i].parts);
+	for (uint32_t i = 0; i < r->counters.nr; i++)
+		free_counters(&r->counters.at[i]);
+	free(r->at);
+	free(r->counters.at);
 	hash_map_fini(&r->flow_of);
 	hash_map_fini(&r->counters_of);
 	*r = (struct flow_records){ 0 };
@@ -38,12 +38,12 @@ void flow_records_fini(struct flow_records *r)
 
 bool flow_records_add(struct flow_records *r, const struct flow_record *flow)
 {
-	if (!GROW(r->flow, r->nr_flows, r->flows_capacity) ||
-	    !hash_map_set(&r->flow_of, KEY(flow->process, flow->level), flow->component, r->nr_flows + 1)) {
+	if (!ARRAY_GROW(*r) ||
+	    !hash_map_set(&r->flow_of, KEY(flow->process, flow->level), flow->component, r->nr + 1)) {
 		free_parts(&flow->parts);
 		return false;
 	}
-	r->flow[r->nr_flows++] = *flow;
+	r->at[r->nr++] = *flow;
 	return true;
 }
 
@@ -54,12 +54,12 @@ bool flow_records_add_counters(struct flow_records *r, const struct counters_rec
 	c.flow = calloc((size_t)c.nr + 1, sizeof(*c.flow));
 	c.value = calloc((size_t)c.nr + 1, sizeof(*c.value));
 	c.base = calloc((size_t)c.nr + 1, sizeof(*c.base));
-	if (!c.flow || !c.value || !c.base || !GROW(r->counters, r->nr_counters, r->counters_capacity) ||
-	    !hash_map_set(&r->counters_of, c.process, c.block, r->nr_counters + 1)) {
+	if (!c.flow || !c.value || !c.base || !ARRAY_GROW(r->counters) ||
+	    !hash_map_set(&r->counters_of, c.process, c.block, r->counters.nr + 1)) {
 		free_counters(&c);
 		return false;
 	}
-	r->counters[r->nr_counters++] = c;
+	r->counters.at[r->counters.nr++] = c;
 	return true;
 }
 
@@ -67,7 +67,7 @@ void flow_records_set_values(struct flow_records *r, uint32_t process, uint64_t 
 			     uint64_t (*value)(const void *context, uint64_t i), const void *context)
 {
 	uint32_t found = hash_map_find(&r->counters_of, process, block);
-	struct counters_record *c = found ? &r->counters[found - 1] : NULL;
+	struct counters_record *c = found ? &r->counters.at[found - 1] : NULL;
 	uint64_t stride = c ? ((uint64_t)c->nr + 7) / 8 * 8 : 0, *to;
 
 	/* There is one value for each counter, or all copies of the block as they lie in memory, each padded to a multiple of 8

@@ -6,6 +6,7 @@
 #ifndef TAILOR_FLOW_RECORDS_H
 #define TAILOR_FLOW_RECORDS_H
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 #include "jitreg/jitreg.h"
 
@@ -28,9 +29,8 @@ struct counters_record {
 };
 
 struct flow_records {
-	struct flow_record *flow;
-	struct counters_record *counters;
-	uint32_t nr_flows, flows_capacity, nr_counters, counters_capacity;
+	ARRAY_OF(struct flow_record);
+	ARRAY(struct counters_record) counters;
 	uint64_t nr_odd; /* records of values that were dropped, because their block was not announced, or has another number of counters */
 	struct hash_map flow_of; /* (process and level, component) -> 1 + index of the flow that was announced last */
 	struct hash_map counters_of; /* (process, block) -> 1 + index */

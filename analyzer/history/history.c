@@ -60,9 +60,9 @@ static int find_plans(struct store *s, const struct sums_question *q, struct cha
 	wide.window.to_ns = q->window.to_ns < INT64_MAX - HOUR_NS ? q->window.to_ns + HOUR_NS : INT64_MAX;
 	ret = plans_find(s, &wide, &found, d);
 	for (uint32_t i = 0; i < found.nr && ret == 0; i++) {
-		int64_t since_ns = found.change[i].since_ns;
+		int64_t since_ns = found.at[i].since_ns;
 
-		if (since_ns >= q->window.from_ns && since_ns < q->window.to_ns && add_plan(out, &found.change[i]))
+		if (since_ns >= q->window.from_ns && since_ns < q->window.to_ns && add_plan(out, &found.at[i]))
 			ret = diag_fail(d, ENOMEM, "out of memory");
 	}
 	plans_fini(&found);

@@ -35,28 +35,27 @@ struct node {
 
 struct planned {
 	char *text;
-	struct node *node;
-	uint32_t nr, capacity;
+	ARRAY(struct node) nodes;
 };
 
 struct plans {
-	struct planned *query;
-	uint32_t nr, capacity, nr_columns;
+	ARRAY(struct planned) queries;
+	uint32_t nr_columns;
 	struct hash_map query_at, node_at; /* hash of the text -> 1 + index; (query, hash of the node) -> 1 + index in its query */
 	int64_t *begin_ns; /* by column; NULL: columns are windows */
 };
 
 static void free_plans(struct plans *p)
 {
-	for (uint32_t i = 0; i < p->nr; i++) {
-		for (uint32_t n = 0; n < p->query[i].nr; n++) {
-			free(p->query[i].node[n].name);
-			free(p->query[i].node[n].of);
+	for (uint32_t i = 0; i < p->queries.nr; i++) {
+		for (uint32_t n = 0; n < p->queries.at[i].nodes.nr; n++) {
+			free(p->queries.at[i].nodes.at[n].name);
+			free(p->queries.at[i].nodes.at[n].of);
 		}
-		free(p->query[i].node);
-		free(p->query[i].text);
+		free(p->queries.at[i].nodes.at);
+		free(p->queries.at[i].text);
 	}
-	free(p->query);
+	free(p->queries.at);
 	free(p->begin_ns);
 	hash_map_fini(&p->query_at);
 	hash_map_fini(&p->node_at);
@@ -69,34 +68,34 @@ static struct planned *find_query(struct plans *p, const char *text)
 	char *copy;
 
 	if (at)
-		return &p->query[at - 1];
+		return &p->queries.at[at - 1];
 	copy = strdup(text);
-	if (!copy || !GROW(p->query, p->nr, p->capacity) || !hash_map_set(&p->query_at, hash, 0, p->nr + 1)) {
+	if (!copy || !ARRAY_GROW(p->queries) || !hash_map_set(&p->query_at, hash, 0, p->queries.nr + 1)) {
 		free(copy);
 		return NULL;
 	}
-	p->query[p->nr] = (struct planned){ .text = copy };
-	return &p->query[p->nr++];
+	p->queries.at[p->queries.nr] = (struct planned){ .text = copy };
+	return &p->queries.at[p->queries.nr++];
 }
 
 static struct node *find_node(struct plans *p, struct planned *q, const struct sums_names *n)
 {
-	const uint64_t key = (uint64_t)(q - p->query);
+	const uint64_t key = (uint64_t)(q - p->queries.at);
 	const uint64_t hash = hash_pair(hash_pair(hash_text(n->level), hash_text(n->label)),
 					hash_pair(hash_text(n->place), hash_text(n->detail)));
 	uint32_t at = hash_map_find(&p->node_at, hash, key);
 	struct node new;
 
 	if (at)
-		return &q->node[at - 1];
+		return &q->nodes.at[at - 1];
 	new = (struct node){ .name = strdup(n->name), .of = calloc(p->nr_columns, sizeof(*new.of)) };
-	if (!new.name || !new.of || !GROW(q->node, q->nr, q->capacity) || !hash_map_set(&p->node_at, hash, key, q->nr + 1)) {
+	if (!new.name || !new.of || !ARRAY_GROW(q->nodes) || !hash_map_set(&p->node_at, hash, key, q->nodes.nr + 1)) {
 		free(new.name);
 		free(new.of);
 		return NULL;
 	}
-	q->node[q->nr] = new;
-	return &q->node[q->nr++];
+	q->nodes.at[q->nodes.nr] = new;
+	return &q->nodes.at[q->nodes.nr++];
 }
 
 /* Work that is in no plan is called "(planning)" and the like. */
@@ -160,8 +159,8 @@ static double samples_of_column(const struct planned *q, uint32_t column)
 {
 	double all = 0;
 
-	for (uint32_t i = 0; i < q->nr; i++)
-		all += q->node[i].of[column];
+	for (uint32_t i = 0; i < q->nodes.nr; i++)
+		all += q->nodes.at[i].of[column];
 	return all;
 }
 
@@ -174,20 +173,20 @@ static void move_column(struct planned *q, uint32_t column, struct split *s)
 	s->after -= all;
 	s->nr_before += all > 0;
 	s->new = 0;
-	for (uint32_t i = 0; i < q->nr; i++) {
-		q->node[i].before += q->node[i].of[column];
-		q->node[i].after -= q->node[i].of[column];
+	for (uint32_t i = 0; i < q->nodes.nr; i++) {
+		q->nodes.at[i].before += q->nodes.at[i].of[column];
+		q->nodes.at[i].after -= q->nodes.at[i].of[column];
 	}
-	for (uint32_t i = 0; i < q->nr; i++)
-		s->new += is_new(&q->node[i], s) ? q->node[i].after : 0;
+	for (uint32_t i = 0; i < q->nodes.nr; i++)
+		s->new += is_new(&q->nodes.at[i], s) ? q->nodes.at[i].after : 0;
 }
 
 static struct split begin_splitting(const struct plans *p, struct planned *q)
 {
 	struct split s = { 0 };
 
-	for (uint32_t i = 0; i < q->nr; i++) {
-		struct node *n = &q->node[i];
+	for (uint32_t i = 0; i < q->nodes.nr; i++) {
+		struct node *n = &q->nodes.at[i];
 
 		n->before = n->after = 0;
 		for (uint32_t c = 0; c < p->nr_columns; c++)
@@ -214,8 +213,8 @@ static bool is_repeated(const struct plans *p, const struct planned *q, const st
 	for (uint32_t c = column; c < p->nr_columns && nr_new < COLUMNS_LEAST; c++) {
 		double all = samples_of_column(q, c), new = 0;
 
-		for (uint32_t i = 0; i < q->nr; i++)
-			new += is_new(&q->node[i], s) ? q->node[i].of[c] : 0;
+		for (uint32_t i = 0; i < q->nodes.nr; i++)
+			new += is_new(&q->nodes.at[i], s) ? q->nodes.at[i].of[c] : 0;
 		nr_after += all > 0;
 		nr_new += all > 0 && new >= NEW_SHARE * all;
 	}
@@ -229,9 +228,9 @@ static uint32_t first_column_with_new(const struct plans *p, struct planned *q, 
 	const struct split s = split_at(p, q, column);
 	const struct node *largest = NULL;
 
-	for (uint32_t i = 0; i < q->nr; i++)
-		if (is_new(&q->node[i], &s) && (!largest || q->node[i].after > largest->after))
-			largest = &q->node[i];
+	for (uint32_t i = 0; i < q->nodes.nr; i++)
+		if (is_new(&q->nodes.at[i], &s) && (!largest || q->nodes.at[i].after > largest->after))
+			largest = &q->nodes.at[i];
 	while (largest && column + 1 < p->nr_columns && largest->of[column] <= 0)
 		column++;
 	return column;
@@ -243,7 +242,7 @@ static bool is_change(const struct plans *p, const struct planned *q, const stru
 
 	if (s->before < 1 || s->after < SAMPLES_LEAST || share < NEW_SHARE)
 		return false;
-	if (share < 1 && s->before * log1p(-share) > log(ALPHA / p->nr))
+	if (share < 1 && s->before * log1p(-share) > log(ALPHA / p->queries.nr))
 		return false;
 	return !p->begin_ns || (s->nr_before >= COLUMNS_LEAST && is_repeated(p, q, s, column));
 }
@@ -262,9 +261,9 @@ static char *names_of_new_nodes(const struct planned *q, const struct split *s)
 	FILE *f = open_memstream(&text, &bytes);
 	int nr = 0;
 
-	for (uint32_t i = 0; f && i < q->nr && nr < NODES_MAX; i++)
-		if (is_new(&q->node[i], s))
-			fprintf(f, "%s%s", nr++ ? ", " : "", q->node[i].name);
+	for (uint32_t i = 0; f && i < q->nodes.nr && nr < NODES_MAX; i++)
+		if (is_new(&q->nodes.at[i], s))
+			fprintf(f, "%s%s", nr++ ? ", " : "", q->nodes.at[i].name);
 	if (f)
 		fclose(f);
 	return text;
@@ -276,18 +275,18 @@ static int tell(const struct plans *p, struct planned *q, uint32_t column, struc
 	const struct node *now = NULL, *before = NULL;
 	struct plan_change *c;
 
-	if (!GROW(out->change, out->nr, out->capacity))
+	if (!ARRAY_GROW(*out))
 		return diag_fail(d, ENOMEM, "out of memory");
-	qsort(q->node, q->nr, sizeof(*q->node), by_samples_after);
-	for (uint32_t i = 0; i < q->nr; i++) {
-		const struct node *n = &q->node[i];
+	qsort(q->nodes.at, q->nodes.nr, sizeof(*q->nodes.at), by_samples_after);
+	for (uint32_t i = 0; i < q->nodes.nr; i++) {
+		const struct node *n = &q->nodes.at[i];
 
 		if (is_new(n, &s) && !now)
 			now = n;
 		if (n->before > 0 && n->after / s.after < GONE * n->before / s.before && (!before || n->before > before->before))
 			before = n;
 	}
-	c = &out->change[out->nr++];
+	c = &out->at[out->nr++];
 	*c = (struct plan_change){ .since_ns = p->begin_ns ? p->begin_ns[column] : 0,
 				   .share = s.new / s.after,
 				   .samples = s.after,
@@ -305,7 +304,7 @@ static int judge_query(struct store *store, const struct plans *p, struct planne
 	uint32_t best = 0;
 	double most = 0;
 
-	if (!store_spend(store, 1 + (uint64_t)q->nr * p->nr_columns / 8))
+	if (!store_spend(store, 1 + (uint64_t)q->nodes.nr * p->nr_columns / 8))
 		return store_failed(store, d);
 	for (uint32_t column = 1; column < p->nr_columns; column++) {
 		double share;
@@ -332,10 +331,10 @@ static int judge_queries(struct store *store, struct plans *p, struct plan_chang
 {
 	int ret = 0;
 
-	for (uint32_t i = 0; i < p->nr && ret == 0; i++)
-		ret = judge_query(store, p, &p->query[i], out, d);
+	for (uint32_t i = 0; i < p->queries.nr && ret == 0; i++)
+		ret = judge_query(store, p, &p->queries.at[i], out, d);
 	if (out->nr)
-		qsort(out->change, out->nr, sizeof(*out->change), by_samples);
+		qsort(out->at, out->nr, sizeof(*out->at), by_samples);
 	return ret;
 }
 
@@ -394,12 +393,12 @@ int plans_compare(struct store *const s[2], const struct sums_question q[2], str
 void plans_fini(struct plan_changes *c)
 {
 	for (uint32_t i = 0; i < c->nr; i++) {
-		free(c->change[i].query);
-		free(c->change[i].now);
-		free(c->change[i].before);
-		free(c->change[i].nodes);
+		free(c->at[i].query);
+		free(c->at[i].now);
+		free(c->at[i].before);
+		free(c->at[i].nodes);
 	}
-	free(c->change);
+	free(c->at);
 	*c = (struct plan_changes){ 0 };
 }
 

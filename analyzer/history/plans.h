@@ -7,6 +7,7 @@
 #define TAILOR_HISTORY_PLANS_H
 
 #include "analyzer/store/sums.h"
+#include "jitreg/base/grow.h"
 
 struct plan_change {
 	int64_t since_ns;    /* UTC: where the first epoch with the new plan begins; 0: of two windows, which say it */
@@ -19,8 +20,7 @@ struct plan_change {
 };
 
 struct plan_changes {
-	struct plan_change *change; /* the most samples first */
-	uint32_t nr, capacity;
+	ARRAY_OF(struct plan_change); /* the most samples first */
 };
 
 /*

@@ -33,8 +33,7 @@ struct known {
 };
 
 struct best_cases {
-	struct known *known;
-	size_t nr, capacity;
+	ARRAY(struct known) known;
 	/* (hash of a block's bytes, their number) -> 1 + index of known; blocks with equal hashes are taken to be equal */
 	struct hash_map by_bytes;
 	bool failed;
@@ -54,7 +53,7 @@ void best_cases_destroy(struct best_cases *c)
 {
 	if (c) {
 		hash_map_fini(&c->by_bytes);
-		free(c->known);
+		free(c->known.at);
 	}
 	free(c);
 }
@@ -62,7 +61,7 @@ void best_cases_destroy(struct best_cases *c)
 const char *best_cases_about(const struct best_cases *c, bool *known)
 {
 	*known = !c->failed && *c->about;
-	return *c->about ? c->about : c->nr || c->missed ? "llvm-mca failed" : NULL;
+	return *c->about ? c->about : c->known.nr || c->missed ? "llvm-mca failed" : NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- children */
@@ -365,18 +364,17 @@ static bool take_known_best_case(const struct best_cases *c, struct best_case_bl
 
 	if (!i)
 		return false;
-	b->cycles = c->known[i - 1].cycles;
-	b->floor = c->known[i - 1].floor;
+	b->cycles = c->known.at[i - 1].cycles;
+	b->floor = c->known.at[i - 1].floor;
 	return true;
 }
 
 /* Keep the answer for a block. If memory runs out, it is not kept, and the block is simulated again when it is needed. */
 static void remember_best_case(struct best_cases *c, const struct best_case_block *b)
 {
-	if (!GROW(c->known, c->nr, c->capacity))
+	if (!ARRAY_PUSH(c->known, (struct known){ b->cycles, b->floor }))
 		return;
-	c->known[c->nr++] = (struct known){ b->cycles, b->floor };
-	hash_map_set(&c->by_bytes, hash_bytes(b->bytes, b->nr_bytes), b->nr_bytes, (uint32_t)c->nr);
+	hash_map_set(&c->by_bytes, hash_bytes(b->bytes, b->nr_bytes), b->nr_bytes, (uint32_t)c->known.nr);
 }
 
 void best_cases_find(struct best_cases *c, const char *processor, struct best_case_block *block, size_t nr)

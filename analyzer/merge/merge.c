@@ -33,6 +33,11 @@ struct companion {
 	size_t nr;
 };
 
+struct loaded {
+	uint64_t time_ns;
+	uint32_t epoch;
+};
+
 struct merging {
 	struct trace_writer *to;
 	struct trace_reader *from;
@@ -48,11 +53,7 @@ struct merging {
 	struct hash_map has_bytes;
 	struct hash_map mapped;	 /* a mapping -> the first epoch whose list has it; TOLD: its own record MMAP came before any list */
 	uint64_t begin_ns;	 /* time at which the epoch begins */
-	struct loaded {
-		uint64_t time_ns;
-		uint32_t epoch;
-	} *loaded;
-	uint32_t nr_loaded, capacity;
+	ARRAY(struct loaded) loaded;
 	struct companion companion[COMPANIONS_MAX];
 	uint32_t nr_companions;
 	char *event[64]; /* names of the events of the first epoch that has them */
@@ -149,19 +150,19 @@ static bool is_code_repeated(struct merging *g, const struct trace_record *r)
 {
 	uint64_t name, hash = hash_of_code(r, &name), address = trace_u64(r, F(load, code_addr)), bytes = trace_u64(r, F(load, code_size));
 	uint32_t code = hash_map_find(&g->code_of, hash, name);
-	struct loaded *l = code ? &g->loaded[code - 1] : NULL;
+	struct loaded *l = code ? &g->loaded.at[code - 1] : NULL;
 
 	if (l && l->epoch < g->epoch && is_still_there(g, r->pid, address, bytes, code)) {
 		set(g, &g->earlier, address, key_of_load(r->pid, r->time_ns), code);
 		return true;
 	}
 	if (!l) {
-		if (!GROW(g->loaded, g->nr_loaded, g->capacity)) {
+		if (!ARRAY_GROW(g->loaded)) {
 			keep_error(g, -ENOMEM);
 			return false;
 		}
-		l = &g->loaded[g->nr_loaded++];
-		code = g->nr_loaded;
+		l = &g->loaded.at[g->loaded.nr++];
+		code = g->loaded.nr;
 		set(g, &g->code_of, hash, name, code);
 	}
 	*l = (struct loaded){ r->time_ns, g->epoch };
@@ -217,7 +218,7 @@ static void copy_code_bytes(struct merging *g, const struct trace_record *r)
 {
 	uint64_t address = trace_u64(r, F(code_bytes, address)), loaded_ns = trace_u64(r, F(code_bytes, loaded_ns)), key;
 	uint32_t code = hash_map_find(&g->earlier, address, key_of_load(r->pid, loaded_ns));
-	struct trace_put_code_bytes put = { .address = address, .loaded_ns = code ? g->loaded[code - 1].time_ns : loaded_ns };
+	struct trace_put_code_bytes put = { .address = address, .loaded_ns = code ? g->loaded.at[code - 1].time_ns : loaded_ns };
 
 	key = key_of_load(r->pid, put.loaded_ns);
 	if (loaded_ns != TRACE_NOT_LOADED && hash_map_find(&g->has_bytes, address, key))
@@ -445,7 +446,7 @@ static void fini(struct merging *g)
 		hash_map_fini(maps[i]);
 	for (size_t i = 0; i < sizeof(g->event) / sizeof(g->event[0]); i++)
 		free(g->event[i]);
-	free(g->loaded);
+	free(g->loaded.at);
 	merge_files_fini(&g->files);
 }
 

@@ -38,8 +38,8 @@ struct merged_file {
 	uint64_t file_bytes, device, inode, generation;
 	bool has_build_id, newer;
 	uint32_t debug; /* for an image: index + 1 of its debug file */
-	struct piece *piece;
-	uint32_t nr, capacity, nr_records;
+	ARRAY(struct piece) pieces;
+	uint32_t nr_records;
 	uint64_t most_bytes; /* bytes that are not zero in most_record, the record with the most of them */
 	uint32_t most_record;
 };
@@ -74,18 +74,18 @@ static struct file_hash hash_of_file(const struct merged_file *f, bool with_iden
 
 static struct merged_file *add_file(struct merge_files *m, const struct merged_file *like)
 {
-	struct merged_file *f = GROW(m->file, m->nr, m->capacity) ? &m->file[m->nr] : NULL;
+	struct merged_file *f = ARRAY_GROW(m->files) ? &m->files.at[m->files.nr] : NULL;
 	struct file_hash h = hash_of_file(like, true), any = hash_of_file(like, false);
 
-	if (!f || !hash_map_set(&m->at, h.key, h.who, m->nr + 1))
+	if (!f || !hash_map_set(&m->at, h.key, h.who, m->files.nr + 1))
 		return NULL;
-	if (like->has_build_id && !hash_map_find(&m->at, any.key, any.who) && !hash_map_set(&m->at, any.key, any.who, m->nr + 1))
+	if (like->has_build_id && !hash_map_find(&m->at, any.key, any.who) && !hash_map_set(&m->at, any.key, any.who, m->files.nr + 1))
 		return NULL;
 	*f = *like;
 	f->key = strdup(like->key);
 	f->at = strdup(like->at);
 	if (f->key && f->at) {
-		m->nr++;
+		m->files.nr++;
 		return f;
 	}
 	free(f->key);
@@ -101,9 +101,9 @@ static struct merged_file *get_file(struct merge_files *m, const struct merged_f
 	struct merged_file *f;
 
 	if (at)
-		return are_same(&m->file[at - 1], like) ? &m->file[at - 1] : NULL;
+		return are_same(&m->files.at[at - 1], like) ? &m->files.at[at - 1] : NULL;
 	at = like->has_build_id ? hash_map_find(&m->at, any.key, any.who) : 0;
-	f = at && are_same(&m->file[at - 1], like) ? &m->file[at - 1] : NULL;
+	f = at && are_same(&m->files.at[at - 1], like) ? &m->files.at[at - 1] : NULL;
 	if (!f)
 		return add_file(m, like);
 	if (!has_identity(like))
@@ -116,7 +116,7 @@ static struct merged_file *get_file(struct merge_files *m, const struct merged_f
 
 static int add_piece(struct merge_files *m, struct merged_file *f, uint64_t at, const struct trace_value *v)
 {
-	struct piece *p = GROW(f->piece, f->nr, f->capacity) ? &f->piece[f->nr] : NULL;
+	struct piece *p = ARRAY_GROW(f->pieces) ? &f->pieces.at[f->pieces.nr] : NULL;
 
 	m->bytes += v->bytes;
 	if (!p || m->bytes > BYTES_MAX)
@@ -126,7 +126,7 @@ static int add_piece(struct merge_files *m, struct merged_file *f, uint64_t at, 
 		return -ENOMEM;
 	if (v->bytes)
 		memcpy(p->bytes, v->p, v->bytes);
-	f->nr++;
+	f->pieces.nr++;
 	return 0;
 }
 
@@ -150,9 +150,9 @@ static uint64_t bytes_of_last_record(const struct merged_file *f)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = f->nr; i-- > 0 && f->piece[i].of == f->nr_records;)
-		for (size_t n = 0; n < f->piece[i].nr; n++)
-			bytes += f->piece[i].bytes[n] != 0;
+	for (uint32_t i = f->pieces.nr; i-- > 0 && f->pieces.at[i].of == f->nr_records;)
+		for (size_t n = 0; n < f->pieces.at[i].nr; n++)
+			bytes += f->pieces.at[i].bytes[n] != 0;
 	return bytes;
 }
 
@@ -186,9 +186,9 @@ int merge_files_add_image(struct merge_files *m, const struct trace_record *r)
 	if (!f)
 		return -ENOMEM;
 	if (!debug)
-		m->image = (uint32_t)(f - m->file) + 1;
-	else if (m->image && strcmp(m->file[m->image - 1].key, f->key) == 0)
-		m->file[m->image - 1].debug = (uint32_t)(f - m->file) + 1;
+		m->image = (uint32_t)(f - m->files.at) + 1;
+	else if (m->image && strcmp(m->files.at[m->image - 1].key, f->key) == 0)
+		m->files.at[m->image - 1].debug = (uint32_t)(f - m->files.at) + 1;
 	ret = add_pieces(m, f, r, F(image_file, parts));
 	if (ret)
 		return ret;
@@ -234,8 +234,8 @@ static int compare_pieces(const void *a, const void *b)
 /* Read bytes that one piece has as a whole. Return false if no piece has all of them. */
 static bool read_at(const struct merged_file *f, uint64_t at, void *to, uint64_t nr)
 {
-	for (uint32_t i = 0; i < f->nr; i++) {
-		const struct piece *p = &f->piece[i];
+	for (uint32_t i = 0; i < f->pieces.nr; i++) {
+		const struct piece *p = &f->pieces.at[i];
 
 		if (at >= p->at && at - p->at <= p->nr && nr <= p->nr - (at - p->at)) {
 			memcpy(to, p->bytes + (at - p->at), nr);
@@ -298,8 +298,8 @@ static struct entries find_entries(const struct merged_file *f)
 {
 	struct entries e = { .section = find_section(f, ".eh_frame") };
 
-	for (uint32_t i = 0; i < f->nr; i++)
-		note_entries(&e, &f->piece[i]);
+	for (uint32_t i = 0; i < f->pieces.nr; i++)
+		note_entries(&e, &f->pieces.at[i]);
 	return e;
 }
 
@@ -337,20 +337,20 @@ static int unite_pieces(struct merged_file *f)
 {
 	uint32_t nr = 0;
 
-	qsort(f->piece, f->nr, sizeof(*f->piece), compare_pieces);
-	for (uint32_t i = 0; i < f->nr; i++) {
-		struct piece *last = nr ? &f->piece[nr - 1] : NULL, *p = &f->piece[i];
+	qsort(f->pieces.at, f->pieces.nr, sizeof(*f->pieces.at), compare_pieces);
+	for (uint32_t i = 0; i < f->pieces.nr; i++) {
+		struct piece *last = nr ? &f->pieces.at[nr - 1] : NULL, *p = &f->pieces.at[i];
 		uint64_t end = p->at + p->nr;
 
 		if (!last || p->at > last->at + last->nr) {
-			f->piece[nr++] = *p;
+			f->pieces.at[nr++] = *p;
 			continue;
 		}
 		if (end > last->at + last->nr) {
 			char *bigger = realloc(last->bytes, end - last->at + 1);
 
 			if (!bigger) {
-				f->nr = nr;
+				f->pieces.nr = nr;
 				return -ENOMEM;
 			}
 			memset(bigger + last->nr, 0, end - last->at - last->nr);
@@ -361,7 +361,7 @@ static int unite_pieces(struct merged_file *f)
 		free(p->bytes);
 		p->bytes = NULL;
 	}
-	f->nr = nr;
+	f->pieces.nr = nr;
 	return 0;
 }
 
@@ -369,12 +369,12 @@ static void keep_one_record(struct merged_file *f)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < f->nr; i++)
-		if (f->piece[i].of == f->most_record)
-			f->piece[kept++] = f->piece[i];
+	for (uint32_t i = 0; i < f->pieces.nr; i++)
+		if (f->pieces.at[i].of == f->most_record)
+			f->pieces.at[kept++] = f->pieces.at[i];
 		else
-			free(f->piece[i].bytes);
-	f->nr = kept;
+			free(f->pieces.at[i].bytes);
+	f->pieces.nr = kept;
 }
 
 static int write_image(struct merged_file *f, struct trace_writer *w, uint64_t time_ns)
@@ -388,20 +388,20 @@ static int write_image(struct merged_file *f, struct trace_writer *w, uint64_t t
 		struct entries e = find_entries(f);
 
 		ret = unite_pieces(f);
-		for (uint32_t i = 0; i < f->nr && ret == 0; i++)
-			set_entry_lengths(&e, &f->piece[i]);
+		for (uint32_t i = 0; i < f->pieces.nr && ret == 0; i++)
+			set_entry_lengths(&e, &f->pieces.at[i]);
 		free(e.begins);
 	}
-	part = calloc((size_t)f->nr + 1, sizeof(*part));
+	part = calloc((size_t)f->pieces.nr + 1, sizeof(*part));
 	if (ret || !part) {
 		free(part);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < f->nr; i++)
-		part[i] = (struct trace_file_part){ f->piece[i].at, { f->piece[i].bytes, f->piece[i].nr } };
+	for (uint32_t i = 0; i < f->pieces.nr; i++)
+		part[i] = (struct trace_file_part){ f->pieces.at[i].at, { f->pieces.at[i].bytes, f->pieces.at[i].nr } };
 	ret = TRACE_PUT(w, image_file, time_ns, 0, 0, .key = trace_string(f->key), .path = trace_string(f->path),
 			.build_id = { f->build_id, f->build_id_bytes }, .file_bytes = f->file_bytes, .reason = trace_string(f->reason),
-			.parts = { part, f->nr }, .device = f->device, .inode = f->inode, .generation = f->generation);
+			.parts = { part, f->pieces.nr }, .device = f->device, .inode = f->inode, .generation = f->generation);
 	free(part);
 	return ret;
 }
@@ -410,16 +410,16 @@ static int write_image(struct merged_file *f, struct trace_writer *w, uint64_t t
  * are. */
 static int take_pieces(struct merged_file *to, struct merged_file *from)
 {
-	for (uint32_t i = 0; i < from->nr; i++) {
-		if (!GROW(to->piece, to->nr, to->capacity)) {
-			memmove(from->piece, from->piece + i, (from->nr - i) * sizeof(*from->piece));
-			from->nr -= i;
+	for (uint32_t i = 0; i < from->pieces.nr; i++) {
+		if (!ARRAY_GROW(to->pieces)) {
+			memmove(from->pieces.at, from->pieces.at + i, (from->pieces.nr - i) * sizeof(*from->pieces.at));
+			from->pieces.nr -= i;
 			return -ENOMEM;
 		}
-		to->piece[to->nr] = from->piece[i];
-		to->piece[to->nr++].of += to->nr_records;
+		to->pieces.at[to->pieces.nr] = from->pieces.at[i];
+		to->pieces.at[to->pieces.nr++].of += to->nr_records;
 	}
-	from->nr = 0;
+	from->pieces.nr = 0;
 	if (from->most_bytes > to->most_bytes) {
 		to->most_bytes = from->most_bytes;
 		to->most_record = from->most_record + to->nr_records;
@@ -446,7 +446,7 @@ static int join_copy(struct merge_files *m, struct merged_file *first, struct me
 	if (!first->debug)
 		first->debug = f->debug;
 	else
-		ret = take_pieces(&m->file[first->debug - 1], &m->file[f->debug - 1]);
+		ret = take_pieces(&m->files.at[first->debug - 1], &m->files.at[f->debug - 1]);
 	f->debug = 0;
 	return ret;
 }
@@ -456,16 +456,16 @@ static int join_copies(struct merge_files *m)
 	struct hash_map first_of = { 0 }; /* build id and size -> 1 + index */
 	int ret = 0;
 
-	for (uint32_t i = 0; i < m->nr && ret == 0; i++) {
-		struct merged_file *f = &m->file[i];
+	for (uint32_t i = 0; i < m->files.nr && ret == 0; i++) {
+		struct merged_file *f = &m->files.at[i];
 		uint32_t first = hash_map_find(&first_of, hash_text(f->key), f->file_bytes);
 
 		if (f->kind != MERGED_IMAGE || !f->has_build_id)
 			continue;
 		if (!first)
 			ret = hash_map_set(&first_of, hash_text(f->key), f->file_bytes, i + 1) ? 0 : -ENOMEM;
-		else if (strcmp(m->file[first - 1].key, f->key) == 0)
-			ret = join_copy(m, &m->file[first - 1], f);
+		else if (strcmp(m->files.at[first - 1].key, f->key) == 0)
+			ret = join_copy(m, &m->files.at[first - 1], f);
 	}
 	hash_map_fini(&first_of);
 	return ret;
@@ -475,12 +475,12 @@ int merge_files_write_images(struct merge_files *m, struct trace_writer *w, uint
 {
 	int ret = join_copies(m);
 
-	for (uint32_t i = 0; i < m->nr && ret == 0; i++) {
-		if (m->file[i].kind != MERGED_IMAGE)
+	for (uint32_t i = 0; i < m->files.nr && ret == 0; i++) {
+		if (m->files.at[i].kind != MERGED_IMAGE)
 			continue;
-		ret = write_image(&m->file[i], w, time_ns);
-		if (ret == 0 && m->file[i].debug) /* readers expect the record of a debug file after that of its image */
-			ret = write_image(&m->file[m->file[i].debug - 1], w, time_ns);
+		ret = write_image(&m->files.at[i], w, time_ns);
+		if (ret == 0 && m->files.at[i].debug) /* readers expect the record of a debug file after that of its image */
+			ret = write_image(&m->files.at[m->files.at[i].debug - 1], w, time_ns);
 	}
 	return ret;
 }
@@ -491,20 +491,20 @@ int merge_files_write_lines(struct merge_files *m, struct trace_writer *w, uint6
 {
 	int ret = 0;
 
-	for (uint32_t i = 0; i < m->nr && ret == 0; i++) {
-		struct merged_file *f = &m->file[i];
+	for (uint32_t i = 0; i < m->files.nr && ret == 0; i++) {
+		struct merged_file *f = &m->files.at[i];
 		struct trace_source_piece *piece;
 
 		if (f->kind != MERGED_LINES)
 			continue;
-		piece = calloc((size_t)f->nr + 1, sizeof(*piece));
+		piece = calloc((size_t)f->pieces.nr + 1, sizeof(*piece));
 		if (!piece)
 			return -ENOMEM;
-		qsort(f->piece, f->nr, sizeof(*f->piece), compare_pieces);
-		for (uint32_t n = 0; n < f->nr; n++)
-			piece[n] = (struct trace_source_piece){ f->piece[n].at, { f->piece[n].bytes, f->piece[n].nr } };
+		qsort(f->pieces.at, f->pieces.nr, sizeof(*f->pieces.at), compare_pieces);
+		for (uint32_t n = 0; n < f->pieces.nr; n++)
+			piece[n] = (struct trace_source_piece){ f->pieces.at[n].at, { f->pieces.at[n].bytes, f->pieces.at[n].nr } };
 		ret = TRACE_PUT(w, source_lines, time_ns, 0, 0, .file = trace_string(f->key), .newer = f->newer,
-				.pieces = { piece, f->nr });
+				.pieces = { piece, f->pieces.nr });
 		free(piece);
 	}
 	return ret;
@@ -512,19 +512,19 @@ int merge_files_write_lines(struct merge_files *m, struct trace_writer *w, uint6
 
 void merge_files_fini(struct merge_files *m)
 {
-	for (uint32_t i = 0; i < m->nr; i++) {
-		struct merged_file *f = &m->file[i];
+	for (uint32_t i = 0; i < m->files.nr; i++) {
+		struct merged_file *f = &m->files.at[i];
 
-		for (uint32_t n = 0; n < f->nr; n++)
-			free(f->piece[n].bytes);
-		free(f->piece);
+		for (uint32_t n = 0; n < f->pieces.nr; n++)
+			free(f->pieces.at[n].bytes);
+		free(f->pieces.at);
 		free(f->key);
 		free(f->at);
 		free(f->path);
 		free(f->build_id);
 		free(f->reason);
 	}
-	free(m->file);
+	free(m->files.at);
 	hash_map_fini(&m->at);
 	memset(m, 0, sizeof(*m));
 }

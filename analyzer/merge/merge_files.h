@@ -6,13 +6,13 @@
 #ifndef TAILOR_MERGE_FILES_H
 #define TAILOR_MERGE_FILES_H
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 #include "jitreg/trace/reader.h"
 #include "jitreg/trace/writer.h"
 
 struct merge_files {
-	struct merged_file *file;
-	uint32_t nr, capacity;
+	ARRAY(struct merged_file) files;
 	struct hash_map at; /* two hashes of a file's names and numbers -> index + 1 */
 	uint32_t image;	    /* index + 1 of the image that was added last; the record of a debug file comes after that of its image */
 	uint64_t bytes;	    /* bytes of all pieces, which are limited to 2 GiB */

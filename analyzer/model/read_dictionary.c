@@ -433,7 +433,7 @@ void model_read_counter_block(struct model *m, struct process *p, const struct t
 			free(c.entry);
 		return;
 	}
-	added = &m->flows.counters[m->flows.nr_counters - 1];
+	added = &m->flows.counters.at[m->flows.counters.nr - 1];
 	index_levels(m, &added->entry->level, sizeof(*added->entry) / 8, c.nr);
 	for (uint32_t i = 0; i < c.nr; i++) {
 		const struct jitreg_counter_entry *e = &added->entry[i];

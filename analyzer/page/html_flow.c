@@ -28,11 +28,11 @@ static void put_functions(const struct frequencies *f, FILE *to)
 	const struct flow_program *p = &f->program;
 
 	fputs("\"functions\":{", to);
-	JSON_LIST(to, "component", p->nr_functions, fprintf(to, "%u", f->component[i]));
-	JSON_NEXT_LIST(to, "blocks", p->nr_functions, fprintf(to, "%u", p->function[i].nr_blocks));
-	JSON_NEXT_LIST(to, "escapes", p->nr_functions, fputc('0' + p->function[i].escapes, to));
-	JSON_NEXT_LIST(to, "arcs", p->nr_functions, fprintf(to, "%u", p->function[i].nr_arcs));
-	JSON_NEXT_LIST(to, "calls", p->nr_functions, fprintf(to, "%u", p->function[i].nr_calls));
+	JSON_LIST(to, "component", p->functions.nr, fprintf(to, "%u", f->component[i]));
+	JSON_NEXT_LIST(to, "blocks", p->functions.nr, fprintf(to, "%u", p->functions.at[i].nr_blocks));
+	JSON_NEXT_LIST(to, "escapes", p->functions.nr, fputc('0' + p->functions.at[i].escapes, to));
+	JSON_NEXT_LIST(to, "arcs", p->functions.nr, fprintf(to, "%u", p->functions.at[i].arcs.nr));
+	JSON_NEXT_LIST(to, "calls", p->functions.nr, fprintf(to, "%u", p->functions.at[i].nr_calls));
 	fputc('}', to);
 }
 
@@ -41,12 +41,12 @@ static void put_arcs(const struct flow_program *p, FILE *to)
 	const char *comma = "";
 
 	fputs(",\"arcs\":[", to); /* the list is from, to, from, to, ... */
-	for (uint32_t i = 0; i < p->nr_functions; i++)
-		for (uint32_t n = 0; n < p->function[i].nr_arcs; n++, comma = ",") {
+	for (uint32_t i = 0; i < p->functions.nr; i++)
+		for (uint32_t n = 0; n < p->functions.at[i].arcs.nr; n++, comma = ",") {
 			fputs(comma, to);
-			put_block(p->function[i].arc[n].from, to);
+			put_block(p->functions.at[i].arcs.at[n].from, to);
 			fputc(',', to);
-			put_block(p->function[i].arc[n].to, to);
+			put_block(p->functions.at[i].arcs.at[n].to, to);
 		}
 	fputc(']', to);
 }
@@ -56,12 +56,12 @@ static void put_calls(const struct flow_program *p, FILE *to)
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < p->nr_functions; i++)
-		nr += p->function[i].nr_calls;
+	for (uint32_t i = 0; i < p->functions.nr; i++)
+		nr += p->functions.at[i].nr_calls;
 	fputs(",\"calls\":{", to);
-	JSON_LIST(to, "block", nr, fprintf(to, "%u", p->call[i].block));
-	JSON_NEXT_LIST(to, "site", nr, put_count(p->call[i].site, to));
-	JSON_NEXT_LIST(to, "callee", nr, put_block(p->call[i].callee, to));
+	JSON_LIST(to, "block", nr, fprintf(to, "%u", p->calls.at[i].block));
+	JSON_NEXT_LIST(to, "site", nr, put_count(p->calls.at[i].site, to));
+	JSON_NEXT_LIST(to, "callee", nr, put_block(p->calls.at[i].callee, to));
 	fputc('}', to);
 }
 
@@ -138,7 +138,7 @@ void html_put_flow(const struct html_trace *t, FILE *to)
 {
 	const struct frequencies *f = frequencies_of_report(t->report);
 
-	if (!f || (!f->nr_known && !f->program.nr_functions))
+	if (!f || (!f->nr_known && !f->program.functions.nr))
 		return;
 	fputs("\"flow\":{", to);
 	put_functions(f, to);

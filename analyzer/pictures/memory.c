@@ -42,7 +42,7 @@ static uint32_t count_most_sampled(const struct accesses *s, bool regions, uint3
 	struct count *all;
 
 	for (size_t i = 0; i < s->nr; i++) {
-		uint32_t v = regions ? s->list[i].region : s->list[i].component;
+		uint32_t v = regions ? s->at[i].region : s->at[i].component;
 
 		nr = v >= nr ? v + 1 : nr;
 	}
@@ -50,7 +50,7 @@ static uint32_t count_most_sampled(const struct accesses *s, bool regions, uint3
 	for (uint32_t i = 0; all && i < nr; i++)
 		all[i].of = i;
 	for (size_t i = 0; all && i < s->nr; i++)
-		all[regions ? s->list[i].region : s->list[i].component].samples += s->list[i].share;
+		all[regions ? s->at[i].region : s->at[i].component].samples += s->at[i].share;
 	if (all && nr)
 		qsort(all, nr, sizeof(*all), compare_counts);
 	for (; all && n < nr && n < most && all[n].samples > 0; n++)
@@ -71,7 +71,7 @@ static uint32_t colour_of(const struct count *component, uint32_t nr, uint32_t o
 static void draw_region_panel(const struct report *r, const struct accesses *s, uint32_t region, double y, const struct count *component,
 			      uint32_t nr_components, size_t every, FILE *to)
 {
-	const struct access_region *g = &s->region[region];
+	const struct access_region *g = &s->regions.at[region];
 	double time = (double)(r->last_ns - r->first_ns) + 1, range = (double)(g->high - g->low) + 1;
 	char spare[64], size[16];
 
@@ -85,7 +85,7 @@ static void draw_region_panel(const struct report *r, const struct accesses *s, 
 		bool begun = false;
 
 		for (size_t i = 0; i < s->nr; i += every) {
-			const struct access *x = &s->list[i];
+			const struct access *x = &s->at[i];
 
 			if (x->region != region || colour_of(component, nr_components, x->component) != c)
 				continue;
@@ -128,8 +128,8 @@ void memory_svg(const struct report *r, const struct accesses *s, FILE *to)
 	double bottom = TOP + nr_regions * (PANEL + SPACE), samples = 0;
 	char span[16];
 
-	for (uint32_t i = 0; i < s->nr_regions; i++)
-		samples += s->region[i].samples;
+	for (uint32_t i = 0; i < s->regions.nr; i++)
+		samples += s->regions.at[i].samples;
 	svg_begin(to, WIDTH, (int)bottom + 24, "Memory over time", "path{fill:none;stroke-width:2;stroke-linecap:round}", "");
 	svg_textf(to, LEFT, 26, "title", "Memory accesses: %.0f samples with an address", samples);
 	if (every > 1)

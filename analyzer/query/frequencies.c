@@ -37,8 +37,8 @@ static int add_functions(struct report *r, struct frequencies *f)
 {
 	const struct flow_records *records = &r->model->flows;
 
-	for (uint32_t i = 0; i < records->nr_flows; i++) {
-		const struct flow_record *flow = &records->flow[i];
+	for (uint32_t i = 0; i < records->nr; i++) {
+		const struct flow_record *flow = &records->at[i];
 		const struct jitreg_flow_parts *p = &flow->parts;
 
 		if (flow_add_function(&f->program, p->nr_blocks, flow->escapes) != i)
@@ -69,7 +69,7 @@ static uint32_t component_of_ids_at(struct report *r, uint32_t process, uint64_t
 
 static uint32_t variable_of_counter(const struct frequencies *f, uint32_t function, uint64_t kind, uint64_t at)
 {
-	const struct flow_function *x = &f->program.function[function];
+	const struct flow_function *x = &f->program.functions.at[function];
 
 	switch (kind) {
 	case JITREG_COUNTS_ENTRY:
@@ -77,9 +77,9 @@ static uint32_t variable_of_counter(const struct frequencies *f, uint32_t functi
 	case JITREG_COUNTS_BLOCK:
 		return at < x->nr_blocks ? x->block[at].variable : UINT32_MAX;
 	case JITREG_COUNTS_EDGE:
-		return at < x->nr_arcs ? x->arc[at].variable : UINT32_MAX;
+		return at < x->arcs.nr ? x->arcs.at[at].variable : UINT32_MAX;
 	case JITREG_COUNTS_CALL:
-		return at < x->nr_calls ? f->program.call[x->first_call + at].variable : UINT32_MAX;
+		return at < x->nr_calls ? f->program.calls.at[x->first_call + at].variable : UINT32_MAX;
 	default:
 		return UINT32_MAX;
 	}
@@ -117,16 +117,16 @@ static int add_all_counters(struct report *r, struct frequencies *f)
 	uint64_t nr = 0;
 	int ret = 0;
 
-	for (uint32_t i = 0; i < records->nr_counters; i++)
-		nr += records->counters[i].nr;
+	for (uint32_t i = 0; i < records->counters.nr; i++)
+		nr += records->counters.at[i].nr;
 	s.sum = calloc((size_t)s.nr + 1, sizeof(*s.sum));
 	s.counted = calloc((size_t)s.nr + 1, sizeof(*s.counted));
 	f->at = calloc((size_t)nr + 1, sizeof(*f->at));
 	if (!s.sum || !s.counted || !f->at)
 		ret = -ENOMEM;
-	for (uint32_t i = 0; ret == 0 && i < records->nr_counters; i++)
-		for (uint32_t n = 0; records->counters[i].read_ns && n < records->counters[i].nr; n++)
-			add_counter_value(f, &records->counters[i], n, &s);
+	for (uint32_t i = 0; ret == 0 && i < records->counters.nr; i++)
+		for (uint32_t n = 0; records->counters.at[i].read_ns && n < records->counters.at[i].nr; n++)
+			add_counter_value(f, &records->counters.at[i], n, &s);
 	for (uint32_t i = 0; ret == 0 && i < s.nr; i++)
 		if (s.counted[i])
 			equations_set_known(f->program.equations, i, FLOW_COUNTED, s.sum[i]);
@@ -192,7 +192,7 @@ bool frequencies_is_assumption(const char *text)
 static bool function_is_named(const struct report *r, const struct frequencies *f, uint32_t function, const char *name, size_t bytes)
 {
 	char spare[32];
-	const char *own = function < f->program.nr_functions ? report_component_own_name(r, f->component[function], spare) : "(unknown)";
+	const char *own = function < f->program.functions.nr ? report_component_own_name(r, f->component[function], spare) : "(unknown)";
 
 	return strlen(own) == bytes && memcmp(own, name, bytes) == 0;
 }
@@ -211,16 +211,16 @@ static bool apply_assumption(const struct report *r, struct frequencies *f, cons
 {
 	bool found = false;
 
-	for (uint32_t i = 0; a->is_arc && i < f->program.nr_functions; i++)
-		for (uint32_t n = 0; function_is_named(r, f, i, a->function, a->function_bytes) && n < f->program.function[i].nr_arcs;
+	for (uint32_t i = 0; a->is_arc && i < f->program.functions.nr; i++)
+		for (uint32_t n = 0; function_is_named(r, f, i, a->function, a->function_bytes) && n < f->program.functions.at[i].arcs.nr;
 		     n++) {
-			const struct flow_arc *arc = &f->program.function[i].arc[n];
+			const struct flow_arc *arc = &f->program.functions.at[i].arcs.at[n];
 
 			if (arc->from == a->site && assumption_names_block(a, arc->to))
 				found |= equations_set_known(f->program.equations, arc->variable, FLOW_ASSUMED, a->count);
 		}
-	for (uint32_t i = 0; !a->is_arc && i < f->program.nr_calls; i++) {
-		const struct flow_call *c = &f->program.call[i];
+	for (uint32_t i = 0; !a->is_arc && i < f->program.calls.nr; i++) {
+		const struct flow_call *c = &f->program.calls.at[i];
 
 		if (c->caller != FLOW_NO_FUNCTION && c->site == a->site &&
 		    function_is_named(r, f, c->caller, a->function, a->function_bytes) &&
@@ -264,8 +264,8 @@ static bool walk_component(const struct execution_walk *w, uint32_t component, u
 
 static bool walk_flow(struct report *r, const struct execution_walk *w, uint32_t function)
 {
-	const struct flow_record *flow = &r->model->flows.flow[function];
-	const struct flow_function *x = &w->f->program.function[function];
+	const struct flow_record *flow = &r->model->flows.at[function];
+	const struct flow_function *x = &w->f->program.functions.at[function];
 
 	for (uint32_t i = 0; i < x->nr_blocks; i++) {
 		const struct jitreg_flow_block *b = &flow->parts.blocks[i];
@@ -294,12 +294,12 @@ bool frequencies_walk_executions(struct report *r, const struct frequencies *f,
 	const struct execution_walk w = { each, context, f };
 	const struct flow_records *records = &r->model->flows;
 
-	for (uint32_t i = 0; i < f->program.nr_functions; i++)
+	for (uint32_t i = 0; i < f->program.functions.nr; i++)
 		if (!walk_flow(r, &w, i))
 			return false;
-	for (uint32_t i = 0; i < records->nr_counters; i++)
-		for (uint32_t n = 0; records->counters[i].read_ns && n < records->counters[i].nr; n++) {
-			const struct counters_record *c = &records->counters[i];
+	for (uint32_t i = 0; i < records->counters.nr; i++)
+		for (uint32_t n = 0; records->counters.at[i].read_ns && n < records->counters.at[i].nr; n++) {
+			const struct counters_record *c = &records->counters.at[i];
 			const struct jitreg_counter_entry *e = &c->entry[n];
 
 			if (e->kind == JITREG_COUNTS_ENTRY &&
@@ -336,14 +336,14 @@ static int make_frequencies(struct report *r, struct frequencies *f)
 	int ret = flow_program_init(&f->program);
 
 	f->nr_components = r->model->dictionary.nr_components;
-	f->component = calloc((size_t)records->nr_flows + 1, sizeof(*f->component));
+	f->component = calloc((size_t)records->nr + 1, sizeof(*f->component));
 	f->executions = calloc((size_t)f->nr_components + 1, sizeof(*f->executions));
 	f->calls_in = calloc((size_t)f->nr_components + 1, sizeof(*f->calls_in));
 	f->calls_out = calloc((size_t)f->nr_components + 1, sizeof(*f->calls_out));
 	if (ret || !f->component || !f->executions || !f->calls_in || !f->calls_out)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < records->nr_flows; i++) {
-		const struct flow_record *flow = &records->flow[i];
+	for (uint32_t i = 0; i < records->nr; i++) {
+		const struct flow_record *flow = &records->at[i];
 
 		f->component[i] = component_of_ids_at(r, flow->process, flow->level, flow->component, flow->time_ns);
 		if (f->component[i] >= f->nr_components)
@@ -356,17 +356,17 @@ static int make_frequencies(struct report *r, struct frequencies *f)
 		return ret;
 	apply_all_assumptions(r, f);
 	ret = flow_solve(&f->program);
-	for (uint32_t i = 0; ret == 0 && i < f->program.nr_functions; i++) {
+	for (uint32_t i = 0; ret == 0 && i < f->program.functions.nr; i++) {
 		if (f->component[i])
 			frequency_add_calls(&f->calls_in[f->component[i]], &f->calls_out[f->component[i]], &f->program, i);
-		f->has_calls |= f->program.function[i].nr_calls > 0;
-		f->nr_contradictions += f->program.function[i].contradicts;
+		f->has_calls |= f->program.functions.at[i].nr_calls > 0;
+		f->nr_contradictions += f->program.functions.at[i].contradicts;
 	}
 	if (ret == 0) {
 		frequencies_walk_executions(r, f, add_execution, f);
 		frequency_fill_executions(f->executions, f->calls_in, f->nr_components);
 	}
-	for (uint32_t i = 0; ret == 0 && i < f->program.nr_functions; i++) {
+	for (uint32_t i = 0; ret == 0 && i < f->program.functions.nr; i++) {
 		char spare[32];
 
 		if (f->component[i])
@@ -397,7 +397,7 @@ const struct frequencies *frequencies_of_report(struct report *r)
 {
 	struct state *s = r->frequencies;
 
-	if (!s && (r->model->flows.nr_counters || r->model->flows.nr_flows))
+	if (!s && (r->model->flows.counters.nr || r->model->flows.nr))
 		s = r->frequencies = report_add_state(r, sizeof(*s), free_frequencies);
 	if (!s)
 		return NULL;

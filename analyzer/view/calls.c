@@ -69,15 +69,15 @@ static void prepare_calls_view(struct report *r, struct view_instance *v)
 	const struct flow_records *flows = &r->model->flows;
 	struct state *s = v->state = report_add_state(r, sizeof(*s), NULL);
 
-	for (uint32_t i = 0; s && i < flows->nr_flows; i++)
-		if (!s->by_level[flows->flow[i].level])
-			s->by_level[flows->flow[i].level] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)flows->flow[i].level, -1);
+	for (uint32_t i = 0; s && i < flows->nr; i++)
+		if (!s->by_level[flows->at[i].level])
+			s->by_level[flows->at[i].level] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)flows->at[i].level, -1);
 }
 
 static const struct group_sum *
 sum_of_function(const struct report *r, const struct state *s, const struct frequencies *f, uint32_t function)
 {
-	return report_find_sum(s->by_level[r->model->flows.flow[function].level], f->component[function]);
+	return report_find_sum(s->by_level[r->model->flows.at[function].level], f->component[function]);
 }
 
 struct times {
@@ -88,12 +88,12 @@ static bool find_times(const struct report *r, const struct state *s, const stru
 {
 	bool any = false; /* if no function has time, it is not known how long any of them ran */
 
-	t->own = calloc((size_t)f->program.nr_functions + 1, sizeof(double));
-	t->total = calloc((size_t)f->program.nr_functions + 1, sizeof(double));
-	t->of_call = calloc((size_t)f->program.nr_calls + 1, sizeof(double));
+	t->own = calloc((size_t)f->program.functions.nr + 1, sizeof(double));
+	t->total = calloc((size_t)f->program.functions.nr + 1, sizeof(double));
+	t->of_call = calloc((size_t)f->program.calls.nr + 1, sizeof(double));
 	if (!t->own || !t->total || !t->of_call)
 		return false;
-	for (uint32_t i = 0; i < f->program.nr_functions; i++) {
+	for (uint32_t i = 0; i < f->program.functions.nr; i++) {
 		if (f->component[i])
 			t->own[i] = report_measure(r, sum_of_function(r, s, f, i));
 		any |= t->own[i] > 0;
@@ -141,7 +141,7 @@ static void set_variable_count(struct grid *g, int column, int state, const stru
 
 static const char *function_name(const struct report *r, const struct frequencies *f, uint32_t function, const char *none, char spare[32])
 {
-	if (function >= f->program.nr_functions || !f->component[function])
+	if (function >= f->program.functions.nr || !f->component[function])
 		return none;
 	return report_component_name(r, f->component[function], spare);
 }
@@ -157,15 +157,15 @@ show_functions_by_executions(struct report *r, const struct state *s, const stru
 	int self = grid_column(g, "share", "self", CELL_PERCENT, 0, 0), total = grid_column(g, "total", "total", CELL_PERCENT, 0, 0);
 	int per = grid_column(g, "per_execution", is_time ? "time/exec" : "per exec", is_time ? CELL_DURATION : CELL_NUMBER, 0, 0);
 	int name = grid_column(g, "name", "function", CELL_TEXT, 0, 0);
-	double *by = calloc((size_t)f->program.nr_functions + 1, sizeof(*by));
+	double *by = calloc((size_t)f->program.functions.nr + 1, sizeof(*by));
 	uint32_t *order;
 	char spare[32];
 
-	for (uint32_t i = 0; by && i < f->program.nr_functions; i++)
-		by[i] = (double)flow_count(&f->program, f->program.function[i].entries)->count;
-	order = by ? order_by_value(by, f->program.nr_functions) : NULL;
-	for (uint32_t n = 0; order && n < f->program.nr_functions; n++) {
-		const struct flow_variable *v = flow_count(&f->program, f->program.function[order[n]].entries);
+	for (uint32_t i = 0; by && i < f->program.functions.nr; i++)
+		by[i] = (double)flow_count(&f->program, f->program.functions.at[i].entries)->count;
+	order = by ? order_by_value(by, f->program.functions.nr) : NULL;
+	for (uint32_t n = 0; order && n < f->program.functions.nr; n++) {
+		const struct flow_variable *v = flow_count(&f->program, f->program.functions.at[order[n]].entries);
 		const struct frequency *calls = &f->calls_out[f->component[order[n]]];
 
 		grid_row(g);
@@ -193,15 +193,15 @@ static void show_call_sites(struct report *r, const struct frequencies *f, const
 	int total = grid_column(g, "total", "total", CELL_PERCENT, 0, 0);
 	int caller = grid_column(g, "caller", "caller", CELL_TEXT, GRID_NAME, 0), site = grid_column(g, "site", "site", CELL_COUNT, 0, 0);
 	int callee = grid_column(g, "callee", "callee", CELL_TEXT, GRID_NAME, 0);
-	double *by = calloc((size_t)f->program.nr_calls + 1, sizeof(*by));
+	double *by = calloc((size_t)f->program.calls.nr + 1, sizeof(*by));
 	uint32_t *order;
 	char spare[32];
 
-	for (uint32_t i = 0; by && i < f->program.nr_calls; i++)
-		by[i] = (double)flow_count(&f->program, f->program.call[i].variable)->count;
-	order = by ? order_by_value(by, f->program.nr_calls) : NULL;
-	for (uint32_t n = 0; order && n < f->program.nr_calls; n++) {
-		const struct flow_call *c = &f->program.call[order[n]];
+	for (uint32_t i = 0; by && i < f->program.calls.nr; i++)
+		by[i] = (double)flow_count(&f->program, f->program.calls.at[i].variable)->count;
+	order = by ? order_by_value(by, f->program.calls.nr) : NULL;
+	for (uint32_t n = 0; order && n < f->program.calls.nr; n++) {
+		const struct flow_call *c = &f->program.calls.at[order[n]];
 		const struct flow_variable *v = flow_count(&f->program, c->variable);
 
 		grid_row(g);
@@ -232,10 +232,10 @@ static void say_contradictions(const struct report *r, const struct frequencies 
 	uint32_t said = 0;
 	char spare[32];
 
-	for (uint32_t i = 0; i < f->program.nr_functions && said <= CONTRADICTIONS_MAX; i++) {
+	for (uint32_t i = 0; i < f->program.functions.nr && said <= CONTRADICTIONS_MAX; i++) {
 		uint64_t worst = 0;
 
-		if (!f->program.function[i].contradicts || said++ == CONTRADICTIONS_MAX)
+		if (!f->program.functions.at[i].contradicts || said++ == CONTRADICTIONS_MAX)
 			continue;
 		for (uint32_t n = 0; (q = equations_get_violated(f->program.equations, n)); n++)
 			if (q->owner == i && (uint64_t)llabs(q->difference) > worst)
@@ -256,8 +256,8 @@ static void say_estimates(const struct frequencies *f, struct page *p)
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < f->program.nr_calls; i++)
-		nr += flow_count(&f->program, f->program.call[i].variable)->state == FLOW_ESTIMATED;
+	for (uint32_t i = 0; i < f->program.calls.nr; i++)
+		nr += flow_count(&f->program, f->program.calls.at[i].variable)->state == FLOW_ESTIMATED;
 	if (nr)
 		page_sentence(p, "(%u call%s estimated: several counts are possible, these are near equal parts; "
 			      "--assume CALLER.SITE->CALLEE=N sets one)", nr, nr > 1 ? "s are" : " is");
@@ -269,7 +269,7 @@ static void show_calls_view(struct report *r, const struct view_instance *v, str
 	struct times t = { 0 };
 	const char *unused;
 
-	if (!f || !f->program.nr_functions) {
+	if (!f || !f->program.functions.nr) {
 		page_sentence(p, "No calls: the host announced no flows of its functions (jitreg_flow() in jitreg.h).");
 	} else if (find_times(r, v->state, f, &t)) {
 		show_functions_by_executions(r, v->state, f, &t, p);

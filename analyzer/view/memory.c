@@ -71,7 +71,7 @@ static struct part_sum *make_access_sums(const struct memory_part *p, const stru
 	bool ok;
 
 	for (size_t i = 0; key && i < s->nr; i++) {
-		key[i] = region ? s->list[i].region : s->list[i].component;
+		key[i] = region ? s->at[i].region : s->at[i].component;
 		nr_keys = key[i] >= nr_keys ? key[i] + 1 : nr_keys;
 	}
 	sum = malloc(nr_keys * sizeof(*sum));
@@ -130,8 +130,8 @@ static void show_access_sums(struct report *r, const struct memory_part *part, c
 		grid_set_address(g, low, x->low);
 		grid_set_address(g, high, x->high);
 		if (region) {
-			grid_set_text(g, kind, region_kind_text(&part->all->region[list[i].of]));
-			grid_set_text(g, name, access_region_name(&part->all->region[list[i].of], spare));
+			grid_set_text(g, kind, region_kind_text(&part->all->regions.at[list[i].of]));
+			grid_set_text(g, name, access_region_name(&part->all->regions.at[list[i].of], spare));
 		} else {
 			grid_set_text(g, name, component_name(r, part->all, list[i].of, spare));
 		}
@@ -174,7 +174,7 @@ static void show_strides(const struct memory_part *part, const struct access_ord
 static void show_event_accesses(struct report *r, const struct memory_part *part, struct page *p)
 {
 	struct access_orders o;
-	const size_t begin = (size_t)(part->list - part->all->list);
+	const size_t begin = (size_t)(part->list - part->all->at);
 
 	if (accesses_find_orders(part->all, begin, begin + part->nr, &o)) {
 		page_sentence(p, OUT_OF_MEMORY);
@@ -205,11 +205,11 @@ static void show_memory_view(struct report *r, const struct view_instance *v, st
 		return;
 	}
 	for (size_t i = 0, end; i < s->nr; i = end) {
-		struct memory_part part = { .all = s, .list = s->list + i, .event = "" };
-		uint32_t event = s->list[i].event;
+		struct memory_part part = { .all = s, .list = s->at + i, .event = "" };
+		uint32_t event = s->at[i].event;
 
-		for (end = i; end < s->nr && s->list[end].event == event; end++)
-			part.samples += s->list[end].share;
+		for (end = i; end < s->nr && s->at[end].event == event; end++)
+			part.samples += s->at[end].share;
 		part.nr = end - i;
 		if (event < r->model->nr_events && r->model->event[event].name)
 			part.event = r->model->event[event].name;

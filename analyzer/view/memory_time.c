@@ -49,7 +49,7 @@ static void show_working_set(struct report *r, const struct memory_part *part, u
 	struct lanes l = { .cells = count_intervals(p), .nr = 1 };
 	double height[INTERVALS] = { 0 }, most = 0;
 	char text[4 * LANE_CELLS_MAX], spare[64];
-	const char *name = region == UINT32_MAX ? "(all)" : access_region_name(&part->all->region[region], spare);
+	const char *name = region == UINT32_MAX ? "(all)" : access_region_name(&part->all->regions.at[region], spare);
 
 	l.height = height;
 	for (int c = 0; c < l.cells; c++) {
@@ -90,12 +90,12 @@ static int compare_region_counts(const void *a, const void *b, void *counts)
  */
 static uint32_t *largest_regions(const struct memory_part *part, uint32_t *nr)
 {
-	double *count = calloc((size_t)part->all->nr_regions + 1, sizeof(*count));
-	uint32_t *order = malloc(((size_t)part->all->nr_regions + 1) * sizeof(*order)), n = 0;
+	double *count = calloc((size_t)part->all->regions.nr + 1, sizeof(*count));
+	uint32_t *order = malloc(((size_t)part->all->regions.nr + 1) * sizeof(*order)), n = 0;
 
 	for (size_t i = 0; count && i < part->nr; i++)
 		count[part->list[i].region] += part->list[i].share;
-	for (uint32_t i = 0; order && count && i < part->all->nr_regions; i++)
+	for (uint32_t i = 0; order && count && i < part->all->regions.nr; i++)
 		if (count[i] > 0)
 			order[n++] = i;
 	if (n)
@@ -137,7 +137,7 @@ void memory_show_working_sets(struct report *r, const struct memory_part *part, 
 static void draw_region_picture(const struct report *r, const struct memory_part *part, uint32_t region, struct page *p)
 {
 	static const unsigned char bit[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
-	const struct access_region *x = &part->all->region[region];
+	const struct access_region *x = &part->all->regions.at[region];
 	const int cells = lanes_cells(PICTURE_CELLS, p->columns); /* a cell has two columns and four rows of dots */
 	unsigned char cell[PICTURE_ROWS * PICTURE_CELLS] = { 0 };
 	double time = (double)(r->last_ns - r->first_ns) + 1, range = (double)(x->high - x->low) + 1;

@@ -21,9 +21,9 @@ static struct access_orders orders;
 
 static void add(uint64_t time_ns, uint64_t address, uint64_t instruction, uint32_t memory, uint32_t phase)
 {
-	s.list = realloc(s.list, (s.nr + 1) * sizeof(*s.list));
-	assert_non_null(s.list);
-	s.list[s.nr++] = (struct access){ .time_ns = time_ns, .address = address, .instruction = instruction, .memory = memory,
+	s.at = realloc(s.at, (s.nr + 1) * sizeof(*s.at));
+	assert_non_null(s.at);
+	s.at[s.nr++] = (struct access){ .time_ns = time_ns, .address = address, .instruction = instruction, .memory = memory,
 					  .phase = phase, .share = 1, .sample = (uint32_t)s.nr };
 }
 
@@ -45,15 +45,15 @@ static size_t count(uint64_t instruction, enum access_order order)
 	size_t n = 0;
 
 	for (size_t i = 0; i < orders.nr; i++)
-		n += s.list[orders.row[i]].instruction == instruction && orders.order[i] == order;
+		n += s.at[orders.row[i]].instruction == instruction && orders.order[i] == order;
 	return n;
 }
 
 static uint64_t stride_of(uint64_t instruction)
 {
 	for (size_t i = 0; i < s.nr; i++)
-		if (s.list[i].instruction == instruction)
-			return orders.stride[s.list[i].stream];
+		if (s.at[i].instruction == instruction)
+			return orders.stride[s.at[i].stream];
 	return 0;
 }
 
@@ -71,7 +71,7 @@ static void walks_leaps_and_strides_are_told_apart(void **state)
 		add(4 * i + 3, told[HEAP].address + 8, 4, HEAP, 1);
 	}
 	settle(&model);
-	assert_int_equal(s.nr_regions, 3);
+	assert_int_equal(s.regions.nr, 3);
 	assert_int_equal(count(1, ACCESS_SEQUENTIAL), 1000);
 	assert_true(count(2, ACCESS_RANDOM) >= 970);
 	assert_int_equal(count(3, ACCESS_STRIDED), 1000);
@@ -145,9 +145,9 @@ static void memory_that_nobody_named_is_a_region_for_each_lump(void **state)
 		add(i, 0x7f0000000000 + i * 4096, 1, 0, 0);
 	}
 	settle(&model);
-	assert_int_equal(s.nr_regions, 2);
-	assert_null(s.region[0].memory);
-	assert_int_equal(s.region[1].high, 0x7f0000000000 + 9 * 4096);
+	assert_int_equal(s.regions.nr, 2);
+	assert_null(s.regions.at[0].memory);
+	assert_int_equal(s.regions.at[1].high, 0x7f0000000000 + 9 * 4096);
 	assert_int_equal(s.columns.nr_pages, 20);
 	clear();
 }
@@ -186,7 +186,7 @@ static void of_very_many_an_even_part_is_kept(void **state)
 	assert_uint_in_range(s.nr, ROWS * BLOCKS / 128 * 8 / 10, ROWS * BLOCKS / 128 * 12 / 10);
 	settle(&model);
 	for (size_t i = 0; i < s.nr; i++)
-		quarter[s.list[i].time_ns / (1000ull * ROWS * BLOCKS / 4)]++;
+		quarter[s.at[i].time_ns / (1000ull * ROWS * BLOCKS / 4)]++;
 	for (int i = 0; i < 4; i++)
 		assert_uint_in_range(quarter[i], s.nr / 5, s.nr / 3);
 	assert_int_equal(stride_of(7), 48); /* and what it tells is the same */
@@ -236,9 +236,9 @@ static void a_sample_that_components_share_is_one_access_and_counts_by_shares(vo
 		add_shared(samples);
 		settle(&model);
 		assert_float_equal(s.seen, samples, 1e-9);
-		assert_float_equal(s.region[0].samples, samples, 1e-9);
+		assert_float_equal(s.regions.at[0].samples, samples, 1e-9);
 		for (size_t i = 0; i < s.nr; i++)
-			key[i] = s.list[i].component;
+			key[i] = s.at[i].component;
 		assert_int_equal(access_orders_sum(&orders, &s.columns, key, PARTS, sum), 0);
 		for (uint32_t k = 0; k < PARTS; k++) {
 			double share = k == 0 ? 1.0 / 2 : 1.0 / (3 * k);

@@ -62,7 +62,7 @@ static uint64_t know_counted_but(uint32_t without)
 	for (uint32_t n = 1; n <= QUEENS_PROCEDURES; n++)
 		for (uint32_t i = 0; i < queens_procedure[n].nr_arcs; i++)
 			if (counted[n][i] && !(without >> n & 1)) {
-				equations_set_known(program.equations, program.function[n - 1].arc[i].variable, FLOW_COUNTED,
+				equations_set_known(program.equations, program.functions.at[n - 1].arcs.at[i].variable, FLOW_COUNTED,
 						    arcs_of_six[n][i]);
 				increments += arcs_of_six[n][i];
 			}
@@ -71,12 +71,12 @@ static uint64_t know_counted_but(uint32_t without)
 
 static const struct flow_variable *arc(uint32_t n, uint32_t i)
 {
-	return flow_count(&program, program.function[n - 1].arc[i].variable);
+	return flow_count(&program, program.functions.at[n - 1].arcs.at[i].variable);
 }
 
 static const struct flow_variable *call(uint32_t i)
 {
-	return flow_count(&program, program.call[i].variable);
+	return flow_count(&program, program.calls.at[i].variable);
 }
 
 static int end(void **state)
@@ -142,9 +142,9 @@ static void procedures_are_entered_as_often_as_they_are_called(void **state)
 	know_counted_but(0);
 	assert_int_equal(flow_solve(&program), 0);
 	for (size_t i = 0; i < sizeof(figure) / sizeof(figure[0]); i++)
-		assert_int_equal(flow_count(&program, program.function[figure[i].procedure - 1].entries)->count, figure[i].count);
+		assert_int_equal(flow_count(&program, program.functions.at[figure[i].procedure - 1].entries)->count, figure[i].count);
 	/* count(h) = arc(h, 6) + arc(h, 8) */
-	assert_int_equal(flow_count(&program, program.function[4].block[2].variable)->count, 2424 + 866);
+	assert_int_equal(flow_count(&program, program.functions.at[4].block[2].variable)->count, 2424 + 866);
 }
 
 static void what_does_not_follow_is_divided_evenly(void **state)
@@ -167,7 +167,7 @@ static void an_assumption_gives_the_rest(void **state)
 	(void)state;
 	begin_queens();
 	know_counted_but(1u << 6 | 1u << 8);
-	equations_set_known(program.equations, program.call[7].variable, FLOW_ASSUMED, 2424);
+	equations_set_known(program.equations, program.calls.at[7].variable, FLOW_ASSUMED, 2424);
 	assert_int_equal(flow_solve(&program), 0);
 	assert_int_equal(call(7)->state, FLOW_ASSUMED);
 	assert_int_equal(call(8)->state, FLOW_SOLVED);
@@ -205,7 +205,7 @@ static void what_was_never_entered_was_never_left(void **state)
 {
 	(void)state;
 	begin_queens();
-	equations_set_known(program.equations, program.function[4].entries, FLOW_COUNTED, 0);
+	equations_set_known(program.equations, program.functions.at[4].entries, FLOW_COUNTED, 0);
 	assert_int_equal(flow_solve(&program), 0);
 	assert_int_equal(arc(5, 7)->state, FLOW_SOLVED);
 	assert_int_equal(arc(5, 7)->count, 0);
@@ -220,15 +220,15 @@ static void counts_that_contradict_each_other_are_found(void **state)
 	(void)state;
 	begin_queens();
 	know_counted_but(1u << 3);
-	equations_set_known(program.equations, program.function[2].arc[0].variable, FLOW_COUNTED, 894);
-	equations_set_known(program.equations, program.function[2].arc[1].variable, FLOW_COUNTED, 890);
+	equations_set_known(program.equations, program.functions.at[2].arcs.at[0].variable, FLOW_COUNTED, 894);
+	equations_set_known(program.equations, program.functions.at[2].arcs.at[1].variable, FLOW_COUNTED, 890);
 	assert_int_equal(flow_solve(&program), 0);
 	q = equations_get_violated(program.equations, 0);
 	assert_non_null(q);
 	assert_int_equal(q->owner, 2);
 	assert_int_equal(llabs(q->difference), 4);
-	assert_true(program.function[2].contradicts);
-	assert_false(program.function[3].contradicts || program.function[6].contradicts || program.function[8].contradicts);
+	assert_true(program.functions.at[2].contradicts);
+	assert_false(program.functions.at[3].contradicts || program.functions.at[6].contradicts || program.functions.at[8].contradicts);
 	assert_int_equal(call(7)->count, 2424);
 }
 
@@ -245,12 +245,12 @@ static void a_torn_counter_is_found(void **state)
 				bool torn = n == 5 && !found;
 
 				found |= torn;
-				equations_set_known(program.equations, program.function[n - 1].arc[i].variable, FLOW_COUNTED,
+				equations_set_known(program.equations, program.functions.at[n - 1].arcs.at[i].variable, FLOW_COUNTED,
 						    arcs_of_six[n][i] + (torn ? 1ull << 32 : 0));
 			}
 	assert_int_equal(flow_solve(&program), 0);
-	assert_true(program.function[4].contradicts);
-	assert_false(program.function[1].contradicts && program.function[8].contradicts);
+	assert_true(program.functions.at[4].contradicts);
+	assert_false(program.functions.at[1].contradicts && program.functions.at[8].contradicts);
 }
 
 static void estimates_stay_within_what_is_possible(void **state)
@@ -274,19 +274,19 @@ static void estimates_stay_within_what_is_possible(void **state)
 		assert_true(flow_add_arc(&program, callee, 0, FLOW_OUTSIDE));
 	}
 	assert_int_equal(flow_add_equations(&program), 0);
-	e = program.function[caller].block[0].variable;
+	e = program.functions.at[caller].block[0].variable;
 	equations_set_known(program.equations, e, FLOW_COUNTED, 100);
-	equations_set_known(program.equations, program.function[caller].block[1].variable, FLOW_COUNTED, 10);
-	equations_set_known(program.equations, program.function[1].entries, FLOW_COUNTED, 5);
+	equations_set_known(program.equations, program.functions.at[caller].block[1].variable, FLOW_COUNTED, 10);
+	equations_set_known(program.equations, program.functions.at[1].entries, FLOW_COUNTED, 5);
 	assert_int_equal(flow_solve(&program), 0);
 	for (uint32_t i = 0; i < 6; i++) {
-		assert_int_equal(program.call[i].caller, caller);
+		assert_int_equal(program.calls.at[i].caller, caller);
 		assert_int_equal(call(i)->state, FLOW_ESTIMATED);
 		assert_uint_in_range(call(i)->count, 0, i % 3 == 0 ? 5 : i < 3 ? 100 : 10);
 	}
 	assert_uint_in_range(call(0)->count + call(1)->count + call(2)->count, 99, 101); /* rounded one by one */
 	assert_uint_in_range(call(0)->count + call(3)->count, 4, 6);
-	assert_int_equal(flow_count(&program, program.function[2].entries)->state, FLOW_ESTIMATED);
+	assert_int_equal(flow_count(&program, program.functions.at[2].entries)->state, FLOW_ESTIMATED);
 }
 
 /* entry, a loop of head, body with an if, latch, and the end; and a self loop behind it. */
@@ -363,7 +363,7 @@ static void time_of_a_circle_counts_once(void **state)
 	}
 	assert_int_equal(flow_add_equations(&program), 0);
 	for (uint32_t i = 0; i < 6; i++)
-		equations_set_known(program.equations, program.call[i].variable, FLOW_COUNTED, calls[i].count);
+		equations_set_known(program.equations, program.calls.at[i].variable, FLOW_COUNTED, calls[i].count);
 	flow_solve(&program);
 	assert_int_equal(flow_aggregate(&program, own, total, of_call), 0);
 	assert_true(total[1] == 100 && total[3] == 100); /* of b and d together */
@@ -390,9 +390,9 @@ static void numbers_of_any_size_do_no_harm(void **state)
 		}
 		assert_int_equal(flow_add_equations(&program), 0);
 		for (uint32_t f = 0; f < nr_functions; f++)
-			for (uint32_t i = 0; i < program.function[f].nr_arcs; i++)
+			for (uint32_t i = 0; i < program.functions.at[f].arcs.nr; i++)
 				if (next_random() % 3 == 0)
-					equations_set_known(program.equations, program.function[f].arc[i].variable, FLOW_COUNTED,
+					equations_set_known(program.equations, program.functions.at[f].arcs.at[i].variable, FLOW_COUNTED,
 							    next_random() >> next_random() % 64);
 		assert_int_equal(flow_solve(&program), 0);
 		double own[8] = { 1, 1, 1, 1, 1, 1, 1, 1 }, total[8];

@@ -41,19 +41,19 @@ EXPORT(flow_function) bool page_flow_add_function(struct page_flow *f, uint32_t 
 
 EXPORT(flow_arc) bool page_flow_add_arc(struct page_flow *f, uint32_t from, uint32_t to)
 {
-	return flow_add_arc(&f->p, f->p.nr_functions - 1, from, to);
+	return flow_add_arc(&f->p, f->p.functions.nr - 1, from, to);
 }
 
 EXPORT(flow_call) bool page_flow_add_call(struct page_flow *f, uint32_t block, uint64_t site, uint32_t callee)
 {
-	return flow_add_call(&f->p, f->p.nr_functions - 1, block, site, callee);
+	return flow_add_call(&f->p, f->p.functions.nr - 1, block, site, callee);
 }
 
 /* Make the equations, after all functions were added. Return the number of calls, or 0 if memory runs out. The last calls are those from
  * code whose flow is not known. */
 EXPORT(flow_connect) uint32_t page_flow_connect(struct page_flow *f)
 {
-	return flow_add_equations(&f->p) ? 0 : f->p.nr_calls;
+	return flow_add_equations(&f->p) ? 0 : f->p.calls.nr;
 }
 
 /* Set a count. state: FLOW_COUNTED or FLOW_ASSUMED. Return false if the variable has another count already, or if there is no such
@@ -77,18 +77,18 @@ EXPORT(flow_variables) const struct flow_variable *page_flow_variables(const str
 
 EXPORT(flow_entries) uint32_t page_flow_entries(const struct page_flow *f, uint32_t function)
 {
-	return f->p.function[function].entries;
+	return f->p.functions.at[function].entries;
 }
 
 EXPORT(flow_block) uint32_t page_flow_block(const struct page_flow *f, uint32_t function, uint32_t block)
 {
-	return f->p.function[function].block[block].variable;
+	return f->p.functions.at[function].block[block].variable;
 }
 
 /* Return the array of calls. JavaScript reads caller and callee, and the variable that has the count. */
 EXPORT(flow_calls) const struct flow_call *page_flow_calls(const struct page_flow *f)
 {
-	return f->p.call;
+	return f->p.calls.at;
 }
 
 /* Return the largest difference between the sides of an equation of a function that does not hold. Return 0 if the only contradiction is
@@ -98,7 +98,7 @@ EXPORT(flow_contradiction) double page_flow_contradiction(const struct page_flow
 	const struct flow_equation *q;
 	uint64_t worst = 0;
 
-	if (!f->p.function[function].contradicts)
+	if (!f->p.functions.at[function].contradicts)
 		return -1;
 	for (uint32_t n = 0; (q = equations_get_violated(f->p.equations, n)); n++)
 		if (q->owner == function && (uint64_t)llabs(q->difference) > worst)
@@ -142,7 +142,7 @@ EXPORT(flow_frequencies) const struct frequency *page_flow_frequencies(struct pa
  * each call, the time that its callee took for it. Return NULL if memory runs out. */
 EXPORT(flow_times) const double *page_flow_times(const struct page_flow *f, const double *own)
 {
-	double *total = calloc((size_t)f->p.nr_functions + f->p.nr_calls + 1, sizeof(*total));
+	double *total = calloc((size_t)f->p.functions.nr + f->p.calls.nr + 1, sizeof(*total));
 
-	return total && flow_aggregate(&f->p, own, total, total + f->p.nr_functions) == 0 ? total : NULL;
+	return total && flow_aggregate(&f->p, own, total, total + f->p.functions.nr) == 0 ? total : NULL;
 }
