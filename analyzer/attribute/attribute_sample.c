@@ -102,7 +102,7 @@ static bool decide_by_location(struct attribution_state *d, const struct locatio
 	uint32_t first = l->component ? l->component : l->before ? l->before : l->after;
 	struct deciding_components *to = &d->answer->deciding;
 
-	if (!first || (d->world->model->dictionary.component[first].flags & JITREG_COMPONENT_SHARED))
+	if (!first || (d->world->model->dictionary.components.at[first].flags & JITREG_COMPONENT_SHARED))
 		return false;
 	to->nr = 1;
 	to->component[0] = first;
@@ -274,7 +274,7 @@ static uint32_t find_node_of_place(const struct dictionary *d, const uint32_t *c
 {
 	uint32_t i = 0;
 
-	while (i < nr && !(d->level[d->component[component[i]].level].flags & JITREG_LEVEL_PLAN))
+	while (i < nr && !(d->level[d->components.at[component[i]].level].flags & JITREG_LEVEL_PLAN))
 		i++;
 	return i;
 }
@@ -282,7 +282,7 @@ static uint32_t find_node_of_place(const struct dictionary *d, const uint32_t *c
 /* Returns the query that a place is in, which is the first component of its outermost object, or COMPONENT_NONE. */
 static uint32_t find_query_of_place(const struct model *m, const struct plan_walk *w, const struct process *p, const struct plan_place *at)
 {
-	const uint32_t root = w->objects->object[at->object].root;
+	const uint32_t root = w->objects->at[at->object].root;
 	struct time_range holds = TIME_RANGE_ALL;
 	uint32_t nr;
 	const struct object_component *c = object_components(w->objects, root, &nr);
@@ -325,9 +325,9 @@ static void decide_by_plan(struct attribution_state *d)
 	for (uint32_t i = d->plan->nr; i > 0; i--) {
 		const uint32_t object = w.object, class = w.class;
 
-		plan_walk_frame(&w, &d->plan->frame[i - 1]);
+		plan_walk_frame(&w, &d->plan->at[i - 1]);
 		if (w.object != object || w.class != class)
-			a->caller_function = d->plan->frame[i - 1].note;
+			a->caller_function = d->plan->at[i - 1].note;
 	}
 	a->deciding.nr = sample_plan_components(d->world->model, &w, d->process, a->deciding.component, DECIDING_MAX, &a->caller);
 	if (a->deciding.nr) {
@@ -443,7 +443,7 @@ static void decide_by_dictionary(struct attribution_state *d, const struct sampl
 		a->reason = REASON_NO_REGISTERS;
 		return;
 	}
-	if (m->dictionary.nr_components == 1 && !m->has_host_levels) { /* there are no components at all, so no stack need be walked */
+	if (m->dictionary.components.nr == 1 && !m->has_host_levels) { /* there are no components at all, so no stack need be walked */
 		a->reason = at->code ? REASON_NO_DICTIONARY : REASON_NO_CODE_OBJECT;
 		d->same_end = TIME_RANGE_ALL;
 		return;
@@ -470,7 +470,7 @@ __attribute__((noinline)) static void decide_with_plan(struct attribution_state 
 	d->plan = &plan;
 	decide_by_dictionary(d, at);
 	d->plan = NULL;
-	free(plan.frame);
+	free(plan.at);
 }
 
 static void add_host_levels(struct attribution_state *d, uint32_t low_at_place)
@@ -543,7 +543,7 @@ static void add_outermost_components(const struct attribution_state *d)
 			bool known = found == COMPONENT_NONE;
 
 			for (uint32_t k = 0; k < to->nr; k++)
-				known |= m->dictionary.component[to->component[k]].level == c[n].level;
+				known |= m->dictionary.components.at[to->component[k]].level == c[n].level;
 			if (!known)
 				to->component[to->nr++] = found;
 		}
@@ -557,7 +557,7 @@ static enum answer_scope answer_scope_of(const struct attribution_state *d)
 {
 	const struct sample_answer *a = d->answer;
 
-	if (d->world->model->plan_codes.nr_codes) /* another thread at the same place may have another task, or none */
+	if (d->world->model->plan_codes.codes.nr) /* another thread at the same place may have another task, or none */
 		return ANSWER_OF_SAMPLE;
 	if ((d->low && d->process->has_dictionary) || d->process->has_everywhere)
 		return ANSWER_OF_SAMPLE;

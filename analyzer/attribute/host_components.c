@@ -33,7 +33,7 @@ static uint32_t get_host_component(struct attribution *a, struct host_components
 		hash_map_set(&h->ids, what, level, id);
 	}
 	i = dictionary_get_component(&m->dictionary, c->process, m->host_level[level], id);
-	component = &m->dictionary.component[i];
+	component = &m->dictionary.components.at[i];
 	if (i && !component->name) {
 		component->name = strndup(name, name_bytes);
 		component->detail = strndup(detail, detail_bytes);
@@ -99,7 +99,7 @@ void host_components_find(struct attribution *a, struct host_components *h, cons
 	dictionary_link(d, function, module, 1, 0);
 	if (strcmp(at->object, at->function) == 0)
 		dictionary_link_same(d, function, *object);
-	else if (d->component[function].nr_links < LINKS_MAX)
+	else if (d->components.at[function].links.nr < LINKS_MAX)
 		dictionary_link(d, function, *object, 1, 0);
 	a->objects_differ |= strlen(at->object) != n.function_bytes || memcmp(at->object, n.function, n.function_bytes) != 0;
 	*low = line ? line : function ? function : module;

@@ -194,7 +194,7 @@ uint32_t locate_name_only(struct locator *l, const char *name)
 
 static uint32_t locate_kernel_function(struct locator *l, uint32_t function)
 {
-	const struct kernel_function *f = &l->a->model->kernel_functions.function[function];
+	const struct kernel_function *f = &l->a->model->kernel_functions.at[function];
 	struct location new = { 0 };
 
 	if (!l->kernel_function[function]) {

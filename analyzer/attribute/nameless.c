@@ -131,8 +131,8 @@ static const char *maker_of_process(const struct process *p)
 	if (jit_host_of_object(p->executable))
 		return p->executable;
 	for (int n = 0; of && n < FORKS_MAX; n++) {
-		for (size_t i = 0; i < of->code.nr_facts; i++) {
-			const struct code_fact *f = &of->code.facts[i];
+		for (size_t i = 0; i < of->code.facts.nr; i++) {
+			const struct code_fact *f = &of->code.facts.at[i];
 			const struct code *c = f->owner;
 			const struct jit_host *host = c && c->kind == CODE_IMAGE && c->path && f->from_ns <= until_ns ?
 				jit_host_of_library(c->path) : NULL;

@@ -21,7 +21,7 @@ int pass_init(struct pass *run, struct attribution *a, const struct attribute_op
 	run->locator.without_lines = o->without_lines;
 	run->locator.declarations = o->declarations;
 	run->locator.without_names = !run->rows.by_place && !o->stacks && !o->each && !(o->sums_by >> TABLE_REASON & 1) &&
-				     !a->model->plan_codes.nr_codes; /* PLAN_CODE records are matched by names of functions */
+				     !a->model->plan_codes.codes.nr; /* PLAN_CODE records are matched by names of functions */
 	if (ret == 0)
 		ret = stacks_init(&a->stacks);
 	run->world = (struct sample_world){ a->model, &run->locator, NULL, o->unwinder, o->run_mark, o->stack_only };
@@ -380,8 +380,8 @@ static int add_unsampled_threads(struct pass *run)
 	const struct model *m = run->a->model;
 	uint32_t location = 0;
 
-	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {
-		const struct thread_count *t = &m->thread_counts.thread[i];
+	for (uint32_t i = 0; i < m->thread_counts.threads.nr; i++) {
+		const struct thread_count *t = &m->thread_counts.threads.at[i];
 		struct row_facts f = { .time_ns = t->time_ns, .event = t->event, .reason = REASON_UNSAMPLED };
 		uint64_t all = thread_count_unsampled(m, i), left = all;
 		const struct lookup_cache_thread *who;

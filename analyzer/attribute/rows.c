@@ -387,8 +387,8 @@ static void write_component_columns(const struct sample_lines *l, const struct e
 
 		fputc('\t', l->to);
 		if (c) {
-			write_printable_text(l->to, d->component[c].name ? d->component[c].name : "");
-			fprintf(l->to, "#%llu", (unsigned long long)d->component[c].id);
+			write_printable_text(l->to, d->components.at[c].name ? d->components.at[c].name : "");
+			fprintf(l->to, "#%llu", (unsigned long long)d->components.at[c].id);
 		}
 	}
 }

@@ -18,7 +18,7 @@ struct collect {
 void sample_stack_memory_fini(struct sample_stack_memory *m)
 {
 	free(m->frame);
-	free(m->plan.frame);
+	free(m->plan.at);
 }
 
 static void add_frame(struct collect *c, struct stack_node frame)
@@ -63,7 +63,7 @@ static void add_plan_node_components(struct collect *c)
 
 	plan_walk_begin(&w, &c->world->model->objects, c->process->number, c->sample->time_ns);
 	for (uint32_t i = c->memory->plan.nr; i > 0; i--) {
-		const struct plan_frame *in_plan = &c->memory->plan.frame[i - 1];
+		const struct plan_frame *in_plan = &c->memory->plan.at[i - 1];
 		struct stack_node *frame = &c->memory->frame[in_plan->note];
 
 		plan_walk_frame(&w, in_plan);

@@ -150,7 +150,7 @@ uint32_t stacks_component(struct stacks *s, const struct dictionary *d, uint32_t
 	if (!component || level >= LEVELS_MAX)
 		return COMPONENT_NONE;
 	if (component >= s->nr_ways) {
-		uint32_t nr = d->nr_components;
+		uint32_t nr = d->components.nr;
 		uint32_t *ways = component < nr ? realloc(s->way, (size_t)nr * LEVELS_MAX * sizeof(*ways)) : NULL;
 
 		if (!ways)

@@ -17,7 +17,7 @@ int check_model(struct findings *f, const struct model *m, const struct check_su
 	int ret = 0;
 
 	check_records(&c);
-	if (m->dictionary.nr_components > 1 || m->dictionary.nr_levels) {
+	if (m->dictionary.components.nr > 1 || m->dictionary.nr_levels) {
 		ret = check_dictionary(&c);
 		ret = ret ? ret : check_plans(&c);
 		ret = ret ? ret : check_code(&c);

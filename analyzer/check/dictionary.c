@@ -60,7 +60,7 @@ static bool is_line_component(const struct lines *lines, uint32_t nr, uint32_t p
 
 static bool component_is_known(const struct model *m, const struct lines *lines, uint32_t nr, uint32_t component)
 {
-	const struct component *k = &m->dictionary.component[component];
+	const struct component *k = &m->dictionary.components.at[component];
 	const struct process *p = m->numbered.at[k->process];
 
 	if (k->announced || is_line_component(lines, nr, k->process, k->level, k->id))
@@ -69,7 +69,7 @@ static bool component_is_known(const struct model *m, const struct lines *lines,
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
 		uint32_t same = dictionary_find_component(&m->dictionary, p->number, k->level, k->id);
 
-		if ((same && m->dictionary.component[same].announced) || is_line_component(lines, nr, p->number, k->level, k->id))
+		if ((same && m->dictionary.components.at[same].announced) || is_line_component(lines, nr, p->number, k->level, k->id))
 			return true;
 	}
 	return false;
@@ -83,7 +83,7 @@ static int find_known_components(struct check *c)
 	struct lines *lines = malloc((c->m->sources.nr + 1) * sizeof(*lines));
 	uint32_t nr;
 
-	c->known = malloc(d->nr_components);
+	c->known = malloc(d->components.nr);
 	if (!lines || !c->known) {
 		free(lines);
 		return -ENOMEM;
@@ -91,10 +91,10 @@ static int find_known_components(struct check *c)
 	nr = sort_line_components(c->m, lines);
 	for (uint32_t i = 0; i < nr; i++)
 		c->names[lines[i].level] = true;
-	for (uint32_t i = 1; i < d->nr_components; i++)
-		c->names[d->component[i].level] |= d->component[i].announced;
-	for (uint32_t i = 1; i < d->nr_components; i++)
-		c->known[i] = !c->names[d->component[i].level] || component_is_known(c->m, lines, nr, i);
+	for (uint32_t i = 1; i < d->components.nr; i++)
+		c->names[d->components.at[i].level] |= d->components.at[i].announced;
+	for (uint32_t i = 1; i < d->components.nr; i++)
+		c->known[i] = !c->names[d->components.at[i].level] || component_is_known(c->m, lines, nr, i);
 	free(lines);
 	return 0;
 }
@@ -106,8 +106,8 @@ static void check_levels(struct check *c)
 	const struct dictionary *d = &c->m->dictionary;
 	uint32_t nr[LEVELS_MAX] = { 0 };
 
-	for (uint32_t i = 1; i < d->nr_components; i++)
-		nr[d->component[i].level]++;
+	for (uint32_t i = 1; i < d->components.nr; i++)
+		nr[d->components.at[i].level]++;
 	for (uint32_t i = 0; i < d->nr_levels; i++) {
 		if (host_levels_have(c->m, i))
 			continue;
@@ -133,8 +133,8 @@ static void check_component_names(struct check *c)
 	const struct dictionary *d = &c->m->dictionary;
 	char name[CHECK_NAME];
 
-	for (uint32_t i = 1; i < d->nr_components; i++) {
-		const struct component *k = &d->component[i];
+	for (uint32_t i = 1; i < d->components.nr; i++) {
+		const struct component *k = &d->components.at[i];
 
 		if (k->announced && !check_is_text(k->name))
 			FOUND(c, FINDING_COMPONENT_NAME, 0, "%s of process %u", check_component_name(c, i, name), check_pid(c, k->process));
@@ -151,8 +151,8 @@ static void check_counters(struct check *c)
 	const struct dictionary *d = &c->m->dictionary;
 	char name[CHECK_NAME];
 
-	for (uint32_t i = 1; i < d->nr_components; i++) {
-		const struct component *k = &d->component[i];
+	for (uint32_t i = 1; i < d->components.nr; i++) {
+		const struct component *k = &d->components.at[i];
 
 		for (const struct counter *n = k->counters; n; n = n->next)
 			if (n->value < 0 && is_row_counter(n->name))
@@ -194,13 +194,13 @@ static void count_links(const struct check *c, struct ups *u)
 			for (uint32_t up = 0; up < d->nr_levels; up++)
 				if (u->declared[i] >> up & 1)
 					u->declared[i] |= u->declared[up];
-	for (uint32_t i = 1; i < d->nr_components; i++) {
-		const struct component *k = &d->component[i];
+	for (uint32_t i = 1; i < d->components.nr; i++) {
+		const struct component *k = &d->components.at[i];
 
 		u->nr[k->level] += k->announced;
-		u->linked[k->level] += k->announced && k->nr_links;
-		for (uint32_t n = 0; n < k->nr_links; n++)
-			u->links[k->level][d->component[k->links[n].upper].level]++;
+		u->linked[k->level] += k->announced && k->links.nr;
+		for (uint32_t n = 0; n < k->links.nr; n++)
+			u->links[k->level][d->components.at[k->links.at[n].upper].level]++;
 	}
 }
 
@@ -227,11 +227,11 @@ static void check_reversed_links(struct check *c, const struct ups *u)
 		for (uint32_t up = 0; up < d->nr_levels; up++)
 			if (links_are_reversed(u, i, up))
 				any |= reversed[i] |= 1u << up;
-	for (uint32_t i = 1; any && i < d->nr_components; i++)
-		for (uint32_t n = 0; n < d->component[i].nr_links; n++) {
-			uint32_t up = d->component[i].links[n].upper;
+	for (uint32_t i = 1; any && i < d->components.nr; i++)
+		for (uint32_t n = 0; n < d->components.at[i].links.nr; n++) {
+			uint32_t up = d->components.at[i].links.at[n].upper;
 
-			if (reversed[d->component[i].level] >> d->component[up].level & 1)
+			if (reversed[d->components.at[i].level] >> d->components.at[up].level & 1)
 				FOUND(c, FINDING_LINK_REVERSED, 0, "%s to %s", check_component_name(c, i, a),
 				      check_component_name(c, up, b));
 		}
@@ -242,15 +242,15 @@ static void check_unknown_links(struct check *c)
 	const struct dictionary *d = &c->m->dictionary;
 	char a[CHECK_NAME], b[CHECK_NAME];
 
-	for (uint32_t i = 1; c->complete && i < d->nr_components; i++) {
-		const struct component *k = &d->component[i];
+	for (uint32_t i = 1; c->complete && i < d->components.nr; i++) {
+		const struct component *k = &d->components.at[i];
 
 		if (host_levels_have(c->m, k->level))
 			continue;
-		for (uint32_t n = 0; n < k->nr_links; n++)
-			if (!c->known[i] || !c->known[k->links[n].upper])
+		for (uint32_t n = 0; n < k->links.nr; n++)
+			if (!c->known[i] || !c->known[k->links.at[n].upper])
 				FOUND(c, FINDING_LINK_UNKNOWN, 0, "%s to %s", check_component_name(c, i, a),
-				      check_component_name(c, k->links[n].upper, b));
+				      check_component_name(c, k->links.at[n].upper, b));
 	}
 }
 
@@ -259,16 +259,16 @@ static void check_link_fan_out(struct check *c)
 	const struct dictionary *d = &c->m->dictionary;
 	char name[CHECK_NAME];
 
-	for (uint32_t i = 1; i < d->nr_components; i++) {
-		const struct component *k = &d->component[i];
+	for (uint32_t i = 1; i < d->components.nr; i++) {
+		const struct component *k = &d->components.at[i];
 		uint32_t nr[LEVELS_MAX] = { 0 };
 
-		if (k->nr_links <= EXPANSION_ROWS_MAX)
+		if (k->links.nr <= EXPANSION_ROWS_MAX)
 			continue;
-		for (uint32_t n = 0; n < k->nr_links; n++) {
-			uint32_t level = d->component[k->links[n].upper].level;
+		for (uint32_t n = 0; n < k->links.nr; n++) {
+			uint32_t level = d->components.at[k->links.at[n].upper].level;
 
-			if (k->links[n].to_ns != UINT64_MAX || ++nr[level] != EXPANSION_ROWS_MAX + 1)
+			if (k->links.at[n].to_ns != UINT64_MAX || ++nr[level] != EXPANSION_ROWS_MAX + 1)
 				continue;
 			FOUND(c, FINDING_LINK_MANY, 0, "%s, at level %s", check_component_name(c, i, name), check_level_name(c, level));
 		}
@@ -284,7 +284,7 @@ static bool level_has_links_up(const struct check *c, const struct ups *u, uint3
 
 static double samples_of_component(const struct check *c, uint32_t component)
 {
-	uint32_t level = c->m->dictionary.component[component].level;
+	uint32_t level = c->m->dictionary.components.at[component].level;
 
 	return c->sums ? report_find_sum(c->sums->level[level], component)->samples : 0;
 }
@@ -297,11 +297,11 @@ static void check_unlinked_components(struct check *c, const struct ups *u)
 	double best = -1;
 	char name[CHECK_NAME];
 
-	for (uint32_t i = 1; c->complete && i < d->nr_components; i++) {
-		const struct component *k = &d->component[i];
+	for (uint32_t i = 1; c->complete && i < d->components.nr; i++) {
+		const struct component *k = &d->components.at[i];
 		double samples;
 
-		if (!k->announced || k->nr_links || k->of_objects || k->flags & (JITREG_COMPONENT_SHARED | JITREG_COMPONENT_RUNTIME) ||
+		if (!k->announced || k->links.nr || k->of_objects || k->flags & (JITREG_COMPONENT_SHARED | JITREG_COMPONENT_RUNTIME) ||
 		    host_levels_have(c->m, k->level) || !level_has_links_up(c, u, k->level))
 			continue;
 		samples = samples_of_component(c, i);
@@ -331,7 +331,7 @@ static void check_unlinked_lines(struct check *c, const struct ups *u)
 		for (uint64_t line = 1; line <= s->nr_lines && !linked; line++) {
 			uint32_t component = dictionary_find_component(d, s->process, s->level, s->first_component + line);
 
-			linked = component && d->component[component].nr_links;
+			linked = component && d->components.at[component].links.nr;
 			samples += component ? samples_of_component(c, component) : 0;
 		}
 		if (!linked && samples > 0)
@@ -370,27 +370,27 @@ static int check_link_cycles(struct check *c)
 {
 	enum { NEW, ON_THE_WAY, DONE };
 	const struct dictionary *d = &c->m->dictionary;
-	unsigned char *state = calloc(d->nr_components, 1);
-	struct step *stack = malloc(d->nr_components * sizeof(*stack));
+	unsigned char *state = calloc(d->components.nr, 1);
+	struct step *stack = malloc(d->components.nr * sizeof(*stack));
 	char a[CHECK_NAME], b[CHECK_NAME];
 	uint32_t depth;
 
-	for (uint32_t root = 1; state && stack && root < d->nr_components; root++) {
+	for (uint32_t root = 1; state && stack && root < d->components.nr; root++) {
 		if (state[root] != NEW)
 			continue;
 		state[root] = ON_THE_WAY;
 		stack[0] = (struct step){ root, 0 };
 		for (depth = 1; depth;) {
 			struct step *s = &stack[depth - 1];
-			const struct component *k = &d->component[s->component];
+			const struct component *k = &d->components.at[s->component];
 			const struct link *l;
 
-			if (s->link == k->nr_links) {
+			if (s->link == k->links.nr) {
 				state[s->component] = DONE;
 				depth--;
 				continue;
 			}
-			l = &k->links[s->link++];
+			l = &k->links.at[s->link++];
 			if (l->to_ns != UINT64_MAX || state[l->upper] == DONE) {
 				continue;
 			} else if (state[l->upper] == ON_THE_WAY) {

@@ -52,7 +52,7 @@ const char *check_level_name(const struct check *c, uint32_t level)
 
 const char *check_component_name(const struct check *c, uint32_t component, char text[CHECK_NAME])
 {
-	const struct component *k = &c->m->dictionary.component[component];
+	const struct component *k = &c->m->dictionary.components.at[component];
 
 	snprintf(text, CHECK_NAME, k->name && *k->name ? "%.40s %llu '%.40s'" : "%.40s %llu", check_level_name(c, k->level),
 		 (unsigned long long)k->id, k->name ? k->name : "");

@@ -24,7 +24,7 @@ static uint32_t plan_piece_of(uint32_t *piece, uint32_t i)
 
 static bool edge_is_of_plan(const struct dictionary *d, const struct edge *e)
 {
-	return d->level[d->component[e->from].level].flags & JITREG_LEVEL_PLAN && e->from != e->to;
+	return d->level[d->components.at[e->from].level].flags & JITREG_LEVEL_PLAN && e->from != e->to;
 }
 
 static void check_plan_edges(struct check *c)
@@ -32,8 +32,8 @@ static void check_plan_edges(struct check *c)
 	const struct dictionary *d = &c->m->dictionary;
 	char a[CHECK_NAME], b[CHECK_NAME];
 
-	for (uint32_t i = 0; i < d->nr_edges; i++) {
-		const struct edge *e = &d->edges[i];
+	for (uint32_t i = 0; i < d->edges.nr; i++) {
+		const struct edge *e = &d->edges.at[i];
 
 		if (e->from == e->to)
 			FOUND(c, FINDING_EDGE_SELF, 0, "%s", check_component_name(c, e->from, a));
@@ -45,10 +45,10 @@ static void check_plan_edges(struct check *c)
 
 static void join_plan_pieces(const struct dictionary *d, struct graph *g)
 {
-	for (uint32_t i = 0; i < d->nr_components; i++)
+	for (uint32_t i = 0; i < d->components.nr; i++)
 		g->piece[i] = i;
-	for (uint32_t i = 0; i < d->nr_edges; i++) {
-		const struct edge *e = &d->edges[i];
+	for (uint32_t i = 0; i < d->edges.nr; i++) {
+		const struct edge *e = &d->edges.at[i];
 
 		if (!edge_is_of_plan(d, e))
 			continue;
@@ -67,14 +67,14 @@ static void check_plan_cycles(struct check *c, struct graph *g)
 	uint32_t nr = 0;
 	char name[CHECK_NAME];
 
-	for (uint32_t i = 1; i < d->nr_components; i++)
+	for (uint32_t i = 1; i < d->components.nr; i++)
 		if (!g->nr_in[i])
 			g->left[nr++] = i;
 	for (uint32_t at = 0; at < nr; at++)
 		for (uint32_t e = g->first_out[g->left[at]]; e; e = g->next_out[e - 1])
-			if (--g->nr_in[d->edges[e - 1].to] == 0)
-				g->left[nr++] = d->edges[e - 1].to;
-	for (uint32_t i = 1; i < d->nr_components; i++)
+			if (--g->nr_in[d->edges.at[e - 1].to] == 0)
+				g->left[nr++] = d->edges.at[e - 1].to;
+	for (uint32_t i = 1; i < d->components.nr; i++)
 		if (g->nr_in[i])
 			FOUND(c, FINDING_PLAN_CYCLE, 0, "%s", check_component_name(c, i, name));
 }
@@ -84,7 +84,7 @@ static void check_plan_roots(struct check *c, struct graph *g)
 	const struct dictionary *d = &c->m->dictionary;
 	char a[CHECK_NAME], b[CHECK_NAME];
 
-	for (uint32_t i = 1; i < d->nr_components; i++) {
+	for (uint32_t i = 1; i < d->components.nr; i++) {
 		uint32_t piece = plan_piece_of(g->piece, i);
 
 		if (g->first_out[i])
@@ -102,13 +102,13 @@ static void check_plan_roots(struct check *c, struct graph *g)
 int check_plans(struct check *c)
 {
 	const struct dictionary *d = &c->m->dictionary;
-	const size_t nr = d->nr_components;
+	const size_t nr = d->components.nr;
 	uint32_t *memory;
 	struct graph g;
 
-	if (!d->nr_edges)
+	if (!d->edges.nr)
 		return 0;
-	memory = calloc(5 * nr + d->nr_edges, sizeof(*memory));
+	memory = calloc(5 * nr + d->edges.nr, sizeof(*memory));
 	if (!memory)
 		return -ENOMEM;
 	g = (struct graph){ memory, memory + nr, memory + 2 * nr, memory + 5 * nr, memory + 3 * nr, memory + 4 * nr };

@@ -27,8 +27,8 @@ void sample_tags_init(struct sample_tags *t, struct check *c, const struct sampl
 
 	*t = (struct sample_tags){ .check = c, .with_tags = *w, .by_stack = *w, .plan_level = plan_level };
 	t->by_stack.stack_only = true;
-	for (uint32_t i = 0; i < m->dictionary.nr_edges; i++)
-		t->has_edges[m->dictionary.component[m->dictionary.edges[i].from].level] = true;
+	for (uint32_t i = 0; i < m->dictionary.edges.nr; i++)
+		t->has_edges[m->dictionary.components.at[m->dictionary.edges.at[i].from].level] = true;
 }
 
 void sample_tags_fini(struct sample_tags *t)
@@ -147,13 +147,13 @@ static void compare_tag_with_mark(struct sample_tags *t, const struct sample *s,
 {
 	const struct dictionary *d = &t->check->m->dictionary;
 	uint32_t marked = marked_component(t, p, s->tid, s->time_ns);
-	uint32_t level = marked ? d->component[marked].level : LEVELS_MAX;
+	uint32_t level = marked ? d->components.at[marked].level : LEVELS_MAX;
 
 	for (uint32_t i = 0; marked && !t->has_edges[level] && i < by_tag->deciding.nr; i++) {
 		uint32_t component = by_tag->deciding.component[i];
 		struct pair_sum *task;
 
-		if (d->component[component].level != level)
+		if (d->components.at[component].level != level)
 			continue;
 		task = pair_sums_get(&t->tasks, marked, 0);
 		if (!task) {

@@ -112,13 +112,13 @@ static void count_late_link(struct samples *all, uint32_t location, uint64_t tim
 {
 	const struct dictionary *d = &all->check->m->dictionary;
 	uint32_t component = all->locator.location[location].component;
-	const struct component *c = &d->component[component];
+	const struct component *c = &d->components.at[component];
 	struct pair_sum *late;
 
-	if (!component || !c->nr_links || c->older || !all->check->complete)
+	if (!component || !c->links.nr || c->older || !all->check->complete)
 		return;
-	for (uint32_t i = 0; i < c->nr_links; i++)
-		if (c->links[i].from_ns <= time_ns || c->links[i].same)
+	for (uint32_t i = 0; i < c->links.nr; i++)
+		if (c->links.at[i].from_ns <= time_ns || c->links.at[i].same)
 			return;
 	late = pair_sums_get(&all->late, component, 0);
 	if (late)

@@ -137,7 +137,7 @@ static void count_agreeing_samples(const struct methods *m, struct counts *c, ui
 
 static const char *name_of_component(const struct methods *m, const struct labels *labels, uint32_t component, char spare[32])
 {
-	const struct component *c = &m->model->dictionary.component[component];
+	const struct component *c = &m->model->dictionary.components.at[component];
 
 	if (!component)
 		return "(unattributed)";
@@ -217,7 +217,7 @@ static void set_component_row(struct grid *g, const struct methods_columns *at, 
 void methods_show(const struct methods *m, struct page *p)
 {
 	const struct dictionary *d = &m->model->dictionary;
-	uint32_t nr = d->nr_components, shown = 0, *order = malloc(nr * sizeof(*order));
+	uint32_t nr = d->components.nr, shown = 0, *order = malloc(nr * sizeof(*order));
 	struct counts *c = calloc(nr, sizeof(*c));
 	struct totals all = { 0, 0, 0 };
 	const char *level = d->level[m->level].name ? d->level[m->level].name : "?";
@@ -241,7 +241,7 @@ void methods_show(const struct methods *m, struct page *p)
 		set_component_row(g, &at, &c[order[i]], (double)all.samples);
 		grid_set_text(g, at.name, name_of_component(m, &labels, order[i], spare));
 		if (order[i])
-			grid_set(g, at.id, (double)d->component[order[i]].id);
+			grid_set(g, at.id, (double)d->components.at[order[i]].id);
 	}
 	page_fact(p, "level", level);
 	page_fact_number(p, "samples", (double)all.samples);

@@ -60,12 +60,12 @@ void profile_ask_language(struct profile_question *q, struct report *r, bool wit
 /* Return the first consumer of a component, or else the first component that it is linked to. Return COMPONENT_NONE if there is neither. */
 static uint32_t component_above(const struct dictionary *d, uint32_t component)
 {
-	for (uint32_t i = 0; i < d->nr_edges; i++)
-		if (d->edges[i].from == component)
-			return d->edges[i].to;
-	for (uint32_t i = 0; i < d->component[component].nr_links; i++)
-		if (!d->component[component].links[i].same)
-			return d->component[component].links[i].upper;
+	for (uint32_t i = 0; i < d->edges.nr; i++)
+		if (d->edges.at[i].from == component)
+			return d->edges.at[i].to;
+	for (uint32_t i = 0; i < d->components.at[component].links.nr; i++)
+		if (!d->components.at[component].links.at[i].same)
+			return d->components.at[component].links.at[i].upper;
 	return COMPONENT_NONE;
 }
 
@@ -118,7 +118,7 @@ static void fill_component(const struct profile_question *q, struct report *r, u
 	e->name = strdup(report_component_own_name(r, value, spare));
 	e->label = strdup(report_component_name(r, value, spare));
 	e->path = value ? profile_place_of_component(r, value) : strdup("");
-	e->detail = strdup(value && d->component[value].detail ? d->component[value].detail : "");
+	e->detail = strdup(value && d->components.at[value].detail ? d->components.at[value].detail : "");
 	e->has_rows = value && dictionary_find_counter(d, value, "rows", &rows);
 	e->rows = e->has_rows ? (double)rows : 0;
 	e->executions = executions_of_entry(r, value, NULL);
@@ -225,7 +225,7 @@ static uint32_t get_entry_of_sums(struct making *k, const struct report_group *g
 	const uint32_t reason = value_of_column(g, i, TABLE_REASON);
 
 	if (k->q->level != LEVELS_MAX && (value || !k->q->with_functions))
-		return value < k->r->model->dictionary.nr_components ? get_entry(k, OF_COMPONENT, value, 0) : 0;
+		return value < k->r->model->dictionary.components.nr ? get_entry(k, OF_COMPONENT, value, 0) : 0;
 	if (k->q->with_functions && (reason == REASON_COMPILER || reason == REASON_COLLECTOR))
 		return get_entry(k, OF_REASON, reason, 0);
 	return function < k->r->a->nr_functions ? get_function(k, function, value_of_column(g, i, TABLE_STACK)) : 0;
@@ -250,8 +250,8 @@ static void add_announced_components(struct making *k)
 {
 	const struct dictionary *d = &k->r->model->dictionary;
 
-	for (uint32_t v = 1; k->q->level != LEVELS_MAX && v < d->nr_components; v++)
-		if (d->component[v].level == k->q->level && d->component[v].announced)
+	for (uint32_t v = 1; k->q->level != LEVELS_MAX && v < d->components.nr; v++)
+		if (d->components.at[v].level == k->q->level && d->components.at[v].announced)
 			get_entry(k, OF_COMPONENT, v, 0);
 }
 

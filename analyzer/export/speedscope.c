@@ -26,7 +26,7 @@ static int write_frame_table(const struct export *e, uint32_t *frame, FILE *to)
 {
 	const struct attribution *a = e->report->a;
 	bool components = e->level != LEVELS_MAX;
-	size_t nr_things = components ? e->report->model->dictionary.nr_components : a->nr_functions;
+	size_t nr_things = components ? e->report->model->dictionary.components.nr : a->nr_functions;
 	/* for each function or component: 1 + the number of its frame; 0: none yet */
 	uint32_t *number = calloc(nr_things + 1, sizeof(*number)), nr = 0;
 	char spare[32];

@@ -50,8 +50,8 @@ static bool functions_are_heard(const struct interpreter *i, const struct model 
 
 		if (!p->executable || !jit_host_path_is_of_objects(p->executable, i->objects))
 			continue;
-		for (size_t f = 0; f < p->code.nr_facts; f++) {
-			const struct code *c = p->code.facts[f].owner;
+		for (size_t f = 0; f < p->code.facts.nr; f++) {
+			const struct code *c = p->code.facts.at[f].owner;
 
 			if (c && c->kind == CODE_LOAD && c->host_levels)
 				return true;
@@ -70,8 +70,8 @@ static bool plan_is_heard(const struct interpreter *i, const struct model *m)
 			continue;
 		if (p->executable && jit_host_path_is_of_objects(p->executable, i->objects))
 			return true;
-		for (size_t f = 0; f < p->code.nr_facts; f++) {
-			const struct code *c = p->code.facts[f].owner;
+		for (size_t f = 0; f < p->code.facts.nr; f++) {
+			const struct code *c = p->code.facts.at[f].owner;
 
 			if (c && c->kind == CODE_IMAGE && c->path && jit_host_path_is_of_objects(c->path, i->objects))
 				return true;

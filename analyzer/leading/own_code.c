@@ -194,8 +194,8 @@ static bool is_java_class_of(const char *function, const char *package)
 
 static const char *module_path_of(const struct model *m, const struct component *c)
 {
-	for (uint32_t i = 0; i < c->nr_links; i++) {
-		const struct component *upper = &m->dictionary.component[c->links[i].upper];
+	for (uint32_t i = 0; i < c->links.nr; i++) {
+		const struct component *upper = &m->dictionary.components.at[c->links.at[i].upper];
 
 		if (upper->level == m->host_level[HOST_LEVEL_MODULE])
 			return upper->detail && *upper->detail ? upper->detail : upper->name;
@@ -207,13 +207,13 @@ unsigned char *own_components_find(const struct report *r, const char *language)
 {
 	const struct model *m = r->model;
 	const struct dictionary *d = &m->dictionary;
-	unsigned char *own = calloc((size_t)d->nr_components + 1, 1);
+	unsigned char *own = calloc((size_t)d->components.nr + 1, 1);
 	const bool is_java = strcmp(language, "Java") == 0, is_javascript = strcmp(language, "JavaScript") == 0;
 	char text[OWN_PACKAGE_BYTES];
 	const char *package = is_java && m->command ? own_java_package(m->command, text) : NULL;
 
-	for (uint32_t i = 1; own && i < d->nr_components; i++) {
-		const struct component *c = &d->component[i];
+	for (uint32_t i = 1; own && i < d->components.nr; i++) {
+		const struct component *c = &d->components.at[i];
 		const char *path;
 
 		if (c->level != m->host_level[HOST_LEVEL_FUNCTION] || !c->name)

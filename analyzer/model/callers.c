@@ -12,7 +12,7 @@
 void callers_fini(struct callers *c)
 {
 	free(c->at);
-	free(c->called);
+	free(c->called.at);
 	hash_map_fini(&c->caller_of);
 	hash_map_fini(&c->made);
 	hash_map_fini(&c->called_of);
@@ -30,11 +30,11 @@ uint32_t callers_enter(struct callers *c, uint32_t outer, uint32_t component, ui
 	i = hash_map_find(&c->caller_of, outer, place);
 	if (i)
 		return i;
-	if (!c->nr && !GROW(c->at, c->nr, c->capacity))
+	if (!c->nr && !ARRAY_GROW(*c))
 		return outer;
 	if (!c->nr)
 		c->at[c->nr++] = (struct caller){ 0 };
-	if (c->nr >= CALLERS_MAX || !GROW(c->at, c->nr, c->capacity) || !hash_map_set(&c->caller_of, outer, place, c->nr))
+	if (c->nr >= CALLERS_MAX || !ARRAY_GROW(*c) || !hash_map_set(&c->caller_of, outer, place, c->nr))
 		return outer;
 	c->at[c->nr] = (struct caller){ outer, component, query };
 	return c->nr++;
@@ -44,7 +44,7 @@ static const struct called *find_called(const struct callers *c, uint32_t compon
 {
 	uint32_t i = hash_map_find(&c->called_of, component, 0);
 
-	return i ? &c->called[i - 1] : NULL;
+	return i ? &c->called.at[i - 1] : NULL;
 }
 
 bool callers_made(const struct callers *c, uint32_t component)
@@ -56,7 +56,7 @@ bool callers_made(const struct callers *c, uint32_t component)
  * it. */
 static uint64_t id_of_called(const struct dictionary *d, uint32_t above, uint32_t query, uint32_t function)
 {
-	uint64_t id = d->component[above ? above : query].id * 0x9e3779b97f4a7c15ull + d->component[function].id;
+	uint64_t id = d->components.at[above ? above : query].id * 0x9e3779b97f4a7c15ull + d->components.at[function].id;
 
 	id ^= id >> 32;
 	id *= 0xd6e8feb86659fd93ull;
@@ -71,13 +71,13 @@ static char *copy_text(const char *text)
 
 static uint32_t make_component(struct dictionary *d, uint32_t above, uint32_t query, uint32_t function)
 {
-	const struct component *of = &d->component[function];
+	const struct component *of = &d->components.at[function];
 	uint32_t i = dictionary_announce_component(d, of->process, of->level, id_of_called(d, above, query, function), copy_text(of->name),
 						   copy_text(of->detail), of->flags, 0);
 
 	if (!i)
 		return function;
-	d->component[i].of_objects = true;
+	d->components.at[i].of_objects = true;
 	if (query)
 		dictionary_link(d, i, query, 1, 0);
 	if (above)
@@ -98,12 +98,12 @@ uint32_t callers_function(struct callers *c, struct dictionary *d, uint32_t abov
 			return at->component;
 	i = hash_map_find(&c->made, above ? above : (uint64_t)query << 32, function);
 	if (i)
-		return c->called[i - 1].component;
-	if (depth > DEPTH_MAX || c->nr_called >= CALLERS_MAX || !GROW(c->called, c->nr_called, c->called_capacity))
+		return c->called.at[i - 1].component;
+	if (depth > DEPTH_MAX || c->called.nr >= CALLERS_MAX || !ARRAY_GROW(c->called))
 		return function;
 	component = make_component(d, above, query, function);
-	c->called[c->nr_called++] = (struct called){ component, above, function, depth };
-	hash_map_set(&c->made, above ? above : (uint64_t)query << 32, function, c->nr_called);
-	hash_map_set(&c->called_of, component, 0, c->nr_called);
+	c->called.at[c->called.nr++] = (struct called){ component, above, function, depth };
+	hash_map_set(&c->made, above ? above : (uint64_t)query << 32, function, c->called.nr);
+	hash_map_set(&c->called_of, component, 0, c->called.nr);
 	return component;
 }

@@ -14,6 +14,7 @@
 #define TAILOR_CALLERS_H
 
 #include "analyzer/model/dictionary.h"
+#include "jitreg/base/grow.h"
 
 #define CALLERS_MAX 65536u
 #define CALLER_NONE 0u
@@ -24,15 +25,15 @@ struct caller {
 	uint32_t query;	    /* component of the query that calls; COMPONENT_NONE: the caller is in no query, as a procedure's CALL */
 };
 
+struct called {
+	uint32_t component, above, function; /* component: made for this function (component) that `above` calls */
+	uint32_t depth;
+};
+
 struct callers {
-	struct caller *at; /* [0] is none; outer callers come before inner ones */
-	uint32_t nr, capacity;
+	ARRAY_OF(struct caller); /* [0] is none; outer callers come before inner ones */
 	/* The rest is for callers.c alone. */
-	struct called {
-		uint32_t component, above, function; /* component: made for this function (component) that `above` calls */
-		uint32_t depth;
-	} *called;
-	uint32_t nr_called, called_capacity;
+	ARRAY(struct called) called;
 	struct hash_map caller_of; /* (outer, component and query) -> number */
 	struct hash_map made;	   /* (above or query, function) -> 1 + index in called */
 	struct hash_map called_of; /* (component, 0) -> 1 + index in called */

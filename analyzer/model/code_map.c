@@ -12,12 +12,11 @@ int code_map_add(struct code_map *m, uint64_t start, uint64_t end, uint64_t from
 {
 	if (end <= start)
 		return 0;
-	if (m->nr_facts >= UINT32_MAX / 64) /* lists hold 32-bit indexes, at most 2 log n of them per fact */
+	if (m->facts.nr >= UINT32_MAX / 64) /* lists hold 32-bit indexes, at most 2 log n of them per fact */
 		return -ENOMEM;
-	if (!GROW(m->facts, m->nr_facts, m->capacity))
+	if (!ARRAY_PUSH(m->facts, (struct code_fact){ start, end, from_ns, owner }))
 		return -ENOMEM;
-	m->facts[m->nr_facts++] = (struct code_fact){ start, end, from_ns, owner };
-	if (owner && !hash_map_set(&m->by_start, start, 0, (uint32_t)m->nr_facts))
+	if (owner && !hash_map_set(&m->by_start, start, 0, (uint32_t)m->facts.nr))
 		return -ENOMEM;
 	return 0;
 }
@@ -26,7 +25,7 @@ const struct code_fact *code_map_starting_at(const struct code_map *m, uint64_t 
 {
 	uint32_t i = hash_map_find(&m->by_start, address, 0);
 
-	return i ? &m->facts[i - 1] : NULL;
+	return i ? &m->facts.at[i - 1] : NULL;
 }
 
 /* Orders facts by time, and those of the same time as they were read. */
@@ -96,8 +95,8 @@ static int make_interval_index(struct code_map *m, const uint32_t *order, uint32
 {
 	uint32_t node;
 
-	for (size_t i = 0; i < m->nr_facts; i++) {
-		struct leaf_range r = range[i] = leaf_range_of_fact(m, &m->facts[i]);
+	for (size_t i = 0; i < m->facts.nr; i++) {
+		struct leaf_range r = range[i] = leaf_range_of_fact(m, &m->facts.at[i]);
 
 		while ((node = next_node_of_range(&r.left, &r.right)) != 0)
 			m->first[node + 1]++;
@@ -105,11 +104,11 @@ static int make_interval_index(struct code_map *m, const uint32_t *order, uint32
 	for (uint32_t n = 0; n <= 2 * m->nr_leaves; n++)
 		m->first[n + 1] += m->first[n];
 	m->list = malloc(((size_t)m->first[2 * m->nr_leaves + 1] + 1) * sizeof(*m->list));
-	m->replaced_ns = malloc((m->nr_facts + 1) * sizeof(*m->replaced_ns));
+	m->replaced_ns = malloc((m->facts.nr + 1) * sizeof(*m->replaced_ns));
 	if (!m->list || !m->replaced_ns)
 		return -ENOMEM;
-	for (size_t i = 0; i < m->nr_facts; i++) {
-		const struct code_fact *f = &m->facts[order[i]];
+	for (size_t i = 0; i < m->facts.nr; i++) {
+		const struct code_fact *f = &m->facts.at[order[i]];
 		struct leaf_range r = range[order[i]];
 
 		while ((node = next_node_of_range(&r.left, &r.right)) != 0)
@@ -122,25 +121,25 @@ static int make_interval_index(struct code_map *m, const uint32_t *order, uint32
 
 int code_map_index(struct code_map *m)
 {
-	uint32_t *order = malloc((m->nr_facts + 1) * sizeof(*order)), *fill = NULL;
+	uint32_t *order = malloc((m->facts.nr + 1) * sizeof(*order)), *fill = NULL;
 	unsigned char *seen = NULL;
-	struct leaf_range *range = malloc((m->nr_facts + 1) * sizeof(*range));
+	struct leaf_range *range = malloc((m->facts.nr + 1) * sizeof(*range));
 	size_t nr = 0;
 	int ret = -ENOMEM;
 
-	m->cuts = malloc((2 * m->nr_facts + 1) * sizeof(*m->cuts));
+	m->cuts = malloc((2 * m->facts.nr + 1) * sizeof(*m->cuts));
 	if (!m->cuts || !order || !range)
 		goto out;
-	for (size_t i = 0; i < m->nr_facts; i++) {
-		m->cuts[nr++] = m->facts[i].start;
-		m->cuts[nr++] = m->facts[i].end;
+	for (size_t i = 0; i < m->facts.nr; i++) {
+		m->cuts[nr++] = m->facts.at[i].start;
+		m->cuts[nr++] = m->facts.at[i].end;
 		order[i] = (uint32_t)i;
 	}
 	qsort(m->cuts, nr, sizeof(*m->cuts), sorted_by_number);
 	for (size_t i = 0; i < nr; i++)
 		if (!m->nr_cuts || m->cuts[i] != m->cuts[m->nr_cuts - 1])
 			m->cuts[m->nr_cuts++] = m->cuts[i];
-	qsort_r(order, m->nr_facts, sizeof(*order), compare_fact_times, m->facts);
+	qsort_r(order, m->facts.nr, sizeof(*order), compare_fact_times, m->facts.at);
 	for (m->nr_leaves = 1; m->nr_leaves < m->nr_cuts;)
 		m->nr_leaves *= 2;
 	m->first = calloc(2 * (size_t)m->nr_leaves + 2, sizeof(*m->first));
@@ -171,14 +170,14 @@ struct code_answer code_map_ask(const struct code_map *m, uint64_t address, uint
 	a.end = p + 1 < m->nr_cuts ? m->cuts[p + 1] : UINT64_MAX;
 	for (uint32_t node = (uint32_t)p + m->nr_leaves; node; node /= 2) {
 		const uint32_t *list = &m->list[m->first[node]], nr = m->first[node + 1] - m->first[node];
-		const uint32_t n = SORTED_COUNT(nr, i, m->facts[list[i]].from_ns <= time_ns);
+		const uint32_t n = SORTED_COUNT(nr, i, m->facts.at[list[i]].from_ns <= time_ns);
 		const struct code_fact *f;
 
-		if (n < nr && m->facts[list[n]].from_ns < a.until_ns)
-			a.until_ns = m->facts[list[n]].from_ns;
+		if (n < nr && m->facts.at[list[n]].from_ns < a.until_ns)
+			a.until_ns = m->facts.at[list[n]].from_ns;
 		if (n == 0)
 			continue;
-		f = &m->facts[list[n - 1]];
+		f = &m->facts.at[list[n - 1]];
 		if (!a.fact || f->from_ns > a.fact->from_ns || (f->from_ns == a.fact->from_ns && f > a.fact))
 			a.fact = f;
 	}
@@ -201,7 +200,7 @@ uint64_t code_map_generation(const struct code_map *m, uint64_t time_ns)
 
 void code_map_fini(struct code_map *m)
 {
-	free(m->facts);
+	free(m->facts.at);
 	free(m->cuts);
 	free(m->first);
 	free(m->list);

@@ -12,6 +12,7 @@
 #ifndef TAILOR_CODE_MAP_H
 #define TAILOR_CODE_MAP_H
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <stddef.h>
@@ -24,8 +25,7 @@ struct code_fact {
 };
 
 struct code_map {
-	struct code_fact *facts;
-	size_t nr_facts, capacity;
+	ARRAY(struct code_fact) facts;
 	struct hash_map by_start; /* start -> 1 + index of the fact that was added last of those with an owner */
 	/* The members below are the index. */
 	uint64_t *cuts; /* sorted; piece i is [cuts[i], cuts[i + 1]) */

@@ -48,22 +48,22 @@ static struct thread_count *get_thread_count(struct thread_counts *c, uint32_t e
 	uint32_t i = hash_map_find(&c->at, key, event);
 
 	if (i)
-		return &c->thread[i - 1];
-	if (!GROW(c->thread, c->nr, c->capacity) || !hash_map_set(&c->at, key, event, c->nr + 1))
+		return &c->threads.at[i - 1];
+	if (!ARRAY_GROW(c->threads) || !hash_map_set(&c->at, key, event, c->threads.nr + 1))
 		return NULL;
-	c->thread[c->nr] = (struct thread_count){ .event = event, .pid = r->pid, .tid = r->tid };
-	return &c->thread[c->nr++];
+	c->threads.at[c->threads.nr] = (struct thread_count){ .event = event, .pid = r->pid, .tid = r->tid };
+	return &c->threads.at[c->threads.nr++];
 }
 
 static void add_thread_count(struct model *m, uint32_t event, const struct trace_record *r, struct thread_count_part said)
 {
 	struct thread_counts *c = &m->thread_counts;
-	struct thread_count *t = GROW(c->part, c->nr_parts, c->parts_capacity) ? get_thread_count(c, event, r) : NULL;
+	struct thread_count *t = ARRAY_GROW(c->parts) ? get_thread_count(c, event, r) : NULL;
 
 	if (!t)
 		return;
-	said.thread = (uint32_t)(t - c->thread);
-	c->part[c->nr_parts++] = said;
+	said.thread = (uint32_t)(t - c->threads.at);
+	c->parts.at[c->parts.nr++] = said;
 	t->value = add_clamped(t->value, said.value);
 	t->samples = add_clamped(t->samples, said.samples);
 	t->weight = add_clamped(t->weight, said.weight);
@@ -85,8 +85,8 @@ void thread_counts_read_beginning(struct model *m, const struct trace_record *r)
 {
 	struct thread_counts *c = &m->thread_counts;
 
-	if (GROW(c->beginning, c->nr_beginnings, c->beginnings_capacity))
-		c->beginning[c->nr_beginnings++] = (struct thread_beginning){ key_of_thread(r->pid, r->tid), r->time_ns };
+	if (ARRAY_GROW(c->beginnings))
+		c->beginnings.at[c->beginnings.nr++] = (struct thread_beginning){ key_of_thread(r->pid, r->tid), r->time_ns };
 }
 
 void counts_read(struct model *m, const struct trace_record *r)
@@ -284,9 +284,9 @@ static int compare_beginnings(const void *a, const void *b)
 static uint64_t lifetime_ns(const struct thread_counts *c, const struct thread_count *t)
 {
 	const struct thread_beginning end = { key_of_thread(t->pid, t->tid), t->time_ns };
-	uint32_t i = SORTED_COUNT(c->nr_beginnings, n, compare_beginnings(&c->beginning[n], &end) <= 0);
+	uint32_t i = SORTED_COUNT(c->beginnings.nr, n, compare_beginnings(&c->beginnings.at[n], &end) <= 0);
 
-	return i && c->beginning[i - 1].thread == end.thread ? end.time_ns - c->beginning[i - 1].time_ns : 0;
+	return i && c->beginnings.at[i - 1].thread == end.thread ? end.time_ns - c->beginnings.at[i - 1].time_ns : 0;
 }
 
 /* Returns the event's period if that is fixed, else the mean weight of its samples, or 0 if there are no samples. */
@@ -305,7 +305,7 @@ static double mean_period(const struct model_event *e)
  * known, or if the part is of a counter of the thread's own, or the trace has no count of the processor. */
 static struct event_count *count_of_untold(struct model *m, const struct thread_count_part *p)
 {
-	struct model_event *e = &m->event[m->thread_counts.thread[p->thread].event];
+	struct model_event *e = &m->event[m->thread_counts.threads.at[p->thread].event];
 
 	return !p->value && p->cpu < e->nr_counts ? &e->count[p->cpu] : NULL;
 }
@@ -314,7 +314,7 @@ static struct event_count *count_of_untold(struct model *m, const struct thread_
  * most that it can have. */
 static double claim_of_untold(const struct model *m, const struct thread_count_part *p)
 {
-	const struct thread_count *t = &m->thread_counts.thread[p->thread];
+	const struct thread_count *t = &m->thread_counts.threads.at[p->thread];
 	const struct model_event *e = &m->event[t->event];
 	uint64_t lived_ns;
 
@@ -359,10 +359,10 @@ static void settle_untold_threads(struct model *m)
 {
 	struct thread_counts *counts = &m->thread_counts;
 
-	if (counts->nr_beginnings)
-		qsort(counts->beginning, counts->nr_beginnings, sizeof(*counts->beginning), compare_beginnings);
-	for (uint32_t i = 0; i < counts->nr_parts; i++) {
-		const struct thread_count_part *p = &counts->part[i];
+	if (counts->beginnings.nr)
+		qsort(counts->beginnings.at, counts->beginnings.nr, sizeof(*counts->beginnings.at), compare_beginnings);
+	for (uint32_t i = 0; i < counts->parts.nr; i++) {
+		const struct thread_count_part *p = &counts->parts.at[i];
 		struct event_count *c = count_of_untold(m, p);
 
 		if (c)
@@ -370,9 +370,9 @@ static void settle_untold_threads(struct model *m)
 	}
 	for (uint32_t i = 0; i < m->nr_events; i++)
 		settle_claims_of_event(&m->event[i]);
-	for (uint32_t i = 0; i < counts->nr_parts; i++) {
-		const struct thread_count_part *p = &counts->part[i];
-		struct thread_count *t = &counts->thread[p->thread];
+	for (uint32_t i = 0; i < counts->parts.nr; i++) {
+		const struct thread_count_part *p = &counts->parts.at[i];
+		struct thread_count *t = &counts->threads.at[p->thread];
 		const struct event_count *c = count_of_untold(m, p);
 
 		if (c && p->samples)
@@ -388,8 +388,8 @@ static void settle_untold_threads(struct model *m)
  * of all samples makes up for it. */
 static void find_threads_without_their_samples(struct model *m)
 {
-	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {
-		struct thread_count *t = &m->thread_counts.thread[i];
+	for (uint32_t i = 0; i < m->thread_counts.threads.nr; i++) {
+		struct thread_count *t = &m->thread_counts.threads.at[i];
 		double period = m->event[t->event].mean_period;
 
 		t->is_left_out = t->tid && !t->samples && period > 0 && (double)t->value >= PERIODS_UNSAMPLED * period;
@@ -404,17 +404,17 @@ static void sum_ended_threads(struct model *m)
 		m->event[i].mean_period = mean_period(&m->event[i]);
 	settle_untold_threads(m);
 	find_threads_without_their_samples(m);
-	for (uint32_t i = 0; i < c->nr_parts; i++) {
-		const struct thread_count_part *p = &c->part[i];
-		struct model_event *e = &m->event[c->thread[p->thread].event];
+	for (uint32_t i = 0; i < c->parts.nr; i++) {
+		const struct thread_count_part *p = &c->parts.at[i];
+		struct model_event *e = &m->event[c->threads.at[p->thread].event];
 		struct event_count *of = p->cpu < e->nr_counts ? &e->count[p->cpu] : &e->of_threads;
 
-		if (c->thread[p->thread].is_left_out || count_of_untold(m, p))
+		if (c->threads.at[p->thread].is_left_out || count_of_untold(m, p))
 			continue;
 		of->ended_value = add_clamped(of->ended_value, p->value);
 		of->ended_weight = add_clamped(of->ended_weight, p->weight);
 		of->ended_samples = add_clamped(of->ended_samples, p->samples);
-		of->ended_unsampled = add_clamped(of->ended_unsampled, c->thread[p->thread].samples ? 0 : p->value);
+		of->ended_unsampled = add_clamped(of->ended_unsampled, c->threads.at[p->thread].samples ? 0 : p->value);
 	}
 }
 
@@ -429,8 +429,8 @@ static double scale_of_thread(const struct thread_count *t, const struct model_e
 
 static void settle_thread_counts(struct model *m)
 {
-	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {
-		struct thread_count *t = &m->thread_counts.thread[i];
+	for (uint32_t i = 0; i < m->thread_counts.threads.nr; i++) {
+		struct thread_count *t = &m->thread_counts.threads.at[i];
 		struct model_event *e = &m->event[t->event];
 
 		if (e->counted)
@@ -465,7 +465,8 @@ double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu)
 
 const char *model_why_not_covered(const struct model *m)
 {
-	return m->thread_counts.nr ? "late interrupts, or ends of short threads" : "late interrupts, or threads shorter than a period";
+	return m->thread_counts.threads.nr ? "late interrupts, or ends of short threads" :
+					     "late interrupts, or threads shorter than a period";
 }
 
 void counts_free(struct model_event *e)
@@ -481,21 +482,21 @@ uint64_t model_clamp_to_u64(double scaled)
 void thread_counts_fini(struct thread_counts *c)
 {
 	hash_map_fini(&c->at);
-	free(c->thread);
-	free(c->part);
-	free(c->beginning);
+	free(c->threads.at);
+	free(c->parts.at);
+	free(c->beginnings.at);
 }
 
 double thread_count_scale(const struct model *m, uint32_t event, uint32_t pid, uint32_t tid)
 {
 	uint32_t i = hash_map_find(&m->thread_counts.at, key_of_thread(pid, tid), event);
 
-	return i ? m->thread_counts.thread[i - 1].scale : 0;
+	return i ? m->thread_counts.threads.at[i - 1].scale : 0;
 }
 
 uint64_t thread_count_unsampled(const struct model *m, uint32_t i)
 {
-	const struct thread_count *t = &m->thread_counts.thread[i];
+	const struct thread_count *t = &m->thread_counts.threads.at[i];
 
 	return t->samples || t->is_left_out ? 0 : model_clamp_to_u64((double)t->value * m->event[t->event].multiplexed);
 }

@@ -5,6 +5,7 @@
 #ifndef TAILOR_COUNTS_H
 #define TAILOR_COUNTS_H
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <stdbool.h>
@@ -28,18 +29,19 @@ struct thread_count { /* one thread's share in the count of one event, summed ov
 	double scale; /* factor of the weights of the thread's samples; 0: they have that of the event's other samples */
 };
 
+struct thread_count_part {
+	uint64_t value, samples, weight;
+	uint32_t thread, cpu; /* thread: an index */
+};
+
+struct thread_beginning {
+	uint64_t thread, time_ns; /* thread: PID << 32 | TID */
+};
+
 struct thread_counts {
-	struct thread_count *thread;
-	uint32_t nr, capacity;
-	struct thread_count_part {
-		uint64_t value, samples, weight;
-		uint32_t thread, cpu; /* thread: an index */
-	} *part;
-	uint32_t nr_parts, parts_capacity;
-	struct thread_beginning {
-		uint64_t thread, time_ns; /* thread: PID << 32 | TID */
-	} *beginning;
-	uint32_t nr_beginnings, beginnings_capacity;
+	ARRAY(struct thread_count) threads;
+	ARRAY(struct thread_count_part) parts;
+	ARRAY(struct thread_beginning) beginnings;
 	struct hash_map at; /* (PID << 32 | TID, event) -> 1 + index in thread */
 };
 

@@ -17,10 +17,10 @@ int dictionary_init(struct dictionary *d)
 	memset(d, 0, sizeof(*d));
 	d->nr_buckets = BUCKETS_FIRST;
 	d->bucket = calloc(d->nr_buckets, sizeof(*d->bucket));
-	d->components_capacity = 64;
-	d->component = calloc(d->components_capacity, sizeof(*d->component));
-	d->nr_components = 1;
-	if (!d->bucket || !d->component) {
+	d->components.capacity = 64;
+	d->components.at = calloc(d->components.capacity, sizeof(*d->components.at));
+	d->components.nr = 1;
+	if (!d->bucket || !d->components.at) {
 		dictionary_fini(d);
 		return -ENOMEM;
 	}
@@ -31,8 +31,8 @@ void dictionary_fini(struct dictionary *d)
 {
 	for (uint32_t i = 0; i < d->nr_levels; i++)
 		free(d->level[i].name);
-	for (uint32_t i = 0; d->component && i < d->nr_components; i++) {
-		struct component *c = &d->component[i];
+	for (uint32_t i = 0; d->components.at && i < d->components.nr; i++) {
+		struct component *c = &d->components.at[i];
 
 		for (struct counter *next, *n = c->counters; n; n = next) {
 			next = n->next;
@@ -41,16 +41,16 @@ void dictionary_fini(struct dictionary *d)
 		}
 		free(c->name);
 		free(c->detail);
-		free(c->links);
+		free(c->links.at);
 	}
-	for (uint32_t i = 0; i < d->nr_edges; i++)
-		free(d->edges[i].label);
-	free(d->edges);
+	for (uint32_t i = 0; i < d->edges.nr; i++)
+		free(d->edges.at[i].label);
+	free(d->edges.at);
 	hash_map_fini(&d->link_of);
 	hash_map_fini(&d->edge_of);
 	hash_map_fini(&d->counter_of);
-	free(d->counter_at);
-	free(d->component);
+	free(d->counters.at);
+	free(d->components.at);
 	free(d->bucket);
 	memset(d, 0, sizeof(*d));
 }
@@ -98,9 +98,10 @@ static uint32_t owner_of_component(const struct component *c)
 static uint32_t find_component_of_owner(const struct dictionary *d, uint32_t owner, uint32_t level, uint64_t id)
 {
 	uint32_t i = d->bucket[hash_component_key(owner, level, id) % d->nr_buckets];
+	const struct component *at = d->components.at;
 
-	while (i && (owner_of_component(&d->component[i]) != owner || d->component[i].level != level || d->component[i].id != id))
-		i = d->component[i].next_in_bucket;
+	while (i && (owner_of_component(&at[i]) != owner || at[i].level != level || at[i].id != id))
+		i = at[i].next_in_bucket;
 	return i;
 }
 
@@ -108,7 +109,7 @@ uint32_t dictionary_find_component(const struct dictionary *d, uint32_t process,
 {
 	uint32_t own = find_component_of_owner(d, process, level, id), common;
 
-	if (!d->nr_common || (own && d->component[own].announced))
+	if (!d->nr_common || (own && d->components.at[own].announced))
 		return own;
 	common = find_component_of_owner(d, COMMON, level, id);
 	return common ? common : own;
@@ -120,8 +121,8 @@ static void grow_component_buckets(struct dictionary *d)
 
 	if (!bigger)
 		return; /* look-ups get slower, not wrong */
-	for (uint32_t i = 1; i < d->nr_components; i++) {
-		struct component *c = &d->component[i];
+	for (uint32_t i = 1; i < d->components.nr; i++) {
+		struct component *c = &d->components.at[i];
 		uint32_t *slot = &bigger[hash_component_key(owner_of_component(c), c->level, c->id) % nr];
 
 		c->next_in_bucket = *slot;
@@ -140,20 +141,21 @@ static uint32_t add_component(struct dictionary *d, uint32_t process, bool commo
 	uint32_t i, *slot, far;
 	struct component *c;
 
-	if (!GROW(d->component, d->nr_components, d->components_capacity))
+	if (!ARRAY_GROW(d->components))
 		return COMPONENT_NONE;
-	if (d->nr_components > d->nr_buckets)
+	if (d->components.nr > d->nr_buckets)
 		grow_component_buckets(d);
-	i = d->nr_components++;
+	i = d->components.nr++;
 	slot = &d->bucket[hash_component_key(common ? COMMON : process, level, id) % d->nr_buckets];
-	c = &d->component[i];
+	c = &d->components.at[i];
 	*c = (struct component){ .process = process, .common = common, .level = level, .id = id, .from_ns = from_ns,
 				 .to_ns = UINT64_MAX, .next_in_bucket = *slot, .older = older };
 	d->nr_common += common;
 	if (older) {
-		const struct component *before = &d->component[older], *jump = &d->component[before->much_older];
+		const struct component *before = &d->components.at[older], *jump = &d->components.at[before->much_older];
+		uint32_t nr_far = d->components.at[jump->much_older].nr_older;
 
-		far = before->much_older && before->nr_older - jump->nr_older == jump->nr_older - d->component[jump->much_older].nr_older;
+		far = before->much_older && before->nr_older - jump->nr_older == jump->nr_older - nr_far;
 		c->nr_older = before->nr_older + 1;
 		c->much_older = far ? jump->much_older : older;
 	}
@@ -170,9 +172,9 @@ uint32_t dictionary_get_component(struct dictionary *d, uint32_t process, uint32
 {
 	uint32_t i = dictionary_find_component(d, process, level, id);
 
-	if (level >= LEVELS_MAX || (i && !component_is_over(&d->component[i])))
+	if (level >= LEVELS_MAX || (i && !component_is_over(&d->components.at[i])))
 		return i;
-	return add_component(d, process, i && d->component[i].common, level, id, i ? d->component[i].to_ns : 0, i);
+	return add_component(d, process, i && d->components.at[i].common, level, id, i ? d->components.at[i].to_ns : 0, i);
 }
 
 /* Returns the component that a process announces, and adds it if it is new or over.  It is the process's own, or the common one if common
@@ -181,9 +183,9 @@ static uint32_t get_announced_component(struct dictionary *d, uint32_t process, 
 {
 	uint32_t i = find_component_of_owner(d, common ? COMMON : process, level, id);
 
-	if (level >= LEVELS_MAX || (i && !component_is_over(&d->component[i])))
+	if (level >= LEVELS_MAX || (i && !component_is_over(&d->components.at[i])))
 		return i;
-	return add_component(d, process, common, level, id, i ? d->component[i].to_ns : 0, i);
+	return add_component(d, process, common, level, id, i ? d->components.at[i].to_ns : 0, i);
 }
 
 static void narrow_time_range(struct time_range *s, uint64_t change_ns, uint64_t time_ns)
@@ -198,7 +200,7 @@ static void narrow_time_range(struct time_range *s, uint64_t change_ns, uint64_t
  * component with the id. */
 static uint32_t component_at_time(const struct dictionary *d, uint32_t latest, uint64_t time_ns, struct time_range *holds)
 {
-	const struct component *component = d->component, *newer = NULL;
+	const struct component *component = d->components.at, *newer = NULL;
 	uint32_t i = latest;
 
 	while (component[i].older && component[i].from_ns > time_ns) {
@@ -271,12 +273,12 @@ uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, u
 {
 	const bool common = flags & JITREG_COMPONENT_COMMON;
 	uint32_t i = get_announced_component(d, process, common, level, id);
-	struct component *c = &d->component[i];
+	struct component *c = &d->components.at[i];
 
 	if (i && c->announced && (!same_text(c->name, name) || detail_is_of_another(d, c, detail, common))) {
 		end_component(d, c, time_ns);
 		i = add_component(d, process, common, level, id, c->to_ns, i);
-		c = &d->component[i];
+		c = &d->components.at[i];
 	}
 	if (!i) {
 		free(name);
@@ -303,24 +305,24 @@ uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, u
 
 void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t first, uint64_t nr, uint64_t time_ns)
 {
-	uint64_t steps = nr < d->nr_components ? nr * d->nr_levels : d->nr_components;
+	uint64_t steps = nr < d->components.nr ? nr * d->nr_levels : d->components.nr;
 
 	d->steps += steps;
 	d->end_steps += steps;
 	if (d->end_steps > END_STEPS_MAX)
 		return;
-	if (nr < d->nr_components) { /* there are fewer numbers than components, so each is looked up */
+	if (nr < d->components.nr) { /* there are fewer numbers than components, so each is looked up */
 		for (uint64_t n = 0; n < nr; n++)
 			for (uint32_t level = 0; level < d->nr_levels; level++) {
 				uint32_t i = find_component_of_owner(d, process, level, first + n);
 
-				if (i && !component_is_over(&d->component[i]))
-					end_component(d, &d->component[i], time_ns);
+				if (i && !component_is_over(&d->components.at[i]))
+					end_component(d, &d->components.at[i], time_ns);
 			}
 		return;
 	}
-	for (uint32_t i = 1; i < d->nr_components; i++) {
-		struct component *c = &d->component[i];
+	for (uint32_t i = 1; i < d->components.nr; i++) {
+		struct component *c = &d->components.at[i];
 
 		if (!c->common && c->process == process && c->id - first < nr && !component_is_over(c))
 			end_component(d, c, time_ns);
@@ -331,7 +333,7 @@ void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t 
  * link does not hold then, or if its component was over and the id named no other one. With DICTIONARY_ANY_TIME, each link holds. */
 static uint32_t upper_component_at_time(const struct dictionary *d, const struct link *l, uint64_t time_ns, struct time_range *holds)
 {
-	const struct component *c = &d->component[l->upper];
+	const struct component *c = &d->components.at[l->upper];
 
 	if (time_ns == DICTIONARY_ANY_TIME)
 		return l->upper;
@@ -369,8 +371,8 @@ static uint64_t link_key_of_upper(const struct component *upper)
  * the component's links, or 0. Takes earlier links that have ended out of the chain (link.before). */
 static uint32_t latest_link(struct dictionary *d, uint32_t lower, uint32_t upper)
 {
-	struct link *link = d->component[lower].links;
-	uint32_t i = hash_map_find(&d->link_of, lower, link_key_of_upper(&d->component[upper]));
+	struct link *link = d->components.at[lower].links.at;
+	uint32_t i = hash_map_find(&d->link_of, lower, link_key_of_upper(&d->components.at[upper]));
 
 	for (uint32_t at = i; at; at = link[at - 1].before)
 		while (link[at - 1].before && link_has_ended(&link[link[at - 1].before - 1])) {
@@ -382,41 +384,25 @@ static uint32_t latest_link(struct dictionary *d, uint32_t lower, uint32_t upper
 
 static void remember_link(struct dictionary *d, uint32_t lower, uint32_t i)
 {
-	struct component *c = &d->component[lower];
-	const struct component *upper = &d->component[c->links[i].upper];
+	struct component *c = &d->components.at[lower];
+	const struct component *upper = &d->components.at[c->links.at[i].upper];
 
-	c->links[i].before = hash_map_find(&d->link_of, lower, link_key_of_upper(upper));
+	c->links.at[i].before = hash_map_find(&d->link_of, lower, link_key_of_upper(upper));
 	hash_map_set(&d->link_of, lower, link_key_of_upper(upper), i + 1);
-}
-
-/* Makes room for a link.  Most components have one or two, so there is room for one at first. */
-static bool grow_links(struct component *c)
-{
-	uint32_t capacity = c->links_capacity ? 2 * c->links_capacity : 1;
-	struct link *bigger;
-
-	if (c->nr_links < c->links_capacity)
-		return true;
-	bigger = realloc(c->links, (size_t)capacity * sizeof(*bigger));
-	if (!bigger)
-		return false;
-	c->links = bigger;
-	c->links_capacity = capacity;
-	return true;
 }
 
 static bool add_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns)
 {
-	struct component *c = &d->component[lower];
+	struct component *c = &d->components.at[lower];
 
-	if (!grow_links(c))
+	if (!ARRAY_RESERVE(c->links, 1)) /* most components have one link or two, so an empty array gets room for one */
 		return false;
-	c->links[c->nr_links++] = (struct link){ .upper = upper, .weight = weight, .from_ns = time_ns, .to_ns = UINT64_MAX };
-	if (c->nr_links == LINKS_FEW + 1)
-		for (uint32_t i = 0; i < c->nr_links; i++)
+	c->links.at[c->links.nr++] = (struct link){ .upper = upper, .weight = weight, .from_ns = time_ns, .to_ns = UINT64_MAX };
+	if (c->links.nr == LINKS_FEW + 1)
+		for (uint32_t i = 0; i < c->links.nr; i++)
 			remember_link(d, lower, i);
-	else if (c->nr_links > LINKS_FEW)
-		remember_link(d, lower, c->nr_links - 1);
+	else if (c->links.nr > LINKS_FEW)
+		remember_link(d, lower, c->links.nr - 1);
 	return true;
 }
 
@@ -427,29 +413,29 @@ static void end_links_to_ended(struct dictionary *d, struct component *c, uint32
 	if (c->ended_seen != d->nr_ended)
 		c->ended_levels = 0;
 	c->ended_seen = d->nr_ended;
-	if (c->ended_levels >> level & 1 && c->nr_links > LINKS_FEW)
+	if (c->ended_levels >> level & 1 && c->links.nr > LINKS_FEW)
 		return;
-	d->steps += c->nr_links - c->first_open;
-	for (uint32_t i = c->first_open; i < c->nr_links; i++) {
-		const struct component *other = &d->component[c->links[i].upper];
+	d->steps += c->links.nr - c->first_open;
+	for (uint32_t i = c->first_open; i < c->links.nr; i++) {
+		const struct component *other = &d->components.at[c->links.at[i].upper];
 
-		if (!link_has_ended(&c->links[i]) && other->level == level && component_is_over(other) && other->to_ns <= time_ns)
-			end_link(&c->links[i], time_ns);
+		if (!link_has_ended(&c->links.at[i]) && other->level == level && component_is_over(other) && other->to_ns <= time_ns)
+			end_link(&c->links.at[i], time_ns);
 	}
 	c->ended_levels |= 1u << level;
 }
 
 void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns)
 {
-	struct component *c = &d->component[lower];
+	struct component *c = &d->components.at[lower];
 	uint32_t level;
 
 	if (!lower || !upper || lower == upper)
 		return;
-	level = d->component[upper].level;
-	if (c->nr_links > LINKS_FEW) {
-		for (uint32_t i = latest_link(d, lower, upper); i; i = c->links[i - 1].before) {
-			struct link *l = &c->links[i - 1];
+	level = d->components.at[upper].level;
+	if (c->links.nr > LINKS_FEW) {
+		for (uint32_t i = latest_link(d, lower, upper); i; i = c->links.at[i - 1].before) {
+			struct link *l = &c->links.at[i - 1];
 
 			if (l->upper != upper || link_has_ended(l))
 				continue;
@@ -458,8 +444,8 @@ void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint3
 			end_link(l, time_ns);
 		}
 	} else {
-		for (uint32_t i = 0; i < c->nr_links; i++) {
-			struct link *l = &c->links[i];
+		for (uint32_t i = 0; i < c->links.nr; i++) {
+			struct link *l = &c->links.at[i];
 
 			if (l->upper != upper || link_has_ended(l))
 				continue;
@@ -474,49 +460,48 @@ void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint3
 
 void dictionary_link_same(struct dictionary *d, uint32_t lower, uint32_t upper)
 {
-	const struct component *c = &d->component[lower];
+	const struct component *c = &d->components.at[lower];
 
 	dictionary_link(d, lower, upper, 1, 0);
-	for (uint32_t i = c->nr_links; i > 0; i--) /* the link is the last one, or existed already */
-		if (c->links[i - 1].upper == upper) {
-			c->links[i - 1].same = true;
+	for (uint32_t i = c->links.nr; i > 0; i--) /* the link is the last one, or existed already */
+		if (c->links.at[i - 1].upper == upper) {
+			c->links.at[i - 1].same = true;
 			return;
 		}
 }
 
 void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_level, uint32_t upper, uint64_t time_ns)
 {
-	struct component *c = &d->component[lower];
+	struct component *c = &d->components.at[lower];
 
 	if (!lower)
 		return;
-	if (upper && c->nr_links > LINKS_FEW) {
-		for (uint32_t i = latest_link(d, lower, upper); i; i = c->links[i - 1].before)
-			if (!link_has_ended(&c->links[i - 1]))
-				end_link(&c->links[i - 1], time_ns);
+	if (upper && c->links.nr > LINKS_FEW) {
+		for (uint32_t i = latest_link(d, lower, upper); i; i = c->links.at[i - 1].before)
+			if (!link_has_ended(&c->links.at[i - 1]))
+				end_link(&c->links.at[i - 1], time_ns);
 		return;
 	}
-	while (c->first_open < c->nr_links && link_has_ended(&c->links[c->first_open]))
+	while (c->first_open < c->links.nr && link_has_ended(&c->links.at[c->first_open]))
 		c->first_open++;
-	d->steps += c->nr_links - c->first_open;
-	for (uint32_t i = c->first_open; i < c->nr_links; i++) {
-		struct link *l = &c->links[i];
-		const struct component *other = &d->component[l->upper];
+	d->steps += c->links.nr - c->first_open;
+	for (uint32_t i = c->first_open; i < c->links.nr; i++) {
+		struct link *l = &c->links.at[i];
+		const struct component *other = &d->components.at[l->upper], *ended = &d->components.at[upper];
 
-		if (!link_has_ended(l) && (upper ? other->level == d->component[upper].level && other->id == d->component[upper].id :
-						   other->level == upper_level))
+		if (!link_has_ended(l) && (upper ? other->level == ended->level && other->id == ended->id : other->level == upper_level))
 			end_link(l, time_ns);
 	}
 }
 
 void dictionary_add_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label)
 {
-	if ((d->component[from].common && hash_map_find(&d->edge_of, from, to)) || !GROW(d->edges, d->nr_edges, d->edges_capacity)) {
+	if ((d->components.at[from].common && hash_map_find(&d->edge_of, from, to)) || !ARRAY_GROW(d->edges)) {
 		free(label);
 		return;
 	}
-	d->edges[d->nr_edges++] = (struct edge){ from, to, order, label };
-	if (d->component[from].common)
+	d->edges.at[d->edges.nr++] = (struct edge){ from, to, order, label };
+	if (d->components.at[from].common)
 		hash_map_set(&d->edge_of, from, to, 1);
 }
 
@@ -524,12 +509,12 @@ static struct counter *find_counter(const struct dictionary *d, uint32_t compone
 {
 	uint32_t i = hash_map_find(&d->counter_of, component, hash_text(name));
 
-	return i && strcmp(d->counter_at[i - 1]->name, name) == 0 ? d->counter_at[i - 1] : NULL;
+	return i && strcmp(d->counters.at[i - 1]->name, name) == 0 ? d->counters.at[i - 1] : NULL;
 }
 
 void dictionary_set_counter(struct dictionary *d, uint32_t component, char *name, int64_t value, uint64_t time_ns)
 {
-	struct component *c = &d->component[component];
+	struct component *c = &d->components.at[component];
 	struct counter *n = find_counter(d, component, name);
 
 	if (n) {
@@ -540,15 +525,15 @@ void dictionary_set_counter(struct dictionary *d, uint32_t component, char *name
 		}
 		return;
 	}
-	n = component && GROW(d->counter_at, d->nr_counters, d->counters_capacity) ? malloc(sizeof(*n)) : NULL;
-	if (!n || !hash_map_set(&d->counter_of, component, hash_text(name), d->nr_counters + 1)) {
+	n = component && ARRAY_GROW(d->counters) ? malloc(sizeof(*n)) : NULL;
+	if (!n || !hash_map_set(&d->counter_of, component, hash_text(name), d->counters.nr + 1)) {
 		free(n);
 		free(name);
 		return;
 	}
 	*n = (struct counter){ name, value, time_ns, c->counters };
 	c->counters = n;
-	d->counter_at[d->nr_counters++] = n;
+	d->counters.at[d->counters.nr++] = n;
 }
 
 bool dictionary_find_counter(const struct dictionary *d, uint32_t component, const char *name, int64_t *value)
@@ -566,9 +551,9 @@ void dictionary_rank_levels(struct dictionary *d)
 {
 	bool above[LEVELS_MAX][LEVELS_MAX] = { { false } }, changed = true;
 
-	for (uint32_t i = 1; i < d->nr_components; i++)
-		for (uint32_t n = 0; n < d->component[i].nr_links; n++)
-			above[d->component[i].level][d->component[d->component[i].links[n].upper].level] = true;
+	for (uint32_t i = 1; i < d->components.nr; i++)
+		for (uint32_t n = 0; n < d->components.at[i].links.nr; n++)
+			above[d->components.at[i].level][d->components.at[d->components.at[i].links.at[n].upper].level] = true;
 	for (uint32_t lower = 0; lower < d->nr_levels; lower++)
 		for (uint32_t upper = 0; upper < d->nr_levels; upper++)
 			above[lower][upper] |= d->level[lower].above >> upper & 1 && !above[upper][lower];
@@ -590,9 +575,9 @@ static uint64_t link_weight_to_level(const struct dictionary *d, const struct co
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < c->nr_links; i++)
-		if (d->component[c->links[i].upper].level == level && upper_component_at_time(d, &c->links[i], time_ns, holds))
-			sum += c->links[i].weight ? c->links[i].weight : 1;
+	for (uint32_t i = 0; i < c->links.nr; i++)
+		if (d->components.at[c->links.at[i].upper].level == level && upper_component_at_time(d, &c->links.at[i], time_ns, holds))
+			sum += c->links.at[i].weight ? c->links.at[i].weight : 1;
 	return sum;
 }
 
@@ -605,24 +590,24 @@ static void climb_to_upper_components(const struct dictionary *d, struct expansi
 
 	if (depth > (int)LEVELS_MAX)
 		return;
-	for (uint32_t i = 0; i < d->component[component].nr_links; i++) {
-		const struct component *c = &d->component[component];
-		uint32_t level = d->component[c->links[i].upper].level;
+	for (uint32_t i = 0; i < d->components.at[component].links.nr; i++) {
+		const struct component *c = &d->components.at[component];
+		uint32_t level = d->components.at[c->links.at[i].upper].level;
 		struct expansion_row base = e->row[r];
 		uint64_t total;
 		bool first = true;
 
-		if (levels_done & (1u << level) || !upper_component_at_time(d, &c->links[i], time_ns, &e->holds))
+		if (levels_done & (1u << level) || !upper_component_at_time(d, &c->links.at[i], time_ns, &e->holds))
 			continue;
 		levels_done |= 1u << level;
 		if (base.component[level]) /* the level has a deciding component, or one by another way up */
 			continue;
 		total = link_weight_to_level(d, c, level, time_ns, &e->holds);
-		for (uint32_t n = i; n < c->nr_links; n++) {
-			const struct link *l = &c->links[n];
+		for (uint32_t n = i; n < c->links.nr; n++) {
+			const struct link *l = &c->links.at[n];
 			uint32_t at, upper;
 
-			if (d->component[l->upper].level != level || !(upper = upper_component_at_time(d, l, time_ns, &e->holds)))
+			if (d->components.at[l->upper].level != level || !(upper = upper_component_at_time(d, l, time_ns, &e->holds)))
 				continue;
 			if (first) {
 				at = r;
@@ -653,7 +638,7 @@ void dictionary_expand_components(const struct dictionary *d, const uint32_t *de
 	out->row[0].share = 1;
 	for (uint32_t i = 0; i < nr_deciding; i++)
 		if (deciding[i])
-			out->row[0].component[d->component[deciding[i]].level] = deciding[i];
+			out->row[0].component[d->components.at[deciding[i]].level] = deciding[i];
 	for (uint32_t i = 0; i < nr_deciding; i++)
 		for (uint32_t r = 0, nr = out->nr; deciding[i] && r < nr; r++)
 			climb_to_upper_components(d, out, r, deciding[i], time_ns, 0);

@@ -11,6 +11,7 @@
 #ifndef TAILOR_DICTIONARY_H
 #define TAILOR_DICTIONARY_H
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <stdbool.h>
@@ -59,8 +60,7 @@ struct component {
 	uint32_t ended_levels; /* bits of the levels for which end_links_to_ended() has gone through the links since ended_seen */
 	uint64_t from_ns, to_ns; /* time range of this name; the first component with an id holds before it, too */
 	uint32_t announced_at; /* nr_uses of the process when it was announced */
-	struct link *links; /* upwards */
-	uint32_t nr_links, links_capacity;
+	ARRAY(struct link) links; /* upwards */
 	uint32_t first_open; /* all links before this one have ended */
 	uint32_t ended_seen; /* dictionary.nr_ended when end_links_to_ended() last went through the links */
 	struct counter *counters;
@@ -80,12 +80,10 @@ struct dictionary {
 	struct level level[LEVELS_MAX];
 	uint32_t level_id[LEVELS_MAX]; /* numbers that hosts, or dictionary_add_level(), gave them */
 	uint32_t nr_levels;
-	struct component *component; /* [0]: none */
-	uint32_t nr_components, components_capacity;
+	ARRAY(struct component) components; /* [0]: none */
 	uint32_t *bucket;
 	uint32_t nr_buckets;
-	struct edge *edges;
-	uint32_t nr_edges, edges_capacity;
+	ARRAY(struct edge) edges;
 	uint64_t end_steps; /* steps of all calls of dictionary_end_components(), which END_STEPS_MAX limits */
 	uint64_t steps; /* steps of searches that a host can make long, which model_create() charges to the trace's budget and sets to 0 */
 	uint32_t nr_ended; /* number of times that a component was ended */
@@ -94,8 +92,7 @@ struct dictionary {
 	struct hash_map link_of;
 	struct hash_map edge_of; /* (from, to) -> 1 for common components, because each process may announce the same edge */
 	struct hash_map counter_of; /* (component, hash of a counter's name) -> 1 + index in counter_at */
-	struct counter **counter_at;
-	uint32_t nr_counters, counters_capacity;
+	ARRAY(struct counter *) counters;
 };
 
 /* The same question has the same answer in the time range [from, until). */

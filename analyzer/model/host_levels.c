@@ -16,8 +16,8 @@ const char *const host_level_names[] = { HOST_LEVELS(HOST_LEVEL_NAME_) };
  * them are marked, too, except for objects. */
 static void mark_processes_with_levels(struct model *m)
 {
-	for (uint32_t i = 1; i < m->dictionary.nr_components; i++)
-		m->numbered.at[m->dictionary.component[i].process]->has_dictionary = true;
+	for (uint32_t i = 1; i < m->dictionary.components.nr; i++)
+		m->numbered.at[m->dictionary.components.at[i].process]->has_dictionary = true;
 	for (uint32_t i = 0; i < m->sources.nr; i++) {
 		struct process *p = m->numbered.at[m->sources.at[i].process];
 

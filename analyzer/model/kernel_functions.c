@@ -24,9 +24,9 @@ static void add_kernel_function(struct kernel_functions *k, uint64_t address, ui
 	const struct trace_value kernel = { .kind = TRACE_TEXT, .p = "kernel", .bytes = 6 };
 	struct kernel_function *f;
 
-	if (!GROW(k->function, k->nr, k->capacity))
+	if (!ARRAY_GROW(*k))
 		return;
-	f = &k->function[k->nr];
+	f = &k->at[k->nr];
 	*f = (struct kernel_function){ address, bytes, copy_value_between(name, "", ""),
 				       copy_value_between(module->kind == TRACE_TEXT && module->bytes ? module : &kernel, "[", "]") };
 	if (f->name && f->image) {
@@ -62,34 +62,34 @@ void kernel_functions_settle(struct kernel_functions *k)
 	uint32_t kept = 0;
 
 	if (k->nr)
-		qsort(k->function, k->nr, sizeof(*k->function), compare_function_addresses);
+		qsort(k->at, k->nr, sizeof(*k->at), compare_function_addresses);
 	for (uint32_t i = 0; i < k->nr; i++) {
-		struct kernel_function *before = kept ? &k->function[kept - 1] : NULL;
+		struct kernel_function *before = kept ? &k->at[kept - 1] : NULL;
 
-		if (before && before->address == k->function[i].address) {
-			free(k->function[i].name);
-			free(k->function[i].image);
+		if (before && before->address == k->at[i].address) {
+			free(k->at[i].name);
+			free(k->at[i].image);
 			continue;
 		}
-		if (before && before->bytes > k->function[i].address - before->address)
-			before->bytes = k->function[i].address - before->address;
-		k->function[kept++] = k->function[i];
+		if (before && before->bytes > k->at[i].address - before->address)
+			before->bytes = k->at[i].address - before->address;
+		k->at[kept++] = k->at[i];
 	}
 	k->nr = kept;
 }
 
 uint32_t kernel_functions_find(const struct kernel_functions *k, uint64_t address)
 {
-	uint32_t up_to = SORTED_COUNT(k->nr, i, k->function[i].address <= address);
+	uint32_t up_to = SORTED_COUNT(k->nr, i, k->at[i].address <= address);
 
-	return up_to && address - k->function[up_to - 1].address < k->function[up_to - 1].bytes ? up_to : 0;
+	return up_to && address - k->at[up_to - 1].address < k->at[up_to - 1].bytes ? up_to : 0;
 }
 
 void kernel_functions_fini(struct kernel_functions *k)
 {
 	for (uint32_t i = 0; i < k->nr; i++) {
-		free(k->function[i].name);
-		free(k->function[i].image);
+		free(k->at[i].name);
+		free(k->at[i].image);
 	}
-	free(k->function);
+	free(k->at);
 }

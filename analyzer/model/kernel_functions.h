@@ -3,6 +3,7 @@
 #ifndef TAILOR_KERNEL_FUNCTIONS_H
 #define TAILOR_KERNEL_FUNCTIONS_H
 
+#include "jitreg/base/grow.h"
 #include "jitreg/trace/reader.h"
 
 struct kernel_function {
@@ -11,8 +12,7 @@ struct kernel_function {
 };
 
 struct kernel_functions {
-	struct kernel_function *function; /* sorted by address and without overlap, once settled */
-	uint32_t nr, capacity;
+	ARRAY_OF(struct kernel_function); /* sorted by address and without overlap, once settled */
 };
 
 /* Adds the functions of a KERNEL_FUNCTIONS record. Those without a name or of 0 bytes are left out, and those for which memory runs out. */

@@ -246,7 +246,7 @@ const struct source *model_find_source(const struct model *m, const struct proce
 
 const struct scope *model_find_scope(const struct model *m, uint32_t component)
 {
-	const struct component *c = &m->dictionary.component[component];
+	const struct component *c = &m->dictionary.components.at[component];
 	const struct scope *best = NULL;
 	uint32_t up_to = SORTED_COUNT(component ? m->scopes.nr : 0, i,
 				    m->scopes.at[i].process != c->process ?
@@ -265,7 +265,7 @@ const struct scope *model_find_scope(const struct model *m, uint32_t component)
 const char *model_find_query(const struct model *m, uint32_t component, const char **name)
 {
 	const struct scope *scope = model_find_scope(m, component);
-	const struct component *c = &m->dictionary.component[component];
+	const struct component *c = &m->dictionary.components.at[component];
 	const struct source *first = NULL, *latest = NULL, *own = NULL;
 	const char *wanted = scope && scope->name && *scope->name ? scope->name : NULL;
 
@@ -310,7 +310,7 @@ uint32_t model_line_component(struct model *m, const struct source *s, uint32_t 
 	i = dictionary_find_component_at(&m->dictionary, s->process, s->level, s->first_component + line, time_ns, &holds);
 	if (!i)
 		i = dictionary_get_component(&m->dictionary, s->process, s->level, s->first_component + line);
-	c = &m->dictionary.component[i];
+	c = &m->dictionary.components.at[i];
 	if (i && !c->name) {
 		text = source_line(s, line, &bytes);
 		while (bytes && (*text == ' ' || *text == '\t')) {
@@ -343,13 +343,13 @@ bool code_file_address(const struct code *c, uint64_t address, uint64_t *out)
 static uint64_t context_of_component(struct model *m, uint32_t component)
 {
 	const struct dictionary *d = &m->dictionary;
-	const struct component *c = &d->component[component];
+	const struct component *c = &d->components.at[component];
 
-	m->plan_codes.steps += c->nr_links / LINKS_A_STEP;
+	m->plan_codes.steps += c->links.nr / LINKS_A_STEP;
 	if (d->level_id[c->level] == m->plan_codes.context_level)
 		return c->id;
-	for (uint32_t i = 0; i < c->nr_links; i++) {
-		const struct component *upper = &d->component[c->links[i].upper];
+	for (uint32_t i = 0; i < c->links.nr; i++) {
+		const struct component *upper = &d->components.at[c->links.at[i].upper];
 
 		if (d->level_id[upper->level] == m->plan_codes.context_level)
 			return upper->id;
@@ -360,7 +360,7 @@ static uint64_t context_of_component(struct model *m, uint32_t component)
 uint32_t model_find_task(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *context)
 {
 	uint64_t until_ns = UINT64_MAX;
-	const struct mark_piece *x = m->plan_codes.nr_codes ? model_find_mark_piece(m, p, tid, time_ns, &until_ns) : NULL;
+	const struct mark_piece *x = m->plan_codes.codes.nr ? model_find_mark_piece(m, p, tid, time_ns, &until_ns) : NULL;
 
 	for (; x && !(x->to_ns > time_ns && m->marks.at[x->mark].component); m->plan_codes.steps++)
 		x = x->outer ? &m->marks.pieces.at[x->outer - 1] : NULL;

@@ -258,11 +258,14 @@ static void settle_plan_codes(struct model *m)
 	struct plan_codes *p = &m->plan_codes;
 	struct hash_map source = { 0 };
 
-	for (uint32_t i = 0; p->nr_codes && i < m->sources.nr; i++)
+	for (uint32_t i = 0; p->codes.nr && i < m->sources.nr; i++)
 		if (m->sources.at[i].level < LEVELS_MAX)
 			hash_map_set(&source, m->dictionary.level_id[m->sources.at[i].level], m->sources.at[i].first_component, i + 1);
-	for (uint32_t i = 0; i < p->nr_codes; i++)
-		p->code[i].source = p->code[i].nr_lines ? hash_map_find(&source, p->code[i].lines_level, p->code[i].lines_first) : 0;
+	for (uint32_t i = 0; i < p->codes.nr; i++) {
+		struct plan_code *c = &p->codes.at[i];
+
+		c->source = c->nr_lines ? hash_map_find(&source, c->lines_level, c->lines_first) : 0;
+	}
 	hash_map_fini(&source);
 }
 

@@ -305,13 +305,13 @@ int lifetimes_add(struct lifetimes *l, const struct trace_record *r)
 		t.ppid = (uint32_t)trace_u64(r, F(fork, ppid));
 	if ((r->id == TRACE_FORK && t.ppid == r->pid) || (r->id == TRACE_COMM && !trace_u64(r, F(comm, exec))))
 		return 0; /* a thread begins or gets a name, not a process */
-	if (!GROW(l->lifetime, l->nr, l->capacity))
+	if (!ARRAY_GROW(*l))
 		return -ENOMEM;
 	if (r->id != TRACE_FORK)
 		t.comm = trace_text(r, r->id == TRACE_COMM ? F(comm, comm) : F(process, comm));
 	if (r->id == TRACE_PROCESS)
 		t.executable = trace_text(r, F(process, executable));
-	l->lifetime[l->nr++] = t;
+	l->at[l->nr++] = t;
 	return 0;
 }
 
@@ -361,11 +361,11 @@ static void apply_first_processes(struct lifetimes *l, struct model *m)
 	struct hash_map forked = { 0 };
 
 	for (uint32_t i = 0; i < l->nr; i++)
-		if (l->lifetime[i].id == TRACE_FORK && !hash_map_set(&forked, l->lifetime[i].pid, 0, 1))
+		if (l->at[i].id == TRACE_FORK && !hash_map_set(&forked, l->at[i].pid, 0, 1))
 			break;
 	for (uint32_t i = 0; i < l->nr; i++)
-		if (l->lifetime[i].id == TRACE_PROCESS && !hash_map_find(&forked, l->lifetime[i].pid, 0))
-			apply_process_record(m, &l->lifetime[i]);
+		if (l->at[i].id == TRACE_PROCESS && !hash_map_find(&forked, l->at[i].pid, 0))
+			apply_process_record(m, &l->at[i]);
 	hash_map_fini(&forked);
 }
 
@@ -406,10 +406,10 @@ static void apply_exec_record(struct model *m, struct lifetime *t)
 void lifetimes_apply_to_model(struct lifetimes *l, struct model *m)
 {
 	if (l->nr)
-		qsort(l->lifetime, l->nr, sizeof(*l->lifetime), compare_lifetime_times);
+		qsort(l->at, l->nr, sizeof(*l->at), compare_lifetime_times);
 	apply_first_processes(l, m);
 	for (uint32_t i = 0; i < l->nr; i++) {
-		struct lifetime *t = &l->lifetime[i];
+		struct lifetime *t = &l->at[i];
 
 		if (t->id == TRACE_PROCESS)
 			apply_process_record(m, t);
@@ -420,7 +420,7 @@ void lifetimes_apply_to_model(struct lifetimes *l, struct model *m)
 		free(t->comm);
 		free(t->executable);
 	}
-	free(l->lifetime);
+	free(l->at);
 	*l = (struct lifetimes){ 0 };
 }
 

@@ -5,14 +5,14 @@
 #define TAILOR_PROCESSES_H
 
 #include "analyzer/model/model.h"
+#include "jitreg/base/grow.h"
 
 struct lifetime;
 
 /* PROCESS, FORK and COMM records report when processes begin. The recorder drains the ring of each processor by itself, so a trace does
  * not have them in the order of time. They are collected first, and sorted. */
 struct lifetimes {
-	struct lifetime *lifetime;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct lifetime);
 };
 
 /* These are the ids of these records. lifetimes_add() ignores all others. */

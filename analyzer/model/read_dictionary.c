@@ -63,7 +63,7 @@ void model_read_level(struct model *m, struct process *p, const struct trace_rec
  * probably have one id.  After work was done, an id may be reused. */
 static void check_component_renamed(struct model *m, const struct process *p, uint32_t level, uint64_t id, const struct trace_record *r)
 {
-	const struct component *c = &m->dictionary.component[dictionary_find_component(&m->dictionary, p->number, level, id)];
+	const struct component *c = &m->dictionary.components.at[dictionary_find_component(&m->dictionary, p->number, level, id)];
 	size_t bytes;
 	const char *name = trace_bytes(r, F(component, name), &bytes);
 
@@ -83,7 +83,7 @@ void model_read_component(struct model *m, struct process *p, const struct trace
 	check_component_renamed(m, p, level, id, r);
 	i = dictionary_announce_component(&m->dictionary, p->number, level, id, trace_text(r, F(component, name)),
 					  trace_text(r, F(component, detail)), (uint32_t)trace_u64(r, F(component, flags)), r->time_ns);
-	m->dictionary.component[i].announced_at = p->nr_uses;
+	m->dictionary.components.at[i].announced_at = p->nr_uses;
 }
 
 void model_read_link(struct model *m, struct process *p, const struct trace_record *r)
@@ -150,7 +150,7 @@ void model_read_source(struct model *m, struct process *p, const struct trace_re
 	s->level = level ? dictionary_get_level(&m->dictionary, (uint32_t)level) : LEVELS_MAX;
 	s->first_component = trace_u64(r, F(source, first_component));
 	s->flags = (uint32_t)trace_u64(r, F(source, flags));
-	s->nr_components = m->dictionary.nr_components;
+	s->nr_components = m->dictionary.components.nr;
 	free(s->text);
 	s->nr_lines = 1; /* lines are counted before memory is taken, because an empty line is one byte in the trace, but nine in memory */
 	for (size_t i = 0; i < s->text_bytes; i++)
@@ -343,7 +343,7 @@ void model_read_step_word(struct model *m, struct process *p, const struct trace
 static void mark_components_of_object(struct model *m, const struct object *x)
 {
 	uint32_t nr;
-	const struct object_component *c = object_components(&m->objects, (uint32_t)(x - m->objects.object), &nr);
+	const struct object_component *c = object_components(&m->objects, (uint32_t)(x - m->objects.at), &nr);
 
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct process *p = m->numbered.at[x->process];
@@ -353,7 +353,7 @@ static void mark_components_of_object(struct model *m, const struct object *x)
 			found = dictionary_find_component(&m->dictionary, p->number, (uint32_t)c[i].level, c[i].id);
 		if (!found)
 			found = dictionary_get_component(&m->dictionary, x->process, (uint32_t)c[i].level, c[i].id);
-		m->dictionary.component[found].of_objects = true;
+		m->dictionary.components.at[found].of_objects = true;
 	}
 }
 
@@ -363,7 +363,7 @@ int model_settle_objects(struct model *m)
 	int ret = objects_settle(o);
 
 	for (uint32_t i = 1; ret == 0 && i < o->nr; i++)
-		mark_components_of_object(m, &o->object[i]);
+		mark_components_of_object(m, &o->at[i]);
 	return ret;
 }
 

@@ -242,8 +242,8 @@ void model_read_image_unload(struct model *m, struct process *p, const struct tr
 	uint64_t bias = trace_u64(r, F(image_unload, load_bias));
 
 	(void)m;
-	for (size_t i = 0, nr = p->code.nr_facts; i < nr; i++) {
-		const struct code_fact f = p->code.facts[i];
+	for (size_t i = 0, nr = p->code.facts.nr; i < nr; i++) {
+		const struct code_fact f = p->code.facts.at[i];
 		const struct code *c = f.owner;
 
 		if (c && c->kind == CODE_IMAGE && c->bias_known && c->bias == bias && f.from_ns <= r->time_ns)
@@ -627,9 +627,9 @@ static void turn_mapping_into_region(struct model *m, struct code *c)
 	const char *file = basename(c->path), *end = strstr(file, deleted);
 	char *name = NULL;
 
-	for (size_t i = 0; i < p->code.nr_facts; i++)
-		if (p->code.facts[i].owner == c)
-			p->code.facts[i].end = p->code.facts[i].start;
+	for (size_t i = 0; i < p->code.facts.nr; i++)
+		if (p->code.facts.at[i].owner == c)
+			p->code.facts.at[i].end = p->code.facts.at[i].start;
 	if (asprintf(&name, "code in %.*s", end ? (int)(end - file) : (int)strlen(file), file) >= 0)
 		model_set_text(&region->name, name);
 	if (region != c)
@@ -674,8 +674,8 @@ static void name_region_by_mapper(const struct model *m, struct code *c)
 
 static bool is_unloaded_between(const struct process *p, const struct code *from, const struct code *to)
 {
-	for (size_t i = 0; i < p->code.nr_facts; i++) {
-		const struct code_fact *f = &p->code.facts[i];
+	for (size_t i = 0; i < p->code.facts.nr; i++) {
+		const struct code_fact *f = &p->code.facts.at[i];
 
 		if (!f->owner && f->start <= from->address && f->end > from->address && f->from_ns > from->from_ns &&
 		    f->from_ns <= to->from_ns)

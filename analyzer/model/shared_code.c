@@ -31,9 +31,8 @@ static uint32_t add_group(struct model *m, const struct code *c)
 			return i;
 		last = i;
 	}
-	if (!ARRAY_GROW(m->shared_codes))
+	if (!ARRAY_PUSH(m->shared_codes, (struct shared_code){ .device = c->identity.device, .inode = c->identity.inode, .base = base_of(c) }))
 		return 0;
-	m->shared_codes.at[m->shared_codes.nr++] = (struct shared_code){ c->identity.device, c->identity.inode, base_of(c), { 0 }, 0 };
 	if (last)
 		m->shared_codes.at[last - 1].next = m->shared_codes.nr;
 	else if (!hash_map_set(&m->shared_codes.by_file, c->identity.inode, c->identity.device, m->shared_codes.nr))
@@ -112,8 +111,8 @@ int shared_code_settle(struct model *m)
 	if (!find_groups(m))
 		return -ENOMEM;
 	for (uint32_t i = 0; m->shared_codes.nr && i < m->processes.nr; i++)
-		for (size_t n = 0; n < m->processes.at[i]->code.nr_facts; n++) {
-			const struct code_fact *f = &m->processes.at[i]->code.facts[n];
+		for (size_t n = 0; n < m->processes.at[i]->code.facts.nr; n++) {
+			const struct code_fact *f = &m->processes.at[i]->code.facts.at[n];
 			const struct code *c = f->owner;
 			const struct code *region = c && (c->kind == CODE_LOAD || c->kind == CODE_ELF) && f->start < f->end ?
 				region_of(m->processes.at[i], f) : NULL;

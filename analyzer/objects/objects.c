@@ -28,7 +28,7 @@ static uint64_t mix_hash(uint64_t h, uint64_t v)
 
 static bool set_has_numbers(const struct objects *o, uint32_t set, const uint64_t *numbers, size_t nr)
 {
-	return o->set[set].nr == nr && (!nr || memcmp(o->number + o->set[set].first, numbers, nr * sizeof(*numbers)) == 0);
+	return o->sets.at[set].nr == nr && (!nr || memcmp(o->numbers.at + o->sets.at[set].first, numbers, nr * sizeof(*numbers)) == 0);
 }
 
 /* Return the index of the set of these numbers, which is added if there is none. Return UINT32_MAX if memory runs out. */
@@ -42,23 +42,15 @@ static uint32_t get_number_set(struct objects *o, const uint64_t *numbers, size_
 	i = hash_map_find(&o->set_of, h, 0);
 	if (i && set_has_numbers(o, i, numbers, nr))
 		return i;
-	if (nr > UINT32_MAX / 2 - o->nr_numbers || !GROW(o->set, o->nr_sets, o->sets_capacity))
+	/* the empty set also needs a pointer that is not NULL */
+	if (nr > UINT32_MAX / 2 - o->numbers.nr || !ARRAY_GROW(o->sets) || !ARRAY_RESERVE(o->numbers, nr + 1))
 		return UINT32_MAX;
-	if (!o->number || o->nr_numbers + nr > o->numbers_capacity) { /* the empty set also needs a pointer that is not NULL */
-		uint32_t capacity = 2 * o->numbers_capacity + (uint32_t)nr + 64;
-		uint64_t *bigger = realloc(o->number, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return UINT32_MAX;
-		o->number = bigger;
-		o->numbers_capacity = capacity;
-	}
 	if (nr)
-		memcpy(o->number + o->nr_numbers, numbers, nr * sizeof(*numbers));
-	o->set[o->nr_sets] = (struct object_set){ o->nr_numbers, (uint32_t)nr };
-	o->nr_numbers += (uint32_t)nr;
-	hash_map_set(&o->set_of, h, 0, o->nr_sets);
-	return o->nr_sets++;
+		memcpy(o->numbers.at + o->numbers.nr, numbers, nr * sizeof(*numbers));
+	o->sets.at[o->sets.nr] = (struct object_set){ o->numbers.nr, (uint32_t)nr };
+	o->numbers.nr += (uint32_t)nr;
+	hash_map_set(&o->set_of, h, 0, o->sets.nr);
+	return o->sets.nr++;
 }
 
 /* Sort the numbers, and drop zeros and all but one of equal ones. Return how many remain. */
@@ -77,9 +69,9 @@ static size_t sort_and_drop_duplicates(uint64_t *numbers, size_t nr)
 /* Return whether neither the object nor one above it has ended, as far as records were read. */
 static bool object_is_open(struct objects *o, uint32_t i)
 {
-	o->steps += o->object[i].depth / 16;
-	for (; i; i = o->object[i].upper)
-		if (o->object[i].over)
+	o->steps += o->at[i].depth / 16;
+	for (; i; i = o->at[i].upper)
+		if (o->at[i].over)
 			return false;
 	return true;
 }
@@ -95,9 +87,9 @@ static bool add_none_object(struct objects *o)
 {
 	if (o->nr)
 		return true;
-	if (!GROW(o->object, o->nr, o->capacity) || get_number_set(o, NULL, 0) == UINT32_MAX)
+	if (!ARRAY_GROW(*o) || get_number_set(o, NULL, 0) == UINT32_MAX)
 		return false;
-	o->object[o->nr++] = (struct object){ 0 };
+	o->at[o->nr++] = (struct object){ 0 };
 	return true;
 }
 
@@ -113,30 +105,30 @@ uint32_t objects_add(struct objects *o, uint32_t process, uint64_t time_ns, uint
 	before = hash_map_find(&o->latest, process, address);
 	if (upper_address) {
 		new.upper = hash_map_find(&o->latest, process, upper_address);
-		if (!new.upper || new.upper == before || !object_is_open(o, new.upper) || o->object[new.upper].depth == OBJECT_DEPTH_MAX) {
+		if (!new.upper || new.upper == before || !object_is_open(o, new.upper) || o->at[new.upper].depth == OBJECT_DEPTH_MAX) {
 			o->lost++;
 			return OBJECT_NONE;
 		}
-		new.depth = o->object[new.upper].depth + 1;
-		new.root = o->object[new.upper].root;
+		new.depth = o->at[new.upper].depth + 1;
+		new.root = o->at[new.upper].root;
 	}
 	new.functions = get_number_set(o, functions, sort_and_drop_duplicates(functions, nr_functions));
 	new.components = get_number_set(o, (const uint64_t *)components, 2 * nr_components);
 	if (new.functions == UINT32_MAX || new.components == UINT32_MAX)
 		return OBJECT_NONE;
-	old = &o->object[before];
+	old = &o->at[before];
 	if (before && object_is_open(o, before) && old->upper == new.upper && old->flags == flags && old->functions == new.functions &&
 	    old->components == new.components)
 		/* The same object was announced again, because a new recorder started or the host does not keep track of what it
 		 * announced. The object lives on. */
 		return before;
-	if (!GROW(o->object, o->nr, o->capacity) || !hash_map_set(&o->latest, process, address, o->nr))
+	if (!ARRAY_GROW(*o) || !hash_map_set(&o->latest, process, address, o->nr))
 		return OBJECT_NONE;
 	if (before)
-		end_object_at(&o->object[before], time_ns);
+		end_object_at(&o->at[before], time_ns);
 	if (!new.root)
 		new.root = o->nr;
-	o->object[o->nr] = new;
+	o->at[o->nr] = new;
 	return o->nr++;
 }
 
@@ -144,8 +136,8 @@ void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t
 {
 	uint32_t i = hash_map_find(&o->latest, process, address);
 
-	if (i && !o->object[i].over)
-		end_object_at(&o->object[i], time_ns);
+	if (i && !o->at[i].over)
+		end_object_at(&o->at[i], time_ns);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ indexes */
@@ -156,8 +148,8 @@ void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t
 static uint32_t nr_entries_of_object(const struct objects *o, const struct object *x)
 {
 	if (x->flags & JITREG_OBJECT_CLASS)
-		return o->set[x->functions].nr + ((x->flags & JITREG_OBJECT_EVERYWHERE) != 0);
-	return x->upper ? 0 : o->set[x->functions].nr + 1;
+		return o->sets.at[x->functions].nr + ((x->flags & JITREG_OBJECT_EVERYWHERE) != 0);
+	return x->upper ? 0 : o->sets.at[x->functions].nr + 1;
 }
 
 /* Place the objects of each tree side by side, upper ones before those below them, and limit the life of each to that of its upper one.
@@ -168,10 +160,10 @@ static bool make_object_trees(struct objects *o)
 
 	o->tree = calloc(o->nr, sizeof(*o->tree));
 	for (uint32_t i = o->nr - 1; next && o->tree && i > 0; i--)
-		if (o->object[i].upper)
-			o->object[o->object[i].upper].nr_below += o->object[i].nr_below + 1;
+		if (o->at[i].upper)
+			o->at[o->at[i].upper].nr_below += o->at[i].nr_below + 1;
 	for (uint32_t i = 1; next && o->tree && i < o->nr; i++) {
-		struct object *x = &o->object[i], *upper = &o->object[x->upper];
+		struct object *x = &o->at[i], *upper = &o->at[x->upper];
 
 		x->place = x->upper ? next[x->upper] : at;
 		*(x->upper ? &next[x->upper] : &at) += x->nr_below + 1;
@@ -222,7 +214,7 @@ static bool make_object_entries(struct objects *o)
 	size_t nr = 0;
 
 	for (uint32_t i = 1; i < o->nr; i++)
-		nr += nr_entries_of_object(o, &o->object[i]);
+		nr += nr_entries_of_object(o, &o->at[i]);
 	if (nr > UINT32_MAX / 4)
 		return false;
 	for (o->nr_leaves = 1; o->nr_leaves < nr; o->nr_leaves *= 2)
@@ -232,17 +224,17 @@ static bool make_object_entries(struct objects *o)
 	if (!o->entry || !o->last)
 		return false;
 	for (uint32_t i = 1; i < o->nr; i++) {
-		const struct object *x = &o->object[i];
-		const struct object_set *s = &o->set[x->functions];
+		const struct object *x = &o->at[i];
+		const struct object_set *s = &o->sets.at[x->functions];
 
 		for (uint32_t n = 0, of = nr_entries_of_object(o, x); n < of; n++)
-			o->entry[o->nr_entries++] = (struct object_entry){ n < s->nr ? o->number[s->first + n] : 0, x->from_ns,
+			o->entry[o->nr_entries++] = (struct object_entry){ n < s->nr ? o->numbers.at[s->first + n] : 0, x->from_ns,
 									   x->process, i, (x->flags & JITREG_OBJECT_CLASS) != 0 };
 	}
 	if (nr)
 		qsort(o->entry, nr, sizeof(*o->entry), compare_entry_functions);
 	for (uint32_t i = 0; i < nr; i++)
-		o->last[o->nr_leaves + i] = o->object[o->entry[i].object].to_ns;
+		o->last[o->nr_leaves + i] = o->at[o->entry[i].object].to_ns;
 	for (uint32_t i = o->nr_leaves - 1; i > 0; i--)
 		o->last[i] = o->last[2 * i] > o->last[2 * i + 1] ? o->last[2 * i] : o->last[2 * i + 1];
 	return true;
@@ -258,22 +250,22 @@ int objects_settle(struct objects *o)
 	if (!o->by_address || !o->known || !make_object_trees(o) || !make_object_entries(o))
 		return -ENOMEM;
 	for (uint32_t i = 1; i < o->nr; i++) {
-		const struct object_set *s = &o->set[o->object[i].functions];
+		const struct object_set *s = &o->sets.at[o->at[i].functions];
 
 		for (uint32_t n = 0; n < s->nr; n++)
-			if (!hash_map_set(&o->functions, o->number[s->first + n], 0, 1))
+			if (!hash_map_set(&o->functions, o->numbers.at[s->first + n], 0, 1))
 				return -ENOMEM;
 		o->by_address[i - 1] = i;
 	}
-	qsort_r(o->by_address, o->nr - 1, sizeof(*o->by_address), compare_object_addresses, o->object);
+	qsort_r(o->by_address, o->nr - 1, sizeof(*o->by_address), compare_object_addresses, o->at);
 	return objects_settle_steps(o) ? 0 : -ENOMEM;
 }
 
 void objects_fini(struct objects *o)
 {
-	free(o->object);
-	free(o->number);
-	free(o->set);
+	free(o->at);
+	free(o->numbers.at);
+	free(o->sets.at);
 	hash_map_fini(&o->set_of);
 	hash_map_fini(&o->latest);
 	hash_map_fini(&o->functions);
@@ -282,7 +274,7 @@ void objects_fini(struct objects *o)
 	free(o->entry);
 	free(o->last);
 	free(o->known);
-	free(o->step);
+	free(o->step_programs.at);
 	hash_map_fini(&o->step_words);
 	memset(o, 0, sizeof(*o));
 }
@@ -291,10 +283,10 @@ void objects_fini(struct objects *o)
 
 bool object_has_function(const struct objects *o, uint32_t object, uint64_t function)
 {
-	const struct object_set *s = &o->set[o->object[object].functions];
-	uint32_t up_to = SORTED_COUNT(s->nr, i, o->number[s->first + i] < function);
+	const struct object_set *s = &o->sets.at[o->at[object].functions];
+	uint32_t up_to = SORTED_COUNT(s->nr, i, o->numbers.at[s->first + i] < function);
 
-	return up_to < s->nr && o->number[s->first + up_to] == function;
+	return up_to < s->nr && o->numbers.at[s->first + up_to] == function;
 }
 
 static bool object_lives_at(const struct object *x, uint64_t time_ns)
@@ -312,8 +304,8 @@ static bool object_begins_up_to(const struct object *x, uint32_t process, uint64
 uint32_t objects_find(const struct objects *o, uint32_t process, uint64_t address, uint64_t time_ns)
 {
 	uint32_t up_to =
-		SORTED_COUNT(o->nr ? o->nr - 1 : 0, i, object_begins_up_to(&o->object[o->by_address[i]], process, address, time_ns));
-	const struct object *x = up_to ? &o->object[o->by_address[up_to - 1]] : NULL;
+		SORTED_COUNT(o->nr ? o->nr - 1 : 0, i, object_begins_up_to(&o->at[o->by_address[i]], process, address, time_ns));
+	const struct object *x = up_to ? &o->at[o->by_address[up_to - 1]] : NULL;
 
 	return x && x->process == process && x->address == address && object_lives_at(x, time_ns) ? o->by_address[up_to - 1] : OBJECT_NONE;
 }
@@ -357,17 +349,17 @@ uint32_t objects_find_outermost(const struct objects *o, uint32_t process, uint6
 
 bool object_is_called(const struct objects *o, uint32_t object)
 {
-	return o->object[object].flags & JITREG_OBJECT_CALLED;
+	return o->at[object].flags & JITREG_OBJECT_CALLED;
 }
 
 bool object_is_node(const struct objects *o, uint32_t object)
 {
-	return !(o->object[object].flags & JITREG_OBJECT_CLASS);
+	return !(o->at[object].flags & JITREG_OBJECT_CLASS);
 }
 
 bool object_is_outermost(const struct objects *o, uint32_t object)
 {
-	return object_is_node(o, object) && !o->object[object].upper;
+	return object_is_node(o, object) && !o->at[object].upper;
 }
 
 static void narrow_answer_times(struct object_answer *a, uint64_t change_ns, uint64_t time_ns)
@@ -380,9 +372,9 @@ static void narrow_answer_times(struct object_answer *a, uint64_t change_ns, uin
 
 static bool objects_are_alike(const struct objects *o, uint32_t a, uint32_t b)
 {
-	const struct object_set *x = &o->set[o->object[a].components], *y = &o->set[o->object[b].components];
+	const struct object_set *x = &o->sets.at[o->at[a].components], *y = &o->sets.at[o->at[b].components];
 
-	return x->nr && y->nr && memcmp(o->number + x->first, o->number + y->first, sizeof(struct object_component)) == 0;
+	return x->nr && y->nr && memcmp(o->numbers.at + x->first, o->numbers.at + y->first, sizeof(struct object_component)) == 0;
 }
 
 /* Return the one of two objects with the same first component that has fewer components. Return OBJECT_NONE if their first components
@@ -391,14 +383,14 @@ static uint32_t whole_of_alike(const struct objects *o, uint32_t a, uint32_t b)
 {
 	if (!a || !objects_are_alike(o, a, b))
 		return OBJECT_NONE;
-	return o->set[o->object[b].components].nr < o->set[o->object[a].components].nr ? b : a;
+	return o->sets.at[o->at[b].components].nr < o->sets.at[o->at[a].components].nr ? b : a;
 }
 
 struct object_answer objects_find_below(struct objects *o, uint32_t object, enum objects_below which, uint64_t function, uint64_t time_ns)
 {
 	struct object_answer *known = &o->known[mix_hash(mix_hash(function, object), which) & (KNOWN - 1)];
 	struct object_answer a = { function, 0, UINT64_MAX, object, which, OBJECT_NONE, UINT32_MAX, false, OBJECT_NONE };
-	const struct object *of = &o->object[object];
+	const struct object *of = &o->at[object];
 
 	if (known->of == object && known->function == function && known->which == which && known->from_ns <= time_ns &&
 	    time_ns < known->until_ns)
@@ -406,7 +398,7 @@ struct object_answer objects_find_below(struct objects *o, uint32_t object, enum
 	o->steps += 1 + of->nr_below / 4;
 	for (uint32_t n = which == OBJECTS_NEAREST; n <= of->nr_below; n++) {
 		const uint32_t i = o->tree[of->place + n];
-		const struct object *x = &o->object[i];
+		const struct object *x = &o->at[i];
 
 		if (!object_is_node(o, i) || !object_has_function(o, i, function))
 			continue;
@@ -427,7 +419,7 @@ struct object_answer objects_find_below(struct objects *o, uint32_t object, enum
 
 bool objects_is_one_of(const struct objects *o, const struct object_answer *a, uint32_t object)
 {
-	const struct object *of = &o->object[a->of], *x = &o->object[object];
+	const struct object *of = &o->at[a->of], *x = &o->at[object];
 
 	if (!object || x->place - of->place > of->nr_below || !object_is_node(o, object) ||
 	    !object_has_function(o, object, a->function))
@@ -437,7 +429,7 @@ bool objects_is_one_of(const struct objects *o, const struct object_answer *a, u
 
 uint32_t objects_find_alike(struct objects *o, const struct object_answer *a, uint32_t object, uint64_t time_ns)
 {
-	const struct object *of = &o->object[a->of];
+	const struct object *of = &o->at[a->of];
 	uint32_t found = OBJECT_NONE;
 
 	if (of->nr_below > ALIKE_MAX) /* trees with pipelines are smaller; a search of a larger one would take too long */
@@ -446,7 +438,7 @@ uint32_t objects_find_alike(struct objects *o, const struct object_answer *a, ui
 	for (uint32_t n = 0; n <= of->nr_below; n++) {
 		const uint32_t i = o->tree[of->place + n];
 
-		if (!objects_is_one_of(o, a, i) || !object_lives_at(&o->object[i], time_ns) || !objects_are_alike(o, i, object))
+		if (!objects_is_one_of(o, a, i) || !object_lives_at(&o->at[i], time_ns) || !objects_are_alike(o, i, object))
 			continue;
 		if (found)
 			return OBJECT_NONE;
@@ -457,8 +449,8 @@ uint32_t objects_find_alike(struct objects *o, const struct object_answer *a, ui
 
 const struct object_component *object_components(const struct objects *o, uint32_t object, uint32_t *nr)
 {
-	const struct object_set *s = &o->set[o->object[object].components];
+	const struct object_set *s = &o->sets.at[o->at[object].components];
 
 	*nr = s->nr / 2;
-	return (const struct object_component *)(const void *)(o->number + s->first);
+	return (const struct object_component *)(const void *)(o->numbers.at + s->first);
 }

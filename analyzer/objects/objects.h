@@ -12,6 +12,7 @@
 #ifndef TAILOR_OBJECTS_H
 #define TAILOR_OBJECTS_H
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <stdbool.h>
@@ -25,9 +26,9 @@ struct object {
 	uint64_t address, from_ns, to_ns; /* the object lives in [from, to) */
 	uint32_t process;		  /* index */
 	uint32_t flags;			  /* JITREG_OBJECT_* */
-	uint32_t upper, root;		  /* indexes in objects.object; the outermost object is its own root, and has no upper one (0) */
+	uint32_t upper, root;		  /* indexes in objects; the outermost object is its own root, and has no upper one (0) */
 	uint32_t depth;
-	uint32_t functions, components; /* indexes in objects.set */
+	uint32_t functions, components; /* indexes in objects.sets */
 	uint32_t place, nr_below; /* tree[place] is the object, tree[place + 1] to tree[place + nr_below] are those below it */
 	bool over; /* set while records are read: the end of this object was announced, or another object was announced at its address */
 };
@@ -36,7 +37,7 @@ struct object_component {
 	uint64_t level, id; /* level: index */
 };
 
-/* A set is a part of the array `number`. It has sorted addresses of functions, or components with two numbers each. Objects with equal
+/* A set is a part of the array `numbers`. It has sorted addresses of functions, or components with two numbers each. Objects with equal
  * numbers share one set. */
 struct object_set {
 	uint32_t first, nr; /* the set is number[first] to number[first + nr - 1] */
@@ -51,16 +52,12 @@ struct object_steps {
 };
 
 struct objects {
-	struct object *object; /* all objects by index; index 0 is none */
-	struct object_steps *step; /* sorted by process, first and time when all are read */
-	uint32_t nr_steps, steps_capacity;
-	uint64_t longest_steps; /* bytes of the longest program in step[]; limits how far objects_find_step() searches */
+	ARRAY_OF(struct object); /* all objects by index; index 0 is none */
+	ARRAY(struct object_steps) step_programs; /* sorted by process, first and time when all are read */
+	uint64_t longest_steps; /* bytes of the longest program in step_programs; limits how far objects_find_step() searches */
 	struct hash_map step_words; /* (function, 0) -> offset + 1 */
-	uint32_t nr, capacity;
-	uint64_t *number; /* numbers of all sets */
-	uint32_t nr_numbers, numbers_capacity;
-	struct object_set *set; /* all sets by index; set 0 is empty */
-	uint32_t nr_sets, sets_capacity;
+	ARRAY(uint64_t) numbers; /* numbers of all sets */
+	ARRAY(struct object_set) sets; /* all sets by index; set 0 is empty */
 	struct hash_map set_of;	   /* hash of its numbers -> index */
 	struct hash_map latest;	   /* (process, address) -> index, while records are read */
 	struct hash_map functions; /* (address, 0) -> 1, for the functions of all objects, and those with a step word */

@@ -13,14 +13,14 @@
 
 static uint32_t get_pattern(struct plan_codes *p, const char *text, size_t bytes)
 {
-	p->steps += p->nr_patterns / PATTERNS_A_STEP;
-	for (uint32_t i = 0; i < p->nr_patterns; i++)
-		if (p->pattern[i].bytes == bytes && memcmp(p->pattern[i].text, text, bytes) == 0)
+	p->steps += p->patterns.nr / PATTERNS_A_STEP;
+	for (uint32_t i = 0; i < p->patterns.nr; i++)
+		if (p->patterns.at[i].bytes == bytes && memcmp(p->patterns.at[i].text, text, bytes) == 0)
 			return i + 1;
-	if (!bytes || p->nr_patterns == PLAN_CODE_PATTERNS_MAX || !GROW(p->pattern, p->nr_patterns, p->patterns_capacity))
+	if (!bytes || p->patterns.nr == PLAN_CODE_PATTERNS_MAX || !ARRAY_GROW(p->patterns))
 		return 0;
-	p->pattern[p->nr_patterns] = (struct plan_pattern){ strndup(text, bytes), bytes };
-	return p->pattern[p->nr_patterns].text ? ++p->nr_patterns : 0;
+	p->patterns.at[p->patterns.nr] = (struct plan_pattern){ strndup(text, bytes), bytes };
+	return p->patterns.at[p->patterns.nr].text ? ++p->patterns.nr : 0;
 }
 
 static void free_entries(struct plan_code *c)
@@ -65,7 +65,7 @@ void plan_codes_read(struct plan_codes *p, uint32_t process, const struct trace_
 	if (at >= r->nr_values || r->values[at].kind != TRACE_LIST)
 		return;
 	pattern = get_pattern(p, text, zero ? (size_t)(zero - text) : bytes);
-	if (!pattern || !GROW(p->code, p->nr_codes, p->codes_capacity))
+	if (!pattern || !ARRAY_GROW(p->codes))
 		return;
 	if (!read_entries(&c, &r->values[at])) {
 		free_entries(&c);
@@ -73,18 +73,18 @@ void plan_codes_read(struct plan_codes *p, uint32_t process, const struct trace_
 	}
 	if (trace_u64(r, F(plan_code, context)))
 		p->context_level = (uint32_t)trace_u64(r, F(plan_code, context_level));
-	p->code[p->nr_codes++] = c;
-	hash_map_set(&p->of, pattern, trace_u64(r, F(plan_code, context)), p->nr_codes);
+	p->codes.at[p->codes.nr++] = c;
+	hash_map_set(&p->of, pattern, trace_u64(r, F(plan_code, context)), p->codes.nr);
 }
 
 void plan_codes_fini(struct plan_codes *p)
 {
-	for (uint32_t i = 0; i < p->nr_patterns; i++)
-		free(p->pattern[i].text);
-	for (uint32_t i = 0; i < p->nr_codes; i++)
-		free_entries(&p->code[i]);
-	free(p->pattern);
-	free(p->code);
+	for (uint32_t i = 0; i < p->patterns.nr; i++)
+		free(p->patterns.at[i].text);
+	for (uint32_t i = 0; i < p->codes.nr; i++)
+		free_entries(&p->codes.at[i]);
+	free(p->patterns.at);
+	free(p->codes.at);
 	hash_map_fini(&p->of);
 }
 
@@ -92,11 +92,11 @@ uint32_t plan_codes_pattern(struct plan_codes *p, const char *function)
 {
 	uint32_t longest = 0;
 
-	p->steps += p->nr_patterns / PATTERNS_A_STEP;
-	for (uint32_t i = 0; i < p->nr_patterns; i++) {
-		const struct plan_pattern *at = &p->pattern[i];
+	p->steps += p->patterns.nr / PATTERNS_A_STEP;
+	for (uint32_t i = 0; i < p->patterns.nr; i++) {
+		const struct plan_pattern *at = &p->patterns.at[i];
 
-		if (strncmp(function, at->text, at->bytes) != 0 || (longest && p->pattern[longest - 1].bytes >= at->bytes))
+		if (strncmp(function, at->text, at->bytes) != 0 || (longest && p->patterns.at[longest - 1].bytes >= at->bytes))
 			continue;
 		if (!isdigit((unsigned char)at->text[at->bytes - 1]) || !isdigit((unsigned char)function[at->bytes]))
 			longest = i + 1;
@@ -109,12 +109,12 @@ const struct plan_code *plan_codes_find(const struct plan_codes *p, uint32_t pat
 	uint32_t i = pattern && context ? hash_map_find(&p->of, pattern, context) : 0;
 
 	i = i || !pattern ? i : hash_map_find(&p->of, pattern, 0);
-	return i ? &p->code[i - 1] : NULL;
+	return i ? &p->codes.at[i - 1] : NULL;
 }
 
 uint64_t plan_code_component(struct plan_codes *p, const struct plan_code *c, uint32_t pattern, const char *function, uint32_t line)
 {
-	const char *rest = function + p->pattern[pattern - 1].bytes;
+	const char *rest = function + p->patterns.at[pattern - 1].bytes;
 
 	rest += *rest != 0;
 	p->steps += c->nr_entries / ENTRIES_A_STEP;

@@ -8,6 +8,7 @@
 #ifndef TAILOR_PLAN_CODE_H
 #define TAILOR_PLAN_CODE_H
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 #include "jitreg/trace/reader.h"
 
@@ -30,14 +31,14 @@ struct plan_code {
 	uint32_t nr_entries;
 };
 
+struct plan_pattern {
+	char *text;
+	size_t bytes;
+};
+
 struct plan_codes {
-	struct plan_pattern {
-		char *text;
-		size_t bytes;
-	} *pattern;
-	uint32_t nr_patterns, patterns_capacity;
-	struct plan_code *code;
-	uint32_t nr_codes, codes_capacity;
+	ARRAY(struct plan_pattern) patterns;
+	ARRAY(struct plan_code) codes;
 	struct hash_map of; /* (1 + index of the pattern, context or 0 for any) -> 1 + index of code */
 	uint32_t context_level; /* the host's number of the level that contexts belong to; 0: none so far */
 	uint64_t steps; /* work of searches, whose length the host's data decide, since the caller last set this to 0 */

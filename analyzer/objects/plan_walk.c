@@ -14,7 +14,7 @@
  * of its caller. */
 static void end_frame_slots(struct plan_frames *to, const struct unwind_frame *caller, const struct unwind_input *input)
 {
-	struct plan_frame *p = to->nr ? &to->frame[to->nr - 1] : NULL;
+	struct plan_frame *p = to->nr ? &to->at[to->nr - 1] : NULL;
 	uint64_t from, end, nr = 0;
 
 	if (!p || !p->slots || p->nr_slots || !input)
@@ -60,9 +60,9 @@ void plan_frames_add(struct plan_frames *to, const struct objects *o, const stru
 	struct plan_frame *p;
 
 	end_frame_slots(to, f, input);
-	if (!f->function || !objects_has_function(o, f->function) || !GROW(to->frame, to->nr, to->capacity))
+	if (!f->function || !objects_has_function(o, f->function) || !ARRAY_GROW(*to))
 		return;
-	p = &to->frame[to->nr++];
+	p = &to->at[to->nr++];
 	p->function = f->function;
 	p->note = note;
 	p->step = read_step_word(o, f, input);
@@ -130,7 +130,7 @@ struct plan_place plan_walk_place(const struct plan_walk *w)
 	if (w->state == PLAN_FOUND)
 		at.object = w->object;
 	else if (w->state == PLAN_LOST && w->object) /* the tree is known, and its outermost object has the components of the whole plan */
-		at.object = w->objects->object[w->object].root;
+		at.object = w->objects->at[w->object].root;
 	return at;
 }
 
@@ -162,7 +162,7 @@ static bool find_outermost_by_frame(struct plan_walk *w, const struct plan_frame
 			return true;
 		}
 	}
-	if (o->object[root[0]].flags & JITREG_OBJECT_ALONE || (nr == 1 && !f->all_known))
+	if (o->at[root[0]].flags & JITREG_OBJECT_ALONE || (nr == 1 && !f->all_known))
 		set_found_object(w, root[0], f->function);
 	else
 		w->state = f->all_known ? PLAN_UNREAD : PLAN_LOST;
@@ -205,7 +205,7 @@ static uint32_t meant_below(const struct plan_walk *w, const void *context, uint
 	const struct objects *o = w->objects;
 	const struct function_below *b = context;
 
-	if (!object_is_node(o, x) || !object_has_function(o, x, b->function) || (b->root && o->object[x].root != b->root))
+	if (!object_is_node(o, x) || !object_has_function(o, x, b->function) || (b->root && o->at[x].root != b->root))
 		return OBJECT_NONE;
 	return x;
 }
@@ -243,9 +243,9 @@ static bool frame_is_of_found_object(const struct plan_walk *w, const struct pla
 
 static bool object_is_around(const struct objects *o, uint32_t object, uint32_t other)
 {
-	const struct object *x = &o->object[object];
+	const struct object *x = &o->at[object];
 
-	return o->object[other].place >= x->place && o->object[other].place - x->place <= x->nr_below;
+	return o->at[other].place >= x->place && o->at[other].place - x->place <= x->nr_below;
 }
 
 /* Go up from the object found so far until the objects at and below the one reached include some with the function, and find these. If
@@ -257,9 +257,9 @@ static struct object_answer find_beside_found_object(const struct plan_walk *w, 
 	uint32_t up = w->object;
 
 	do {
-		up = o->object[up].upper ? o->object[up].upper : up;
+		up = o->at[up].upper ? o->at[up].upper : up;
 		a = objects_find_below(o, up, OBJECTS_ALL, function, w->time_ns);
-	} while (o->object[up].upper && (!a.first || (!a.several && object_is_around(o, a.first, w->object))));
+	} while (o->at[up].upper && (!a.first || (!a.several && object_is_around(o, a.first, w->object))));
 	return a;
 }
 
@@ -275,7 +275,7 @@ static void find_below_by_frame(struct plan_walk *w, const struct plan_frame *f)
 		set_found_object(w, w->object, f->function);
 		return;
 	}
-	x = a.first ? choose_answered_object(w, f, &a) : held_object_with_function(w, f, o->object[w->object].root);
+	x = a.first ? choose_answered_object(w, f, &a) : held_object_with_function(w, f, o->at[w->object].root);
 	if (!a.first && (!x || (is_known && object_is_around(o, x, w->object)))) {
 		a = find_beside_found_object(w, f->function);
 		x = choose_answered_object(w, f, &a);

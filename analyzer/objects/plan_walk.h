@@ -36,6 +36,7 @@
 
 #include "analyzer/objects/objects.h"
 #include "analyzer/unwind/unwind.h"
+#include "jitreg/base/grow.h"
 
 #define PLAN_REGISTERS 7
 #define PLAN_FUNCTIONS 4
@@ -58,8 +59,7 @@ struct plan_frame {
 
 /* The frames of a stack are stored innermost first. */
 struct plan_frames {
-	uint32_t nr, capacity;
-	struct plan_frame *frame; /* on the heap, freed by the owner */
+	ARRAY_OF(struct plan_frame); /* on the heap, freed by the owner */
 };
 
 /* Add the next frame outwards if some object, or a step word, has its function. The frame is left out if memory runs out. input: the stack

@@ -20,12 +20,12 @@ void objects_add_steps(struct objects *o, uint32_t process, uint64_t address, co
 	uint32_t object = hash_map_find(&o->latest, process, address);
 	uint64_t bytes = (uint64_t)s->stride * s->nr;
 
-	if (!object || o->object[object].over || !s->stride || !s->nr || s->nr > STEPS_MAX || s->first > UINT64_MAX - bytes)
+	if (!object || o->at[object].over || !s->stride || !s->nr || s->nr > STEPS_MAX || s->first > UINT64_MAX - bytes)
 		return;
-	if (!GROW(o->step, o->nr_steps, o->steps_capacity))
+	if (!ARRAY_GROW(o->step_programs))
 		return;
-	o->step[o->nr_steps] = *s;
-	o->step[o->nr_steps++].object = object;
+	o->step_programs.at[o->step_programs.nr] = *s;
+	o->step_programs.at[o->step_programs.nr++].object = object;
 	o->longest_steps = bytes > o->longest_steps ? bytes : o->longest_steps;
 }
 
@@ -51,8 +51,8 @@ static int compare_step_places(const void *a, const void *b, void *objects)
 
 bool objects_settle_steps(struct objects *o)
 {
-	if (o->nr_steps)
-		qsort_r(o->step, o->nr_steps, sizeof(*o->step), compare_step_places, o->object);
+	if (o->step_programs.nr)
+		qsort_r(o->step_programs.at, o->step_programs.nr, sizeof(*o->step_programs.at), compare_step_places, o->at);
 	for (uint32_t i = 0; i < o->step_words.capacity; i++)
 		if (o->step_words.slot[i].value && !hash_map_set(&o->functions, o->step_words.slot[i].a, 0, 1))
 			return false;
@@ -61,7 +61,7 @@ bool objects_settle_steps(struct objects *o)
 
 bool objects_step_word(const struct objects *o, uint64_t function, uint32_t *offset)
 {
-	uint32_t found = o->nr_steps ? hash_map_find(&o->step_words, function, 0) : 0;
+	uint32_t found = o->step_programs.nr ? hash_map_find(&o->step_words, function, 0) : 0;
 
 	*offset = found - 1;
 	return found;
@@ -69,7 +69,7 @@ bool objects_step_word(const struct objects *o, uint64_t function, uint32_t *off
 
 static bool steps_begin_up_to(const struct objects *o, const struct object_steps *s, uint32_t process, uint64_t first, uint64_t time_ns)
 {
-	const struct object *x = &o->object[s->object];
+	const struct object *x = &o->at[s->object];
 
 	if (x->process != process)
 		return x->process < process;
@@ -80,7 +80,7 @@ static bool steps_begin_up_to(const struct objects *o, const struct object_steps
  * later than time_ns. */
 static uint32_t count_steps_up_to(const struct objects *o, uint32_t process, uint64_t first, uint64_t time_ns)
 {
-	return SORTED_COUNT(o->nr_steps, i, steps_begin_up_to(o, &o->step[i], process, first, time_ns));
+	return SORTED_COUNT(o->step_programs.nr, i, steps_begin_up_to(o, &o->step_programs.at[i], process, first, time_ns));
 }
 
 uint32_t objects_find_step(const struct objects *o, uint32_t process, uint64_t address, uint64_t time_ns, struct object_component *step)
@@ -89,14 +89,14 @@ uint32_t objects_find_step(const struct objects *o, uint32_t process, uint64_t a
 
 	for (int nr = 0; nr < BEGINNINGS_MAX; nr++) {
 		uint32_t i = count_steps_up_to(o, process, first, UINT64_MAX);
-		const struct object_steps *s;
+		const struct object_steps *s = i ? &o->step_programs.at[i - 1] : NULL;
 
-		if (!i || o->object[o->step[i - 1].object].process != process || address - o->step[i - 1].first >= o->longest_steps)
+		if (!s || o->at[s->object].process != process || address - s->first >= o->longest_steps)
 			return OBJECT_NONE;
-		first = o->step[i - 1].first;
+		first = s->first;
 		i = count_steps_up_to(o, process, first, time_ns);
-		s = i ? &o->step[i - 1] : NULL;
-		if (s && o->object[s->object].process == process && s->first == first && time_ns < o->object[s->object].to_ns &&
+		s = i ? &o->step_programs.at[i - 1] : NULL;
+		if (s && o->at[s->object].process == process && s->first == first && time_ns < o->at[s->object].to_ns &&
 		    (address - first) / s->stride < s->nr) {
 			if ((address - first) % s->stride)
 				return OBJECT_NONE;

@@ -56,7 +56,7 @@ static void note_trace_facts(struct overhead *o, unsigned rate, enum capture c, 
 	o->read |= 1u << c;
 	for (uint32_t i = 0; i < m->notices.nr; i++)
 		add_unique_notice(o, c, m->notices.at[i].sentence);
-	o->has_components |= m->dictionary.nr_components > 1;
+	o->has_components |= m->dictionary.components.nr > 1;
 }
 
 /* This struct has the numbers of samples, and of those without a component (none). [0] has those of all samples, [1] those of the run

@@ -31,8 +31,8 @@ static void write_counters_json(const struct component *c, FILE *to)
 static void write_links_json(const struct component *c, FILE *to)
 {
 	fputc('[', to);
-	for (uint32_t i = 0; i < c->nr_links; i++)
-		fprintf(to, "%s%u", i ? "," : "", c->links[i].upper);
+	for (uint32_t i = 0; i < c->links.nr; i++)
+		fprintf(to, "%s%u", i ? "," : "", c->links.at[i].upper);
 	fputc(']', to);
 }
 
@@ -42,8 +42,8 @@ static void write_links_json(const struct component *c, FILE *to)
 	do { \
 		const char *comma = ""; \
 		fprintf(to, ",\"%s\":{", key); \
-		for (uint32_t i = 1; i < d->nr_components; i++) { \
-			const struct component *c = &d->component[i]; \
+		for (uint32_t i = 1; i < d->components.nr; i++) { \
+			const struct component *c = &d->components.at[i]; \
 			if (!(condition)) \
 				continue; \
 			fprintf(to, "%s\"%u\":", comma, i); \
@@ -61,20 +61,20 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 
 	write_levels_json(t, to);
 	fputs("\"components\":{", to);
-	JSON_LIST(to, "level", d->nr_components, fprintf(to, "%u", d->component[i].level));
-	JSON_NEXT_LIST(to, "process", d->nr_components, fprintf(to, "%u", d->component[i].process));
-	JSON_NEXT_LIST(to, "name", d->nr_components, escape_json_string(to, d->component[i].name));
+	JSON_LIST(to, "level", d->components.nr, fprintf(to, "%u", d->components.at[i].level));
+	JSON_NEXT_LIST(to, "process", d->components.nr, fprintf(to, "%u", d->components.at[i].process));
+	JSON_NEXT_LIST(to, "name", d->components.nr, escape_json_string(to, d->components.at[i].name));
 	SOME_("id", c->announced, fprintf(to, "\"%llx\"", (unsigned long long)c->id));
 	SOME_("label", c->name && i < labels->nr && labels->label[i], escape_json_string(to, labels->label[i]));
 	SOME_("same", c->name && i < labels->nr && labels->same && labels->same[i] != i, fprintf(to, "%u", labels->same[i]));
 	SOME_("detail", c->detail && *c->detail, escape_json_string(to, c->detail));
 	SOME_("counters", c->counters, write_counters_json(c, to));
-	SOME_("links", c->nr_links, write_links_json(c, to));
+	SOME_("links", c->links.nr, write_links_json(c, to));
 	SOME_("query", c->announced && model_find_scope(m, i), escape_json_string(to, model_find_scope(m, i)->name));
 	fputs("},\n\"edges\":[", to);
-	for (uint32_t i = 0; i < d->nr_edges; i++) {
-		fprintf(to, "%s[%u,%u,", i ? "," : "", d->edges[i].from, d->edges[i].to);
-		escape_json_string(to, d->edges[i].label);
+	for (uint32_t i = 0; i < d->edges.nr; i++) {
+		fprintf(to, "%s[%u,%u,", i ? "," : "", d->edges.at[i].from, d->edges.at[i].to);
+		escape_json_string(to, d->edges.at[i].label);
 		fputc(']', to);
 	}
 	fputs("],\n\"marks\":{", to);

@@ -115,7 +115,7 @@ void html_put_plain(const struct html_trace *t, FILE *to)
 		return;
 	}
 	for (uint32_t l = 0; l < d->nr_levels; l++)
-		write_plain_totals(t, report_level_name(t->report, l), COMPONENTS, l, d->nr_components, component_name, to);
+		write_plain_totals(t, report_level_name(t->report, l), COMPONENTS, l, d->components.nr, component_name, to);
 	write_plain_totals(t, "Functions", FUNCTIONS, 0, t->report->a->nr_functions, function_name, to);
 	write_plain_totals(t, "Attribution methods", ATTRIBUTION, 0, NR_METHODS, method_name, to);
 }

@@ -274,7 +274,7 @@ static uint32_t count_values(const struct attribution *a, enum table_column colu
 	case TABLE_IMAGE:
 		return a->nr_images;
 	default:
-		return a->model->dictionary.nr_components;
+		return a->model->dictionary.components.nr;
 	}
 }
 

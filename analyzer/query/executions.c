@@ -60,7 +60,7 @@ static void assign_marks_by_samples(struct counting *c, const struct report_grou
 	for (uint32_t i = 0; i < g->g.nr; i++) {
 		uint32_t mark = report_value(g, i, 0), component = report_value(g, i, 1);
 
-		if (!mark || mark > c->r->model->marks.nr || component >= c->r->model->dictionary.nr_components || !c->root_of[component] ||
+		if (!mark || mark > c->r->model->marks.nr || component >= c->r->model->dictionary.components.nr || !c->root_of[component] ||
 		    g->g.sum[i].samples <= c->most[mark - 1])
 			continue;
 		c->most[mark - 1] = g->g.sum[i].samples;
@@ -117,7 +117,7 @@ static bool assign_marks_by_text(struct counting *c)
 bool executions_count(const struct report *r, const struct plan_tree *t, uint32_t process, const struct report_group *by_phase,
 		      uint32_t *runs)
 {
-	uint32_t nr_components = r->model->dictionary.nr_components, nr_marks = r->model->marks.nr;
+	uint32_t nr_components = r->model->dictionary.components.nr, nr_marks = r->model->marks.nr;
 	struct counting c = { .r = r, .process = process, .root_of = calloc((size_t)nr_components + 1, 4),
 			      .root_at = calloc((size_t)nr_marks + 1, 4), .most = calloc((size_t)nr_marks + 1, sizeof(double)),
 			      .runs = calloc((size_t)t->nr + 1, sizeof(double)) };

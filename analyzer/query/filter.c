@@ -133,7 +133,7 @@ static bool frame_has_name(const struct attribution *a, uint32_t node, enum tabl
 
 static bool component_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
-	const struct component *c = &a->model->dictionary.component[v];
+	const struct component *c = &a->model->dictionary.components.at[v];
 
 	return v && c->level == f->component_level[set] && labels_match(f->labels, &a->model->dictionary, v, f->component_name[set]);
 }
@@ -236,9 +236,9 @@ static uint32_t find_level_of_name(const struct filter *f, const struct dictiona
 {
 	uint32_t found = LEVELS_MAX;
 
-	for (uint32_t i = 1; i < dictionary->nr_components; i++)
-		if (dictionary->component[i].level < found && labels_match(f->labels, dictionary, i, name))
-			found = dictionary->component[i].level;
+	for (uint32_t i = 1; i < dictionary->components.nr; i++)
+		if (dictionary->components.at[i].level < found && labels_match(f->labels, dictionary, i, name))
+			found = dictionary->components.at[i].level;
 	found = found < LEVELS_MAX ? found : find_wanted_level(dictionary, "function");
 	return found < LEVELS_MAX || !dictionary->nr_levels ? found : 0;
 }
@@ -350,7 +350,7 @@ static uint32_t count_column_values(const struct attribution *a, enum table_colu
 	case TABLE_STACK:
 		return a->stacks.nr;
 	default:
-		return a->model->dictionary.nr_components;
+		return a->model->dictionary.components.nr;
 	}
 }
 
@@ -399,15 +399,15 @@ static const char *suggest_name(const struct filter *f, const struct attribution
 				size_t bytes)
 {
 	const struct dictionary *d = &a->model->dictionary;
-	uint32_t nr = level == LEVELS_MAX ? a->nr_functions : d->nr_components;
+	uint32_t nr = level == LEVELS_MAX ? a->nr_functions : d->components.nr;
 	const char **names = calloc((size_t)nr + 1, sizeof(*names));
 
 	*text = 0;
 	for (uint32_t i = 1; names && i < nr; i++)
 		if (level == LEVELS_MAX)
 			names[i] = a->function[i].symbol || a->function[i].jit ? a->function[i].name : NULL;
-		else if (d->component[i].level == level)
-			names[i] = i < f->labels->nr && f->labels->label[i] ? f->labels->label[i] : d->component[i].name;
+		else if (d->components.at[i].level == level)
+			names[i] = i < f->labels->nr && f->labels->label[i] ? f->labels->label[i] : d->components.at[i].name;
 	if (names)
 		suggest(wanted, names, nr, text, bytes);
 	free(names);

@@ -335,7 +335,7 @@ static int make_frequencies(struct report *r, struct frequencies *f)
 	const struct flow_records *records = &r->model->flows;
 	int ret = flow_program_init(&f->program);
 
-	f->nr_components = r->model->dictionary.nr_components;
+	f->nr_components = r->model->dictionary.components.nr;
 	f->component = calloc((size_t)records->nr + 1, sizeof(*f->component));
 	f->executions = calloc((size_t)f->nr_components + 1, sizeof(*f->executions));
 	f->calls_in = calloc((size_t)f->nr_components + 1, sizeof(*f->calls_in));

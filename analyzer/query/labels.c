@@ -39,7 +39,7 @@ static int compare_places(const void *a, const void *b, void *context)
 {
 	const struct sorting *s = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	int differ = compare_names(&s->d->component[i], &s->d->component[j]);
+	int differ = compare_names(&s->d->components.at[i], &s->d->components.at[j]);
 
 	if (differ)
 		return differ;
@@ -55,13 +55,13 @@ enum telling_text { OWN_DETAIL, UPPER_NAME, UPPER_DETAIL, NR_TELLING_TEXTS };
 /* Returns that text of a component, or "". Only components of a level of host_levels.h are distinguished by what they are a part of. */
 static const char *detail_of(const struct model *m, uint32_t component, enum telling_text which)
 {
-	const struct component *c = &m->dictionary.component[component], *upper;
+	const struct component *c = &m->dictionary.components.at[component], *upper;
 
 	if (which == OWN_DETAIL)
 		return text_of(c->detail);
-	if (!c->nr_links || !host_levels_have(m, c->level))
+	if (!c->links.nr || !host_levels_have(m, c->level))
 		return "";
-	upper = &m->dictionary.component[c->links[0].upper];
+	upper = &m->dictionary.components.at[c->links.at[0].upper];
 	return text_of(which == UPPER_NAME ? upper->name : upper->detail);
 }
 
@@ -93,7 +93,7 @@ static bool label_by_detail(struct labels *l, const struct model *m, const uint3
 			     (i + 1 == nr || compare_details(&by[i], &by[i + 1], &t));
 
 		if (!l->label[by[i]] && alone && *detail && strlen(detail) <= DETAIL_MAX)
-			ok = asprintf(&l->label[by[i]], "%s (%s)", m->dictionary.component[by[i]].name, detail) >= 0;
+			ok = asprintf(&l->label[by[i]], "%s (%s)", m->dictionary.components.at[by[i]].name, detail) >= 0;
 	}
 	return ok;
 }
@@ -104,10 +104,10 @@ static void find_places(const struct model *m, uint32_t *place)
 	const struct dictionary *d = &m->dictionary;
 	bool planned[LEVELS_MAX] = { false };
 
-	for (uint32_t i = 0; i < d->nr_components; i++)
+	for (uint32_t i = 0; i < d->components.nr; i++)
 		place[i] = UINT32_MAX;
-	for (uint32_t i = 0; i < d->nr_edges; i++)
-		planned[d->component[d->edges[i].from].level] = true;
+	for (uint32_t i = 0; i < d->edges.nr; i++)
+		planned[d->components.at[d->edges.at[i].from].level] = true;
 	for (uint32_t level = 0; level < d->nr_levels; level++) {
 		uint32_t *owner = NULL, nr = planned[level] ? plan_tree_owners(d, level, m->processes.nr, &owner) : 0;
 
@@ -134,7 +134,7 @@ static bool label_one_name(struct labels *l, const struct model *m, const uint32
 	for (uint32_t i = 0; ok && i < nr; i++) {
 		l->number[of[i]] = i + 1;
 		if (!l->label[of[i]])
-			ok = asprintf(&l->label[of[i]], "%s#%u", m->dictionary.component[of[i]].name, i + 1) >= 0;
+			ok = asprintf(&l->label[of[i]], "%s#%u", m->dictionary.components.at[of[i]].name, i + 1) >= 0;
 	}
 	free(by);
 	return ok;
@@ -147,7 +147,7 @@ struct calling {
 
 static const char *called(const struct calling *s, uint32_t component)
 {
-	return s->l->label[component] ? s->l->label[component] : s->d->component[component].name;
+	return s->l->label[component] ? s->l->label[component] : s->d->components.at[component].name;
 }
 
 static int compare_labels(const void *a, const void *b, void *context)
@@ -155,8 +155,8 @@ static int compare_labels(const void *a, const void *b, void *context)
 	const struct calling *s = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 
-	if (s->d->component[i].level != s->d->component[j].level)
-		return s->d->component[i].level < s->d->component[j].level ? -1 : 1;
+	if (s->d->components.at[i].level != s->d->components.at[j].level)
+		return s->d->components.at[i].level < s->d->components.at[j].level ? -1 : 1;
 	return strcmp(called(s, i), called(s, j));
 }
 
@@ -175,10 +175,10 @@ static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *or
 	bool several = false;
 	uint32_t nr = 0;
 
-	for (uint32_t i = 1; i < d->nr_components; i++)
-		if (*text_of(d->component[i].name)) {
+	for (uint32_t i = 1; i < d->components.nr; i++)
+		if (*text_of(d->components.at[i].name)) {
 			order[nr++] = i;
-			several |= d->component[i].process != d->component[order[0]].process;
+			several |= d->components.at[i].process != d->components.at[order[0]].process;
 		}
 	if (!several)
 		return true;
@@ -196,12 +196,12 @@ static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *or
  * memory runs out. A host may have a hundred thousand functions and lines, but only these few need be sorted. */
 static uint32_t find_ambiguous(const struct dictionary *d, uint32_t *order)
 {
-	unsigned char *ambiguous = calloc((size_t)d->nr_components + 1, 1);
+	unsigned char *ambiguous = calloc((size_t)d->components.nr + 1, 1);
 	struct hash_map first = { 0 }; /* (hash of the name, level and owner) -> the first component with these */
 	uint32_t nr = 0;
 
-	for (uint32_t i = 1; ambiguous && i < d->nr_components; i++) {
-		const struct component *c = &d->component[i];
+	for (uint32_t i = 1; ambiguous && i < d->components.nr; i++) {
+		const struct component *c = &d->components.at[i];
 		uint64_t name = hash_text(text_of(c->name)), of = (uint64_t)c->level << 32 | owner_of(c);
 		uint32_t other = *text_of(c->name) ? hash_map_find(&first, name, of) : 0;
 
@@ -210,7 +210,7 @@ static uint32_t find_ambiguous(const struct dictionary *d, uint32_t *order)
 		else
 			hash_map_set(&first, name, of, i);
 	}
-	for (uint32_t i = 1; ambiguous && i < d->nr_components; i++)
+	for (uint32_t i = 1; ambiguous && i < d->components.nr; i++)
 		if (ambiguous[i])
 			order[nr++] = i;
 	hash_map_fini(&first);
@@ -221,7 +221,7 @@ static uint32_t find_ambiguous(const struct dictionary *d, uint32_t *order)
 bool labels_make(const struct model *m, struct labels *l)
 {
 	const struct dictionary *d = &m->dictionary;
-	uint32_t nr = d->nr_components, nr_named = 0;
+	uint32_t nr = d->components.nr, nr_named = 0;
 	uint32_t *order = malloc(((size_t)nr + 1) * sizeof(*order)), *place = malloc(((size_t)nr + 1) * sizeof(*place));
 	bool ok;
 
@@ -233,7 +233,7 @@ bool labels_make(const struct model *m, struct labels *l)
 	if (nr_named)
 		qsort_r(order, nr_named, sizeof(*order), compare_places, &(struct sorting){ d, place });
 	for (uint32_t i = 0, end; ok && i < nr_named; i = end) {
-		for (end = i + 1; end < nr_named && !compare_names(&d->component[order[i]], &d->component[order[end]]);)
+		for (end = i + 1; end < nr_named && !compare_names(&d->components.at[order[i]], &d->components.at[order[end]]);)
 			end++;
 		if (end - i > 1)
 			ok = label_one_name(l, m, order + i, end - i);
@@ -281,13 +281,13 @@ static uint32_t number_of(const struct labels *l, const struct dictionary *d, ui
 	if (component < l->nr)
 		return l->number[component] ? l->number[component] : 1;
 	for (uint32_t i = 1; i < component; i++)
-		number += !compare_names(&d->component[i], &d->component[component]);
+		number += !compare_names(&d->components.at[i], &d->components.at[component]);
 	return number;
 }
 
 bool labels_match(const struct labels *l, const struct dictionary *d, uint32_t component, const char *text)
 {
-	const struct component *c = &d->component[component];
+	const struct component *c = &d->components.at[component];
 	size_t bytes = strlen(text_of(c->name));
 	char *end;
 
@@ -302,6 +302,6 @@ bool labels_match(const struct labels *l, const struct dictionary *d, uint32_t c
 		return false;
 	if (detail_matches(text_of(c->detail), text + 2))
 		return true;
-	return c->nr_links && (detail_matches(text_of(d->component[c->links[0].upper].name), text + 2) ||
-			       detail_matches(text_of(d->component[c->links[0].upper].detail), text + 2));
+	return c->links.nr && (detail_matches(text_of(d->components.at[c->links.at[0].upper].name), text + 2) ||
+			       detail_matches(text_of(d->components.at[c->links.at[0].upper].detail), text + 2));
 }

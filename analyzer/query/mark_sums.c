@@ -29,7 +29,7 @@ static int compare_cell_times(const void *a, const void *b)
 
 bool mark_sums_init(struct mark_sums *s, struct report *r, const struct report_group *g)
 {
-	uint32_t nr_components = r->model->dictionary.nr_components;
+	uint32_t nr_components = r->model->dictionary.components.nr;
 
 	*s = (struct mark_sums){ .r = r, .g = g };
 	s->cell = calloc((size_t)g->g.nr + 1, sizeof(*s->cell));

@@ -26,8 +26,8 @@ struct report_group *plan_queries_ask(struct report *r, uint32_t level, unsigned
 	uint32_t query = plan_query_level(d, level);
 	bool any = false;
 
-	for (uint32_t i = 1; d->nr_common && i < d->nr_components && !any; i++)
-		any = d->component[i].common && d->component[i].level == level;
+	for (uint32_t i = 1; d->nr_common && i < d->components.nr && !any; i++)
+		any = d->components.at[i].common && d->components.at[i].level == level;
 	if (!any || level >= LEVELS_MAX)
 		return NULL;
 	return report_add_group(r, flags, TABLE_LEVEL_0 + (int)(query < LEVELS_MAX ? query : level), TABLE_LEVEL_0 + (int)level,
@@ -171,7 +171,7 @@ static void count_executions(const struct report *r, struct plan_queries *q, con
 
 	for (uint32_t i = 0; i < r->model->marks.nr; i++) {
 		const struct mark *k = &r->model->marks.at[i];
-		uint32_t at = k->component < r->model->dictionary.nr_components ? with_query[k->component] : 0;
+		uint32_t at = k->component < r->model->dictionary.components.nr ? with_query[k->component] : 0;
 
 		if (!at || !k->component || !k->name || strcmp(k->name, filter_phase(f)) != 0 ||
 		    k->end_ns == UINT64_MAX)
@@ -186,7 +186,7 @@ bool plan_queries_make(const struct report *r, const struct report_group *by, ui
 {
 	const struct dictionary *d = &r->model->dictionary;
 	const uint32_t query_level = plan_query_level(d, level);
-	uint32_t *with_query = calloc((size_t)d->nr_components + 1, sizeof(*with_query)), nr_roots = 0;
+	uint32_t *with_query = calloc((size_t)d->components.nr + 1, sizeof(*with_query)), nr_roots = 0;
 	bool ok;
 
 	*q = (struct plan_queries){ .by = by, .callers = &r->model->callers, .utf8 = utf8 };
@@ -194,14 +194,14 @@ bool plan_queries_make(const struct report *r, const struct report_group *by, ui
 	q->order = malloc(((size_t)by->g.nr + 1) * sizeof(*q->order));
 	q->roots = malloc(((size_t)q->all.nr + 1) * sizeof(*q->roots));
 	q->query = malloc(((size_t)q->all.nr + by->g.nr + q->callers->nr + 1) * sizeof(*q->query));
-	q->scratch = calloc((size_t)d->nr_components + 1, sizeof(*q->scratch));
+	q->scratch = calloc((size_t)d->components.nr + 1, sizeof(*q->scratch));
 	q->with_caller = malloc(((size_t)by->g.nr + 1) * sizeof(*q->with_caller));
 	ok = ok && q->order && q->roots && q->query && q->scratch && q->with_caller;
 	for (uint32_t i = 0; ok && i < q->all.nr; i++)
 		if (!q->all.line[i].parent) {
 			uint32_t component = q->all.line[i].component, query = plan_query_of(d, component, query_level);
 
-			if (!query && !d->component[component].of_objects)
+			if (!query && !d->components.at[component].of_objects)
 				continue; /* the component is of no query and no object, so it never has samples */
 			q->roots[nr_roots++] = (struct plan_root){ query, i, 1 };
 		} else if (nr_roots && i == q->roots[nr_roots - 1].line + q->roots[nr_roots - 1].nr_lines) {

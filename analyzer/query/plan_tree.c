@@ -30,18 +30,18 @@ static bool index_edges(struct making *m)
 	const struct dictionary *d = m->d;
 	uint32_t *next;
 
-	m->first = calloc((size_t)d->nr_components + 2, sizeof(*m->first));
-	m->edge = malloc(((size_t)d->nr_edges + 1) * sizeof(*m->edge));
+	m->first = calloc((size_t)d->components.nr + 2, sizeof(*m->first));
+	m->edge = malloc(((size_t)d->edges.nr + 1) * sizeof(*m->edge));
 	if (!m->first || !m->edge)
 		return false;
 	next = m->first + 1;
-	for (uint32_t i = 0; i < d->nr_edges; i++)
-		next[d->edges[i].to + 1]++;
-	for (uint32_t i = 0; i < d->nr_components; i++)
+	for (uint32_t i = 0; i < d->edges.nr; i++)
+		next[d->edges.at[i].to + 1]++;
+	for (uint32_t i = 0; i < d->components.nr; i++)
 		next[i + 1] += next[i];
-	for (uint32_t i = 0; i < d->nr_edges; i++)
+	for (uint32_t i = 0; i < d->edges.nr; i++)
 		/* afterwards next[i] is the end of component i's edges, which is first[i + 1] */
-		m->edge[next[d->edges[i].to]++] = &d->edges[i];
+		m->edge[next[d->edges.at[i].to]++] = &d->edges.at[i];
 	return true;
 }
 
@@ -75,19 +75,19 @@ static bool component_is_in_plan(const struct component *c, uint32_t level, uint
 
 bool plan_tree_make(const struct dictionary *d, uint32_t level, uint32_t process, bool utf8, struct plan_tree *t)
 {
-	struct making m = { d, t, calloc(d->nr_components, 1), utf8, NULL, NULL };
-	char *consumed = calloc(d->nr_components, 1);
+	struct making m = { d, t, calloc(d->components.nr, 1), utf8, NULL, NULL };
+	char *consumed = calloc(d->components.nr, 1);
 
 	memset(t, 0, sizeof(*t));
-	t->line = calloc(d->nr_components, sizeof(*t->line));
+	t->line = calloc(d->components.nr, sizeof(*t->line));
 	if (m.seen && consumed && t->line && level < LEVELS_MAX && index_edges(&m)) {
-		for (uint32_t e = 0; e < d->nr_edges; e++)
-			consumed[d->edges[e].from] = 1;
+		for (uint32_t e = 0; e < d->edges.nr; e++)
+			consumed[d->edges.at[e].from] = 1;
 		/* Roots (without a consumer) come first, then components that were not reached from a root, because they are in a cycle or
 		 * too deep. */
 		for (int round = 0; round < 2; round++)
-			for (uint32_t i = 1; i < d->nr_components; i++)
-				if (component_is_in_plan(&d->component[i], level, process) && (round || !consumed[i]))
+			for (uint32_t i = 1; i < d->components.nr; i++)
+				if (component_is_in_plan(&d->components.at[i], level, process) && (round || !consumed[i]))
 					add_plan_line(&m, i, 0, "", true, 0);
 	}
 	free(m.seen);
@@ -149,9 +149,9 @@ uint32_t plan_tree_owners(const struct dictionary *d, uint32_t level, uint32_t n
 	uint32_t nr = 0;
 
 	*list = malloc(((size_t)nr_processes + 1) * sizeof(**list));
-	for (uint32_t i = 1; owns && i < d->nr_components; i++)
-		if (d->component[i].level == level && d->component[i].announced)
-			owns[d->component[i].common ? nr_processes : d->component[i].process] = 1;
+	for (uint32_t i = 1; owns && i < d->components.nr; i++)
+		if (d->components.at[i].level == level && d->components.at[i].announced)
+			owns[d->components.at[i].common ? nr_processes : d->components.at[i].process] = 1;
 	for (uint32_t i = 0; owns && *list && i <= nr_processes; i++)
 		if (owns[i])
 			(*list)[nr++] = i < nr_processes ? i : PLAN_COMMON;
@@ -161,11 +161,11 @@ uint32_t plan_tree_owners(const struct dictionary *d, uint32_t level, uint32_t n
 
 uint32_t plan_query_of(const struct dictionary *d, uint32_t component, uint32_t query_level)
 {
-	const struct component *c = &d->component[component];
+	const struct component *c = &d->components.at[component];
 
-	for (uint32_t i = 0; i < c->nr_links; i++)
-		if (d->component[c->links[i].upper].level == query_level)
-			return c->links[i].upper;
+	for (uint32_t i = 0; i < c->links.nr; i++)
+		if (d->components.at[c->links.at[i].upper].level == query_level)
+			return c->links.at[i].upper;
 	return COMPONENT_NONE;
 }
 
@@ -173,11 +173,11 @@ uint32_t plan_query_level(const struct dictionary *d, uint32_t level)
 {
 	uint32_t best = LEVELS_MAX;
 
-	for (uint32_t i = 1; i < d->nr_components && level < LEVELS_MAX && d->nr_common; i++) {
-		const struct component *c = &d->component[i];
+	for (uint32_t i = 1; i < d->components.nr && level < LEVELS_MAX && d->nr_common; i++) {
+		const struct component *c = &d->components.at[i];
 
-		for (uint32_t n = 0; c->common && c->level == level && n < c->nr_links; n++) {
-			uint32_t upper = d->component[c->links[n].upper].level;
+		for (uint32_t n = 0; c->common && c->level == level && n < c->links.nr; n++) {
+			uint32_t upper = d->components.at[c->links.at[n].upper].level;
 
 			/* The lowest of the levels above counts, which has the largest rank. */
 			if (best == LEVELS_MAX || d->level[upper].rank > d->level[best].rank)

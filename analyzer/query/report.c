@@ -352,8 +352,8 @@ static uint32_t find_plan_level(const struct dictionary *d)
 	for (uint32_t i = 0; i < d->nr_levels; i++)
 		if (d->level[i].flags & JITREG_LEVEL_PLAN)
 			return i;
-	for (uint32_t e = 0; e < d->nr_edges; e++) {
-		uint32_t level = d->component[d->edges[e].from].level;
+	for (uint32_t e = 0; e < d->edges.nr; e++) {
+		uint32_t level = d->components.at[d->edges.at[e].from].level;
 
 		if (best == LEVELS_MAX || d->level[level].rank < d->level[best].rank)
 			best = level;
@@ -396,7 +396,7 @@ uint32_t report_same_value(const struct report *r, enum table_column column, uin
 
 const char *report_component_own_name(const struct report *r, uint32_t component, char *spare)
 {
-	const struct component *c = &r->model->dictionary.component[component];
+	const struct component *c = &r->model->dictionary.components.at[component];
 
 	if (component == COMPONENT_NONE)
 		return "(unattributed)";

@@ -26,7 +26,7 @@ static void add_unique_warning(struct warnings *w, struct hash_map *seen, struct
 
 static bool has_spark_without_plan(const struct model *m)
 {
-	for (uint32_t i = 0; !m->plan_codes.nr_codes && i < m->codes.nr; i++) {
+	for (uint32_t i = 0; !m->plan_codes.codes.nr && i < m->codes.nr; i++) {
 		const struct code *c = m->codes.at[i];
 
 		if (c->kind == CODE_LOAD && c->name && strncmp(c->name, SPARK_CODE, strlen(SPARK_CODE)) == 0)

@@ -84,7 +84,7 @@ static int read_samples(struct reading *s, void (*ask)(void *context, struct rep
 		return ret;
 	s->report.a = s->attribution;
 	report_add_unsampled_idle_time(&s->report);
-	if (s->report.labels.nr != s->model->dictionary.nr_components) {
+	if (s->report.labels.nr != s->model->dictionary.components.nr) {
 		labels_fini(&s->report.labels);
 		labels_make(s->model, &s->report.labels);
 	}

@@ -48,8 +48,8 @@ static json_t *json_of_components(const struct report *r, const struct report_su
 	const struct dictionary *d = &r->model->dictionary;
 	json_t *list = json_array();
 
-	for (uint32_t i = 1; i < d->nr_components; i++) {
-		const struct component *c = &d->component[i];
+	for (uint32_t i = 1; i < d->components.nr; i++) {
+		const struct component *c = &d->components.at[i];
 		const struct group_sum *sum = report_find_sum(sums->level[c->level], i);
 		json_t *o, *parents, *counters;
 		const struct scope *query;
@@ -76,14 +76,14 @@ static json_t *json_of_components(const struct report *r, const struct report_su
 		put_member(o, "kernel", json_of_samples(sum->kernel));
 		put_member(o, "weight", json_real(sum->weight));
 		put_member(o, "share", json_of_share(report_measure(r, sum), report_measure(r, &sums->process->g.total)));
-		for (uint32_t n = 0; n < c->nr_links; n++) {
-			const struct component *up = &d->component[c->links[n].upper];
+		for (uint32_t n = 0; n < c->links.nr; n++) {
+			const struct component *up = &d->components.at[c->links.at[n].upper];
 			json_t *p = json_object();
 
 			put_member(p, "level", json_text(level_name(d, up->level)));
 			put_member(p, "id", json_integer((json_int_t)up->id));
 			put_member(p, "name", json_text(up->name));
-			put_member(p, "weight", json_integer(c->links[n].weight));
+			put_member(p, "weight", json_integer(c->links.at[n].weight));
 			json_array_append_new(parents, p);
 		}
 		put_member(o, "parents", parents);
@@ -120,7 +120,7 @@ static double unannounced_samples_at_level(const struct default_report *d, const
 	double sum = 0;
 
 	for (uint32_t i = 0; i < g->g.nr; i++) {
-		const struct component *c = &r->model->dictionary.component[report_value(g, i, 0)];
+		const struct component *c = &r->model->dictionary.components.at[report_value(g, i, 0)];
 
 		sum += report_value(g, i, 0) && !c->announced && !c->source && !host_levels_have(r->model, level) ? g->g.sum[i].samples : 0;
 	}
@@ -151,13 +151,13 @@ static json_t *json_of_edges(const struct dictionary *d)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < d->nr_edges; i++) {
+	for (uint32_t i = 0; i < d->edges.nr; i++) {
 		json_t *o = json_object();
 
-		put_member(o, "level", json_text(level_name(d, d->component[d->edges[i].from].level)));
-		put_member(o, "from", json_integer((json_int_t)d->component[d->edges[i].from].id));
-		put_member(o, "to", json_integer((json_int_t)d->component[d->edges[i].to].id));
-		put_member(o, "label", json_text(d->edges[i].label));
+		put_member(o, "level", json_text(level_name(d, d->components.at[d->edges.at[i].from].level)));
+		put_member(o, "from", json_integer((json_int_t)d->components.at[d->edges.at[i].from].id));
+		put_member(o, "to", json_integer((json_int_t)d->components.at[d->edges.at[i].to].id));
+		put_member(o, "label", json_text(d->edges.at[i].label));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -340,7 +340,7 @@ static json_t *json_of_marks(const struct model *m)
 		put_member(o, "instance", json_integer((json_int_t)k->instance));
 		put_member(o, "units", json_integer((json_int_t)k->units));
 		if (k->component)
-			put_member(o, "component", json_integer((json_int_t)m->dictionary.component[k->component].id));
+			put_member(o, "component", json_integer((json_int_t)m->dictionary.components.at[k->component].id));
 		if (k->covers && k->covers <= JITREG_COVERS_PROCESS)
 			put_member(o, "covers", json_text(covers[k->covers]));
 		if (k->parent)

@@ -36,7 +36,7 @@ static double share_of_total(const struct report *r, const struct group_sum *par
 
 static void name_operator(const struct report *r, uint32_t component, const struct page *p, char name[VERDICT_TEXT])
 {
-	const char *detail = r->model->dictionary.component[component].detail;
+	const char *detail = r->model->dictionary.components.at[component].detail;
 	char own_spare[32], spare[32], cut[VERDICT_TEXT / 2], more[VERDICT_TEXT / 3];
 	const char *own = report_component_own_name(r, component, own_spare), *label = report_component_name(r, component, spare);
 
@@ -173,7 +173,7 @@ static double share_of_function(const struct default_report *d, const struct rep
 	double share = 0;
 
 	for (uint32_t i = 0; by && i < by->g.nr; i++) {
-		const struct component *c = &r->model->dictionary.component[report_value(by, i, 0)];
+		const struct component *c = &r->model->dictionary.components.at[report_value(by, i, 0)];
 
 		if (c->name && c->detail && strcmp(c->name, name) == 0 && strcmp(c->detail, where) == 0)
 			share += share_of_total(r, &by->g.sum[i], &by->g.total);
@@ -305,7 +305,7 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 	v->without.maker = v->event_name = "";
 	v->command_cpu_ns = (double)m->command_cpu_ns;
 	v->way = m->way;
-	v->has_components = m->dictionary.nr_components > 1;
+	v->has_components = m->dictionary.components.nr > 1;
 	if (m->has_end && m->end_ns > m->begin_ns)
 		v->recording_s = (double)(m->end_ns - m->begin_ns) / 1e9;
 	gather_lost_samples(r, v);

@@ -103,7 +103,7 @@ static int add_plan(const struct arguments *a, struct trace_reader *t, const str
 	bool by_time;
 	int ret;
 
-	if (m->plan_codes.nr_codes)
+	if (m->plan_codes.codes.nr)
 		return diag_fail(d, EEXIST, "%s: has a plan already", a->path);
 	spark_identify(l, trace_budget(t));
 	run = spark_find_runs(l, m, trace_budget(t), &nr, &by_time);

@@ -91,7 +91,7 @@ static int64_t process_in_store(struct folding *f, uint32_t number)
  * level of queries; else one that belongs to it. */
 static char *query_text(const struct folding *f, uint32_t component)
 {
-	const struct component *c = &f->report->model->dictionary.component[component];
+	const struct component *c = &f->report->model->dictionary.components.at[component];
 	const char *text = c->detail && *c->detail ? c->detail : NULL, *called;
 
 	if (f->fold->query == LEVELS_MAX)
@@ -180,7 +180,7 @@ static void find_first_numbers(struct folding *f)
 	const struct model *m = f->report->model;
 
 	for (uint32_t i = 1; i < l->nr && i < f->nr_components; i++) {
-		const struct component *c = &m->dictionary.component[i];
+		const struct component *c = &m->dictionary.components.at[i];
 		const struct scope *scope = l->number[i] && !c->common && c->level == f->fold->node ? model_find_scope(m, i) : NULL;
 		uint32_t least;
 
@@ -198,7 +198,7 @@ static void find_first_numbers(struct folding *f)
 static uint32_t number_in_plan(const struct folding *f, uint32_t component)
 {
 	const struct labels *l = &f->report->labels;
-	const struct component *c = &f->report->model->dictionary.component[component];
+	const struct component *c = &f->report->model->dictionary.components.at[component];
 	const char *label = component < l->nr && !c->common ? l->label[component] : NULL;
 	const struct scope *scope;
 	uint32_t least;
@@ -236,12 +236,12 @@ static bool make_texts(const struct folding *f, uint32_t component, uint32_t que
 	const struct dictionary *d = &r->model->dictionary;
 	uint32_t number = number_in_plan(f, component);
 
-	t->level = report_level_name(r, d->component[component].level);
+	t->level = report_level_name(r, d->components.at[component].level);
 	t->name = report_component_own_name(r, component, t->spare);
 	t->place = profile_place_of_component(r, component);
-	t->detail = detail_in_store(f, &d->component[component]);
-	if (t->place && query != COMPONENT_NONE && d->component[query].name)
-		leave_out_query(t->place, d->component[query].name);
+	t->detail = detail_in_store(f, &d->components.at[component]);
+	if (t->place && query != COMPONENT_NONE && d->components.at[query].name)
+		leave_out_query(t->place, d->components.at[query].name);
 	if (!number || asprintf(&t->label, "%s#%u", t->name, number) < 0)
 		t->label = number ? NULL : strdup(t->name);
 	return t->place && t->detail && t->label;
@@ -681,7 +681,7 @@ static void write_marks(struct folding *f)
 static bool make_room(struct folding *f)
 {
 	f->nr_processes = f->report->model->processes.nr;
-	f->nr_components = f->report->model->dictionary.nr_components;
+	f->nr_components = f->report->model->dictionary.components.nr;
 	f->nr_functions = f->report->a->nr_functions;
 	f->process = calloc((size_t)f->nr_processes + 1, sizeof(*f->process));
 	f->query = calloc((size_t)f->nr_components + 1, sizeof(*f->query));

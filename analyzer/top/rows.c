@@ -171,7 +171,7 @@ __attribute__((format(printf, 3, 4))) static void set_key(struct asking *a, stru
 
 static struct top_row *add_component(struct asking *a, const struct report *r, uint32_t value)
 {
-	const struct component *c = &r->model->dictionary.component[value];
+	const struct component *c = &r->model->dictionary.components.at[value];
 	const char *name = value ? NULL : a->rows->level == TOP_QUERIES ? "(no query)" : "(unattributed)";
 	struct top_row *row;
 	char spare[32];
@@ -287,7 +287,7 @@ static void add_language_sums(struct asking *a, struct report *r)
 {
 	static const struct group_sum none;
 	const struct report_group *g = a->is.group;
-	const uint32_t nr = r->model->dictionary.nr_components, nr_functions = r->a->nr_functions;
+	const uint32_t nr = r->model->dictionary.components.nr, nr_functions = r->a->nr_functions;
 	struct group_sum *of_component = calloc((size_t)nr + 1, sizeof(*of_component));
 	struct group_sum *of_function = calloc((size_t)nr_functions + 1, sizeof(*of_function));
 	struct totals t = { 0 };

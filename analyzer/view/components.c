@@ -34,17 +34,17 @@ static void prepare_components(struct report *r, struct view_instance *v)
  */
 static void write_parent_names(const struct report *r, uint32_t component, char *text, size_t bytes)
 {
-	const struct component *c = &r->model->dictionary.component[component];
+	const struct component *c = &r->model->dictionary.components.at[component];
 	char spare[32];
 	size_t at = 0;
 
 	text[0] = 0;
-	for (uint32_t n = 0; component && n < c->nr_links && at + 2 < bytes; n++) {
+	for (uint32_t n = 0; component && n < c->links.nr && at + 2 < bytes; n++) {
 		int wrote = 0;
 
-		if (!c->links[n].same)
+		if (!c->links.at[n].same)
 			wrote = snprintf(text + at, bytes - at, "%s%s", at ? ", " : "",
-					 report_component_name(r, c->links[n].upper, spare));
+					 report_component_name(r, c->links.at[n].upper, spare));
 		at += wrote > 0 ? (size_t)wrote : 0;
 	}
 }
@@ -55,10 +55,10 @@ static void write_parent_names(const struct report *r, uint32_t component, char 
  */
 static bool label_is_of_parent(const struct report *r, uint32_t component)
 {
-	const struct component *c = &r->model->dictionary.component[component];
+	const struct component *c = &r->model->dictionary.components.at[component];
 	char spare[32], own_spare[32], parent[32];
 	const char *label = report_component_name(r, component, spare), *own = report_component_own_name(r, component, own_spare);
-	const char *of = c->nr_links ? report_component_own_name(r, c->links[0].upper, parent) : "";
+	const char *of = c->links.nr ? report_component_own_name(r, c->links.at[0].upper, parent) : "";
 
 	label += strlen(own);
 	return *of && strncmp(label, " (", 2) == 0 && strncmp(label + 2, of, strlen(of)) == 0 && strcmp(label + 2 + strlen(of), ")") == 0;
@@ -66,23 +66,23 @@ static bool label_is_of_parent(const struct report *r, uint32_t component)
 
 static void write_component_brief(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
 {
-	const struct component *c = &r->model->dictionary.component[i];
+	const struct component *c = &r->model->dictionary.components.at[i];
 	uint32_t nr = 0, shown = 0;
 	char spare[32], name[512];
 	int room = BRIEF_COLUMNS(p);
 	size_t at = 0;
 
-	for (uint32_t n = 0; n < c->nr_links; n++)
-		nr += !c->links[n].same;
+	for (uint32_t n = 0; n < c->links.nr; n++)
+		nr += !c->links.at[n].same;
 	if (r->per_process)
 		at = (size_t)snprintf(text, bytes, "%u ", r->model->numbered.at[c->process]->pid);
 	page_cut_name(p, nr && label_is_of_parent(r, i) ? c->name : report_component_name(r, i, spare),
 		      nr > 1 ? room * 3 / 10 : nr ? room * 17 / 30 : room, name, sizeof(name));
 	at += (size_t)snprintf(text + at, bytes - at, "%s", name);
-	for (uint32_t n = 0; n < c->nr_links && shown < 2 && at < bytes; n++) {
-		if (c->links[n].same)
+	for (uint32_t n = 0; n < c->links.nr && shown < 2 && at < bytes; n++) {
+		if (c->links.at[n].same)
 			continue;
-		page_cut_name(p, report_component_name(r, c->links[n].upper, spare),
+		page_cut_name(p, report_component_name(r, c->links.at[n].upper, spare),
 			      shown ? room / 3 : nr > 1 ? room * 4 / 15 : room * 11 / 30, name, sizeof(name));
 		at += (size_t)snprintf(text + at, bytes - at, "%s%s", shown ? ", " : p->utf8 ? " → " : " -> ", name);
 		shown++;
@@ -103,13 +103,13 @@ void components_show_brief(struct report *r, const struct report_group *group, c
 const char *component_place(const struct report *r, uint32_t component)
 {
 	const struct dictionary *d = &r->model->dictionary;
-	const struct component *c = &d->component[component];
+	const struct component *c = &d->components.at[component];
 
 	if (c->detail && *c->detail)
 		return c->detail;
-	for (uint32_t i = 0; i < c->nr_links; i++)
-		if (d->component[c->links[i].upper].level == r->model->host_level[HOST_LEVEL_MODULE])
-			return d->component[c->links[i].upper].name;
+	for (uint32_t i = 0; i < c->links.nr; i++)
+		if (d->components.at[c->links.at[i].upper].level == r->model->host_level[HOST_LEVEL_MODULE])
+			return d->components.at[c->links.at[i].upper].name;
 	return "";
 }
 
@@ -152,8 +152,8 @@ static void show_level(struct report *r, const struct report_group *group, const
 		int id = grid_column(g, "id", "", CELL_HEX, GRID_HIDDEN, 0);
 		int name = grid_column(g, "name", report_level_name(r, level), CELL_TEXT, 0, 0), above = -1, process = -1;
 
-		for (uint32_t i = 1; i < d->nr_components && above < 0; i++)
-			if (d->component[i].level == level && d->component[i].nr_links)
+		for (uint32_t i = 1; i < d->components.nr && above < 0; i++)
+			if (d->components.at[i].level == level && d->components.at[i].links.nr)
 				above = grid_column(g, "parents", "parents", CELL_TEXT, 0, 0);
 		if (r->per_process)
 			process = grid_column(g, "process", "process", CELL_COUNT, 0, 0);
@@ -161,11 +161,11 @@ static void show_level(struct report *r, const struct report_group *group, const
 			grid_row(g);
 			sum_columns_set(g, &sums, r, &s, s.order[i]);
 			if (process >= 0 && s.order[i])
-				grid_set(g, process, r->model->numbered.at[d->component[s.order[i]].process]->pid);
+				grid_set(g, process, r->model->numbered.at[d->components.at[s.order[i]].process]->pid);
 			frequency_columns_set(g, &counts, s.order[i], &s.sum[r->event][s.order[i]]);
 			grid_set_text(g, name, report_component_name(r, s.order[i], spare));
 			if (s.order[i])
-				grid_set_address(g, id, d->component[s.order[i]].id);
+				grid_set_address(g, id, d->components.at[s.order[i]].id);
 			write_parent_names(r, s.order[i], text, sizeof(text));
 			if (above >= 0)
 				grid_set_text(g, above, text);

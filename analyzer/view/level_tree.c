@@ -56,7 +56,7 @@ static int compare_tree_groups(const void *a, const void *b, void *context)
 
 static bool make_level_tree(struct tree *t)
 {
-	t->nr_sums = t->r->model->dictionary.nr_components;
+	t->nr_sums = t->r->model->dictionary.components.nr;
 	t->sum = calloc(t->nr_sums, sizeof(*t->sum));
 	t->order = malloc(((size_t)t->by->g.nr + 1) * sizeof(*t->order));
 	if (!t->sum || !t->order)
@@ -93,8 +93,8 @@ static void add_component_row(const struct tree *t, struct grid *g, const struct
 		grid_set_text(g, c->name, none);
 		return;
 	}
-	grid_set_text(g, c->level, report_level_name(t->r, t->r->model->dictionary.component[component].level));
-	grid_set(g, c->id, (double)t->r->model->dictionary.component[component].id);
+	grid_set_text(g, c->level, report_level_name(t->r, t->r->model->dictionary.components.at[component].level));
+	grid_set(g, c->id, (double)t->r->model->dictionary.components.at[component].id);
 	grid_set_text(g, c->name, report_component_name(t->r, component, spare));
 }
 

@@ -177,7 +177,7 @@ static const char *label_that_fits(const struct report *r, const struct page *p,
 static void set_operator_name(const struct report *r, const struct page *p, struct grid *g, int name, const struct plan_line *line,
 			      bool with_detail, int columns)
 {
-	const char *detail = r->model->dictionary.component[line->component].detail;
+	const char *detail = r->model->dictionary.components.at[line->component].detail;
 	const struct scope *query = line->parent ? NULL : model_find_scope(r->model, line->component);
 	const char *own;
 	char spare[32], text[256], fits[256];
@@ -189,7 +189,7 @@ static void set_operator_name(const struct report *r, const struct page *p, stru
 		grid_set_text(g, name, text);
 		return;
 	}
-	if (query && r->model->dictionary.component[line->component].common)
+	if (query && r->model->dictionary.components.at[line->component].common)
 		query = NULL; /* the scope has the query of one process, but this component is common to all processes */
 	own = report_component_name(r, line->component, spare);
 	if (callers_made(&r->model->callers, line->component)) /* the place in the tree distinguishes functions of one name */
@@ -399,9 +399,9 @@ static void show_tree(struct report *r, const struct plan *plan, struct page *p)
 			grid_set(g, pid, plan->process->pid);
 		else
 			set_query_cells(r, g, query, of_all, plan, line->is_query ? 0 : report_measure(r, sum_of_plan_line(r, plan, i)));
-		grid_set_address(g, id, d->component[line->component].id);
+		grid_set_address(g, id, d->components.at[line->component].id);
 		if (line->parent)
-			grid_set_address(g, above, d->component[t->line[line->parent - 1].component].id);
+			grid_set_address(g, above, d->components.at[t->line[line->parent - 1].component].id);
 		grid_set(g, depth, line->depth);
 		if (query >= 0 && plan->process && model_find_scope(r->model, line->component))
 			grid_set_text(g, query, model_find_scope(r->model, line->component)->name);
@@ -519,7 +519,7 @@ static void show_plan_rows(struct report *r, const struct plan *plan, struct pag
 			grid_set(g, first, (double)(sum->first_ns - r->a->first_ns));
 			grid_set(g, last, (double)(sum->last_ns - r->a->first_ns));
 		}
-		grid_set_address(g, id, d->component[c].id);
+		grid_set_address(g, id, d->components.at[c].id);
 		set_operator_name(r, p, g, name, &t->line[i], false, 0);
 	}
 	grid_show(g, p);

@@ -58,7 +58,7 @@ static int compare_durations(const void *a, const void *b)
 static struct runs *count_runs(const struct report *r, double **durations)
 {
 	const struct model *m = r->model;
-	struct runs *runs = calloc((size_t)m->dictionary.nr_components + 1, sizeof(*runs));
+	struct runs *runs = calloc((size_t)m->dictionary.components.nr + 1, sizeof(*runs));
 	uint32_t at = 0;
 
 	*durations = malloc(((size_t)m->marks.nr + 1) * sizeof(**durations));
@@ -69,7 +69,7 @@ static struct runs *count_runs(const struct report *r, double **durations)
 	for (uint32_t i = 0; i < m->marks.nr; i++)
 		if (mark_is_query_run(r, &m->marks.at[i]))
 			runs[m->marks.at[i].component].nr++;
-	for (uint32_t i = 0; i < m->dictionary.nr_components; i++) {
+	for (uint32_t i = 0; i < m->dictionary.components.nr; i++) {
 		runs[i].first = at;
 		at += runs[i].nr;
 		runs[i].nr = 0;
@@ -81,7 +81,7 @@ static struct runs *count_runs(const struct report *r, double **durations)
 			(*durations)[of->first + of->nr++] = (double)(m->marks.at[i].end_ns - m->marks.at[i].begin_ns);
 			of->sum_ns += (double)(m->marks.at[i].end_ns - m->marks.at[i].begin_ns);
 		}
-	for (uint32_t i = 0; i < m->dictionary.nr_components; i++)
+	for (uint32_t i = 0; i < m->dictionary.components.nr; i++)
 		if (runs[i].nr)
 			qsort(*durations + runs[i].first, runs[i].nr, sizeof(**durations), compare_durations);
 	return runs;
@@ -136,7 +136,7 @@ static void add_query_row(struct report *r, struct grid *g, const struct query_c
 			  const struct group_sum *called, const struct runs *runs, const double *durations)
 {
 	const double all = report_measure(r, &s->total[r->event]);
-	const struct component *of = &r->model->dictionary.component[query];
+	const struct component *of = &r->model->dictionary.components.at[query];
 	const struct group_sum *sum = &s->sum[r->event][query];
 	char spare[32];
 
@@ -197,8 +197,8 @@ static void show_queries_view(struct report *r, const struct view_instance *v, s
 	c.name = grid_column(g, "query", "query", CELL_TEXT, 0, 0);
 	c.text = grid_column(g, "text", "", CELL_TEXT, GRID_HIDDEN, 0);
 	runs = count_runs(r, &durations);
-	called = calloc((size_t)r->model->dictionary.nr_components + 1, sizeof(*called));
-	order = malloc(((size_t)r->model->dictionary.nr_components + 1) * sizeof(*order));
+	called = calloc((size_t)r->model->dictionary.components.nr + 1, sizeof(*called));
+	order = malloc(((size_t)r->model->dictionary.components.nr + 1) * sizeof(*order));
 	if (split_make(r, v->group[0], &s) && runs && called && order) {
 		plan_queries_add_called(r, v->group[1], called);
 		grid_set_total(g, c.share, report_measure(r, &s.total[r->event]));

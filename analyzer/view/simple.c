@@ -255,12 +255,12 @@ static void language_lines_add_columns(struct grid *g, int column[VIEW_COLUMNS])
 
 static void language_lines_set_cells(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t i)
 {
-	const struct component *c = &r->model->dictionary.component[i];
+	const struct component *c = &r->model->dictionary.components.at[i];
 	char spare[32];
 
 	grid_set_text(g, column[0], i ? report_component_own_name(r, i, spare) : "(no line)");
-	if (c->nr_links)
-		grid_set_text(g, column[1], report_component_name(r, c->links[0].upper, spare));
+	if (c->links.nr)
+		grid_set_text(g, column[1], report_component_name(r, c->links.at[0].upper, spare));
 	if (i && c->detail)
 		grid_set_text(g, column[2], c->detail);
 }
@@ -275,9 +275,9 @@ static void show_language_lines(struct report *r, const struct view_instance *v,
 
 	if (share < LEADING_FROM || 2 * share_of_generated_lines(r, v->group[0]) >= share)
 		return;
-	rank = malloc((size_t)d->nr_components + 1);
-	for (uint32_t i = 0; rank && i < d->nr_components; i++)
-		rank[i] = d->component[i].detail && own_code_is_library_path(d->component[i].detail);
+	rank = malloc((size_t)d->components.nr + 1);
+	for (uint32_t i = 0; rank && i < d->components.nr; i++)
+		rank[i] = d->components.at[i].detail && own_code_is_library_path(d->components.at[i].detail);
 	view_show_ranked_table(r, v->group[3], NULL, rank, p, "language_lines", "Lines by the program's language",
 			       language_lines_add_columns, language_lines_set_cells);
 	free(rank);
@@ -514,7 +514,7 @@ struct besides {
  */
 static bool component_is_announced(const struct model *m, uint32_t component)
 {
-	const struct component *c = &m->dictionary.component[component];
+	const struct component *c = &m->dictionary.components.at[component];
 
 	return c->announced || c->source || host_levels_have(m, c->level);
 }

@@ -138,7 +138,7 @@ static void show_bins(const struct report *r, const struct report_group *by, con
 		grid_row(g);
 		grid_set_text(g, name, name_of_value(r, level, value, spare));
 		if (level != LEVELS_MAX && value)
-			grid_set(g, id, (double)r->model->dictionary.component[value].id);
+			grid_set(g, id, (double)r->model->dictionary.components.at[value].id);
 		grid_set(g, begin, (double)at - (double)r->a->first_ns);
 		grid_set(g, width, (double)by->g.bin_ns);
 		grid_set(g, samples, by->g.sum[order[i]].samples);

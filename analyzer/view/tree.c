@@ -245,7 +245,7 @@ static int compare_pair_totals(const void *a, const void *b)
  */
 static void fill_callees(const struct report *r, const struct calltree *t, struct grid *g, const int column[5], const struct page *p)
 {
-	uint32_t nr_keys = t->level == LEVELS_MAX ? r->a->nr_functions : r->model->dictionary.nr_components, nr = 0;
+	uint32_t nr_keys = t->level == LEVELS_MAX ? r->a->nr_functions : r->model->dictionary.components.nr, nr = 0;
 	struct callee *key = calloc((size_t)nr_keys + 1, sizeof(*key));
 	struct pair *pair = calloc((size_t)t->nr + 1, sizeof(*pair));
 	uint32_t *name_of = calloc((size_t)nr_keys + 1, sizeof(*name_of));

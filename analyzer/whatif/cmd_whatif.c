@@ -294,8 +294,8 @@ static bool find_component(const struct timeline *t, int level, const char *name
 {
 	const struct dictionary *d = &t->report->model->dictionary;
 
-	for (uint32_t i = *of + 1; i < d->nr_components; i++)
-		if (d->component[i].level == t->level[level] && labels_match(&t->report->labels, d, i, name)) {
+	for (uint32_t i = *of + 1; i < d->components.nr; i++)
+		if (d->components.at[i].level == t->level[level] && labels_match(&t->report->labels, d, i, name)) {
 			*of = i;
 			return true;
 		}

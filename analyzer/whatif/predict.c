@@ -652,7 +652,7 @@ static uint32_t value_of_tick(const struct tick *k, int level)
 static void add_level(const struct predictor *p, struct candidates *c, int level, bool skew)
 {
 	const struct step_graph *g = p->g;
-	const uint32_t nr = level == -1 ? g->t->report->a->nr_functions : g->t->report->model->dictionary.nr_components;
+	const uint32_t nr = level == -1 ? g->t->report->a->nr_functions : g->t->report->model->dictionary.components.nr;
 	struct amount *part = calloc((size_t)nr + 1, sizeof(*part));
 	double all = 0;
 	char text[150], spare[32];

@@ -343,7 +343,7 @@ static void place_leaving(struct timeline *t, struct span *s, const struct timel
 	}
 	memcpy(s->component, row->component, sizeof(s->component));
 	if (s->kind == SPAN_WAIT) {
-		const char *wait = row->wait && row->wait < d->nr_components ? d->component[row->wait].name : NULL;
+		const char *wait = row->wait && row->wait < d->components.nr ? d->components.at[row->wait].name : NULL;
 		struct resource_wait w = resource_of_stack(&t->table, t->report->a, row->stack, wait);
 
 		s->resource = (uint8_t)w.resource;

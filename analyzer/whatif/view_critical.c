@@ -76,7 +76,7 @@ static void show_components_of_path(const struct predictor *p, const double *of_
 {
 	const struct step_graph *g = p->g;
 	const int level = g->t->level[0] < LEVELS_MAX ? 0 : -1;
-	const uint32_t nr = level < 0 ? g->t->report->a->nr_functions : g->t->report->model->dictionary.nr_components;
+	const uint32_t nr = level < 0 ? g->t->report->a->nr_functions : g->t->report->model->dictionary.components.nr;
 	struct part_of_path *part = calloc((size_t)nr + 1, sizeof(*part));
 	const char *name = level < 0 ? "function" : report_level_name(g->t->report, g->t->level[0]);
 	double all = 0, on = 0, path_work = 0;

@@ -101,7 +101,7 @@ static void show_threads(const struct timeline *t, struct page *p)
 
 static void show_components(const struct timeline *t, struct page *p, int level)
 {
-	const uint32_t nr = t->report->model->dictionary.nr_components;
+	const uint32_t nr = t->report->model->dictionary.components.nr;
 	const char *name = t->level[level] < LEVELS_MAX ? report_level_name(t->report, t->level[level]) : NULL;
 	struct row *row = name ? calloc((size_t)nr + 1, sizeof(*row)) : NULL;
 	char heading[96];

@@ -162,7 +162,7 @@ static inline const char *name_at(uint32_t level)
 {
 	const uint32_t component = x.paths.row[0].component[dictionary_get_level(&model->dictionary, level)];
 
-	return component && model->dictionary.component[component].name ? model->dictionary.component[component].name : "";
+	return component && model->dictionary.components.at[component].name ? model->dictionary.components.at[component].name : "";
 }
 
 static inline void expect(const char *node, const char *query)

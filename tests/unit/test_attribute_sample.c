@@ -151,7 +151,7 @@ static const char *level_of(uint32_t row, uint32_t level)
 	const struct dictionary *d = &model->dictionary;
 	uint32_t c = x.paths.row[row].component[dictionary_get_level(&model->dictionary, level)];
 
-	return c ? d->component[c].name : "";
+	return c ? d->components.at[c].name : "";
 }
 
 static void expect(enum method method, const char *ir, const char *task, const char *op)
@@ -553,7 +553,7 @@ static const char *host_level(enum host_level level)
 {
 	uint32_t c = x.paths.row[0].component[model->host_level[level]];
 
-	return c ? model->dictionary.component[c].name : "";
+	return c ? model->dictionary.components.at[c].name : "";
 }
 
 static void functions_are_levels_where_the_host_has_no_others(void **state)
@@ -671,7 +671,7 @@ static void expect_python_line(const char *line, uint64_t word)
 	set_register(&s, UNWIND_RBX, word);
 	ask(&s);
 	assert_string_equal(host_level(HOST_LEVEL_LINE), line);
-	assert_int_equal(model->dictionary.component[x.paths.row[0].component[model->host_level[HOST_LEVEL_FUNCTION]]].id, 1);
+	assert_int_equal(model->dictionary.components.at[x.paths.row[0].component[model->host_level[HOST_LEVEL_FUNCTION]]].id, 1);
 }
 
 static void a_frame_of_cpython_is_where_its_interpreter_is(void **state)

@@ -486,8 +486,10 @@ static uint64_t name_of(const struct attribution *a, unsigned column, uint32_t v
 		return name_of_caller(a, value);
 	if (column < TABLE_LEVEL_0 || !value)
 		return value;
-	return mix(mix(mix_text(mix_text(10, d->component[value].name), d->component[value].detail), d->component[value].process),
-		   d->component[value].announced ? d->component[value].id : 0);
+
+	const struct component *c = &d->components.at[value];
+
+	return mix(mix(mix_text(mix_text(10, c->name), c->detail), c->process), c->announced ? c->id : 0);
 }
 
 /* ------------------------------------------------------------------------------------------------- the plain answers */

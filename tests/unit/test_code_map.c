@@ -158,8 +158,8 @@ static void answers_are_those_of_a_look_at_every_fact(void **state)
 			const struct code_fact *best = NULL;
 			struct code_answer answer = code_map_ask(&m, address, time);
 
-			for (size_t i = 0; i < m.nr_facts; i++) {
-				const struct code_fact *f = &m.facts[i];
+			for (size_t i = 0; i < m.facts.nr; i++) {
+				const struct code_fact *f = &m.facts.at[i];
 
 				if (address >= f->start && address < f->end && f->from_ns <= time && (!best || f->from_ns >= best->from_ns))
 					best = f;

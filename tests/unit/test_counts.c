@@ -194,7 +194,7 @@ static void threads_that_end_stand_for_their_own_counts(void **state)
 	near(thread_count_scale(&m, 0, 1, 2), 400 / 250.);
 	near(thread_count_scale(&m, 0, 1, 3), 0);
 	near(thread_count_scale(&m, 0, 1, 4), 0);
-	assert_int_equal(m.thread_counts.nr, 2);
+	assert_int_equal(m.thread_counts.threads.nr, 2);
 	assert_int_equal(thread_count_unsampled(&m, 0), 0);
 	assert_int_equal(thread_count_unsampled(&m, 1), 40);
 	near(m.event[0].unsampled, 40 / 100440.);

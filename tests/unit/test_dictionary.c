@@ -215,7 +215,7 @@ static void ids_that_are_used_again_leave_the_past(void **state)
 	assert_int_equal(named_at(f, f->operator, 1, 1), scan); /* the first one has no other name before */
 	assert_int_equal(named_at(f, f->operator, 1, 199), scan);
 	assert_int_equal(named_at(f, f->operator, 1, 200), window);
-	assert_string_equal(f->d.component[scan].name, "scan T");
+	assert_string_equal(f->d.components.at[scan].name, "scan T");
 }
 
 static void a_new_name_keeps_its_links(void **state)
@@ -242,7 +242,7 @@ static void literals_make_no_other_common_component(void **state)
 		scan[i] = dictionary_announce_component(&f->d, PROCESS, f->operator, 7, strdup("Seq Scan"), strdup(details[i]),
 							JITREG_COMPONENT_COMMON, 100 + (uint64_t)i);
 	assert_int_equal(scan[0], scan[1]);
-	assert_string_equal(f->d.component[scan[0]].detail, details[0]);
+	assert_string_equal(f->d.components.at[scan[0]].detail, details[0]);
 	assert_int_not_equal(scan[1], scan[2]);
 	for (int i = 0; i < 2; i++)
 		own[i] = dictionary_announce_component(&f->d, PROCESS, f->operator, 8, strdup("Seq Scan"), strdup(details[i]), 0, 100);
@@ -286,8 +286,8 @@ static void of_many_links_those_to_ended_ones_end_on_each_level(void **state)
 	dictionary_link(&f->d, t, announce(f, f->pipeline, 1, "pipeline", 200), 1, 200);
 	other = announce(f, f->operator, 2, "join", 200);
 	dictionary_link(&f->d, t, other, 1, 200);
-	assert_int_equal(f->d.component[t].links[20].upper, o);
-	assert_int_equal(f->d.component[t].links[20].to_ns, 200);
+	assert_int_equal(f->d.components.at[t].links.at[20].upper, o);
+	assert_int_equal(f->d.components.at[t].links.at[20].to_ns, 200);
 	dictionary_expand_components(&f->d, &t, 1, 250, &e);
 	assert_true(e.nr > 0);
 	for (uint32_t i = 0; i < e.nr; i++)
@@ -354,7 +354,7 @@ static void an_answer_says_for_how_long_it_holds(void **state)
 					dictionary_get_component(&f->d, PROCESS, upper, upper_id), 1 + (uint32_t)(next_random() % 3), now);
 		}
 	}
-	for (uint32_t i = 1; i < f->d.nr_components; i++) {
+	for (uint32_t i = 1; i < f->d.components.nr; i++) {
 		for (uint64_t t = 0; t < 200; t++)
 			dictionary_expand_components(&f->d, &i, 1, t, &at[t]);
 		for (uint64_t t = 0; t < 200; t++) {
@@ -401,7 +401,7 @@ static void components_of_two_processes_are_two(void **state)
 	for (uint64_t i = 1; i < 5000; i++)
 		dictionary_get_component(&f->d, 0, f->ir, i);
 	for (uint64_t i = 1; i < 5000; i++)
-		assert_int_equal(f->d.component[dictionary_find_component(&f->d, 0, f->ir, i)].id, i);
+		assert_int_equal(f->d.components.at[dictionary_find_component(&f->d, 0, f->ir, i)].id, i);
 	assert_int_equal(dictionary_find_component(&f->d, 0, f->ir, 5000), COMPONENT_NONE);
 }
 

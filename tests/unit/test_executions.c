@@ -13,7 +13,7 @@ static struct component components[NR_COMPONENTS];
 static struct mark marks[8];
 static struct process process, *numbered[] = { &process };
 static struct model model = { .marks.at = marks, .numbered.at = numbered, .processes.nr = 1,
-			      .dictionary = { .component = components, .nr_components = NR_COMPONENTS, .nr_levels = 1, .edges = edges } };
+			      .dictionary = { .components = { components, NR_COMPONENTS, 0 }, .nr_levels = 1, .edges.at = edges } };
 static struct report report;
 static struct plan_tree tree;
 static uint32_t runs[NR_COMPONENTS];
@@ -42,7 +42,7 @@ static int begin(void **state)
 	memset(components, 0, sizeof(components));
 	for (int i = 1; i < NR_COMPONENTS; i++)
 		components[i].announced = true;
-	model.dictionary.nr_edges = 2;
+	model.dictionary.edges.nr = 2;
 	model.marks.nr = 0;
 	report = (struct report){ .model = &model, .has_run = true, .first_ns = 0, .last_ns = 100 };
 	return plan_tree_make(&model.dictionary, LEVEL, 0, false, &tree) && tree.nr == 4 ? 0 : -1;

@@ -58,8 +58,8 @@ static void expect(const struct kernel_functions *k, uint64_t address, const cha
 	uint32_t i = kernel_functions_find(k, address);
 
 	assert_true(i > 0 && i <= k->nr);
-	assert_string_equal(k->function[i - 1].name, name);
-	assert_string_equal(k->function[i - 1].image, image);
+	assert_string_equal(k->at[i - 1].name, name);
+	assert_string_equal(k->at[i - 1].image, image);
 }
 
 static void functions_of_all_records_are_found_by_address(void **state)

@@ -14,7 +14,7 @@ static struct edge edges[NR];
 static char details[NR + 1][40];
 static struct process process, *numbered[] = { &process };
 static struct model model = { .numbered.at = numbered, .processes.nr = 1,
-			      .dictionary = { .component = components, .nr_components = NR + 1, .nr_levels = 1, .edges = edges } };
+			      .dictionary = { .components.at = components, .components.nr = NR + 1, .nr_levels = 1, .edges.at = edges } };
 static struct labels labels;
 
 /* A chain, from the root: the last component is the root.  Joins have conditions, scans have none, sorts have the same. */
@@ -30,7 +30,7 @@ static int begin(void **state)
 		if (i < NR)
 			edges[i - 1] = (struct edge){ .from = i, .to = i + 1 };
 	}
-	model.dictionary.nr_edges = NR - 1;
+	model.dictionary.edges.nr = NR - 1;
 	return labels_make(&model, &labels) ? 0 : -1;
 }
 
@@ -109,13 +109,13 @@ static void lines_are_told_apart_by_their_functions(void **state)
 		{ .level = FUNCTION, .name = none, .detail = (char *)(uintptr_t)"/app/j.js:2:9" },
 		{ .level = FUNCTION, .name = none, .detail = (char *)(uintptr_t)"/app/j.js:2:31" },
 		{ .level = FUNCTION, .name = (char *)(uintptr_t)"f", .detail = (char *)(uintptr_t)"/app/j.js:1:1" },
-		{ .level = LINE, .name = line, .detail = file, .links = &up[0], .nr_links = 1 },
-		{ .level = LINE, .name = line, .detail = file, .links = &up[1], .nr_links = 1 },
-		{ .level = LINE, .name = line, .detail = file, .links = &up[2], .nr_links = 1 },
+		{ .level = LINE, .name = line, .detail = file, .links.at = &up[0], .links.nr = 1 },
+		{ .level = LINE, .name = line, .detail = file, .links.at = &up[1], .links.nr = 1 },
+		{ .level = LINE, .name = line, .detail = file, .links.at = &up[2], .links.nr = 1 },
 	};
 	struct model m = { .numbered.at = numbered, .processes.nr = 1, .has_host_levels = true,
 			   .host_level = { LEVELS_MAX, LEVELS_MAX, FUNCTION, LINE },
-			   .dictionary = { .component = of, .nr_components = 7, .nr_levels = NR_LEVELS } };
+			   .dictionary = { .components.at = of, .components.nr = 7, .nr_levels = NR_LEVELS } };
 	struct labels l;
 
 	(void)state;

@@ -17,7 +17,7 @@ static struct process process(uint32_t number, char *executable, size_t nr, char
 		images[i] = (struct code){ .kind = CODE_IMAGE, .path = loaded[i] };
 		facts[i] = (struct code_fact){ 0x1000 * i, 0x1000 * i + 0x1000, 100 * i, &images[i] };
 	}
-	return (struct process){ .number = number, .executable = executable, .code = { .facts = facts, .nr_facts = nr } };
+	return (struct process){ .number = number, .executable = executable, .code = { .facts.at = facts, .facts.nr = nr } };
 }
 
 static void expect(const char *maker, char *executable, size_t nr, char *const *loaded)

@@ -30,9 +30,9 @@ static const char *name_above(void)
 	const struct dictionary *d = &model->dictionary;
 	const uint32_t node = x.paths.row[0].component[dictionary_get_level(&model->dictionary, NODE)];
 
-	for (uint32_t i = 0; i < d->nr_edges; i++)
-		if (d->edges[i].from == node)
-			return d->component[d->edges[i].to].name;
+	for (uint32_t i = 0; i < d->edges.nr; i++)
+		if (d->edges.at[i].from == node)
+			return d->components.at[d->edges.at[i].to].name;
 	return "";
 }
 
@@ -71,13 +71,13 @@ static void a_query_in_a_function_has_a_caller(void **state)
 	ASK({ OTHER, 0 }, { SCAN, 0 }, Q(INNER), { CALL, AT(STORED_A) }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
 	expect("inner scan", "inner");
 	c = &model->callers.at[x.answer.caller];
-	assert_string_equal(model->dictionary.component[c->component].name, "a()");
-	assert_string_equal(model->dictionary.component[c->query].name, "outer");
+	assert_string_equal(model->dictionary.components.at[c->component].name, "a()");
+	assert_string_equal(model->dictionary.components.at[c->query].name, "outer");
 	assert_int_equal(c->outer, CALLER_NONE);
 	/* a trigger's query, which a class of work calls */
 	ASK({ OTHER, 0 }, { SCAN, 0 }, Q(INNER), { SORT, 0 }, { OTHER, 0 }, Q(OUTER));
 	c = &model->callers.at[x.answer.caller];
-	assert_string_equal(model->dictionary.component[c->component].name, "(sorting)");
+	assert_string_equal(model->dictionary.components.at[c->component].name, "(sorting)");
 	/* work of a class that is in no query */
 	ASK({ OTHER, 0 }, { SCAN, 0 }, Q(INNER), { SORT, 0 }, { OTHER, 0 });
 	assert_int_equal(x.answer.caller, CALLER_NONE);

@@ -99,9 +99,9 @@ static void a_frame_of_too_many_words_has_none(void **state)
 		plan_frames_add(&frames, &model->objects, &callee, &input, 0);
 		plan_frames_add(&frames, &model->objects, &caller, &input, 0);
 		assert_int_equal(frames.nr, 2);
-		assert_int_equal(frames.frame[0].nr_slots, nr <= PLAN_SLOTS_MAX ? nr : 0);
-		assert_true(frames.frame[0].nr_slots ? frames.frame[0].slots == input.stack : !frames.frame[0].slots);
-		free(frames.frame);
+		assert_int_equal(frames.at[0].nr_slots, nr <= PLAN_SLOTS_MAX ? nr : 0);
+		assert_true(frames.at[0].nr_slots ? frames.at[0].slots == input.stack : !frames.at[0].slots);
+		free(frames.at);
 	}
 }
 
@@ -471,6 +471,11 @@ static void a_call_chain_has_a_path_and_no_registers(void **state)
 	expect("", "outer");
 }
 
+static const char *name_of_function(void)
+{
+	return model->dictionary.components.at[x.paths.row[0].component[model->host_level[HOST_LEVEL_FUNCTION]]].name;
+}
+
 static void generated_code_comes_along_with_its_node(void **state)
 {
 	(void)state;
@@ -481,10 +486,10 @@ static void generated_code_comes_along_with_its_node(void **state)
 	ASK({ JITTED, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
 	expect("hash", "outer");
 	assert_int_not_equal(model->host_level[HOST_LEVEL_FUNCTION], LEVELS_MAX);
-	assert_string_equal(model->dictionary.component[x.paths.row[0].component[model->host_level[HOST_LEVEL_FUNCTION]]].name, "evaluate");
+	assert_string_equal(name_of_function(), "evaluate");
 	ASK({ OTHER, 0 }, { JITTED, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
 	expect("hash", "outer");
-	assert_string_equal(model->dictionary.component[x.paths.row[0].component[model->host_level[HOST_LEVEL_FUNCTION]]].name, "evaluate");
+	assert_string_equal(name_of_function(), "evaluate");
 }
 
 /* ------------------------------------------------------------------------------------------------------- times of objects */
@@ -618,12 +623,12 @@ static void a_common_component_is_one_for_all_processes(void **state)
 	d = &model->dictionary;
 	plan = dictionary_find_component_at(d, model_get_process(model, PID, 50)->number, 0, 77, 50, &holds);
 	own = model_get_process(model, CHILD, 50)->number;
-	assert_string_equal(d->component[plan].name, "common");
+	assert_string_equal(d->components.at[plan].name, "common");
 	assert_int_equal(dictionary_find_component_at(d, own, 0, 77, 50, &holds), plan);
 	assert_int_equal(dictionary_find_component_at(d, 12345, 0, 77, 50, &holds), plan); /* also of one that announced nothing */
-	assert_int_equal(d->component[plan].nr_links, 1);
+	assert_int_equal(d->components.at[plan].links.nr, 1);
 	assert_true(dictionary_find_counter(d, plan, "rows", &rows));
-	assert_string_equal(d->component[dictionary_find_component_at(d, own, 0, 78, 50, &holds)].name, "the child's");
+	assert_string_equal(d->components.at[dictionary_find_component_at(d, own, 0, 78, 50, &holds)].name, "the child's");
 }
 
 int main(void)

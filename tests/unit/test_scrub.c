@@ -178,12 +178,12 @@ static void functions_of_kernel_modules_go_on_request(void **state)
 	(void)state;
 	scrub_kernel_functions(false, &k);
 	assert_int_equal(k.nr, 3);
-	assert_string_equal(k.function[1].name, "secret_call");
-	assert_string_equal(k.function[1].image, "[own_driver]");
+	assert_string_equal(k.at[1].name, "secret_call");
+	assert_string_equal(k.at[1].image, "[own_driver]");
 	kernel_functions_fini(&k);
 	scrub_kernel_functions(true, &k);
 	assert_int_equal(k.nr, 1);
-	assert_string_equal(k.function[0].name, "vfs_read");
+	assert_string_equal(k.at[0].name, "vfs_read");
 	kernel_functions_fini(&k);
 }
 
