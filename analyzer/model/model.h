@@ -23,6 +23,7 @@
 #include "analyzer/model/kernel_functions.h"
 #include "analyzer/objects/objects.h"
 #include "analyzer/objects/plan_code.h"
+#include "analyzer/symbols/debug_shelf.h"
 #include "analyzer/symbols/elf_object.h"
 #include "analyzer/symbols/function_code.h"
 #include "analyzer/symbols/kept_lines.h"
@@ -52,6 +53,7 @@ struct image_file {
 	bool generated;		/* a library that a JIT wrote */
 	bool of_machine;	/* elf was found on this machine by machine_file_find(), and is not freed with this file */
 	uint32_t number;
+	struct trace_place place; /* of the record with its parts */
 };
 
 enum code_kind { CODE_IMAGE, CODE_ELF, CODE_LOAD, CODE_REGION };
@@ -350,6 +352,8 @@ struct threads {
 struct files {
 	ARRAY_OF(struct image_file *);
 	ARRAY(struct function_codes *) functions;
+	struct debug_shelf shelf; /* debug sections of files, which are read from the trace when they are asked for */
+	struct trace_reader *again; /* the reader for that, which is open as long as samples are attributed */
 	uint64_t inflated_bytes; /* size of the compressed sections of all ELF files and objects, once decompressed */
 };
 

@@ -71,6 +71,12 @@ int model_settle_sources(struct model *m);
 /* Sorts the tags by time. */
 void model_settle_tags(struct process *p);
 
+/* Adds the parts of a file, which an IMAGE_FILE record has, to its object. */
+void model_add_parts(const struct trace_record *r, struct elf_object *elf,
+		     int (*add)(struct elf_object *elf, uint64_t file_offset, const void *bytes, size_t nr));
+/* Leaves the debug sections of a file, whose record is being read, in the trace until they are asked for. */
+void model_shelve_file(struct model *m, struct image_file *f);
+
 /* Frees the text in *to, and replaces it by text, which *to owns from then on.  text may be NULL. */
 static inline void model_set_text(char **to, char *text)
 {

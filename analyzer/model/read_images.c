@@ -263,12 +263,7 @@ static bool read_elf_parts(struct model *m, const struct trace_record *r, struct
 	if (!parts || parts->kind != TRACE_LIST || parts->u == 0 ||
 	    elf_object_create(trace_u64(r, F(image_file, file_bytes)), trace_budget(m->reader), out, NULL))
 		return false;
-	for (uint64_t i = 0; i < parts->u; i++) {
-		struct trace_value at = trace_element(parts, i, 0), bytes = trace_element(parts, i, 1);
-
-		if (at.kind == TRACE_UINT && bytes.kind == TRACE_BYTES)
-			elf_object_add_part(*out, at.u, bytes.p, bytes.bytes);
-	}
+	model_add_parts(r, *out, elf_object_add_part);
 	if (elf_object_open(*out, NULL) || !has_room_for(m, *out)) {
 		elf_object_destroy(*out);
 		*out = NULL;
@@ -325,6 +320,8 @@ void model_read_image_file(struct model *m, struct process *p, const struct trac
 	if (!elf)
 		model_set_text(&f->reason, strdup("its parts do not make an ELF file"));
 	f->elf = elf;
+	if (elf)
+		model_shelve_file(m, f);
 }
 
 const struct image_file *model_find_lacking(const struct model *m, const char *path, bool lines)

@@ -272,3 +272,39 @@ bool shared_images_settle(struct model *m)
 	hash_map_fini(&first);
 	return ok;
 }
+
+/* ------------------------------------------------------------------------------------------------- debug information */
+
+void model_add_parts(const struct trace_record *r, struct elf_object *elf,
+		     int (*add)(struct elf_object *elf, uint64_t file_offset, const void *bytes, size_t nr))
+{
+	const struct trace_value *parts = F(image_file, parts) < r->nr_values ? &r->values[F(image_file, parts)] : NULL;
+
+	for (uint64_t i = 0; parts && parts->kind == TRACE_LIST && i < parts->u; i++) {
+		struct trace_value at = trace_element(parts, i, 0), bytes = trace_element(parts, i, 1);
+
+		if (at.kind == TRACE_UINT && bytes.kind == TRACE_BYTES)
+			add(elf, at.u, bytes.p, bytes.bytes);
+	}
+}
+
+/* Brings the debug sections of a file back. */
+static bool load_debug_sections(void *context, uint32_t number, struct elf_object *elf)
+{
+	struct files *files = context;
+	struct trace_record r;
+
+	if (!trace_read_record_at(files->again, files->at[number]->place, &r) || r.id != TRACE_IMAGE_FILE)
+		return false;
+	model_add_parts(&r, elf, debug_restore);
+	return true;
+}
+
+void model_shelve_file(struct model *m, struct image_file *f)
+{
+	m->files.shelf.load = load_debug_sections;
+	m->files.shelf.context = &m->files;
+	m->files.again = m->reader;
+	f->place = m->place;
+	debug_shelve(&m->files.shelf, f->elf, f->number);
+}

@@ -3,6 +3,7 @@
 #ifndef TAILOR_ELF_INTERNAL_H
 #define TAILOR_ELF_INTERNAL_H
 
+#include "analyzer/symbols/debug_shelf.h"
 #include "analyzer/symbols/elf_object.h"
 
 #include "jitreg/base/budget.h"
@@ -65,6 +66,7 @@ struct elf_object {
 	/* the following members are for lines.c */
 	struct {
 		char *path, *build_id;
+		bool is_counted; /* the budget has what it takes on its disk */
 	} elsewhere[ELF_ELSEWHERE_MAX]; /* files of this machine that may have the lines */
 	size_t nr_elsewhere;
 	bool lines_read;
@@ -89,6 +91,20 @@ struct elf_object {
 	struct hash_map line_tables; /* (Dwarf, offset) -> LINE_TABLE_* */
 	struct elf_line *lines; /* rows of the units read so far, sorted by address */
 	size_t nr_lines, lines_capacity;
+	uint64_t elsewhere_bytes; /* size of the file that dwarf_fd has open */
+	/* the following members are for debug_shelf.c */
+	struct debug_shelf *shelf; /* NULL: debug information stays in memory */
+	uint32_t shelf_number;
+	struct elf_object *newer, *older; /* on the shelf, in memory */
+	bool in_memory;
+	bool is_lost; /* the shelf could not bring the debug sections back */
+	uint32_t nr_loads;
+	char **texts; /* texts of answers, which outlive what they were read from */
+	uint32_t nr_texts, texts_capacity;
+	uint64_t *asked; /* bits: functions whose lines were asked for; NULL: none */
+	struct elf_line *kept_lines; /* while debug information is not in memory: the rows of these functions, sorted by address */
+	size_t nr_kept_lines;
+	struct hash_map text_of; /* (hash, number of collisions) -> 1 + index in texts */
 	/* the following members are for inlines.c */
 	bool bodies_read; /* bodies of units with is_everywhere are read; they come first */
 	size_t nr_everywhere;
@@ -155,7 +171,17 @@ bool elf_may_read_split(const struct elf_object *o, Dwarf_Die *unit);
 void elf_units_read(struct elf_object *o);
 /* Returns the compilation unit whose ranges have an address, or NULL if none has. */
 struct unit *elf_find_unit(struct elf_object *o, uint64_t address);
-void elf_inlines_destroy(struct elf_object *o);
-void elf_lines_destroy(struct elf_object *o);
+/* Is this a debug section that libdw reads for lines and inlined functions? */
+bool elf_is_for_libdw(const struct section *s);
+/* Brings debug sections into memory if the object is on a shelf.  Returns false if they are lost. */
+bool debug_take(struct elf_object *o);
+/* Takes the object off its shelf, and frees all that is known for lines and inlined functions. */
+void debug_destroy(struct elf_object *o);
+/* Notes that lines of a function are asked for, of which number is 1 + index; 0: the address is in none.  Returns true, with its rows in
+ * *row and *nr, if all of them are kept while debug information is not in memory. */
+bool debug_find_kept_lines(struct elf_object *o, size_t number, const struct elf_line **row, size_t *nr);
+/* Returns a text that stays valid until an object on a shelf is destroyed, or the text itself for other objects.  Returns "" if memory
+ * runs out. */
+const char *debug_keep_text(struct elf_object *o, const char *text);
 
 #endif

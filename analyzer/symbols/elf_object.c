@@ -51,8 +51,7 @@ void elf_object_destroy(struct elf_object *o)
 	if (!o)
 		return;
 	elf_object_destroy(o->debug);
-	elf_inlines_destroy(o);
-	elf_lines_destroy(o);
+	debug_destroy(o);
 	elf_inflate_destroy(o);
 	if (o->elf)
 		elf_end(o->elf);

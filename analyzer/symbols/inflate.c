@@ -85,8 +85,7 @@ uint64_t elf_object_inflated_bytes(const struct elf_object *o)
 
 #define NAME_BYTES 32u
 
-/* Is this a debug section that libdw reads for lines and inlined functions? */
-static bool is_for_libdw(const struct section *s)
+bool elf_is_for_libdw(const struct section *s)
 {
 	return s->name && (strncmp(s->name, ".debug_", 7) == 0 || is_zdebug(s->name)) && strlen(s->name) < NAME_BYTES &&
 	       !elf_is_named(s, ".debug_frame") && (s->data || (s->packing && !s->failed));
@@ -126,7 +125,7 @@ static bool make_object(struct elf_object *o, size_t nr, uint64_t contents)
 	for (size_t i = 0; i < o->nr_sections; i++) {
 		struct section *s = &o->sections[i];
 
-		if (!is_for_libdw(s))
+		if (!elf_is_for_libdw(s))
 			continue;
 		if (s->data)
 			memcpy(o->plain + at, s->data, s->bytes);
@@ -154,7 +153,7 @@ Elf *elf_for_libdw(struct elf_object *o)
 	for (size_t i = 0; i < o->nr_sections; i++) {
 		const struct section *s = &o->sections[i];
 
-		if (!is_for_libdw(s))
+		if (!elf_is_for_libdw(s))
 			continue;
 		if (s->bytes > ELF_FILE_BYTES_MAX - contents || nr > UINT16_MAX / 2)
 			return NULL;
@@ -172,7 +171,4 @@ void elf_inflate_destroy(struct elf_object *o)
 {
 	for (size_t i = 0; i < o->nr_sections; i++)
 		free(o->sections[i].inflated);
-	if (o->plain_elf)
-		elf_end(o->plain_elf);
-	free(o->plain);
 }

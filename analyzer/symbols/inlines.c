@@ -19,11 +19,6 @@
 #define DIES_A_LOOK 16	 /* DIEs between two looks at the clock, which is a system call and takes longer than a DIE */
 #define SCOPES_MAX 8	 /* depth of nested namespaces and classes */
 
-void elf_inlines_destroy(struct elf_object *o)
-{
-	free(o->bodies);
-}
-
 static bool add_function_body(struct elf_object *o, uint64_t start, uint64_t end, Dwarf_Die *die)
 {
 	if (o->nr_bodies >= RANGES_MAX || !GROW(o->bodies, o->nr_bodies, o->bodies_capacity))
@@ -168,6 +163,7 @@ static struct elf_declaration declaration_of_die(struct elf_object *o, Dwarf_Die
 		d.line = (uint32_t)line;
 	if (dwarf_diecu(die, &unit, NULL, NULL) && elf_may_read_lines(o, &unit))
 		d.file = dwarf_decl_file(die);
+	d.file = d.file ? debug_keep_text(o, d.file) : NULL;
 	return d;
 }
 
@@ -185,8 +181,7 @@ static void read_inlined_call(struct elf_object *o, Dwarf_Die *die, struct elf_i
 	    dwarf_diecu(die, &unit, NULL, NULL) && elf_may_read_lines(o, &unit) && dwarf_getsrcfiles(&unit, &files, &nr) == 0 &&
 	    number < nr)
 		out->call_file = dwarf_filesrc(files, number, NULL, NULL);
-	if (!out->call_file)
-		out->call_file = "";
+	out->call_file = debug_keep_text(o, out->call_file ? out->call_file : "");
 	out->declared = declaration_of_die(o, die);
 }
 
@@ -228,8 +223,10 @@ size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inlin
 			if (tag == DW_TAG_inlined_subroutine) {
 				found[nr] = (struct elf_inline){ .name = linkage_name_of_die(&child) };
 				read_inlined_call(o, &child, &found[nr]);
-				if (found[nr].name)
+				if (found[nr].name) {
+					found[nr].name = debug_keep_text(o, found[nr].name);
 					nr++;
+				}
 			}
 			die = child;
 			deeper = true;

@@ -19,24 +19,6 @@
  * others. */
 #define RANGES_BACK 8
 
-void elf_lines_destroy(struct elf_object *o)
-{
-	free(o->lines);
-	free(o->units);
-	free(o->ranges);
-	hash_map_fini(&o->line_tables);
-	if (o->dwarf)
-		dwarf_end(o->dwarf); /* frees the file names, too */
-	if (o->dwarf_elf) {
-		elf_end(o->dwarf_elf);
-		close(o->dwarf_fd);
-	}
-	for (size_t i = 0; i < o->nr_elsewhere; i++) {
-		free(o->elsewhere[i].path);
-		free(o->elsewhere[i].build_id);
-	}
-}
-
 void elf_object_add_lines(struct elf_object *o, const char *path, const char *build_id)
 {
 	size_t n = o->nr_elsewhere;
@@ -48,7 +30,7 @@ void elf_object_add_lines(struct elf_object *o, const char *path, const char *bu
 	o->nr_elsewhere++;
 }
 
-static void open_dwarf(struct elf_object *o)
+static void open_dwarf(struct elf_object *o, bool has_sections)
 {
 	const void *build_id;
 	struct stat st;
@@ -61,8 +43,10 @@ static void open_dwarf(struct elf_object *o)
 		o->dwarf_fd = elf_file_open(o->elsewhere[i].path, o->elsewhere[i].build_id, &o->dwarf_elf);
 		if (o->dwarf_fd < 0)
 			continue;
-		if (o->budget && fstat(o->dwarf_fd, &st) == 0)
+		o->elsewhere_bytes = fstat(o->dwarf_fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+		if (o->budget && o->elsewhere_bytes && !o->elsewhere[i].is_counted)
 			budget_add_file(o->budget, &st);
+		o->elsewhere[i].is_counted = true;
 		o->dwarf = elf_file_fits(o, o->dwarf_elf) ? dwarf_begin_elf(o->dwarf_elf, DWARF_C_READ, NULL) : NULL;
 		if (o->dwarf && elf_texts_end(o->dwarf_elf) &&
 		    (dwelf_dwarf_gnu_debugaltlink(o->dwarf, &shared, &build_id) <= 0 || elf_path_fits(o, NULL, shared)))
@@ -73,7 +57,7 @@ static void open_dwarf(struct elf_object *o)
 		close(o->dwarf_fd);
 		o->dwarf_elf = NULL;
 	}
-	elf = o->names_file ? NULL : elf_for_libdw(o);
+	elf = o->names_file || !has_sections ? NULL : elf_for_libdw(o);
 	if (elf)
 		o->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 }
@@ -222,6 +206,7 @@ static bool add_ranges(struct elf_object *o, Dwarf_Die *die, size_t unit)
 void elf_units_read(struct elf_object *o)
 {
 	Dwarf_Off at = 0, next;
+	bool has_sections = debug_take(o);
 	uint64_t since;
 	size_t header;
 
@@ -229,7 +214,7 @@ void elf_units_read(struct elf_object *o)
 		return;
 	o->lines_read = true;
 	since = budget_clock();
-	open_dwarf(o);
+	open_dwarf(o, has_sections);
 	while (o->dwarf && elf_spend_time(o, &since) && dwarf_nextcu(o->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
 		Dwarf_Die die;
 
@@ -308,37 +293,55 @@ bool elf_has_lines(struct elf_object *o)
 	return o->has_lines || o->go.nr_functions || (o->dwarf_elf && o->nr_units);
 }
 
-/* Returns the index of the first row that begins after address, once the rows of its unit have been read. */
-static size_t upper_bound(struct elf_object *o, uint64_t address)
+/* Returns the number of functions that begin at an address or before it if the last one has the address, else 0. */
+static size_t number_of_function(struct elf_object *o, uint64_t address)
 {
-	need_rows(o, address);
-	return SORTED_COUNT(o->nr_lines, i, o->lines[i].address <= address);
+	size_t nr = o->shelf ? elf_functions_up_to(o, address) : 0;
+
+	return nr && address - o->functions[nr - 1].address < o->functions[nr - 1].bytes ? nr : 0;
+}
+
+/* Returns the index of the first row that begins after address, once the rows of its unit have been read.  Sets *row and *nr to the
+ * rows. */
+static size_t upper_bound(struct elf_object *o, uint64_t address, const struct elf_line **row, size_t *nr)
+{
+	if (!debug_find_kept_lines(o, number_of_function(o, address), row, nr)) {
+		need_rows(o, address);
+		*row = o->lines;
+		*nr = o->nr_lines;
+	}
+	return SORTED_COUNT(*nr, i, (*row)[i].address <= address);
 }
 
 bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out)
 {
-	size_t i = upper_bound(o, address);
+	const struct elf_line *row;
+	size_t nr, i = upper_bound(o, address, &row, &nr);
 
-	if (i == 0 || o->lines[i - 1].end <= address)
+	if (i == 0 || row[i - 1].end <= address)
 		return elf_go_line(o, address, out);
-	*out = o->lines[i - 1];
+	*out = row[i - 1];
+	out->file = debug_keep_text(o, out->file);
 	return true;
 }
 
 void elf_find_lines_around(struct elf_object *o, uint64_t address, uint64_t start, uint64_t end, struct elf_line *before,
 			   bool *has_before, struct elf_line *after, bool *has_after)
 {
-	size_t at = upper_bound(o, address);
+	const struct elf_line *row;
+	size_t nr, at = upper_bound(o, address, &row, &nr);
 
 	*has_before = *has_after = false;
-	for (size_t i = at; i > 0 && o->lines[i - 1].address >= start && !*has_before; i--)
-		if (o->lines[i - 1].line) {
-			*before = o->lines[i - 1];
+	for (size_t i = at; i > 0 && row[i - 1].address >= start && !*has_before; i--)
+		if (row[i - 1].line) {
+			*before = row[i - 1];
+			before->file = debug_keep_text(o, before->file);
 			*has_before = true;
 		}
-	for (size_t i = at; i < o->nr_lines && o->lines[i].address < end && !*has_after; i++)
-		if (o->lines[i].line) {
-			*after = o->lines[i];
+	for (size_t i = at; i < nr && row[i].address < end && !*has_after; i++)
+		if (row[i].line) {
+			*after = row[i];
+			after->file = debug_keep_text(o, after->file);
 			*has_after = true;
 		}
 }

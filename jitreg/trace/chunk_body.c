@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Checks and decompresses the bodies of chunks, and keeps those of RECORDS chunks after trace_keep_bodies(). The first ones of the file are
- * kept, up to TRACE_KEPT_BYTES, so that a second pass in the file's order finds them. The others are decompressed again.
+ * kept, up to TRACE_KEPT_BYTES, so that a second pass in the file's order finds them. The others are decompressed again, and so are those
+ * of more than LARGE_BYTES, which have a file's parts mostly.
  */
 #include "jitreg/trace/reader_internal.h"
 
@@ -11,9 +12,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define DECOMPRESSED_STEP_BYTES 256u
 #define LARGE_BYTES (1u << 20)
+#define PAGE_BYTES 4096ull
 
 bool trace_chunk_is_known(const struct trace_chunk *c)
 {
@@ -123,13 +126,13 @@ static const struct chunk_body *find_loaded_body(const struct trace_reader *t, s
 }
 
 /* Move the body that was decompressed last to those that are kept.  Nothing happens if its chunk is not behind them in the file (kept is
- * sorted), if TRACE_KEPT_BYTES would be exceeded, or if memory runs out. */
+ * sorted), if it is large, if TRACE_KEPT_BYTES would be exceeded, or if memory runs out. */
 static void keep_last_body(struct trace_reader *t)
 {
 	struct chunk_body *b = &t->last;
 
-	if (!b->body || (t->nr_kept && t->kept[t->nr_kept - 1].at >= b->at) || b->capacity > TRACE_KEPT_BYTES - t->kept_bytes ||
-	    !GROW(t->kept, t->nr_kept, t->kept_capacity))
+	if (!b->body || (t->nr_kept && t->kept[t->nr_kept - 1].at >= b->at) || b->capacity > LARGE_BYTES ||
+	    b->capacity > TRACE_KEPT_BYTES - t->kept_bytes || !GROW(t->kept, t->nr_kept, t->kept_capacity))
 		return;
 	t->kept_bytes += b->capacity;
 	t->kept[t->nr_kept++] = *b;
@@ -161,6 +164,15 @@ enum chunk_read trace_read_chunk(struct trace_reader *t, const struct trace_chun
 	return CHUNK_READ;
 }
 
+/* Gives back pages of the file that a large body was decompressed from, since records that are read at their place are read once mostly. */
+static void release_stored_pages(const struct trace_reader *t, const struct trace_chunk *c, uint64_t at)
+{
+	const uint64_t from = (at + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1), to = (at + sizeof(*c) + c->stored_bytes) & ~(PAGE_BYTES - 1);
+
+	if (c->flags & TRACE_CHUNK_ZSTD && c->body_bytes > LARGE_BYTES && from < to)
+		madvise((void *)(uintptr_t)(t->file + from), to - from, MADV_DONTNEED);
+}
+
 static const struct chunk_body *get_body_of_chunk_at(struct trace_reader *t, uint64_t at)
 {
 	const struct chunk_body *b = find_loaded_body(t, at);
@@ -174,7 +186,10 @@ static const struct chunk_body *get_body_of_chunk_at(struct trace_reader *t, uin
 	if (c.magic != TRACE_MAGIC || c.stored_bytes > t->file_bytes - at - sizeof(c) || c.body_bytes > TRACE_CHUNK_MAX ||
 	    !trace_chunk_is_known(&c) || !trace_chunk_is_whole(t, &c, at))
 		return NULL;
-	return decompress_chunk_body(t, &c, at, &t->other) ? &t->other : NULL;
+	if (!decompress_chunk_body(t, &c, at, &t->other))
+		return NULL;
+	release_stored_pages(t, &c, at);
+	return &t->other;
 }
 
 bool trace_read_record_at(struct trace_reader *t, struct trace_place place, struct trace_record *r)

@@ -77,7 +77,7 @@ void trace_select_chunks(struct trace_reader *t, unsigned chunk_types);
  * decoded, which takes less time than ignoring them in the caller. */
 void trace_select_ids(struct trace_reader *t, const uint32_t *ids, uint32_t nr);
 /* Keep the decompressed bodies of RECORDS chunks that are read from now on, so that a second pass or trace_read_record_at() does not
- * decompress them again.  Bodies beyond TRACE_KEPT_BYTES in all are not kept. */
+ * decompress them again.  Bodies of more than 1 MiB, and those beyond TRACE_KEPT_BYTES in all, are not kept. */
 #define TRACE_KEPT_BYTES ((size_t)256 << 20)
 void trace_keep_bodies(struct trace_reader *t);
 /* Callers use this before the last pass. From then on, each kept body is freed when its last record has been read, unless
