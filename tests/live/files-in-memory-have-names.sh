@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A program that was executed from a file in memory (memfd_create(2)), and a library that was loaded from one, have names by attach
 # and are no code that a JIT generated. Code in such a file that is no ELF stays what it is: generated.
+# Rights: a user has other ways to a file in memory than root
 . tests/live/begin.bash
 pid=
 trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; rm -rf "$dir"' EXIT

@@ -6,6 +6,7 @@
 #include "jitreg/base/deleted_path.h"
 #include "jitreg/base/regular_file.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,8 @@
 #include <unistd.h>
 
 #define COMPARED_BYTES 16384u
+#define IN_MEMORY "/memfd/"
+#define DESCRIPTORS_LOOKED 1024 /* of a process, for one that is of a file in memory */
 
 /* Is the file a program or library of this machine's architecture? */
 static bool is_of_this_machine(int fd)
@@ -79,6 +82,12 @@ static int open_where_mapped(const struct image *m)
 	return regular_file_open(path);
 }
 
+/* Is the image a file in memory? Its path is no way to it, but the name that recording_name_file_in_memory() gave it. */
+static bool is_in_memory(const struct image *m)
+{
+	return strncmp(m->path, IN_MEMORY, strlen(IN_MEMORY)) == 0;
+}
+
 /* Opens the program that the process executes, if it has the path of the mapping, or had it before it was replaced or removed. */
 static int open_executed(const struct image *m)
 {
@@ -91,11 +100,37 @@ static int open_executed(const struct image *m)
 	if (n < 0)
 		return -1;
 	bytes = deleted_path_bytes(exe, (size_t)n);
-	if (bytes != of_path || memcmp(exe, m->path, bytes) != 0) {
+	if (!is_in_memory(m) && (bytes != of_path || memcmp(exe, m->path, bytes) != 0)) {
 		errno = ENOENT;
 		return -1;
 	}
 	return regular_file_open(path);
+}
+
+/* Opens a file in memory by a descriptor that the process still has of it, which the user may do who owns the process. */
+static int open_held(const struct image *m)
+{
+	const uint32_t pid = proc_mem_number_in_proc(m->pid);
+	int fd = -1, left = DESCRIPTORS_LOOKED;
+	char path[300];
+	struct dirent *e;
+	DIR *d;
+
+	errno = ENOENT;
+	if (!is_in_memory(m))
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+	d = opendir(path);
+	while (d && fd < 0 && left-- && (e = readdir(d))) {
+		struct stat st;
+
+		snprintf(path, sizeof(path), "/proc/%u/fd/%s", pid, e->d_name);
+		if (stat(path, &st) == 0 && st.st_ino == m->identity.inode && S_ISREG(st.st_mode))
+			fd = regular_file_open(path);
+	}
+	if (d)
+		closedir(d);
+	return fd;
 }
 
 static int open_own_path(const struct image *m)
@@ -110,6 +145,7 @@ static const struct way {
 	{ open_in_process_root, true },
 	{ open_where_mapped, false },
 	{ open_executed, false },
+	{ open_held, false },
 	{ open_own_path, true },
 };
 #define NR_WAYS (sizeof(ways) / sizeof(*ways))
