@@ -47,7 +47,7 @@ import json, sys
 path, view, key, named, file = sys.argv[1:]
 lines = open(file).read().split("\n")
 rows = [row for table in json.load(open(path))["tables"].values() for row in table if row.get("file", "") and row["file"].endswith(named)]
-wrong = [(row["line"], row[key]) for row in rows if row[key] != lines[row["line"] - 1].strip()]
+wrong = [row for row in rows if row.get(key, "") != lines[row["line"] - 1].strip()]
 if wrong or not rows:
     sys.exit(f"{view}: expected the text of each line of {file}, got of {len(rows)} rows these others: {wrong[:5]}")
 EOF
