@@ -4,7 +4,6 @@
 # with LONG=1 all of the list in perf_record_forms.py (three minutes), with FORM=TEXT those whose line has it.
 . tests/live/begin.bash
 command -v perf >/dev/null || skip "perf is not installed"
-[ "$(plain_event)" = task-clock ] || skip "this user may not sample the kernel"
 
 # Frame pointers, names of its own, a thread and a child; as much work as it is told.
 cat >"$dir/host.c" <<'C'

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# In a user namespace root has no rights outside, and in a control group namespace groups have no names. Both are said, and the
-# advice can be followed: nobody is told to become root who is root already.
+# In a user namespace root has no rights outside, in a control group namespace groups have no names, and in a PID namespace the processes
+# outside have none. All is said, and the advice can be followed: nobody is told to become root who is root already. Processes outside of a
+# PID namespace, which all have the number 0, are one row, and no code that a JIT did not name; the process inside has its own.
 . tests/live/begin.bash
-trap 'kill "${others[@]}" 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'kill -9 "${others[@]}" 2>/dev/null; rm -rf "$dir"' EXIT
 others=()
 [ "$(id -u)" = 0 ] || skip "namespaces are made by root here"
 chmod 777 "$dir" # the user of the namespace is another
@@ -38,5 +39,35 @@ if timeout 20 unshare --cgroup true 2>/dev/null; then
 	[ "$(stat -Lc %i /proc/self/ns/cgroup)" != $((0xEFFFFFFB)) ] || not_said 'control group namespace'
 else
 	undecided "no control group namespace can be made here"
+fi
+
+inside=(unshare --pid --fork --mount-proc)
+outside='[other PID namespace]'
+record_inside() { # SECONDS
+	timeout 300 "${inside[@]}" bash -c '"$1/hosts/busy" 100000000 >/dev/null & "$1/tailor" "${@:2}"; kill -9 $!' bash "$B" \
+		"${way[@]}" --duration "$1" 2>"$dir/err" || { fail "${way[*]}: exit $?: $(cat "$dir/err")"; return 1; }
+	n=$("$B/tailor" "${of[@]}" --view processes --json | /usr/bin/python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["tables"]["processes"]
+inside = [r["samples"] for r in rows if r["name"] == "busy"]
+print(int(min(sum(r["samples"] for r in rows if r["name"] == sys.argv[1]), *inside) if inside else 0))' "$outside")
+}
+if timeout 20 "${inside[@]}" true 2>/dev/null; then
+	"$B/hosts/busy" 100000000 >/dev/null & others+=($!)
+	way=(attach -q --all -o "$dir/t.tlr")
+	of=(report "$dir/t.tlr")
+	if gather 200 record_inside; then
+		"$B/tailor" report "$dir/t.tlr" >"$dir/report"
+		grep -q 'did not name' "$dir/report" && fail "code of other programs is taken for a JIT's: $(head -3 "$dir/report")"
+		grep -q "record outside of the container" "$dir/err" || fail "nothing says why other processes have no names: $(cat "$dir/err")"
+		"$B/tailor" report --view processes --json --top 0 "$dir/t.tlr" | /usr/bin/python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["tables"]["processes"]
+names = [r["name"] for r in rows if r["pid"] == 0]
+print("process 0:", names)
+sys.exit(names != [sys.argv[1]])' "$outside" || fail "expected one process 0, $outside"
+	fi
+else
+	undecided "no PID namespace can be made here"
 fi
 finish
