@@ -18,6 +18,7 @@ struct collect {
 void sample_stack_memory_fini(struct sample_stack_memory *m)
 {
 	free(m->frame);
+	ARRAY_FREE(m->places);
 	free(m->plan.at);
 }
 
@@ -34,23 +35,35 @@ static struct stack_node stack_node_of_location(const struct location *l, unsign
 	return (struct stack_node){ 0, l->function, l->line, component, 0, (uint16_t)(flags | (l->jit ? STACK_JIT : 0)) };
 }
 
-static bool collect_frame(void *context, const struct unwind_frame *f)
+/* Adds the frame at a place, and those of the functions that are inlined there. */
+static void add_frames_of_place(struct collect *c, const struct sample_stack_place *at)
 {
-	struct collect *c = context;
-	const uint64_t address = sample_frame_address(c->process, c->sample, f, &c->callee);
-	struct locator *at = c->world->locator;
-	const struct location *l;
+	struct locator *locator = c->world->locator;
+	const struct location *l = &locator->location[at->location];
 
-	l = sample_frame_location(c->world, c->process, c->sample, f, &c->callee);
-	program_note_callee(&c->callee, c->process, &f->registers);
-	l = l->inner ? &at->location[l->inner] :
-		       locate_with_inlines(at, c->process, model_find_code(c->process, address, c->sample->time_ns), address);
-	for (;; l = &at->location[l->outer]) {
+	l = l->inner ? &locator->location[l->inner] :
+		       locate_with_inlines(locator, c->process, model_find_code(c->process, at->address, c->sample->time_ns), at->address);
+	for (;; l = &locator->location[l->outer]) {
 		add_frame(c, stack_node_of_location(l, l->outer ? STACK_INLINED : 0));
 		if (!l->outer)
 			break;
 	}
-	if (c->process->has_objects && c->nr)
+}
+
+/* The place of a frame is looked at when the walk is over: the processor fetches it from memory meanwhile. */
+static bool collect_frame(void *context, const struct unwind_frame *f)
+{
+	struct collect *c = context;
+	const struct location *l = sample_frame_location(c->world, c->process, c->sample, f, &c->callee);
+	struct sample_stack_place place = { (uint32_t)(l - c->world->locator->location), 0 };
+
+	__builtin_prefetch(l);
+	place.address = sample_frame_address(c->process, c->sample, f, &c->callee);
+	program_note_callee(&c->callee, c->process, &f->registers);
+	if (!c->process->has_objects)
+		return ARRAY_PUSH(c->memory->places, place);
+	add_frames_of_place(c, &place);
+	if (c->nr)
 		plan_frames_add(&c->memory->plan, &c->world->model->objects, f, &c->sample->input, c->nr - 1);
 	return true;
 }
@@ -143,7 +156,10 @@ uint32_t sample_collect_stack(const struct sample_world *w, const struct sample 
 	memory->plan.nr = 0;
 	if (s->mode != SAMPLE_MODE_USER)
 		collect_kernel_frames(&c, kernel);
+	memory->places.nr = 0;
 	why = collect_user_frames(&c);
+	for (uint32_t i = 0; i < memory->places.nr; i++)
+		add_frames_of_place(&c, &memory->places.at[i]);
 	if (memory->plan.nr)
 		add_plan_node_components(&c);
 	if (names[why]) {
@@ -152,5 +168,5 @@ uint32_t sample_collect_stack(const struct sample_world *w, const struct sample 
 		add_frame(&c, stack_node_of_location(&w->locator->location[memory->cut_location[why]], STACK_CUT));
 	}
 	a->stack_ends[names[why] ? why : REASON_NONE]++;
-	return stacks_add_frames(&a->stacks, s->tid, memory->frame, c.nr);
+	return stacks_add_frames(&a->stacks, memory->frame, c.nr);
 }

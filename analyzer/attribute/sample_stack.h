@@ -7,12 +7,18 @@
 #include "analyzer/attribute/attribute_sample.h"
 #include "analyzer/objects/plan_walk.h"
 
+struct sample_stack_place {
+	uint32_t location; /* index in the locator */
+	uint64_t address;
+};
+
 /* This memory is reused from stack to stack. It is {0} at first. */
 struct sample_stack_memory {
 	/* locations named "[truncated]" and so on, where incomplete stacks end, by reason; 0: not made yet */
 	uint32_t cut_location[NR_REASONS];
 	struct stack_node *frame; /* frames of the stack being collected, innermost first */
 	uint32_t capacity;
+	ARRAY(struct sample_stack_place) places; /* where frames of the program are, before functions inlined there are known */
 	/* the frames, if the process has objects, so that they can be matched with plans; their note is an index of frame */
 	struct plan_frames plan;
 };

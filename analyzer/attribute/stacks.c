@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the nodes in an array, and finds them again by a hash table over caller and frame. */
+/*
+ * Keeps the nodes in an array, and finds them again by a hash over all frames up to the root. So the hashes of a stack's nodes are known
+ * before any of these is looked up, and the processor fetches them from memory at once: each is far from the others.
+ */
 #include "analyzer/attribute/stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct stacks_slot {
-	uint32_t node; /* 0: free */
-};
-
 #define UNKNOWN UINT32_MAX /* the parent path was not asked for yet */
-
-#define PATHS 8
-#define PATH_NODES 128 /* outer frames of a stack that are kept */
-
-struct stacks_path {
-	uint32_t node[PATH_NODES]; /* by depth; 0: none yet */
-};
 
 int stacks_init(struct stacks *s)
 {
@@ -25,9 +17,9 @@ int stacks_init(struct stacks *s)
 	s->capacity = 1024;
 	s->nr_slots = 2 * s->capacity;
 	s->node = calloc(s->capacity, sizeof(*s->node));
+	s->hash = calloc(s->capacity, sizeof(*s->hash));
 	s->slot = calloc(s->nr_slots, sizeof(*s->slot));
-	s->path = calloc(PATHS, sizeof(*s->path));
-	if (!s->node || !s->slot || !s->path) {
+	if (!s->node || !s->hash || !s->slot) {
 		stacks_fini(s);
 		return -ENOMEM;
 	}
@@ -38,19 +30,20 @@ int stacks_init(struct stacks *s)
 void stacks_fini(struct stacks *s)
 {
 	free(s->node);
+	free(s->hash);
 	free(s->slot);
-	free(s->path);
 	free(s->way);
 	memset(s, 0, sizeof(*s));
 }
 
-static uint32_t slot_of_stack_node(const struct stacks *s, const struct stack_node *n)
+/* Returns the hash of a node, whose component may be its caller's. of_caller: the hash of the caller; 0: the node is the outermost one. */
+static uint32_t hash_of_stack_node(uint32_t of_caller, const struct stack_node *n, uint32_t component)
 {
-	uint64_t h = ((uint64_t)n->caller << 32 | n->function) * 0x9e3779b97f4a7c15ull;
+	uint64_t h = ((uint64_t)of_caller << 32 | n->function) * 0x9e3779b97f4a7c15ull;
 
 	h ^= h >> 29;
-	h = (h + ((uint64_t)n->line << 32 | (n->component ^ n->flags))) * 0xbf58476d1ce4e5b9ull;
-	return (uint32_t)(h >> 32) & (s->nr_slots - 1);
+	h = (h + ((uint64_t)n->line << 32 | (component ^ n->flags))) * 0xbf58476d1ce4e5b9ull;
+	return (uint32_t)(h >> 32);
 }
 
 static bool same_stack_node(const struct stack_node *a, const struct stack_node *b)
@@ -59,35 +52,40 @@ static bool same_stack_node(const struct stack_node *a, const struct stack_node 
 	       a->flags == b->flags;
 }
 
+static void enter_stack_node(struct stacks *s, uint32_t node)
+{
+	uint32_t at = s->hash[node] & (s->nr_slots - 1);
+
+	while (s->slot[at])
+		at = (at + 1) & (s->nr_slots - 1);
+	s->slot[at] = node;
+}
+
 static bool grow_stack_nodes(struct stacks *s)
 {
 	struct stack_node *nodes;
-	struct stacks_slot *slots;
+	uint32_t *slots, *hashes;
 
 	if (s->capacity > UINT32_MAX / 4)
 		return false;
 	nodes = realloc(s->node, 2 * (size_t)s->capacity * sizeof(*nodes));
-	if (!nodes)
-		return false;
-	s->node = nodes;
-	slots = calloc(2 * (size_t)s->nr_slots, sizeof(*slots));
+	s->node = nodes ? nodes : s->node;
+	hashes = nodes ? realloc(s->hash, 2 * (size_t)s->capacity * sizeof(*hashes)) : NULL;
+	s->hash = hashes ? hashes : s->hash;
+	slots = hashes ? calloc(2 * (size_t)s->nr_slots, sizeof(*slots)) : NULL;
 	if (!slots)
 		return false;
 	free(s->slot);
 	s->slot = slots;
 	s->nr_slots *= 2;
 	s->capacity *= 2;
-	for (uint32_t n = 1; n < s->nr; n++) {
-		uint32_t at = slot_of_stack_node(s, &s->node[n]);
-
-		while (s->slot[at].node)
-			at = (at + 1) & (s->nr_slots - 1);
-		s->slot[at].node = n;
-	}
+	for (uint32_t n = 1; n < s->nr; n++)
+		enter_stack_node(s, n);
 	return true;
 }
 
-static struct stack_node node_of_frame(const struct stacks *s, uint32_t caller, const struct stack_node *frame)
+/* Returns the node of a frame with this hash, and adds it if it is new. Returns 0 if memory ran out. */
+static uint32_t find_or_add_node(struct stacks *s, uint32_t caller, const struct stack_node *frame, uint32_t hash)
 {
 	struct stack_node n = *frame;
 
@@ -95,50 +93,48 @@ static struct stack_node node_of_frame(const struct stacks *s, uint32_t caller, 
 	n.depth = caller ? (uint16_t)(s->node[caller].depth + 1) : 0;
 	if (!n.component)
 		n.component = s->node[caller].component;
-	return n;
-}
-
-static uint32_t add_node(struct stacks *s, const struct stack_node *n)
-{
-	uint32_t at;
-
-	for (at = slot_of_stack_node(s, n); s->slot[at].node; at = (at + 1) & (s->nr_slots - 1))
-		if (same_stack_node(&s->node[s->slot[at].node], n))
-			return s->slot[at].node;
-	if (s->nr == s->capacity) {
-		if (!grow_stack_nodes(s))
-			return 0;
-		for (at = slot_of_stack_node(s, n); s->slot[at].node; at = (at + 1) & (s->nr_slots - 1))
-			;
-	}
-	s->node[s->nr] = *n;
-	s->slot[at].node = s->nr;
+	for (uint32_t at = hash & (s->nr_slots - 1); s->slot[at]; at = (at + 1) & (s->nr_slots - 1))
+		if (same_stack_node(&s->node[s->slot[at]], &n))
+			return s->slot[at];
+	if (s->nr == s->capacity && !grow_stack_nodes(s))
+		return 0;
+	s->node[s->nr] = n;
+	s->hash[s->nr] = hash;
+	enter_stack_node(s, s->nr);
 	return s->nr++;
 }
 
 uint32_t stacks_add(struct stacks *s, uint32_t caller, const struct stack_node *frame)
 {
-	const struct stack_node n = node_of_frame(s, caller, frame);
+	const uint32_t component = frame->component ? frame->component : s->node[caller].component;
 
-	return add_node(s, &n);
+	return find_or_add_node(s, caller, frame, hash_of_stack_node(s->hash[caller], frame, component));
 }
 
-uint32_t stacks_add_frames(struct stacks *s, uint32_t tid, const struct stack_node *frame, uint32_t nr)
+#define FRAMES_AT_ONCE 64u
+
+uint32_t stacks_add_frames(struct stacks *s, const struct stack_node *frame, uint32_t nr)
 {
-	struct stacks_path *path = &s->path[tid % PATHS];
-	uint32_t node = 0;
+	uint32_t hash[FRAMES_AT_ONCE], above = 0, component = COMPONENT_NONE, node = 0;
 
-	for (uint32_t depth = 0; depth < nr; depth++) {
-		const struct stack_node n = node_of_frame(s, node, &frame[nr - 1 - depth]);
-		uint32_t *last = depth < PATH_NODES ? &path->node[depth] : NULL;
+	while (nr) {
+		const uint32_t some = nr < FRAMES_AT_ONCE ? nr : FRAMES_AT_ONCE, mask = s->nr_slots - 1;
 
-		if (last && *last && same_stack_node(&s->node[*last], &n)) {
-			node = *last;
-			continue;
+		for (uint32_t i = 0; i < some; i++) {
+			const struct stack_node *f = &frame[nr - 1 - i];
+
+			component = f->component ? f->component : component;
+			hash[i] = above = hash_of_stack_node(above, f, component);
+			__builtin_prefetch(&s->slot[above & mask]);
 		}
-		node = add_node(s, &n);
-		if (last)
-			*last = node;
+		for (uint32_t i = 0; i < some; i++)
+			__builtin_prefetch(&s->node[s->slot[hash[i] & mask]]);
+		for (uint32_t i = 0; i < some; i++) {
+			node = find_or_add_node(s, node, &frame[nr - 1 - i], hash[i]);
+			if (!node)
+				return 0;
+		}
+		nr -= some;
 	}
 	return node;
 }

@@ -39,9 +39,9 @@ struct stacks {
 	struct stack_node *node; /* [0] is no stack: all members are 0 */
 	uint32_t nr, capacity;
 	/* The rest is for stacks.c alone. */
-	struct stacks_slot *slot;
+	uint32_t *hash; /* of each node, with its callers */
+	uint32_t *slot; /* nodes by hash; 0: free */
 	uint32_t nr_slots;
-	struct stacks_path *path; /* the outer nodes of the stacks that were added last */
 	/* LEVELS_MAX numbers for each component: its parent path with the largest share, or UINT32_MAX until it is asked for */
 	uint32_t *way;
 	uint32_t nr_ways;
@@ -52,9 +52,8 @@ int stacks_init(struct stacks *s);
 void stacks_fini(struct stacks *s);
 /* Returns the node of a frame called by caller (0: outermost), and adds it if it is new.  Returns 0 if memory ran out. */
 uint32_t stacks_add(struct stacks *s, uint32_t caller, const struct stack_node *frame);
-/* Adds a whole stack, whose innermost frame comes first, and returns the node of that. Returns 0 if nr is 0 or memory ran out. tid: the
- * thread, whose stacks mostly have the same outer frames one after the other. */
-uint32_t stacks_add_frames(struct stacks *s, uint32_t tid, const struct stack_node *frame, uint32_t nr);
+/* Adds a whole stack, whose innermost frame comes first, and returns the node of that. Returns 0 if nr is 0 or memory ran out. */
+uint32_t stacks_add_frames(struct stacks *s, const struct stack_node *frame, uint32_t nr);
 
 /* Returns the component of a node at a level, by the parent path with the largest share, by all links that there ever were. Returns
  * COMPONENT_NONE if there is none, or if memory ran out. */
