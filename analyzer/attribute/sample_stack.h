@@ -18,7 +18,7 @@ struct sample_stack_memory {
 	uint32_t cut_location[NR_REASONS];
 	struct stack_node *frame; /* frames of the stack being collected, innermost first */
 	uint32_t capacity;
-	ARRAY(struct sample_stack_place) places; /* where frames of the program are, before functions inlined there are known */
+	ARRAY(struct sample_stack_place) places; /* places of the program's frames, before it is known what is inlined there */
 	/* the frames, if the process has objects, so that they can be matched with plans; their note is an index of frame */
 	struct plan_frames plan;
 };

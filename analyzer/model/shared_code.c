@@ -31,7 +31,8 @@ static uint32_t add_group(struct model *m, const struct code *c)
 			return i;
 		last = i;
 	}
-	if (!ARRAY_PUSH(m->shared_codes, (struct shared_code){ .device = c->identity.device, .inode = c->identity.inode, .base = base_of(c) }))
+	if (!ARRAY_PUSH(m->shared_codes, (struct shared_code){ .device = c->identity.device, .inode = c->identity.inode,
+							       .base = base_of(c) }))
 		return 0;
 	if (last)
 		m->shared_codes.at[last - 1].next = m->shared_codes.nr;

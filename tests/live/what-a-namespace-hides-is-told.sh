@@ -59,7 +59,8 @@ if timeout 20 "${inside[@]}" true 2>/dev/null; then
 	if gather 200 record_inside; then
 		"$B/tailor" report "$dir/t.tlr" >"$dir/report"
 		grep -q 'did not name' "$dir/report" && fail "code of other programs is taken for a JIT's: $(head -3 "$dir/report")"
-		grep -q "record outside of the container" "$dir/err" || fail "nothing says why other processes have no names: $(cat "$dir/err")"
+		grep -q "record outside of the container" "$dir/err" ||
+			fail "nothing says why other processes have no names: $(cat "$dir/err")"
 		"$B/tailor" report --view processes --json --top 0 "$dir/t.tlr" | /usr/bin/python3 -c '
 import json, sys
 rows = json.load(sys.stdin)["tables"]["processes"]

@@ -168,7 +168,8 @@ void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct p
 	for (uint32_t i = 0; i < p->nodes.nr; i++) {
 		const struct postgres_plan_node *n = &p->nodes.at[i];
 
-		write_object_record(e, b, time_ns, n->address, n->upper, 0, p->functions.at + n->first_function, n->nr_functions, n->id, p->id);
+		write_object_record(e, b, time_ns, n->address, n->upper, 0, p->functions.at + n->first_function, n->nr_functions, n->id,
+				    p->id);
 	}
 	postgres_write_mark(e, b, p);
 	p->live = true;

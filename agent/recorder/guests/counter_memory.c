@@ -127,7 +127,8 @@ static void remove_ended_blocks(struct counter_memory *m)
 	for (uint32_t i = 0; i < m->blocks.nr; i++)
 		if (m->blocks.at[i].values) {
 			m->blocks.at[kept++] = m->blocks.at[i];
-			if (!hash_map_set(&m->block_of, m->blocks.at[i].number, 0, kept)) /* without memory the block is not read any more */
+			/* without memory the block is not read any more */
+			if (!hash_map_set(&m->block_of, m->blocks.at[i].number, 0, kept))
 				free(m->blocks.at[--kept].values);
 		}
 	m->blocks.nr = kept;

@@ -19,7 +19,7 @@
 
 #define COMPARED_BYTES 16384u
 #define IN_MEMORY "/memfd/"
-#define DESCRIPTORS_LOOKED 1024 /* of a process, for one that is of a file in memory */
+#define DESCRIPTORS_LOOKED 1024 /* so many of a process are looked at for one of a file in memory */
 
 /* Is the file a program or library of this machine's architecture? */
 static bool is_of_this_machine(int fd)
