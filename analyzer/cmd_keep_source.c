@@ -104,11 +104,11 @@ static void write_excerpts(struct report *r, const struct excerpts *e, const cha
 
 	if (piece && e->nr && trace_writer_continue(path, TRACE_SMALL, &w, &d) == 0) {
 		for (uint32_t i = 0; i < e->nr; i++) {
-			size_t nr = make_pieces(r, &e->file[i], piece, &text);
+			size_t nr = make_pieces(r, &e->at[i], piece, &text);
 
 			if (nr)
-				TRACE_PUT(w, source_lines, r->model->end_ns, 0, 0, .file = trace_string(e->file[i].of->file),
-					  .newer = e->file[i].newer, .pieces = { piece, nr });
+				TRACE_PUT(w, source_lines, r->model->end_ns, 0, 0, .file = trace_string(e->at[i].of->file),
+					  .newer = e->at[i].newer, .pieces = { piece, nr });
 			free(text);
 		}
 		trace_writer_close(w);

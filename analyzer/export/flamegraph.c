@@ -53,7 +53,7 @@ static void write_box_colour(FILE *to, const char *name, unsigned flags)
 static void write_call_box(const struct export *e, const struct calltree *t, uint32_t call, double x, double width, unsigned depth,
 			   unsigned rows, FILE *to)
 {
-	const struct call *c = &t->call[call];
+	const struct call *c = &t->at[call];
 	char spare[32];
 	const char *name = calltree_name(e->report, t, call, spare);
 	double y = HEAD + (double)(rows - 1 - depth) * ROW;
@@ -67,7 +67,7 @@ static void write_call_box(const struct export *e, const struct calltree *t, uin
 	fprintf(to,
 			" (%.0f samples, %.2f %%; self %.2f %%)</title>"
 			"<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
-		c->total_samples, 100 * c->total / t->call[0].total, 100 * c->own / t->call[0].total, MARGIN + x, y,
+		c->total_samples, 100 * c->total / t->at[0].total, 100 * c->own / t->at[0].total, MARGIN + x, y,
 		width > 0.6 ? width - 0.5 : width, ROW - 1);
 	write_box_colour(to, name, c->flags);
 	fprintf(to, "\"/><text x=\"%.2f\" y=\"%.0f\">", MARGIN + x + 3, y + 12);
@@ -95,7 +95,7 @@ static struct box *lay_out_boxes(const struct calltree *t, double width, unsigne
 
 	*rows = 1;
 	for (uint32_t call = 0; box && call < t->nr; call++) {
-		const struct call *c = &t->call[call];
+		const struct call *c = &t->at[call];
 		double x = box[call].x;
 
 		if (!call)
@@ -103,7 +103,7 @@ static struct box *lay_out_boxes(const struct calltree *t, double width, unsigne
 		if (box[call].width > 0 && c->depth >= *rows)
 			*rows = c->depth + 1;
 		for (uint32_t i = 0; i < c->nr_children && box[call].width > 0 && c->total > 0; i++) {
-			double part = box[call].width * t->call[c->child[i]].total / c->total;
+			double part = box[call].width * t->at[c->child[i]].total / c->total;
 
 			box[c->child[i]] = (struct box){ x, part >= LEAST ? part : 0 };
 			x += part;
@@ -126,13 +126,13 @@ static int write_flamegraph(struct export *e, FILE *to)
 		svg_begin(to, (int)WIDTH, (int)(HEAD + rows * ROW + MARGIN), command, style, "g.f text,#search text{fill:#000}");
 		svg_text(to, MARGIN, 20, "title", command);
 		fprintf(to, "<text class=\"small\" x=\"%d\" y=\"40\" id=\"note\">%.0f samples; click a box to zoom, the lowest "
-			"one to reset</text>\n", MARGIN, t.call[0].total_samples);
+			"one to reset</text>\n", MARGIN, t.at[0].total_samples);
 		fprintf(to, "<g id=\"search\"><rect x=\"%.0f\" y=\"8\" width=\"60\" height=\"18\" fill=\"#ccc\"/>", WIDTH - 70);
 		svg_text(to, WIDTH - 61, 21, "small", "search");
 		fputs("</g>\n", to);
-		for (uint32_t i = 0; t.call[0].total > 0 && i < t.nr; i++)
+		for (uint32_t i = 0; t.at[0].total > 0 && i < t.nr; i++)
 			if (box[i].width > 0)
-				write_call_box(e, &t, i, box[i].x, box[i].width, t.call[i].depth, rows, to);
+				write_call_box(e, &t, i, box[i].x, box[i].width, t.at[i].depth, rows, to);
 		fputs("<script><![CDATA[\n", to);
 		fwrite(flamegraph_script, 1, (size_t)(flamegraph_script_end - flamegraph_script), to);
 		fputs("]]></script>\n", to);

@@ -24,7 +24,7 @@ static void write_folded_stack(const struct export *e, const struct calltree *t,
 	uint32_t nr = 0;
 	char spare[32];
 
-	for (; call; call = t->call[call].parent)
+	for (; call; call = t->at[call].parent)
 		way[nr++] = call;
 	while (nr > 0) {
 		write_folded_name(to, calltree_name(e->report, t, way[--nr], spare));
@@ -42,7 +42,7 @@ static int write_folded(struct export *e, FILE *to)
 
 	ret = way ? ret : -ENOMEM;
 	for (uint32_t i = 0; ret == 0 && i < t.nr; i++) {
-		uint64_t weight = export_next_whole(&whole, t.call[i].own);
+		uint64_t weight = export_next_whole(&whole, t.at[i].own);
 
 		if (!weight)
 			continue;

@@ -129,13 +129,13 @@ void grid_row(struct grid *g)
 {
 	if (!g)
 		return;
-	if (!GROW(g->row, g->nr_rows, g->capacity)) {
+	if (!ARRAY_GROW(g->rows)) {
 		g->failed = true;
 		return;
 	}
-	g->row[g->nr_rows] = (struct row){ .cell = calloc((size_t)g->nr_columns + 1, sizeof(struct cell)) };
-	if (g->row[g->nr_rows].cell)
-		g->nr_rows++;
+	g->rows.at[g->rows.nr] = (struct row){ .cell = calloc((size_t)g->nr_columns + 1, sizeof(struct cell)) };
+	if (g->rows.at[g->rows.nr].cell)
+		g->rows.nr++;
 	else
 		g->failed = true;
 }
@@ -144,7 +144,7 @@ static struct cell *cell_of_last_row(struct grid *g, int column)
 {
 	static struct cell nowhere;
 
-	return g && g->nr_rows && !g->failed ? &g->row[g->nr_rows - 1].cell[column] : &nowhere;
+	return g && g->rows.nr && !g->failed ? &g->rows.at[g->rows.nr - 1].cell[column] : &nowhere;
 }
 
 void grid_set(struct grid *g, int column, double value)
@@ -193,32 +193,32 @@ void grid_set_detail(struct grid *g, int column, const char *detail)
 
 void grid_mark_row_text(struct grid *g)
 {
-	if (g && g->nr_rows)
-		g->row[g->nr_rows - 1].text_only = true;
+	if (g && g->rows.nr)
+		g->rows.at[g->rows.nr - 1].text_only = true;
 }
 
 void grid_mark_row_rest(struct grid *g)
 {
-	if (g && g->nr_rows)
-		g->row[g->nr_rows - 1].no_bar = true;
+	if (g && g->rows.nr)
+		g->rows.at[g->rows.nr - 1].no_bar = true;
 }
 
 static void destroy_grid(struct grid *g)
 {
-	for (size_t i = 0; i < g->nr_rows; i++) {
+	for (size_t i = 0; i < g->rows.nr; i++) {
 		for (int c = 0; c < g->nr_columns; c++) {
-			free(g->row[i].cell[c].text);
-			free(g->row[i].cell[c].prefix);
-			free(g->row[i].cell[c].detail);
+			free(g->rows.at[i].cell[c].text);
+			free(g->rows.at[i].cell[c].prefix);
+			free(g->rows.at[i].cell[c].detail);
 		}
-		free(g->row[i].cell);
+		free(g->rows.at[i].cell);
 	}
 	for (int c = 0; c < g->nr_columns; c++) {
 		free(g->column[c].key);
 		free(g->column[c].heading);
 		free(g->column[c].tenths);
 	}
-	free(g->row);
+	free(g->rows.at);
 	free(g->heading);
 	free(g);
 }
@@ -277,15 +277,15 @@ static void sort_rows(struct grid *g, struct page *p)
 		return;
 	s.kind = g->column[s.column].kind;
 	p->sorted = true;
-	for (size_t i = 0; i < g->nr_rows; i++) {
-		g->row[i].number = i;
+	for (size_t i = 0; i < g->rows.nr; i++) {
+		g->rows.at[i].number = i;
 		for (int c = 0; c < g->nr_columns; c++) {
-			free(g->row[i].cell[c].prefix);
-			g->row[i].cell[c].prefix = NULL;
+			free(g->rows.at[i].cell[c].prefix);
+			g->rows.at[i].cell[c].prefix = NULL;
 		}
 	}
-	if (g->nr_rows)
-		qsort_r(g->row, g->nr_rows, sizeof(*g->row), compare_rows, &s);
+	if (g->rows.nr)
+		qsort_r(g->rows.at, g->rows.nr, sizeof(*g->rows.at), compare_rows, &s);
 }
 
 /* Write a table to a CSV file of its own in p->csv_folder. If a page has several tables of one name, the later ones get a number in the

@@ -18,12 +18,12 @@ void grid_show_json(const struct grid *g, struct page *p)
 	char key[256];
 
 	page_json_table(p->json, g->name);
-	for (size_t i = 0; i < g->nr_rows; i++) {
-		void *row = g->row[i].text_only ? NULL : page_json_row(p->json, g->name);
+	for (size_t i = 0; i < g->rows.nr; i++) {
+		void *row = g->rows.at[i].text_only ? NULL : page_json_row(p->json, g->name);
 
 		for (int n = 0; row && n < g->nr_columns; n++) {
 			const struct column *c = &g->column[n];
-			const struct cell *cell = &g->row[i].cell[n];
+			const struct cell *cell = &g->rows.at[i].cell[n];
 
 			if (c->flags & GRID_TEXT_ONLY)
 				continue;
@@ -42,7 +42,7 @@ void grid_show_json(const struct grid *g, struct page *p)
 			if (grid_has_interval(g, p, n) && cell->set) {
 				double low, high;
 
-				grid_cell_interval(g, g->row[i].cell, n, all, &low, &high);
+				grid_cell_interval(g, g->rows.at[i].cell, n, all, &low, &high);
 				snprintf(key, sizeof(key), "%s_low", c->key);
 				page_json_cell_number(row, key, low);
 				snprintf(key, sizeof(key), "%s_high", c->key);
@@ -75,11 +75,11 @@ static void put_csv_interval(const struct grid *g, const struct page *p, size_t 
 {
 	double low, high;
 
-	if (!g->row[row].cell[column].set) {
+	if (!g->rows.at[row].cell[column].set) {
 		fputs(",,", p->to);
 		return;
 	}
-	grid_cell_interval(g, g->row[row].cell, column, all, &low, &high);
+	grid_cell_interval(g, g->rows.at[row].cell, column, all, &low, &high);
 	fprintf(p->to, ",%.10g,%.10g", low, high);
 }
 
@@ -106,13 +106,13 @@ void grid_show_csv(const struct grid *g, struct page *p)
 		first = false;
 	}
 	fputc('\n', p->to);
-	for (size_t i = 0; i < g->nr_rows; i++) {
-		if (g->row[i].text_only)
+	for (size_t i = 0; i < g->rows.nr; i++) {
+		if (g->rows.at[i].text_only)
 			continue;
 		first = true;
 		for (int n = 0; n < g->nr_columns; n++) {
 			const struct column *c = &g->column[n];
-			const struct cell *cell = &g->row[i].cell[n];
+			const struct cell *cell = &g->rows.at[i].cell[n];
 
 			if (c->flags & GRID_TEXT_ONLY)
 				continue;

@@ -5,6 +5,7 @@
 #define TAILOR_GRID_INTERNAL_H
 
 #include "analyzer/output/page.h"
+#include "jitreg/base/grow.h"
 
 #define COLUMNS_MAX 40
 #define GRID_BAR_CELLS 8
@@ -45,8 +46,7 @@ struct grid {
 	char *heading;
 	struct column column[COLUMNS_MAX];
 	int nr_columns;
-	struct row *row;
-	size_t nr_rows, capacity;
+	ARRAY(struct row) rows;
 	int samples; /* index of the column with the samples of each row (GRID_SAMPLES), or -1 */
 	int name_of_row; /* index of the text column that names rows and is repeated in every block, or -1 */
 	int nr_blocks;

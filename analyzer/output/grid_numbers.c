@@ -30,9 +30,9 @@ double grid_all_samples(const struct grid *g)
 {
 	double n = 0;
 
-	for (size_t i = 0; i < g->nr_rows; i++)
-		if (!g->row[i].text_only)
-			n += g->row[i].cell[g->samples].value;
+	for (size_t i = 0; i < g->rows.nr; i++)
+		if (!g->rows.at[i].text_only)
+			n += g->rows.at[i].cell[g->samples].value;
 	return g->column[g->samples].total > 0 ? g->column[g->samples].total : n;
 }
 

@@ -79,12 +79,12 @@ static const char *cell_to_text(const struct column *c, const struct cell *cell,
 
 static const struct cell *cell_at(const struct grid *g, size_t row, int column)
 {
-	return row < g->shown ? &g->row[row].cell[column] : &g->rest[column];
+	return row < g->shown ? &g->rows.at[row].cell[column] : &g->rest[column];
 }
 
 static size_t count_grid_lines(const struct grid *g)
 {
-	return g->shown + (g->nr_rows > g->shown);
+	return g->shown + (g->rows.nr > g->shown);
 }
 
 static int tenths_of_row(const struct column *c, size_t row)
@@ -96,17 +96,17 @@ static int tenths_of_row(const struct column *c, size_t row)
  * samples and for columns with GRID_REST, "(N more)" in the first text that may be cut, and no value in the other columns. */
 static void choose_rows(struct grid *g, const struct page *p)
 {
-	size_t most = p->top > 0 && !g->all_rows ? (size_t)p->top : g->nr_rows;
+	size_t most = p->top > 0 && !g->all_rows ? (size_t)p->top : g->rows.nr;
 	bool named = false;
 
 	/* A single further row is shown, because a line in its place would say less. */
-	g->shown = g->nr_rows <= most + 1 ? g->nr_rows : most;
-	for (int c = 0; c < g->nr_columns && g->shown < g->nr_rows; c++) {
+	g->shown = g->rows.nr <= most + 1 ? g->rows.nr : most;
+	for (int c = 0; c < g->nr_columns && g->shown < g->rows.nr; c++) {
 		struct column *column = &g->column[c];
 		double doubt = 0;
 
 		if (column->kind == CELL_TEXT && !(column->flags & (GRID_HIDDEN | GRID_FIXED)) && !named) {
-			snprintf(g->rest_text, sizeof(g->rest_text), "(%zu more)", g->nr_rows - g->shown);
+			snprintf(g->rest_text, sizeof(g->rest_text), "(%zu more)", g->rows.nr - g->shown);
 			g->rest[c] = (struct cell){ .set = true, .text = g->rest_text };
 			named = true;
 		} else if (column->kind == CELL_TEXT) {
@@ -114,11 +114,11 @@ static void choose_rows(struct grid *g, const struct page *p)
 		} else if (column->flags & GRID_OVERLAP) {
 			g->rest[c] = (struct cell){ .blank = true };
 		} else if (column->kind == CELL_SHARE || (column->flags & (GRID_REST | GRID_SAMPLES))) {
-			for (size_t i = g->shown; i < g->nr_rows; i++) {
-				g->rest[c].set |= g->row[i].cell[c].set;
-				g->rest[c].value += g->row[i].cell[c].value;
-				if (g->row[i].cell[c].evidence > 0)
-					doubt += g->row[i].cell[c].value / g->row[i].cell[c].evidence;
+			for (size_t i = g->shown; i < g->rows.nr; i++) {
+				g->rest[c].set |= g->rows.at[i].cell[c].set;
+				g->rest[c].value += g->rows.at[i].cell[c].value;
+				if (g->rows.at[i].cell[c].evidence > 0)
+					doubt += g->rows.at[i].cell[c].value / g->rows.at[i].cell[c].evidence;
 			}
 			if (doubt > 0)
 				g->rest[c].evidence = g->rest[c].value / doubt;
@@ -146,12 +146,12 @@ static void make_share_tenths(struct grid *g)
 		for (size_t i = 0; i < nr; i++) {
 			const struct cell *cell = cell_at(g, i, c);
 
-			values[i] = cell->set && !(i < g->shown && g->row[i].text_only) ? cell->value : 0;
+			values[i] = cell->set && !(i < g->shown && g->rows.at[i].text_only) ? cell->value : 0;
 		}
 		grid_round_to_tenths(values, nr, column->total, column->tenths);
 		for (size_t i = 0; i < g->shown; i++)
-			if ((g->row[i].text_only || column->tree) && column->total > 0)
-				column->tenths[i] = grid_tenths(g->row[i].cell[c].value, column->total);
+			if ((g->rows.at[i].text_only || column->tree) && column->total > 0)
+				column->tenths[i] = grid_tenths(g->rows.at[i].cell[c].value, column->total);
 	}
 	free(values);
 }
@@ -294,11 +294,11 @@ static void put_blanks(const struct page *p, int n)
 
 static void put_interval(const struct grid *g, const struct page *p, size_t row, int c)
 {
-	const struct cell *cells = row < g->shown ? g->row[row].cell : g->rest;
+	const struct cell *cells = row < g->shown ? g->rows.at[row].cell : g->rest;
 	char text[32] = "";
 	double low, high;
 
-	if (cells[c].set && cells[g->samples].set && !(row < g->shown && g->row[row].text_only)) {
+	if (cells[c].set && cells[g->samples].set && !(row < g->shown && g->rows.at[row].text_only)) {
 		grid_cell_interval(g, cells, c, g->all_samples, &low, &high);
 		snprintf(text, sizeof(text), "%.1f-%.1f", 100 * low, 100 * high);
 	}
@@ -360,7 +360,7 @@ static void put_row_line(const struct grid *g, const struct page *p, size_t row,
 			put_interval(g, p, row, i);
 		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR)) {
 			fputc(' ', p->to);
-			if (row < g->shown && (g->row[row].text_only || g->row[row].no_bar))
+			if (row < g->shown && (g->rows.at[row].text_only || g->rows.at[row].no_bar))
 				put_blanks(p, g->bar_cells);
 			else
 				put_bar(p, tenths_of_row(c, row), g->bar_cells);
@@ -454,7 +454,7 @@ void grid_show_text(struct grid *g, struct page *p)
 		fputc('\n', p->to);
 	p->begun = true;
 	page_style(p, "1");
-	if (g->nr_rows && g->heading) {
+	if (g->rows.nr && g->heading) {
 		page_put_wrapped(p, g->heading);
 		page_style(p, "0");
 	} else {
@@ -462,7 +462,7 @@ void grid_show_text(struct grid *g, struct page *p)
 		page_style(p, "0");
 		fputs(": none\n", p->to);
 	}
-	for (int block = 0; block < g->nr_blocks && g->nr_rows; block++) {
+	for (int block = 0; block < g->nr_blocks && g->rows.nr; block++) {
 		if (block)
 			fputc('\n', p->to);
 		set_column_widths(g, p, block);

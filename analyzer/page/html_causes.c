@@ -48,13 +48,13 @@ static bool find_blocks_of_places(struct causes *c, const struct hot *h, const s
 	const struct html_rows *rows = &c->t->rows;
 	bool any = false;
 
-	if (!report_spend(c->t->report, (uint64_t)rows->nr_places * STEPS_A_PLACE))
+	if (!report_spend(c->t->report, (uint64_t)rows->places.nr * STEPS_A_PLACE))
 		return false;
-	for (uint32_t i = 0; i < rows->nr_places; i++) {
-		const uint64_t ip = rows->places[i].ip;
+	for (uint32_t i = 0; i < rows->places.nr; i++) {
+		const uint64_t ip = rows->places.at[i].ip;
 		uint32_t n;
 
-		if (ip < f->step[0].address || ip >= end->address + end->insn.bytes || !place_is_in(c, h, &rows->places[i]))
+		if (ip < f->step[0].address || ip >= end->address + end->insn.bytes || !place_is_in(c, h, &rows->places.at[i]))
 			continue;
 		n = SORTED_COUNT(f->nr_blocks, b, f->step[f->block[b].first].address <= ip);
 		c->block[i] = n ? c->nr_blocks + n : 0;
@@ -156,7 +156,7 @@ static void put_culprits(const struct model *m, FILE *to)
 void html_put_causes(const struct html_trace *t, FILE *to)
 {
 	struct report *r = t->report;
-	struct causes c = { .t = t, .to = to, .block = calloc((size_t)t->rows.nr_places + 1, sizeof(uint32_t)) };
+	struct causes c = { .t = t, .to = to, .block = calloc((size_t)t->rows.places.nr + 1, sizeof(uint32_t)) };
 	uint32_t nr_hits, nr = 0;
 	double all;
 	struct hit *hit = hits_make_all(r, t->by_place, &nr_hits, &all);
@@ -180,7 +180,7 @@ void html_put_causes(const struct html_trace *t, FILE *to)
 	fputs(",\"about\":", to);
 	escape_json_string(to, about ? about : "");
 	fprintf(to, ",\"simulated\":%s", known ? "true" : "false");
-	JSON_NEXT_LIST(to, "place", c.nr_blocks ? t->rows.nr_places : 0, fprintf(to, "%u", c.block[i]));
+	JSON_NEXT_LIST(to, "place", c.nr_blocks ? t->rows.places.nr : 0, fprintf(to, "%u", c.block[i]));
 	fputs("},\n", to);
 	free(c.block);
 	free(hot);

@@ -69,7 +69,7 @@ static void write_u32_column(struct html_columns *c, const char *name, const uin
  * memory near its last access. Writes nothing if there are none. */
 static void write_addresses(struct html_columns *c, const struct html_rows *r)
 {
-	uint64_t *last = malloc(((size_t)r->nr_places + 1) * sizeof(*last));
+	uint64_t *last = malloc(((size_t)r->places.nr + 1) * sizeof(*last));
 	bool any = false;
 
 	for (size_t i = 0; i < r->nr && last; i++) {
@@ -80,7 +80,7 @@ static void write_addresses(struct html_columns *c, const struct html_rows *r)
 		c->error = -ENOMEM;
 	else if (any)
 		write_column(c, "address", "place",
-			     (struct planes){ PLANES_KEYED, (uint32_t)r->nr, r->place, r->nr_places, last });
+			     (struct planes){ PLANES_KEYED, (uint32_t)r->nr, r->place, r->places.nr, last });
 	free(last);
 }
 
@@ -139,10 +139,10 @@ int html_columns_write(struct html_columns *c, const struct html_trace *t)
 	write_u32_column(c, "place", r->place, nr, PLANES_PLAIN);
 	write_u32_column(c, "phase", r->phase, nr, PLANES_PLAIN);
 	for (uint32_t i = 0; i < nr; i++)
-		c->number[i] = r->nr_weights > WEIGHTS_MAX ? r->weights[r->weight[i]] : r->weight[i];
+		c->number[i] = r->weights.nr > WEIGHTS_MAX ? r->weights.at[r->weight[i]] : r->weight[i];
 	write_column(c, "weight", "", (struct planes){ .kind = PLANES_PLAIN, .nr = nr });
 	if (c->nr)
-		c->column[c->nr - 1].numbers = r->nr_weights > WEIGHTS_MAX;
+		c->column[c->nr - 1].numbers = r->weights.nr > WEIGHTS_MAX;
 	if (t->addresses) {
 		write_u32_column(c, "memory", r->memory, nr, PLANES_PLAIN);
 		write_addresses(c, r);

@@ -27,16 +27,16 @@ static void write_columns_json(const struct html_columns *c, FILE *to)
 static void write_ways_json(const struct html_rows *r, uint32_t nr_levels, FILE *to)
 {
 	fputs("\"ways\":{", to);
-	JSON_LIST(to, "mode", r->nr_ways, fprintf(to, "%u", r->ways[i].mode));
-	JSON_NEXT_LIST(to, "method", r->nr_ways, fprintf(to, "%u", r->ways[i].method));
-	JSON_NEXT_LIST(to, "reason", r->nr_ways, fprintf(to, "%u", r->ways[i].reason));
-	JSON_NEXT_LIST(to, "generated", r->nr_ways, fputc('0' + r->ways[i].generated, to));
-	JSON_NEXT_LIST(to, "share", r->nr_ways, fprintf(to, "%.17g", r->ways[i].share));
+	JSON_LIST(to, "mode", r->ways.nr, fprintf(to, "%u", r->ways.at[i].mode));
+	JSON_NEXT_LIST(to, "method", r->ways.nr, fprintf(to, "%u", r->ways.at[i].method));
+	JSON_NEXT_LIST(to, "reason", r->ways.nr, fprintf(to, "%u", r->ways.at[i].reason));
+	JSON_NEXT_LIST(to, "generated", r->ways.nr, fputc('0' + r->ways.at[i].generated, to));
+	JSON_NEXT_LIST(to, "share", r->ways.nr, fprintf(to, "%.17g", r->ways.at[i].share));
 	fputs(",\"level\":[", to);
 	for (uint32_t l = 0; l < nr_levels; l++) {
 		fputs(l ? ",[" : "[", to);
-		for (uint32_t i = 0; i < r->nr_ways; i++)
-			fprintf(to, "%s%u", i ? "," : "", r->ways[i].component[l]);
+		for (uint32_t i = 0; i < r->ways.nr; i++)
+			fprintf(to, "%s%u", i ? "," : "", r->ways.at[i].component[l]);
 		fputc(']', to);
 	}
 	fputs("]},\n", to);
@@ -45,11 +45,11 @@ static void write_ways_json(const struct html_rows *r, uint32_t nr_levels, FILE 
 static void write_places_json(const struct html_rows *r, FILE *to)
 {
 	fputs("\"places\":{", to);
-	JSON_LIST(to, "ip", r->nr_places, fprintf(to, "%llu", (unsigned long long)r->places[i].ip));
-	JSON_NEXT_LIST(to, "code", r->nr_places, fprintf(to, "%u", r->places[i].code));
-	JSON_NEXT_LIST(to, "function", r->nr_places, fprintf(to, "%u", r->places[i].function));
-	JSON_NEXT_LIST(to, "line", r->nr_places, fprintf(to, "%u", r->places[i].line));
-	JSON_NEXT_LIST(to, "image", r->nr_places, fprintf(to, "%u", r->places[i].image));
+	JSON_LIST(to, "ip", r->places.nr, fprintf(to, "%llu", (unsigned long long)r->places.at[i].ip));
+	JSON_NEXT_LIST(to, "code", r->places.nr, fprintf(to, "%u", r->places.at[i].code));
+	JSON_NEXT_LIST(to, "function", r->places.nr, fprintf(to, "%u", r->places.at[i].function));
+	JSON_NEXT_LIST(to, "line", r->places.nr, fprintf(to, "%u", r->places.at[i].line));
+	JSON_NEXT_LIST(to, "image", r->places.nr, fprintf(to, "%u", r->places.at[i].image));
 	fputs("},\n", to);
 }
 
@@ -284,7 +284,8 @@ void html_put_facts(const struct html_trace *t, const struct html_columns *c, FI
 	write_recorder_json(t, to);
 	write_ways_json(rows, m->dictionary.nr_levels, to);
 	write_places_json(rows, to);
-	JSON_LIST(to, "weights", has_weight_numbers(c) ? 0 : rows->nr_weights, fprintf(to, "%llu", (unsigned long long)rows->weights[i]));
+	JSON_LIST(to, "weights", has_weight_numbers(c) ? 0 : rows->weights.nr,
+		  fprintf(to, "%llu", (unsigned long long)rows->weights.at[i]));
 	fputs(",\n", to);
 	html_put_dictionary(t, to);
 	html_put_plans(t, to);

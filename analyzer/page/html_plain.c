@@ -71,13 +71,15 @@ static struct total *sum_by_number(const struct html_trace *t, enum what what, u
 	for (uint32_t i = 0; total && i < nr; i++)
 		total[i].number = i;
 	for (size_t i = 0; total && i < r->nr; i++) {
-		const struct html_way *way = &r->ways[r->way[i]];
-		uint32_t n = what == COMPONENTS ? way->component[level] : what == FUNCTIONS ? r->places[r->place[i]].function : way->method;
+		const struct html_way *way = &r->ways.at[r->way[i]];
+		uint32_t n = what == COMPONENTS ? way->component[level] :
+			     what == FUNCTIONS	? r->places.at[r->place[i]].function :
+						  way->method;
 
 		if (r->event[i] != t->report->event || n >= nr)
 			continue;
 		total[n].samples += way->share;
-		total[n].measure += way->share * (double)(r->weights[r->weight[i]] ? r->weights[r->weight[i]] : 1);
+		total[n].measure += way->share * (double)(r->weights.at[r->weight[i]] ? r->weights.at[r->weight[i]] : 1);
 	}
 	return total;
 }

@@ -56,10 +56,9 @@ static uint32_t find_or_add_way(struct html_rows *r, const struct model *m, cons
 	i = hash_map_find(&r->way_of, key[0], key[1]);
 	if (i)
 		return i;
-	if (!GROW(r->ways, r->nr_ways, r->ways_capacity))
+	if (!ARRAY_PUSH(r->ways, way))
 		return 0;
-	r->ways[r->nr_ways++] = way;
-	return hash_map_set(&r->way_of, key[0], key[1], r->nr_ways) ? r->nr_ways : 0;
+	return hash_map_set(&r->way_of, key[0], key[1], r->ways.nr) ? r->ways.nr : 0;
 }
 
 /* bits of an address that JavaScript's numbers hold exactly; they still tell all kernel addresses apart */
@@ -95,10 +94,9 @@ static uint32_t find_or_add_place(struct html_rows *r, const struct model *m, co
 	i = hash_map_find(&r->place_of, key[0], key[1]);
 	if (i)
 		return i;
-	if (!GROW(r->places, r->nr_places, r->places_capacity))
+	if (!ARRAY_PUSH(r->places, place))
 		return 0;
-	r->places[r->nr_places++] = place;
-	return hash_map_set(&r->place_of, key[0], key[1], r->nr_places) ? r->nr_places : 0;
+	return hash_map_set(&r->place_of, key[0], key[1], r->places.nr) ? r->places.nr : 0;
 }
 
 static uint32_t find_or_add_weight(struct html_rows *r, uint64_t weight)
@@ -107,10 +105,9 @@ static uint32_t find_or_add_weight(struct html_rows *r, uint64_t weight)
 
 	if (i)
 		return i;
-	if (!GROW(r->weights, r->nr_weights, r->weights_capacity))
+	if (!ARRAY_PUSH(r->weights, weight))
 		return 0;
-	r->weights[r->nr_weights++] = weight;
-	return hash_map_set(&r->weight_of, weight, 0, r->nr_weights) ? r->nr_weights : 0;
+	return hash_map_set(&r->weight_of, weight, 0, r->weights.nr) ? r->weights.nr : 0;
 }
 
 static bool resize_column(void **column, size_t capacity, size_t each)
@@ -288,11 +285,11 @@ int html_rows_settle(struct html_rows *r)
 	hash_map_fini(&r->place_of);
 	hash_map_fini(&r->weight_of);
 	if (ret == 0)
-		ret = renumber_by_frequency(r->way, r->nr, r->ways, r->nr_ways, sizeof(*r->ways));
+		ret = renumber_by_frequency(r->way, r->nr, r->ways.at, r->ways.nr, sizeof(*r->ways.at));
 	if (ret == 0)
-		ret = renumber_by_frequency(r->place, r->nr, r->places, r->nr_places, sizeof(*r->places));
+		ret = renumber_by_frequency(r->place, r->nr, r->places.at, r->places.nr, sizeof(*r->places.at));
 	if (ret == 0)
-		ret = renumber_by_frequency(r->weight, r->nr, r->weights, r->nr_weights, sizeof(*r->weights));
+		ret = renumber_by_frequency(r->weight, r->nr, r->weights.at, r->weights.nr, sizeof(*r->weights.at));
 	return ret;
 }
 
@@ -303,9 +300,9 @@ void html_rows_fini(struct html_rows *r)
 #define HTML_COLUMN_(name) free(r->name);
 	HTML_COLUMNS(HTML_COLUMN_)
 #undef HTML_COLUMN_
-	free(r->ways);
-	free(r->places);
-	free(r->weights);
+	free(r->ways.at);
+	free(r->places.at);
+	free(r->weights.at);
 	hash_map_fini(&r->way_of);
 	hash_map_fini(&r->place_of);
 	hash_map_fini(&r->weight_of);

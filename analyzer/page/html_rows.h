@@ -9,6 +9,7 @@
 #define TAILOR_HTML_ROWS_H
 
 #include "analyzer/query/report.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #define HTML_TIME_NS 1000u /* ns; the page's times are in microseconds since the first sample */
@@ -45,10 +46,9 @@ struct html_rows {
 #define HTML_COLUMN_(name) uint32_t *name;
 	HTML_COLUMNS(HTML_COLUMN_)
 #undef HTML_COLUMN_
-	struct html_way *ways;
-	struct html_place *places;
-	uint64_t *weights; /* all different weights */
-	uint32_t nr_ways, ways_capacity, nr_places, places_capacity, nr_weights, weights_capacity;
+	ARRAY(struct html_way) ways;
+	ARRAY(struct html_place) places;
+	ARRAY(uint64_t) weights; /* all different weights */
 	struct hash_map way_of, place_of, weight_of;
 };
 

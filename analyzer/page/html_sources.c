@@ -120,7 +120,7 @@ static void put_excerpts(const struct html_trace *t, const char *comma, FILE *to
 		excerpts_make(r, cost, t->source_bytes, &e);
 		for (uint32_t i = 0; i < e.nr; i++) {
 			fputs(comma, to);
-			write_excerpt(r, &e.file[i], to);
+			write_excerpt(r, &e.at[i], to);
 			comma = ",";
 		}
 		excerpts_fini(&e);

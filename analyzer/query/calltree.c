@@ -7,16 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct line_of_call {
+	uint32_t call, line;
+	double measure;
+};
+
 struct making {
 	const struct report *r;
 	struct calltree *t;
 	struct hash_map calls; /* (parent, key) -> 1 + index of the call */
 	struct hash_map lines; /* (call, line) -> 1 + index in line */
-	struct line_of_call {
-		uint32_t call, line;
-		double measure;
-	} *line;
-	uint32_t nr_lines, lines_capacity;
+	ARRAY(struct line_of_call) line_calls;
 	struct stacks *stacks;
 	bool failed;
 };
@@ -37,12 +38,12 @@ static uint32_t add_call(struct making *m, uint32_t parent, uint32_t key, uint16
 
 	if (i)
 		return i - 1;
-	if (!GROW(t->call, t->nr, t->capacity)) {
+	if (!ARRAY_GROW(*t)) {
 		m->failed = true;
 		return parent;
 	}
-	t->call[t->nr] = (struct call){ .parent = parent, .key = key, .flags = flags,
-					.depth = t->nr ? t->call[parent].depth + 1 : 0 };
+	t->at[t->nr] = (struct call){ .parent = parent, .key = key, .flags = flags,
+					.depth = t->nr ? t->at[parent].depth + 1 : 0 };
 	if (!hash_map_set(&m->calls, parent, key, t->nr + 1))
 		m->failed = true;
 	return t->nr++;
@@ -57,11 +58,11 @@ static uint32_t enter_call(struct making *m, uint32_t parent, uint32_t key, uint
 	if (key == 0)
 		return parent;
 	if (t->level == LEVELS_MAX) {
-		if (t->call[parent].key == key && parent)
+		if (t->at[parent].key == key && parent)
 			return parent;
 	} else {
-		for (uint32_t at = parent; at; at = t->call[at].parent)
-			if (t->call[at].key == key)
+		for (uint32_t at = parent; at; at = t->at[at].parent)
+			if (t->at[at].key == key)
 				return at;
 	}
 	return add_call(m, parent, key, flags);
@@ -69,8 +70,8 @@ static uint32_t enter_call(struct making *m, uint32_t parent, uint32_t key, uint
 
 static void add_self_sum(struct making *m, uint32_t call, const struct group_sum *sum)
 {
-	m->t->call[call].own += report_measure(m->r, sum);
-	m->t->call[call].own_samples += sum->samples;
+	m->t->at[call].own += report_measure(m->r, sum);
+	m->t->at[call].own_samples += sum->samples;
 }
 
 static void make_tree_top_down(struct making *m, const struct report_group *g)
@@ -103,27 +104,27 @@ static void add_line(struct making *m, uint32_t call, uint32_t line, double meas
 
 	if (!line || !call || m->t->level != LEVELS_MAX)
 		return;
-	if (!i && GROW(m->line, m->nr_lines, m->lines_capacity)) {
-		m->line[m->nr_lines] = (struct line_of_call){ call, line, 0 };
-		i = ++m->nr_lines;
+	if (!i && ARRAY_GROW(m->line_calls)) {
+		m->line_calls.at[m->line_calls.nr] = (struct line_of_call){ call, line, 0 };
+		i = ++m->line_calls.nr;
 		if (!hash_map_set(&m->lines, call, line, i))
 			m->failed = true;
 	}
 	if (i)
-		m->line[i - 1].measure += measure;
+		m->line_calls.at[i - 1].measure += measure;
 }
 
 static void settle_lines(struct making *m)
 {
 	double *most = calloc((size_t)m->t->nr + 1, sizeof(*most));
 
-	for (uint32_t i = 0; most && i < m->nr_lines; i++)
-		if (m->line[i].measure > most[m->line[i].call]) {
-			most[m->line[i].call] = m->line[i].measure;
-			m->t->call[m->line[i].call].line = m->line[i].line;
+	for (uint32_t i = 0; most && i < m->line_calls.nr; i++)
+		if (m->line_calls.at[i].measure > most[m->line_calls.at[i].call]) {
+			most[m->line_calls.at[i].call] = m->line_calls.at[i].measure;
+			m->t->at[m->line_calls.at[i].call].line = m->line_calls.at[i].line;
 		}
 	free(most);
-	free(m->line);
+	free(m->line_calls.at);
 	hash_map_fini(&m->lines);
 }
 
@@ -156,28 +157,28 @@ static bool settle_call_totals(struct calltree *t)
 	if (!t->children)
 		return false;
 	for (uint32_t i = t->nr; i-- > 0;) {
-		struct call *c = &t->call[i];
+		struct call *c = &t->at[i];
 
 		c->total += c->own;
 		c->total_samples += c->own_samples;
 		if (i) {
-			t->call[c->parent].total += c->total;
-			t->call[c->parent].total_samples += c->total_samples;
-			t->call[c->parent].nr_children++;
+			t->at[c->parent].total += c->total;
+			t->at[c->parent].total_samples += c->total_samples;
+			t->at[c->parent].nr_children++;
 		}
 	}
-	for (uint32_t i = 0, at = 0; i < t->nr; at += t->call[i++].nr_children)
-		t->call[i].child = t->children + at;
+	for (uint32_t i = 0, at = 0; i < t->nr; at += t->at[i++].nr_children)
+		t->at[i].child = t->children + at;
 	for (uint32_t i = 0; i < t->nr; i++)
-		t->call[i].nr_children = 0;
+		t->at[i].nr_children = 0;
 	for (uint32_t i = 1; i < t->nr; i++) {
-		struct call *parent = &t->call[t->call[i].parent];
+		struct call *parent = &t->at[t->at[i].parent];
 
 		parent->child[parent->nr_children++] = i;
 	}
 	for (uint32_t i = 0; i < t->nr; i++)
-		if (t->call[i].nr_children)
-			qsort_r(t->call[i].child, t->call[i].nr_children, sizeof(uint32_t), compare_call_totals, t->call);
+		if (t->at[i].nr_children)
+			qsort_r(t->at[i].child, t->at[i].nr_children, sizeof(uint32_t), compare_call_totals, t->at);
 	return true;
 }
 
@@ -203,14 +204,14 @@ static bool mark_recursive_calls(struct calltree *t)
 	bool failed = !next;
 
 	for (uint32_t at = 0; !failed;) {
-		struct call *c = &t->call[at];
+		struct call *c = &t->at[at];
 		bool enter = next[at] < c->nr_children;
 		uint32_t call = enter ? c->child[next[at]++] : at, caller;
 
 		if (!call)
 			break;
-		c = &t->call[call];
-		caller = t->call[c->parent].key;
+		c = &t->at[call];
+		caller = t->at[c->parent].key;
 		at = enter ? call : c->parent;
 		c->again |= count_on_way(&way, ANY_CALLER, c->key, enter, &failed) && enter;
 		c->pair_again |= count_on_way(&way, caller, c->key, enter, &failed) && enter;
@@ -238,14 +239,14 @@ bool calltree_make(const struct report *r, const struct report_group *g, uint32_
 
 void calltree_fini(struct calltree *t)
 {
-	free(t->call);
+	free(t->at);
 	free(t->children);
 	memset(t, 0, sizeof(*t));
 }
 
 const char *calltree_name(const struct report *r, const struct calltree *t, uint32_t call, char *spare)
 {
-	uint32_t key = t->call[call].key;
+	uint32_t key = t->at[call].key;
 
 	if (call == 0)
 		return "(all)";

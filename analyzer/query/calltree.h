@@ -13,6 +13,7 @@
 #define TAILOR_CALLTREE_H
 
 #include "analyzer/query/report.h"
+#include "jitreg/base/grow.h"
 
 struct call {
 	uint32_t parent; /* index of the call above; [0] is the root */
@@ -30,8 +31,7 @@ struct call {
 };
 
 struct calltree {
-	struct call *call; /* parents come before their children */
-	uint32_t nr, capacity;
+	ARRAY_OF(struct call); /* parents come before their children */
 	uint32_t level; /* LEVELS_MAX: the calls are of functions */
 	uint32_t *children;
 };

@@ -69,20 +69,20 @@ const struct served_column *served_find(const struct served *s, const char *name
 static int make_crossfilter(struct served *s, const struct html_rows *r, bool numbered)
 {
 	const struct served_column *way = served_find(s, "way"), *weight = served_find(s, "weight");
-	const bool alike = numbered && r->nr_weights == 1;
+	const bool alike = numbered && r->weights.nr == 1;
 	bool whole = true;
 
 	s->fails = calloc(r->nr + 1, sizeof(*s->fails));
-	s->share = calloc((size_t)r->nr_ways + 1, sizeof(*s->share));
-	s->weight = calloc((size_t)r->nr_weights + 1, sizeof(*s->weight));
+	s->share = calloc((size_t)r->ways.nr + 1, sizeof(*s->share));
+	s->weight = calloc((size_t)r->weights.nr + 1, sizeof(*s->weight));
 	if (!s->fails || !s->share || !s->weight || !way || !weight)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < r->nr_ways; i++) {
-		s->share[i] = r->ways[i].share;
-		whole &= r->ways[i].share >= 1 && r->ways[i].share <= 1;
+	for (uint32_t i = 0; i < r->ways.nr; i++) {
+		s->share[i] = r->ways.at[i].share;
+		whole &= r->ways.at[i].share >= 1 && r->ways.at[i].share <= 1;
 	}
-	for (uint32_t i = 0; i < r->nr_weights; i++)
-		s->weight[i] = (double)r->weights[i];
+	for (uint32_t i = 0; i < r->weights.nr; i++)
+		s->weight[i] = (double)r->weights.at[i];
 	s->cross = (struct crossfilter){ (uint32_t)r->nr, s->fails, { way->data, way->width }, whole ? NULL : s->share,
 					 { alike ? NULL : weight->data, weight->width }, numbered ? s->weight : NULL };
 	return 0;

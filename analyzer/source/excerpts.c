@@ -43,8 +43,8 @@ static uint32_t find_file(struct choosing *c, uint32_t line)
 	bool newer;
 
 	if (i)
-		return strcmp(c->to->file[i - 1].of->file, l->file) == 0 ? i - 1 : UINT32_MAX;
-	if (c->to->nr == FILES_MAX || !source_text_is_of_file(c->r, line, &newer) || !GROW(c->to->file, c->to->nr, c->to->capacity))
+		return strcmp(c->to->at[i - 1].of->file, l->file) == 0 ? i - 1 : UINT32_MAX;
+	if (c->to->nr == FILES_MAX || !source_text_is_of_file(c->r, line, &newer) || !ARRAY_GROW(*c->to))
 		return UINT32_MAX;
 	i = c->to->nr;
 	c->file[i].nr_lines = source_text_nr_lines(c->r, l);
@@ -53,7 +53,7 @@ static uint32_t find_file(struct choosing *c, uint32_t line)
 		free(c->file[i].taken);
 		return UINT32_MAX;
 	}
-	c->to->file[i] = (struct excerpt){ .of = l, .newer = newer };
+	c->to->at[i] = (struct excerpt){ .of = l, .newer = newer };
 	c->to->nr++;
 	return i;
 }
@@ -65,13 +65,13 @@ static void take_line(struct choosing *c, uint32_t file, uint32_t n)
 
 	if (n < 1 || n > f->nr_lines || f->taken[(n - 1) / 8] & (1u << ((n - 1) % 8)) || c->full)
 		return;
-	excerpt_text(c->r, &c->to->file[file], n, &bytes);
+	excerpt_text(c->r, &c->to->at[file], n, &bytes);
 	c->full = bytes + 1 > c->left;
 	if (c->full)
 		return;
 	c->left -= bytes + 1;
 	f->taken[(n - 1) / 8] |= (unsigned char)(1u << ((n - 1) % 8));
-	c->to->file[file].nr++;
+	c->to->at[file].nr++;
 }
 
 static int compare_costs(const void *a, const void *b, void *context)
@@ -99,7 +99,7 @@ static void choose_lines(struct choosing *c, const uint32_t *hot, uint32_t nr)
 /* Turns the bits of the chosen lines into line numbers, and frees the bits. If memory runs out, the file has no lines. */
 static void settle_file(struct choosing *c, uint32_t file)
 {
-	struct excerpt *e = &c->to->file[file];
+	struct excerpt *e = &c->to->at[file];
 	uint32_t at = 0;
 
 	e->number = calloc((size_t)e->nr + 1, sizeof(*e->number));
@@ -124,7 +124,7 @@ static void set_lines(struct choosing *c, const uint32_t *hot, uint32_t nr)
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct line *l = &c->r->a->line[hot[i]];
 		uint32_t file = hash_map_find(&c->by_name, hash_text(l->file), 0);
-		struct excerpt *e = file ? &c->to->file[file - 1] : NULL;
+		struct excerpt *e = file ? &c->to->at[file - 1] : NULL;
 		const uint32_t *found;
 
 		if (!e || strcmp(e->of->file, l->file) != 0)
@@ -160,8 +160,8 @@ void excerpts_make(struct report *r, const double *cost, size_t bytes, struct ex
 void excerpts_fini(struct excerpts *e)
 {
 	for (uint32_t i = 0; i < e->nr; i++) {
-		free(e->file[i].number);
-		free(e->file[i].line);
+		free(e->at[i].number);
+		free(e->at[i].line);
 	}
-	free(e->file);
+	free(e->at);
 }

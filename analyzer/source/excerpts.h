@@ -5,6 +5,7 @@
 #define TAILOR_EXCERPTS_H
 
 #include "analyzer/source/source_text.h"
+#include "jitreg/base/grow.h"
 
 #define EXCERPT_LINE_BYTES 1000u /* maximum number of bytes of a line, the rest of which is left out */
 #define EXCERPTS_BYTES 32768u /* default size of all excerpts */
@@ -19,8 +20,7 @@ struct excerpt {
 };
 
 struct excerpts {
-	struct excerpt *file; /* the first is that of the hottest line that has text */
-	uint32_t nr, capacity;
+	ARRAY_OF(struct excerpt); /* the first is that of the hottest line that has text */
 };
 
 /* Chooses excerpts of at most so many bytes, of at most 256 files. cost: for each line of the attribution, the larger the hotter; lines of

@@ -16,16 +16,14 @@
 struct file_text {
 	char *name;
 	const struct kept_file *kept; /* lines that the trace keeps, or NULL */
-	const struct source **registered; /* texts that hosts registered for files of the same name, whatever their folders */
-	uint32_t nr_registered, capacity;
+	ARRAY(const struct source *) registered; /* texts that hosts registered for files of the same name, whatever their folders */
 	bool looked_for, newer, newer_said;
 	enum source_state state;
 	struct source_file file;
 };
 
 struct source_texts {
-	struct file_text *file;
-	uint32_t nr, capacity;
+	ARRAY(struct file_text) files;
 	struct hash_map by_name, kept; /* (hash of the name, 0) -> 1 + index, in file and in the model's kept_lines */
 	size_t bytes;
 	uint32_t missing; /* 1 + index of the file of the first line that was asked for, if it is of a file and has no text; else 0 */
@@ -36,12 +34,12 @@ static void free_source_texts(void *state)
 {
 	struct source_texts *t = state;
 
-	for (uint32_t i = 0; i < t->nr; i++) {
-		free(t->file[i].name);
-		free(t->file[i].registered);
-		source_file_fini(&t->file[i].file);
+	for (uint32_t i = 0; i < t->files.nr; i++) {
+		free(t->files.at[i].name);
+		free(t->files.at[i].registered.at);
+		source_file_fini(&t->files.at[i].file);
 	}
-	free(t->file);
+	free(t->files.at);
 	hash_map_fini(&t->by_name);
 	hash_map_fini(&t->kept);
 }
@@ -54,7 +52,7 @@ static struct source_texts *texts_of_report(struct report *r)
 		return t;
 	t = r->source_texts = report_add_state(r, sizeof(*t), free_source_texts);
 	for (uint32_t i = r->model->kept_lines.nr; t && i-- > 0;)
-		hash_map_set(&t->kept, hash_text(r->model->kept_lines.file[i].name), 0, i + 1);
+		hash_map_set(&t->kept, hash_text(r->model->kept_lines.at[i].name), 0, i + 1);
 	return t;
 }
 
@@ -67,8 +65,8 @@ static void find_registered(const struct report *r, struct file_text *f)
 		return;
 	for (uint32_t i = 0; i < m->sources.nr; i++)
 		if (m->sources.at[i].name && strcmp(basename(m->sources.at[i].name), base) == 0 &&
-		    GROW(f->registered, f->nr_registered, f->capacity))
-			f->registered[f->nr_registered++] = &m->sources.at[i];
+		    ARRAY_GROW(f->registered))
+			f->registered.at[f->registered.nr++] = &m->sources.at[i];
 }
 
 static struct file_text *get_file(struct report *r, struct source_texts *t, const char *name)
@@ -78,17 +76,17 @@ static struct file_text *get_file(struct report *r, struct source_texts *t, cons
 	struct file_text *f;
 
 	if (i)
-		return strcmp(t->file[i - 1].name, name) == 0 ? &t->file[i - 1] : NULL;
-	if (!GROW(t->file, t->nr, t->capacity))
+		return strcmp(t->files.at[i - 1].name, name) == 0 ? &t->files.at[i - 1] : NULL;
+	if (!ARRAY_GROW(t->files))
 		return NULL;
-	f = &t->file[t->nr];
+	f = &t->files.at[t->files.nr];
 	*f = (struct file_text){ .name = strdup(name), .state = SOURCE_ABSENT };
 	if (!f->name)
 		return NULL;
-	hash_map_set(&t->by_name, h, 0, ++t->nr);
+	hash_map_set(&t->by_name, h, 0, ++t->files.nr);
 	kept = hash_map_find(&t->kept, h, 0);
-	if (kept && strcmp(r->model->kept_lines.file[kept - 1].name, name) == 0)
-		f->kept = &r->model->kept_lines.file[kept - 1];
+	if (kept && strcmp(r->model->kept_lines.at[kept - 1].name, name) == 0)
+		f->kept = &r->model->kept_lines.at[kept - 1];
 	f->newer = f->kept && f->kept->newer;
 	find_registered(r, f);
 	return f;
@@ -126,9 +124,9 @@ static bool has_kept_lines(const struct file_text *f)
 {
 	for (uint32_t i = 0; f->kept && i < f->kept->nr; i++) {
 		size_t bytes;
-		const char *text = source_file_line(&f->file, f->kept->line[i].number, &bytes);
+		const char *text = source_file_line(&f->file, f->kept->at[i].number, &bytes);
 
-		if (!is_kept_line(f->kept->line[i].text, text, bytes))
+		if (!is_kept_line(f->kept->at[i].text, text, bytes))
 			return false;
 	}
 	return true;
@@ -168,7 +166,7 @@ static const char *line_of_file(struct report *r, struct source_texts *t, struct
 static const char *note(struct source_texts *t, const struct file_text *f, const char *text)
 {
 	if (!text && !t->asked && is_a_file(f->name))
-		t->missing = 1 + (uint32_t)(f - t->file);
+		t->missing = 1 + (uint32_t)(f - t->files.at);
 	t->asked = true;
 	return text;
 }
@@ -182,7 +180,7 @@ const char *source_text_find(struct report *r, const struct code *code, const ch
 	*bytes = 0;
 	if (!f)
 		return NULL;
-	if (f->nr_registered && code && code->process < r->model->processes.nr)
+	if (f->registered.nr && code && code->process < r->model->processes.nr)
 		s = model_find_source(r->model, r->model->numbered.at[code->process], file, code->from_ns);
 	return note(t, f, s ? source_line(s, n, bytes) : line_of_file(r, t, f, code, n, bytes));
 }
@@ -191,12 +189,12 @@ const char *source_text_find(struct report *r, const struct code *code, const ch
  * many to compare. */
 static const char *registered_line(const struct file_text *f, uint32_t n, size_t *bytes)
 {
-	const char *text = source_line(f->registered[0], n, bytes), *other;
+	const char *text = source_line(f->registered.at[0], n, bytes), *other;
 	size_t other_bytes;
 
-	for (uint32_t i = 1; i < f->nr_registered; i++) {
-		other = source_line(f->registered[i], n, &other_bytes);
-		if (f->nr_registered > REGISTERED_MAX || other_bytes != *bytes || memcmp(text, other, *bytes) != 0)
+	for (uint32_t i = 1; i < f->registered.nr; i++) {
+		other = source_line(f->registered.at[i], n, &other_bytes);
+		if (f->registered.nr > REGISTERED_MAX || other_bytes != *bytes || memcmp(text, other, *bytes) != 0)
 			return NULL;
 	}
 	return text;
@@ -211,7 +209,7 @@ const char *source_text_of_line(struct report *r, uint32_t line, size_t *bytes)
 	*bytes = 0;
 	if (!f)
 		return NULL;
-	return note(t, f, l->jit && f->nr_registered ? registered_line(f, l->number, bytes) :
+	return note(t, f, l->jit && f->registered.nr ? registered_line(f, l->number, bytes) :
 						       line_of_file(r, t, f, l->code, l->number, bytes));
 }
 
@@ -237,7 +235,7 @@ uint32_t source_text_nr_lines(struct report *r, const struct line *of)
 {
 	struct source_texts *t = texts_of_report(r);
 	struct file_text *f = t && *of->file ? get_file(r, t, of->file) : NULL;
-	uint32_t last = f && f->kept && f->kept->nr ? f->kept->line[f->kept->nr - 1].number : 0;
+	uint32_t last = f && f->kept && f->kept->nr ? f->kept->at[f->kept->nr - 1].number : 0;
 
 	if (f && !f->looked_for)
 		look_for(r, t, f, of->code);
@@ -251,7 +249,7 @@ bool source_text_is_of_file(struct report *r, uint32_t line, bool *newer)
 	struct file_text *f = t && line && *r->a->line[line].file ? get_file(r, t, r->a->line[line].file) : NULL;
 	size_t bytes;
 
-	if (!f || (r->a->line[line].jit && f->nr_registered) || !source_text_of_line(r, line, &bytes))
+	if (!f || (r->a->line[line].jit && f->registered.nr) || !source_text_of_line(r, line, &bytes))
 		return false;
 	*newer = f->newer;
 	return true;
@@ -278,16 +276,18 @@ static const char *why_missing(enum source_state state)
 bool source_text_say(struct report *r, char text[512])
 {
 	struct source_texts *t = r->source_texts;
+	const struct file_text *f;
 
-	for (uint32_t i = 0; t && i < t->nr; i++)
-		if (t->file[i].newer && !t->file[i].newer_said) {
-			t->file[i].newer_said = true;
-			snprintf(text, 512, "(%.300s is newer than the program: its text may differ)", t->file[i].name);
+	for (uint32_t i = 0; t && i < t->files.nr; i++)
+		if (t->files.at[i].newer && !t->files.at[i].newer_said) {
+			t->files.at[i].newer_said = true;
+			snprintf(text, 512, "(%.300s is newer than the program: its text may differ)", t->files.at[i].name);
 			return true;
 		}
 	if (!t || !t->missing || t->said)
 		return false;
 	t->said = true;
-	snprintf(text, 512, "(no source text: %.300s %s)", t->file[t->missing - 1].name, why_missing(t->file[t->missing - 1].state));
+	f = &t->files.at[t->missing - 1];
+	snprintf(text, 512, "(no source text: %.300s %s)", f->name, why_missing(f->state));
 	return true;
 }

@@ -22,30 +22,30 @@ static uint64_t hash_with(uint64_t h, const void *bytes, size_t nr)
 static void identify_query(struct spark_query *q)
 {
 	q->id = hash_with(1, q->description, strlen(q->description));
-	for (uint32_t i = 0; i < q->nr_nodes; i++) {
-		q->id = hash_with(q->id, q->node[i].name, strlen(q->node[i].name));
-		q->id = hash_with(q->id, q->node[i].detail, strlen(q->node[i].detail));
+	for (uint32_t i = 0; i < q->nodes.nr; i++) {
+		q->id = hash_with(q->id, q->nodes.at[i].name, strlen(q->nodes.at[i].name));
+		q->id = hash_with(q->id, q->nodes.at[i].detail, strlen(q->nodes.at[i].detail));
 	}
-	for (uint32_t i = 0; i < q->nr_nodes; i++)
-		q->node[i].id = hash_with(q->id, &i, sizeof(i));
+	for (uint32_t i = 0; i < q->nodes.nr; i++)
+		q->nodes.at[i].id = hash_with(q->id, &i, sizeof(i));
 }
 
 static void identify_stage(const struct spark_log *l, struct spark_stage *s, struct budget *b)
 {
-	const struct spark_query *q = s->query ? &l->query[s->query - 1] : NULL;
+	const struct spark_query *q = s->query ? &l->queries.at[s->query - 1] : NULL;
 
 	s->id = hash_with(q ? q->id : 2, s->name, q ? 0 : strlen(s->name));
-	for (uint32_t i = 0; q && i < q->nr_nodes; i++)
-		if (spark_node_is_in_stage(s, &q->node[i], "", b))
+	for (uint32_t i = 0; q && i < q->nodes.nr; i++)
+		if (spark_node_is_in_stage(s, &q->nodes.at[i], "", b))
 			s->id = hash_with(s->id, &i, sizeof(i));
 }
 
 void spark_identify(struct spark_log *l, struct budget *b)
 {
-	for (uint32_t i = 0; i < l->nr_queries; i++)
-		identify_query(&l->query[i]);
-	for (uint32_t i = 0; i < l->nr_stages; i++)
-		identify_stage(l, &l->stage[i], b);
+	for (uint32_t i = 0; i < l->queries.nr; i++)
+		identify_query(&l->queries.at[i]);
+	for (uint32_t i = 0; i < l->stages.nr; i++)
+		identify_stage(l, &l->stages.at[i], b);
 }
 
 /* ----------------------------------------------------------------------------------------------------------------- nodes */
@@ -104,13 +104,13 @@ uint32_t spark_node_of_kind(const struct spark_query *q, const struct spark_stag
 	const char *name = kinds[kind].node, *metric = kinds[kind].metric;
 	uint32_t found = 0;
 
-	for (uint32_t i = 0; *name && i < q->nr_nodes; i++) {
-		const struct spark_node *n = &q->node[i];
+	for (uint32_t i = 0; *name && i < q->nodes.nr; i++) {
+		const struct spark_node *n = &q->nodes.at[i];
 
 		if (!name_is_of_kind(n->name, kind, name))
 			continue;
 		if (!spark_node_is_in_stage(s, n, metric, b) &&
-		    (*metric || !n->stage || !spark_node_is_in_stage(s, &q->node[n->stage - 1], "", b)))
+		    (*metric || !n->stage || !spark_node_is_in_stage(s, &q->nodes.at[n->stage - 1], "", b)))
 			continue;
 		if (found)
 			return 0;
@@ -190,30 +190,30 @@ static uint64_t distance(uint64_t a, uint64_t b)
  * renaming has. Ends when the budget is exceeded. */
 static uint32_t find_runs_by_time(const struct spark_log *l, const struct model *m, struct budget *b, struct spark_run *run)
 {
-	bool *taken = calloc((size_t)l->nr_tasks + 1, 1);
+	bool *taken = calloc((size_t)l->tasks.nr + 1, 1);
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; taken && i < m->threads.renamed.nr; i++) {
 		const uint64_t from = m->threads.renamed.at[i].from_ns, to = end_of_name(m, i);
 		uint64_t best = 2 * NEAR_NS;
-		uint32_t task = l->nr_tasks;
+		uint32_t task = l->tasks.nr;
 
 		if (strcmp(m->threads.at[m->threads.renamed.at[i].named].comm, TASK_COMM) != 0)
 			continue;
-		if (!budget_spend(b, 1 + l->nr_tasks / TASKS_A_STEP))
+		if (!budget_spend(b, 1 + l->tasks.nr / TASKS_A_STEP))
 			break;
-		for (uint32_t k = 0; k < l->nr_tasks; k++) {
-			uint64_t d = distance(from, spark_time_ns(m, l->task[k].begin_ms));
+		for (uint32_t k = 0; k < l->tasks.nr; k++) {
+			uint64_t d = distance(from, spark_time_ns(m, l->tasks.at[k].begin_ms));
 
 			if (d > NEAR_NS || taken[k])
 				continue;
-			d += to == UINT64_MAX ? 0 : distance(to, spark_time_ns(m, l->task[k].end_ms));
+			d += to == UINT64_MAX ? 0 : distance(to, spark_time_ns(m, l->tasks.at[k].end_ms));
 			if (d < best) {
 				best = d;
 				task = k;
 			}
 		}
-		if (task < l->nr_tasks) {
+		if (task < l->tasks.nr) {
 			taken[task] = true;
 			run[nr++] = (struct spark_run){ m->threads.renamed.at[i].thread, from, to, task };
 		}

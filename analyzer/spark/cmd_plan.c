@@ -51,7 +51,7 @@ static void print_counts(const struct arguments *a, const struct spark_log *l, c
 			 const struct spark_works *works, bool by_time)
 {
 	printf("%s: %u plans with %u operators, %u stages, %u of %u tasks on their threads\n", a->path, c->queries, c->operators, c->stages,
-	       c->tasks, l->nr_tasks);
+	       c->tasks, l->tasks.nr);
 	if (by_time)
 		printf("Spark: tasks are matched with threads by time, because the trace has no whole thread names; of tasks that began in "
 		       "the same milliseconds, two may be exchanged\n");
@@ -116,7 +116,7 @@ static int add_plan(const struct arguments *a, struct trace_reader *t, const str
 	ret = ret ? ret : write_plan(a, t, m, l, run, nr, &works, &counts, d);
 	if (ret == 0)
 		print_counts(a, l, &counts, &works, by_time);
-	free(works.work);
+	free(works.at);
 	free(run);
 	return ret;
 }

@@ -73,14 +73,14 @@ static bool node_is_wrapper(const char *name)
 
 static void free_nodes(struct spark_query *q)
 {
-	for (uint32_t i = 0; i < q->nr_nodes; i++) {
-		for (uint32_t n = 0; n < q->node[i].nr_metrics; n++)
-			free(q->node[i].metric[n].name);
-		free(q->node[i].metric);
-		free(q->node[i].name);
-		free(q->node[i].detail);
+	for (uint32_t i = 0; i < q->nodes.nr; i++) {
+		for (uint32_t n = 0; n < q->nodes.at[i].nr_metrics; n++)
+			free(q->nodes.at[i].metric[n].name);
+		free(q->nodes.at[i].metric);
+		free(q->nodes.at[i].name);
+		free(q->nodes.at[i].detail);
 	}
-	q->nr_nodes = 0;
+	q->nodes.nr = 0;
 }
 
 static void read_metrics(struct spark_log *l, struct spark_node *n, const json_t *list)
@@ -117,19 +117,19 @@ static bool read_plan(struct spark_log *l, struct spark_query *q, const json_t *
 
 	if (!json_is_object(plan))
 		return true;
-	if (depth == SPARK_DEPTH_MAX || q->nr_nodes == SPARK_NODES_MAX)
+	if (depth == SPARK_DEPTH_MAX || q->nodes.nr == SPARK_NODES_MAX)
 		return false;
 	if (node_is_wrapper(name)) {
 		codegen = 0;
-	} else if (GROW(q->node, q->nr_nodes, q->nodes_capacity)) {
-		struct spark_node *n = &q->node[q->nr_nodes++];
+	} else if (ARRAY_GROW(q->nodes)) {
+		struct spark_node *n = &q->nodes.at[q->nodes.nr++];
 
 		*n = (struct spark_node){ .name = noted(l, trimmed(name)), .parent = parent, .order = order, .stage = codegen };
 		if (strncmp(detail, name, strlen(name)) == 0)
 			detail += strlen(name);
 		n->detail = noted(l, copy_without_expression_ids(detail + strspn(detail, " ")));
 		read_metrics(l, n, json_object_get(plan, "metrics"));
-		parent = q->nr_nodes;
+		parent = q->nodes.nr;
 		if (sscanf(name, "WholeStageCodegen (%u)", &n->codegen) == 1) {
 			n->stage = 0;
 			codegen = parent;
@@ -147,12 +147,12 @@ static struct spark_query *query_of_event(struct spark_log *l, const json_t *o)
 	uint64_t execution = number_of(o, "executionId");
 	uint32_t i = hash_map_find(&l->query_of, execution, 0);
 
-	if (!i && l->nr_queries < SPARK_LIST_MAX && GROW(l->query, l->nr_queries, l->queries_capacity)) {
-		l->query[l->nr_queries++] = (struct spark_query){ .execution = execution, .description = noted(l, strdup("")) };
-		i = l->nr_queries;
+	if (!i && l->queries.nr < SPARK_LIST_MAX && ARRAY_GROW(l->queries)) {
+		l->queries.at[l->queries.nr++] = (struct spark_query){ .execution = execution, .description = noted(l, strdup("")) };
+		i = l->queries.nr;
 		hash_map_set(&l->query_of, execution, 0, i);
 	}
-	return i ? &l->query[i - 1] : NULL;
+	return i ? &l->queries.at[i - 1] : NULL;
 }
 
 static void set_plan(struct spark_log *l, struct spark_query *q, const json_t *o)
@@ -199,12 +199,12 @@ static void set_value(struct spark_log *l, uint64_t accumulator, uint64_t value)
 {
 	uint32_t i = hash_map_find(&l->value_of, accumulator, 0);
 
-	if (!i && l->nr_values < SPARK_LIST_MAX && GROW(l->value, l->nr_values, l->values_capacity)) {
-		i = ++l->nr_values;
+	if (!i && l->values.nr < SPARK_LIST_MAX && ARRAY_GROW(l->values)) {
+		i = ++l->values.nr;
 		hash_map_set(&l->value_of, accumulator, 0, i);
 	}
 	if (i)
-		l->value[i - 1] = value;
+		l->values.at[i - 1] = value;
 }
 
 bool spark_log_value(const struct spark_log *l, uint64_t accumulator, uint64_t *value)
@@ -212,7 +212,7 @@ bool spark_log_value(const struct spark_log *l, uint64_t accumulator, uint64_t *
 	uint32_t i = hash_map_find(&l->value_of, accumulator, 0);
 
 	if (i)
-		*value = l->value[i - 1];
+		*value = l->values.at[i - 1];
 	return i;
 }
 
@@ -231,10 +231,10 @@ static uint32_t get_stage(struct spark_log *l, uint64_t number, uint64_t attempt
 {
 	uint32_t i = hash_map_find(&l->stage_of, number, attempt);
 
-	if (!i && l->nr_stages < SPARK_LIST_MAX && GROW(l->stage, l->nr_stages, l->stages_capacity)) {
-		l->stage[l->nr_stages++] = (struct spark_stage){ .number = number, .attempt = attempt, .name = noted(l, strdup("")),
+	if (!i && l->stages.nr < SPARK_LIST_MAX && ARRAY_GROW(l->stages)) {
+		l->stages.at[l->stages.nr++] = (struct spark_stage){ .number = number, .attempt = attempt, .name = noted(l, strdup("")),
 								 .query = hash_map_find(&l->query_of_stage, number, 0) };
-		i = l->nr_stages;
+		i = l->stages.nr;
 		hash_map_set(&l->stage_of, number, attempt, i);
 	}
 	return i;
@@ -260,7 +260,7 @@ static void read_stage(struct spark_log *l, const json_t *o)
 {
 	const json_t *info = json_object_get(o, "Stage Info"), *list = json_object_get(info, "Accumulables");
 	uint32_t i = get_stage(l, number_of(info, "Stage ID"), number_of(info, "Stage Attempt ID"));
-	struct spark_stage *s = &l->stage[i ? i - 1 : 0];
+	struct spark_stage *s = &l->stages.at[i ? i - 1 : 0];
 	size_t nr = json_array_size(list);
 
 	if (!i)
@@ -298,18 +298,18 @@ static void read_task(struct spark_log *l, const json_t *o)
 	uint64_t number = number_of(info, "Task ID");
 	uint32_t i = hash_map_find(&l->task_of, number, 0), stage;
 
-	if (!i && l->nr_tasks < SPARK_LIST_MAX && GROW(l->task, l->nr_tasks, l->tasks_capacity)) {
-		i = ++l->nr_tasks;
-		l->task[i - 1] = (struct spark_task){ .number = number };
+	if (!i && l->tasks.nr < SPARK_LIST_MAX && ARRAY_GROW(l->tasks)) {
+		i = ++l->tasks.nr;
+		l->tasks.at[i - 1] = (struct spark_task){ .number = number };
 		hash_map_set(&l->task_of, number, 0, i);
 	}
 	stage = i ? get_stage(l, number_of(o, "Stage ID"), number_of(o, "Stage Attempt ID")) : 0;
 	if (!i)
 		return;
-	l->task[i - 1].stage = stage;
-	l->task[i - 1].begin_ms = number_of(info, "Launch Time");
-	l->task[i - 1].end_ms = number_of(info, "Finish Time");
-	l->task[i - 1].cpu_ns = number_of(metrics, "Executor CPU Time") + number_of(metrics, "Executor Deserialize CPU Time");
+	l->tasks.at[i - 1].stage = stage;
+	l->tasks.at[i - 1].begin_ms = number_of(info, "Launch Time");
+	l->tasks.at[i - 1].end_ms = number_of(info, "Finish Time");
+	l->tasks.at[i - 1].cpu_ns = number_of(metrics, "Executor CPU Time") + number_of(metrics, "Executor Deserialize CPU Time");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- lines */
@@ -364,19 +364,19 @@ bool spark_log_read_line(struct spark_log *l, const char *line, size_t bytes)
 
 void spark_log_fini(struct spark_log *l)
 {
-	for (uint32_t i = 0; i < l->nr_queries; i++) {
-		free_nodes(&l->query[i]);
-		free(l->query[i].node);
-		free(l->query[i].description);
+	for (uint32_t i = 0; i < l->queries.nr; i++) {
+		free_nodes(&l->queries.at[i]);
+		free(l->queries.at[i].nodes.at);
+		free(l->queries.at[i].description);
 	}
-	for (uint32_t i = 0; i < l->nr_stages; i++) {
-		free(l->stage[i].name);
-		free(l->stage[i].accumulator);
+	for (uint32_t i = 0; i < l->stages.nr; i++) {
+		free(l->stages.at[i].name);
+		free(l->stages.at[i].accumulator);
 	}
-	free(l->query);
-	free(l->stage);
-	free(l->task);
-	free(l->value);
+	free(l->queries.at);
+	free(l->stages.at);
+	free(l->tasks.at);
+	free(l->values.at);
 	hash_map_fini(&l->query_of);
 	hash_map_fini(&l->stage_of);
 	hash_map_fini(&l->query_of_stage);

@@ -8,6 +8,7 @@
 #define TAILOR_SPARK_EVENT_LOG_H
 
 #include "jitreg/base/diag.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <stdbool.h>
@@ -37,8 +38,7 @@ struct spark_query {
 	uint64_t execution;
 	char *description; /* the user's description, or the call site */
 	uint64_t begin_ms, end_ms; /* CLOCK_REALTIME; 0: the beginning, or the end, is not in the log */
-	struct spark_node *node; /* parents stand before their children */
-	uint32_t nr_nodes, nodes_capacity;
+	ARRAY(struct spark_node) nodes; /* parents stand before their children */
 	uint64_t id;
 };
 
@@ -59,17 +59,15 @@ struct spark_task {
 };
 
 struct spark_log {
-	struct spark_query *query;
-	struct spark_stage *stage;
-	struct spark_task *task;
-	uint32_t nr_queries, queries_capacity, nr_stages, stages_capacity, nr_tasks, tasks_capacity;
+	ARRAY(struct spark_query) queries;
+	ARRAY(struct spark_stage) stages;
+	ARRAY(struct spark_task) tasks;
 	struct hash_map query_of; /* number of an execution -> 1 + index in query */
 	struct hash_map stage_of; /* (number, attempt) -> 1 + index in stage */
 	struct hash_map query_of_stage; /* number of a stage -> 1 + index of its query */
 	struct hash_map task_of; /* TID -> 1 + index in task */
 	struct hash_map value_of; /* accumulator -> 1 + index in value */
-	uint64_t *value;
-	uint32_t nr_values, values_capacity;
+	ARRAY(uint64_t) values;
 	uint64_t lines, bad_lines, long_lines;
 	bool lacks_memory; /* memory ran out for a text, which is NULL then */
 	uint32_t cut_plans; /* number of plans, with those that a later plan replaced, that have more nodes or levels than are read */

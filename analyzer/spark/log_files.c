@@ -173,7 +173,7 @@ int spark_log_read(struct spark_log *l, const char *path, struct budget *b, stru
 	}
 	if (ret == 0 && l->lacks_memory)
 		return diag_fail(d, ENOMEM, "out of memory for the event log '%s'", path);
-	if (ret == 0 && !l->nr_queries && !l->nr_stages && !l->nr_tasks)
+	if (ret == 0 && !l->queries.nr && !l->stages.nr && !l->tasks.nr)
 		ret = diag_fail(d, EBADMSG, "'%s' is no event log of Spark: none of its %llu lines is an event of a query, stage or task",
 				path, (unsigned long long)l->lines);
 	return ret;

@@ -82,14 +82,14 @@ static void put_query(struct output *o, const struct spark_query *q)
 		return;
 	o->counts->queries++;
 	put_component(o, LEVEL_QUERY, q->id, q->description, "", 0);
-	for (uint32_t i = 0; i < q->nr_nodes; i++) {
-		const struct spark_node *n = &q->node[i];
+	for (uint32_t i = 0; i < q->nodes.nr; i++) {
+		const struct spark_node *n = &q->nodes.at[i];
 
 		put_component(o, LEVEL_OPERATOR, n->id, n->name, n->detail, 0);
 		put_link(o, LEVEL_OPERATOR, n->id, LEVEL_QUERY, q->id);
 		if (n->parent)
 			TRACE_PUT(o->w, edge, o->time_ns, o->pid, o->pid, .level = LEVEL_OPERATOR, .from = n->id,
-				  .to = q->node[n->parent - 1].id, .order = n->order);
+				  .to = q->nodes.at[n->parent - 1].id, .order = n->order);
 		o->counts->operators++;
 	}
 }
@@ -99,13 +99,16 @@ static void put_rows(struct output *o)
 {
 	uint64_t rows;
 
-	for (uint32_t i = o->l->nr_queries; i > 0; i--) {
-		const struct spark_query *q = &o->l->query[i - 1];
+	for (uint32_t i = o->l->queries.nr; i > 0; i--) {
+		const struct spark_query *q = &o->l->queries.at[i - 1];
 
-		for (uint32_t n = 0; n < q->nr_nodes; n++)
-			if (spark_metric_value(o->l, &q->node[n], "number of output rows", &rows) && is_new(o, 0, q->node[n].id))
-				TRACE_PUT(o->w, counter, o->time_ns, o->pid, o->pid, .level = LEVEL_OPERATOR, .component = q->node[n].id,
+		for (uint32_t k = 0; k < q->nodes.nr; k++) {
+			const struct spark_node *n = &q->nodes.at[k];
+
+			if (spark_metric_value(o->l, n, "number of output rows", &rows) && is_new(o, 0, n->id))
+				TRACE_PUT(o->w, counter, o->time_ns, o->pid, o->pid, .level = LEVEL_OPERATOR, .component = n->id,
 					  .value = (int64_t)rows, .name = trace_string("rows"));
+		}
 	}
 }
 
@@ -151,8 +154,8 @@ static uint32_t find_union(const struct spark_query *q, uint32_t at)
 {
 	uint32_t found = 0, nr = 0;
 
-	for (uint32_t i = 0; i < q->nr_nodes; i++)
-		if (q->node[i].stage == at + 1 && strcmp(q->node[i].name, "Union") == 0) {
+	for (uint32_t i = 0; i < q->nodes.nr; i++)
+		if (q->nodes.at[i].stage == at + 1 && strcmp(q->nodes.at[i].name, "Union") == 0) {
 			found = i + 1;
 			nr++;
 		}
@@ -163,9 +166,9 @@ static uint32_t find_union(const struct spark_query *q, uint32_t at)
  * above: 1 + index of the union, or 0 if there is none. */
 static uint32_t branch_of_node(const struct spark_query *q, uint32_t node, uint32_t above)
 {
-	for (uint32_t i = node, steps = 0; above && q->node[i].parent && steps < NODES_MAX; i = q->node[i].parent - 1, steps++)
-		if (q->node[i].parent == above)
-			return q->node[i].order + 1;
+	for (uint32_t i = node, steps = 0; above && q->nodes.at[i].parent && steps < NODES_MAX; i = q->nodes.at[i].parent - 1, steps++)
+		if (q->nodes.at[i].parent == above)
+			return q->nodes.at[i].order + 1;
 	return 0;
 }
 
@@ -182,20 +185,20 @@ static void read_operators(const struct spark_query *q, uint32_t at, struct gene
 {
 	const uint32_t above = find_union(q, at);
 
-	for (uint32_t i = 0; i < q->nr_nodes; i++) {
+	for (uint32_t i = 0; i < q->nodes.nr; i++) {
 		struct spark_prefix prefix = { NULL, 0 };
 
-		if (q->node[i].stage != at + 1)
+		if (q->nodes.at[i].stage != at + 1)
 			continue;
-		spark_numbers_add(&g->numbers, q->node[i].detail);
-		prefix.text = g->nr < NODES_MAX ? spark_prefix_of_node(&q->node[i], g->room[g->nr]) : NULL;
+		spark_numbers_add(&g->numbers, q->nodes.at[i].detail);
+		prefix.text = g->nr < NODES_MAX ? spark_prefix_of_node(&q->nodes.at[i], g->room[g->nr]) : NULL;
 		if (!prefix.text)
 			continue;
 		prefix.branch = branch_of_node(q, i, above);
-		add_operator(g, &prefix, q->node[i].id, q->node[at].id);
-		g->parentheses[spark_first_of_prefix(g->prefix, g->nr - 1) - 1] += count_parentheses(q->node[i].detail);
+		add_operator(g, &prefix, q->nodes.at[i].id, q->nodes.at[at].id);
+		g->parentheses[spark_first_of_prefix(g->prefix, g->nr - 1) - 1] += count_parentheses(q->nodes.at[i].detail);
 	}
-	g->other = g->nr == 1 ? g->id[0] : q->node[at].id;
+	g->other = g->nr == 1 ? g->id[0] : q->nodes.at[at].id;
 }
 
 static bool are_equal(const struct source *a, const struct source *b)
@@ -209,7 +212,7 @@ static uint32_t fit_of_text(struct output *o, const struct spark_query *q, uint3
 {
 	const struct source *s = &o->m->sources.at[i];
 
-	if (o->codegen[i] != q->node[at].codegen || !budget_spend(o->b, 1 + s->text_bytes / TEXT_BYTES_A_STEP) ||
+	if (o->codegen[i] != q->nodes.at[at].codegen || !budget_spend(o->b, 1 + s->text_bytes / TEXT_BYTES_A_STEP) ||
 	    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr) ||
 	    spark_text_has_other_operators(s->text, s->text_bytes, g->prefix, g->nr))
 		return 0;
@@ -279,7 +282,7 @@ static void put_text(struct output *o, const struct spark_query *q, uint32_t at,
 
 	if (!is_new(o, LEVEL_JAVA, g->lines_first))
 		return;
-	snprintf(name, sizeof(name), "%.30s of %.*s", q->node[at].name, (int)of.bytes, (const char *)of.p);
+	snprintf(name, sizeof(name), "%.30s of %.*s", q->nodes.at[at].name, (int)of.bytes, (const char *)of.p);
 	TRACE_PUT(o->w, source, o->time_ns, o->pid, o->pid, .level = LEVEL_JAVA, .first_component = g->lines_first,
 		  .name = trace_string(name), .text = { g->text->text, g->text->text_bytes });
 }
@@ -312,7 +315,7 @@ static void put_codegen_stage(struct output *o, const struct spark_query *q, con
 	char pattern[256];
 
 	if (entry && g) {
-		snprintf(pattern, sizeof(pattern), GENERATED "%u", q->node[at].codegen);
+		snprintf(pattern, sizeof(pattern), GENERATED "%u", q->nodes.at[at].codegen);
 		read_operators(q, at, g);
 		find_text(o, q, at, g);
 		if (g->text && g->nr_lines) {
@@ -337,8 +340,8 @@ static void put_codegen_stage(struct output *o, const struct spark_query *q, con
  * have updated its accumulators, which Spark omits if their value is 0 ms. */
 static bool codegen_number_is_unique(const struct spark_query *q, uint32_t at)
 {
-	for (uint32_t i = 0; i < q->nr_nodes; i++)
-		if (i != at && q->node[i].codegen == q->node[at].codegen)
+	for (uint32_t i = 0; i < q->nodes.nr; i++)
+		if (i != at && q->nodes.at[i].codegen == q->nodes.at[at].codegen)
 			return false;
 	return true;
 }
@@ -366,7 +369,7 @@ static void put_own_work(struct output *o, const struct spark_query *q, const st
 		if (!q && is_new(o, LEVEL_OPERATOR, entry.component))
 			put_component(o, LEVEL_OPERATOR, entry.component, work[i].what, "", JITREG_COMPONENT_RUNTIME);
 		if (node)
-			entry.component = q->node[node - 1].id;
+			entry.component = q->nodes.at[node - 1].id;
 		if (!q || node)
 			TRACE_PUT(o->w, plan_code, o->time_ns, o->pid, o->pid, .context_level = LEVEL_STAGE, .context = q ? s->id : 0,
 				  .pattern = trace_string(work[i].beginning), .rank = work[i].rank, .level = LEVEL_OPERATOR,
@@ -376,7 +379,7 @@ static void put_own_work(struct output *o, const struct spark_query *q, const st
 
 static void put_stage(struct output *o, const struct spark_stage *s)
 {
-	const struct spark_query *q = s->query ? &o->l->query[s->query - 1] : NULL;
+	const struct spark_query *q = s->query ? &o->l->queries.at[s->query - 1] : NULL;
 	char name[64];
 
 	if (!is_new(o, LEVEL_STAGE, s->id))
@@ -387,11 +390,11 @@ static void put_stage(struct output *o, const struct spark_stage *s)
 	if (!q)
 		return;
 	put_link(o, LEVEL_STAGE, s->id, LEVEL_QUERY, q->id);
-	for (uint32_t i = 0; i < q->nr_nodes; i++)
-		if (q->node[i].codegen && budget_spend(o->b, 1 + q->nr_nodes / NODES_A_STEP) &&
-		    (spark_node_is_in_stage(s, &q->node[i], "", o->b) || codegen_number_is_unique(q, i)))
+	for (uint32_t i = 0; i < q->nodes.nr; i++)
+		if (q->nodes.at[i].codegen && budget_spend(o->b, 1 + q->nodes.nr / NODES_A_STEP) &&
+		    (spark_node_is_in_stage(s, &q->nodes.at[i], "", o->b) || codegen_number_is_unique(q, i)))
 			put_codegen_stage(o, q, s, i);
-	if (budget_spend(o->b, (uint64_t)NR_SPARK_KINDS * q->nr_nodes))
+	if (budget_spend(o->b, (uint64_t)NR_SPARK_KINDS * q->nodes.nr))
 		put_own_work(o, q, s);
 }
 
@@ -417,8 +420,8 @@ static uint64_t time_of_mark(const struct model *m, uint64_t real_ms)
 
 static void put_executions(struct output *o)
 {
-	for (uint32_t i = 0; i < o->l->nr_queries; i++) {
-		const struct spark_query *q = &o->l->query[i];
+	for (uint32_t i = 0; i < o->l->queries.nr; i++) {
+		const struct spark_query *q = &o->l->queries.at[i];
 
 		put_mark(o, NULL, time_of_mark(o->m, q->begin_ms), JITREG_MARK_BEGIN, LEVEL_QUERY, q->id, "run", q->execution + 1,
 			 HANDLE + q->execution, 0);
@@ -430,13 +433,13 @@ static void put_executions(struct output *o)
 /* Returns the handle of the mark for the query execution that a stage belongs to, or 0 if it belongs to none. */
 static uint64_t execution_of_stage(const struct output *o, const struct spark_stage *s)
 {
-	return s && s->query ? HANDLE + o->l->query[s->query - 1].execution : 0;
+	return s && s->query ? HANDLE + o->l->queries.at[s->query - 1].execution : 0;
 }
 
 static void put_task(struct output *o, const struct spark_run *run)
 {
-	const struct spark_task *t = &o->l->task[run->task];
-	const struct spark_stage *s = t->stage ? &o->l->stage[t->stage - 1] : NULL;
+	const struct spark_task *t = &o->l->tasks.at[run->task];
+	const struct spark_stage *s = t->stage ? &o->l->stages.at[t->stage - 1] : NULL;
 	const uint64_t id = t->number + 1, parent = execution_of_stage(o, s);
 	const struct thread *thread = &o->m->threads.at[run->thread];
 	const bool own = o->counts->tasks < SPARK_TASKS_MAX;
@@ -461,7 +464,7 @@ static void put_task(struct output *o, const struct spark_run *run)
 
 static void put_work(struct output *o, const struct spark_work *work, uint32_t number)
 {
-	const struct spark_stage *s = &o->l->stage[work->stage];
+	const struct spark_stage *s = &o->l->stages.at[work->stage];
 	const struct thread *thread = &o->m->threads.at[work->thread];
 	const uint64_t id = WORKERS_OF_STAGE + work->stage, parent = execution_of_stage(o, s);
 	char name[96];
@@ -516,17 +519,17 @@ int spark_write_plan(struct trace_writer *w, const struct model *m, const struct
 	put_level(&o, LEVEL_TASK, "task", LEVEL_STAGE, 0);
 	put_level(&o, LEVEL_OPERATOR, "operator", LEVEL_QUERY, JITREG_LEVEL_PLAN);
 	put_level(&o, LEVEL_JAVA, "generated line", LEVEL_OPERATOR, 0);
-	for (uint32_t i = 0; i < l->nr_queries; i++)
-		put_query(&o, &l->query[i]);
+	for (uint32_t i = 0; i < l->queries.nr; i++)
+		put_query(&o, &l->queries.at[i]);
 	put_rows(&o);
 	put_own_work(&o, NULL, NULL);
-	for (uint32_t i = 0; i < l->nr_stages; i++)
-		put_stage(&o, &l->stage[i]);
+	for (uint32_t i = 0; i < l->stages.nr; i++)
+		put_stage(&o, &l->stages.at[i]);
 	put_executions(&o);
 	for (uint32_t i = 0; i < nr_runs; i++)
 		put_task(&o, &run[i]);
 	for (uint32_t i = 0; i < works->nr && budget_spend(b, 1); i++)
-		put_work(&o, &works->work[i], i);
+		put_work(&o, &works->at[i], i);
 	hash_map_fini(&o.said);
 	free(o.codegen);
 	return budget_spend(b, 0) ? trace_writer_error(w) : -E2BIG;

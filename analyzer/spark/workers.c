@@ -29,13 +29,13 @@ static int by_time(const void *a, const void *b)
  * memory ran out. */
 static struct step *find_steps(const struct spark_log *l, const struct model *m, uint32_t *nr)
 {
-	struct step *step = calloc(2 * (size_t)l->nr_tasks + 1, sizeof(*step));
+	struct step *step = calloc(2 * (size_t)l->tasks.nr + 1, sizeof(*step));
 
 	*nr = 0;
-	for (uint32_t i = 0; step && i < l->nr_tasks; i++) {
-		const struct spark_task *t = &l->task[i];
+	for (uint32_t i = 0; step && i < l->tasks.nr; i++) {
+		const struct spark_task *t = &l->tasks.at[i];
 
-		if (!t->stage || !l->stage[t->stage - 1].has_python || t->end_ms < t->begin_ms)
+		if (!t->stage || !l->stages.at[t->stage - 1].has_python || t->end_ms < t->begin_ms)
 			continue;
 		step[(*nr)++] = (struct step){ spark_time_ns(m, t->begin_ms), t->stage - 1, 1 };
 		step[(*nr)++] = (struct step){ spark_time_ns(m, t->end_ms), t->stage - 1, -1 };
@@ -54,7 +54,7 @@ struct stretch {
  * one begins. It goes on while no stage runs, since workers have nothing to do then. */
 static struct stretch *find_stretches(const struct spark_log *l, const struct model *m, uint32_t *nr)
 {
-	uint32_t *running = calloc((size_t)l->nr_stages + 1, sizeof(*running)), nr_steps, nr_running = 0;
+	uint32_t *running = calloc((size_t)l->stages.nr + 1, sizeof(*running)), nr_steps, nr_running = 0;
 	uint64_t sum = 0; /* sum of the indices of running stages, which is the index if one runs */
 	struct step *step = find_steps(l, m, &nr_steps);
 	struct stretch *s = calloc((size_t)nr_steps + 1, sizeof(*s));
@@ -129,8 +129,8 @@ void spark_find_works(const struct spark_log *l, const struct model *m, struct b
 			from = from > p->from_ns ? from : p->from_ns;
 			to = to < p->to_ns ? to : p->to_ns;
 			to = to < m->end_ns ? to : m->end_ns;
-			if (s[i].stage != NO_STAGE && from < to && GROW(out->work, out->nr, out->capacity))
-				out->work[out->nr++] = (struct spark_work){ t, s[i].stage, from, to };
+			if (s[i].stage != NO_STAGE && from < to && ARRAY_GROW(*out))
+				out->at[out->nr++] = (struct spark_work){ t, s[i].stage, from, to };
 		}
 	}
 	free(is_worker);

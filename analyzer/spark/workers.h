@@ -7,6 +7,7 @@
 #define TAILOR_SPARK_WORKERS_H
 
 #include "analyzer/spark/app.h"
+#include "jitreg/base/grow.h"
 
 /* This struct is a time in which a thread of a worker works for one stage. */
 struct spark_work {
@@ -15,8 +16,7 @@ struct spark_work {
 };
 
 struct spark_works {
-	struct spark_work *work;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct spark_work);
 	uint64_t shared_ns; /* time from when several stages with Python functions ran until one ran alone; workers have no stage in it */
 };
 

@@ -76,7 +76,7 @@ static bool plan(struct capping *c, double target)
 	if (!usage_read(c->s, false, &c->u))
 		return false;
 	set_scale(c);
-	if (c->u.bytes_kept * c->scale + BYTES_EMPTY <= target || !c->u.nr_epochs || !c->u.epoch[c->u.nr_epochs - 1].has_functions)
+	if (c->u.bytes_kept * c->scale + BYTES_EMPTY <= target || !c->u.epochs.nr || !c->u.epochs.at[c->u.epochs.nr - 1].has_functions)
 		return true;
 	usage_fini(&c->u);
 	return usage_read(c->s, true, &c->u);
@@ -144,16 +144,15 @@ static void remove_epoch(struct capping *c, const struct usage_epoch *e)
 static void take_step(struct capping *c, uint32_t step)
 {
 	if (step <= c->u.nr_stripped)
-		strip_epoch(c, &c->u.epoch[step - 1]);
+		strip_epoch(c, &c->u.epochs.at[step - 1]);
 	else
-		remove_epoch(c, &c->u.epoch[step - 1 - c->u.nr_stripped]);
+		remove_epoch(c, &c->u.epochs.at[step - 1 - c->u.nr_stripped]);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- names */
 
 struct ids {
-	int64_t *id;
-	uint32_t nr, capacity;
+	ARRAY_OF(int64_t);
 };
 
 static bool goes_with(const struct usage_names *n, int64_t id, uint32_t from, uint32_t to)
@@ -176,15 +175,15 @@ static bool find_names(struct capping *c, enum usage_table table, uint32_t from,
 		for (bool more = store_run(c->s, &by_hash, ""); more && room; more = store_next(c->s, &by_hash)) {
 			int64_t id = sqlite3_column_int64(by_hash.prepared, 0);
 
-			if (goes_with(n, id, from, to) && (room = GROW(ids->id, ids->nr, ids->capacity)))
-				ids->id[ids->nr++] = id;
+			if (goes_with(n, id, from, to) && (room = ARRAY_GROW(*ids)))
+				ids->at[ids->nr++] = id;
 		}
 		if (by_hash.prepared)
 			sqlite3_reset(by_hash.prepared);
 	} else {
 		for (int64_t id = 1; id < n->nr && room; id++)
-			if (goes_with(n, id, from, to) && (room = GROW(ids->id, ids->nr, ids->capacity)))
-				ids->id[ids->nr++] = id;
+			if (goes_with(n, id, from, to) && (room = ARRAY_GROW(*ids)))
+				ids->at[ids->nr++] = id;
 	}
 	if (!room)
 		store_fail(c->s, ENOMEM, "out of memory");
@@ -220,11 +219,11 @@ static void drop_names(struct capping *c, uint32_t from, uint32_t to)
 	for (int table = 0; table < NR_USAGE_TABLES && find_names(c, table, from, to, is_by_hash, &ids); table++) {
 		c->p.most = c->most[table] ? c->most[table] : PIECES_FIRST;
 		for (uint32_t i = 0; i < ids.nr && pieces_next(&c->p); i++)
-			store_run(c->s, &drop[table], "i", ids.id[i]);
+			store_run(c->s, &drop[table], "i", ids.at[i]);
 		pieces_end(&c->p);
 		c->most[table] = c->p.most;
 	}
-	free(ids.id);
+	free(ids.at);
 }
 
 /* Bounds the table `folded`, which has the numbers of epochs that were removed or became part of an hour or a day. */
@@ -323,7 +322,7 @@ static void foresee(struct capping *c, double target)
 	bytes -= c->u.bytes[0] * c->scale;
 	last = step_that_frees(c, 0, bytes - target);
 	for (uint32_t step = 1; step <= last; step++) {
-		const struct usage_epoch *e = &c->u.epoch[step <= c->u.nr_stripped ? step - 1 : step - 1 - c->u.nr_stripped];
+		const struct usage_epoch *e = &c->u.epochs.at[step <= c->u.nr_stripped ? step - 1 : step - 1 - c->u.nr_stripped];
 
 		bytes -= c->u.bytes[step] * c->scale;
 		if (step > c->u.nr_stripped) {

@@ -285,17 +285,17 @@ static double score(const struct judgement *j, uint32_t line)
 
 struct left_history *changes_add(struct changes *c, enum change_kind kind, int64_t begin_ns, uint32_t nr_history)
 {
-	if (!GROW(c->change, c->nr, c->capacity))
+	if (!ARRAY_GROW(*c))
 		return NULL;
-	c->change[c->nr] = (struct left_history){ .kind = kind, .begin_ns = begin_ns, .nr_history = nr_history };
-	return &c->change[c->nr++];
+	c->at[c->nr] = (struct left_history){ .kind = kind, .begin_ns = begin_ns, .nr_history = nr_history };
+	return &c->at[c->nr++];
 }
 
 /* Keeps a sentence about a mark, which is freed with c, or here if there is no room.  text is NULL if memory ran out before. */
 static bool add_sentence(struct changes *c, char *text)
 {
-	if (text && GROW(c->compared, c->nr_sentences, c->sentences_capacity)) {
-		c->compared[c->nr_sentences++] = text;
+	if (text && ARRAY_GROW(c->compared)) {
+		c->compared.at[c->compared.nr++] = text;
 		return true;
 	}
 	free(text);
@@ -540,15 +540,15 @@ static void describe_changes(struct page *p, const struct changes *c)
 	} else {
 		page_sentence(p, "No history of %d hours yet: %u epochs before and after a mark are compared, %u lines.", HISTORY_LEAST,
 			      c->nr_epochs, c->nr_compared);
-		for (uint32_t i = 0; i < c->nr_sentences; i++)
-			page_sentence(p, "%s", c->compared[i]);
+		for (uint32_t i = 0; i < c->compared.nr; i++)
+			page_sentence(p, "%s", c->compared.at[i]);
 		if (c->has_own_shares)
 			page_sentence(p, "Shares of a line that begins with a program are of that program's time.");
 	}
 	for (uint32_t i = 0; i < c->nr; i++)
-		if (c->change[i].sentence) {
-			page_fact(p, "plan", c->change[i].sentence);
-			page_sentence(p, "%c%s.", toupper((unsigned char)*c->change[i].sentence), c->change[i].sentence + 1);
+		if (c->at[i].sentence) {
+			page_fact(p, "plan", c->at[i].sentence);
+			page_sentence(p, "%c%s.", toupper((unsigned char)*c->at[i].sentence), c->at[i].sentence + 1);
 		}
 }
 
@@ -571,7 +571,7 @@ void changes_show(struct page *p, const struct changes *c)
 	describe_changes(p, c);
 	grid_show_all_rows(g);
 	for (uint32_t i = 0; i < c->nr; i++) {
-		const struct left_history *x = &c->change[i];
+		const struct left_history *x = &c->at[i];
 		char text[64], number[2][16];
 
 		grid_row(g);
@@ -603,13 +603,13 @@ void changes_show(struct page *p, const struct changes *c)
 void changes_fini(struct changes *c)
 {
 	for (uint32_t i = 0; i < c->nr; i++) {
-		free(c->change[i].name);
-		free(c->change[i].detail);
-		free(c->change[i].sentence);
+		free(c->at[i].name);
+		free(c->at[i].detail);
+		free(c->at[i].sentence);
 	}
-	for (uint32_t i = 0; i < c->nr_sentences; i++)
-		free(c->compared[i]);
-	free(c->compared);
-	free(c->change);
+	for (uint32_t i = 0; i < c->compared.nr; i++)
+		free(c->compared.at[i]);
+	free(c->compared.at);
+	free(c->at);
 	memset(c, 0, sizeof(*c));
 }

@@ -6,6 +6,7 @@
 
 #include "analyzer/output/page.h"
 #include "analyzer/store/sums.h"
+#include "jitreg/base/grow.h"
 
 #define CHANGES_SAMPLES_LEAST 100 /* effective samples without which an hour, or a window, is not compared */
 
@@ -25,8 +26,7 @@ struct left_history {
 };
 
 struct changes {
-	struct left_history *change;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct left_history);
 	uint32_t nr_hours;  /* hours of the window whose next hour is in the store, too; others cannot be judged */
 	uint32_t nr_judged; /* largest number of lines in one hour that had enough history and samples */
 	bool same_hours;    /* for some changes of shares, the history is the same hour of earlier days */
@@ -34,8 +34,8 @@ struct changes {
 	 * nr_compared: lines that were tested; compared: a sentence for each mark. */
 	bool is_first_day;
 	bool has_own_shares; /* names of some changes begin with a program, of whose time their shares are */
-	uint32_t nr_epochs, nr_compared, nr_sentences, sentences_capacity;
-	char **compared;
+	uint32_t nr_epochs, nr_compared;
+	ARRAY(char *) compared;
 };
 
 /*

@@ -48,6 +48,12 @@ void fold_ask(struct fold *f, struct report *r)
 #define COMPONENTS_ESTIMATED 65536 /* maximum number of components whose texts are counted to make room */
 #define QUERIES_MAX 1000 /* maximum number of queries of an epoch; others count as "(other queries)", and their nodes are not told apart */
 
+struct folded_series {
+	int64_t id;
+	double samples, weight, total_samples, total_weight;
+	uint32_t seen; /* 1 + index of the last group of stacks that was added to the totals */
+};
+
 /* The arrays map numbers of the trace to numbers of the store.  An element is looked up when it is first needed, and is 0 before. */
 struct folding {
 	const struct fold *fold;
@@ -56,17 +62,12 @@ struct folding {
 	int64_t *process, *function, *query, event[MODEL_EVENTS_MAX];
 	uint32_t nr_processes, nr_components, nr_functions;
 	struct hash_map component_of; /* (component, component of its query) -> 1 + index in component */
-	int64_t *component;
+	ARRAY(int64_t) made;
 	int64_t other_queries; /* number of the query that stands for those beyond QUERIES_MAX; 0: there are not as many */
 	struct hash_map number_of; /* (scope, hash of level and name) -> least number among labels of that name in that scope */
 	struct hash_map series_of; /* (number of the process in the store and event, component) -> 1 + index in series */
-	struct folded_series {
-		int64_t id;
-		double samples, weight, total_samples, total_weight;
-		uint32_t seen; /* 1 + index of the last group of stacks that was added to the totals */
-	} *series;
+	ARRAY(struct folded_series) series;
 	double *samples_of; /* by process of the trace */
-	uint32_t nr_made, components_capacity, nr_series, series_capacity;
 	bool with_functions; /* the epoch's functions fit under the cap, so they are stored */
 };
 
@@ -282,14 +283,14 @@ static int64_t component_in_store(struct folding *f, uint32_t component, uint32_
 		return 0;
 	made = hash_map_find(&f->component_of, component, query);
 	if (made)
-		return f->component[made - 1];
-	if (!GROW(f->component, f->nr_made, f->components_capacity) ||
-	    !hash_map_set(&f->component_of, component, query, f->nr_made + 1)) {
+		return f->made.at[made - 1];
+	if (!ARRAY_GROW(f->made) ||
+	    !hash_map_set(&f->component_of, component, query, f->made.nr + 1)) {
 		store_fail(f->store, ENOMEM, "out of memory");
 		return 0;
 	}
-	f->component[f->nr_made] = add_component(f, component, query);
-	return f->component[f->nr_made++];
+	f->made.at[f->made.nr] = add_component(f, component, query);
+	return f->made.at[f->made.nr++];
 }
 
 /* Returns the component of a group of samples, which is the node of a plan, or else the function of a language, and its query.  Samples of
@@ -344,11 +345,11 @@ static struct folded_series *series_in_store(struct folding *f, uint32_t process
 	uint32_t i = hash_map_find(&f->series_of, key, (uint64_t)component);
 
 	if (i)
-		return &f->series[i - 1];
-	if (!GROW(f->series, f->nr_series, f->series_capacity) || !hash_map_set(&f->series_of, key, (uint64_t)component, f->nr_series + 1))
+		return &f->series.at[i - 1];
+	if (!ARRAY_GROW(f->series) || !hash_map_set(&f->series_of, key, (uint64_t)component, f->series.nr + 1))
 		return NULL;
-	f->series[f->nr_series] = (struct folded_series){ .id = names_series(f->store, p, component, e) };
-	return &f->series[f->nr_series++];
+	f->series.at[f->series.nr] = (struct folded_series){ .id = names_series(f->store, p, component, e) };
+	return &f->series.at[f->series.nr++];
 }
 
 /* ------------------------------------------------------------------------------------------------------- generated code */
@@ -466,8 +467,8 @@ static void write_places(struct folding *f, int64_t epoch)
 				(uint64_t)names_place(f->store, s->id, function_in_store(f, report_value(g, i, KEY_FUNCTION))), samples,
 				whole(weight, &place_weight_left) });
 	}
-	for (uint32_t i = 0; i < f->nr_series && room; i++) {
-		const struct folded_series *s = &f->series[i];
+	for (uint32_t i = 0; i < f->series.nr && room; i++) {
+		const struct folded_series *s = &f->series.at[i];
 
 		if (s->samples > 0)
 			room = block_add(&series, &(struct block_row){ (uint64_t)s->id, whole(s->samples, &samples_left),
@@ -524,11 +525,11 @@ static void write_totals(struct folding *f, int64_t epoch)
 		for (; room && node && node < a->stacks.nr; node = a->stacks.node[node].caller)
 			room = add_total(f, i, attribution_of_frame(a, node, column));
 	}
-	for (uint32_t i = 0; i < f->nr_series && room; i++)
-		if (f->series[i].total_samples > 0)
-			room = block_add(&totals, &(struct block_row){ (uint64_t)f->series[i].id,
-								       whole(f->series[i].total_samples, &samples_left),
-								       whole(f->series[i].total_weight, &weight_left) });
+	for (uint32_t i = 0; i < f->series.nr && room; i++)
+		if (f->series.at[i].total_samples > 0)
+			room = block_add(&totals, &(struct block_row){ (uint64_t)f->series.at[i].id,
+								       whole(f->series.at[i].total_samples, &samples_left),
+								       whole(f->series.at[i].total_weight, &weight_left) });
 	if (room && totals.nr)
 		block_write(f->store, epoch, BLOCK_TOTALS, &totals);
 	block_fini(&totals);
@@ -792,11 +793,11 @@ int fold_add(const struct fold *fold, struct report *r, struct store *s, struct 
 	}
 	ret = store_commit(s, d);
 	free(f.process);
-	free(f.component);
+	free(f.made.at);
 	free(f.query);
 	free(f.samples_of);
 	free(f.function);
-	free(f.series);
+	free(f.series.at);
 	hash_map_fini(&f.component_of);
 	hash_map_fini(&f.number_of);
 	hash_map_fini(&f.series_of);

@@ -278,11 +278,11 @@ bool room_add(struct room *r, const char *text)
 	if (!text || !*text)
 		return true;
 	copy = strdup(text);
-	if (!copy || !GROW(r->text, r->nr, r->capacity)) {
+	if (!copy || !ARRAY_GROW(*r)) {
 		free(copy);
 		return false;
 	}
-	r->text[r->nr++] = (struct room_text){ copy, (int64_t)hash_text(copy), 0 };
+	r->at[r->nr++] = (struct room_text){ copy, (int64_t)hash_text(copy), 0 };
 	return true;
 }
 
@@ -293,7 +293,7 @@ bool room_add_component(struct room *r, const char *name)
 	if (!room_add(r, name))
 		return false;
 	if (r->nr > nr)
-		r->text[nr].nr_components = 1;
+		r->at[nr].nr_components = 1;
 	return true;
 }
 
@@ -313,11 +313,11 @@ static uint64_t keep_new_texts(struct room *r, struct store *s, uint64_t *row_by
 
 	*row_bytes = 0;
 	if (r->nr)
-		qsort(r->text, r->nr, sizeof(*r->text), compare_texts);
+		qsort(r->at, r->nr, sizeof(*r->at), compare_texts);
 	for (uint32_t i = 0; i < r->nr; i++) {
-		struct room_text *t = &r->text[i];
+		struct room_text *t = &r->at[i];
 
-		if ((nr && compare_texts(t, &r->text[nr - 1]) == 0)) {
+		if ((nr && compare_texts(t, &r->at[nr - 1]) == 0)) {
 			*row_bytes += t->nr_components * COMPONENT_BYTES;
 			free(t->text);
 			continue;
@@ -328,7 +328,7 @@ static uint64_t keep_new_texts(struct room *r, struct store *s, uint64_t *row_by
 		}
 		bytes += strlen(t->text) + TEXT_BYTES;
 		*row_bytes += FUNCTION_BYTES + t->nr_components * COMPONENT_BYTES;
-		r->text[nr++] = *t;
+		r->at[nr++] = *t;
 	}
 	r->nr = nr;
 	return bytes;
@@ -352,7 +352,7 @@ int room_make(struct room *r, struct store *s, uint32_t nr_rows, bool *with_func
 		return ret;
 	pieces_init(&p, s, pieces_log_most(cap, 0));
 	for (uint32_t i = 0; i < r->nr && pieces_next(&p); i++)
-		names_text(s, r->text[i].text);
+		names_text(s, r->at[i].text);
 	pieces_end(&p); /* if a reader blocked the log, the remaining texts are added with the epoch */
 	return store_failed(s, d);
 }
@@ -360,7 +360,7 @@ int room_make(struct room *r, struct store *s, uint32_t nr_rows, bool *with_func
 void room_fini(struct room *r)
 {
 	for (uint32_t i = 0; i < r->nr; i++)
-		free(r->text[i].text);
-	free(r->text);
+		free(r->at[i].text);
+	free(r->at);
 	memset(r, 0, sizeof(*r));
 }

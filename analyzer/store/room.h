@@ -9,18 +9,20 @@
 #define TAILOR_STORE_ROOM_H
 
 #include "analyzer/store/internal.h"
+#include "jitreg/base/grow.h"
 
 #include <stdbool.h>
+
+struct room_text {
+	char *text;
+	int64_t hash;
+	uint32_t nr_components; /* nodes and functions of languages that have this name */
+};
 
 /* The list has the names of the epoch's functions, also of generated code. It is empty if all members are zero. room_make() drops the names
  * that the store has. */
 struct room {
-	struct room_text {
-		char *text;
-		int64_t hash;
-		uint32_t nr_components; /* nodes and functions of languages that have this name */
-	} *text;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct room_text);
 };
 
 /* Adds a copy of text, unless it is NULL or "".  room_add_component() adds the name of a component, which has rows of its own.  Returns

@@ -22,8 +22,7 @@ struct reading {
 	struct store *store;
 	struct place *place; /* all places, in an array by their numbers */
 	int64_t nr_places;
-	struct rows_row *row;
-	uint32_t nr, capacity;
+	ARRAY(struct rows_row) rows;
 };
 
 static const char *text_of(const struct statement *q, int column)
@@ -53,9 +52,8 @@ static bool read_places(struct reading *r)
 
 static bool add_row(struct reading *r, int64_t series, int64_t function, uint64_t samples, uint64_t weight)
 {
-	if (!GROW(r->row, r->nr, r->capacity))
+	if (!ARRAY_PUSH(r->rows, (struct rows_row){ series, function, samples, weight }))
 		return false;
-	r->row[r->nr++] = (struct rows_row){ series, function, samples, weight };
 	return true;
 }
 
@@ -91,35 +89,35 @@ static bool read_rows(struct reading *r, int64_t epoch)
 	uint32_t nr_places, at = 0;
 	bool room = true;
 
-	r->nr = 0;
+	r->rows.nr = 0;
 	if (block_read(r->store, epoch, BLOCK_SERIES, &series) && block_read(r->store, epoch, BLOCK_PLACES, &places) &&
-	    store_has_room(r->store, ((uint64_t)series.nr + places.nr) * sizeof(*r->row)))
+	    store_has_room(r->store, ((uint64_t)series.nr + places.nr) * sizeof(*r->rows.at)))
 		for (uint32_t i = 0; i < places.nr && room; i++) {
 			const struct block_row *row = block_row(&places, i);
 
 			if (row->id < (uint64_t)r->nr_places)
 				room = add_row(r, r->place[row->id].series, r->place[row->id].function, row->samples, row->weight);
 		}
-	nr_places = r->nr;
+	nr_places = r->rows.nr;
 	if (nr_places)
-		qsort(r->row, nr_places, sizeof(*r->row), rows_compare);
+		qsort(r->rows.at, nr_places, sizeof(*r->rows.at), rows_compare);
 	for (uint32_t i = 0; i < series.nr && room; i++) { /* series are sorted by number, as the rows of places are */
 		const struct block_row *row = block_row(&series, i);
 		int64_t id = (int64_t)row->id;
 		uint32_t first;
 		unsigned __int128 all = 0;
 
-		while (at < nr_places && r->row[at].series < id)
-			r->row[at++].weight = 0; /* the row's series has no weight in this epoch */
-		for (first = at; at < nr_places && r->row[at].series == id; at++)
-			all += r->row[at].weight;
+		while (at < nr_places && r->rows.at[at].series < id)
+			r->rows.at[at++].weight = 0; /* the row's series has no weight in this epoch */
+		for (first = at; at < nr_places && r->rows.at[at].series == id; at++)
+			all += r->rows.at[at].weight;
 		if (all)
-			share_weight(r->row + first, at - first, all, row->weight);
+			share_weight(r->rows.at + first, at - first, all, row->weight);
 		else
 			room = add_row(r, id, 0, row->samples, row->weight);
 	}
 	while (at < nr_places)
-		r->row[at++].weight = 0;
+		r->rows.at[at++].weight = 0;
 	block_fini(&series);
 	block_fini(&places);
 	return room;
@@ -162,13 +160,13 @@ int rows_read(struct store *s, const struct window *w, const char *host, const s
 		if (!read_rows(&r, e.id))
 			store_fail(s, ENOMEM, "out of memory");
 		else if (!s->error)
-			ret = reader->epoch(reader->context, &e, r.row, r.nr);
+			ret = reader->epoch(reader->context, &e, r.rows.at, r.rows.nr);
 	}
 	if (some.prepared)
 		sqlite3_reset(some.prepared);
 	store_execute(s, "COMMIT");
 	free(r.place);
-	free(r.row);
+	free(r.rows.at);
 	return ret ? ret : store_failed(s, d);
 }
 

@@ -128,8 +128,7 @@ struct spooled {
 };
 
 struct spooled_list {
-	struct spooled *trace;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct spooled);
 };
 
 static bool read_head(struct spooled *s, struct trace_reader *t, uint64_t *begin_ns)
@@ -161,8 +160,8 @@ static void add_spooled(struct spooled_list *l, char *path)
 	}
 	is_one = read_head(&s, t, &begin_ns);
 	trace_close(t);
-	if (is_one && GROW(l->trace, l->nr, l->capacity))
-		l->trace[l->nr++] = s;
+	if (is_one && ARRAY_GROW(*l))
+		l->at[l->nr++] = s;
 	else
 		free(path);
 }
@@ -199,11 +198,11 @@ static int compare_spooled(const void *a, const void *b)
 static void set_ends(struct spooled_list *l)
 {
 	for (uint32_t i = 0; i < l->nr; i++)
-		if (i + 1 < l->nr && l->trace[i + 1].recording == l->trace[i].recording &&
-		    l->trace[i + 1].begin_ns > l->trace[i].begin_ns) /* false if the clock was set back */
-			l->trace[i].end_ns = l->trace[i + 1].begin_ns;
+		if (i + 1 < l->nr && l->at[i + 1].recording == l->at[i].recording &&
+		    l->at[i + 1].begin_ns > l->at[i].begin_ns) /* false if the clock was set back */
+			l->at[i].end_ns = l->at[i + 1].begin_ns;
 		else
-			find_end(&l->trace[i]);
+			find_end(&l->at[i]);
 }
 
 static bool is_in_window(const struct spooled *s, const struct window *w)
@@ -217,12 +216,12 @@ static int take_traces(struct spooled_list *l, const struct window *w, struct sp
 
 	out->path = calloc((size_t)l->nr + 1, sizeof(*out->path));
 	for (uint32_t i = 0; i < l->nr; i++) {
-		out->newest_ns = l->trace[i].end_ns > out->newest_ns ? l->trace[i].end_ns : out->newest_ns;
-		if (is_in_window(&l->trace[i], w) && (!newest || l->trace[i].begin_ns > newest->begin_ns))
-			newest = &l->trace[i];
+		out->newest_ns = l->at[i].end_ns > out->newest_ns ? l->at[i].end_ns : out->newest_ns;
+		if (is_in_window(&l->at[i], w) && (!newest || l->at[i].begin_ns > newest->begin_ns))
+			newest = &l->at[i];
 	}
 	for (uint32_t i = 0; i < l->nr && newest && out->path; i++) {
-		struct spooled *s = &l->trace[i];
+		struct spooled *s = &l->at[i];
 
 		if (!is_in_window(s, w))
 			continue;
@@ -269,13 +268,13 @@ int spool_find(const char *store, const struct window *w, struct spool_traces *o
 	free(entry);
 	free(folder);
 	if (l.nr)
-		qsort(l.trace, l.nr, sizeof(*l.trace), compare_spooled);
+		qsort(l.at, l.nr, sizeof(*l.at), compare_spooled);
 	set_ends(&l);
 	if (ret == 0 && take_traces(&l, w, out))
 		ret = diag_fail(d, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < l.nr; i++)
-		free(l.trace[i].path);
-	free(l.trace);
+		free(l.at[i].path);
+	free(l.at);
 	return ret;
 }
 

@@ -33,7 +33,7 @@ static uint32_t step_of_stripping(const struct usage *u, uint32_t epoch)
 
 static uint32_t step_of_going(const struct usage *u, uint32_t epoch)
 {
-	return epoch + 1 < u->nr_epochs ? u->nr_stripped + epoch + 1 : USAGE_KEPT;
+	return epoch + 1 < u->epochs.nr ? u->nr_stripped + epoch + 1 : USAGE_KEPT;
 }
 
 /* Notes that a name is needed at least until that step. */
@@ -69,11 +69,11 @@ static void read_epochs(struct store *s, struct usage *u)
 
 		if (!store_spend(s, EPOCH_STEPS))
 			break;
-		if (!GROW(u->epoch, u->nr_epochs, u->capacity)) {
+		if (!ARRAY_GROW(u->epochs)) {
 			store_fail(s, ENOMEM, "out of memory");
 			break;
 		}
-		u->epoch[u->nr_epochs++] = (struct usage_epoch){ .id = sqlite3_column_int64(p, 0),
+		u->epochs.at[u->epochs.nr++] = (struct usage_epoch){ .id = sqlite3_column_int64(p, 0),
 								 .begin_ns = sqlite3_column_int64(p, 1),
 								 .end_ns = sqlite3_column_int64(p, 2),
 								 .recording = sqlite3_column_int64(p, 3),
@@ -139,7 +139,7 @@ static void need_series(struct usage *u, uint32_t epoch, int64_t id)
 {
 	uint32_t plain = hash_map_find(&u->plain, (uint64_t)id, 0);
 
-	need(u, USAGE_SERIES, id, plain && u->epoch[epoch].has_functions ? step_of_stripping(u, epoch) : step_of_going(u, epoch));
+	need(u, USAGE_SERIES, id, plain && u->epochs.at[epoch].has_functions ? step_of_stripping(u, epoch) : step_of_going(u, epoch));
 	if (plain)
 		need(u, USAGE_SERIES, plain - 1, step_of_going(u, epoch));
 }
@@ -150,7 +150,7 @@ static void read_block(struct store *s, struct usage *u, uint32_t epoch, enum bl
 	static struct statement stored = STATEMENT("SELECT length(data) FROM block WHERE epoch = ? AND part = ?");
 	struct block b = { 0 };
 
-	if (!block_read(s, u->epoch[epoch].id, part, &b))
+	if (!block_read(s, u->epochs.at[epoch].id, part, &b))
 		return;
 	for (uint32_t i = 0; i < b.nr; i++) {
 		int64_t id = (int64_t)block_row(&b, i)->id;
@@ -161,17 +161,17 @@ static void read_block(struct store *s, struct usage *u, uint32_t epoch, enum bl
 			need(u, part == BLOCK_PLACES ? USAGE_PLACE : USAGE_SERIES, id, step);
 	}
 	block_fini(&b);
-	if (store_run(s, &stored, "ii", u->epoch[epoch].id, (int64_t)part))
+	if (store_run(s, &stored, "ii", u->epochs.at[epoch].id, (int64_t)part))
 		count(u, step, (double)store_take_number(&stored) + BLOCK_BYTES);
 }
 
 static void read_blocks(struct store *s, struct usage *u)
 {
-	for (uint32_t i = 0; i < u->nr_epochs && !s->error; i++) {
-		if (u->epoch[i].has_functions)
+	for (uint32_t i = 0; i < u->epochs.nr && !s->error; i++) {
+		if (u->epochs.at[i].has_functions)
 			read_block(s, u, i, BLOCK_PLACES, step_of_stripping(u, i));
 		read_block(s, u, i, BLOCK_SERIES, step_of_going(u, i));
-		read_block(s, u, i, BLOCK_TOTALS, u->epoch[i].has_functions ? step_of_stripping(u, i) : step_of_going(u, i));
+		read_block(s, u, i, BLOCK_TOTALS, u->epochs.at[i].has_functions ? step_of_stripping(u, i) : step_of_going(u, i));
 		count(u, step_of_going(u, i), EPOCH_BYTES);
 	}
 }
@@ -232,9 +232,9 @@ bool usage_read(struct store *s, bool strip_all, struct usage *u)
 {
 	memset(u, 0, sizeof(*u));
 	read_epochs(s, u);
-	if (u->nr_epochs) {
-		u->nr_stripped = strip_all ? u->nr_epochs : u->nr_epochs - 1;
-		u->nr_steps = u->nr_stripped + u->nr_epochs - 1;
+	if (u->epochs.nr) {
+		u->nr_stripped = strip_all ? u->epochs.nr : u->epochs.nr - 1;
+		u->nr_steps = u->nr_stripped + u->epochs.nr - 1;
 	}
 	if (!s->error && !make_room(s, u))
 		store_fail(s, ENOMEM, "out of memory");
@@ -256,6 +256,6 @@ void usage_fini(struct usage *u)
 		free(u->names[i].step);
 	hash_map_fini(&u->plain);
 	free(u->bytes);
-	free(u->epoch);
+	free(u->epochs.at);
 	memset(u, 0, sizeof(*u));
 }

@@ -8,6 +8,7 @@
 #define TAILOR_STORE_USAGE_H
 
 #include "analyzer/store/internal.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #define USAGE_KEPT UINT32_MAX /* in place of a step: no step frees it */
@@ -23,8 +24,7 @@ struct usage_epoch {
 };
 
 struct usage {
-	struct usage_epoch *epoch; /* the oldest first */
-	uint32_t nr_epochs, capacity;
+	ARRAY(struct usage_epoch) epochs; /* the oldest first */
 	/* Steps are 1, 2, ..., nr_steps.  The first nr_stripped ones drop functions, the others drop epochs, all but the newest. */
 	uint32_t nr_stripped, nr_steps;
 	struct usage_names {

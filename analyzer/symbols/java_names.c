@@ -68,9 +68,8 @@ bool java_names_add(struct java_names *j, char **name, uint32_t process)
 	drop_signature(*name);
 	if (!find_address(*name, &new))
 		return true;
-	if (!GROW(j->of, j->nr, j->capacity))
+	if (!ARRAY_PUSH(*j, new))
 		return false;
-	j->of[j->nr++] = new;
 	return true;
 }
 
@@ -119,11 +118,11 @@ static bool make_names(const struct java_names *j, char **name)
 	uint32_t number = 0;
 
 	for (uint32_t i = 0; i < j->nr; i++) {
-		if (i == 0 || compare_classes(&j->of[i - 1], &j->of[i]))
+		if (i == 0 || compare_classes(&j->at[i - 1], &j->at[i]))
 			number = 1;
 		else
-			number += j->of[i - 1].address != j->of[i].address;
-		name[i] = readable(&j->of[i], number);
+			number += j->at[i - 1].address != j->at[i].address;
+		name[i] = readable(&j->at[i], number);
 		if (!name[i])
 			return false;
 	}
@@ -136,15 +135,15 @@ bool java_names_settle(struct java_names *j)
 	bool ok;
 
 	if (j->nr)
-		qsort(j->of, j->nr, sizeof(*j->of), by_class_and_address);
+		qsort(j->at, j->nr, sizeof(*j->at), by_class_and_address);
 	ok = name && make_names(j, name);
 	for (uint32_t i = 0; name && i < j->nr; i++) {
-		free(ok ? *j->of[i].name : name[i]);
+		free(ok ? *j->at[i].name : name[i]);
 		if (ok)
-			*j->of[i].name = name[i];
+			*j->at[i].name = name[i];
 	}
 	free(name);
-	free(j->of);
+	free(j->at);
 	*j = (struct java_names){ 0 };
 	return ok;
 }

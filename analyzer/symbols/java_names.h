@@ -8,6 +8,7 @@
 #ifndef TAILOR_JAVA_NAMES_H
 #define TAILOR_JAVA_NAMES_H
 
+#include "jitreg/base/grow.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,8 +16,7 @@ struct hidden_name;
 
 /* Names with hidden classes are collected here until all are known. */
 struct java_names {
-	struct hidden_name *of;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct hidden_name);
 };
 
 /* Drops the signature of *name (on the heap, or NULL) at once.  A name with a hidden class is replaced in java_names_settle(), so name

@@ -9,12 +9,12 @@
 
 struct kept_file *kept_lines_add(struct kept_lines *k, char *name, bool newer)
 {
-	if (!name || !GROW(k->file, k->nr, k->capacity)) {
+	if (!name || !ARRAY_GROW(*k)) {
 		free(name);
 		return NULL;
 	}
-	k->file[k->nr] = (struct kept_file){ .name = name, .newer = newer };
-	return &k->file[k->nr++];
+	k->at[k->nr] = (struct kept_file){ .name = name, .newer = newer };
+	return &k->at[k->nr++];
 }
 
 void kept_file_add(struct kept_file *f, uint64_t first_line, const char *text, size_t bytes)
@@ -25,11 +25,11 @@ void kept_file_add(struct kept_file *f, uint64_t first_line, const char *text, s
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 		char *copy;
 
-		if (!f->nr || n > f->line[f->nr - 1].number) {
-			copy = GROW(f->line, f->nr, f->capacity) ? strndup(text, (size_t)((stop ? stop : end) - text)) : NULL;
+		if (!f->nr || n > f->at[f->nr - 1].number) {
+			copy = ARRAY_GROW(*f) ? strndup(text, (size_t)((stop ? stop : end) - text)) : NULL;
 			if (!copy)
 				return;
-			f->line[f->nr++] = (struct kept_line){ (uint32_t)n, copy };
+			f->at[f->nr++] = (struct kept_line){ (uint32_t)n, copy };
 		}
 		if (!stop)
 			return;
@@ -40,20 +40,20 @@ void kept_file_add(struct kept_file *f, uint64_t first_line, const char *text, s
 void kept_lines_fini(struct kept_lines *k)
 {
 	for (uint32_t i = 0; i < k->nr; i++) {
-		for (uint32_t n = 0; n < k->file[i].nr; n++)
-			free(k->file[i].line[n].text);
-		free(k->file[i].line);
-		free(k->file[i].name);
+		for (uint32_t n = 0; n < k->at[i].nr; n++)
+			free(k->at[i].at[n].text);
+		free(k->at[i].at);
+		free(k->at[i].name);
 	}
-	free(k->file);
+	free(k->at);
 }
 
 const char *kept_file_line(const struct kept_file *f, uint32_t n, size_t *bytes)
 {
-	uint32_t up_to = SORTED_COUNT(f->nr, i, f->line[i].number <= n);
+	uint32_t up_to = SORTED_COUNT(f->nr, i, f->at[i].number <= n);
 
-	if (!up_to || f->line[up_to - 1].number != n)
+	if (!up_to || f->at[up_to - 1].number != n)
 		return NULL;
-	*bytes = strlen(f->line[up_to - 1].text);
-	return f->line[up_to - 1].text;
+	*bytes = strlen(f->at[up_to - 1].text);
+	return f->at[up_to - 1].text;
 }

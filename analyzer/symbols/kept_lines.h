@@ -3,6 +3,7 @@
 #ifndef TAILOR_KEPT_LINES_H
 #define TAILOR_KEPT_LINES_H
 
+#include "jitreg/base/grow.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,13 +17,11 @@ struct kept_line {
 struct kept_file {
 	char *name; /* path in line tables */
 	bool newer; /* the file was changed after the program was built, or after the recording began */
-	struct kept_line *line; /* sorted by number */
-	uint32_t nr, capacity;
+	ARRAY_OF(struct kept_line); /* sorted by number */
 };
 
 struct kept_lines {
-	struct kept_file *file; /* if several have one name, the first of them is used */
-	uint32_t nr, capacity;
+	ARRAY_OF(struct kept_file); /* if several have one name, the first of them is used */
 };
 
 /* Adds a file. From now on, name belongs to *k. Returns NULL, with name freed, if name is NULL or memory ran out. The result is valid

@@ -88,7 +88,7 @@ static void format_share(double share, char text[16])
 
 void lines_format_row(const struct page *p, const struct top_rows *rows, uint32_t i, char *text)
 {
-	const struct top_row *r = &rows->row[i];
+	const struct top_row *r = &rows->at[i];
 	char self[16], total[16], samples[16], kernel[16] = "", numbers[96], place[512];
 	int n, left, width, used;
 
@@ -140,7 +140,7 @@ void lines_write_json(FILE *to, const struct top_rows *rows, const struct lines_
 	}
 	fputs("],\"rows\":[", to);
 	for (uint32_t i = 0; i < nr; i++) {
-		const struct top_row *r = &rows->row[shown[i]];
+		const struct top_row *r = &rows->at[shown[i]];
 
 		fprintf(to, "%s{\"share\":%.9g", i ? "," : "", share_of(rows, r->self));
 		if (rows->has_totals)

@@ -145,11 +145,11 @@ static struct top_row *add_row(struct asking *a, const char *name, const char *p
 	struct top_rows *t = a->rows;
 	struct top_row *row;
 
-	if (!GROW(t->row, t->nr, t->capacity)) {
+	if (!ARRAY_GROW(*t)) {
 		a->failed = true;
 		return NULL;
 	}
-	row = &t->row[t->nr++];
+	row = &t->at[t->nr++];
 	*row = (struct top_row){ .name = strdup(name), .place = strdup(place), .key = strdup("") };
 	a->failed |= !row->name || !row->place || !row->key;
 	return row;
@@ -349,7 +349,7 @@ static void add_sums(struct asking *a, struct report *r)
 static void add_callers_of(struct asking *a, struct report *r, const struct calltree *t, uint32_t call, double least)
 {
 	char spare[32], name[2 * CALLERS_DEEP + 1024];
-	const struct call *c = &t->call[call];
+	const struct call *c = &t->at[call];
 	struct top_row *row;
 
 	snprintf(name, sizeof(name), "%*s%s", 2 * ((int)c->depth - 1), "", calltree_name(r, t, call, spare));
@@ -359,7 +359,7 @@ static void add_callers_of(struct asking *a, struct report *r, const struct call
 	row->self = row->total = c->total;
 	row->samples = row->total_samples = c->total_samples;
 	for (uint32_t i = 0; i < c->nr_children && c->depth < CALLERS_DEEP; i++)
-		if (t->call[c->child[i]].total >= least)
+		if (t->at[c->child[i]].total >= least)
 			add_callers_of(a, r, t, c->child[i], least);
 }
 
@@ -370,12 +370,12 @@ static void add_callers(struct asking *a, struct report *r)
 	struct calltree t;
 
 	if (calltree_make(r, a->is.group, LEVELS_MAX, true, &t)) {
-		const struct call *root = &t.call[0];
+		const struct call *root = &t.at[0];
 
 		a->rows->measure = root->total;
 		a->rows->samples = root->total_samples;
 		for (uint32_t i = 0; i < root->nr_children; i++)
-			if (t.call[root->child[i]].total >= CALLERS_LEAST * root->total)
+			if (t.at[root->child[i]].total >= CALLERS_LEAST * root->total)
 				add_callers_of(a, r, &t, root->child[i], CALLERS_LEAST * root->total);
 	} else {
 		a->failed = true;
@@ -448,8 +448,8 @@ static void free_row(struct top_row *row)
 void top_rows_fini(struct top_rows *rows)
 {
 	for (uint32_t i = 0; i < rows->nr; i++)
-		free_row(&rows->row[i]);
-	free(rows->row);
+		free_row(&rows->at[i]);
+	free(rows->at);
 	memset(rows, 0, sizeof(*rows));
 }
 
@@ -475,13 +475,13 @@ static void add_equal_rows(struct top_rows *rows)
 {
 	uint32_t nr = 0;
 
-	qsort(rows->row, rows->nr, sizeof(*rows->row), compare_identity);
+	qsort(rows->at, rows->nr, sizeof(*rows->at), compare_identity);
 	for (uint32_t i = 0; i < rows->nr; i++)
-		if (nr && compare_identity(&rows->row[nr - 1], &rows->row[i]) == 0) {
-			add_row_sums(&rows->row[nr - 1], &rows->row[i]);
-			free_row(&rows->row[i]);
+		if (nr && compare_identity(&rows->at[nr - 1], &rows->at[i]) == 0) {
+			add_row_sums(&rows->at[nr - 1], &rows->at[i]);
+			free_row(&rows->at[i]);
 		} else {
-			rows->row[nr++] = rows->row[i];
+			rows->at[nr++] = rows->at[i];
 		}
 	rows->nr = nr;
 }
@@ -499,8 +499,8 @@ void top_rows_add(struct top_rows *rows, struct top_rows *earlier)
 	if (rows->level != earlier->level || rows->level == TOP_CALLERS || strcmp(rows->heading, earlier->heading) ||
 	    strcmp(rows->event, earlier->event))
 		return;
-	while (earlier->nr && GROW(rows->row, rows->nr, rows->capacity))
-		rows->row[rows->nr++] = earlier->row[--earlier->nr];
+	while (earlier->nr && ARRAY_GROW(*rows))
+		rows->at[rows->nr++] = earlier->at[--earlier->nr];
 	if (rows->nr)
 		add_equal_rows(rows);
 	rows->measure += earlier->measure;
@@ -533,5 +533,5 @@ static int compare_by(const void *x, const void *y, void *context)
 void top_rows_sort(struct top_rows *rows, enum top_sort by)
 {
 	if (rows->nr && rows->level != TOP_CALLERS) /* a tree stays in its order */
-		qsort_r(rows->row, rows->nr, sizeof(*rows->row), compare_by, &by);
+		qsort_r(rows->at, rows->nr, sizeof(*rows->at), compare_by, &by);
 }

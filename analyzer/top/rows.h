@@ -6,6 +6,7 @@
 
 
 #include "analyzer/reading/reading_arguments.h"
+#include "jitreg/base/grow.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,8 +44,7 @@ struct top_row {
 #define TOP_NOTE_BYTES 640
 
 struct top_rows {
-	struct top_row *row; /* in no order before top_rows_sort(); with TOP_CALLERS a tree, each call followed by its callers */
-	uint32_t nr, capacity;
+	ARRAY_OF(struct top_row); /* in no order before top_rows_sort(); with TOP_CALLERS a tree, each call followed by its callers */
 	/* level of the rows; functions if the host has no operators, queries or language that were asked for; not TOP_LEADING */
 	enum top_level level;
 	uint32_t levels; /* bit per level that the trace has */

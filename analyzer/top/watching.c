@@ -81,7 +81,7 @@ static void choose_rows(struct watching *w)
 	w->nr_shown = 0;
 	w->shown = calloc((size_t)w->rows.nr + 1, sizeof(*w->shown));
 	for (uint32_t i = 0; w->shown && i < w->rows.nr; i++)
-		if (row_is_wanted(w, &w->rows.row[i]))
+		if (row_is_wanted(w, &w->rows.at[i]))
 			w->shown[w->nr_shown++] = i;
 	if (w->chosen >= w->nr_shown)
 		w->chosen = w->nr_shown ? w->nr_shown - 1 : 0;
@@ -444,7 +444,7 @@ static bool add_filter(struct filter_arguments *f, enum top_level level, const c
 
 static bool go_into(struct watching *w)
 {
-	const struct top_row *row = w->chosen < w->nr_shown ? &w->rows.row[w->shown[w->chosen]] : NULL;
+	const struct top_row *row = w->chosen < w->nr_shown ? &w->rows.at[w->shown[w->chosen]] : NULL;
 	struct depth *d = bottom(w), *next = d + 1;
 	enum top_level below;
 

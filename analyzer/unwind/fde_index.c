@@ -25,13 +25,12 @@ static bool add_fde(void *context, const struct eh_frame_fde *f)
 	if (!f->bytes || f->offset > UINT32_MAX) /* bytes is 0 where the linker left the code out */
 		return true;
 	if (f->expressions) {
-		if (!GROW(k->expressions, k->nr_expressions, k->expressions_capacity))
+		if (!ARRAY_PUSH(k->expressions, f->start))
 			return false;
-		k->expressions[k->nr_expressions++] = f->start;
 	}
-	if (!GROW(k->fde, k->nr_fdes, k->fdes_capacity))
+	if (!ARRAY_GROW(k->fdes))
 		return false;
-	k->fde[k->nr_fdes++] = (struct fde_index_fde){ f->start, f->bytes < UINT32_MAX ? (uint32_t)f->bytes : UINT32_MAX,
+	k->fdes.at[k->fdes.nr++] = (struct fde_index_fde){ f->start, f->bytes < UINT32_MAX ? (uint32_t)f->bytes : UINT32_MAX,
 						    (uint32_t)f->offset };
 	return true;
 }
@@ -115,25 +114,25 @@ struct fde_index *knowledge_get_index(struct knowledge *all, const struct unwind
 	find_frames(k, o);
 	if (k->frames)
 		eh_frame_each(k->frames, k->frames_bytes, k->frames_address, add_fde, k);
-	if (k->nr_fdes)
-		qsort(k->fde, k->nr_fdes, sizeof(*k->fde), compare_fde_starts);
-	if (k->nr_expressions)
-		qsort(k->expressions, k->nr_expressions, sizeof(*k->expressions), sorted_by_number);
+	if (k->fdes.nr)
+		qsort(k->fdes.at, k->fdes.nr, sizeof(*k->fdes.at), compare_fde_starts);
+	if (k->expressions.nr)
+		qsort(k->expressions.at, k->expressions.nr, sizeof(*k->expressions.at), sorted_by_number);
 	return k;
 }
 
 /* Counts the FDEs that begin at the address or before. */
 static uint32_t fdes_up_to(const struct fde_index *k, uint64_t address)
 {
-	return SORTED_COUNT(k->nr_fdes, i, k->fde[i].start <= address);
+	return SORTED_COUNT(k->fdes.nr, i, k->fdes.at[i].start <= address);
 }
 
 bool fde_index_find_program(const struct fde_index *k, uint64_t address, struct cfi_program *out)
 {
 	uint32_t n = fdes_up_to(k, address);
 
-	return n > 0 && address - k->fde[n - 1].start < k->fde[n - 1].bytes &&
-	       eh_frame_read_program(k->frames, k->frames_bytes, k->frames_address, k->fde[n - 1].offset, out);
+	return n > 0 && address - k->fdes.at[n - 1].start < k->fdes.at[n - 1].bytes &&
+	       eh_frame_read_program(k->frames, k->frames_bytes, k->frames_address, k->fdes.at[n - 1].offset, out);
 }
 
 uint64_t knowledge_function_start(struct knowledge *all, const struct unwind_object *o, uint64_t address)
@@ -141,8 +140,8 @@ uint64_t knowledge_function_start(struct knowledge *all, const struct unwind_obj
 	struct fde_index *k = knowledge_get_index(all, o);
 	uint32_t n = k ? fdes_up_to(k, address - o->bias) : 0;
 
-	if (n > 0 && address - o->bias - k->fde[n - 1].start < k->fde[n - 1].bytes)
-		return k->fde[n - 1].start + o->bias;
+	if (n > 0 && address - o->bias - k->fdes.at[n - 1].start < k->fdes.at[n - 1].bytes)
+		return k->fdes.at[n - 1].start + o->bias;
 	return o->function ? o->function_start : 0;
 }
 
@@ -154,5 +153,5 @@ bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_obj
 	uint32_t n = k ? fdes_up_to(k, address - o->bias) : 0;
 
 	return o->frame_pointers ||
-	       (n > 0 && n < k->nr_fdes && k->fde[n].start - k->fde[n - 1].start > k->fde[n - 1].bytes + (uint64_t)GAP_WIDE);
+	       (n > 0 && n < k->fdes.nr && k->fdes.at[n].start - k->fdes.at[n - 1].start > k->fdes.at[n - 1].bytes + (uint64_t)GAP_WIDE);
 }

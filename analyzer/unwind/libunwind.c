@@ -57,17 +57,17 @@ static void make_unwind_table(struct libunwind *l, struct fde_index *k)
 {
 	struct libunwind_table *t;
 
-	if (l->nr_tables == TABLES_MAX || !k->nr_fdes)
+	if (l->nr_tables == TABLES_MAX || !k->fdes.nr)
 		return;
-	t = malloc(sizeof(*t) + k->nr_fdes * sizeof(t->entry[0]));
+	t = malloc(sizeof(*t) + k->fdes.nr * sizeof(t->entry[0]));
 	if (!t)
 		return;
 	t->nr = 0;
-	for (uint32_t i = 0; i < k->nr_fdes; i++) {
-		int64_t start = (int64_t)(k->fde[i].start - k->frames_address);
+	for (uint32_t i = 0; i < k->fdes.nr; i++) {
+		int64_t start = (int64_t)(k->fdes.at[i].start - k->frames_address);
 
-		if (start == (int32_t)start && k->fde[i].offset <= INT32_MAX) /* the table's numbers have 32 bits */
-			t->entry[t->nr++] = (struct table_entry){ (int32_t)start, (int32_t)k->fde[i].offset };
+		if (start == (int32_t)start && k->fdes.at[i].offset <= INT32_MAX) /* the table's numbers have 32 bits */
+			t->entry[t->nr++] = (struct table_entry){ (int32_t)start, (int32_t)k->fdes.at[i].offset };
 	}
 	t->address = TABLE_BASE + ((uint64_t)l->nr_tables++ << 32);
 	k->table = t;
@@ -120,8 +120,8 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 	 * libunwind caches an expression by its address, and would read it later without checking which object it belongs to. So the cache
 	 * is flushed after this step.
 	 */
-	else if (k->nr_expressions && bsearch(&(uint64_t){ pi->start_ip - o.bias }, k->expressions, k->nr_expressions,
-					      sizeof(*k->expressions), sorted_by_number))
+	else if (k->expressions.nr && bsearch(&(uint64_t){ pi->start_ip - o.bias }, k->expressions.at, k->expressions.nr,
+					      sizeof(*k->expressions.at), sorted_by_number))
 		l->forget = true;
 	return ret;
 }

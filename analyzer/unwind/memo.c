@@ -76,8 +76,7 @@ struct memo {
 	struct libunwind *libunwind;
 	struct memo_entry *entry;
 	uint32_t nr, capacity;
-	struct cfi_row *row;
-	uint32_t nr_rows, rows_capacity;
+	ARRAY(struct cfi_row) rows;
 	struct unwind_counts counts;
 	struct memo_space *spaces; /* by number */
 	uint32_t nr_spaces;
@@ -109,7 +108,7 @@ void memo_destroy(struct memo *m)
 	free(m->nowhere.ranges.at);
 	free(m->spaces);
 	free(m->entry);
-	free(m->row);
+	free(m->rows.at);
 	free(m);
 }
 
@@ -187,10 +186,10 @@ static bool add_range(struct memo_space *s, const struct unwind_object *o, uint6
 
 static bool keep_row(struct memo *m, const struct cfi_row *row, struct memo_entry *e)
 {
-	if (m->nr_rows >= ROWS_MAX || !GROW(m->row, m->nr_rows, m->rows_capacity))
+	if (m->rows.nr >= ROWS_MAX || !ARRAY_GROW(m->rows))
 		return false;
-	e->row = m->nr_rows;
-	m->row[m->nr_rows++] = *row;
+	e->row = m->rows.nr;
+	m->rows.at[m->rows.nr++] = *row;
 	return true;
 }
 
@@ -317,7 +316,7 @@ static void grow_or_clear_entries(struct memo *m)
 
 	if (!bigger) {
 		memset(m->entry, 0, capacity * sizeof(*m->entry));
-		m->nr = m->nr_rows = 0;
+		m->nr = m->rows.nr = 0;
 		return;
 	}
 	m->entry = bigger;
@@ -455,7 +454,7 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 			end = unwind_step_plain(e, input, &f.registers);
 			break;
 		case RULE_ROW:
-			end = unwind_step_row(&m->row[e->row], input, &f.registers);
+			end = unwind_step_row(&m->rows.at[e->row], input, &f.registers);
 			break;
 		case RULE_ASK:
 			m->counts.steps++;

@@ -33,12 +33,9 @@ struct prologue_reading {
 	const unsigned char *code;
 	uint32_t bytes;
 	uint32_t *at; /* 1 + the node at each offset */
-	struct node *node;
-	uint32_t nr, capacity;
-	uint32_t *waiting; /* nodes whose state has changed, and which are still to be followed */
-	uint32_t nr_waiting, waiting_capacity;
-	uint32_t *table; /* nodes of jumps that may be by a table */
-	uint32_t nr_tables, tables_capacity;
+	ARRAY(struct node) nodes;
+	ARRAY(uint32_t) waiting; /* nodes whose state has changed, and which are still to be followed */
+	ARRAY(uint32_t) tables; /* nodes of jumps that may be by a table */
 	uint64_t steps; /* work done; see STEPS_A_NODE */
 	bool not_understood, restart;
 };
@@ -163,14 +160,14 @@ static void apply_insn_step(struct prologue_reading *r, const struct insn_step *
 
 static void add_waiting_node(struct prologue_reading *r, uint32_t n)
 {
-	if (r->node[n].waits)
+	if (r->nodes.at[n].waits)
 		return;
-	if (!GROW(r->waiting, r->nr_waiting, r->waiting_capacity)) {
+	if (!ARRAY_GROW(r->waiting)) {
 		r->not_understood = true;
 		return;
 	}
-	r->node[n].waits = true;
-	r->waiting[r->nr_waiting++] = n;
+	r->nodes.at[n].waits = true;
+	r->waiting.at[r->waiting.nr++] = n;
 }
 
 /*
@@ -185,16 +182,16 @@ static uint32_t get_insn_node(struct prologue_reading *r, uint64_t offset)
 		return r->at[offset] - 1;
 	if (!insn_read_step(r->code + offset, r->bytes - offset, offset, &step))
 		return UINT32_MAX;
-	if (r->nr == NODES_MAX || !GROW(r->node, r->nr, r->capacity) ||
-	    !GROW(r->table, r->nr_tables, r->tables_capacity)) {
+	if (r->nodes.nr == NODES_MAX || !ARRAY_GROW(r->nodes) ||
+	    !ARRAY_GROW(r->tables)) {
 		r->not_understood = true;
 		return UINT32_MAX;
 	}
 	if (step.table)
-		r->table[r->nr_tables++] = r->nr;
-	r->node[r->nr] = (struct node){ .offset = (uint32_t)offset, .step = step };
-	r->at[offset] = ++r->nr;
-	return r->nr - 1;
+		r->tables.at[r->tables.nr++] = r->nodes.nr;
+	r->nodes.at[r->nodes.nr] = (struct node){ .offset = (uint32_t)offset, .step = step };
+	r->at[offset] = ++r->nodes.nr;
+	return r->nodes.nr - 1;
 }
 
 static bool join_register_value(int32_t *to, int32_t from)
@@ -225,7 +222,7 @@ static void lead_way_to_offset(struct prologue_reading *r, uint64_t offset, cons
 
 	if (n == UINT32_MAX)
 		return;
-	to = &r->node[n];
+	to = &r->nodes.at[n];
 	if (!to->reached) {
 		to->reached = true;
 		to->state = *s;
@@ -241,7 +238,7 @@ static void lead_way_to_offset(struct prologue_reading *r, uint64_t offset, cons
 		uint32_t call = caller ? caller : to->caller;
 
 		if (call) {
-			r->node[call - 1].no_return = r->restart = true;
+			r->nodes.at[call - 1].no_return = r->restart = true;
 			return;
 		}
 	}
@@ -259,7 +256,7 @@ static void check_stack_at_return(struct prologue_reading *r, const struct code_
 
 static void follow_node(struct prologue_reading *r, uint32_t n)
 {
-	const struct node at = r->node[n];
+	const struct node at = r->nodes.at[n];
 	const struct insn_step *i = &at.step;
 	struct code_state s = at.state;
 
@@ -277,11 +274,11 @@ static void follow_node(struct prologue_reading *r, uint32_t n)
 
 static void follow_waiting_nodes(struct prologue_reading *r)
 {
-	while (r->nr_waiting && !r->not_understood && !r->restart) {
-		uint32_t n = r->waiting[--r->nr_waiting];
+	while (r->waiting.nr && !r->not_understood && !r->restart) {
+		uint32_t n = r->waiting.at[--r->waiting.nr];
 
-		r->node[n].waits = false;
-		if (++r->steps > (uint64_t)STEPS_A_NODE * (r->nr + 64))
+		r->nodes.at[n].waits = false;
+		if (++r->steps > (uint64_t)STEPS_A_NODE * (r->nodes.nr + 64))
 			r->not_understood = true;
 		else
 			follow_node(r, n);
@@ -305,7 +302,7 @@ static bool is_table_jump(const struct prologue_reading *r, const struct node *n
 	if (n->step.from == INSN_NO_REGISTER || n->state.reg[RSP] != ENTRY_RSP)
 		return true;
 	for (uint32_t back = 1; back <= 15 && back <= n->offset; back++) {
-		const struct node *before = r->at[n->offset - back] ? &r->node[r->at[n->offset - back] - 1] : NULL;
+		const struct node *before = r->at[n->offset - back] ? &r->nodes.at[r->at[n->offset - back] - 1] : NULL;
 
 		if (before && before->reached && before->step.bytes == back)
 			return before->step.writes & 1u << n->step.from;
@@ -318,8 +315,8 @@ static bool find_table_state(struct prologue_reading *r, struct code_state *out)
 {
 	bool found = false;
 
-	for (uint32_t t = 0; t < r->nr_tables; t++) {
-		const struct node *n = &r->node[r->table[t]];
+	for (uint32_t t = 0; t < r->tables.nr; t++) {
+		const struct node *n = &r->nodes.at[r->tables.at[t]];
 
 		if (!is_table_jump(r, n))
 			continue;
@@ -331,7 +328,7 @@ static bool find_table_state(struct prologue_reading *r, struct code_state *out)
 			join_code_states(out, &n->state);
 		found = true;
 	}
-	r->steps += r->nr_tables;
+	r->steps += r->tables.nr;
 	return found;
 }
 
@@ -344,7 +341,7 @@ static void follow_table_jumps(struct prologue_reading *r)
 	struct code_state s;
 
 	for (uint64_t offset = 0; offset < r->bytes && !r->not_understood && !r->restart;) {
-		const struct node *n = r->at[offset] ? &r->node[r->at[offset] - 1] : NULL;
+		const struct node *n = r->at[offset] ? &r->nodes.at[r->at[offset] - 1] : NULL;
 		struct insn_step step;
 
 		if (n && n->reached) {
@@ -372,9 +369,9 @@ static void follow_from_start(struct prologue_reading *r)
 
 	do {
 		r->restart = false;
-		r->nr_waiting = 0;
-		for (uint32_t n = 0; n < r->nr; n++)
-			r->node[n].reached = r->node[n].waits = false;
+		r->waiting.nr = 0;
+		for (uint32_t n = 0; n < r->nodes.nr; n++)
+			r->nodes.at[n].reached = r->nodes.at[n].waits = false;
 		lead_way_to_offset(r, 0, &entry_state, 0);
 		follow_waiting_nodes(r);
 		follow_table_jumps(r);
@@ -389,7 +386,7 @@ static uint32_t copy_places(const struct prologue_reading *r, struct prologue_ro
 
 	to->nr_states = 0;
 	for (uint32_t offset = 0; offset < r->bytes; offset++) {
-		const struct node *n = r->at[offset] ? &r->node[r->at[offset] - 1] : NULL;
+		const struct node *n = r->at[offset] ? &r->nodes.at[r->at[offset] - 1] : NULL;
 
 		if (!n || !n->reached)
 			continue;
@@ -433,9 +430,9 @@ struct prologue_rows *prologue_rows_create(const void *function, size_t bytes)
 		prologue_rows_destroy(out);
 		out = NULL;
 	}
-	free(r.waiting);
-	free(r.table);
-	free(r.node);
+	free(r.waiting.at);
+	free(r.tables.at);
+	free(r.nodes.at);
 	free(r.at);
 	return out;
 }

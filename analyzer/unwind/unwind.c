@@ -43,8 +43,8 @@ static void knowledge_fini(struct knowledge *all)
 		if (k->table)
 			libunwind_table_free(k->table);
 		free(k->own_frames);
-		free(k->fde);
-		free(k->expressions);
+		free(k->fdes.at);
+		free(k->expressions.at);
 		free(k);
 	}
 	free(all->index.at);

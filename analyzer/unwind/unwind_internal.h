@@ -23,10 +23,8 @@ struct fde_index {
 	uint64_t frames_address, frames_bytes;
 	const unsigned char *frames; /* bytes of .eh_frame; NULL: the object has none */
 	unsigned char *own_frames; /* frames, if they were converted; freed with the index; else NULL */
-	struct fde_index_fde *fde; /* sorted by start */
-	uint32_t nr_fdes, fdes_capacity;
-	uint64_t *expressions; /* sorted starts of the FDEs whose program has expressions */
-	uint32_t nr_expressions, expressions_capacity;
+	ARRAY(struct fde_index_fde) fdes; /* sorted by start */
+	ARRAY(uint64_t) expressions; /* sorted starts of the FDEs whose program has expressions */
 	struct libunwind_table *table; /* made when libunwind first looks for a frame of the object; else NULL */
 };
 

@@ -60,13 +60,13 @@ static void set_place_of_call(struct drawing *d, uint32_t line)
 
 static void draw_call(struct drawing *d, uint32_t call, const char *prefix, bool last)
 {
-	const struct call *c = &d->t->call[call];
+	const struct call *c = &d->t->at[call];
 	char branch[PREFIX_MAX + 8], spare[32];
 
 	snprintf(branch, sizeof(branch), "%s%s", prefix, !c->parent ? "" : d->p->utf8 ? (last ? "└" : "├") : last ? "`" : "|");
 	grid_row(d->g);
 	grid_set(d->g, d->total, c->total);
-	grid_set(d->g, d->own, d->t->call[0].total > 0 ? c->own / d->t->call[0].total : 0);
+	grid_set(d->g, d->own, d->t->at[0].total > 0 ? c->own / d->t->at[0].total : 0);
 	grid_set(d->g, d->samples, c->total_samples);
 	grid_set(d->g, d->id, call);
 	if (c->parent)
@@ -79,11 +79,11 @@ static void draw_call(struct drawing *d, uint32_t call, const char *prefix, bool
 
 static uint32_t count_shown_children(const struct drawing *d, uint32_t call)
 {
-	const struct call *c = &d->t->call[call];
+	const struct call *c = &d->t->at[call];
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < c->nr_children; i++)
-		nr += d->t->call[c->child[i]].total >= d->least;
+		nr += d->t->at[c->child[i]].total >= d->least;
 	return nr;
 }
 
@@ -103,9 +103,9 @@ static void draw_calls(struct drawing *d)
 	if (!place)
 		return;
 	place[0].nr = count_shown_children(d, 0);
-	d->left_out = d->t->call[0].nr_children - place[0].nr;
+	d->left_out = d->t->at[0].nr_children - place[0].nr;
 	for (uint32_t at = 0;;) {
-		const struct call *c = &d->t->call[at];
+		const struct call *c = &d->t->at[at];
 		const char *branch = !c->parent || place[c->parent].next == place[c->parent].nr ? " " : d->p->utf8 ? "│" : "|";
 		struct place *own = &place[at], *below;
 		uint32_t call;
@@ -126,7 +126,7 @@ static void draw_calls(struct drawing *d)
 		prefix[below->prefix] = 0;
 		draw_call(d, call, prefix, own->next == own->nr);
 		below->nr = count_shown_children(d, call);
-		d->left_out += d->t->call[call].nr_children - below->nr;
+		d->left_out += d->t->at[call].nr_children - below->nr;
 		at = call;
 	}
 	free(place);
@@ -137,10 +137,10 @@ static void add_place_columns(struct drawing *d)
 	bool any = false;
 	size_t bytes;
 
-	if (d->t->call[0].nr_children) /* only the first text that is missing is explained, so the largest function is asked for first */
-		source_text_of_line(d->r, d->t->call[d->t->call[0].child[0]].line, &bytes);
+	if (d->t->at[0].nr_children) /* only the first text that is missing is explained, so the largest function is asked for first */
+		source_text_of_line(d->r, d->t->at[d->t->at[0].child[0]].line, &bytes);
 	for (uint32_t i = 1; i < d->t->nr && !any; i++)
-		any = d->t->call[i].total >= d->least && source_text_of_line(d->r, d->t->call[i].line, &bytes) != NULL;
+		any = d->t->at[i].total >= d->least && source_text_of_line(d->r, d->t->at[i].line, &bytes) != NULL;
 	d->file = grid_column(d->g, "file", "", CELL_TEXT, GRID_HIDDEN, 0);
 	d->line = grid_column(d->g, "line", "", CELL_COUNT, GRID_HIDDEN, 0);
 	d->text = grid_column(d->g, "text", "", CELL_TEXT, GRID_HIDDEN, 0);
@@ -167,17 +167,17 @@ static void show_call_tree(struct report *r, const struct view_instance *v, stru
 	grid_show_all_rows(g);
 	grid_mark_tree_column(g, d.total);
 	if (made) {
-		grid_set_total(g, d.total, t.call[0].total);
-		grid_set_total(g, d.samples, t.call[0].total_samples);
-		d.least = p->form == PAGE_TEXT && p->top ? SHOWN_PART * t.call[0].total : 0;
+		grid_set_total(g, d.total, t.at[0].total);
+		grid_set_total(g, d.samples, t.at[0].total_samples);
+		d.least = p->form == PAGE_TEXT && p->top ? SHOWN_PART * t.at[0].total : 0;
 		if (inverted && requested_level(r) == LEVELS_MAX)
 			add_place_columns(&d);
 		draw_calls(&d);
-		if (t.call[0].own > 0) { /* samples without any function, or any component of the level */
+		if (t.at[0].own > 0) { /* samples without any function, or any component of the level */
 			grid_row(g);
-			grid_set(g, d.total, t.call[0].own);
-			grid_set(g, d.own, t.call[0].own / t.call[0].total);
-			grid_set(g, d.samples, t.call[0].own_samples);
+			grid_set(g, d.total, t.at[0].own);
+			grid_set(g, d.own, t.at[0].own / t.at[0].total);
+			grid_set(g, d.samples, t.at[0].own_samples);
 			grid_set(g, d.depth, 0);
 			grid_set_text(g, d.name, "(unattributed)");
 		}
@@ -252,7 +252,7 @@ static void fill_callees(const struct report *r, const struct calltree *t, struc
 	char spare[32];
 
 	for (uint32_t i = 1; key && pair && name_of && i < t->nr; i++) {
-		const struct call *c = &t->call[i];
+		const struct call *c = &t->at[i];
 
 		if (c->key >= nr_keys)
 			continue;
@@ -264,7 +264,7 @@ static void fill_callees(const struct report *r, const struct calltree *t, struc
 			key[c->key].samples += c->total_samples;
 		}
 		if (c->parent && !c->pair_again)
-			pair[nr++] = (struct pair){ t->call[c->parent].key, c->key, c->total, c->total_samples };
+			pair[nr++] = (struct pair){ t->at[c->parent].key, c->key, c->total, c->total_samples };
 	}
 	if (!key || !pair || !name_of)
 		goto out;
@@ -290,14 +290,14 @@ static void fill_callees(const struct report *r, const struct calltree *t, struc
 			break;
 		grid_row(g);
 		grid_set(g, column[0], key[i].total);
-		grid_set(g, column[1], t->call[0].total > 0 ? key[i].own / t->call[0].total : 0);
+		grid_set(g, column[1], t->at[0].total > 0 ? key[i].own / t->at[0].total : 0);
 		grid_set(g, column[2], key[i].samples);
 		grid_set_text(g, column[3], "");
 		grid_set_text(g, column[4], calltree_name(r, t, key[i].call, spare));
 		for (uint32_t n = 0; n < key[i].nr; n++) {
 			const struct pair *x = &pair[key[i].first + n];
 
-			if (p->form == PAGE_TEXT && p->top && (n >= (uint32_t)p->top || x->total < SHOWN_PART * t->call[0].total))
+			if (p->form == PAGE_TEXT && p->top && (n >= (uint32_t)p->top || x->total < SHOWN_PART * t->at[0].total))
 				break;
 			grid_row(g);
 			grid_set(g, column[0], x->total);
@@ -328,8 +328,8 @@ static void show_callees_view(struct report *r, const struct view_instance *v, s
 	grid_show_all_rows(g);
 	grid_mark_tree_column(g, column[0]);
 	if (calltree_make(r, v->group[0], requested_level(r), false, &t)) {
-		grid_set_total(g, column[0], t.call[0].total);
-		grid_set_total(g, column[2], t.call[0].total_samples);
+		grid_set_total(g, column[0], t.at[0].total);
+		grid_set_total(g, column[2], t.at[0].total_samples);
 		fill_callees(r, &t, g, column, p);
 	}
 	calltree_fini(&t);

@@ -306,8 +306,8 @@ static bool find_creator(const struct timeline *t, const char *tid, uint32_t *of
 {
 	const unsigned long number = strtoul(tid, NULL, 10);
 
-	for (uint32_t i = 0; i < t->nr_threads; i++)
-		if (t->thread[i].tid == number) {
+	for (uint32_t i = 0; i < t->threads.nr; i++)
+		if (t->threads.at[i].tid == number) {
 			*of = i;
 			return true;
 		}
@@ -445,13 +445,13 @@ static void show_verification(struct page *p, const struct kept *k, double measu
 
 	for (uint32_t i = 0; i < k->nr; i++) {
 		grid_row(g);
-		grid_set(g, predicted, k->of[i].completion_ns);
-		grid_set(g, low, k->of[i].low_ns);
-		grid_set(g, high, k->of[i].high_ns);
+		grid_set(g, predicted, k->at[i].completion_ns);
+		grid_set(g, low, k->at[i].low_ns);
+		grid_set(g, high, k->at[i].high_ns);
 		grid_set(g, measured, measured_ns);
-		grid_set(g, error, k->of[i].completion_ns / measured_ns - 1);
-		grid_set_text(g, inside, measured_ns >= k->of[i].low_ns && measured_ns <= k->of[i].high_ns ? "yes" : "no");
-		grid_set_text(g, change, k->of[i].change);
+		grid_set(g, error, k->at[i].completion_ns / measured_ns - 1);
+		grid_set_text(g, inside, measured_ns >= k->at[i].low_ns && measured_ns <= k->at[i].high_ns ? "yes" : "no");
+		grid_set_text(g, change, k->at[i].change);
 	}
 	grid_show(g, p);
 }
@@ -530,7 +530,7 @@ static int write_picture(const struct kept *k, const char *path, struct diag *d)
 	if (!row)
 		return diag_fail(d, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < k->nr; i++)
-		row[i] = (struct predictions_row){ k->of[i].change, k->of[i].completion_ns, k->of[i].low_ns, k->of[i].high_ns };
+		row[i] = (struct predictions_row){ k->at[i].change, k->at[i].completion_ns, k->at[i].low_ns, k->at[i].high_ns };
 	ret = output_file_open_stream(&picture, path, d);
 	if (ret == 0) {
 		predictions_svg(k->measured_ns, row, k->nr, picture.to);

@@ -35,10 +35,8 @@ struct wait_end {
 };
 
 struct wakes {
-	struct wake *at;
-	uint32_t nr, capacity;
-	struct join *join;
-	uint32_t nr_joins, joins_capacity;
+	ARRAY_OF(struct wake);
+	ARRAY(struct join) joins;
 };
 
 static int compare_wakes(const void *a, const void *b)
@@ -66,8 +64,8 @@ static int compare_joins(const void *a, const void *b)
 /* Returns what a thread does at a time. SPAN_WAIT also means that the thread does not exist then. */
 static enum span_kind kind_at(const struct timeline *t, uint32_t thread, uint64_t time_ns)
 {
-	const struct timeline_thread *h = &t->thread[thread];
-	const struct span *s = &t->span[h->first_span];
+	const struct timeline_thread *h = &t->threads.at[thread];
+	const struct span *s = &t->spans.at[h->first_span];
 	const uint32_t at = SORTED_COUNT(h->nr_spans, i, s[i].to_ns < time_ns);
 
 	return at < h->nr_spans && s[at].from_ns <= time_ns ? (enum span_kind)s[at].kind : SPAN_WAIT;
@@ -75,8 +73,8 @@ static enum span_kind kind_at(const struct timeline *t, uint32_t thread, uint64_
 
 static uint64_t ran_in(const struct timeline *t, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
-	const struct timeline_thread *h = &t->thread[thread];
-	const struct span *s = &t->span[h->first_span];
+	const struct timeline_thread *h = &t->threads.at[thread];
+	const struct span *s = &t->spans.at[h->first_span];
 	uint64_t sum = 0;
 
 	for (uint32_t i = SORTED_COUNT(h->nr_spans, k, s[k].to_ns <= from_ns); i < h->nr_spans && s[i].from_ns < to_ns; i++)
@@ -95,12 +93,12 @@ static uint32_t guess_waker(const struct timeline *t, const struct span *s)
 {
 	uint32_t found = TIMELINE_NOBODY, ended = TIMELINE_NOBODY, running = 0;
 
-	for (uint32_t i = 0; i < t->nr_threads && t->nr_threads <= GUESS_THREADS; i++) {
-		const struct timeline_thread *h = &t->thread[i];
+	for (uint32_t i = 0; i < t->threads.nr && t->threads.nr <= GUESS_THREADS; i++) {
+		const struct timeline_thread *h = &t->threads.at[i];
 
 		if (i == s->thread || !h->nr_spans)
 			continue;
-		if (h->to_ns > s->from_ns && h->to_ns <= s->to_ns && (ended == TIMELINE_NOBODY || h->to_ns > t->thread[ended].to_ns))
+		if (h->to_ns > s->from_ns && h->to_ns <= s->to_ns && (ended == TIMELINE_NOBODY || h->to_ns > t->threads.at[ended].to_ns))
 			ended = i;
 		if (kind_at(t, i, s->to_ns) == SPAN_RUN) {
 			found = i;
@@ -135,7 +133,7 @@ static bool waits_for_preempted(const struct timeline *t, const struct span *s, 
 
 static int add_wake(struct step_graph *g, struct wakes *w, uint64_t time_ns, uint32_t waker, uint32_t span)
 {
-	if (!GROW(w->at, w->nr, w->capacity) || !GROW(g->await_of_signal, g->nr_signals, g->signals_capacity) ||
+	if (!ARRAY_GROW(*w) || !GROW(g->await_of_signal, g->nr_signals, g->signals_capacity) ||
 	    !GROW(g->giver_of_signal, g->nr_signals, g->givers_capacity))
 		return -ENOMEM;
 	g->await_of_signal[g->nr_signals] = g->giver_of_signal[g->nr_signals] = SIMULATE_NONE;
@@ -150,8 +148,8 @@ static int add_wake(struct step_graph *g, struct wakes *w, uint64_t time_ns, uin
  */
 static uint64_t joined_at(const struct step_graph *g, const struct timeline_thread *h)
 {
-	const struct timeline_thread *creator = &g->t->thread[h->creator];
-	const struct span *s = &g->t->span[creator->first_span];
+	const struct timeline_thread *creator = &g->t->threads.at[h->creator];
+	const struct span *s = &g->t->spans.at[creator->first_span];
 	uint32_t i = SORTED_COUNT(creator->nr_spans, k, s[k].to_ns < h->to_ns);
 
 	if (h->to_ns <= g->from_ns || h->to_ns + JOINED_LEAST_NS > creator->to_ns || creator->to_ns > g->to_ns)
@@ -172,18 +170,18 @@ static int find_joins(struct step_graph *g, struct wakes *w)
 	const struct timeline *t = g->t;
 	int ret = 0;
 
-	for (uint32_t i = 0; i < t->nr_threads && ret == 0; i++) {
-		const struct timeline_thread *h = &t->thread[i];
+	for (uint32_t i = 0; i < t->threads.nr && ret == 0; i++) {
+		const struct timeline_thread *h = &t->threads.at[i];
 		uint64_t at;
 
 		if (h->creator == TIMELINE_NOBODY || h->creator == i || !h->nr_spans || !(at = joined_at(g, h)))
 			continue;
-		ret = GROW(w->join, w->nr_joins, w->joins_capacity) ? add_wake(g, w, h->to_ns, i, UINT32_MAX) : -ENOMEM;
+		ret = ARRAY_GROW(w->joins) ? add_wake(g, w, h->to_ns, i, UINT32_MAX) : -ENOMEM;
 		if (ret == 0)
-			w->join[w->nr_joins++] = (struct join){ at, h->creator, g->nr_signals - 1 };
+			w->joins.at[w->joins.nr++] = (struct join){ at, h->creator, g->nr_signals - 1 };
 	}
-	if (w->nr_joins)
-		qsort(w->join, w->nr_joins, sizeof(*w->join), compare_joins);
+	if (w->joins.nr)
+		qsort(w->joins.at, w->joins.nr, sizeof(*w->joins.at), compare_joins);
 	return ret;
 }
 
@@ -197,14 +195,14 @@ static int find_wakes(struct step_graph *g, struct wakes *w, struct wait_end *en
 	const struct timeline *t = g->t;
 	int ret = 0;
 
-	for (uint32_t i = 0; i < t->nr_spans && ret == 0; i++) {
-		const struct span *s = &t->span[i];
+	for (uint32_t i = 0; i < t->spans.nr && ret == 0; i++) {
+		const struct span *s = &t->spans.at[i];
 		uint32_t waker;
 
 		if (s->kind != SPAN_WAIT || s->to_ns <= g->from_ns || s->to_ns >= g->to_ns)
 			continue;
 		waker = waker_of(t, s);
-		if (waker == TIMELINE_NOBODY || !t->thread[waker].nr_spans || t->thread[waker].from_ns > s->to_ns)
+		if (waker == TIMELINE_NOBODY || !t->threads.at[waker].nr_spans || t->threads.at[waker].from_ns > s->to_ns)
 			continue;
 		if (waits_for_preempted(t, s, waker)) {
 			end_of_span[i].held_ns = 1 + ran_in(t, waker, s->from_ns, s->to_ns);
@@ -213,10 +211,10 @@ static int find_wakes(struct step_graph *g, struct wakes *w, struct wait_end *en
 		ret = add_wake(g, w, s->to_ns, waker, i);
 		end_of_span[i].signal = g->nr_signals;
 	}
-	for (uint32_t i = 0; i < t->nr_threads && ret == 0; i++) {
-		const struct timeline_thread *h = &t->thread[i];
+	for (uint32_t i = 0; i < t->threads.nr && ret == 0; i++) {
+		const struct timeline_thread *h = &t->threads.at[i];
 
-		if (h->creator == TIMELINE_NOBODY || h->creator == i || !t->thread[h->creator].nr_spans || !h->nr_spans ||
+		if (h->creator == TIMELINE_NOBODY || h->creator == i || !t->threads.at[h->creator].nr_spans || !h->nr_spans ||
 		    h->from_ns <= g->from_ns || h->from_ns >= g->to_ns)
 			continue;
 		ret = add_wake(g, w, h->from_ns, h->creator, UINT32_MAX);
@@ -243,13 +241,13 @@ static bool wakes_others(const struct wakes *w, uint32_t thread, uint64_t from_n
  */
 static void find_ticks(const struct timeline *t, const struct wakes *w, struct wait_end *end_of_span)
 {
-	for (uint32_t i = 0; i < t->nr_threads; i++) {
-		const struct timeline_thread *h = &t->thread[i];
+	for (uint32_t i = 0; i < t->threads.nr; i++) {
+		const struct timeline_thread *h = &t->threads.at[i];
 		uint64_t ran = 0, until = UINT64_MAX;
 		bool awaits = false; /* another thread ends a later wait of this one, which does little before it */
 
 		for (uint32_t k = h->first_span + h->nr_spans; k-- > h->first_span;) {
-			const struct span *s = &t->span[k];
+			const struct span *s = &t->spans.at[k];
 			const uint64_t ns = s->to_ns - s->from_ns;
 
 			if (s->kind == SPAN_RUN)
@@ -305,15 +303,15 @@ static bool served_make(const struct timeline *t, struct served *v)
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < t->nr_spans; i++)
-		nr += waits_for_disk(&t->span[i]);
+	for (uint32_t i = 0; i < t->spans.nr; i++)
+		nr += waits_for_disk(&t->spans.at[i]);
 	v->at = calloc(2 * (size_t)nr + 1, sizeof(*v->at));
 	if (!v->at)
 		return false;
-	for (uint32_t i = 0; i < t->nr_spans; i++)
-		if (waits_for_disk(&t->span[i])) {
-			v->at[v->nr++] = (struct served_at){ .time_ns = t->span[i].from_ns, .change = 1 };
-			v->at[v->nr++] = (struct served_at){ .time_ns = t->span[i].to_ns, .change = -1 };
+	for (uint32_t i = 0; i < t->spans.nr; i++)
+		if (waits_for_disk(&t->spans.at[i])) {
+			v->at[v->nr++] = (struct served_at){ .time_ns = t->spans.at[i].from_ns, .change = 1 };
+			v->at[v->nr++] = (struct served_at){ .time_ns = t->spans.at[i].to_ns, .change = -1 };
 		}
 	qsort(v->at, v->nr, sizeof(*v->at), compare_served);
 	for (uint32_t i = 0; i < v->nr; i++) {
@@ -344,8 +342,8 @@ static void find_limits(struct step_graph *g)
 		const double limit = (double)t->says.disk_limit[k], ns = limit > 0 ? (double)bytes[k] / limit * 1e9 : 0;
 		uint32_t nr = 0;
 
-		for (uint32_t i = 0; i < t->nr_spans; i++)
-			nr += t->span[i].kind == SPAN_WAIT && t->span[i].resource == of[k];
+		for (uint32_t i = 0; i < t->spans.nr; i++)
+			nr += t->spans.at[i].kind == SPAN_WAIT && t->spans.at[i].resource == of[k];
 		g->limited_ns[k] = nr && t->says.has_times && ns > LIMITED_SHARE * (double)(t->last_ns - t->first_ns) ? ns / nr : 0;
 	}
 }
@@ -434,9 +432,9 @@ static bool add_latency(struct step_graph *g, uint32_t first, const struct span 
 /* Assigns the samples [*tick, end) up to and including a time to the last step, which is a run, and advances *tick. */
 static void give_ticks(struct step_graph *g, uint32_t *tick, uint32_t end, uint64_t to_ns)
 {
-	for (; *tick < end && g->t->tick[*tick].time_ns <= to_ns; (*tick)++) {
+	for (; *tick < end && g->t->ticks.at[*tick].time_ns <= to_ns; (*tick)++) {
 		g->step_of_tick[*tick] = g->nr_steps - 1;
-		g->about[g->nr_steps - 1].ticks += g->t->tick[*tick].weight;
+		g->about[g->nr_steps - 1].ticks += g->t->ticks.at[*tick].weight;
 	}
 }
 
@@ -460,9 +458,9 @@ static bool add_joins(struct step_graph *g, uint32_t first, uint32_t thread, con
 	const struct graph_step about = { .from_ns = to_ns, .thread = thread, .resource = RESOURCE_CHILD };
 	bool ok = true;
 
-	for (; ok && *join < w->nr_joins && w->join[*join].thread == thread && w->join[*join].time_ns <= to_ns; (*join)++) {
-		g->await_of_signal[w->join[*join].signal] = g->nr_steps;
-		ok = add_step(g, first, STEP_AWAIT, 0, w->join[*join].signal, &about);
+	for (; ok && *join < w->joins.nr && w->joins.at[*join].thread == thread && w->joins.at[*join].time_ns <= to_ns; (*join)++) {
+		g->await_of_signal[w->joins.at[*join].signal] = g->nr_steps;
+		ok = add_step(g, first, STEP_AWAIT, 0, w->joins.at[*join].signal, &about);
 	}
 	return ok;
 }
@@ -475,20 +473,20 @@ static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes
 		       const struct wait_end *end_of_span, uint32_t begins, const struct served *disk)
 {
 	const struct timeline *t = g->t;
-	const struct timeline_thread *h = &t->thread[thread];
+	const struct timeline_thread *h = &t->threads.at[thread];
 	const uint32_t first = g->nr_steps, last_tick = h->first_tick + h->nr_ticks;
 	const struct graph_step about = { .from_ns = h->from_ns, .thread = thread, .resource = RESOURCE_SIBLING };
 	uint32_t tick = h->first_tick;
 	bool ok = true;
 
-	while (tick < last_tick && t->tick[tick].time_ns < g->from_ns)
+	while (tick < last_tick && t->ticks.at[tick].time_ns < g->from_ns)
 		tick++;
 	if (begins) {
 		g->await_of_signal[begins - 1] = g->nr_steps;
 		ok = add_step(g, first, STEP_AWAIT, 0, begins - 1, &about);
 	}
 	for (uint32_t i = h->first_span; ok && i < h->first_span + h->nr_spans; i++) {
-		const struct span *s = &t->span[i];
+		const struct span *s = &t->spans.at[i];
 		uint64_t from = s->from_ns > g->from_ns ? s->from_ns : g->from_ns, to = s->to_ns < g->to_ns ? s->to_ns : g->to_ns;
 
 		if (from >= to)
@@ -506,7 +504,7 @@ static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes
 		else if (ok && s->kind == SPAN_WAIT && s->to_ns < g->to_ns)
 			ok = add_wait(g, first, s, from, to, &end_of_span[i], disk);
 		else if (ok && s->kind == SPAN_QUEUE && s->latency_ns)
-			ok = add_latency(g, first, s, i > h->first_span ? &t->span[i - 1] : NULL);
+			ok = add_latency(g, first, s, i > h->first_span ? &t->spans.at[i - 1] : NULL);
 	}
 	ok = ok && add_joins(g, first, thread, w, join, UINT64_MAX);
 	for (; ok && *wake < w->nr && w->at[*wake].waker == thread; (*wake)++)
@@ -520,11 +518,11 @@ static uint32_t find_target(const struct step_graph *g)
 	const struct timeline *t = g->t;
 	uint32_t first = UINT32_MAX;
 
-	for (uint32_t i = 0; i < t->nr_threads; i++)
-		if (t->thread[i].nr_spans && (first == UINT32_MAX || t->thread[i].from_ns < t->thread[first].from_ns))
+	for (uint32_t i = 0; i < t->threads.nr; i++)
+		if (t->threads.at[i].nr_spans && (first == UINT32_MAX || t->threads.at[i].from_ns < t->threads.at[first].from_ns))
 			first = i;
-	if (first != UINT32_MAX && t->thread[first].to_ns > g->from_ns &&
-	    (double)(t->thread[first].to_ns - g->from_ns) >= TARGET_SHARE * (double)(g->to_ns - g->from_ns))
+	if (first != UINT32_MAX && t->threads.at[first].to_ns > g->from_ns &&
+	    (double)(t->threads.at[first].to_ns - g->from_ns) >= TARGET_SHARE * (double)(g->to_ns - g->from_ns))
 		return first;
 	return UINT32_MAX;
 }
@@ -565,39 +563,39 @@ static bool find_window(struct step_graph *g, const char *mark)
 
 int step_graph_make(const struct timeline *t, const char *mark, struct step_graph *g, struct diag *d)
 {
-	struct wait_end *end_of_span = calloc((size_t)t->nr_spans + 1, sizeof(*end_of_span));
-	uint32_t *signal_of_begin = calloc((size_t)t->nr_threads + 1, sizeof(*signal_of_begin)), wake = 0, join = 0;
+	struct wait_end *end_of_span = calloc((size_t)t->spans.nr + 1, sizeof(*end_of_span));
+	uint32_t *signal_of_begin = calloc((size_t)t->threads.nr + 1, sizeof(*signal_of_begin)), wake = 0, join = 0;
 	struct served disk = { .nr = 0 };
 	struct wakes w = { .nr = 0 };
 	bool ok;
 
 	memset(g, 0, sizeof(*g));
 	g->t = t;
-	g->thread = calloc((size_t)t->nr_threads + 1, sizeof(*g->thread));
-	g->step_of_tick = calloc((size_t)t->nr_ticks + 1, sizeof(*g->step_of_tick));
+	g->thread = calloc((size_t)t->threads.nr + 1, sizeof(*g->thread));
+	g->step_of_tick = calloc((size_t)t->ticks.nr + 1, sizeof(*g->step_of_tick));
 	ok = end_of_span && signal_of_begin && g->thread && g->step_of_tick;
 	if (ok && !find_window(g, mark)) {
 		free(end_of_span);
 		free(signal_of_begin);
 		return diag_fail(d, ENOENT, "The trace has no mark '%s'.", mark ? mark : "run");
 	}
-	for (uint32_t i = 0; ok && i < t->nr_ticks; i++)
+	for (uint32_t i = 0; ok && i < t->ticks.nr; i++)
 		g->step_of_tick[i] = SIMULATE_NONE;
 	ok = ok && served_make(t, &disk);
 	find_limits(g);
 	ok = ok && find_wakes(g, &w, end_of_span, signal_of_begin) == 0;
 	if (ok)
 		find_ticks(t, &w, end_of_span);
-	for (uint32_t i = 0; ok && i < t->nr_threads; i++)
+	for (uint32_t i = 0; ok && i < t->threads.nr; i++)
 		ok = add_thread(g, i, &w, &wake, &join, end_of_span, signal_of_begin[i], &disk);
 	free(end_of_span);
 	free(signal_of_begin);
 	free(w.at);
-	free(w.join);
+	free(w.joins.at);
 	free(disk.at);
 	if (!ok)
 		return diag_fail(d, ENOMEM, "out of memory for the steps of this trace");
-	g->e = (struct execution){ .step = g->step, .nr_steps = g->nr_steps, .thread = g->thread, .nr_threads = t->nr_threads,
+	g->e = (struct execution){ .step = g->step, .nr_steps = g->nr_steps, .thread = g->thread, .nr_threads = t->threads.nr,
 				   .nr_signals = g->nr_signals, .target = find_target(g) };
 	return 0;
 }
@@ -606,7 +604,7 @@ double step_graph_measured_ns(const struct step_graph *g)
 {
 	const double window = (double)(g->to_ns - g->from_ns);
 	const uint32_t target = g->e.target;
-	const double until = target == UINT32_MAX ? window : (double)(g->t->thread[target].to_ns - g->from_ns);
+	const double until = target == UINT32_MAX ? window : (double)(g->t->threads.at[target].to_ns - g->from_ns);
 
 	return until < window ? until : window;
 }

@@ -38,9 +38,9 @@ bool kept_add(struct kept *k, const char *change, double completion_ns, double l
 {
 	struct kept_prediction *to;
 
-	if (k->nr >= PREDICTIONS_MAX || !GROW(k->of, k->nr, k->capacity))
+	if (k->nr >= PREDICTIONS_MAX || !ARRAY_GROW(*k))
 		return false;
-	to = &k->of[k->nr++];
+	to = &k->at[k->nr++];
 	*to = (struct kept_prediction){ .completion_ns = completion_ns, .low_ns = low_ns, .high_ns = high_ns };
 	snprintf(to->change, sizeof(to->change), "%s", change);
 	for (char *c = to->change; *c; c++)
@@ -59,7 +59,7 @@ int kept_write(const struct kept *k, const char *path, struct diag *d)
 		return ret;
 	fprintf(f, FIRST_LINE "\ncrc32c %08x\nbytes %llu\nmeasured_ns %.0f\n", k->crc32c, (unsigned long long)k->bytes, k->measured_ns);
 	for (uint32_t i = 0; i < k->nr; i++)
-		fprintf(f, "predicted_ns %.0f %.0f %.0f %s\n", k->of[i].completion_ns, k->of[i].low_ns, k->of[i].high_ns, k->of[i].change);
+		fprintf(f, "predicted_ns %.0f %.0f %.0f %s\n", k->at[i].completion_ns, k->at[i].low_ns, k->at[i].high_ns, k->at[i].change);
 	return output_file_end(&o, d);
 }
 
@@ -118,6 +118,6 @@ int kept_read(struct kept *k, const char *path, struct diag *d)
 
 void kept_fini(struct kept *k)
 {
-	free(k->of);
+	free(k->at);
 	memset(k, 0, sizeof(*k));
 }

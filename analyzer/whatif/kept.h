@@ -7,6 +7,7 @@
 #define TAILOR_KEPT_H
 
 #include "jitreg/base/diag.h"
+#include "jitreg/base/grow.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,8 +22,7 @@ struct kept {
 	uint32_t crc32c; /* checksum of the file of the trace from which the predictions were made; bytes: its size */
 	uint64_t bytes;
 	double measured_ns;
-	struct kept_prediction *of;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct kept_prediction);
 };
 
 /* Sets k->crc32c and k->bytes from the file at path. Returns 0, or -errno with the reason in d. */

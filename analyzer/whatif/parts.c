@@ -15,9 +15,9 @@ static bool tick_is_of(const struct tick *k, int level, uint32_t of)
 
 static bool is_made_by(const struct step_graph *g, uint32_t thread, uint32_t maker)
 {
-	const struct timeline_thread *h = &g->t->thread[thread];
+	const struct timeline_thread *h = &g->t->threads.at[thread];
 
-	return h->creator == maker && h->pid == g->t->thread[maker].pid;
+	return h->creator == maker && h->pid == g->t->threads.at[maker].pid;
 }
 
 bool part_has_thread(const struct step_graph *g, const struct part *group, uint32_t thread)
@@ -33,8 +33,8 @@ struct part part_make(const struct step_graph *g, int level, uint32_t of)
 {
 	struct part part = { level, of, UINT64_MAX, 0 };
 
-	for (uint32_t i = 0; level == PART_THREADS && i < g->t->nr_threads; i++) {
-		const struct timeline_thread *h = &g->t->thread[i];
+	for (uint32_t i = 0; level == PART_THREADS && i < g->t->threads.nr; i++) {
+		const struct timeline_thread *h = &g->t->threads.at[i];
 
 		if (!is_made_by(g, i, of))
 			continue;
@@ -57,8 +57,8 @@ bool part_has(const struct step_graph *g, const struct tick *k, const struct par
 
 void part_sum_threads(const struct step_graph *g, const struct part *of, double *part, double *all)
 {
-	for (uint32_t i = 0; i < g->t->nr_ticks; i++) {
-		const struct tick *k = &g->t->tick[i];
+	for (uint32_t i = 0; i < g->t->ticks.nr; i++) {
+		const struct tick *k = &g->t->ticks.at[i];
 
 		if (g->step_of_tick[i] == SIMULATE_NONE)
 			continue;
@@ -72,10 +72,10 @@ double part_share(const struct step_graph *g, int level, uint32_t of, double *sa
 	double part = 0, all = 0;
 
 	*samples = 0;
-	for (uint32_t i = 0; i < g->t->nr_ticks; i++)
+	for (uint32_t i = 0; i < g->t->ticks.nr; i++)
 		if (g->step_of_tick[i] != SIMULATE_NONE) {
-			all += g->t->tick[i].weight;
-			part += tick_is_of(&g->t->tick[i], level, of) ? g->t->tick[i].weight : 0;
+			all += g->t->ticks.at[i].weight;
+			part += tick_is_of(&g->t->ticks.at[i], level, of) ? g->t->ticks.at[i].weight : 0;
 			++*samples;
 		}
 	return all > 0 ? part / all : 0;
@@ -84,13 +84,13 @@ double part_share(const struct step_graph *g, int level, uint32_t of, double *sa
 double part_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *nr)
 {
 	const struct part what = part_make(g, level, of);
-	double *part = calloc((size_t)g->t->nr_threads + 1, sizeof(*part)), *all = calloc((size_t)g->t->nr_threads + 1, sizeof(*all));
+	double *part = calloc((size_t)g->t->threads.nr + 1, sizeof(*part)), *all = calloc((size_t)g->t->threads.nr + 1, sizeof(*all));
 	double most = 0, sum = 0;
 
 	*nr = 0;
 	if (part && all)
 		part_sum_threads(g, &what, part, all);
-	for (uint32_t i = 0; part && all && i < g->t->nr_threads; i++)
+	for (uint32_t i = 0; part && all && i < g->t->threads.nr; i++)
 		if (part[i] > 0) {
 			most = part[i] > most ? part[i] : most;
 			sum += part[i];
@@ -104,11 +104,11 @@ double part_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *n
 /* Returns how long a thread ran in [from, to) (SPAN_RUN), or waited for a child, a sibling or something unknown (SPAN_WAIT). */
 static double time_of(const struct timeline *t, uint32_t thread, uint64_t from_ns, uint64_t to_ns, enum span_kind kind)
 {
-	const struct timeline_thread *h = &t->thread[thread];
+	const struct timeline_thread *h = &t->threads.at[thread];
 	double sum = 0;
 
 	for (uint32_t i = h->first_span; i < h->first_span + h->nr_spans; i++) {
-		const struct span *s = &t->span[i];
+		const struct span *s = &t->spans.at[i];
 		const uint64_t from = s->from_ns > from_ns ? s->from_ns : from_ns, to = s->to_ns < to_ns ? s->to_ns : to_ns;
 
 		if (from < to && s->kind == kind && (kind != SPAN_WAIT || s->resource >= RESOURCE_CHILD))
@@ -127,8 +127,8 @@ bool part_is_queue(const struct step_graph *g, const struct part *part)
 
 	if (part->from_ns >= part->to_ns || part->from_ns < g->from_ns || part->to_ns > g->to_ns)
 		return false;
-	for (uint32_t i = 0; i < t->nr_threads; i++) {
-		const struct timeline_thread *h = &t->thread[i];
+	for (uint32_t i = 0; i < t->threads.nr; i++) {
+		const struct timeline_thread *h = &t->threads.at[i];
 		const bool is_maker = i == part->of;
 
 		if (!part_has_thread(g, part, i) ||

@@ -28,14 +28,14 @@ static int scale_part(struct predictor *p, const struct part *of, const double *
 {
 	const struct step_graph *g = p->g;
 	double *in = calloc((size_t)g->nr_steps + 1, sizeof(*in));
-	double *part = calloc((size_t)g->t->nr_threads + 1, sizeof(*part)), *all = calloc((size_t)g->t->nr_threads + 1, sizeof(*all));
+	double *part = calloc((size_t)g->t->threads.nr + 1, sizeof(*part)), *all = calloc((size_t)g->t->threads.nr + 1, sizeof(*all));
 	int ret = in && part && all ? 0 : -ENOMEM;
 
 	if (ret == 0)
 		part_sum_threads(g, of, part, all);
-	for (uint32_t i = 0; ret == 0 && i < g->t->nr_ticks; i++)
-		if (g->step_of_tick[i] != SIMULATE_NONE && part_has(g, &g->t->tick[i], of))
-			in[g->step_of_tick[i]] += g->t->tick[i].weight;
+	for (uint32_t i = 0; ret == 0 && i < g->t->ticks.nr; i++)
+		if (g->step_of_tick[i] != SIMULATE_NONE && part_has(g, &g->t->ticks.at[i], of))
+			in[g->step_of_tick[i]] += g->t->ticks.at[i].weight;
 	for (uint32_t i = 0; ret == 0 && i < g->nr_steps; i++) {
 		const struct graph_step *a = &g->about[i];
 		double share = a->ticks > 0 ? in[i] / a->ticks : all[a->thread] > 0 ? part[a->thread] / all[a->thread] : 0;
@@ -52,7 +52,7 @@ static int scale_part(struct predictor *p, const struct part *of, const double *
 /* Scales the work so that all threads that work on a part have the same share of it. */
 static int remove_skew(struct predictor *p, const struct change *c)
 {
-	const uint32_t nr = p->g->t->nr_threads;
+	const uint32_t nr = p->g->t->threads.nr;
 	const struct part of = part_make(p->g, c->level, c->of);
 	double *part = calloc((size_t)nr + 1, sizeof(*part)), *all = calloc((size_t)nr + 1, sizeof(*all)), sum = 0;
 	uint32_t n = 0;
@@ -76,10 +76,10 @@ static int remove_skew(struct predictor *p, const struct change *c)
 /* Multiplies all threads' work on a part by 1 - less. */
 static int scale_part_alike(struct predictor *p, const struct part *of, double less)
 {
-	double *of_thread = calloc((size_t)p->g->t->nr_threads + 1, sizeof(*of_thread));
+	double *of_thread = calloc((size_t)p->g->t->threads.nr + 1, sizeof(*of_thread));
 	int ret = -ENOMEM;
 
-	for (uint32_t i = 0; of_thread && i < p->g->t->nr_threads; i++)
+	for (uint32_t i = 0; of_thread && i < p->g->t->threads.nr; i++)
 		of_thread[i] = less;
 	if (of_thread)
 		ret = scale_part(p, of, of_thread);
@@ -100,10 +100,10 @@ static double share_of(const struct predictor *p, const struct part *of)
 	const struct timeline *t = p->g->t;
 	double in = 0, all = 0;
 
-	for (uint32_t i = 0; i < t->nr_ticks; i++)
+	for (uint32_t i = 0; i < t->ticks.nr; i++)
 		if (p->g->step_of_tick[i] != SIMULATE_NONE) {
-			in += part_has(p->g, &t->tick[i], of) ? t->tick[i].weight : 0;
-			all += t->tick[i].weight;
+			in += part_has(p->g, &t->ticks.at[i], of) ? t->ticks.at[i].weight : 0;
+			all += t->ticks.at[i].weight;
 		}
 	return all > 0 ? in / all : 0;
 }
@@ -312,10 +312,10 @@ void predict_path(const struct predictor *p, struct path *out, double *of_step)
 	{
 		double of[NR_RESOURCES] = { 0 }, all = 0;
 
-		for (uint32_t i = 0; i < g->t->nr_ticks; i++)
+		for (uint32_t i = 0; i < g->t->ticks.nr; i++)
 			if (g->step_of_tick[i] != SIMULATE_NONE) {
-				of[g->t->tick[i].resource] += g->t->tick[i].weight;
-				all += g->t->tick[i].weight;
+				of[g->t->ticks.at[i].resource] += g->t->ticks.at[i].weight;
+				all += g->t->ticks.at[i].weight;
 			}
 		for (int k = RESOURCE_KERNEL; all > 0 && k <= RESOURCE_FAULT; k++) {
 			out->resource[k] = out->resource[RESOURCE_CORE] * of[k] / all;
@@ -405,7 +405,7 @@ static int divide_queues(struct predictor *p)
 
 	for (uint32_t i = 0; i < p->g->nr_steps; i++)
 		p->base[i] = 1;
-	for (uint32_t i = 0; i < p->g->t->nr_threads && ret == 0; i++) {
+	for (uint32_t i = 0; i < p->g->t->threads.nr && ret == 0; i++) {
 		const struct part group = part_make(p->g, PART_THREADS, i);
 
 		if (!part_is_queue(p->g, &group))
@@ -622,8 +622,8 @@ static void add_locks(const struct predictor *p, struct candidates *c)
 	struct amount *lock = calloc((size_t)nr + 1, sizeof(*lock));
 	double all = 0;
 
-	for (uint32_t i = 0; lock && i < g->t->nr_spans; i++) {
-		const struct span *s = &g->t->span[i];
+	for (uint32_t i = 0; lock && i < g->t->spans.nr; i++) {
+		const struct span *s = &g->t->spans.at[i];
 
 		if (s->kind != SPAN_WAIT || s->to_ns <= g->from_ns || s->from_ns >= g->to_ns)
 			continue;
@@ -660,10 +660,10 @@ static void add_level(const struct predictor *p, struct candidates *c, int level
 
 	for (uint32_t i = 0; part && i < nr; i++)
 		part[i].index = i;
-	for (uint32_t i = 0; part && i < g->t->nr_ticks; i++)
-		if (g->step_of_tick[i] != SIMULATE_NONE && value_of_tick(&g->t->tick[i], level) < nr) {
-			part[value_of_tick(&g->t->tick[i], level)].of += g->t->tick[i].weight;
-			all += g->t->tick[i].weight;
+	for (uint32_t i = 0; part && i < g->t->ticks.nr; i++)
+		if (g->step_of_tick[i] != SIMULATE_NONE && value_of_tick(&g->t->ticks.at[i], level) < nr) {
+			part[value_of_tick(&g->t->ticks.at[i], level)].of += g->t->ticks.at[i].weight;
+			all += g->t->ticks.at[i].weight;
 		}
 	if (part)
 		qsort(part, nr, sizeof(*part), compare_amounts);
@@ -685,22 +685,22 @@ static void add_level(const struct predictor *p, struct candidates *c, int level
 static void add_groups(const struct predictor *p, struct candidates *c)
 {
 	const struct timeline *t = p->g->t;
-	bool *creates = calloc((size_t)t->nr_threads + 1, sizeof(*creates));
+	bool *creates = calloc((size_t)t->threads.nr + 1, sizeof(*creates));
 	char text[64];
 	uint32_t nr;
 
-	for (uint32_t i = 0; creates && i < t->nr_threads; i++) {
-		const uint32_t creator = t->thread[i].creator;
+	for (uint32_t i = 0; creates && i < t->threads.nr; i++) {
+		const uint32_t creator = t->threads.at[i].creator;
 
-		if (creator != TIMELINE_NOBODY && creator != i && t->thread[creator].pid == t->thread[i].pid)
+		if (creator != TIMELINE_NOBODY && creator != i && t->threads.at[creator].pid == t->threads.at[i].pid)
 			creates[creator] = true;
 	}
-	for (uint32_t i = 0; creates && i < t->nr_threads && c->nr < CANDIDATES_MAX; i++) {
+	for (uint32_t i = 0; creates && i < t->threads.nr && c->nr < CANDIDATES_MAX; i++) {
 		const struct part part = part_make(p->g, PART_THREADS, i);
 
 		if (!creates[i] || part_skew(p->g, PART_THREADS, i, &nr) < SKEW_LEAST || nr < 2 || part_is_queue(p->g, &part))
 			continue;
-		snprintf(text, sizeof(text), "threads:%u", t->thread[i].tid);
+		snprintf(text, sizeof(text), "threads:%u", t->threads.at[i].tid);
 		add(c, CHANGE_SKEW, 0, PART_THREADS, i, "skew=", text);
 	}
 	free(creates);

@@ -138,11 +138,11 @@ static int add_rule(struct resource_table *t, enum resource resource, const char
 	const bool is_wait = bytes > 5 && strncmp(pattern, "wait:", 5) == 0;
 	struct resource_rule rule = { resource, is_wait, strndup(pattern + (is_wait ? 5 : 0), bytes - (is_wait ? 5 : 0)) };
 
-	if (!rule.pattern || t->nr >= RULES_MAX || !GROW(t->rule, t->nr, t->capacity)) {
+	if (!rule.pattern || t->nr >= RULES_MAX || !ARRAY_GROW(*t)) {
 		free(rule.pattern);
 		return -ENOMEM;
 	}
-	t->rule[t->nr++] = rule;
+	t->at[t->nr++] = rule;
 	return 0;
 }
 
@@ -207,8 +207,8 @@ int resource_table_init(struct resource_table *t, const char *path, struct diag 
 void resource_table_fini(struct resource_table *t)
 {
 	for (uint32_t i = 0; i < t->nr; i++)
-		free(t->rule[i].pattern);
-	free(t->rule);
+		free(t->at[i].pattern);
+	free(t->at);
 	free(t->of_function);
 	memset(t, 0, sizeof(*t));
 }
@@ -216,7 +216,7 @@ void resource_table_fini(struct resource_table *t)
 static uint32_t find_rule(const struct resource_table *t, const char *name, bool is_wait)
 {
 	for (uint32_t i = 0; i < t->nr; i++)
-		if (t->rule[i].is_wait == is_wait && fnmatch(t->rule[i].pattern, name, 0) == 0)
+		if (t->at[i].is_wait == is_wait && fnmatch(t->at[i].pattern, name, 0) == 0)
 			return i;
 	return UINT32_MAX;
 }
@@ -340,7 +340,7 @@ enum resource resource_and_waiter_of_stack(struct resource_table *t, const struc
 	if (rule == UINT32_MAX)
 		rule = rule_of_function(t, a, *function);
 	*function = waiter ? waiter : *function;
-	return rule == UINT32_MAX ? RESOURCE_UNKNOWN : t->rule[rule].resource;
+	return rule == UINT32_MAX ? RESOURCE_UNKNOWN : t->at[rule].resource;
 }
 
 struct resource_wait resource_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, const char *wait)
@@ -351,7 +351,7 @@ struct resource_wait resource_of_stack(struct resource_table *t, const struct at
 	best = best == UINT32_MAX ? find_rule_of_stack(t, a, stack, &frame) : best;
 	if (best == UINT32_MAX)
 		return w;
-	w.resource = t->rule[best].resource;
+	w.resource = t->at[best].resource;
 	w.caller = frame && w.resource == RESOURCE_LOCK ? caller_outside(t, a, frame) : 0;
 	return w;
 }

@@ -11,6 +11,7 @@
 #define TAILOR_RESOURCES_H
 
 #include "analyzer/query/report.h"
+#include "jitreg/base/grow.h"
 
 /* X(NAME, key, heading): key is the name in tables of rules and in --json, and heading is for people. */
 #define RESOURCES(X) \
@@ -41,8 +42,7 @@ struct resource_rule {
 };
 
 struct resource_table {
-	struct resource_rule *rule;
-	uint32_t nr, capacity;
+	ARRAY_OF(struct resource_rule);
 	uint32_t *of_function; /* 1 + the first rule that a function matches, by function; 0: not looked up yet; UINT32_MAX: none */
 	uint32_t nr_functions;
 };

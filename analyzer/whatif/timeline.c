@@ -32,12 +32,12 @@ static void timeline_fini(void *state)
 {
 	struct timeline *t = state;
 
-	free(t->thread);
-	free(t->span);
-	free(t->tick);
-	free(t->row);
-	free(t->event);
-	free(t->said);
+	free(t->threads.at);
+	free(t->spans.at);
+	free(t->ticks.at);
+	free(t->rows.at);
+	free(t->events.at);
+	free(t->said.at);
 	hash_map_fini(&t->thread_of_tid);
 	hash_map_fini(&t->said_of_pid);
 	resource_table_fini(&t->table);
@@ -52,13 +52,13 @@ static uint32_t get_thread(struct timeline *t, uint32_t pid, uint32_t tid)
 	uint32_t i = hash_map_find(&t->thread_of_tid, tid, 0);
 
 	if (i) {
-		t->thread[i - 1].pid = pid ? pid : t->thread[i - 1].pid;
+		t->threads.at[i - 1].pid = pid ? pid : t->threads.at[i - 1].pid;
 		return i - 1;
 	}
-	if (!GROW(t->thread, t->nr_threads, t->threads_capacity) || !hash_map_set(&t->thread_of_tid, tid, 0, t->nr_threads + 1))
+	if (!ARRAY_GROW(t->threads) || !hash_map_set(&t->thread_of_tid, tid, 0, t->threads.nr + 1))
 		return TIMELINE_NOBODY;
-	t->thread[t->nr_threads] = (struct timeline_thread){ .tid = tid, .pid = pid, .named = UINT32_MAX, .creator = TIMELINE_NOBODY };
-	return t->nr_threads++;
+	t->threads.at[t->threads.nr] = (struct timeline_thread){ .tid = tid, .pid = pid, .named = UINT32_MAX, .creator = TIMELINE_NOBODY };
+	return t->threads.nr++;
 }
 
 static uint32_t waits_level(const struct report *r)
@@ -95,10 +95,10 @@ static int collect_rows(void *context, const struct attribution *a, const struct
 		for (int k = 0; k < TIMELINE_LEVELS; k++)
 			row.component[k] = component_at(t, at, l->level[k]);
 		row.thread = get_thread(l, m->numbered.at[m->threads.at[thread].process]->pid, m->threads.at[thread].tid);
-		if (row.thread == TIMELINE_NOBODY || !GROW(l->row, l->nr_rows, l->rows_capacity))
+		if (row.thread == TIMELINE_NOBODY || !ARRAY_GROW(l->rows))
 			return -ENOMEM;
-		l->thread[row.thread].named = thread;
-		l->row[l->nr_rows++] = row;
+		l->threads.at[row.thread].named = thread;
+		l->rows.at[l->rows.nr++] = row;
 	}
 	return 0;
 }
@@ -122,10 +122,10 @@ struct timeline *timeline_ask(struct report *r)
 
 static int add_event(struct timeline *t, uint64_t time_ns, uint32_t thread, enum event_kind kind, uint32_t other)
 {
-	if (thread == TIMELINE_NOBODY || !GROW(t->event, t->nr_events, t->events_capacity))
+	if (thread == TIMELINE_NOBODY || !ARRAY_GROW(t->events))
 		return -ENOMEM;
-	t->event[t->nr_events] = (struct timeline_event){ time_ns, thread, t->nr_events, kind, other };
-	t->nr_events++;
+	t->events.at[t->events.nr] = (struct timeline_event){ time_ns, thread, t->events.nr, kind, other };
+	t->events.nr++;
 	return 0;
 }
 
@@ -165,11 +165,11 @@ static struct kernel_says *get_said(struct timeline *t, uint32_t pid)
 	const uint32_t i = hash_map_find(&t->said_of_pid, pid, 0);
 
 	if (i)
-		return &t->said[i - 1];
-	if (!GROW(t->said, t->nr_said, t->said_capacity) || !hash_map_set(&t->said_of_pid, pid, 0, t->nr_said + 1))
+		return &t->said.at[i - 1];
+	if (!ARRAY_GROW(t->said) || !hash_map_set(&t->said_of_pid, pid, 0, t->said.nr + 1))
 		return NULL;
-	t->said[t->nr_said] = (struct kernel_says){ .pid = pid };
-	return &t->said[t->nr_said++];
+	t->said.at[t->said.nr] = (struct kernel_says){ .pid = pid };
+	return &t->said.at[t->said.nr++];
 }
 
 static int read_kernel_values(struct timeline *t, const struct trace_record *r)
@@ -224,18 +224,18 @@ static int read_kernel_values(struct timeline *t, const struct trace_record *r)
  */
 static int choose_said(struct timeline *t)
 {
-	double *ran = calloc((size_t)t->nr_said + 1, sizeof(*ran)), most = -1;
+	double *ran = calloc((size_t)t->said.nr + 1, sizeof(*ran)), most = -1;
 
 	if (!ran)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < t->nr_spans; i++)
-		if (t->span[i].kind == SPAN_RUN) /* ran[0]: processes without values */
-			ran[hash_map_find(&t->said_of_pid, t->thread[t->span[i].thread].pid, 0)] +=
-				(double)(t->span[i].to_ns - t->span[i].from_ns);
-	for (uint32_t k = 0; k < t->nr_said; k++)
-		if (t->said[k].has_machine && ran[k + 1] > most) {
+	for (uint32_t i = 0; i < t->spans.nr; i++)
+		if (t->spans.at[i].kind == SPAN_RUN) /* ran[0]: processes without values */
+			ran[hash_map_find(&t->said_of_pid, t->threads.at[t->spans.at[i].thread].pid, 0)] +=
+				(double)(t->spans.at[i].to_ns - t->spans.at[i].from_ns);
+	for (uint32_t k = 0; k < t->said.nr; k++)
+		if (t->said.at[k].has_machine && ran[k + 1] > most) {
 			most = ran[k + 1];
-			t->says = t->said[k];
+			t->says = t->said.at[k];
 		}
 	free(ran);
 	return 0;
@@ -309,9 +309,8 @@ static int add_span(struct timeline *t, const struct span *s)
 {
 	if (s->to_ns <= s->from_ns)
 		return 0;
-	if (!GROW(t->span, t->nr_spans, t->spans_capacity))
+	if (!ARRAY_PUSH(t->spans, *s))
 		return -ENOMEM;
-	t->span[t->nr_spans++] = *s;
 	return 0;
 }
 
@@ -359,29 +358,30 @@ static const struct timeline_row *leaving_row(const struct timeline *t, uint32_t
 {
 	const struct timeline_row *found = NULL;
 
-	for (; *at < to && t->row[*at].time_ns <= time_ns + ROW_SLACK_NS; (*at)++)
-		if (t->row[*at].leaves)
-			found = &t->row[*at];
+	for (; *at < to && t->rows.at[*at].time_ns <= time_ns + ROW_SLACK_NS; (*at)++)
+		if (t->rows.at[*at].leaves)
+			found = &t->rows.at[*at];
 	return found;
 }
 
 /* Makes a thread's spans from its events [from, to) and rows [row, rows_end). Returns 0 or -ENOMEM. */
 static int make_thread_spans(struct timeline *t, uint32_t thread, uint32_t from, uint32_t to, uint32_t row, uint32_t rows_end)
 {
-	struct timeline_thread *h = &t->thread[thread];
+	struct timeline_thread *h = &t->threads.at[thread];
 	struct span now = { .thread = thread, .kind = SPAN_RUN, .resource = RESOURCE_CORE };
 	bool ended = false;
 	int ret = 0;
 
-	h->first_span = t->nr_spans;
+	h->first_span = t->spans.nr;
 	if (from == to && row == rows_end)
 		return 0; /* the thread is known only because it created another one */
-	now.from_ns = from < to ? t->event[from].time_ns : 0;
-	if (row < rows_end && (from == to || t->row[row].time_ns < now.from_ns) && !(from < to && t->event[from].kind == EVENT_BEGIN))
-		now.from_ns = t->row[row].time_ns;
+	now.from_ns = from < to ? t->events.at[from].time_ns : 0;
+	if (row < rows_end && (from == to || t->rows.at[row].time_ns < now.from_ns) &&
+	    !(from < to && t->events.at[from].kind == EVENT_BEGIN))
+		now.from_ns = t->rows.at[row].time_ns;
 	h->from_ns = now.from_ns;
 	for (uint32_t i = from; i < to && ret == 0 && !ended; i++) {
-		const struct timeline_event *e = &t->event[i];
+		const struct timeline_event *e = &t->events.at[i];
 		struct span next = { .from_ns = e->time_ns, .thread = thread, .kind = now.kind, .resource = now.resource };
 
 		if (e->kind == EVENT_WOKEN ? now.kind != SPAN_WAIT : e->kind == EVENT_IN && now.kind == SPAN_RUN)
@@ -422,11 +422,11 @@ static int make_thread_spans(struct timeline *t, uint32_t thread, uint32_t from,
 	 * until the last of them.
 	 */
 	if (!ended && ret == 0) {
-		now.to_ns = rows_end > row && now.kind == SPAN_RUN ? t->row[rows_end - 1].time_ns : t->last_ns;
+		now.to_ns = rows_end > row && now.kind == SPAN_RUN ? t->rows.at[rows_end - 1].time_ns : t->last_ns;
 		ret = add_span(t, &now);
 		h->to_ns = now.to_ns > h->to_ns ? now.to_ns : h->to_ns;
 	}
-	h->nr_spans = t->nr_spans - h->first_span;
+	h->nr_spans = t->spans.nr - h->first_span;
 	return ret;
 }
 
@@ -435,28 +435,28 @@ static int make_spans(struct timeline *t)
 	uint32_t event = 0, row = 0;
 	int ret = 0;
 
-	if (t->nr_events)
-		qsort(t->event, t->nr_events, sizeof(*t->event), compare_events);
-	if (t->nr_rows)
-		qsort(t->row, t->nr_rows, sizeof(*t->row), compare_rows);
-	for (uint32_t i = 0; i < t->nr_events; i++)
-		t->last_ns = t->event[i].time_ns > t->last_ns ? t->event[i].time_ns : t->last_ns;
-	for (uint32_t i = 0; i < t->nr_rows; i++)
-		t->last_ns = t->row[i].time_ns > t->last_ns ? t->row[i].time_ns : t->last_ns;
-	for (uint32_t i = 0; i < t->nr_threads && ret == 0; i++) {
+	if (t->events.nr)
+		qsort(t->events.at, t->events.nr, sizeof(*t->events.at), compare_events);
+	if (t->rows.nr)
+		qsort(t->rows.at, t->rows.nr, sizeof(*t->rows.at), compare_rows);
+	for (uint32_t i = 0; i < t->events.nr; i++)
+		t->last_ns = t->events.at[i].time_ns > t->last_ns ? t->events.at[i].time_ns : t->last_ns;
+	for (uint32_t i = 0; i < t->rows.nr; i++)
+		t->last_ns = t->rows.at[i].time_ns > t->last_ns ? t->rows.at[i].time_ns : t->last_ns;
+	for (uint32_t i = 0; i < t->threads.nr && ret == 0; i++) {
 		uint32_t events = event, rows = row;
 
-		while (events < t->nr_events && t->event[events].thread == i)
+		while (events < t->events.nr && t->events.at[events].thread == i)
 			events++;
-		while (rows < t->nr_rows && t->row[rows].thread == i)
+		while (rows < t->rows.nr && t->rows.at[rows].thread == i)
 			rows++;
 		ret = make_thread_spans(t, i, event, events, row, rows);
 		event = events;
 		row = rows;
 	}
 	t->first_ns = UINT64_MAX;
-	for (uint32_t i = 0; i < t->nr_spans; i++)
-		t->first_ns = t->span[i].from_ns < t->first_ns ? t->span[i].from_ns : t->first_ns;
+	for (uint32_t i = 0; i < t->spans.nr; i++)
+		t->first_ns = t->spans.at[i].from_ns < t->first_ns ? t->spans.at[i].from_ns : t->first_ns;
 	return ret;
 }
 
@@ -471,8 +471,8 @@ static uint32_t work_of_lock(struct timeline *t, uint32_t stack)
 /* Sets of_pid, by pid, to the number of threads of the process. Returns false if memory runs out. */
 static bool count_threads(const struct timeline *t, struct hash_map *of_pid)
 {
-	for (uint32_t i = 0; i < t->nr_threads; i++)
-		if (!hash_map_set(of_pid, t->thread[i].pid, 0, hash_map_find(of_pid, t->thread[i].pid, 0) + 1))
+	for (uint32_t i = 0; i < t->threads.nr; i++)
+		if (!hash_map_set(of_pid, t->threads.at[i].pid, 0, hash_map_find(of_pid, t->threads.at[i].pid, 0) + 1))
 			return false;
 	return true;
 }
@@ -485,19 +485,19 @@ static int make_ticks(struct timeline *t)
 {
 	struct hash_map threads = { .capacity = 0 };
 
-	t->tick = calloc((size_t)t->nr_rows + 1, sizeof(*t->tick));
-	if (!t->tick || !count_threads(t, &threads)) {
+	t->ticks.at = calloc((size_t)t->rows.nr + 1, sizeof(*t->ticks.at));
+	if (!t->ticks.at || !count_threads(t, &threads)) {
 		hash_map_fini(&threads);
 		return -ENOMEM;
 	}
-	for (uint32_t row = 0, i = 0; i < t->nr_threads; i++) {
-		struct timeline_thread *h = &t->thread[i];
+	for (uint32_t row = 0, i = 0; i < t->threads.nr; i++) {
+		struct timeline_thread *h = &t->threads.at[i];
 		double weight = 0, ran = 0;
 
-		h->first_tick = t->nr_ticks;
-		for (; row < t->nr_rows && t->row[row].thread == i; row++) {
-			const struct timeline_row *r = &t->row[row];
-			struct tick *k = &t->tick[t->nr_ticks];
+		h->first_tick = t->ticks.nr;
+		for (; row < t->rows.nr && t->rows.at[row].thread == i; row++) {
+			const struct timeline_row *r = &t->rows.at[row];
+			struct tick *k = &t->ticks.at[t->ticks.nr];
 
 			if (r->leaves)
 				continue;
@@ -510,13 +510,13 @@ static int make_ticks(struct timeline *t)
 			}
 			memcpy(k->component, r->component, sizeof(k->component));
 			weight += r->weight;
-			t->nr_ticks++;
+			t->ticks.nr++;
 		}
-		h->nr_ticks = t->nr_ticks - h->first_tick;
+		h->nr_ticks = t->ticks.nr - h->first_tick;
 		for (uint32_t s = h->first_span; s < h->first_span + h->nr_spans; s++)
-			ran += t->span[s].kind == SPAN_RUN ? (double)(t->span[s].to_ns - t->span[s].from_ns) : 0;
-		for (uint32_t k = h->first_tick; weight > 0 && k < t->nr_ticks; k++)
-			t->tick[k].weight *= ran / weight;
+			ran += t->spans.at[s].kind == SPAN_RUN ? (double)(t->spans.at[s].to_ns - t->spans.at[s].from_ns) : 0;
+		for (uint32_t k = h->first_tick; weight > 0 && k < t->ticks.nr; k++)
+			t->ticks.at[k].weight *= ran / weight;
 	}
 	hash_map_fini(&threads);
 	return 0;
@@ -563,13 +563,13 @@ static void idle_until(const struct idle *idle, uint64_t time_ns, double *none, 
 
 static bool idle_make(const struct timeline *t, struct idle *idle)
 {
-	idle->at = calloc(2 * (size_t)t->nr_spans + 1, sizeof(*idle->at));
+	idle->at = calloc(2 * (size_t)t->spans.nr + 1, sizeof(*idle->at));
 	if (!idle->at)
 		return false;
-	for (uint32_t i = 0; i < t->nr_spans; i++)
-		if (t->span[i].kind == SPAN_RUN) {
-			idle->at[idle->nr++] = (struct boundary){ .time_ns = t->span[i].from_ns, .change = 1 };
-			idle->at[idle->nr++] = (struct boundary){ .time_ns = t->span[i].to_ns, .change = -1 };
+	for (uint32_t i = 0; i < t->spans.nr; i++)
+		if (t->spans.at[i].kind == SPAN_RUN) {
+			idle->at[idle->nr++] = (struct boundary){ .time_ns = t->spans.at[i].from_ns, .change = 1 };
+			idle->at[idle->nr++] = (struct boundary){ .time_ns = t->spans.at[i].to_ns, .change = -1 };
 		}
 	qsort(idle->at, idle->nr, sizeof(*idle->at), compare_boundaries);
 	for (uint32_t i = 0; i < idle->nr; i++) {
@@ -592,8 +592,8 @@ static int tell_queues_apart(struct timeline *t)
 	struct idle idle = { .processors = t->processors };
 	int ret = idle_make(t, &idle) ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < t->nr_spans && ret == 0; i++) {
-		struct span *s = &t->span[i];
+	for (uint32_t i = 0; i < t->spans.nr && ret == 0; i++) {
+		struct span *s = &t->spans.at[i];
 		double none[2], some[2];
 
 		if (s->kind != SPAN_QUEUE)
@@ -634,7 +634,7 @@ int timeline_make(struct timeline *t, const char *resources, struct diag *d)
 	ret = ret ? ret : tell_queues_apart(t);
 	if (ret)
 		return diag_fail(d, -ret, "out of memory for the time line of this trace");
-	if (!t->nr_spans)
+	if (!t->spans.nr)
 		return diag_fail(d, ENODATA, "the trace has no context switches of what passes the filters");
 	return 0;
 }
@@ -642,7 +642,7 @@ int timeline_make(struct timeline *t, const char *resources, struct diag *d)
 const char *timeline_comm(const struct timeline *t, uint32_t thread)
 {
 	const struct model *m = t->report->model;
-	const uint32_t named = thread < t->nr_threads ? t->thread[thread].named : UINT32_MAX;
+	const uint32_t named = thread < t->threads.nr ? t->threads.at[thread].named : UINT32_MAX;
 
 	if (named >= m->threads.nr)
 		return "";
@@ -651,13 +651,13 @@ const char *timeline_comm(const struct timeline *t, uint32_t thread)
 
 void timeline_sum(const struct timeline *t, uint32_t thread, uint64_t from_ns, uint64_t to_ns, double sum[NR_RESOURCES])
 {
-	const struct timeline_thread all = { .nr_spans = t->nr_spans, .nr_ticks = t->nr_ticks };
-	const struct timeline_thread *h = thread == TIMELINE_NOBODY ? &all : &t->thread[thread];
+	const struct timeline_thread all = { .nr_spans = t->spans.nr, .nr_ticks = t->ticks.nr };
+	const struct timeline_thread *h = thread == TIMELINE_NOBODY ? &all : &t->threads.at[thread];
 	double ticks = 0, ran = 0, of[NR_RESOURCES] = { 0 };
 
 	memset(sum, 0, NR_RESOURCES * sizeof(*sum));
 	for (uint32_t i = h->first_span; i < h->first_span + h->nr_spans; i++) {
-		const struct span *s = &t->span[i];
+		const struct span *s = &t->spans.at[i];
 		const uint64_t from = s->from_ns > from_ns ? s->from_ns : from_ns, to = s->to_ns < to_ns ? s->to_ns : to_ns;
 
 		if (from >= to)
@@ -666,9 +666,9 @@ void timeline_sum(const struct timeline *t, uint32_t thread, uint64_t from_ns, u
 		ran += s->kind == SPAN_RUN ? (double)(to - from) : 0;
 	}
 	for (uint32_t i = h->first_tick; i < h->first_tick + h->nr_ticks; i++)
-		if (t->tick[i].time_ns >= from_ns && t->tick[i].time_ns < to_ns) {
-			of[t->tick[i].resource] += t->tick[i].weight;
-			ticks += t->tick[i].weight;
+		if (t->ticks.at[i].time_ns >= from_ns && t->ticks.at[i].time_ns < to_ns) {
+			of[t->ticks.at[i].resource] += t->ticks.at[i].weight;
+			ticks += t->ticks.at[i].weight;
 		}
 	if (ticks <= 0)
 		return;

@@ -11,6 +11,7 @@
 #define TAILOR_TIMELINE_H
 
 #include "analyzer/whatif/resources.h"
+#include "jitreg/base/grow.h"
 
 #define TIMELINE_LEVELS 3 /* levels of components: the report's (the plan's by default), and those called pipeline and query */
 #define LATENCY_MOST_NS 300000u /* a wait in which a processor was free for longer than this is caused by other programs */
@@ -72,12 +73,9 @@ struct kernel_says {
 
 struct timeline {
 	struct report *report;
-	struct timeline_thread *thread;
-	uint32_t nr_threads, threads_capacity;
-	struct span *span;
-	uint32_t nr_spans, spans_capacity;
-	struct tick *tick; /* sorted by thread and time */
-	uint32_t nr_ticks, ticks_capacity;
+	ARRAY(struct timeline_thread) threads;
+	ARRAY(struct span) spans;
+	ARRAY(struct tick) ticks; /* sorted by thread and time */
 	uint32_t level[TIMELINE_LEVELS]; /* index of each level in the model's dictionary; LEVELS_MAX: the trace has no such level */
 	uint64_t first_ns, last_ns;
 	double processors; /* number of processors on which the process may run; the machine's, if that is not recorded */
@@ -88,12 +86,9 @@ struct timeline {
 	uint64_t unplaced; /* number of waits without a call stack, so that what was waited for is not known */
 	double intruded_ns; /* time of long waits for a processor in which some were free or used by other programs */
 	/* The members from here on are used only in timeline.c. */
-	struct timeline_row *row;
-	uint32_t nr_rows, rows_capacity;
-	struct timeline_event *event;
-	uint32_t nr_events, events_capacity;
-	struct kernel_says *said; /* values of each process, of which says is one */
-	uint32_t nr_said, said_capacity;
+	ARRAY(struct timeline_row) rows;
+	ARRAY(struct timeline_event) events;
+	ARRAY(struct kernel_says) said; /* values of each process, of which says is one */
 	struct hash_map thread_of_tid, said_of_pid;
 	struct resource_table table;
 };

@@ -57,7 +57,7 @@ static void describe_change(const struct predictor *p, const struct change *c, c
 		break;
 	case CHANGE_SKEW:
 		if (c->level == PART_THREADS)
-			snprintf(text, bytes, "no skew in threads of %u %s", p->g->t->thread[c->of].tid, timeline_comm(p->g->t, c->of));
+			snprintf(text, bytes, "no skew in threads of %u %s", p->g->t->threads.at[c->of].tid, timeline_comm(p->g->t, c->of));
 		else
 			snprintf(text, bytes, "no skew in %s %s", level, name);
 		break;
@@ -523,7 +523,7 @@ void verdict_explain(const struct predictor *p, struct page *page)
 	page_sentence(page, "%u threads, %u steps, %u waits that another thread ended; %s.", g->e.nr_threads, g->nr_steps, g->nr_signals,
 		      g->t->has_wakeups ? "who woke them was recorded" : "who woke them was guessed from who ran then");
 	page_sentence(page, g->e.target == UINT32_MAX ? "Completion is when the last thread ends." :
-		      "Completion is when thread %u ends.", g->e.target == UINT32_MAX ? 0 : g->t->thread[g->e.target].tid);
+		      "Completion is when thread %u ends.", g->e.target == UINT32_MAX ? 0 : g->t->threads.at[g->e.target].tid);
 	if (p->nr_ticks)
 		page_sentence(page, "%u times a thread looked whether it had to do something, and waited again: what ends such waits "
 			      "is not time.", p->nr_ticks);

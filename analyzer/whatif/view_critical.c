@@ -86,8 +86,8 @@ static void show_components_of_path(const struct predictor *p, const double *of_
 		path_work += g->step[i].kind == STEP_RUN ? of_step[i] : 0;
 	for (uint32_t i = 0; part && i < nr; i++)
 		part[i].of = i;
-	for (uint32_t i = 0; part && i < g->t->nr_ticks; i++) {
-		const struct tick *k = &g->t->tick[i];
+	for (uint32_t i = 0; part && i < g->t->ticks.nr; i++) {
+		const struct tick *k = &g->t->ticks.at[i];
 		const uint32_t step = g->step_of_tick[i], of = level < 0 ? k->function : k->component[0];
 		double share;
 
@@ -148,7 +148,7 @@ static int show_slack(const struct predictor *p, const double *of_step, struct p
 		grid_set(t, work, ran);
 		grid_set(t, on, path);
 		grid_set(t, least, smallest);
-		snprintf(text, sizeof(text), "%u %s", g->t->thread[i].tid, timeline_comm(g->t, i));
+		snprintf(text, sizeof(text), "%u %s", g->t->threads.at[i].tid, timeline_comm(g->t, i));
 		grid_set_text(t, of, text);
 	}
 	grid_show(t, page);

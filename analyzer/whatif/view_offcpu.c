@@ -175,8 +175,7 @@ static void show_offcpu_group(struct report *r, const struct report_group *group
 /* ------------------------------------------------------------------------------------------------------- by function */
 
 struct by_function {
-	struct offcpu_row *row;
-	uint32_t nr, capacity;
+	ARRAY(struct offcpu_row) rows;
 	struct hash_map at; /* (function, resource and idle) -> 1 + row */
 	double *ran, *waited; /* by thread, ns */
 };
@@ -220,11 +219,11 @@ static struct offcpu_row *get_row(struct by_function *b, uint32_t function, enum
 	const uint32_t kind = 2 * (uint32_t)resource + idle, at = hash_map_find(&b->at, function, kind);
 
 	if (at)
-		return &b->row[at - 1];
-	if (!GROW(b->row, b->nr, b->capacity) || !hash_map_set(&b->at, function, kind, b->nr + 1))
+		return &b->rows.at[at - 1];
+	if (!ARRAY_GROW(b->rows) || !hash_map_set(&b->at, function, kind, b->rows.nr + 1))
 		return NULL;
-	b->row[b->nr] = (struct offcpu_row){ .value = function, .resource = resource, .idle = idle };
-	return &b->row[b->nr++];
+	b->rows.at[b->rows.nr] = (struct offcpu_row){ .value = function, .resource = resource, .idle = idle };
+	return &b->rows.at[b->rows.nr++];
 }
 
 /* Adds one sum to the row of the function that waits. Returns false if memory or the trace's budget is spent. */
@@ -254,7 +253,7 @@ static bool add_function_sum(const struct report *r, const struct report_group *
 /* Shows the functions that wait, each with what it waits for. Functions of idle threads, such as a pool's without work, come last. */
 static void show_functions(struct report *r, const struct report_group *group, const char *rules, struct page *p)
 {
-	struct by_function b = { .nr = 0 };
+	struct by_function b = { .rows.nr = 0 };
 	struct resource_table t;
 	struct offcpu_columns c;
 	struct diag d = { "" };
@@ -275,25 +274,25 @@ static void show_functions(struct report *r, const struct report_group *group, c
 	of = grid_column(g, "name", "function", CELL_TEXT, 0, 0);
 	for (uint32_t i = 0, more = sum_threads(r, group, &b); more && i < group->g.nr; i++)
 		more = add_function_sum(r, group, i, &t, &b);
-	if (b.nr)
-		qsort(b.row, b.nr, sizeof(*b.row), compare_rows);
-	for (uint32_t i = 0; i < b.nr; i++)
-		waited += b.row[i].of[KIND_WAIT].weight;
+	if (b.rows.nr)
+		qsort(b.rows.at, b.rows.nr, sizeof(*b.rows.at), compare_rows);
+	for (uint32_t i = 0; i < b.rows.nr; i++)
+		waited += b.rows.at[i].of[KIND_WAIT].weight;
 	grid_set_total(g, c.share, waited);
-	for (uint32_t i = 0; i < b.nr; i++)
-		if (is_shown(&b.row[i], true)) {
-			const bool waits = b.row[i].of[KIND_WAIT].samples > 0;
+	for (uint32_t i = 0; i < b.rows.nr; i++)
+		if (is_shown(&b.rows.at[i], true)) {
+			const bool waits = b.rows.at[i].of[KIND_WAIT].samples > 0;
 
 			grid_row(g);
-			set_columns(g, &c, &b.row[i]);
-			snprintf(text, sizeof(text), "%s%s", waits ? resource_headings[b.row[i].resource] : "",
-				 b.row[i].idle ? " (idle)" : "");
+			set_columns(g, &c, &b.rows.at[i]);
+			snprintf(text, sizeof(text), "%s%s", waits ? resource_headings[b.rows.at[i].resource] : "",
+				 b.rows.at[i].idle ? " (idle)" : "");
 			grid_set_text(g, what, text);
-			grid_set(g, idle, b.row[i].idle);
-			grid_set_text(g, of, r->a->function[b.row[i].value].name);
+			grid_set(g, idle, b.rows.at[i].idle);
+			grid_set_text(g, of, r->a->function[b.rows.at[i].value].name);
 		}
 	free(b.ran);
-	free(b.row);
+	free(b.rows.at);
 	hash_map_fini(&b.at);
 	resource_table_fini(&t);
 	grid_show(g, p);

@@ -70,7 +70,7 @@ static void show_rows(struct row *row, uint32_t nr, struct page *p, const char *
 
 static const char *thread_text(const struct timeline *t, uint32_t value, char spare[64])
 {
-	snprintf(spare, 64, "%u %s", t->thread[value].tid, timeline_comm(t, value));
+	snprintf(spare, 64, "%u %s", t->threads.at[value].tid, timeline_comm(t, value));
 	return spare;
 }
 
@@ -87,15 +87,15 @@ static const char *function_text(const struct timeline *t, uint32_t value, char 
 
 static void show_threads(const struct timeline *t, struct page *p)
 {
-	struct row *row = calloc((size_t)t->nr_threads + 1, sizeof(*row));
+	struct row *row = calloc((size_t)t->threads.nr + 1, sizeof(*row));
 
-	for (uint32_t i = 0; row && i < t->nr_threads; i++) {
+	for (uint32_t i = 0; row && i < t->threads.nr; i++) {
 		row[i].value = i;
 		timeline_sum(t, i, 0, UINT64_MAX, row[i].sum);
 		add_up(&row[i]);
 	}
 	if (row)
-		show_rows(row, t->nr_threads, p, "thread", "Resources by thread: together its time", thread_text, t);
+		show_rows(row, t->threads.nr, p, "thread", "Resources by thread: together its time", thread_text, t);
 	free(row);
 }
 
@@ -108,14 +108,14 @@ static void show_components(const struct timeline *t, struct page *p, int level)
 
 	for (uint32_t i = 0; row && i < nr; i++)
 		row[i].value = i;
-	for (uint32_t i = 0; row && i < t->nr_spans; i++)
-		if (t->span[i].kind != SPAN_RUN && t->span[i].component[level] < nr)
-			row[report_same_value(t->report, TABLE_LEVEL_0 + t->level[level], t->span[i].component[level])]
-				.sum[t->span[i].resource] += (double)(t->span[i].to_ns - t->span[i].from_ns);
-	for (uint32_t i = 0; row && i < t->nr_ticks; i++)
-		if (t->tick[i].component[level] < nr)
-			row[report_same_value(t->report, TABLE_LEVEL_0 + t->level[level], t->tick[i].component[level])]
-				.sum[t->tick[i].resource] += t->tick[i].weight;
+	for (uint32_t i = 0; row && i < t->spans.nr; i++)
+		if (t->spans.at[i].kind != SPAN_RUN && t->spans.at[i].component[level] < nr)
+			row[report_same_value(t->report, TABLE_LEVEL_0 + t->level[level], t->spans.at[i].component[level])]
+				.sum[t->spans.at[i].resource] += (double)(t->spans.at[i].to_ns - t->spans.at[i].from_ns);
+	for (uint32_t i = 0; row && i < t->ticks.nr; i++)
+		if (t->ticks.at[i].component[level] < nr)
+			row[report_same_value(t->report, TABLE_LEVEL_0 + t->level[level], t->ticks.at[i].component[level])]
+				.sum[t->ticks.at[i].resource] += t->ticks.at[i].weight;
 	for (uint32_t i = 0; row && i < nr; i++)
 		add_up(&row[i]);
 	snprintf(heading, sizeof(heading), "Resources by %s: threads' time together", name ? name : "");
@@ -129,9 +129,9 @@ static void show_locks(const struct timeline *t, struct page *p)
 	struct row *row = calloc((size_t)t->report->a->nr_functions + 1, sizeof(*row));
 	bool any = false;
 
-	for (uint32_t i = 0; row && i < t->nr_spans; i++)
-		if (t->span[i].kind == SPAN_WAIT && t->span[i].resource == RESOURCE_LOCK) {
-			row[t->span[i].lock].sum[RESOURCE_LOCK] += (double)(t->span[i].to_ns - t->span[i].from_ns);
+	for (uint32_t i = 0; row && i < t->spans.nr; i++)
+		if (t->spans.at[i].kind == SPAN_WAIT && t->spans.at[i].resource == RESOURCE_LOCK) {
+			row[t->spans.at[i].lock].sum[RESOURCE_LOCK] += (double)(t->spans.at[i].to_ns - t->spans.at[i].from_ns);
 			any = true;
 		}
 	for (uint32_t i = 0; row && i < t->report->a->nr_functions; i++) {
@@ -155,8 +155,8 @@ static void say_kernel(const struct timeline *t, struct page *p)
 
 	if (!k->has_times)
 		return;
-	for (uint32_t i = 0; i < t->nr_threads; i++)
-		if (t->thread[i].tid == k->pid) {
+	for (uint32_t i = 0; i < t->threads.nr; i++)
+		if (t->threads.at[i].tid == k->pid) {
 			timeline_sum(t, i, k->from_ns, UINT64_MAX, sum);
 			for (int n = 0; n < NR_RESOURCES; n++)
 				of[n] += sum[n];

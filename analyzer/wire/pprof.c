@@ -14,19 +14,18 @@ struct writing {
 	uint32_t *mapping; /* by the number of an image's text: id of its mapping; 0: it has none yet */
 	uint32_t nr_mappings;
 	struct protobuf *to, message, inner;
-	char **more;
-	uint32_t nr_more, capacity;
+	ARRAY(char *) more;
 };
 
 static uint32_t add_text(struct writing *w, const char *text)
 {
-	if (!GROW(w->more, w->nr_more, w->capacity)) {
+	if (!ARRAY_GROW(w->more)) {
 		w->to->failed = true;
 		return 0;
 	}
-	w->more[w->nr_more] = strdup(text);
-	w->to->failed |= !w->more[w->nr_more];
-	return w->p->texts.nr + ++w->nr_more;
+	w->more.at[w->more.nr] = strdup(text);
+	w->to->failed |= !w->more.at[w->more.nr];
+	return w->p->texts.nr + ++w->more.nr;
 }
 
 static void put_value_type(struct writing *w, unsigned field, uint32_t type, uint32_t unit)
@@ -136,11 +135,11 @@ static void put_texts(struct writing *w)
 	protobuf_put_text(w->to, 6, "");
 	for (uint32_t i = 0; i < w->p->texts.nr; i++)
 		protobuf_put_text(w->to, 6, w->p->text[i]);
-	for (uint32_t i = 0; i < w->nr_more; i++) {
-		protobuf_put_text(w->to, 6, w->more[i]);
-		free(w->more[i]);
+	for (uint32_t i = 0; i < w->more.nr; i++) {
+		protobuf_put_text(w->to, 6, w->more.at[i]);
+		free(w->more.at[i]);
 	}
-	free(w->more);
+	free(w->more.at);
 }
 
 void pprof_write(const struct wire_profiles *p, struct protobuf *to)

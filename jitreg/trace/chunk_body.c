@@ -40,9 +40,9 @@ void trace_release_left_bodies(struct trace_reader *t)
 
 void trace_free_bodies(struct trace_reader *t)
 {
-	for (uint32_t i = 0; i < t->nr_kept; i++)
-		free(t->kept[i].plain);
-	free(t->kept);
+	for (uint32_t i = 0; i < t->kept.nr; i++)
+		free(t->kept.at[i].plain);
+	free(t->kept.at);
 	free(t->last.plain);
 	free(t->other.plain);
 	msgpack_tree_fini(&t->tree);
@@ -84,17 +84,17 @@ static bool decompress_chunk_body(struct trace_reader *t, const struct trace_chu
 
 static struct chunk_body *find_kept_body(const struct trace_reader *t, size_t at)
 {
-	uint32_t low = 0, high = t->nr_kept;
+	uint32_t low = 0, high = t->kept.nr;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (t->kept[middle].at < at)
+		if (t->kept.at[middle].at < at)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < t->nr_kept && t->kept[low].at == at && t->kept[low].body ? &t->kept[low] : NULL;
+	return low < t->kept.nr && t->kept.at[low].at == at && t->kept.at[low].body ? &t->kept.at[low] : NULL;
 }
 
 void trace_hold_current_body(struct trace_reader *t)
@@ -131,11 +131,11 @@ static void keep_last_body(struct trace_reader *t)
 {
 	struct chunk_body *b = &t->last;
 
-	if (!b->body || (t->nr_kept && t->kept[t->nr_kept - 1].at >= b->at) || b->capacity > LARGE_BYTES ||
-	    b->capacity > TRACE_KEPT_BYTES - t->kept_bytes || !GROW(t->kept, t->nr_kept, t->kept_capacity))
+	if (!b->body || (t->kept.nr && t->kept.at[t->kept.nr - 1].at >= b->at) || b->capacity > LARGE_BYTES ||
+	    b->capacity > TRACE_KEPT_BYTES - t->kept_bytes || !ARRAY_GROW(t->kept))
 		return;
 	t->kept_bytes += b->capacity;
-	t->kept[t->nr_kept++] = *b;
+	t->kept.at[t->kept.nr++] = *b;
 	*b = (struct chunk_body){ 0 };
 }
 

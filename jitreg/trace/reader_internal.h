@@ -4,6 +4,7 @@
 #define TAILOR_READER_INTERNAL_H
 
 #include "jitreg/base/budget.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/trace/msgpack_tree.h"
 #include "jitreg/trace/reader.h"
 
@@ -36,8 +37,7 @@ struct trace_reader {
 	struct chunk_body last; /* the body that was decompressed last, unless it was moved to kept */
 	struct chunk_body other; /* body that trace_read_record_at() decompressed, because it was neither in last nor in kept */
 	bool keeps, releases;
-	struct chunk_body *kept; /* sorted by at */
-	uint32_t nr_kept, kept_capacity;
+	ARRAY(struct chunk_body) kept; /* sorted by at */
 	size_t kept_bytes;
 	const uint32_t *ids; /* selected ids */
 	uint32_t nr_ids;

@@ -25,7 +25,7 @@ static void make_timeline(struct timeline *t, const uint8_t *data, size_t size)
 		struct timeline_thread *h = &threads[i];
 		uint64_t now = size ? data[0] * 1000u : 0;
 
-		*h = (struct timeline_thread){ .tid = i + 1, .pid = 1 + i / 4, .first_span = span, .first_tick = t->nr_ticks };
+		*h = (struct timeline_thread){ .tid = i + 1, .pid = 1 + i / 4, .first_span = span, .first_tick = t->ticks.nr };
 		h->from_ns = now;
 		h->creator = i && size > 1 && data[1] % THREADS < i ? data[1] % THREADS : TIMELINE_NOBODY;
 		for (; size >= 4 && span < SPANS && data[3] % 16; data += 4, size -= 4) {
@@ -37,20 +37,20 @@ static void make_timeline(struct timeline *t, const uint8_t *data, size_t size)
 			s->to_ns = now;
 			s->latency_ns = s->kind == SPAN_QUEUE ? data[0] : 0;
 			if (s->kind == SPAN_RUN)
-				ticks[t->nr_ticks++] = (struct tick){ .time_ns = s->from_ns + (now - s->from_ns) / 2,
+				ticks[t->ticks.nr++] = (struct tick){ .time_ns = s->from_ns + (now - s->from_ns) / 2,
 								      .weight = (double)(now - s->from_ns), .thread = i,
 								      .lock = data[1] % 3 };
 		}
 		h->to_ns = now;
 		h->nr_spans = span - h->first_span;
-		h->nr_ticks = t->nr_ticks - h->first_tick;
+		h->nr_ticks = t->ticks.nr - h->first_tick;
 		t->last_ns = now > t->last_ns ? now : t->last_ns;
 		if (size >= 4) {
 			data += 4;
 			size -= 4;
 		}
 	}
-	t->nr_spans = span;
+	t->spans.nr = span;
 }
 
 static void predict_all(struct predictor *p, double value)
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct model model = { .marks.nr = 0 };
 	struct report report = { .model = &model };
-	struct timeline t = { .report = &report, .thread = threads, .nr_threads = THREADS, .span = spans, .tick = ticks, .processors = 2,
+	struct timeline t = { .report = &report, .threads = { threads, THREADS, 0 }, .spans.at = spans, .ticks.at = ticks, .processors = 2,
 			      .has_wakeups = true };
 	struct predictor p = { .g = NULL };
 	struct step_graph g;

@@ -44,15 +44,15 @@ static void a_plan_is_as_AQE_left_it_without_wrappers(void **state)
 	assert_true(line(START("0") "\"sparkPlanInfo\":" RANGE("1") "}"));
 	assert_true(line(SQL "AdaptiveExecutionUpdate\",\"executionId\":0,\"sparkPlanInfo\":" ADAPTIVE(CODEGEN("12", "5")) "}"));
 	assert_true(line(SQL "ExecutionEnd\",\"executionId\":0,\"time\":3000}"));
-	assert_int_equal(l.nr_queries, 1);
-	assert_string_equal(l.query[0].description, "count at a.py:1");
-	assert_int_equal(l.query[0].end_ms, 3000);
-	assert_int_equal(l.query[0].nr_nodes, 3);
-	assert_string_equal(l.query[0].node[0].name, "WholeStageCodegen (1)");
-	assert_int_equal(l.query[0].node[0].codegen, 1);
-	assert_string_equal(l.query[0].node[1].detail, "(id > 3)");
-	assert_int_equal(l.query[0].node[1].stage, 1);
-	assert_int_equal(l.query[0].node[2].parent, 2);
+	assert_int_equal(l.queries.nr, 1);
+	assert_string_equal(l.queries.at[0].description, "count at a.py:1");
+	assert_int_equal(l.queries.at[0].end_ms, 3000);
+	assert_int_equal(l.queries.at[0].nodes.nr, 3);
+	assert_string_equal(l.queries.at[0].nodes.at[0].name, "WholeStageCodegen (1)");
+	assert_int_equal(l.queries.at[0].nodes.at[0].codegen, 1);
+	assert_string_equal(l.queries.at[0].nodes.at[1].detail, "(id > 3)");
+	assert_int_equal(l.queries.at[0].nodes.at[1].stage, 1);
+	assert_int_equal(l.queries.at[0].nodes.at[2].parent, 2);
 }
 
 static void executions_of_one_plan_are_one(void **state)
@@ -62,8 +62,8 @@ static void executions_of_one_plan_are_one(void **state)
 	assert_true(line(START("1") "\"sparkPlanInfo\":" CODEGEN("29", "15") "}"));
 	assert_true(line(START("2") "\"sparkPlanInfo\":" RANGE("29") "}"));
 	spark_identify(&l, &unlimited);
-	assert_true(l.query[0].id == l.query[1].id && l.query[0].node[2].id == l.query[1].node[2].id);
-	assert_true(l.query[0].id != l.query[2].id && l.query[0].node[1].id != l.query[0].node[2].id);
+	assert_true(l.queries.at[0].id == l.queries.at[1].id && l.queries.at[0].nodes.at[2].id == l.queries.at[1].nodes.at[2].id);
+	assert_true(l.queries.at[0].id != l.queries.at[2].id && l.queries.at[0].nodes.at[1].id != l.queries.at[0].nodes.at[2].id);
 }
 
 static void a_stage_has_the_nodes_whose_accumulators_it_updated(void **state)
@@ -78,12 +78,12 @@ static void a_stage_has_the_nodes_whose_accumulators_it_updated(void **state)
 			 "\"Stage Name\":\"count\",\"Accumulables\":[{\"ID\":5,\"Value\":\"144\"}]}}"));
 	assert_true(line("{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":3,\"Stage Attempt ID\":0,\"Task Info\":{\"Task ID\":8,"
 			 "\"Launch Time\":10,\"Finish Time\":20},\"Task Metrics\":{\"Executor CPU Time\":64}}"));
-	assert_int_equal(l.stage[0].query, 1);
-	assert_true(spark_node_is_in_stage(&l.stage[0], &l.query[0].node[0], "", &unlimited));
-	assert_false(spark_node_is_in_stage(&l.stage[0], &l.query[0].node[2], "", &unlimited));
-	assert_true(spark_metric_value(&l, &l.query[0].node[0], "duration", &value) && value == 144);
-	assert_int_equal(l.task[0].stage, 1);
-	assert_int_equal(l.task[0].cpu_ns, 64);
+	assert_int_equal(l.stages.at[0].query, 1);
+	assert_true(spark_node_is_in_stage(&l.stages.at[0], &l.queries.at[0].nodes.at[0], "", &unlimited));
+	assert_false(spark_node_is_in_stage(&l.stages.at[0], &l.queries.at[0].nodes.at[2], "", &unlimited));
+	assert_true(spark_metric_value(&l, &l.queries.at[0].nodes.at[0], "duration", &value) && value == 144);
+	assert_int_equal(l.tasks.at[0].stage, 1);
+	assert_int_equal(l.tasks.at[0].cpu_ns, 64);
 }
 
 static void what_is_no_event_is_refused(void **state)
@@ -97,7 +97,7 @@ static void what_is_no_event_is_refused(void **state)
 		cut[n] = 0;
 		line(cut);
 	}
-	assert_int_equal(l.nr_queries, 0);
+	assert_int_equal(l.queries.nr, 0);
 	assert_true(line("{\"Event\":\"SparkListenerOther\",")); /* is not taken apart */
 	assert_false(line("not JSON"));
 	assert_false(line("{\"Event\":\"SparkListenerTaskEnd\",}"));
@@ -246,8 +246,8 @@ static void check_works(const struct spark_works *w, uint32_t thread, const char
 		char of = '0';
 
 		for (uint32_t i = 0; i < w->nr; i++)
-			if (w->work[i].thread == thread && w->work[i].from_ns <= MS(ms) && MS(ms) < w->work[i].to_ns)
-				of = (char)('1' + w->work[i].stage);
+			if (w->at[i].thread == thread && w->at[i].from_ns <= MS(ms) && MS(ms) < w->at[i].to_ns)
+				of = (char)('1' + w->at[i].stage);
 		if (of != expected[ms])
 			fail_msg("at %d ms a worker is of stage %c, not of %c", (int)ms, of, expected[ms]);
 	}
@@ -288,10 +288,10 @@ static void a_worker_is_of_the_one_stage_whose_tasks_use_python(void **state)
 		model_get_thread(m, model_get_process(m, pid, MS(4)), pid);
 	spark_find_works(&l, m, &unlimited, &run, 1, &works);
 	for (uint32_t i = 0; i < works.nr; i++)
-		assert_in_range(m->threads.at[works.work[i].thread].tid, DAEMON, WORKER);
+		assert_in_range(m->threads.at[works.at[i].thread].tid, DAEMON, WORKER);
 	check_works(&works, model_get_thread(m, model_get_process(m, WORKER, MS(4)), WORKER), "00011111111122200222");
 	assert_int_equal(works.shared_ns, MS(2));
-	free(works.work);
+	free(works.at);
 	works = (struct spark_works){ 0 };
 	spark_find_works(&l, m, &unlimited, &run, 0, &works); /* executors are not known */
 	assert_int_equal(works.nr, 0);
@@ -595,7 +595,7 @@ static void a_plan_that_is_cut_is_counted(void **state)
 	assert_int_equal(l.cut_plans, 0);
 	sprintf(at, ",{\"nodeName\":\"a\"}]}}");
 	assert_true(line(wide));
-	assert_int_equal(l.query[0].nr_nodes, SPARK_NODES_MAX);
+	assert_int_equal(l.queries.at[0].nodes.nr, SPARK_NODES_MAX);
 	assert_int_equal(l.cut_plans, 1);
 	free(wide);
 }

@@ -111,9 +111,9 @@ static void predictions_are_read_as_they_were_written(void **state)
 	assert_int_equal(back.bytes, k.bytes);
 	assert_true(back.measured_ns >= 5e9 && back.measured_ns <= 5e9);
 	assert_int_equal(back.nr, 2);
-	assert_string_equal(back.of[0].change, "cores=4 bytes 1");
-	assert_string_equal(back.of[1].change, "");
-	assert_true(back.of[0].low_ns >= 2e9 && back.of[0].high_ns <= 4e9);
+	assert_string_equal(back.at[0].change, "cores=4 bytes 1");
+	assert_string_equal(back.at[1].change, "");
+	assert_true(back.at[0].low_ns >= 2e9 && back.at[0].high_ns <= 4e9);
 	unlink(path);
 	kept_fini(&back);
 	kept_fini(&k);
@@ -188,7 +188,7 @@ static struct timeline_thread threads[] = {
 static struct mark marks[] = { { .name = "late", .begin_ns = 20 * MS, .end_ns = 80 * MS } };
 static struct model model = { .marks.at = marks, .marks.nr = 1 };
 static struct report report = { .model = &model };
-static const struct timeline timeline = { .report = &report, .thread = threads, .nr_threads = 4, .span = spans, .nr_spans = 5,
+static const struct timeline timeline = { .report = &report, .threads = { threads, 4, 0 }, .spans = { spans, 5, 0 },
 					  .last_ns = 90 * MS, .processors = 2, .has_wakeups = true };
 
 static double replay(const char *mark, double expected_ns)
@@ -251,7 +251,7 @@ static void an_ended_thread_is_waited_for_where_it_would_not_have_ended(void **s
 		{ .tid = 1, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 70 * MS, .first_span = 0, .nr_spans = 3 },
 		{ .tid = 2, .pid = 1, .creator = 0, .from_ns = 10 * MS, .to_ns = 50 * MS, .first_span = 3, .nr_spans = 1 },
 	};
-	struct timeline t = { .report = &report, .thread = two, .nr_threads = 2, .span = on_one, .nr_spans = 4, .last_ns = 70 * MS,
+	struct timeline t = { .report = &report, .threads = { two, 2, 0 }, .spans = { on_one, 4, 0 }, .last_ns = 70 * MS,
 			      .processors = 1, .has_wakeups = true };
 	const struct change cores = { .kind = CHANGE_CORES, .value = 2 };
 	struct predictor p = { .g = NULL };
@@ -290,8 +290,8 @@ static struct timeline_thread queue_threads[] = {
 
 static void predict_queue(uint64_t second_ends_ns, double processors, struct prediction *x)
 {
-	struct timeline t = { .report = &report, .thread = queue_threads, .nr_threads = 3, .span = queue_spans, .nr_spans = 7,
-			      .tick = (struct tick *)(uintptr_t)queue_ticks, .nr_ticks = 2, .last_ns = 82 * MS, .processors = 1,
+	struct timeline t = { .report = &report, .threads = { queue_threads, 3, 0 }, .spans = { queue_spans, 7, 0 },
+			      .ticks.at = (struct tick *)(uintptr_t)queue_ticks, .ticks.nr = 2, .last_ns = 82 * MS, .processors = 1,
 			      .has_wakeups = true };
 	const struct change cores = { .kind = CHANGE_CORES, .value = processors };
 	struct predictor p = { .g = NULL };
@@ -331,8 +331,8 @@ static void two_threads_with_work_of_their_own_have_no_queue(void **state)
 		{ .tid = 2, .pid = 1, .creator = 0, .from_ns = 1 * MS, .to_ns = 61 * MS, .first_span = 3, .nr_spans = 1, .first_tick = 1,
 		  .nr_ticks = 1 },
 	};
-	struct timeline t = { .report = &report, .thread = two, .nr_threads = 2, .span = two_spans, .nr_spans = 4, .tick = two_ticks,
-			      .nr_ticks = 2, .last_ns = 62 * MS, .processors = 2, .has_wakeups = true };
+	struct timeline t = { .report = &report, .threads = { two, 2, 0 }, .spans = { two_spans, 4, 0 }, .ticks = { two_ticks, 2, 0 },
+			      .last_ns = 62 * MS, .processors = 2, .has_wakeups = true };
 	struct predictor p = { .g = NULL };
 	struct step_graph g;
 
@@ -355,8 +355,8 @@ static void one_processor_interrupts_no_other(void **state)
 	struct timeline_thread one[] = {
 		{ .tid = 1, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 40 * MS, .nr_spans = 1, .nr_ticks = 2 },
 	};
-	struct timeline t = { .report = &report, .thread = one, .nr_threads = 1, .span = alone, .nr_spans = 1, .tick = ticks,
-			      .nr_ticks = 2, .last_ns = 40 * MS, .processors = 2, .has_wakeups = true };
+	struct timeline t = { .report = &report, .threads = { one, 1, 0 }, .spans = { alone, 1, 0 }, .ticks = { ticks, 2, 0 },
+			      .last_ns = 40 * MS, .processors = 2, .has_wakeups = true };
 	struct predictor p = { .g = NULL };
 	struct step_graph g;
 
@@ -385,8 +385,8 @@ static void copied_pages_cost_more_beside_other_processors(void **state)
 		{ .tid = 2, .pid = 1, .creator = TIMELINE_NOBODY, .from_ns = 40 * MS, .to_ns = 80 * MS, .first_span = 1, .nr_spans = 1,
 		  .first_tick = 2, .nr_ticks = 1 },
 	};
-	struct timeline t = { .report = &report, .thread = two, .nr_threads = 2, .span = all_spans, .nr_spans = 2, .tick = ticks,
-			      .nr_ticks = 3, .last_ns = 80 * MS, .processors = 1, .has_wakeups = true };
+	struct timeline t = { .report = &report, .threads = { two, 2, 0 }, .spans = { all_spans, 2, 0 }, .ticks = { ticks, 3, 0 },
+			      .last_ns = 80 * MS, .processors = 1, .has_wakeups = true };
 	const struct change cores = { .kind = CHANGE_CORES, .value = 2 };
 	struct predictor p = { .g = NULL };
 	struct prediction x;
@@ -416,7 +416,7 @@ static void looking_around_is_no_work(void **state)
 		{ .tid = 1, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 20 * MS, .nr_spans = 1 },
 		{ .tid = 2, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 30 * MS, .first_span = 1, .nr_spans = 3 },
 	};
-	struct timeline t = { .report = &report, .thread = two, .nr_threads = 2, .span = all_spans, .nr_spans = 4, .last_ns = 30 * MS,
+	struct timeline t = { .report = &report, .threads = { two, 2, 0 }, .spans = { all_spans, 4, 0 }, .last_ns = 30 * MS,
 			      .processors = 1, .has_wakeups = true };
 	const struct change clock = { .kind = CHANGE_CLOCK, .value = 20 };
 	struct predictor p = { .g = NULL };
@@ -455,7 +455,7 @@ static void what_is_done_at_fixed_times_is_waited_for(void **state)
 		{ .tid = 1, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 12 * MS, .nr_spans = 2 },
 		{ .tid = 2, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 13 * MS, .first_span = 2, .nr_spans = 4 },
 	};
-	struct timeline t = { .report = &report, .thread = two, .nr_threads = 2, .span = all_spans, .nr_spans = 6, .last_ns = 13 * MS,
+	struct timeline t = { .report = &report, .threads = { two, 2, 0 }, .spans = { all_spans, 6, 0 }, .last_ns = 13 * MS,
 			      .processors = 1, .has_wakeups = true };
 	struct predictor p = { .g = NULL };
 	struct step_graph g;
@@ -488,7 +488,7 @@ static void a_lock_whose_holder_was_preempted_is_waited_for_that_long(void **sta
 		{ .tid = 2, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 70 * MS, .first_span = 3, .nr_spans = 5 },
 		{ .tid = 3, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 50 * MS, .first_span = 8, .nr_spans = 2 },
 	};
-	struct timeline t = { .report = &report, .thread = three, .nr_threads = 3, .span = all_spans, .nr_spans = 10, .last_ns = 70 * MS,
+	struct timeline t = { .report = &report, .threads = { three, 3, 0 }, .spans = { all_spans, 10, 0 }, .last_ns = 70 * MS,
 			      .processors = 1, .has_wakeups = true };
 	struct step_graph g;
 	double waits = 0;
