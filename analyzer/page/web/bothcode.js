@@ -5,12 +5,10 @@ import { h, shown } from "./dom.js";
 import { listing } from "./listing.js";
 import { percent } from "./format.js";
 import { countsOf, marked } from "./counts.js";
-import { lineOf } from "./texts.js";
+import { baseName, lineOf } from "./texts.js";
+import { lineId } from "./lineheat.js";
 
 const AHEAD = 400; // lines to search for the same line in the other text
-
-const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
-const lineId = source => (source.level >= 0 ? `level:${source.level}` : "line");
 
 // Addresses differ from run to run.
 const plain = text => text.trim().replace(/0x[0-9a-f]+|\d{6,}/g, "#");
@@ -59,11 +57,11 @@ export function bothCode(page, { formula, rows }) {
 		const wanted = Number(state.option("both") ?? -1);
 		const first = costs[0][costs[0][wanted] ? wanted : order[0]];
 		const alike = costs[1].filter(c => kind(1, c.source) === kind(0, first.source)).sort((a, b) => b.all - a.all);
-		const second = alike.find(c => base(c.source.name) === base(first.source.name)) ?? alike[0] ?? null;
+		const second = alike.find(c => baseName(c.source.name) === baseName(first.source.name)) ?? alike[0] ?? null;
 		text.replaceChildren(
 			...order.map(i =>
 				h("option", { value: String(i) },
-					shown(`${base(costs[0][i].source.name) || "text"} (${percent(costs[0][i].all, 0)})`, 60)
+					shown(`${baseName(costs[0][i].source.name) || "text"} (${percent(costs[0][i].all, 0)})`, 60)
 				)
 			)
 		);
@@ -91,10 +89,10 @@ export function bothCode(page, { formula, rows }) {
 		const values = shownNow.map((c, trace) => (c ? valuesOf(by, trace, c, counts) : []));
 		const top = Math.max(1e-12, ...values.flat());
 		const texts = shownNow.map(c => c?.source.lines ?? []), same = [sameLines(...texts), sameLines(texts[1], texts[0])];
-		now = shownNow.map((c, trace) => ({ name: base(c?.source.name), by, parts: values[trace].map(v => v / top) }));
+		now = shownNow.map((c, trace) => ({ name: baseName(c?.source.name), by, parts: values[trace].map(v => v / top) }));
 		shownNow.forEach((c, trace) => {
 			notes[trace].textContent = c
-				? `${trace ? "Second" : "First"}: ${shown(base(c.source.name) || "text", 60)}, ` +
+				? `${trace ? "Second" : "First"}: ${shown(baseName(c.source.name) || "text", 60)}, ` +
 					`${percent(c.all)} of its samples that pass.`
 				: "The second has no text of this kind.";
 			const runs = Boolean(c && c.source.level >= 0 && c.source.of.some(v => counts[trace]?.executions(v)));

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Samples are grouped and filtered by dimensions.  A dimension has the numbers of a column, or what these stand for.  Values that
 // no number stands for are left out, so that a dimension's keys are 0, 1, 2, ..., and values[key] is the trace's number.
+import { baseName } from "./texts.js";
+
 function compact(map) {
 	const values = [...new Set(map)].sort((x, y) => x - y), at = new Map(values.map((v, i) => [v, i]));
 	return { values, at, map: Uint32Array.from(map, v => at.get(v)) };
 }
 
 const plain = nr => ({ values: Array.from({ length: nr }, (_, i) => i), at: { get: v => v < nr ? v : undefined }, map: null });
-const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
 
 // Programs are called by the names of their files, or by their paths where two files have one name.
 function programName(names, v) {
 	if (!v) return "(unknown)";
-	const short = base(names[v - 1]) || names[v - 1];
-	return names.filter(other => base(other) === short).length > 1 ? names[v - 1] : short;
+	const short = baseName(names[v - 1]) || names[v - 1];
+	return names.filter(other => baseName(other) === short).length > 1 ? names[v - 1] : short;
 }
 
 export class Dimensions {
@@ -57,7 +58,7 @@ export class Dimensions {
 		add("place", "address", "place", plain(places.ip.length), v => "0x" + places.ip[v].toString(16));
 		add("function", "function", "place", compact(places.function), v => v ? functions.name[v] : "(none)");
 		add("line", "source line", "place", compact(places.line), v =>
-			v ? `${base(lines.file[v])}:${lines.number[v]}` : "(no line)"
+			v ? `${baseName(lines.file[v])}:${lines.number[v]}` : "(no line)"
 		);
 		add("image", "image", "place", compact(places.image), v => v ? images[v] : "(generated)");
 		add("code", "code object", "place", compact(places.code), v => v ? facts.code.name[v - 1] || `code ${v}` : "(none)");

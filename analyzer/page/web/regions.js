@@ -3,7 +3,7 @@
 // that are no further apart than 64 MiB.  Addresses are pairs of 32-bit halves (low, high), as in a column of 64-bit numbers.
 const RUN_BITS = 20; // low bits of an address that do not tell runs apart
 const GAP = 64; // MiB between two runs
-const PAGE = 4096;
+export const PAGE = 4096;
 const HALF = 4294967296;
 
 const whole = (low, high) => BigInt(high) << 32n | BigInt(low);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The texts of a page are those that hosts registered, which are whole, and those of source files around hot
 // lines.  Instructions are of their lines.
-const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
+export const baseName = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
 
 // Returns whether lines of that file (as line tables name it) are in this text.  Hosts name their texts without folders, or with others.
-export const isOf = (source, file) => !!source && !!file && (source.file ? source.name === file : base(source.name) === base(file));
+export const isOf = (source, file) => !!source && !!file && (source.file ? source.name === file : baseName(source.name) === baseName(file));
 
 // Returns the line of row i, or 0 where lines are left out.  (Older pages have whole texts only.)
 export const lineOf = (source, i) => source.number ? source.number[i] : i + 1;

@@ -6,22 +6,16 @@ import { chart } from "../chart.js";
 import { tablebox } from "../tablebox.js";
 import { listing } from "../listing.js";
 import { blockGraph } from "../blockgraph.js";
-import { skid } from "../causes.js";
-import { countsOf } from "../counts.js";
+import { blockLines, causeName, causeNames, range, stallFigures, stallSentences, stallSummary } from "../stalls.js";
+import { SUMMARY, blockColumns, functionColumns } from "../stalltables.js";
 import { count, percent, short } from "../format.js";
 
-const ROW = 22, LEAST = 0.0005, NOTEWORTHY = 0.01;
+const ROW = 22, NOTEWORTHY = 0.01;
 
 let page, causes, figures, notes, ofSelect, bars, functionBox, functionSelect, functionCard;
 let graph, blockBox, detailCard, detailBox, code, closeButton;
 let judged, sum, rows = [], functionRows = [], blockRows = [];
 
-const range = (low, high) =>
-	Math.round(100 * low) === Math.round(100 * high)
-		? `${Math.round(100 * low)} %`
-		: `${Math.round(100 * low)}–${Math.round(100 * high)} %`;
-const causeName = c => page.facts.causes.culprits[c].name;
-const namesOf = x => x.causes.slice(0, 2).map(c => `${causeName(c)} ${range(x.least[c] / x.cycles, x.most[c] / x.cycles)}`).join(", ");
 const chosen = () => {
 	const i = Number(page.state.option("function") ?? -1);
 	return causes.functions[i] ? i : functionRows[0]?.i ?? 0;
@@ -38,25 +32,10 @@ function choose(i, block = -1) {
 	page.state.changed();
 }
 
-// The rows of DCPI's summary are execution, then causes, the likeliest first, and at last what is unexplained or not analyzed. (J. Anderson
-// et al., SOSP 1997, figure 4)
-function summary() {
-	const { all, kernel } = judged, list = [], known = sum.cycles, user = all - kernel;
-	const add = (key, name, low, high, by) => list.push({ key, name, low: low / all, high: high / all, by });
-	if (!(all > 0)) return list;
-	if (known > 0) add("execution", "execution", sum.floor, sum.floor, "instructions");
-	page.facts.causes.culprits.map((c, i) => i).filter(i => sum.most[i] >= LEAST * all)
-		.sort((a, b) => sum.least[b] + sum.most[b] - sum.least[a] - sum.most[a] || a - b)
-		.forEach(i => add(page.facts.causes.culprits[i].key, causeName(i), sum.least[i], sum.most[i], causes.evidence(judged, i)));
-	if (sum.unexplained > LEAST * all) add("unexplained", "unexplained", sum.unexplained, sum.unexplained, "");
-	if (user - known > LEAST * all) add("not_analyzed", "not analyzed", user - known, user - known, "");
-	return list;
-}
-
 function compute() {
 	judged = causes.judge(page.state);
 	sum = causes.sum(judged, 0, causes.nr, judged.kernel);
-	rows = summary();
+	rows = stallSummary(page, causes, { judged, sum });
 	functionRows = causes.functions.map((f, i) => {
 		const of = judged.of.slice(f.first, f.first + f.offset.length);
 		const measure = of.reduce((a, b) => a + b.measure, 0);
@@ -75,26 +54,6 @@ function compute() {
 		b, offset, insns: f.insns[b], class: f.indirect ? null : f.class[b] + 1,
 		state: f.classes.state[f.class[b]] || "sampled", ...blockOf(b)
 	}));
-}
-
-const FIGURES = () => {
-	const insns = judged.of.reduce((all, x, i) => all + (x.known ? x.executions * insnsOf(i) : 0), 0);
-	return !judged.stalls || !(sum.known > 0)
-		? [
-				["samples", count(judged.total.samples(judged.event))],
-				["blocks with samples", count(judged.of.filter(b => b.samples > 0).length)]
-			]
-		: [
-				["best case", `${short(sum.best / insns)} CPI`],
-				["actual", `${short(sum.cycles / insns)} CPI`],
-				["stalled", percent((sum.stall - judged.kernel) / sum.cycles)],
-				["analyzed", percent(sum.cycles / (judged.all || 1))],
-				["cycles", short(judged.all)]
-			];
-};
-function insnsOf(i) {
-	const f = causes.functions.findLast(x => x.first <= i);
-	return f.insns[i - f.first];
 }
 
 function drawBars(pen, w) {
@@ -120,16 +79,6 @@ function drawBars(pen, w) {
 	});
 	if (!rows.length) pen.text(w / 2, 14, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
 }
-const summaryTable = () => ({
-	columns: [
-		{ key: "low", title: "at least", type: "share", value: r => r.low },
-		{ key: "high", title: "at most", type: "share", value: r => r.high },
-		{ key: "name", title: "cause", type: "text", value: r => r.name },
-		{ key: "by", title: "known by", type: "text", value: r => r.by }
-	],
-	rows
-});
-
 const functionTable = () => ({
 	name: "functions-with-blocks",
 	rows: functionRows,
@@ -137,98 +86,18 @@ const functionTable = () => ({
 	sort: "share",
 	click: r => choose(r.i),
 	chosen: r => r.i === chosen(),
-	columns: [
-		{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
-		{ key: "samples", title: "samples", type: "count", value: r => r.samples },
-		...(judged.stalls
-			? [
-					{
-						key: "stalled", title: "stalled", type: "share",
-						value: r => (r.loss.cycles > 0 ? r.loss.stall / r.loss.cycles : null)
-					}
-				]
-			: []),
-		{ key: "name", title: "function", type: "text", value: r => (r.f.image ? `${r.f.name}  ${r.f.image}` : r.f.name) },
-		...(judged.stalls
-			? [{ key: "causes", title: "causes, of the function", type: "text", narrow: true, value: r => namesOf(r.loss) }]
-			: [])
-	]
+	columns: functionColumns(page, judged)
 });
-
-function blockTable() {
-	const { unit, stalls, measured } = judged, per = b => (b.executions > 0 ? b.cycles / b.executions : null), time = unit === "ns";
-	return {
-		name: "blocks",
-		rows: blockRows,
-		tools: true,
-		most: 60,
-		sort: "",
-		click: b => choose(chosen(), b.b),
-		chosen: b => b.b === chosenBlock(),
-		columns: [
-			{ key: "share", title: "share", type: "share", value: b => b.measure / (measured || 1), bar: true },
-			{ key: "samples", title: "samples", type: "count", value: b => b.samples },
-			{ key: "offset", title: "block", type: "text", value: b => `+${b.offset.toString(16)}` },
-			{ key: "instructions", title: "insns", type: "count", value: b => b.insns },
-			...(blockRows.some(b => b.class !== null)
-				? [{ key: "class", title: "class", type: "count", value: b => b.class }]
-				: []),
-			...(blockRows.some(b => b.executions !== null)
-				? [
-						{ key: "executions", title: "executions", type: "count", value: b => b.executions },
-						{
-							key: "executions_state", title: "by", type: "text",
-							narrow: true,
-							value: b => (b.executions === null ? "" : b.state)
-						},
-						{
-							key: "per_execution",
-							title: `${time ? "time" : unit}/exec`,
-							type: time ? "duration" : "number", value: per
-						},
-						{
-							key: "per_instruction",
-							title: unit === "cycles" ? "CPI" : `${time ? "time" : unit}/insn`,
-							type: time ? "duration" : "number",
-							value: b => (b.executions > 0 ? per(b) / b.insns : null)
-						}
-					]
-				: []),
-			...(stalls
-				? [
-						{
-							key: "best", title: "best", type: "number",
-							value: b => (b.known ? b.best / b.executions / b.insns : null)
-						},
-						{
-							key: "stalled", title: "stalled", type: "share",
-							value: b => (b.known ? b.stall / b.cycles : null)
-						},
-						{
-							key: "causes", title: "causes", type: "text",
-							narrow: true, value: b => (b.known ? namesOf(b) : "")
-						}
-					]
-				: [])
-		]
-	};
-}
-
-// Returns the lines of a block's box, which are its offset, its heat, and the causes.
-function linesOf(b, w) {
-	const x = blockRows[b];
-	const share = percent(x.measure / (judged.measured || 1));
-	const cpi = x.known
-		? `  CPI ${short(+(x.cycles / x.executions / x.insns).toPrecision(3))} ` +
-			`(best ${short(+(x.best / x.executions / x.insns).toPrecision(2))})`
-		: "";
-	return [
-		`+${x.offset.toString(16)}  ${x.insns} insn${x.insns > 1 ? "s" : ""}` +
-			(x.executions !== null && w > 140 ? `  ${short(Math.round(x.executions))}×` : ""),
-		`${share}${cpi}`,
-		x.known ? namesOf(x) : ""
-	].filter(Boolean);
-}
+const blockTable = () => ({
+	name: "blocks",
+	rows: blockRows,
+	tools: true,
+	most: 60,
+	sort: "",
+	click: b => choose(chosen(), b.b),
+	chosen: b => b.b === chosenBlock(),
+	columns: blockColumns(page, judged, blockRows)
+});
 
 function detail() {
 	const i = chosen(), b = chosenBlock(), f = causes.functions[i];
@@ -248,7 +117,7 @@ function detail() {
 	const list = x.known
 		? [
 				...x.causes.map(c => ({
-					name: causeName(c),
+					name: causeName(page, c),
 					low: x.least[c],
 					high: x.most[c],
 					by: causes.evidence(judged, c)
@@ -299,35 +168,6 @@ function detail() {
 	});
 }
 
-function sentences() {
-	const { about, simulated } = page.facts.causes, list = [], late = skid(page.facts, judged.event);
-	if (late)
-		list.push(
-			`${page.facts.events[judged.event].name} is not precise: its samples are some instructions late, ` +
-				"so blocks have sums and instructions have none; a block after a slow one may have some of its samples."
-		);
-	if (judged.stalls && about && sum.known > 0)
-		list.push(
-			simulated
-				? `Best case: ${about}, first-level hits.`
-				: `Best case: 6 instructions a cycle, because ${about}; where a block runs one a cycle, no cause is named.`
-		);
-	if (!judged.stalls)
-		list.push(
-			"Stalls need cycles and instructions: tailor run -e " +
-				"cycles,instructions,cache-misses,branch-misses,dTLB-load-misses, on a machine that has them."
-		);
-	if (!judged.of.some(b => b.executions !== null))
-		list.push("No executions: the host does not count them, and the trace has no event of retired instructions.");
-	if (judged.stalls && judged.all - judged.kernel - sum.cycles > LEAST * judged.all)
-		list.push(
-			"Not analyzed: code without bytes in the trace, blocks without samples of instructions, " +
-				"functions beyond the 64 hottest."
-		);
-	if (countsOf(page)?.assumed.size) list.push("Executions here are without what is assumed in Calls.");
-	return list;
-}
-
 // Chooses the operator that all views are of, or all operators.
 function operatorSelect() {
 	const { state, dimensions } = page, id = dimensions.main, dimension = dimensions.get(id), sums = state.sums(id, null, [id]);
@@ -374,7 +214,7 @@ export const causesView = {
 					].filter(Boolean)
 				);
 			},
-			table: summaryTable
+			table: () => ({ columns: SUMMARY, rows })
 		});
 		graph = blockGraph(page, {
 			choose: b => choose(chosen(), b),
@@ -383,7 +223,7 @@ export const causesView = {
 				blocks: blockRows,
 				chosen: chosenBlock(),
 				share: b => blockRows[b].measure / (judged.measured || 1),
-				lines: linesOf
+				lines: (b, w) => blockLines(page, judged, blockRows[b], w)
 			})
 		});
 		graph.el.querySelector("h2").after(functionSelect);
@@ -406,8 +246,10 @@ export const causesView = {
 	draw() {
 		operatorSelect();
 		compute();
-		figures.replaceChildren(...FIGURES().map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
-		notes.replaceChildren(...sentences().map(s => h("li", {}, shown(s, 400))));
+		figures.replaceChildren(
+			...stallFigures(causes, { judged, sum }).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))
+		);
+		notes.replaceChildren(...stallSentences(page, { judged, sum }).map(s => h("li", {}, shown(s, 400))));
 		bars.el.hidden = !judged.stalls;
 		functionCard.classList.toggle("half", judged.stalls);
 		bars.draw();
@@ -431,7 +273,7 @@ export const causesView = {
 			cycles: r.loss?.cycles ?? null,
 			share: r.loss ? r.loss.cycles / judged.all : r.share,
 			stalled: r.loss?.cycles > 0 ? r.loss.stall / r.loss.cycles : null,
-			causes: r.loss ? namesOf(r.loss) : ""
+			causes: r.loss ? causeNames(page, r.loss) : ""
 		})),
 		function: causes.functions[chosen()].name,
 		blocks: blockRows.map(b => ({

@@ -7,34 +7,21 @@ import { brush } from "../brush.js";
 import { BOTTOM, drawTime, endOf } from "../activity.js";
 import { pixels } from "../shade.js";
 import { Points, rasterize } from "../raster.js";
-import { hex, regions as findRegions } from "../regions.js";
-import { createAccesses, numberSamples, numberStreams } from "../accesses.js";
-import { becomeDistances, signed, ticks, unscale } from "../deltas.js";
+import { hex } from "../regions.js";
+import { addressPoints, addressRows } from "../addressrows.js";
+import { memoryMoves } from "../memorymoves.js";
+import { ORDERS, REGIONS, STRIDES, regionRows, strideRows } from "../memorytables.js";
+import { signed, ticks, unscale } from "../deltas.js";
 import { multiples } from "../multiples.js";
 import { tablebox } from "../tablebox.js";
 import { bytes, count, percent, seconds } from "../format.js";
 
-const HEIGHT = 380, TOP = 6, PAGE = 4096;
+const HEIGHT = 380, TOP = 6;
 
 let page, note, hint, said, mode, select, out, picture, each, tables, strideTable, box;
-let regions = [];
-let rows = null;
-let accesses = null;
-let orders = null;
-let withAddress = [];
-let grid = null;
-let list = [];
-let end = 1;
-let width = 640;
-let left = 110;
-let cell = 1;
-let rubber = null;
-let colour = new Map();
-let strideRows = [];
-let far = 0;
-let passed = 0;
-let owners = null;
-let known = null;
+let regions = [], rows = null, accesses = null, orders = null, withAddress = [];
+let grid = null, list = [], strides = [], end = 1, width = 640, left = 110, cell = 1, rubber = null;
+let colour = new Map(), far = 0, passed = 0, owners = null, known = null, moves;
 const points = new Points(0); // the points that the pictures show
 
 const low = text => (text === undefined ? 0n : BigInt(text));
@@ -73,57 +60,6 @@ function say() {
 		(of < 0.5 && nr > 0 ? " Shares are of these alone: instructions that have none are left out." : "");
 }
 
-function findRows() {
-	const { table, facts } = page.data[0];
-	const address = table.numbers("address");
-	const memory = table.numbers("memory");
-	const event = table.numbers("event");
-	const halves = address.BYTES_PER_ELEMENT === 8 ? new Uint32Array(address.buffer, address.byteOffset, 2 * address.length) :
-		Uint32Array.from({ length: 2 * address.length }, (_, i) => (i % 2 ? 0 : address[i >> 1]));
-	({ list: regions, rows } = findRegions(halves, table.rows, i => memory?.[i] ?? 0, facts.memory));
-	withAddress = facts.events.map(() => 0);
-	for (let n = 0; n < rows.nr; n++) withAddress[event[rows.row[n]]]++;
-}
-
-// Describes each row with an address by numbers that filters do not change.
-async function describe() {
-	const { table, facts } = page.data[0], { row, nr } = rows, { column, map } = page.dimensions.get(page.dimensions.main);
-	const [event, thread, place, phase, way, main] = ["event", "thread", "place", "phase", "way", column].map(name =>
-		table.numbers(name)
-	);
-	const { share } = facts.ways;
-	const numbers = new Map();
-	const stream = new Uint32Array(nr);
-	const shared = share.some(s => s !== 1);
-	const from = regions.map(r => Number(r.begin % BigInt(PAGE)));
-	// Addresses of files are those within each file, and code that was generated again may be at the same address.
-	const instruction = facts.places.ip
-		.map((ip, i) => `${ip} ${facts.places.image[i]}`)
-		.map(id => numbers.get(id) ?? numbers.set(id, numbers.size).get(id));
-	const nrStreams = numberStreams(nr, [[n => event[row[n]], facts.events.length], [n => thread[row[n]], facts.threads.tid.length],
-		[n => instruction[place[row[n]]], numbers.size], [n => rows.region[n], regions.length]], stream);
-	accesses = await createAccesses({ nr, streams: nrStreams, pages: rows.nrPages, shared });
-	const fill = (name, of) => {
-		const to = accesses.column(name);
-		for (let n = 0; n < nr; n++) to[n] = of(n);
-	};
-	accesses.column("stream").set(stream);
-	accesses.column("page").set(rows.page);
-	accesses.column("region").set(rows.region);
-	fill("address", n => rows.offset[n] + from[rows.region[n]]);
-	fill("phase", n => phase[row[n]]);
-	fill("part", map ? n => map[main[row[n]]] : n => main[row[n]]);
-	if (shared) {
-		const sample = numberSamples(table.rows, i => share[way[i]]);
-		fill("share", n => share[way[row[n]]]);
-		fill("sample", n => sample[row[n]]);
-	}
-	const granule = accesses.column("granule");
-	for (let n = 0; n < nr; n++) granule[stream[n]] = facts.events[event[row[n]]].granule ?? 0;
-	accesses.ready();
-	delete rows.page;
-}
-
 // Returns the region that is chosen, else the one that the chosen addresses are in, else the one with the most samples.
 function region() {
 	const { state } = page, filter = state.filters.address, chosen = regions[Number(state.option("region"))];
@@ -151,30 +87,6 @@ function colourOf(part) {
 }
 
 const apart = () => page.state.option("memory") === "deltas";
-
-// Finds the points of the region over time and addresses, or those of all regions over time and distances.
-function findPoints() {
-	const { table } = page.data[0];
-	const time = table.numbers("time");
-	const thread = table.numbers("thread");
-	const { row, offset, region: regionOf, base } = rows;
-	const all = apart();
-	const k = regions.indexOf(region());
-	const [list, share, part] = ["list", "share", "part"].map(name => accesses.column(name));
-	const who = all ? new Float64Array(passed) : null;
-	const to = points.clear(passed);
-	for (let i = 0; i < passed; i++) {
-		const n = list[i], at = to.nr;
-		if (!all && regionOf[n] !== k) continue;
-		to.time[at] = time[row[n]];
-		to.at[at] = all ? base[regionOf[n]] + offset[n] : offset[n];
-		to.share[at] = share ? share[n] : 1;
-		to.part[at] = part[n];
-		if (all) who[at] = part[n] * 65536 + thread[row[n]];
-		to.nr++;
-	}
-	far = all ? becomeDistances(points, i => who[i]) : 0;
-}
 
 // Returns the extent that the pictures show.
 function shownExtent() {
@@ -230,61 +142,14 @@ function tip(x, y) {
 		grid.counts[at] > 0 ? `mostly ${shown(dimension.label(dimension.values[grid.part[at]]), 60)}` : null].filter(Boolean);
 }
 
-// Changes the ranges of time and addresses at once, so that one step back undoes both.
-function zoom(from, to, begin, size) {
-	const { state } = page, r = region(), filters = { ...state.filters };
-	from = Math.max(0, Math.floor(from));
-	to = Math.min(end, Math.max(from + 1, Math.ceil(to)));
-	begin = begin < r.begin ? r.begin : begin;
-	const last = begin + BigInt(Math.max(1, Math.ceil(size))) > r.end ? r.end : begin + BigInt(Math.max(1, Math.ceil(size)));
-	if (from <= 0 && to >= end) delete filters.time;
-	else filters.time = { from, to };
-	if (begin <= r.begin && last >= r.end) delete filters.address;
-	else filters.address = { from: String(begin), to: String(last) };
-	state.options.region = String(regions.indexOf(r));
-	state.replace(filters);
-}
-
-// Changes the range of time alone, since distances have no range of addresses.
-function zoomTime(from, to) {
-	const low = Math.max(0, Math.floor(from)), high = Math.min(end, Math.ceil(to));
-	page.state.set("time", low <= 0 && high >= end ? null : { from: low, to: Math.max(low + 1, high) });
-}
-
 function drag(from, to, e, done) {
 	const x = [from[0], to[0]].sort((a, b) => a - b), y = [from[1], to[1]].sort((a, b) => a - b), at = extent();
 	rubber = [Math.max(left, x[0]), Math.max(TOP, y[0]), x[1], Math.min(TOP + HEIGHT, y[1])];
 	if (!done) return picture.draw();
 	rubber = null;
-	if (apart()) return zoomTime(timeAt(x[0], at), timeAt(x[1], at));
+	if (apart()) return moves.zoomTime(timeAt(x[0], at), timeAt(x[1], at));
 	const below = byteAt(y[1], at);
-	zoom(timeAt(x[0], at), timeAt(x[1], at), at.begin + BigInt(Math.floor(below)), byteAt(y[0], at) - below);
-}
-
-function key(e) {
-	const at = extent(), wide = at.to - at.from, high = at.bytes, move = (x, y, by) => {
-		const size = high * by, span = wide * by;
-		if (apart()) return zoomTime(at.from + x * wide + (wide - span) / 2, at.from + x * wide + (wide + span) / 2), true;
-		zoom(at.from + x * wide + (wide - span) / 2, at.from + x * wide + (wide + span) / 2,
-			at.begin + BigInt(Math.round(y * high + (high - size) / 2)), size);
-		return true;
-	};
-	if (e.key === "ArrowLeft") return move(-0.1, 0, 1);
-	if (e.key === "ArrowRight") return move(0.1, 0, 1);
-	if (e.key === "ArrowUp") return move(0, 0.1, 1);
-	if (e.key === "ArrowDown") return move(0, -0.1, 1);
-	if (e.key === "+") return move(0, 0, 0.5);
-	if (e.key === "-") return move(0, 0, 2);
-	return false;
-}
-
-// Returns the regions of the rows that were followed last, as rows of the table.
-function regionRows() {
-	const sums = accesses.sums("region", regions.length), total = sums.reduce((sum, r) => sum + r.samples, 0);
-	return sums.map(sum => ({
-		k: sum.key, name: regions[sum.key].name, kind: regions[sum.key].kind || "unnamed", ...sum,
-		share: sum.samples / total, span: sum.high - sum.low + 1
-	}));
+	moves.zoom(timeAt(x[0], at), timeAt(x[1], at), at.begin + BigInt(Math.floor(below)), byteAt(y[0], at) - below);
 }
 
 // Returns the orders of a part of the main dimension, which are made when the part is looked at.
@@ -293,38 +158,8 @@ function ordersOf(part) {
 	return orders.get(part);
 }
 
-function strideList() {
-	const list = accesses.strides(), nr = list.reduce((sum, [, n]) => sum + n, 0);
-	return list.map(([by, n]) => ({ by, n, share: n / nr }));
-}
-
-const ORDERS = of => [
-	...["sequential", "strided", "random"].map(key => ({ key, title: key, type: "share", value: r => of(r)?.[key] ?? null })),
-	{ key: "stride", title: "stride", type: "count", value: r => of(r)?.stride ?? null }];
-const REGIONS = [
-	{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
-		{ key: "samples", title: "samples", type: "count", value: r => r.samples },
-	...ORDERS(r => r),
-	{ key: "span", title: "from first to last", type: "bytes", value: r => r.span },
-		{ key: "pages", title: "pages", type: "count", value: r => r.pages },
-	{ key: "kind", title: "kind", type: "text", narrow: true, value: r => r.kind },
-		{ key: "name", title: "region", type: "text", value: r => r.name }];
-const STRIDE = [
-	{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
-		{ key: "n", title: "samples", type: "count", value: r => r.n },
-	{ key: "by", title: "bytes", type: "text",
-		value: r => (!r.by ? "(constant address, or too few samples)" : `${count(r.by)}${r.by > PAGE ? " and more" : ""}`) }];
-
 async function load() {
-	const { table } = page.data[0];
-	for (const name of [
-		"time", "event", "way", "place", "thread", "phase", page.dimensions.get(page.dimensions.main).column,
-		"memory", "address"
-	])
-		await table.load(name);
-	findRows();
-	await describe();
-	rows.base = regions.map(r => Number(r.begin - regions[0].begin));
+	({ regions, rows, withAddress, accesses } = await addressRows(page));
 	select.replaceChildren(...regions.slice(0, 100).map((r, k) => h("option", { value: String(k) }, shown(r.name, 80))));
 	page.state.changed(false);
 }
@@ -337,13 +172,16 @@ export const memory = {
 		page = p;
 		box = el;
 		end = endOf(page.facts);
+		moves = memoryMoves(page, () => ({ extent: extent(), region: region(), regions, end, apart: apart() }));
 		select = h("select", { "aria-label": "Region", onchange: () => {
 			const { address, ...filters } = page.state.filters;
 			page.state.options.region = select.value;
 			page.state.replace(filters);
 		} });
-		out = h("button", { class: "small", onclick: () => zoom(0, end, region().begin, Number(region().end - region().begin)) },
-			"Whole region");
+		out = h("button", {
+			class: "small",
+			onclick: () => moves.zoom(0, end, region().begin, Number(region().end - region().begin))
+		}, "Whole region");
 		mode = h("select", { "aria-label": "What is shown over time", onchange: () => page.state.option("memory", mode.value) },
 			h("option", { value: "addresses" }, "addresses"),
 			h("option", { value: "deltas" }, "distances from the access before")
@@ -354,7 +192,7 @@ export const memory = {
 		tables = h("div");
 		strideTable = h("div");
 		picture = chart({ title: "Memory over time", name: "memory", controls: [mode, select, out], height: TOP + HEIGHT + BOTTOM,
-			draw, tip, key, cursor: x => (x < left ? "default" : "crosshair"),
+			draw, tip, key: moves.key, cursor: x => (x < left ? "default" : "crosshair"),
 			table: () => ({ columns: REGIONS, rows: list, sort: "share" }) });
 		each = multiples(page, {
 			points: () => ({ points, extent: shownExtent() }),
@@ -390,15 +228,17 @@ export const memory = {
 		owners = state.sums(page.dimensions.main);
 		if (state.filters.address) follow("address");
 		else passed = follow();
-		list = regionRows();
+		list = regionRows(accesses, regions);
 		if (state.filters.address) passed = follow();
 		say();
-		findPoints();
+		far = addressPoints(points, {
+			table: page.data[0].table, rows, accesses, passed, region: apart() ? -1 : regions.indexOf(region())
+		});
 		mode.value = apart() ? "deltas" : "addresses";
 		select.hidden = apart();
 		select.value = String(regions.indexOf(region()));
 		out.hidden = !state.filters.address && !state.filters.time;
-		strideRows = strideList();
+		strides = strideRows(accesses);
 		tables.replaceChildren(tablebox({ name: "regions", columns: REGIONS, rows: list, sort: "share", tools: true,
 			chosen: r => regions[r.k] === region(),
 			click: r => {
@@ -409,7 +249,7 @@ export const memory = {
 			h("p", { class: "note" },
 				"What all distances between the accesses of one instruction in one thread and region are multiples of."
 			),
-			tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el
+			tablebox({ name: "strides", columns: STRIDES, rows: strides, sort: "share", tools: true }).el
 		);
 		// Pictures ask how wide they are, so all elements must be in the page before they are drawn.
 		picture.draw();
@@ -434,7 +274,7 @@ export const memory = {
 			regions: list.map(({ name, samples, span, pages, sequential, strided, random, stride }) => ({
 				name, samples, span, pages, sequential, strided, random, stride
 			})),
-			strides: strideRows.slice(0, 10).map(({ by, n }) => [by, n])
+			strides: strides.slice(0, 10).map(({ by, n }) => [by, n])
 		};
 	},
 };

@@ -4,34 +4,24 @@
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
 import { tablebox } from "../tablebox.js";
-import { CUT, FUNCTIONS, JIT, KERNEL, framesFromLevels, framesFromStacks } from "../stackframes.js";
+import { FUNCTIONS, framesFromLevels, framesFromStacks } from "../stackframes.js";
 import { climb } from "../totals.js";
 import { COMPONENT, FUNCTION, fill, layout, order, sandwich, shape } from "../calltree.js";
+import { callRows, hottestKey, layoutSides, middlesOf, sideRows } from "../callrows.js";
+import { frameChoice, levelName } from "../framechoice.js";
+import { frameColour, frameLabel } from "../framelook.js";
 import { count, duration, interval, percent } from "../format.js";
-import { dark } from "../colours.js";
 
 const ROW = 18, LEAST = 1, NAMES_MAX = 300, CALLERS_SHOWN = 24;
 const ENOUGH = 0.1; // least share of samples with a stack of two frames; below it, levels say more
 
-let page, box, note, heading, picture, table, out, ways, kinds, middles, waits, main;
+let page, choice, box, note, heading, picture, table, out, ways, kinds, middles, waits, main;
 let sources = null, source = null, tree = null, filled = null, made = "", top = 0, focus = 0, boxes = [], all = 1, failed = "";
 let list = null, both = null, bar = 0; // the frames, both trees, and the middle's row, for callers and callees
 
 const direction = () => page.state.option("stacks") ?? "down";
 const inverted = () => direction() === "up";
 const isBoth = () => direction() === "both";
-const fromStacksNow = () => Boolean(sources.stacks) && (page.state.option("from") ?? sources.best) !== "levels";
-
-// Returns the levels that can be frames, from above.
-const levelsNow = () => (fromStacksNow() ? sources.stacks.levels : sources.levels.levels);
-function frames() {
-	const can = [...levelsNow().map(String), FUNCTIONS];
-	const wanted = String(page.state.option("frames") ?? "").split(".").filter(id => can.includes(id));
-	if (wanted.length) return can.filter(id => wanted.includes(id));
-	const { mainLevel } = page.dimensions;
-	return fromStacksNow() ? can.filter(id => id === FUNCTIONS || Number(id) === mainLevel) : can;
-}
-
 const sumsOf = except => page.state.sums(source.keys[0], source.keys[1] ?? null, except);
 const per = (sums, what) => Float64Array.from({ length: sums.numbers.length / 3 }, (_, i) => sums.numbers[3 * i + what]);
 
@@ -44,59 +34,19 @@ function choose() {
 	sources.best = source && (walked >= ENOUGH * total || !facts.levels.length) ? "stacks" : "levels";
 }
 
-const toggle = (text, title, pressed, fn) => h("button", { class: "small", title, "aria-pressed": String(pressed), onclick: fn }, text);
-
-// A host may call one of its levels "function".
-const levelName = level => (page.facts.levels[level].name === "function" ? "function (level)" : page.facts.levels[level].name);
-
-// Makes a button for each level, one for functions, and one for whether stacks count at all.
-function drawKinds() {
-	const { state, facts } = page, now = frames(), can = [...levelsNow().map(String), FUNCTIONS];
-	const flip = id => {
-		const next = now.includes(id)
-			? now.filter(other => other !== id)
-			: can.filter(other => other === id || now.includes(other));
-		if (next.length) state.option("frames", next.join("."));
-	};
-	kinds.replaceChildren(
-		"frames:",
-		...can.map(id =>
-			toggle(
-				id === FUNCTIONS ? "function" : shown(levelName(Number(id)), 24),
-				"Whether these are frames",
-				now.includes(id),
-				() => flip(id)
-			)
-		),
-		...(sources.stacks && facts.levels.length
-			? [
-					toggle(
-						"call stacks",
-						"Frames of call stacks, or each sample's levels and function alone",
-						fromStacksNow(),
-						() => {
-							delete state.options.frames;
-							state.option("from", fromStacksNow() ? "levels" : "stacks");
-						}
-					)
-				]
-			: [])
-	);
-	kinds.hidden = can.length < 2 && kinds.childElementCount < 2;
-}
-
 // The off-CPU event has waits as samples, whose weights are their time.
 const waitEvent = () => page.facts.events.findIndex(e => e.unit === "ns waiting");
 const eventNow = () => page.facts.events[page.state.filters.event?.values[0] ?? 0];
 const isTime = () => /^ns\b/.test(eventNow()?.unit ?? "");
 
 function make() {
-	source = fromStacksNow() ? sources.stacks : sources.levels;
+	source = choice.fromStacks() ? sources.stacks : sources.levels;
 	const { perProcess, mainLevel } = page.dimensions;
-	const want = `${isBoth() ? `both ${page.state.option("of")}` : inverted()} ${fromStacksNow()} ${frames().join()} ${perProcess}`;
+	const way = isBoth() ? `both ${page.state.option("of")}` : inverted();
+	const want = `${way} ${choice.fromStacks()} ${choice.frames().join()} ${perProcess}`;
 	if (made === want) return;
 	main = climb(page.dimensions, mainLevel);
-	list = source.frames(frames());
+	list = source.frames(choice.frames());
 	const everything = per(sumsOf(Object.keys(page.state.filters)), 0);
 	tree = shape(list.frames, list.stacks, inverted());
 	order(tree, fill(tree, everything).total);
@@ -110,50 +60,20 @@ function make() {
 function middle() {
 	const [kind, key] = String(page.state.option("of") ?? "").split(":").map(Number);
 	if (tree.key.some((k, call) => call && k === key && tree.kind[call] === kind)) return [key, kind];
-	const { self } = fill(tree, per(sumsOf([]), 0)), by = new Map();
-	for (let call = 1; call < tree.nr; call++)
-		if (tree.kind[call] === FUNCTION || !frames().includes(FUNCTIONS))
-			by.set(tree.key[call], (by.get(tree.key[call]) ?? 0) + self[call]);
-	const [found = 0] = [...by].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0] ?? [];
-	return [found, frames().includes(FUNCTIONS) ? FUNCTION : COMPONENT];
+	const functions = choice.frames().includes(FUNCTIONS);
+	return [hottestKey(tree, per(sumsOf([]), 0), functions), functions ? FUNCTION : COMPONENT];
 }
 
-function label(call, of = tree) {
-	if (of.key[call] < 0) return "all";
-	const { facts, dimensions } = page, key = of.key[call];
-	return of.kind[call] === COMPONENT
-		? dimensions.component(key) + dimensions.processOf(key)
-		: facts.functions.name[key] || "(no name)";
-}
-
+const label = (call, of = tree) => frameLabel(page, call, of);
+const colour = (call, of = tree) => frameColour(page, call, of, { main, flags: key => source.flags(key) });
 const levelOf = call => `level:${page.facts.components.level[tree.key[call]]}`;
 
-function colour(call, of = tree) {
-	const { colours } = page;
-	if (of.key[call] < 0) return dark() ? "#3a404b" : "#d5dae2";
-	if (of.kind[call] === COMPONENT) {
-		const at = main(of.key[call]);
-		return at ? colours.of(page.dimensions.main, at) : dark() ? "#5d6f8c" : "#b4c2d9";
-	}
-	const flags = source.flags(of.key[call]);
-	if (flags & CUT) return dark() ? "#4b4f57" : "#cfd2d8";
-	if (flags & KERNEL) return dark() ? "#41618f" : "#a9c4ea";
-	if (flags & JIT) return dark() ? "#3f7350" : "#a5d6b0";
-	return dark() ? "#7d5a3c" : "#f1cda6";
+function layoutNow(width) {
+	if (!both) return layout(tree, filled.measure.total, top, width, LEAST).map(b => ({ ...b, of: tree, sums: filled }));
+	const sides = layoutSides(both, filled, { width, least: LEAST, callers: CALLERS_SHOWN });
+	({ bar } = sides);
+	return sides.boxes;
 }
-
-// Lays out both sides, with callers above the middle and callees below it.
-function layoutBoth(width) {
-	const side = (of, sums, down) =>
-		layout(of, sums.measure.total, 0, width, LEAST)
-			.map(b => ({ ...b, of, sums, depth: down ? b.depth : -b.depth }))
-			.filter(b => b.depth >= -CALLERS_SHOWN);
-	const above = side(both.callers, filled.callers, false).filter(b => b.depth), below = side(both.callees, filled.callees, true);
-	bar = -above.reduce((least, b) => Math.min(least, b.depth), 0);
-	return [...above, ...below].map(b => ({ ...b, depth: b.depth + bar }));
-}
-const layoutNow = width =>
-	both ? layoutBoth(width) : layout(tree, filled.measure.total, top, width, LEAST).map(b => ({ ...b, of: tree, sums: filled }));
 
 function draw(pen, width) {
 	boxes = layoutNow(width);
@@ -223,35 +143,9 @@ function key(e) {
 	return true;
 }
 
-// A function that is called in several ways has one row.  A call below another of the same is in the outer one's total already.
-function rows() {
-	if (both) return bothRows();
-	const by = new Map(), on = (call, of) => {
-		for (let at = tree.parent[call]; at > 0; at = tree.parent[at]) if (tree.key[at] === tree.key[of] &&
-			tree.kind[at] === tree.kind[of]) return true;
-		return false;
-	};
-	for (let call = 1; call < tree.nr; call++) {
-		if (!(filled.measure.total[call] > 0)) continue;
-		const id = `${tree.kind[call]} ${tree.key[call]}`, row = by.get(id) ?? { call, of: tree, total: 0, self: 0, samples: 0 };
-		row.self += filled.measure.self[call];
-		if (!on(call, call)) {
-			row.total += filled.measure.total[call];
-			row.samples += filled.samples.total[call];
-		}
-		by.set(id, row);
-	}
-	return [...by.values()];
-}
-
-// Returns the direct callers and callees of the middle.
-function bothRows() {
-	return [["caller", both.callers, filled.callers], ["callee", both.callees, filled.callees]].flatMap(([side, of, sums]) =>
-		of.children[0].filter(call => sums.measure.total[call] > 0).map(call => ({ side, of, call, total: sums.measure.total[call],
-			self: side === "callee" ? sums.measure.self[call] : NaN, samples: sums.samples.total[call] })));
-}
-
-const what = (call, of = tree) => (of.kind[call] === COMPONENT ? levelName(page.facts.components.level[of.key[call]]) : "function");
+const rows = () => (both ? sideRows(both, filled) : callRows(tree, filled));
+const what = (call, of = tree) =>
+	of.kind[call] === COMPONENT ? levelName(page.facts, page.facts.components.level[of.key[call]]) : "function";
 
 const columns = () => [
 	{ key: "total", title: inverted() ? "share" : "total", type: "share", value: r => r.total / all, bar: true },
@@ -279,19 +173,13 @@ function show() {
 	out.hidden = !top;
 }
 
-// Lists what can stand in the middle, the largest first, at most NAMES_MAX and the present one.
+// Lists what can stand in the middle.
 function drawMiddles() {
 	middles.hidden = !both;
 	if (!both) return;
-	const names = new Map(), { total } = filled.measure;
-	for (let call = 1; call < tree.nr; call++) {
-		const id = `${tree.kind[call]}:${tree.key[call]}`;
-		names.set(id, { call, most: Math.max(total[call], names.get(id)?.most ?? 0) });
-	}
 	const now = `${both.callees.kind[0]}:${both.callees.key[0]}`;
-	const sorted = [...names].sort((a, b) => b[1].most - a[1].most).slice(0, NAMES_MAX);
-	if (!sorted.some(([id]) => id === now) && names.has(now)) sorted.push([now, names.get(now)]);
-	middles.replaceChildren(...sorted.map(([id, { call }]) => h("option", { value: id }, shown(label(call), 60))));
+	const list = middlesOf(tree, filled.measure.total, now, NAMES_MAX);
+	middles.replaceChildren(...list.map(([id, call]) => h("option", { value: id }, shown(label(call), 60))));
 	middles.value = now;
 }
 
@@ -303,7 +191,7 @@ function select(name, option, choices) {
 
 async function load() {
 	const { table: samples, facts } = page.data[0];
-		try {
+	try {
 		sources = {
 			stacks: facts.columns.stack ? await framesFromStacks(samples, page.dimensions) : null,
 			levels: framesFromLevels(page)
@@ -319,6 +207,7 @@ export const stacks = {
 	title: "Stacks",
 	mount(el, p) {
 		page = p;
+		choice = frameChoice(page, () => sources);
 		box = el;
 		kinds = h("span", { class: "hint", role: "group", "aria-label": "Frames" });
 		ways = select("Direction", "stacks", { down: "top-down", up: "bottom-up", both: "callers and callees" });
@@ -365,15 +254,14 @@ export const stacks = {
 		if (!sources) return;
 		if (!sources.best) choose();
 		if (!picture.el.isConnected) {
-			box.replaceChildren(picture.el, h("section", { class: "card" }, h("header", {}, heading),
-				table));
+			box.replaceChildren(picture.el, h("section", { class: "card" }, h("header", {}, heading), table));
 			picture.el.append(note);
 			if (sources.best === "levels" && sources.stacks) picture.el.append(h("p", { class: "note" },
 				"Hardly any sample of this trace has a call stack: boxes are levels, from above, and functions."));
 		}
 		make();
 		ways.value = direction();
-		drawKinds();
+		choice.drawButtons(kinds);
 		waits.setAttribute("aria-pressed", String(page.state.filters.event?.values[0] === waitEvent()));
 		const sums = sumsOf([]), nr = per(sums, 0), weight = sums.total[1] > 0 ? per(sums, 1) : nr;
 		const fillOf = of => ({ samples: fill(of, nr), measure: fill(of, weight) });
@@ -391,20 +279,13 @@ export const stacks = {
 	drawn() {
 		return {
 			direction: direction(),
-			frames: frames().map(id => (id === FUNCTIONS ? "function" : page.facts.levels[Number(id)].name)),
-			stacks: fromStacksNow(),
+			frames: choice.frames().map(id => (id === FUNCTIONS ? "function" : page.facts.levels[Number(id)].name)),
+			stacks: choice.fromStacks(),
 			samples: filled?.samples.total[0] ?? 0,
-			...(both
-				? {
-						middle: label(0, both.callees),
-						rows: bothRows().map(r => ({
-							side: r.side,
-							name: label(r.call, r.of),
-							total: r.total,
-							samples: r.samples
-						}))
-					}
-				: {}),
+			...(both && {
+				middle: label(0, both.callees),
+				rows: rows().map(({ side, call, of, total, samples }) => ({ side, name: label(call, of), total, samples }))
+			}),
 			boxes: boxes.map(b => ({
 				name: label(b.call, b.of),
 				depth: b.depth,

@@ -4,7 +4,7 @@
 import { h, name, shown } from "../dom.js";
 import { chart, fit } from "../chart.js";
 import { drawLegend } from "../activity.js";
-import { tablebox } from "../tablebox.js";
+import { criticalTables } from "../criticalpath.js";
 import { NONE_DARK, NONE_LIGHT, dark, paletteAt } from "../colours.js";
 import { duration, percent, ticks } from "../format.js";
 
@@ -180,70 +180,6 @@ const vectorColumns = rows => [
 	{ key: "name", title: group(), type: "text", value: r => r.name }
 ];
 
-// ------------------------------------------------------------------------------------------------------------ critical path
-
-function pathTables() {
-	const on = rowsOf("critical", "critical_path");
-	const of = rowsOf("critical", "path_components");
-	const slack = rowsOf("critical", "slack");
-	const skew = rowsOf("critical", "path_skew");
-	const box = (title, table) => h("div", {}, h("h3", {}, title), tablebox({ tools: true, ...table }).el);
-	return [
-		on.length
-			? box("What the end waited for", {
-					name: "critical-path",
-					rows: on,
-					sort: "share",
-					columns: [
-						{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
-						{ key: "time_ns", title: "time", type: "duration", value: r => r.time_ns },
-						{ key: "resource", title: "resource", type: "text", value: r => r.resource }
-					]
-				})
-			: null,
-		of.length
-			? box("Work on it", {
-					name: "work-on-the-path",
-					rows: of,
-					sort: "path",
-					most: 20,
-					columns: [
-						{ key: "path", title: "of the path", type: "share", value: r => r.path, bar: true },
-						{ key: "work", title: "of all work", type: "share", value: r => r.work },
-						{ key: "time_ns", title: "time", type: "duration", value: r => r.time_ns },
-						{ key: "name", title: "name", type: "text", value: r => r.name }
-					]
-				})
-			: null,
-		slack.length
-			? box("Threads: how much later they could end", {
-					name: "slack",
-					rows: slack,
-					sort: "path_ns",
-					most: 20,
-					columns: [
-						{ key: "work_ns", title: "work", type: "duration", value: r => r.work_ns },
-						{ key: "path_ns", title: "on the path", type: "duration", value: r => r.path_ns },
-						{ key: "slack_ns", title: "slack", type: "duration", value: r => r.slack_ns },
-						{ key: "name", title: "thread", type: "text", value: r => r.name }
-					]
-				})
-			: null,
-		skew.length
-			? box("Skew", {
-					name: "skew",
-					rows: skew,
-					sort: "skew",
-					columns: [
-						{ key: "skew", title: "largest part of mean", type: "number", value: r => r.skew },
-						{ key: "threads", title: "threads", type: "count", value: r => r.threads },
-						{ key: "name", title: "of", type: "text", value: r => r.name }
-					]
-				})
-			: null
-	];
-}
-
 const list = sentences => h("ul", {}, sentences.map(s => h("li", {}, name(s, 600))));
 
 export const whatif = {
@@ -310,7 +246,7 @@ export const whatif = {
 		path = h("section", { class: "card" },
 			h("header", {}, h("h2", {}, "Critical path")),
 			notes("critical").length ? list(notes("critical")) : null,
-			h("div", { class: "beside" }, pathTables())
+			h("div", { class: "beside" }, criticalTables(facts.critical?.tables ?? {}))
 		);
 		el.append(
 			h("section", { class: "card" }, h("header", {}, h("h2", {}, "What bounds the run")), said, about),
