@@ -66,16 +66,17 @@ static error_t parse_unwind_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+struct walked_frame {
+	uint64_t ip;
+	uint64_t sp, saved[6]; /* values of saved_register[] */
+	uint32_t known;
+};
+
 /* This is a call stack as one unwinder found it. The next sample's stack overwrites it. */
 struct walked {
-	uint32_t nr, found[UNWIND_BY_FRAME_POINTER + 1];
+	ARRAY_OF(struct walked_frame);
+	uint32_t found[UNWIND_BY_FRAME_POINTER + 1];
 	enum unwind_end end;
-	struct walked_frame {
-		uint64_t ip;
-		uint64_t sp, saved[6]; /* values of saved_register[] */
-		uint32_t known;
-	} *frame;
-	uint32_t capacity;
 	bool failed; /* memory ran out */
 };
 
@@ -85,11 +86,11 @@ static bool keep_frame_ip(void *context, const struct unwind_frame *f)
 {
 	struct walked *w = context;
 
-	if (!GROW(w->frame, w->nr, w->capacity)) {
+	if (!ARRAY_GROW(*w)) {
 		w->failed = true;
 		return false;
 	}
-	w->frame[w->nr++].ip = f->ip;
+	w->at[w->nr++].ip = f->ip;
 	w->found[f->found]++;
 	return true;
 }
@@ -101,7 +102,7 @@ static bool keep_frame_registers(void *context, const struct unwind_frame *f)
 
 	if (!keep_frame_ip(context, f))
 		return false;
-	to = &w->frame[w->nr - 1];
+	to = &w->at[w->nr - 1];
 	to->sp = f->registers.value[UNWIND_RSP];
 	to->known = f->registers.known;
 	for (size_t i = 0; i < sizeof(saved_register); i++)
@@ -139,7 +140,7 @@ struct comparison {
 static enum difference compare_walked_stacks(const struct walked *a, const struct walked *b, uint32_t *at)
 {
 	for (*at = 0; *at < a->nr && *at < b->nr; ++*at) {
-		const struct walked_frame *x = &a->frame[*at], *y = &b->frame[*at];
+		const struct walked_frame *x = &a->at[*at], *y = &b->at[*at];
 
 		if (x->ip != y->ip)
 			return DIFFERENCE_IP;
@@ -161,8 +162,8 @@ static void add_comparison(struct comparison *c, const struct walked *memo, cons
 	c->samples++;
 	c->same += d == DIFFERENCE_SAME && memo->end == lib->end;
 	if (k->samples++ == 0)
-		*k = (struct kind){ 1, time_ns, tid, at, at < memo->nr ? memo->frame[at].ip : 0,
-				     at < lib->nr ? lib->frame[at].ip : 0 };
+		*k = (struct kind){ 1, time_ns, tid, at, at < memo->nr ? memo->at[at].ip : 0,
+				     at < lib->nr ? lib->at[at].ip : 0 };
 	if (memo->end == UNWIND_COMPLETE && lib->end == UNWIND_COMPLETE) {
 		c->both++;
 		c->differing += d != DIFFERENCE_SAME;
@@ -206,7 +207,7 @@ static void print_frames(const struct walked *w, uint64_t time_ns, uint32_t pid,
 
 	printf("%" PRIu64 " %u %u\n", time_ns, pid, tid);
 	for (uint32_t i = 0; i < w->nr; i++)
-		fwrite(text, 1, (size_t)(put_address(text, w->frame[i].ip) - text), stdout);
+		fwrite(text, 1, (size_t)(put_address(text, w->at[i].ip) - text), stdout);
 	if (w->end != UNWIND_COMPLETE)
 		printf("\t[%s]\n", end_names[w->end]);
 	putchar('\n');
@@ -346,8 +347,8 @@ static int unwind_and_print(struct run *run, struct trace_reader *t, struct diag
 	if (run->libunwind)
 		unwinder_destroy(run->libunwind);
 	free(run->comparison);
-	free(run->walked.frame);
-	free(run->other.frame);
+	free(run->walked.at);
+	free(run->other.at);
 	return ret;
 }
 

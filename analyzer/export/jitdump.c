@@ -50,12 +50,15 @@ struct line_row {
 	const char *file;
 };
 
-/* List the lines of a function, with a row where the line changes. The caller frees *out. Return how many rows there are. If memory runs
- * out, the last ones are missing. */
-static size_t list_line_rows(const struct code *c, uint64_t start, uint64_t end, struct line_row **out)
+struct line_rows {
+	ARRAY_OF(struct line_row);
+};
+
+/* Lists the lines of a function, with a row where the line changes. The caller frees the array. If memory runs out, the last rows are
+ * missing. */
+static struct line_rows list_line_rows(const struct code *c, uint64_t start, uint64_t end)
 {
-	struct line_row *row = NULL;
-	size_t nr = 0, capacity = 0;
+	struct line_rows rows = { 0 };
 
 	for (uint64_t at = start; at < end;) {
 		struct line_row next = { at, 0, NULL };
@@ -81,37 +84,32 @@ static size_t list_line_rows(const struct code *c, uint64_t start, uint64_t end,
 				}
 			}
 		}
-		if (next.file && next.line) {
-			if (!GROW(row, nr, capacity))
-				break;
-			row[nr++] = next;
-		}
+		if (next.file && next.line && !ARRAY_PUSH(rows, next))
+			break;
 		at = until;
 	}
-	*out = row;
-	return nr;
+	return rows;
 }
 
 static void write_debug_info_record(struct dump *d, const struct code *c, uint64_t start, uint64_t end)
 {
-	struct line_row *row;
-	size_t nr = list_line_rows(c, start, end, &row);
+	struct line_rows rows = list_line_rows(c, start, end);
 	uint64_t bytes = 16;
 
-	for (size_t i = 0; i < nr; i++)
-		bytes += 16 + strlen(row[i].file) + 1;
-	if (nr) {
+	for (size_t i = 0; i < rows.nr; i++)
+		bytes += 16 + strlen(rows.at[i].file) + 1;
+	if (rows.nr) {
 		write_record_prefix(d->to, JITREG_DEBUG_INFO, bytes, c->from_ns);
 		write_u64(d->to, start);
-		write_u64(d->to, nr);
+		write_u64(d->to, rows.nr);
 	}
-	for (size_t i = 0; i < nr; i++) {
-		write_u64(d->to, row[i].address);
-		write_u32(d->to, row[i].line);
+	for (size_t i = 0; i < rows.nr; i++) {
+		write_u64(d->to, rows.at[i].address);
+		write_u32(d->to, rows.at[i].line);
 		write_u32(d->to, 0);
-		fwrite(row[i].file, 1, strlen(row[i].file) + 1, d->to);
+		fwrite(rows.at[i].file, 1, strlen(rows.at[i].file) + 1, d->to);
 	}
-	free(row);
+	free(rows.at);
 }
 
 static void write_load_record(struct dump *d, const struct code *c, uint64_t start, uint64_t end, const char *name, const void *bytes)

@@ -3,6 +3,7 @@
 
 #include "analyzer/attribute/walk.h"
 #include "analyzer/unwind/unwind.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/trace/column_encoder.h"
 
 #include <errno.h>
@@ -344,8 +345,8 @@ static void put_column(struct scrubbing *s, uint32_t column, const uint64_t *v, 
 }
 
 struct chains {
-	uint64_t *length, *address;
-	uint64_t nr, capacity;
+	uint64_t *length;
+	ARRAY(uint64_t) addresses;
 	bool failed; /* memory ran out, and chains are incomplete */
 };
 
@@ -355,18 +356,9 @@ static bool add_frame_to_chain(void *context, const struct unwind_frame *f)
 
 	if (f->depth == 0)
 		return true;
-	if (c->nr == c->capacity) {
-		uint64_t capacity = 2 * c->capacity + 4096, *bigger = realloc(c->address, capacity * sizeof(*bigger));
-
-		if (!bigger) {
-			c->failed = true;
-			return false;
-		}
-		c->address = bigger;
-		c->capacity = capacity;
-	}
-	c->address[c->nr++] = f->address + 1; /* f->address is in the call instruction, and a return address is behind that */
-	return true;
+	/* f->address is in the call instruction, and a return address is behind that */
+	c->failed |= !ARRAY_PUSH(c->addresses, f->address + 1);
+	return !c->failed;
 }
 
 /* Sets the call chains of a block's samples. Those of samples with stack bytes are unwound, and those of others are copied. Returns false
@@ -375,7 +367,7 @@ static bool unwind_block(struct scrubbing *s, struct sample_block *b, struct cha
 {
 	c->length = calloc((size_t)b->nr + 1, sizeof(*c->length));
 	for (uint32_t i = 0; c->length && i < b->nr; i++) {
-		uint64_t before = c->nr, time_ns = b->column[SAMPLE_COLUMN_TIME] ? b->column[SAMPLE_COLUMN_TIME][i] : 0;
+		uint64_t before = c->addresses.nr, time_ns = b->column[SAMPLE_COLUMN_TIME] ? b->column[SAMPLE_COLUMN_TIME][i] : 0;
 		uint32_t pid = b->column[SAMPLE_COLUMN_PID] ? (uint32_t)b->column[SAMPLE_COLUMN_PID][i] : 0;
 		struct walk_place at = { model_get_process(s->model, pid, time_ns), time_ns };
 		struct unwind_input in;
@@ -392,7 +384,7 @@ static bool unwind_block(struct scrubbing *s, struct sample_block *b, struct cha
 				add_frame_to_chain(c, &f);
 			}
 		}
-		c->length[i] = c->nr - before;
+		c->length[i] = c->addresses.nr - before;
 	}
 	return c->length && !c->failed;
 }
@@ -407,9 +399,9 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 		ret = -ENOMEM;
 	if (ret == -ENOMEM && !s->error)
 		s->error = ret;
-	if (ret || !c.length || !trace_spend_budget(s->from, c.nr)) {
+	if (ret || !c.length || !trace_spend_budget(s->from, c.addresses.nr)) {
 		free(c.length);
-		free(c.address);
+		free(c.addresses.at);
 		return;
 	}
 	for (uint32_t i = 0; i < SAMPLE_COLUMN_REGISTER_0; i++)
@@ -427,13 +419,13 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 		if (b->registers[i])
 			put_column(s, SAMPLE_COLUMN_REGISTER_0 + i, b->registers[i], b->nr);
 	put_column(s, SAMPLE_COLUMN_CHAIN_LENGTH, c.length, b->nr);
-	put_column(s, SAMPLE_COLUMN_CHAIN, c.address, (uint32_t)c.nr);
+	put_column(s, SAMPLE_COLUMN_CHAIN, c.addresses.at, c.addresses.nr);
 	if (b->has_kernel_chains)
 		trace_samples_column(s->to, SAMPLE_COLUMN_KERNEL_CHAIN, SAMPLE_ENCODING_LISTS, b->kernel_chains_.p,
 				     b->kernel_chains_.bytes);
 	end_record(s);
 	free(c.length);
-	free(c.address);
+	free(c.addresses.at);
 }
 
 int scrub_trace(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_writer *c, struct scrub_counts *counts,

@@ -3,6 +3,7 @@
 
 #include "analyzer/serve/connections.h"
 #include "analyzer/serve/questions.h"
+#include "jitreg/base/grow.h"
 
 #include <errno.h>
 
@@ -84,8 +85,7 @@ struct server {
 };
 
 struct request {
-	char *question;
-	size_t nr, capacity;
+	ARRAY(char) question;
 	bool too_long;
 };
 
@@ -136,7 +136,7 @@ static enum MHD_Result answer_questions(const struct server *s, struct MHD_Conne
 	void *bytes = NULL;
 	size_t nr = 0;
 
-	switch (questions_answer(t, r->question, r->nr, &bytes, &nr, &why)) {
+	switch (questions_answer(t, r->question.at, r->question.nr, &bytes, &nr, &why)) {
 	case 0:
 		return send_answer(s, c, MHD_HTTP_OK, "application/octet-stream", bytes, nr, MHD_RESPMEM_MUST_FREE);
 	case -EINVAL:
@@ -239,20 +239,13 @@ handle_whole_request(const struct server *s, struct MHD_Connection *c, const cha
  * MHD_NO, which ends the connection, if memory runs out. */
 static enum MHD_Result take_upload(struct request *r, const char *data, size_t *nr)
 {
-	if (r->nr + *nr > QUESTION_BYTES_MAX)
+	if (r->question.nr + *nr > QUESTION_BYTES_MAX)
 		r->too_long = true;
-	if (!r->too_long && r->nr + *nr > r->capacity) {
-		const size_t capacity = 2 * r->capacity + *nr;
-		char *bigger = realloc(r->question, capacity);
-
-		if (!bigger)
-			return MHD_NO;
-		r->question = bigger;
-		r->capacity = capacity;
-	}
 	if (!r->too_long) {
-		memcpy(r->question + r->nr, data, *nr);
-		r->nr += *nr;
+		if (!ARRAY_RESERVE(r->question, *nr))
+			return MHD_NO;
+		memcpy(r->question.at + r->question.nr, data, *nr);
+		r->question.nr += (uint32_t)*nr;
 	}
 	*nr = 0;
 	return MHD_YES;
@@ -288,7 +281,7 @@ static void free_request(void *context, struct MHD_Connection *c, void **request
 
 	(void)context, (void)c, (void)why;
 	if (r)
-		free(r->question);
+		free(r->question.at);
 	free(r);
 	*request = NULL;
 }

@@ -2,6 +2,7 @@
 #include "analyzer/serve/questions.h"
 
 #include "analyzer/serve/walk.h"
+#include "jitreg/base/grow.h"
 
 #include <errno.h>
 #include <math.h>
@@ -26,9 +27,7 @@ struct asking {
 	uint32_t nr_arrays, nr_filters, nr_questions;
 	uint16_t bit[SERVED_FILTERS]; /* bits in fails[], one for each filter of the request */
 	uint32_t first, end;	      /* rows in the time range: [first, end) */
-	/* the answers so far */
-	char *out;
-	size_t nr, capacity;
+	ARRAY(char) out; /* the answers so far */
 	int error;
 };
 
@@ -221,24 +220,17 @@ static void *append_zeroed_bytes(struct asking *a, size_t bytes)
 {
 	void *at;
 
-	if (bytes > QUESTIONS_BYTES_MAX || a->nr + bytes > QUESTIONS_BYTES_MAX) {
+	if (bytes > QUESTIONS_BYTES_MAX || a->out.nr + bytes > QUESTIONS_BYTES_MAX) {
 		a->error = -E2BIG;
 		return NULL;
 	}
-	if (a->nr + bytes > a->capacity) {
-		const size_t capacity = 2 * a->capacity + bytes;
-		char *bigger = realloc(a->out, capacity);
-
-		if (!bigger) {
-			a->error = -ENOMEM;
-			return NULL;
-		}
-		a->out = bigger;
-		a->capacity = capacity;
+	if (!ARRAY_RESERVE(a->out, bytes)) {
+		a->error = -ENOMEM;
+		return NULL;
 	}
-	at = a->out + a->nr;
+	at = a->out.at + a->out.nr;
 	memset(at, 0, bytes);
-	a->nr += bytes;
+	a->out.nr += (uint32_t)bytes;
 	return at;
 }
 
@@ -428,10 +420,10 @@ int questions_answer(struct served *s, const void *question, size_t bytes, void 
 	if (a.w.wrong)
 		a.error = -EINVAL;
 	if (a.error) {
-		free(a.out);
+		free(a.out.at);
 		return a.error;
 	}
-	*answer = a.out;
-	*nr = a.nr;
+	*answer = a.out.at;
+	*nr = a.out.nr;
 	return 0;
 }

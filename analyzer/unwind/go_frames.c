@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/unwind/go_frames.h"
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/leb128.h"
 
 #include <stdlib.h>
@@ -24,34 +25,19 @@ static const unsigned char cie[] = {
 };
 
 struct frames {
-	unsigned char *bytes;
-	uint64_t nr, capacity, cie, address;
+	ARRAY_OF(unsigned char);
+	uint64_t cie, address;
 };
-
-static bool has_room(struct frames *to, uint64_t nr)
-{
-	uint64_t capacity = 2 * to->capacity + nr;
-	unsigned char *bigger;
-
-	if (nr <= to->capacity - to->nr)
-		return true;
-	bigger = realloc(to->bytes, capacity);
-	if (!bigger)
-		return false;
-	to->bytes = bigger;
-	to->capacity = capacity;
-	return true;
-}
 
 static void put(struct frames *to, const void *bytes, uint64_t nr)
 {
-	memcpy(to->bytes + to->nr, bytes, nr);
-	to->nr += nr;
+	memcpy(to->at + to->nr, bytes, nr);
+	to->nr += (uint32_t)nr;
 }
 
 static void put_step(struct frames *to, uint32_t code_bytes, uint32_t cfa)
 {
-	unsigned char *at = to->bytes + to->nr;
+	unsigned char *at = to->at + to->nr;
 
 	if (code_bytes) {
 		*at++ = CFA_ADVANCE;
@@ -59,7 +45,7 @@ static void put_step(struct frames *to, uint32_t code_bytes, uint32_t cfa)
 		at += 4;
 	}
 	*at++ = CFA_DEF_CFA_OFFSET;
-	to->nr = (uint64_t)(leb128_put(at, cfa) - to->bytes);
+	to->nr = (uint32_t)(leb128_put(at, cfa) - to->at);
 }
 
 static bool put_function(struct frames *to, const struct go_table *go, uint64_t text, const struct go_function *f)
@@ -69,7 +55,7 @@ static bool put_function(struct frames *to, const struct go_table *go, uint64_t 
 	uint64_t begin, bytes = f->end - f->start, start;
 	uint32_t length, back, at = 0;
 
-	if (!has_room(to, HEAD_BYTES + STEP_BYTES))
+	if (!ARRAY_RESERVE(*to, HEAD_BYTES + STEP_BYTES))
 		return false;
 	begin = to->nr;
 	back = (uint32_t)(begin + 4 - to->cie);
@@ -82,15 +68,15 @@ static bool put_function(struct frames *to, const struct go_table *go, uint64_t 
 	if (f->flags & (GO_OUTERMOST | GO_OTHER_STACK))
 		put(to, without_caller, sizeof(without_caller));
 	while (go_values_next(&v) && v.value >= 0 && v.value < FRAME_BYTES_MAX) {
-		if (!has_room(to, HEAD_BYTES + STEP_BYTES))
+		if (!ARRAY_RESERVE(*to, HEAD_BYTES + STEP_BYTES))
 			return false;
 		put_step(to, v.from - at, (uint32_t)v.value + 8);
 		at = v.from;
 	}
 	while ((to->nr - begin) % 8)
-		to->bytes[to->nr++] = CFA_NOP;
+		to->at[to->nr++] = CFA_NOP;
 	length = (uint32_t)(to->nr - begin - 4);
-	memcpy(to->bytes + begin, &length, 4);
+	memcpy(to->at + begin, &length, 4);
 	return true;
 }
 
@@ -100,7 +86,7 @@ unsigned char *go_frames_append(const unsigned char *frames, uint64_t *bytes, ui
 	struct frames to = { .address = address };
 	struct go_function f;
 
-	if (!has_room(&to, (frames ? *bytes : 0) + 4096))
+	if (!ARRAY_RESERVE(to, (frames ? *bytes : 0) + 4096))
 		return NULL;
 	if (frames)
 		put(&to, frames, *bytes);
@@ -110,5 +96,5 @@ unsigned char *go_frames_append(const unsigned char *frames, uint64_t *bytes, ui
 		if (go_table_function(go, i, &f) && f.values[GO_FRAME_BYTES] && !put_function(&to, go, text, &f))
 			break;
 	*bytes = to.nr;
-	return to.bytes;
+	return to.at;
 }

@@ -206,9 +206,8 @@ struct question {
 	uid_t owner;
 	char pid[16];
 	const struct control_silent *silent;
-	struct control_silent_recorder *asked;
-	struct pollfd *wait; /* connection to each asked recorder; fd is -1 once that has answered or closed it */
-	uint32_t nr, asked_capacity, wait_capacity;
+	ARRAY(struct control_silent_recorder) asked;
+	ARRAY(struct pollfd) wait; /* connection to each asked recorder; fd is -1 once that has answered or closed it */
 };
 
 static bool was_silent(const struct control_silent *s, const char *socket)
@@ -231,12 +230,12 @@ static int ask_listener(void *question, const char *name)
 	fd = listener_connect(name, q->owner, &r.pid);
 	if (fd < 0)
 		return 0;
-	if (!send_words(fd, words) || !GROW(q->asked, q->nr, q->asked_capacity) || !GROW(q->wait, q->nr, q->wait_capacity)) {
+	if (!send_words(fd, words) || !ARRAY_GROW(q->asked) || !ARRAY_GROW(q->wait)) {
 		close(fd);
 		return 0;
 	}
-	q->asked[q->nr] = r;
-	q->wait[q->nr++] = (struct pollfd){ fd, POLLIN, 0 };
+	q->asked.at[q->asked.nr++] = r;
+	q->wait.at[q->wait.nr++] = (struct pollfd){ fd, POLLIN, 0 };
 	return 0;
 }
 
@@ -252,22 +251,22 @@ static bool says_yes(int fd)
 static const struct control_silent_recorder *wait_for_yes(struct question *q)
 {
 	uint64_t until_ns = clock_now_ns() + ALL_NS, now_ns;
-	uint32_t nr_left = q->nr;
+	uint32_t nr_left = q->wait.nr;
 
 	while (nr_left && (now_ns = clock_now_ns()) < until_ns) {
-		if (poll(q->wait, q->nr, 1 + (int)((until_ns - now_ns) / 1000000)) <= 0)
+		if (poll(q->wait.at, q->wait.nr, 1 + (int)((until_ns - now_ns) / 1000000)) <= 0)
 			continue;
-		for (uint32_t i = 0; i < q->nr; i++) {
+		for (uint32_t i = 0; i < q->wait.nr; i++) {
 			bool yes;
 
-			if (q->wait[i].fd < 0 || !q->wait[i].revents)
+			if (q->wait.at[i].fd < 0 || !q->wait.at[i].revents)
 				continue;
-			yes = says_yes(q->wait[i].fd);
-			close(q->wait[i].fd);
-			q->wait[i].fd = -1;
+			yes = says_yes(q->wait.at[i].fd);
+			close(q->wait.at[i].fd);
+			q->wait.at[i].fd = -1;
 			nr_left--;
 			if (yes)
-				return &q->asked[i];
+				return &q->asked.at[i];
 		}
 	}
 	return NULL;
@@ -275,16 +274,16 @@ static const struct control_silent_recorder *wait_for_yes(struct question *q)
 
 static void end_question(struct question *q, struct control_silent *silent, bool is_answered)
 {
-	for (uint32_t i = 0; i < q->nr; i++) {
-		if (q->wait[i].fd < 0)
+	for (uint32_t i = 0; i < q->wait.nr; i++) {
+		if (q->wait.at[i].fd < 0)
 			continue;
-		close(q->wait[i].fd);
+		close(q->wait.at[i].fd);
 		if (!is_answered && silent->nr < CONTROL_SILENT_MAX)
-			silent->recorder[silent->nr] = q->asked[i];
+			silent->recorder[silent->nr] = q->asked.at[i];
 		silent->nr += !is_answered;
 	}
-	free(q->asked);
-	free(q->wait);
+	free(q->asked.at);
+	free(q->wait.at);
 }
 
 int control_find_recorder(pid_t pid, struct control_silent *silent, char *socket, size_t bytes, pid_t *recorder)
