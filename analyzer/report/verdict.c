@@ -217,25 +217,12 @@ static void gather_time_split(const struct default_report *d, const struct repor
 	}
 }
 
-/* Return the recorder's sentence about an event in whose place it recorded e, or NULL if there is none. */
-static const char *find_fallback(const struct model *m, const struct model_event *e)
+/* Return the sentence of the recorder's first notice of a kind that has these words, or NULL if there is none. */
+static const char *find_notice(const struct model *m, enum notice_kind kind, const char *words)
 {
-	for (uint32_t i = 0; i < m->notices.nr && e->name && *e->name; i++)
-		if (m->notices.at[i].kind == NOTICE_FALLBACK && strstr(m->notices.at[i].sentence, e->name))
+	for (uint32_t i = 0; i < m->notices.nr; i++)
+		if (m->notices.at[i].kind == kind && strstr(m->notices.at[i].sentence, words))
 			return m->notices.at[i].sentence;
-	return NULL;
-}
-
-/* Return the sentence of the recorder's first notice of a kind, without the beginning of that kind's sentences, or NULL if there is
- * none. */
-static const char *find_notice(const struct model *m, enum notice_kind kind, const char *beginning)
-{
-	for (uint32_t i = 0; i < m->notices.nr; i++) {
-		const char *sentence = m->notices.at[i].sentence;
-
-		if (m->notices.at[i].kind == kind)
-			return sentence + (strncmp(sentence, beginning, strlen(beginning)) == 0 ? strlen(beginning) : 0);
-	}
 	return NULL;
 }
 
@@ -250,7 +237,11 @@ static void gather_evidence(const struct model *m, const struct model_event *e, 
 	v->period = (double)e->period;
 	v->user_only = e->exclude_kernel;
 	v->has_registers = e->registers != 0;
-	v->no_samples_of = find_notice(m, NOTICE_NO_SAMPLES, TRACE_NO_SAMPLES_OF);
+	v->no_samples_of = find_notice(m, NOTICE_NO_SAMPLES, "");
+	if (v->no_samples_of && strncmp(v->no_samples_of, TRACE_NO_SAMPLES_OF, strlen(TRACE_NO_SAMPLES_OF)) == 0)
+		v->no_samples_of += strlen(TRACE_NO_SAMPLES_OF);
+	/* An EVENT record does not tell in whose place its event was recorded, but the notice of that has the event's name. */
+	v->fallback = *v->event_name ? find_notice(m, NOTICE_FALLBACK, e->name) : NULL;
 	v->disk_full = find_notice(m, NOTICE_DISK_FULL, "") != NULL;
 }
 
@@ -280,7 +271,6 @@ static void gather_lost_samples(const struct report *r, struct verdict *v)
 	v->why_not_covered = model_why_not_covered(m);
 	v->stack_bytes = e->stack_bytes;
 	gather_evidence(m, e, v);
-	v->fallback = find_fallback(m, e);
 	if (e->name && e->weighs != WEIGHT_NS && !strstr(e->name, "cycles"))
 		v->event = e->name;
 }
