@@ -25,7 +25,11 @@ static error_t parse_dump_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
+	(void)arg;
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->path;
+		break;
 	case 'j':
 		a->json = true;
 		break;
@@ -37,12 +41,6 @@ static error_t parse_dump_option(int key, char *arg, struct argp_state *state)
 		break;
 	case 'c':
 		a->chunks = true;
-		break;
-	case ARGP_KEY_ARG:
-		one_trace_set(state, &a->path, arg);
-		break;
-	case ARGP_KEY_END:
-		one_trace_or_newest(state, &a->path);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -84,7 +82,7 @@ static bool print_all(struct trace_reader *t, const struct arguments *a, const s
 
 static int run_dump(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &confine_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &one_trace_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options, parse_dump_option, "[TRACE]", "Print the records of a trace: time, process/thread, record, fields.",
 		children, NULL, NULL

@@ -34,6 +34,9 @@ static error_t parse_scrub_option(int key, char *arg, struct argp_state *state)
 	struct arguments *a = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->path;
+		break;
 	case 'o':
 		a->output = arg;
 		break;
@@ -42,12 +45,6 @@ static error_t parse_scrub_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_DROP_CODE:
 		a->options.code = true;
-		break;
-	case ARGP_KEY_ARG:
-		one_trace_set(state, &a->path, arg);
-		break;
-	case ARGP_KEY_END:
-		one_trace_or_newest(state, &a->path);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -98,7 +95,8 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 
 static int run_scrub(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &one_trace_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 },
+						      { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_scrub_option,

@@ -45,6 +45,9 @@ static error_t parse_unwind_option(int key, char *arg, struct argp_state *state)
 	struct arguments *a = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->path;
+		break;
 	case KEY_UNWINDER:
 		a->way = reading_parse_unwinder(state, arg);
 		break;
@@ -53,12 +56,6 @@ static error_t parse_unwind_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_CHECK:
 		a->check = true;
-		break;
-	case ARGP_KEY_ARG:
-		one_trace_set(state, &a->path, arg);
-		break;
-	case ARGP_KEY_END:
-		one_trace_or_newest(state, &a->path);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -354,7 +351,7 @@ static int unwind_and_print(struct run *run, struct trace_reader *t, struct diag
 
 static int run_unwind(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &confine_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &one_trace_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options, parse_unwind_option,
 		"[TRACE]", "Unwind the call stack of every sample and print how many stacks are complete, and why the others ended.",

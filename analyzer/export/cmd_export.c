@@ -71,6 +71,7 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->trace;
+		state->child_inputs[1] = &a->path;
 		break;
 	case 'f':
 		a->format = export_find(arg);
@@ -84,11 +85,7 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 	case KEY_OPEN:
 		a->open = true;
 		break;
-	case ARGP_KEY_ARG:
-		one_trace_set(state, &a->path, arg);
-		break;
 	case ARGP_KEY_END:
-		one_trace_or_newest(state, &a->path);
 		if (a->is_named && !a->output) {
 			result_file_name(a->path, a->format->ending, a->name, sizeof(a->name));
 			a->output = a->name;
@@ -219,8 +216,8 @@ static int export_trace(const struct arguments *args, int argc, char **argv)
 	return status;
 }
 
-static const struct argp_child children[] = { { &reading_argp, 0, "", 10 }, { &output_argp, 0, NULL, 0 },
-					      { &confine_argp, 0, NULL, 0 }, { 0 } };
+static const struct argp_child children[] = { { &reading_argp, 0, "", 10 }, { &one_trace_argp, 0, NULL, 0 },
+					      { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 
 static int run_export(int argc, char **argv)
 {

@@ -70,3 +70,16 @@ void one_trace_or_newest(struct argp_state *state, const char **path)
 	message_print("%s, the newest trace in this folder", newest);
 	*path = newest; /* never freed, because the command uses it until it ends */
 }
+
+static error_t parse_one_trace(int key, char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_ARG)
+		one_trace_set(state, state->input, arg);
+	else if (key == ARGP_KEY_END)
+		one_trace_or_newest(state, state->input);
+	else
+		return ARGP_ERR_UNKNOWN;
+	return 0;
+}
+
+const struct argp one_trace_argp = { NULL, parse_one_trace, NULL, NULL, NULL, NULL, NULL };

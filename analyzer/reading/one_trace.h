@@ -5,6 +5,9 @@
 
 #include <argp.h>
 
+/* A child of the parsers of commands that read one trace, which calls the functions below for the path that is its input (const char **).
+ * The command's own parser gets ARGP_KEY_END after it. */
+extern const struct argp one_trace_argp;
 /* At ARGP_KEY_ARG, sets *path to the operand. A second operand is a usage error. */
 void one_trace_set(struct argp_state *state, const char **path, const char *arg);
 /*

@@ -93,6 +93,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->trace;
 		state->child_inputs[1] = &a->page;
+		state->child_inputs[2] = &a->path;
 		break;
 	case 'v':
 		if (a->nr_views == VIEWS_SHOWN_MAX)
@@ -138,11 +139,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 	case KEY_COMPARE_STACK:
 		a->compare_stack = true;
 		break;
-	case ARGP_KEY_ARG:
-		one_trace_set(state, &a->path, arg);
-		break;
 	case ARGP_KEY_END:
-		one_trace_or_newest(state, &a->path);
 		if (!a->nr_views)
 			choose_views_of_tables(a);
 		if (a->page.form == PAGE_CSV && !a->nr_views)
@@ -285,7 +282,8 @@ static void keep_rights(const struct arguments *a, int argc, char **argv)
 static int run_report(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &reading_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 },
-						      { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
+						      { &one_trace_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 },
+						      { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_report_option,
