@@ -402,8 +402,8 @@ uint32_t batch_sums_add_known(struct batch_sums *t, uint32_t i)
 	return sum_known_by_scope(t, i, false);
 }
 
-/* Finds the sample's entry among ways of them from at on, or takes a free one. by_tag: the sum of the row is in another entry. Returns
- * NULL if all are taken. */
+/* Finds the sample's entry among the `ways` entries that begin at index `at`, or takes a free one of these. by_tag: another entry
+ * has the row's sums, to which this one leads. Returns NULL if all are taken. */
 static struct sum_entry *put_sum_entry(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample,
 				       bool by_tag)
 {

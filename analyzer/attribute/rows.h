@@ -40,7 +40,7 @@ struct rows {
 	const struct attribute_options *options;
 	struct table table; /* the rows that have not been handed over */
 	uint32_t sample_row; /* the first row of the last sample; unused if rows are sums */
-	void *memory;	    /* holds the table's columns */
+	void *memory;	    /* memory of the table's columns */
 	/* hash of the deciding components -> 1 + index of known; hash of the paths' components on the wanted levels -> 1 + index of
 	 * paths */
 	struct hash_map expansions, projections;

@@ -17,7 +17,7 @@ struct pair_sum {
 
 /* The samples that agree in two numbers are counted, and how many of them are wrong in each of two ways, which the caller defines. */
 struct pair_sums {
-	struct hash_map index; /* (a, b) -> 1 + index in of */
+	struct hash_map index; /* (a, b) -> 1 + index */
 	ARRAY_OF(struct pair_sum);
 };
 

@@ -20,7 +20,7 @@ struct name {
 struct settling {
 	struct profile *p;
 	uint32_t nr;
-	struct hash_map ids; /* hash of a name's text -> 1 + its index in `name` */
+	struct hash_map ids; /* hash of a name's text -> 1 + its index in `names` */
 	ARRAY(struct name) names;
 	uint32_t **of; /* by profile, by entry: index of its name */
 };

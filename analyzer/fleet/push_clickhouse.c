@@ -33,7 +33,7 @@ struct sum_row {
 };
 
 struct sum {
-	int64_t unit; /* index in unit of what is summed up; -1: nothing */
+	int64_t unit; /* index in `units` of what is summed up; -1: nothing */
 	struct hash_map of; /* (series, function) -> 1 + index */
 	ARRAY(struct sum_row) rows;
 	int64_t first_ns, last_ns;

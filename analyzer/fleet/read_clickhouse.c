@@ -29,7 +29,7 @@
 
 struct epoch {
 	struct rows_epoch e;
-	struct hash_map of; /* (hash of the series, hash of the function) -> 1 + index in row */
+	struct hash_map of; /* (hash of the series, hash of the function) -> 1 + index in `rows` */
 	ARRAY(struct rows_row) rows; /* series and function are hashes first, and the store's numbers after number_rows() */
 };
 

@@ -21,7 +21,7 @@ struct best_case_block {
 	double floor;
 };
 
-struct best_cases; /* keeps the answers so far, so that equal blocks are simulated once */
+struct best_cases; /* the answers so far, which are kept so that equal blocks are simulated once */
 
 /* Return an empty collection, which best_cases_destroy() frees, or NULL if memory runs out. */
 struct best_cases *best_cases_create(void);

@@ -42,7 +42,7 @@ struct thread_counts {
 	ARRAY(struct thread_count) threads;
 	ARRAY(struct thread_count_part) parts;
 	ARRAY(struct thread_beginning) beginnings;
-	struct hash_map at; /* (PID << 32 | TID, event) -> 1 + index in thread */
+	struct hash_map at; /* (PID << 32 | TID, event) -> 1 + index in `threads` */
 };
 
 void counts_read(struct model *m, const struct trace_record *r);

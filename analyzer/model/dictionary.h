@@ -91,7 +91,7 @@ struct dictionary {
 	/* (lower, level and id of the upper one) -> 1 + index of the latest link, for components with more than LINKS_FEW */
 	struct hash_map link_of;
 	struct hash_map edge_of; /* (from, to) -> 1 for common components, because each process may announce the same edge */
-	struct hash_map counter_of; /* (component, hash of a counter's name) -> 1 + index in counter_at */
+	struct hash_map counter_of; /* (component, hash of a counter's name) -> 1 + index in `counters` */
 	ARRAY(struct counter *) counters;
 };
 

@@ -16,7 +16,7 @@ struct making {
 	const struct report *r;
 	struct calltree *t;
 	struct hash_map calls; /* (parent, key) -> 1 + index of the call */
-	struct hash_map lines; /* (call, line) -> 1 + index in line */
+	struct hash_map lines; /* (call, line) -> 1 + index in line_calls */
 	ARRAY(struct line_of_call) line_calls;
 	struct stacks *stacks;
 	bool failed;

@@ -27,7 +27,7 @@ struct filter_arguments {
 	double from_s, to_s; /* seconds after the first sample; 0: not given */
 	bool has_tid, has_pid;
 	uint64_t tid, pid;
-	const regex_t *thread_name; /* matches the thread's name at the sample's time; NULL: not given */
+	const regex_t *thread_name; /* pattern of the thread's name at the sample's time; NULL: not given */
 	const char *thread_name_text; /* the expression */
 };
 

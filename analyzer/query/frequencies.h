@@ -10,7 +10,7 @@
 #include "analyzer/query/report.h"
 
 struct frequencies {
-	struct flow_program program; /* has the functions of model.flows.flow, in that order */
+	struct flow_program program; /* program with the functions of model.flows, in that order */
 	uint32_t *component;	     /* component of each function of program; COMPONENT_NONE: the host did not announce it */
 	struct frequency *executions, *calls_in, *calls_out; /* counts by component */
 	uint32_t nr_components;

@@ -45,7 +45,7 @@ struct report_state {
 
 struct report {
 	struct model *model;
-	struct trace_reader *reader; /* reads what the model leaves in the trace: code bytes */
+	struct trace_reader *reader; /* reader of what the model leaves in the trace: code bytes */
 	const struct attribution *a;
 	struct filter filter;
 	const struct filter_arguments *arguments;

@@ -16,8 +16,8 @@
 struct connection {
 	int fd;
 	uint64_t since_ns; /* time of its beginning (CLOCK_MONOTONIC); 0: the place is free */
-	bool is_known;	   /* has shown the token */
-	bool is_given_up;  /* was shut down, and is not closed yet */
+	bool is_known;	   /* the connection has shown the token */
+	bool is_given_up;  /* it was shut down, and is not closed yet */
 };
 
 struct connections {

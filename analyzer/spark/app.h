@@ -10,7 +10,7 @@
 #include "analyzer/spark/event_log.h"
 #include "analyzer/spark/work.h"
 
-struct budget; /* bounds the comparisons, which find nothing more once it is exceeded */
+struct budget; /* a budget limits the comparisons, which find nothing more once it is exceeded */
 
 /*
  * Sets the ids of queries, nodes and stages, which are hashes of names and texts, and so are equal in all executions of a plan as long as

@@ -62,11 +62,11 @@ struct spark_log {
 	ARRAY(struct spark_query) queries;
 	ARRAY(struct spark_stage) stages;
 	ARRAY(struct spark_task) tasks;
-	struct hash_map query_of; /* number of an execution -> 1 + index in query */
-	struct hash_map stage_of; /* (number, attempt) -> 1 + index in stage */
+	struct hash_map query_of; /* number of an execution -> 1 + index in `queries` */
+	struct hash_map stage_of; /* (number, attempt) -> 1 + index in `stages` */
 	struct hash_map query_of_stage; /* number of a stage -> 1 + index of its query */
-	struct hash_map task_of; /* TID -> 1 + index in task */
-	struct hash_map value_of; /* accumulator -> 1 + index in value */
+	struct hash_map task_of; /* TID -> 1 + index in `tasks` */
+	struct hash_map value_of; /* accumulator -> 1 + index in `values` */
 	ARRAY(uint64_t) values;
 	uint64_t lines, bad_lines, long_lines;
 	bool lacks_memory; /* memory ran out for a text, which is NULL then */

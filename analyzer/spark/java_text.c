@@ -109,7 +109,7 @@ bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, siz
 	return far / NEARER >= near + MARKS_MORE;
 }
 
-/* Returns 1 + index of the number that a word is, or 0 if it is none of them.  In Java a number may end in a letter. */
+/* Returns 1 + the index of the number that is written like this word, or 0 if there is none.  In Java a number may end in a letter. */
 static uint32_t find_number(const struct spark_numbers *n, const char *word, size_t bytes, bool is_java)
 {
 	for (uint32_t i = 0; i < n->nr; i++) {

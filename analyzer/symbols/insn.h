@@ -54,8 +54,8 @@ bool insn_read_step(const void *bytes, size_t nr, uint64_t address, struct insn_
 /* A processor does this work for an instruction. */
 struct insn_work {
 	uint8_t loads, stores; /* memory operands, including those of push, pop, call and ret */
-	bool divides;	       /* divides or takes a square root, by a divider that is not pipelined */
-	bool repeats;	       /* has a rep prefix, and takes a time in proportion to its data */
+	bool divides;	       /* it divides or takes a square root, by a divider that is not pipelined */
+	bool repeats;	       /* it has a rep prefix, and takes a time in proportion to its data */
 	uint8_t latency; /* maximum number of cycles until the result is ready, if first-level caches hit; 0: division or no-operation */
 };
 

@@ -55,7 +55,7 @@ struct unwind_space {
 	void (*find)(void *context, uint64_t address, struct unwind_object *out); /* *out is zeroed before the call */
 	void *context;
 	uint64_t time_ns;
-	uint32_t number; /* identifies the address space; the rules that are kept belong to it */
+	uint32_t number; /* number of the address space, to which the rules that are kept belong */
 	/*
 	 * Only for UNWIND_LIBUNWIND: libunwind's cache is kept as long as this number is the same. It must change whenever any address of
 	 * any address space may have got other code.

@@ -543,7 +543,8 @@ struct idle {
 	double processors;
 };
 
-/* Computes none and some at a time that is not later than the next boundary. */
+/* Sets *none to the time before time_ns in which no thread ran, and *some to that in which a processor was free. b: the last boundary
+ * before time_ns. */
 static void idle_since(const struct idle *idle, const struct boundary *b, uint64_t time_ns, double *none, double *some)
 {
 	const double more = (double)(time_ns - b->time_ns);

@@ -61,7 +61,6 @@ static uint32_t event_of_kind(const struct model *m, enum kind kind)
 	return kind == KIND_WAIT ? m->leaving : kind == KIND_QUEUE ? m->run_queue : m->preempted;
 }
 
-/* This struct is a row of a table of the view. */
 struct offcpu_row {
 	struct group_sum of[NR_KINDS];
 	uint32_t value;		/* value of the table's column */

@@ -41,7 +41,7 @@ struct sample_stream {
 	struct job *job; /* ring of nr_jobs */
 	uint64_t first, last; /* jobs [first, last) */
 	unsigned nr_jobs, nr_threads;
-	pthread_mutex_t lock; /* guards the states of the jobs, first, last and stop */
+	pthread_mutex_t lock; /* lock of the states of the jobs, first, last and stop */
 	pthread_cond_t is_work, is_done;
 	bool stop;
 	pthread_t thread[THREADS_MAX];

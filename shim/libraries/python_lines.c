@@ -14,14 +14,14 @@
 #include <string.h>
 
 #define UNIT_BYTES 2	 /* size of an instruction without its argument's extensions and caches */
-#define NO_LINE (-128)	 /* of a range in 3.10 */
+#define NO_LINE (-128)	 /* line of a range without one in 3.10 */
 
 struct lines {
 	struct line_table table;
 	const struct python_bytecodes *of;
 	const char *file;
 	uint64_t at;  /* offset of the next range of bytecodes */
-	int64_t line; /* of the range before */
+	int64_t line; /* line of the range before */
 	bool is_full;
 };
 

@@ -219,7 +219,7 @@ static bool add_inlined_functions(struct line_table *t, uint64_t address, int ca
 {
 	struct {
 		const struct function *f;
-		uint32_t line; /* of the call */
+		uint32_t line; /* line of the call */
 	} chain[V8_INLINED_MAX];
 	uint32_t nr = 0;
 	bool room;

@@ -20,7 +20,7 @@ static const char *const background[] = {
 	"logical replication", "parallel worker", "slotsync worker", "startup", "stats collector", "walreceiver", "walwriter",
 };
 
-/* Does the text after this kind change all the time? */
+/* Returns whether titles of this kind end with a text that changes all the time, which a process's name leaves out. */
 static bool title_tail_changes(const char *kind)
 {
 	return strcmp(kind, "archiver") == 0 || strcmp(kind, "startup") == 0 || strcmp(kind, "walreceiver") == 0;

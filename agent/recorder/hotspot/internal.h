@@ -265,7 +265,7 @@ void hotspot_lines_write(struct hotspot_lines *t, const struct hotspot_layout *l
 
 struct hotspot_frames {
 	unsigned char bytes[HOTSPOT_FRAMES_BYTES];
-	struct eh_frame_writer writer; /* writes into bytes */
+	struct eh_frame_writer writer; /* writer of `bytes` */
 };
 
 /* Writes the frames of code that saves rbp, has made a frame of this many words (its return address included) at the offset complete, and

@@ -130,7 +130,7 @@ struct gdb_jit_poll {
 	uint64_t rests_until_ns; /* looks before that time do nothing */
 	size_t turn;		 /* index of the process that the next look begins with */
 	uint64_t next_search_ns; /* earliest time of the next search for lists without a symbol in found processes */
-	struct hash_map symbols; /* (inode, device) of an object -> 1 + its index in `object` */
+	struct hash_map symbols; /* (inode, device) of an object -> 1 + its index in `objects` */
 	ARRAY(struct object_symbols) objects;
 	unsigned char *copy;
 	size_t copy_capacity;

@@ -42,7 +42,7 @@ struct kept_ring {
 
 struct ring_spill {
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards all members below, and the elements of the list of rings */
+	pthread_mutex_t lock; /* lock of all members below, and of the elements of the list of rings */
 	pthread_cond_t ended;
 	bool end;
 	struct kept_ring *ring;

@@ -208,7 +208,7 @@ bool session_fold_may_begin(struct session *s)
 
 	if (session_fold_has_ended(s))
 		return true;
-	hasten_child(e, NICE_USUAL); /* a child that runs when a cut is due comes before others no longer */
+	hasten_child(e, NICE_USUAL); /* a child that still runs when a cut is due loses its precedence over other programs */
 	if (e->nr_put_off < PUT_OFF_MOST || clock_now_ns() - e->child_ns < KILL_LEAST_NS)
 		return false;
 	session_fold_kill(e);

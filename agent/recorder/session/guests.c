@@ -28,7 +28,7 @@
 struct log_context {
 	struct session *session;
 	uint32_t pid;
-	struct registration_cache *store; /* gets the records as well; NULL: none */
+	struct registration_cache *store; /* cache that is given the records, too; NULL: there is none */
 	struct guest *guest; /* NULL: the records come from the cache and not from the log */
 };
 

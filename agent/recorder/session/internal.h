@@ -53,7 +53,7 @@ struct asking {
 	bool now; /* a connection waits to be accepted, or has sent nothing yet */
 	struct visitors silent; /* connections that have sent nothing yet */
 	int fd;	  /* connection of a `tailor stop` that waits for the end of the recording; -1: none */
-	FILE *notices; /* gets the notices while a `tailor start` is served, for its answer; else NULL */
+	FILE *notices; /* file of the notices while a `tailor start` is served, for its answer; else NULL */
 };
 
 /* progress.c */
@@ -409,8 +409,8 @@ void session_serve_guests(struct session *s);
 /* Writes the cached registrations of all guests into a new recording, and their execution counts as of now. */
 void session_replay_guests(struct session *s);
 enum drain {
-	DRAIN_SOME, /* reads for AT_A_TIME_NS at most; the next drain reads the rest */
-	DRAIN_ALL,  /* reads all records that were written until now */
+	DRAIN_SOME, /* the drain reads for AT_A_TIME_NS at most, and the next one reads the rest */
+	DRAIN_ALL,  /* the drain reads all records that were written until now */
 	DRAIN_LAST, /* makes the guests write nothing more, and reads all */
 };
 /* Reads the logs of all guests, and closes those of guests that it finds ended. */
