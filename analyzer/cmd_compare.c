@@ -134,10 +134,10 @@ int compare_choose_view(struct reading_arguments *arguments, const char *const *
 
 static bool is_unattributed(const struct profile *p)
 {
-	for (uint32_t i = 0; i < p->nr; i++)
-		if (!p->entry[i].is_none)
+	for (uint32_t i = 0; i < p->entries.nr; i++)
+		if (!p->entries.at[i].is_none)
 			return false;
-	return p->nr > 0;
+	return p->entries.nr > 0;
 }
 
 static int read_store(const char *text, const struct reading_arguments *arguments, struct profile *p)
@@ -223,11 +223,11 @@ static int make_programs(const struct report *r, const struct report_group *by_p
 	bool ok = list != NULL;
 
 	*p = (struct profile){ .trace = strdup(base->trace), .event = strdup(base->event), .unit = strdup(base->unit), .nr_runs = 1,
-			       .entry = calloc((size_t)nr + 1, sizeof(*p->entry)), .run = calloc(1, sizeof(*p->run)),
+			       .entries.at = calloc((size_t)nr + 1, sizeof(*p->entries.at)), .run = calloc(1, sizeof(*p->run)),
 			       .run_ns = calloc(1, sizeof(*p->run_ns)) };
-	ok = ok && p->trace && p->event && p->unit && p->entry && p->run && p->run_ns;
+	ok = ok && p->trace && p->event && p->unit && p->entries.at && p->run && p->run_ns;
 	for (uint32_t i = 0; ok && i < nr; i++) {
-		struct profile_entry *e = &p->entry[p->nr++];
+		struct profile_entry *e = &p->entries.at[p->entries.nr++];
 		const char *name = basename(list[i].name);
 
 		*e = (struct profile_entry){ .number = i, .name = strdup(name), .label = strdup(name), .path = strdup(list[i].name),

@@ -201,7 +201,7 @@ static int show_page(const struct arguments *a, struct store *s, const struct su
 		return CMD_FAILED;
 	p.top = a->page.top;
 	tables_describe(&p, sums);
-	if (sums->nr_epochs)
+	if (sums->epochs.nr)
 		ret = table(&p, s, asked_find_view(a->asked.view), sums, by, &d);
 	else
 		p.table = NULL; /* without epochs there are no tables, so --table must not fail */

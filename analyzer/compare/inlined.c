@@ -53,11 +53,11 @@ static bool find_name(struct settling *s, const char *text, uint32_t *id)
 static bool name_entries(struct settling *s)
 {
 	for (uint32_t i = 0; i < s->nr; i++) {
-		s->of[i] = calloc((size_t)s->p[i].nr + 1, sizeof(*s->of[i]));
+		s->of[i] = calloc((size_t)s->p[i].entries.nr + 1, sizeof(*s->of[i]));
 		if (!s->of[i])
 			return false;
-		for (uint32_t e = 0; e < s->p[i].nr; e++)
-			if (s->p[i].entry[e].is_function && !find_name(s, s->p[i].entry[e].name, &s->of[i][e]))
+		for (uint32_t e = 0; e < s->p[i].entries.nr; e++)
+			if (s->p[i].entries.at[e].is_function && !find_name(s, s->p[i].entries.at[e].name, &s->of[i][e]))
 				return false;
 	}
 	return true;
@@ -69,18 +69,18 @@ static void weigh_names_of_profile(struct settling *s, uint32_t i, uint32_t *num
 
 	for (uint32_t n = 0; n < s->names.nr; n++)
 		s->names.at[n].in_profile = 0;
-	for (uint32_t e = 0; e < p->nr; e++) {
+	for (uint32_t e = 0; e < p->entries.nr; e++) {
 		struct name *own = &s->names.at[s->of[i][e]];
 
 		++*number;
-		if (!p->entry[e].is_function)
+		if (!p->entries.at[e].is_function)
 			continue;
-		own->has_frame |= !p->entry[e].above;
-		own->without_lines |= !p->entry[e].above && !p->entry[e].has_lines && p->entry[e].measure > 0;
-		for (uint32_t at = e + 1; at; at = p->entry[at - 1].above) {
+		own->has_frame |= !p->entries.at[e].above;
+		own->without_lines |= !p->entries.at[e].above && !p->entries.at[e].has_lines && p->entries.at[e].measure > 0;
+		for (uint32_t at = e + 1; at; at = p->entries.at[at - 1].above) {
 			struct name *n = &s->names.at[s->of[i][at - 1]];
 
-			n->in_profile += n->seen == *number ? 0 : p->entry[e].measure;
+			n->in_profile += n->seen == *number ? 0 : p->entries.at[e].measure;
 			n->seen = *number;
 			n->share = p->measure > 0 && n->in_profile / p->measure > n->share ? n->in_profile / p->measure : n->share;
 		}
@@ -89,7 +89,7 @@ static void weigh_names_of_profile(struct settling *s, uint32_t i, uint32_t *num
 
 static bool keeps_entry(const struct settling *s, uint32_t i, uint32_t e)
 {
-	const struct profile_entry *entry = s->p[i].entry;
+	const struct profile_entry *entry = s->p[i].entries.at;
 	const struct name *n = &s->names.at[s->of[i][e]];
 	uint32_t outermost = e;
 
@@ -106,23 +106,23 @@ static bool merge_entries(struct settling *s, uint32_t i)
 	bool ok = true;
 	uint32_t nr = 0;
 
-	for (uint32_t e = p->nr; e-- > 0;)
+	for (uint32_t e = p->entries.nr; e-- > 0;)
 		if (!keeps_entry(s, i, e))
-			profile_entry_move(p, e, p->entry[e].above - 1);
-	for (uint32_t e = 0; ok && e < p->nr; e++) {
-		uint32_t at = p->entry[e].name && p->entry[e].is_function ? hash_map_find(&first, p->entry[e].number, 1) : 0;
+			profile_entry_move(p, e, p->entries.at[e].above - 1);
+	for (uint32_t e = 0; ok && e < p->entries.nr; e++) {
+		uint32_t at = p->entries.at[e].name && p->entries.at[e].is_function ? hash_map_find(&first, p->entries.at[e].number, 1) : 0;
 
 		if (at) {
 			profile_entry_move(p, e, at - 1);
-		} else if (p->entry[e].name) {
-			ok = !p->entry[e].is_function || hash_map_set(&first, p->entry[e].number, 1, nr + 1);
-			p->entry[nr] = p->entry[e];
+		} else if (p->entries.at[e].name) {
+			ok = !p->entries.at[e].is_function || hash_map_set(&first, p->entries.at[e].number, 1, nr + 1);
+			p->entries.at[nr] = p->entries.at[e];
 			if (e != nr)
-				p->entry[e] = (struct profile_entry){ 0 };
-			p->entry[nr++].above = 0;
+				p->entries.at[e] = (struct profile_entry){ 0 };
+			p->entries.at[nr++].above = 0;
 		}
 	}
-	p->nr = ok ? nr : p->nr;
+	p->entries.nr = ok ? nr : p->entries.nr;
 	hash_map_fini(&first);
 	return ok;
 }
@@ -130,8 +130,8 @@ static bool merge_entries(struct settling *s, uint32_t i)
 static bool has_inlined(const struct profile *p, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
-		for (uint32_t e = 0; e < p[i].nr; e++)
-			if (p[i].entry[e].above)
+		for (uint32_t e = 0; e < p[i].entries.nr; e++)
+			if (p[i].entries.at[e].above)
 				return true;
 	return false;
 }

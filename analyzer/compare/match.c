@@ -72,9 +72,9 @@ static bool list_unmatched_entries(struct untaken *u, const struct profile *p, c
 	uint64_t key[2];
 
 	hash_map_fini(&u->first);
-	for (uint32_t e = p->nr; e > 0; e--)
-		if (!u->taken[e - 1] && !alike[e - 1].is_of_one_run && !waits_for_alike(&p->entry[e - 1], how, when)) {
-			hash_entry_key(&p->entry[e - 1], how, key);
+	for (uint32_t e = p->entries.nr; e > 0; e--)
+		if (!u->taken[e - 1] && !alike[e - 1].is_of_one_run && !waits_for_alike(&p->entries.at[e - 1], how, when)) {
+			hash_entry_key(&p->entries.at[e - 1], how, key);
 			u->next[e - 1] = hash_map_find(&u->first, key[0], key[1]);
 			if (!hash_map_set(&u->first, key[0], key[1], e))
 				return false;
@@ -94,7 +94,7 @@ static uint32_t take_matching_entry(struct untaken *u, const struct profile *p, 
 	if (e)
 		hash_map_set(&u->first, key[0], key[1], e);
 	for (; e; e = u->next[e - 1]) /* different names may have equal hashes */
-		if (!u->taken[e - 1] && entries_match(as, &p->entry[e - 1], how)) {
+		if (!u->taken[e - 1] && entries_match(as, &p->entries.at[e - 1], how)) {
 			u->taken[e - 1] = true;
 			return e - 1;
 		}
@@ -215,9 +215,9 @@ static void add_single(struct single *to, uint32_t *nr, const struct alike *alik
 		       enum alike_how how, const struct hash_map *kept)
 {
 	const struct alike *a = &alike[entry];
-	double share = p->measure > 0 ? p->entry[entry].measure / p->measure : 0;
+	double share = p->measure > 0 ? p->entries.at[entry].measure / p->measure : 0;
 
-	if (p->entry[entry].group)
+	if (p->entries.at[entry].group)
 		return;
 	if (!a->has_counter || a->is_of_one_run || !hash_map_find(kept, hash_text(a->text[how]), 0))
 		to[(*nr)++] = (struct single){ a, a->text[how], share, index };
@@ -225,7 +225,7 @@ static void add_single(struct single *to, uint32_t *nr, const struct alike *alik
 
 static bool pair_alike(struct match *m, const struct profile *p, struct alike *const *alike, uint32_t i, enum alike_how how, bool *taken)
 {
-	struct single *line = calloc((size_t)m->nr + 1, sizeof(*line)), *entry = calloc((size_t)p[i].nr + 1, sizeof(*entry));
+	struct single *line = calloc((size_t)m->nr + 1, sizeof(*line)), *entry = calloc((size_t)p[i].entries.nr + 1, sizeof(*entry));
 	struct hash_map kept = { 0 };
 	uint32_t nr_lines = 0, nr_entries = 0;
 	bool ok = line && entry && find_kept_numbers(m, alike[i], i, how, &kept);
@@ -239,7 +239,7 @@ static bool pair_alike(struct match *m, const struct profile *p, struct alike *c
 		if (e[i] == MATCH_NOT)
 			add_single(line, &nr_lines, alike[first], &p[first], e[first], l, how, &kept);
 	}
-	for (uint32_t e = 0; ok && e < p[i].nr; e++)
+	for (uint32_t e = 0; ok && e < p[i].entries.nr; e++)
 		if (!taken[e])
 			add_single(entry, &nr_entries, alike[i], &p[i], e, e, how, &kept);
 	if (ok) {
@@ -270,7 +270,8 @@ static bool match_strictly(struct match *m, const struct profile *p, const struc
 /* Add the entries of profile i to the lines of the profiles before it, and to new lines. */
 static bool add_profile(struct match *m, const struct profile *p, struct alike *const *alike, uint32_t i)
 {
-	struct untaken u = { .next = calloc((size_t)p[i].nr + 1, sizeof(*u.next)), .taken = calloc((size_t)p[i].nr + 1, sizeof(*u.taken)) };
+	const size_t room = (size_t)p[i].entries.nr + 1;
+	struct untaken u = { .next = calloc(room, sizeof(*u.next)), .taken = calloc(room, sizeof(*u.taken)) };
 	bool ok = u.next && u.taken;
 
 	for (int how = SAME_PLACE; ok && how <= SAME_NAME; how++)
@@ -279,7 +280,7 @@ static bool add_profile(struct match *m, const struct profile *p, struct alike *
 		ok = pair_alike(m, p, alike, i, (enum alike_how)how, u.taken);
 	if (ok)
 		ok = match_strictly(m, p, alike[i], i, SAME_NAME, AFTER_ALIKE, &u);
-	for (uint32_t e = 0; ok && e < p[i].nr; e++)
+	for (uint32_t e = 0; ok && e < p[i].entries.nr; e++)
 		if (!u.taken[e])
 			m->entry[(size_t)m->nr++ * m->nr_profiles + i] = e;
 	hash_map_fini(&u.first);
@@ -305,10 +306,10 @@ static int make_texts(const struct profile_entry *e, struct alike *a)
 
 static struct alike *names_of(const struct profile *p)
 {
-	struct alike *a = calloc((size_t)p->nr + 1, sizeof(*a));
+	struct alike *a = calloc((size_t)p->entries.nr + 1, sizeof(*a));
 
-	for (uint32_t e = 0; a && e < p->nr; e++)
-		if (make_texts(&p->entry[e], &a[e])) {
+	for (uint32_t e = 0; a && e < p->entries.nr; e++)
+		if (make_texts(&p->entries.at[e], &a[e])) {
 			while (e--)
 				alike_fini(&a[e]);
 			free(a);
@@ -320,7 +321,7 @@ static struct alike *names_of(const struct profile *p)
 static void free_names(struct alike **alike, const struct profile *p, uint32_t nr_profiles)
 {
 	for (uint32_t i = 0; alike && i < nr_profiles; i++) {
-		for (uint32_t e = 0; alike[i] && e < p[i].nr; e++)
+		for (uint32_t e = 0; alike[i] && e < p[i].entries.nr; e++)
 			alike_fini(&alike[i][e]);
 		free(alike[i]);
 	}
@@ -336,7 +337,7 @@ int match_make_lines(const struct profile *p, uint32_t nr_profiles, struct match
 	memset(m, 0, sizeof(*m));
 	m->nr_profiles = nr_profiles;
 	for (uint32_t i = 0; i < nr_profiles; i++)
-		most += p[i].nr;
+		most += p[i].entries.nr;
 	m->entry = malloc((most + 1) * nr_profiles * sizeof(*m->entry));
 	if (m->entry)
 		memset(m->entry, 0xff, (most + 1) * nr_profiles * sizeof(*m->entry));

@@ -30,7 +30,7 @@ static inline const struct profile_entry *match_entry(const struct match *m, con
 {
 	uint32_t i = m->entry[(size_t)line * m->nr_profiles + profile];
 
-	return i == MATCH_NOT ? NULL : &p[profile].entry[i];
+	return i == MATCH_NOT ? NULL : &p[profile].entries.at[i];
 }
 /* Return whether the line's entries have different names. */
 bool match_is_alike(const struct match *m, const struct profile *p, uint32_t line);

@@ -11,8 +11,8 @@ static bool is_of_language(const struct profile *p)
 {
 	double share = 0;
 
-	for (uint32_t e = 0; e < p->nr; e++)
-		share += p->entry[e].is_placed && !p->entry[e].is_none ? p->entry[e].measure : 0;
+	for (uint32_t e = 0; e < p->entries.nr; e++)
+		share += p->entries.at[e].is_placed && !p->entries.at[e].is_none ? p->entries.at[e].measure : 0;
 	return p->measure > 0 && share >= NATIVE_LANGUAGE_MIN * p->measure;
 }
 
@@ -40,8 +40,8 @@ static bool merge_by_file(struct profile *p)
 	bool ok = true;
 	uint32_t nr = 0;
 
-	for (uint32_t e = 0; ok && e < p->nr; e++) {
-		struct profile_entry *entry = &p->entry[e];
+	for (uint32_t e = 0; ok && e < p->entries.nr; e++) {
+		struct profile_entry *entry = &p->entries.at[e];
 		uint64_t file = hash_text(entry->path);
 		uint32_t at = entry->is_function ? hash_map_find(&first, file, 0) : 0;
 
@@ -50,11 +50,11 @@ static bool merge_by_file(struct profile *p)
 			continue;
 		}
 		ok = !entry->is_function || (name_by_file(entry) && hash_map_set(&first, file, 0, nr + 1));
-		p->entry[nr++] = *entry;
+		p->entries.at[nr++] = *entry;
 		if (e + 1 > nr)
 			*entry = (struct profile_entry){ 0 };
 	}
-	p->nr = ok ? nr : p->nr;
+	p->entries.nr = ok ? nr : p->entries.nr;
 	hash_map_fini(&first);
 	return ok;
 }

@@ -170,7 +170,7 @@ struct making {
 	struct report *r;
 	struct profile *p;
 	struct hash_map entries; /* source and value, and above -> 1 + index of the entry */
-	uint32_t capacity, *run_of; /* run_of: as number_runs() makes it */
+	uint32_t *run_of; /* as number_runs() makes it */
 	bool failed;
 };
 
@@ -182,14 +182,14 @@ static uint32_t get_entry(struct making *k, enum entry_source source, uint32_t v
 
 	if (at || k->failed)
 		return k->failed ? 0 : at;
-	if (!GROW(k->p->entry, k->p->nr, k->capacity)) {
+	if (!ARRAY_GROW(k->p->entries)) {
 		k->failed = true;
 		return 0;
 	}
-	k->p->entry[k->p->nr] = (struct profile_entry){ .above = above };
-	k->failed = fill_profile_entry(k->q, k->r, k->p, source, value, &k->p->entry[k->p->nr++]) ||
-		    !hash_map_set(&k->entries, key, above, k->p->nr);
-	return k->failed ? 0 : k->p->nr;
+	k->p->entries.at[k->p->entries.nr] = (struct profile_entry){ .above = above };
+	k->failed = fill_profile_entry(k->q, k->r, k->p, source, value, &k->p->entries.at[k->p->entries.nr++]) ||
+		    !hash_map_set(&k->entries, key, above, k->p->entries.nr);
+	return k->failed ? 0 : k->p->entries.nr;
 }
 
 /* Return the value that group i has for a column, or 0 if it is no key of the group. */
@@ -213,7 +213,7 @@ static uint32_t get_function(struct making *k, uint32_t function, uint32_t node)
 		inlined[nr++] = node;
 	if (!at || !node || node >= s->nr || s->node[node].function != function)
 		return at;
-	k->p->entry[at - 1].has_lines |= s->node[node].line != 0;
+	k->p->entries.at[at - 1].has_lines |= s->node[node].line != 0;
 	while (at && nr > 0)
 		at = get_entry(k, OF_FUNCTION, s->node[inlined[--nr]].function, at);
 	return at;
@@ -235,7 +235,7 @@ static void add_sums(struct making *k, uint32_t entry, uint32_t run, const struc
 {
 	double measure = report_measure(k->r, sum);
 	struct profile *p = k->p;
-	struct profile_entry *e = &p->entry[entry];
+	struct profile_entry *e = &p->entries.at[entry];
 
 	e->samples += sum->samples;
 	e->measure += measure;
@@ -311,7 +311,7 @@ static void fini_entry(struct profile_entry *e)
 
 void profile_entry_move(struct profile *p, uint32_t from, uint32_t to)
 {
-	struct profile_entry *f = &p->entry[from], *t = &p->entry[to];
+	struct profile_entry *f = &p->entries.at[from], *t = &p->entries.at[to];
 
 	t->samples += f->samples;
 	t->measure += f->measure;
@@ -322,9 +322,9 @@ void profile_entry_move(struct profile *p, uint32_t from, uint32_t to)
 
 void profile_fini(struct profile *p)
 {
-	for (uint32_t i = 0; i < p->nr; i++)
-		fini_entry(&p->entry[i]);
-	free(p->entry);
+	for (uint32_t i = 0; i < p->entries.nr; i++)
+		fini_entry(&p->entries.at[i]);
+	free(p->entries.at);
 	free(p->trace);
 	free(p->event);
 	free(p->unit);

@@ -7,6 +7,8 @@
 #ifndef TAILOR_PROFILE_H
 #define TAILOR_PROFILE_H
 
+#include "jitreg/base/grow.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,8 +40,7 @@ struct profile {
 	char *trace;  /* name of the trace, or of the store and its window */
 	char *event, *unit;
 	char *program; /* file name of the trace's program with most samples, or NULL */
-	struct profile_entry *entry;
-	uint32_t nr;
+	ARRAY(struct profile_entry) entries;
 	double samples, measure; /* samples: number of samples; measure: their cost in unit; of all entries together */
 	double effective;	 /* effective sample size (Kish): at most samples */
 	uint32_t nr_runs;	 /* executions with samples, or epochs of a store; at least 1 */

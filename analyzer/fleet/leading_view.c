@@ -20,8 +20,8 @@ static int weigh_components(struct store *s, const struct sums *sums, struct wei
 	int ret = 0;
 
 	w->all += sums->weight;
-	for (uint32_t i = 0; ret == 0 && i < sums->nr; i++) {
-		const struct sums_line *line = &sums->line[i];
+	for (uint32_t i = 0; ret == 0 && i < sums->lines.nr; i++) {
+		const struct sums_line *line = &sums->lines.at[i];
 		struct sums_names names;
 		bool is_language = false;
 
@@ -58,11 +58,11 @@ static uint32_t count_processes(const struct sums *sums)
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < sums->nr && nr < LEADING_PROCESSES; i++) {
-		bool is_new = sums->line[i].id && sums->line[i].samples > 0;
+	for (uint32_t i = 0; i < sums->lines.nr && nr < LEADING_PROCESSES; i++) {
+		bool is_new = sums->lines.at[i].id && sums->lines.at[i].samples > 0;
 
 		for (uint32_t n = 0; n < i && is_new; n++) /* a process has a line for each of its services */
-			is_new = sums->line[n].id != sums->line[i].id;
+			is_new = sums->lines.at[n].id != sums->lines.at[i].id;
 		nr += is_new;
 	}
 	return nr;

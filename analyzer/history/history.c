@@ -165,12 +165,12 @@ static void thin_out(struct milestones *m)
 /* Returns where the epoch begins that divides all into halves of nearly the same time.  The first epoch, and the last, may be cut short. */
 static int64_t find_middle(const struct sums *s)
 {
-	const int64_t middle_ns = s->epoch[0].begin_ns / 2 + s->epoch[s->nr_epochs - 1].end_ns / 2;
-	int64_t found_ns = s->nr_epochs > 1 ? s->epoch[1].begin_ns : s->epoch[0].begin_ns;
+	const int64_t middle_ns = s->epochs.at[0].begin_ns / 2 + s->epochs.at[s->epochs.nr - 1].end_ns / 2;
+	int64_t found_ns = s->epochs.nr > 1 ? s->epochs.at[1].begin_ns : s->epochs.at[0].begin_ns;
 
-	for (uint32_t i = 2; i < s->nr_epochs; i++)
-		if (llabs(s->epoch[i].begin_ns - middle_ns) < llabs(found_ns - middle_ns))
-			found_ns = s->epoch[i].begin_ns;
+	for (uint32_t i = 2; i < s->epochs.nr; i++)
+		if (llabs(s->epochs.at[i].begin_ns - middle_ns) < llabs(found_ns - middle_ns))
+			found_ns = s->epochs.at[i].begin_ns;
 	return found_ns;
 }
 
@@ -196,8 +196,8 @@ static uint32_t count_epochs(const struct sums *s, int64_t from_ns, int64_t to_n
 {
 	uint32_t nr = 0;
 
-	for (uint32_t e = 0; e < s->nr_epochs; e++) {
-		int64_t middle_ns = s->epoch[e].begin_ns + (s->epoch[e].end_ns - s->epoch[e].begin_ns) / 2;
+	for (uint32_t e = 0; e < s->epochs.nr; e++) {
+		int64_t middle_ns = s->epochs.at[e].begin_ns + (s->epochs.at[e].end_ns - s->epochs.at[e].begin_ns) / 2;
 
 		nr += middle_ns >= from_ns && middle_ns < to_ns;
 	}
@@ -244,9 +244,9 @@ static int find_marks(struct store *s, const struct sums_question *q, struct mil
 	ret = sums_make(s, &total, &sums, d);
 	if (ret)
 		return ret;
-	*nr = sums.nr_epochs;
-	if (sums.nr_epochs) {
-		*span = (struct window){ sums.epoch[0].begin_ns, sums.epoch[sums.nr_epochs - 1].end_ns };
+	*nr = sums.epochs.nr;
+	if (sums.epochs.nr) {
+		*span = (struct window){ sums.epochs.at[0].begin_ns, sums.epochs.at[sums.epochs.nr - 1].end_ns };
 		*middle_ns = find_middle(&sums);
 		milestones_read(s, span->from_ns + 1, span->to_ns, marks);
 		join_builds_with_starts(marks, &sums);
@@ -269,8 +269,8 @@ static bool choose_functions(struct store *s, const char *program, const struct 
 
 	if (sums_make(s, &q, &sums, &none))
 		return false;
-	for (uint32_t i = 0; i < sums.nr; i++) {
-		const struct sums_line *l = &sums.line[i];
+	for (uint32_t i = 0; i < sums.lines.nr; i++) {
+		const struct sums_line *l = &sums.lines.at[i];
 		struct sums_names names = { 0 };
 
 		all += l->weight;

@@ -108,9 +108,9 @@ static double samples_per_weight(const struct sums *s)
 {
 	double samples = 0, effective = 0;
 
-	for (uint32_t e = 0; e < s->nr_epochs; e++) {
-		samples += s->epoch[e].samples;
-		effective += s->epoch[e].effective;
+	for (uint32_t e = 0; e < s->epochs.nr; e++) {
+		samples += s->epochs.at[e].samples;
+		effective += s->epochs.at[e].effective;
 	}
 	return s->weight > 0 && samples > 0 ? s->samples / s->weight * effective / samples : 0;
 }
@@ -121,22 +121,22 @@ static int add_sums(struct plans *p, struct store *store, const struct sums *s, 
 	const double per_weight = samples_per_weight(s);
 	int ret = 0;
 
-	for (uint32_t i = 0; i < s->nr && ret == 0; i++) {
+	for (uint32_t i = 0; i < s->lines.nr && ret == 0; i++) {
 		struct sums_names n;
 		struct planned *q;
 		struct node *node = NULL;
 
-		ret = sums_names(store, SUMS_COMPONENT, &s->line[i], &n, d);
+		ret = sums_names(store, SUMS_COMPONENT, &s->lines.at[i], &n, d);
 		if (ret == 0 && is_node(&n)) {
 			q = find_query(p, n.query);
 			node = q ? find_node(p, q, &n) : NULL;
 			ret = node ? 0 : diag_fail(d, ENOMEM, "out of memory");
 		}
 		sums_names_fini(&n);
-		if (node && !s->line[i].of_epoch)
-			node->of[column] += s->line[i].weight * per_weight;
-		for (uint32_t e = 0; node && s->line[i].of_epoch && e < s->nr_epochs; e++)
-			node->of[e] += s->line[i].of_epoch[e] * per_weight;
+		if (node && !s->lines.at[i].of_epoch)
+			node->of[column] += s->lines.at[i].weight * per_weight;
+		for (uint32_t e = 0; node && s->lines.at[i].of_epoch && e < s->epochs.nr; e++)
+			node->of[e] += s->lines.at[i].of_epoch[e] * per_weight;
 	}
 	return ret;
 }
@@ -351,10 +351,10 @@ int plans_find(struct store *s, const struct sums_question *q, struct plan_chang
 	ret = sums_make(s, &asked, &sums, d);
 	if (ret)
 		return ret;
-	p.nr_columns = sums.nr_epochs;
+	p.nr_columns = sums.epochs.nr;
 	p.begin_ns = calloc((size_t)p.nr_columns + 1, sizeof(*p.begin_ns));
-	for (uint32_t e = 0; p.begin_ns && e < sums.nr_epochs; e++)
-		p.begin_ns[e] = sums.epoch[e].begin_ns;
+	for (uint32_t e = 0; p.begin_ns && e < sums.epochs.nr; e++)
+		p.begin_ns[e] = sums.epochs.at[e].begin_ns;
 	ret = p.begin_ns ? 0 : diag_fail(d, ENOMEM, "out of memory");
 	if (ret == 0 && p.nr_columns > 1)
 		ret = add_sums(&p, s, &sums, 0, d);

@@ -74,12 +74,12 @@ static int compare_hours(const void *a, const void *b)
 
 static bool list_hours(struct hours *h)
 {
-	h->hour = calloc((size_t)h->sums.nr_epochs + 1, sizeof(*h->hour));
+	h->hour = calloc((size_t)h->sums.epochs.nr + 1, sizeof(*h->hour));
 	if (!h->hour)
 		return false;
-	for (uint32_t i = 0; i < h->sums.nr_epochs; i++)
-		if (h->sums.epoch[i].tier < 2)
-			h->hour[h->nr++] = hour_of(&h->sums.epoch[i]);
+	for (uint32_t i = 0; i < h->sums.epochs.nr; i++)
+		if (h->sums.epochs.at[i].tier < 2)
+			h->hour[h->nr++] = hour_of(&h->sums.epochs.at[i]);
 	if (h->nr)
 		qsort(h->hour, h->nr, sizeof(*h->hour), compare_hours);
 	for (uint32_t i = 1, nr = h->nr, kept = 1; i < nr; i++) {
@@ -96,22 +96,22 @@ static bool fill_hours(struct hours *h)
 	double samples = 0, effective = 0;
 
 	h->samples = calloc((size_t)h->nr + 1, sizeof(*h->samples));
-	h->of_line = calloc((size_t)h->nr * s->nr + 1, sizeof(*h->of_line));
-	h->taken = calloc((size_t)s->nr + 1, sizeof(*h->taken));
-	h->since = calloc((size_t)s->nr + 1, sizeof(*h->since));
+	h->of_line = calloc((size_t)h->nr * s->lines.nr + 1, sizeof(*h->of_line));
+	h->taken = calloc((size_t)s->lines.nr + 1, sizeof(*h->taken));
+	h->since = calloc((size_t)s->lines.nr + 1, sizeof(*h->since));
 	if (!h->samples || !h->of_line || !h->taken || !h->since)
 		return false;
-	for (uint32_t e = 0; e < s->nr_epochs; e++) {
-		samples += s->epoch[e].samples;
-		effective += s->epoch[e].effective;
+	for (uint32_t e = 0; e < s->epochs.nr; e++) {
+		samples += s->epochs.at[e].samples;
+		effective += s->epochs.at[e].effective;
 	}
 	h->per_weight = s->weight > 0 && samples > 0 ? s->samples / s->weight * effective / samples : 0;
-	for (uint32_t e = 0; e < s->nr_epochs; e++) {
-		uint32_t hour = s->epoch[e].tier < 2 ? find_hour(h, hour_of(&s->epoch[e])) : UINT32_MAX;
+	for (uint32_t e = 0; e < s->epochs.nr; e++) {
+		uint32_t hour = s->epochs.at[e].tier < 2 ? find_hour(h, hour_of(&s->epochs.at[e])) : UINT32_MAX;
 
-		for (uint32_t i = 0; i < s->nr && hour != UINT32_MAX; i++) {
-			h->of_line[(size_t)i * h->nr + hour] += s->line[i].of_epoch[e] * h->per_weight;
-			h->samples[hour] += s->line[i].of_epoch[e] * h->per_weight;
+		for (uint32_t i = 0; i < s->lines.nr && hour != UINT32_MAX; i++) {
+			h->of_line[(size_t)i * h->nr + hour] += s->lines.at[i].of_epoch[e] * h->per_weight;
+			h->samples[hour] += s->lines.at[i].of_epoch[e] * h->per_weight;
 		}
 	}
 	return true;
@@ -127,7 +127,7 @@ static int make_hours(struct store *s, const struct sums_question *q, struct hou
 		wide.window.from_ns -= HISTORY_NS;
 	wide.window.to_ns = q->window.to_ns < INT64_MAX - HOUR_NS ? q->window.to_ns + HOUR_NS : INT64_MAX;
 	ret = sums_make(s, &wide, &h->sums, d);
-	if (ret == 0 && (!list_hours(h) || !store_has_room(s, (uint64_t)h->nr * h->sums.nr * sizeof(*h->of_line)) || !fill_hours(h)))
+	if (ret == 0 && (!list_hours(h) || !store_has_room(s, (uint64_t)h->nr * h->sums.lines.nr * sizeof(*h->of_line)) || !fill_hours(h)))
 		ret = store_failed(s, d) ? -s->error : diag_fail(d, ENOMEM, "out of memory");
 	return ret;
 }
@@ -175,7 +175,7 @@ static double unchanged(const struct hours *h, uint32_t hour)
 {
 	double all = h->samples[hour];
 
-	for (uint32_t i = 0; i < h->sums.nr; i++)
+	for (uint32_t i = 0; i < h->sums.lines.nr; i++)
 		if (h->taken[i])
 			all -= line_at(h, i, hour);
 	return all;
@@ -250,7 +250,7 @@ static bool begin_judgement(struct judgement *j, const struct hours *h, uint32_t
 		return false;
 	for (uint32_t i = 0; i < j->t.nr; i++)
 		j->of_history[i] = unchanged(h, j->t.hour[i]);
-	for (uint32_t i = 0; i < h->sums.nr; i++) {
+	for (uint32_t i = 0; i < h->sums.lines.nr; i++) {
 		struct past p = past_of(h, &j->t, j->of_history, i);
 
 		if (!is_judged(j, &p, i))
@@ -360,7 +360,7 @@ static int tell_share(const struct finding *f, const struct hours *h, const stru
 	for (uint32_t i = 0; i < j->t.nr; i++)
 		c->before += share(line_at(h, line, j->t.hour[i]), j->of_history[i]) / j->t.nr;
 	c->after = share(line_at(h, line, j->hour), j->of_hour);
-	return name_line(f->store, f->q->by, &h->sums.line[line], c, d);
+	return name_line(f->store, f->q->by, &h->sums.lines.at[line], c, d);
 }
 
 /* Notes that a line stands out in the pair of hours that begins with this one.  Returns false if it stood out in the pair that began an
@@ -379,7 +379,7 @@ static void take_new_lines(struct hours *h, uint32_t hour)
 {
 	struct history t = history_of(h, hour, hour);
 
-	for (uint32_t i = 0; i < h->sums.nr; i++) {
+	for (uint32_t i = 0; i < h->sums.lines.nr; i++) {
 		double past = 0;
 
 		for (uint32_t n = 0; n < t.nr; n++)
@@ -401,7 +401,7 @@ static int judge_pair(const struct finding *f, struct hours *h, uint32_t hour, b
 		if (!begin_judgement(&first, h, hour, hour, f->room) || !begin_judgement(&second, h, hour + 1, hour, f->room))
 			return 0;
 		f->out->nr_judged = first.nr_judged > f->out->nr_judged ? first.nr_judged : f->out->nr_judged;
-		for (uint32_t i = 0; i < h->sums.nr; i++) {
+		for (uint32_t i = 0; i < h->sums.lines.nr; i++) {
 			double one = h->taken[i] ? 0 : score(&first, i), two = fabs(one) > most_score ? score(&second, i) : 0;
 			double both = one * two > 0 ? fmin(fabs(one), fabs(two)) : 0;
 
@@ -432,12 +432,12 @@ static bool is_storm(const struct hours *h, const struct history *t, uint32_t li
 	variance = fmax(e.error * e.error * t->nr, e.mean + 1); /* at least about the variance of independent events (Poisson) */
 	*before = e.mean;
 	return now >= LOADS_LEAST && now >= LOADS_TIMES * e.mean &&
-	       (now - e.mean) / sqrt(variance * (1 + 1.0 / t->nr)) > stats_t_quantile(t->nr - 1 + PRIOR_DF, ALPHA / h->sums.nr);
+	       (now - e.mean) / sqrt(variance * (1 + 1.0 / t->nr)) > stats_t_quantile(t->nr - 1 + PRIOR_DF, ALPHA / h->sums.lines.nr);
 }
 
 static int judge_loads(const struct finding *f, struct hours *h, uint32_t hour, const struct history *t, bool is_told, struct diag *d)
 {
-	for (uint32_t i = 0; i < h->sums.nr; i++) {
+	for (uint32_t i = 0; i < h->sums.lines.nr; i++) {
 		struct left_history *c;
 		double before;
 		int ret;
@@ -449,7 +449,7 @@ static int judge_loads(const struct finding *f, struct hours *h, uint32_t hour, 
 			return diag_fail(d, ENOMEM, "out of memory");
 		c->before = before;
 		c->after = line_at(h, i, hour);
-		ret = name_line(f->store, SUMS_FUNCTION, &h->sums.line[i], c, d);
+		ret = name_line(f->store, SUMS_FUNCTION, &h->sums.lines.at[i], c, d);
 		if (ret)
 			return ret;
 	}
@@ -517,7 +517,7 @@ int changes_find(struct store *s, const struct sums_question *q, struct changes 
 	memset(out, 0, sizeof(*out));
 	ret = make_hours(s, q, &h, d);
 	if (ret == 0)
-		f.room = calloc((size_t)h.sums.nr + 1, sizeof(*f.room));
+		f.room = calloc((size_t)h.sums.lines.nr + 1, sizeof(*f.room));
 	if (ret == 0 && !f.room)
 		ret = diag_fail(d, ENOMEM, "out of memory");
 	if (ret == 0)

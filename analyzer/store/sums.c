@@ -37,7 +37,6 @@ struct summing {
 	struct sums *to;
 	struct rows rows;
 	struct hash_map line_of; /* (id, 1 + service) -> 1 + index of the line */
-	uint32_t capacity, epochs_capacity;
 	/* weights of one epoch, by series: exact ones, and sums of the approximate ones of its places */
 	double *series_weight, *series_places;
 	int64_t event;
@@ -194,9 +193,9 @@ static bool read_epochs(struct summing *x)
 		double samples = sqlite3_column_double(p, 8), effective = sqlite3_column_double(p, 9);
 		int64_t begin_ns = epochs_date(sqlite3_column_int64(p, 1)), end_ns = sqlite3_column_int64(p, 2);
 
-		if (!store_spend(x->store, EPOCH_STEPS) || !GROW(to->epoch, to->nr_epochs, x->epochs_capacity))
+		if (!store_spend(x->store, EPOCH_STEPS) || !ARRAY_GROW(to->epochs))
 			return false;
-		to->epoch[to->nr_epochs++] = (struct sums_epoch){
+		to->epochs.at[to->epochs.nr++] = (struct sums_epoch){
 			.id = sqlite3_column_int64(p, 0),
 			.begin_ns = begin_ns,
 			.end_ns = epochs_end(begin_ns, end_ns),
@@ -210,7 +209,7 @@ static bool read_epochs(struct summing *x)
 			.lost = (uint64_t)sqlite3_column_int64(p, 10),
 			.has_functions = sqlite3_column_int(p, 11)
 		};
-		to->nr_without_functions += !to->epoch[to->nr_epochs - 1].has_functions;
+		to->nr_without_functions += !to->epochs.at[to->epochs.nr - 1].has_functions;
 	}
 	return true;
 }
@@ -219,7 +218,7 @@ static bool read_epochs(struct summing *x)
 static void prepare_reading(struct summing *x)
 {
 	/* count(*) would be one instruction, during which the budget is not checked */
-	if (2 * (int64_t)x->to->nr_epochs > store_ask_number(x->store, "SELECT count(id) FROM epoch"))
+	if (2 * (int64_t)x->to->epochs.nr > store_ask_number(x->store, "SELECT count(id) FROM epoch"))
 		store_read_ahead(x->store);
 }
 
@@ -234,20 +233,20 @@ static struct sums_line *line_of(struct summing *x, uint32_t id, const struct se
 	double *of_epoch = NULL;
 
 	if (i)
-		return &to->line[i - 1];
-	if (!store_spend(x->store, 1 + to->nr_epochs / 8))
+		return &to->lines.at[i - 1];
+	if (!store_spend(x->store, 1 + to->epochs.nr / 8))
 		return NULL;
 	if (!x->question->is_total)
-		of_epoch = calloc((size_t)to->nr_epochs + 1, sizeof(*of_epoch));
-	if ((!of_epoch && !x->question->is_total) || !GROW(to->line, to->nr, x->capacity) ||
-	    !hash_map_set(&x->line_of, id, of_service, to->nr + 1)) {
+		of_epoch = calloc((size_t)to->epochs.nr + 1, sizeof(*of_epoch));
+	if ((!of_epoch && !x->question->is_total) || !ARRAY_GROW(to->lines) ||
+	    !hash_map_set(&x->line_of, id, of_service, to->lines.nr + 1)) {
 		free(of_epoch);
 		return NULL;
 	}
-	to->line[to->nr] = (struct sums_line){ .id = id, .service = service, .of_epoch = of_epoch };
+	to->lines.at[to->lines.nr] = (struct sums_line){ .id = id, .service = service, .of_epoch = of_epoch };
 	if (x->question->by == SUMS_FUNCTION && id < x->rows.nr_functions)
-		to->line[to->nr].paths = x->rows.function[id].paths;
-	return &to->line[to->nr++];
+		to->lines.at[to->lines.nr].paths = x->rows.function[id].paths;
+	return &to->lines.at[to->lines.nr++];
 }
 
 static void add(struct summing *x, uint32_t id, const struct series *s, uint32_t epoch, double samples, double weight)
@@ -278,7 +277,7 @@ static void add_places(struct summing *x, uint32_t epoch)
 	struct rows *r = &x->rows;
 	struct block b = { 0 };
 
-	if (!block_read(x->store, x->to->epoch[epoch].id, BLOCK_PLACES, &b))
+	if (!block_read(x->store, x->to->epochs.at[epoch].id, BLOCK_PLACES, &b))
 		return;
 	for (uint32_t i = 0; i < b.nr; i++) {
 		const struct block_row *row = block_row(&b, i);
@@ -297,7 +296,7 @@ static void add_places(struct summing *x, uint32_t epoch)
 	block_fini(&b);
 	for (int64_t i = 0; i < r->nr_series; i++)
 		if (x->series_weight[i] > 0 && x->series_places[i] <= 0)
-			add(x, x->to->epoch[epoch].has_functions ? 0 : SUMS_DROPPED, &r->series[i], epoch, 0, x->series_weight[i]);
+			add(x, x->to->epochs.at[epoch].has_functions ? 0 : SUMS_DROPPED, &r->series[i], epoch, 0, x->series_weight[i]);
 }
 
 /* Adds the weight of samples whose call stacks have a component, to lines that may have no samples of their own. */
@@ -306,7 +305,7 @@ static void add_totals(struct summing *x, uint32_t epoch)
 	struct rows *r = &x->rows;
 	struct block b = { 0 };
 
-	if (!block_read(x->store, x->to->epoch[epoch].id, BLOCK_TOTALS, &b))
+	if (!block_read(x->store, x->to->epochs.at[epoch].id, BLOCK_TOTALS, &b))
 		return;
 	for (uint32_t i = 0; i < b.nr; i++) {
 		const struct block_row *row = block_row(&b, i);
@@ -332,7 +331,7 @@ static void add_epoch(struct summing *x, uint32_t epoch)
 	struct rows *r = &x->rows;
 	struct block b = { 0 };
 
-	if (!block_read(x->store, x->to->epoch[epoch].id, BLOCK_SERIES, &b))
+	if (!block_read(x->store, x->to->epochs.at[epoch].id, BLOCK_SERIES, &b))
 		return;
 	if (functions && store_spend(x->store, (uint64_t)r->nr_series / 2)) {
 		memset(x->series_weight, 0, (size_t)r->nr_series * sizeof(*x->series_weight));
@@ -346,7 +345,7 @@ static void add_epoch(struct summing *x, uint32_t epoch)
 			continue;
 		x->to->samples += (double)row->samples;
 		x->to->weight += (double)row->weight;
-		x->to->epoch[epoch].weight += (double)row->weight;
+		x->to->epochs.at[epoch].weight += (double)row->weight;
 		if (functions)
 			x->series_weight[row->id] = (double)row->weight;
 		else
@@ -362,9 +361,9 @@ static void add_epoch(struct summing *x, uint32_t epoch)
 /* Epochs without call stacks have no totals, and a node of a plan has none.  Both have at least what is their own. */
 static void settle_totals(struct sums *s)
 {
-	for (uint32_t i = 0; i < s->nr; i++)
-		if (s->line[i].total > 0 && s->line[i].total < s->line[i].weight)
-			s->line[i].total = s->line[i].weight;
+	for (uint32_t i = 0; i < s->lines.nr; i++)
+		if (s->lines.at[i].total > 0 && s->lines.at[i].total < s->lines.at[i].weight)
+			s->lines.at[i].total = s->lines.at[i].weight;
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -406,16 +405,16 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 			ret = filter_series(&x, d);
 		prepare_reading(&x);
 	}
-	for (uint32_t i = 0; i < out->nr_epochs && ret == 0 && !s->error; i++) {
+	for (uint32_t i = 0; i < out->epochs.nr && ret == 0 && !s->error; i++) {
 		add_epoch(&x, i);
-		out->lost += out->epoch[i].lost;
+		out->lost += out->epochs.at[i].lost;
 	}
 	store_execute(s, "COMMIT");
 	if (ret == 0)
 		ret = store_failed(s, d);
 	settle_totals(out);
-	if (out->nr)
-		qsort(out->line, out->nr, sizeof(*out->line), compare_lines);
+	if (out->lines.nr)
+		qsort(out->lines.at, out->lines.nr, sizeof(*out->lines.at), compare_lines);
 	free(x.rows.series);
 	free(x.rows.place);
 	free(x.rows.function);
@@ -430,10 +429,10 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 
 void sums_fini(struct sums *s)
 {
-	for (uint32_t i = 0; i < s->nr; i++)
-		free(s->line[i].of_epoch);
-	free(s->line);
-	free(s->epoch);
+	for (uint32_t i = 0; i < s->lines.nr; i++)
+		free(s->lines.at[i].of_epoch);
+	free(s->lines.at);
+	free(s->epochs.at);
 	free(s->event);
 	free(s->unit);
 	memset(s, 0, sizeof(*s));
@@ -548,10 +547,10 @@ static int fill_entry(struct store *s, const struct sums_question *q, struct sum
 		      struct diag *d)
 {
 	struct sums_names n;
-	int ret = sums_names(s, q->by, &sums->line[line], &n, d);
+	int ret = sums_names(s, q->by, &sums->lines.at[line], &n, d);
 
 	e->number = line;
-	e->is_none = !sums->line[line].id;
+	e->is_none = !sums->lines.at[line].id;
 	e->name = n.name;
 	e->label = n.label;
 	if (n.service && *n.service) {
@@ -574,10 +573,10 @@ static int fill_entry(struct store *s, const struct sums_question *q, struct sum
 	e->detail = n.detail;
 	free(n.level);
 	free(n.query);
-	e->samples = sums->line[line].samples;
-	e->measure = sums->line[line].weight;
-	e->run = sums->line[line].of_epoch;
-	sums->line[line].of_epoch = NULL;
+	e->samples = sums->lines.at[line].samples;
+	e->measure = sums->lines.at[line].weight;
+	e->run = sums->lines.at[line].of_epoch;
+	sums->lines.at[line].of_epoch = NULL;
 	return ret;
 }
 
@@ -612,17 +611,17 @@ bool sums_tell_apart(char **label, const char *const *detail, uint32_t nr)
 /* Makes the labels of components of one name differ by their details. */
 static bool tell_entries_apart(struct profile *p)
 {
-	char **label = calloc((size_t)p->nr + 1, sizeof(*label));
-	const char **detail = calloc((size_t)p->nr + 1, sizeof(*detail));
+	char **label = calloc((size_t)p->entries.nr + 1, sizeof(*label));
+	const char **detail = calloc((size_t)p->entries.nr + 1, sizeof(*detail));
 	bool ok = label && detail;
 
-	for (uint32_t i = 0; ok && i < p->nr; i++) {
-		label[i] = p->entry[i].label;
-		detail[i] = p->entry[i].detail;
+	for (uint32_t i = 0; ok && i < p->entries.nr; i++) {
+		label[i] = p->entries.at[i].label;
+		detail[i] = p->entries.at[i].detail;
 	}
-	ok = ok && sums_tell_apart(label, detail, p->nr);
-	for (uint32_t i = 0; label && detail && i < p->nr; i++)
-		p->entry[i].label = label[i];
+	ok = ok && sums_tell_apart(label, detail, p->entries.nr);
+	for (uint32_t i = 0; label && detail && i < p->entries.nr; i++)
+		p->entries.at[i].label = label[i];
 	free(label);
 	free(detail);
 	return ok;
@@ -635,7 +634,7 @@ int sums_profile(struct store *s, const struct sums_question *q, const char *cal
 	int ret = sums_make(s, q, &sums, d);
 
 	memset(p, 0, sizeof(*p));
-	if (ret == 0 && !sums.nr_epochs) {
+	if (ret == 0 && !sums.epochs.nr) {
 		sums_fini(&sums);
 		ret = diag_fail(d, ENODATA, "%s: no epoch is in that window", called);
 	}
@@ -644,20 +643,20 @@ int sums_profile(struct store *s, const struct sums_question *q, const char *cal
 	p->trace = strdup(called);
 	p->event = strdup(sums.event ? sums.event : "");
 	p->unit = strdup(sums.unit ? sums.unit : "");
-	p->entry = calloc((size_t)sums.nr + 1, sizeof(*p->entry));
-	p->nr_runs = sums.nr_epochs;
+	p->entries.at = calloc((size_t)sums.lines.nr + 1, sizeof(*p->entries.at));
+	p->nr_runs = sums.epochs.nr;
 	p->run = calloc(p->nr_runs, sizeof(*p->run));
 	p->run_ns = calloc(p->nr_runs, sizeof(*p->run_ns));
-	if (!p->trace || !p->event || !p->unit || !p->entry || !p->run || !p->run_ns)
+	if (!p->trace || !p->event || !p->unit || !p->entries.at || !p->run || !p->run_ns)
 		ret = diag_fail(d, ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < sums.nr && ret == 0; i++)
-		ret = fill_entry(s, q, &sums, i, &p->entry[p->nr++], d);
+	for (uint32_t i = 0; i < sums.lines.nr && ret == 0; i++)
+		ret = fill_entry(s, q, &sums, i, &p->entries.at[p->entries.nr++], d);
 	if (ret == 0 && q->by == SUMS_COMPONENT && !tell_entries_apart(p))
 		ret = diag_fail(d, ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < sums.nr_epochs && ret == 0; i++) {
-		p->run[i] = sums.epoch[i].weight;
-		samples += sums.epoch[i].samples;
-		effective += sums.epoch[i].effective;
+	for (uint32_t i = 0; i < sums.epochs.nr && ret == 0; i++) {
+		p->run[i] = sums.epochs.at[i].weight;
+		samples += sums.epochs.at[i].samples;
+		effective += sums.epochs.at[i].effective;
 	}
 	p->samples = sums.samples;
 	p->measure = sums.weight;

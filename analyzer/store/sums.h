@@ -50,10 +50,8 @@ struct sums_line {
 
 struct sums {
 	char *event, *unit;
-	struct sums_epoch *epoch; /* sorted by begin_ns */
-	uint32_t nr_epochs;
-	struct sums_line *line; /* the largest weight first */
-	uint32_t nr;
+	ARRAY(struct sums_epoch) epochs; /* sorted by begin_ns */
+	ARRAY(struct sums_line) lines; /* the largest weight first */
 	double samples, weight;
 	uint64_t lost;
 	enum sums_by by;

@@ -50,13 +50,13 @@ static void describe_lacking(struct page *p, const struct sums *s)
 
 void tables_describe(struct page *p, const struct sums *s)
 {
-	const struct sums_epoch *last = s->nr_epochs ? &s->epoch[s->nr_epochs - 1] : NULL;
+	const struct sums_epoch *last = s->epochs.nr ? &s->epochs.at[s->epochs.nr - 1] : NULL;
 	char from[32], to[32], number[16];
 	double covered_ns = 0;
 
 	page_fact(p, "event", s->event ? s->event : "");
 	page_fact(p, "unit", s->unit ? s->unit : "");
-	page_fact_number(p, "epochs", s->nr_epochs);
+	page_fact_number(p, "epochs", s->epochs.nr);
 	page_fact_number(p, "samples", s->samples);
 	page_fact_number(p, "weight", s->weight);
 	page_fact_number(p, "lost", (double)s->lost);
@@ -66,19 +66,20 @@ void tables_describe(struct page *p, const struct sums *s)
 		describe_went(p, s);
 		return;
 	}
-	for (uint32_t i = 0; i < s->nr_epochs; i++)
-		covered_ns += (double)s->epoch[i].end_ns - (double)s->epoch[i].begin_ns;
-	page_fact_time(p, "begin_ns", s->epoch[0].begin_ns);
+	for (uint32_t i = 0; i < s->epochs.nr; i++)
+		covered_ns += (double)s->epochs.at[i].end_ns - (double)s->epochs.at[i].begin_ns;
+	page_fact_time(p, "begin_ns", s->epochs.at[0].begin_ns);
 	page_fact_time(p, "end_ns", last->end_ns);
-	page_sentence(p, "%u epoch%s from %s to %s (%s recorded): %.0f samples of %s, %llu lost.", s->nr_epochs,
-		      s->nr_epochs == 1 ? "" : "s", window_format_time(s->epoch[0].begin_ns, from), window_format_time(last->end_ns, to),
-		      grid_duration(covered_ns, number), s->samples, s->event ? s->event : "nothing", (unsigned long long)s->lost);
+	page_sentence(p, "%u epoch%s from %s to %s (%s recorded): %.0f samples of %s, %llu lost.", s->epochs.nr,
+		      s->epochs.nr == 1 ? "" : "s", window_format_time(s->epochs.at[0].begin_ns, from),
+		      window_format_time(last->end_ns, to), grid_duration(covered_ns, number), s->samples,
+		      s->event ? s->event : "nothing", (unsigned long long)s->lost);
 	describe_went(p, s);
 }
 
 static bool are_per_service(const struct sums *s)
 {
-	return s->nr && s->line[0].service != SUMS_ALL_SERVICES;
+	return s->lines.nr && s->lines.at[0].service != SUMS_ALL_SERVICES;
 }
 
 /* Reads the names of the first nr lines, with labels that differ. The caller frees them, also if the result is -errno. */
@@ -90,7 +91,7 @@ static int read_names(struct store *store, enum sums_by by, const struct sums *s
 	int ret = n && label && detail ? 0 : diag_fail(d, ENOMEM, "%s", strerror(ENOMEM));
 
 	for (uint32_t i = 0; i < nr && ret == 0; i++) {
-		ret = sums_names(store, by, &s->line[i], &n[i], d);
+		ret = sums_names(store, by, &s->lines.at[i], &n[i], d);
 		label[i] = n[i].label;
 		detail[i] = n[i].detail;
 	}
@@ -157,7 +158,7 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 	int paths = by == SUMS_FUNCTION ? grid_column(g, "paths", "", CELL_COUNT, GRID_HIDDEN, 0) : -1;
 	int service = are_per_service(s) ? grid_column(g, "service", "service", CELL_TEXT, 0, 0) : -1;
 	/* rows that text will not show need no names, and reading names takes longer than summing up */
-	uint32_t nr = p->form == PAGE_TEXT && p->top && (uint32_t)p->top < s->nr ? (uint32_t)p->top + 1 : s->nr;
+	uint32_t nr = p->form == PAGE_TEXT && p->top && (uint32_t)p->top < s->lines.nr ? (uint32_t)p->top + 1 : s->lines.nr;
 	struct sums_names *n;
 	bool *namesake = NULL;
 	int ret = read_names(store, by, s, nr, &n, d);
@@ -165,13 +166,13 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 	if (ret == 0 && !(namesake = find_namesakes(n, nr)))
 		ret = diag_fail(d, ENOMEM, "%s", strerror(ENOMEM));
 	grid_set_total(g, share, s->weight);
-	for (uint32_t i = 0; i < s->nr && ret == 0; i++) {
+	for (uint32_t i = 0; i < s->lines.nr && ret == 0; i++) {
 		grid_row(g);
-		grid_set(g, share, s->line[i].weight);
-		if (s->line[i].total > 0 && s->weight > 0)
-			grid_set(g, total, s->line[i].total / s->weight);
-		grid_set(g, samples, s->line[i].samples);
-		grid_set(g, weight, s->line[i].weight);
+		grid_set(g, share, s->lines.at[i].weight);
+		if (s->lines.at[i].total > 0 && s->weight > 0)
+			grid_set(g, total, s->lines.at[i].total / s->weight);
+		grid_set(g, samples, s->lines.at[i].samples);
+		grid_set(g, weight, s->lines.at[i].weight);
 		if (i >= nr)
 			continue;
 		grid_set_text(g, name, strchr(n[i].label, '#') || !*n[i].detail ? n[i].label : n[i].name);
@@ -182,7 +183,7 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 		if (query >= 0)
 			grid_set_text(g, query, n[i].query);
 		if (paths >= 0)
-			grid_set(g, paths, s->line[i].paths);
+			grid_set(g, paths, s->lines.at[i].paths);
 		if (service >= 0)
 			grid_set_text(g, service, n[i].service);
 	}
@@ -197,7 +198,7 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 
 static int cell_of_time(const struct sums *s, int64_t ns)
 {
-	double begin_ns = (double)s->epoch[0].begin_ns, span_ns = (double)s->epoch[s->nr_epochs - 1].end_ns - begin_ns;
+	double begin_ns = (double)s->epochs.at[0].begin_ns, span_ns = (double)s->epochs.at[s->epochs.nr - 1].end_ns - begin_ns;
 	double part = span_ns > 0 ? ((double)ns - begin_ns) / span_ns : 0;
 
 	return part > 0 && part < 1 ? (int)(part * CELLS) : part >= 1 ? CELLS - 1 : 0;
@@ -212,12 +213,12 @@ static void make_lane(const struct sums *s, const struct sums_line *l, char text
 	double mine[CELLS] = { 0 }, all[CELLS] = { 0 };
 
 	text[0] = 0;
-	for (uint32_t i = 0; i < s->nr_epochs; i++) {
-		int last = cell_of_time(s, s->epoch[i].end_ns - 1);
+	for (uint32_t i = 0; i < s->epochs.nr; i++) {
+		int last = cell_of_time(s, s->epochs.at[i].end_ns - 1);
 
-		for (int cell = cell_of_time(s, s->epoch[i].begin_ns); cell <= last; cell++) {
+		for (int cell = cell_of_time(s, s->epochs.at[i].begin_ns); cell <= last; cell++) {
 			mine[cell] += l->of_epoch[i];
-			all[cell] += s->epoch[i].weight;
+			all[cell] += s->epochs.at[i].weight;
 		}
 	}
 	for (int i = 0; i < CELLS; i++) {
@@ -249,14 +250,14 @@ static struct points points_create(bool per_service)
 
 static double share_of_epoch(const struct sums *s, const struct sums_line *l, uint32_t epoch)
 {
-	return s->epoch[epoch].weight > 0 ? l->of_epoch[epoch] / s->epoch[epoch].weight : 0;
+	return s->epochs.at[epoch].weight > 0 ? l->of_epoch[epoch] / s->epochs.at[epoch].weight : 0;
 }
 
 static void points_add(const struct points *p, const struct sums *s, const struct sums_line *l, const struct sums_names *n)
 {
-	for (uint32_t i = 0; i < s->nr_epochs; i++) {
+	for (uint32_t i = 0; i < s->epochs.nr; i++) {
 		grid_row(p->grid);
-		grid_set_address(p->grid, p->begin, (uint64_t)s->epoch[i].begin_ns);
+		grid_set_address(p->grid, p->begin, (uint64_t)s->epochs.at[i].begin_ns);
 		grid_set_text(p->grid, p->name, n->label);
 		if (p->service >= 0)
 			grid_set_text(p->grid, p->service, n->service);
@@ -275,25 +276,25 @@ int tables_timeline(struct page *p, struct store *store, enum sums_by by, const 
 	int lane = grid_column(g, "lane", "over time", CELL_TEXT, GRID_FIXED | GRID_TEXT_ONLY, 0);
 	int name = grid_column(g, "name", "name", CELL_TEXT, 0, 0), ret = 0;
 	int service = are_per_service(s) ? grid_column(g, "service", "service", CELL_TEXT, 0, 0) : -1;
-	uint32_t nr = p->top && (uint32_t)p->top < s->nr ? (uint32_t)p->top : s->nr;
+	uint32_t nr = p->top && (uint32_t)p->top < s->lines.nr ? (uint32_t)p->top : s->lines.nr;
 	struct sums_names *n;
 
 	grid_set_total(g, share, s->weight);
 	ret = read_names(store, by, s, nr, &n, d);
-	for (uint32_t i = 0; i < nr && s->nr_epochs && ret == 0; i++) {
-		const struct sums_line *l = &s->line[i];
+	for (uint32_t i = 0; i < nr && s->epochs.nr && ret == 0; i++) {
+		const struct sums_line *l = &s->lines.at[i];
 		char text[4 * CELLS + 1];
 
 		grid_row(g);
 		grid_set(g, share, l->weight);
 		grid_set(g, first, share_of_epoch(s, l, 0));
-		grid_set(g, last, share_of_epoch(s, l, s->nr_epochs - 1));
+		grid_set(g, last, share_of_epoch(s, l, s->epochs.nr - 1));
 		make_lane(s, l, text, p->utf8);
 		grid_set_text(g, lane, text);
 		grid_set_text(g, name, n[i].label);
 		if (service >= 0)
 			grid_set_text(g, service, n[i].service);
-		if (store_spend(store, 2ull * s->nr_epochs))
+		if (store_spend(store, 2ull * s->epochs.nr))
 			points_add(&points, s, l, &n[i]);
 		ret = store_failed(store, d);
 	}
@@ -323,8 +324,8 @@ void tables_epochs(struct page *p, const struct sums *s)
 	int parts = grid_column(g, "parts", "parts", CELL_COUNT, 0, 0);
 	int functions = grid_column(g, "functions", "functions", CELL_TEXT, 0, 0);
 
-	for (uint32_t i = 0; i < s->nr_epochs; i++) {
-		const struct sums_epoch *e = &s->epoch[i];
+	for (uint32_t i = 0; i < s->epochs.nr; i++) {
+		const struct sums_epoch *e = &s->epochs.at[i];
 		char text[32];
 
 		grid_row(g);
@@ -344,13 +345,13 @@ void tables_epochs(struct page *p, const struct sums *s)
 /* Returns the numbers of epochs as JSON, such as "[3,4,9]", or NULL if memory ran out.  The caller frees it. */
 static char *list_epochs(const struct sums *s)
 {
-	size_t room = 2 + 21 * (size_t)s->nr_epochs + 1, at = 0;
+	size_t room = 2 + 21 * (size_t)s->epochs.nr + 1, at = 0;
 	char *list = malloc(room);
 
-	for (uint32_t i = 0; list && i < s->nr_epochs; i++)
-		at += (size_t)snprintf(list + at, room - at, "%c%lld", i ? ',' : '[', (long long)s->epoch[i].id);
+	for (uint32_t i = 0; list && i < s->epochs.nr; i++)
+		at += (size_t)snprintf(list + at, room - at, "%c%lld", i ? ',' : '[', (long long)s->epochs.at[i].id);
 	if (list)
-		snprintf(list + at, room - at, s->nr_epochs ? "]" : "[]");
+		snprintf(list + at, room - at, s->epochs.nr ? "]" : "[]");
 	return list;
 }
 

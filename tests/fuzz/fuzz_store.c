@@ -320,7 +320,7 @@ static void show(struct store *s, enum sums_by by, const struct sums *sums, stru
 			return;
 		p.top = form ? 0 : 5;
 		tables_describe(&p, sums);
-		if (sums->nr_epochs) {
+		if (sums->epochs.nr) {
 			tables_lines(&p, s, by, sums, d);
 			tables_timeline(&p, s, by, sums, d);
 			tables_reasons(&p, s, sums, d);

@@ -35,12 +35,13 @@ static void record(const struct truth *truth, uint32_t samples, struct profile *
 	static const char *const names[LINES_MAX] = { "a", "b", "c", "d", "e", "f", "g", "h" };
 	double first = truth->cost[0] * exp(truth->between * normal());
 
-	*p = (struct profile){ .event = strdup("task-clock"), .unit = strdup("ns"), .trace = strdup(""), .nr = truth->nr, .nr_runs = RUNS };
-	p->entry = calloc(truth->nr, sizeof(*p->entry));
+	*p = (struct profile){ .event = strdup("task-clock"), .unit = strdup("ns"), .trace = strdup(""), .nr_runs = RUNS };
+	p->entries.nr = truth->nr;
+	p->entries.at = calloc(truth->nr, sizeof(*p->entries.at));
 	p->run = calloc(RUNS, sizeof(*p->run));
 	p->run_ns = calloc(RUNS, sizeof(*p->run_ns));
 	for (uint32_t i = 0; i < truth->nr; i++)
-		p->entry[i] = (struct profile_entry){ .name = strdup(names[i]), .path = strdup(""), .detail = strdup(""),
+		p->entries.at[i] = (struct profile_entry){ .name = strdup(names[i]), .path = strdup(""), .detail = strdup(""),
 						      .run = calloc(RUNS, sizeof(double)) };
 	for (uint32_t n = 0; n < samples; n++) {
 		uint32_t run = (uint32_t)((uint64_t)n * RUNS / samples), line = 0;
@@ -53,9 +54,9 @@ static void record(const struct truth *truth, uint32_t samples, struct profile *
 		at = uniform() * all;
 		while (line + 1 < truth->nr && at >= cost[line])
 			at -= cost[line++];
-		p->entry[line].samples++;
-		p->entry[line].measure += 100;
-		p->entry[line].run[run] += 100;
+		p->entries.at[line].samples++;
+		p->entries.at[line].measure += 100;
+		p->entries.at[line].run[run] += 100;
 		p->run[run] += 100;
 		p->measure += 100;
 	}

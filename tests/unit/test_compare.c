@@ -77,7 +77,7 @@ static void entries_are_matched_by_place_then_detail_then_name(void **state)
 				     entry("scan", "join < output", "t"), entry("sort", "", "") };
 	struct profile_entry b[] = { entry("join", "output", "u = v"), entry("join", "join < output", "x = y"),
 				     entry("scan", "select < join < output", "t"), entry("limit", "", "") };
-	struct profile p[2] = { { .entry = a, .nr = 4 }, { .entry = b, .nr = 4 } };
+	struct profile p[2] = { { .entries.at = a, .entries.nr = 4 }, { .entries.at = b, .entries.nr = 4 } };
 	struct match m;
 
 	(void)state;
@@ -95,7 +95,7 @@ static void entries_are_matched_by_place_then_detail_then_name(void **state)
 static void equal_entries_are_matched_in_their_order(void **state)
 {
 	struct profile_entry a[] = { entry("f", "", ""), entry("f", "", "") }, b[] = { entry("f", "", ""), entry("f", "", "") };
-	struct profile p[2] = { { .entry = a, .nr = 2 }, { .entry = b, .nr = 2 } };
+	struct profile p[2] = { { .entries.at = a, .entries.nr = 2 }, { .entries.at = b, .entries.nr = 2 } };
 	struct match m;
 
 	(void)state;
@@ -111,7 +111,7 @@ static void entries_of_two_groups_are_never_matched(void **state)
 {
 	struct profile_entry a[] = { entry("f", "lib", ""), entry("g", "lib", ""), entry("h.constprop.0", "lib", "") };
 	struct profile_entry b[] = { entry("f", "lib", ""), entry("f", "lib", ""), entry("h.constprop.1", "lib", "") };
-	struct profile p[2] = { { .entry = a, .nr = 3, .measure = 3 }, { .entry = b, .nr = 3, .measure = 3 } };
+	struct profile p[2] = { { .entries.at = a, .entries.nr = 3, .measure = 3 }, { .entries.at = b, .entries.nr = 3, .measure = 3 } };
 	struct match m;
 
 	(void)state;
@@ -180,7 +180,7 @@ static struct profile_entry sized(const char *name, double measure)
 
 static void expect_pairs(struct profile_entry *a, uint32_t nr_a, struct profile_entry *b, uint32_t nr_b, const uint32_t *b_of_a, bool alike)
 {
-	struct profile p[2] = { { .entry = a, .nr = nr_a, .measure = 100 }, { .entry = b, .nr = nr_b, .measure = 100 } };
+	struct profile p[2] = { { .entries = { a, nr_a, 0 }, .measure = 100 }, { .entries = { b, nr_b, 0 }, .measure = 100 } };
 	struct match m;
 
 	assert_int_equal(match_make_lines(p, 2, &m), 0);
@@ -265,17 +265,17 @@ struct frame {
 
 static struct profile functions(const struct frame *frames, uint32_t nr, bool has_lines)
 {
-	struct profile p = { .nr = nr, .nr_runs = 1, .entry = calloc(nr, sizeof(*p.entry)) };
+	struct profile p = { .entries.nr = nr, .nr_runs = 1, .entries.at = calloc(nr, sizeof(*p.entries.at)) };
 
 	for (uint32_t i = 0; i < nr; i++) {
-		struct profile_entry *e = &p.entry[i];
+		struct profile_entry *e = &p.entries.at[i];
 
 		*e = (struct profile_entry){ .name = strdup(frames[i].name), .label = strdup(frames[i].name), .path = strdup("/bin/host"),
 					     .detail = strdup(""), .run = calloc(1, sizeof(double)), .above = frames[i].above,
 					     .number = i + 1, .is_function = true, .has_lines = has_lines && !frames[i].above };
 		for (uint32_t n = 0; n < i; n++)
 			if (strcmp(frames[n].name, frames[i].name) == 0)
-				e->number = p.entry[n].number;
+				e->number = p.entries.at[n].number;
 		e->measure = e->samples = e->run[0] = frames[i].measure;
 		p.measure += frames[i].measure;
 	}
@@ -288,11 +288,11 @@ static double measure_of(const struct profile *p, const char *name)
 	double measure = 0;
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < p->nr; i++)
-		if (strcmp(p->entry[i].name, name) == 0) {
-			assert_int_equal(p->entry[i].above, 0);
-			NEAR(p->entry[i].run[0], p->entry[i].measure);
-			measure = p->entry[i].measure;
+	for (uint32_t i = 0; i < p->entries.nr; i++)
+		if (strcmp(p->entries.at[i].name, name) == 0) {
+			assert_int_equal(p->entries.at[i].above, 0);
+			NEAR(p->entries.at[i].run[0], p->entries.at[i].measure);
+			measure = p->entries.at[i].measure;
 			nr++;
 		}
 	assert_true(nr <= 1);
@@ -336,7 +336,7 @@ static void inlined_functions_need_debug_information_on_both_sides(void **state)
 
 	(void)state;
 	assert_int_equal(inlined_settle(p, 2), 0);
-	assert_int_equal(p[0].nr, 1);
+	assert_int_equal(p[0].entries.nr, 1);
 	NEAR(measure_of(&p[0], "main"), 991);
 	profile_fini(&p[0]);
 	profile_fini(&p[1]);
@@ -349,13 +349,13 @@ static void machine_code_beside_a_language_is_one_entry_per_file(void **state)
 
 	(void)state;
 	assert_int_equal(native_settle(p, 2), 0);
-	assert_int_equal(p[0].nr, 3); /* no language: functions stay */
+	assert_int_equal(p[0].entries.nr, 3); /* no language: functions stay */
 	for (int i = 0; i < 2; i++) {
-		p[i].entry[0].is_function = false;
-		p[i].entry[0].is_placed = true;
+		p[i].entries.at[0].is_function = false;
+		p[i].entries.at[0].is_placed = true;
 	}
 	assert_int_equal(native_settle(p, 2), 0);
-	assert_int_equal(p[0].nr, 2);
+	assert_int_equal(p[0].entries.nr, 2);
 	NEAR(measure_of(&p[1], "host"), 150);
 	NEAR(measure_of(&p[1], "tax"), 600);
 	profile_fini(&p[0]);

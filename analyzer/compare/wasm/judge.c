@@ -21,14 +21,14 @@ static bool create_profile(struct judgement *j, int side, uint32_t nr_runs)
 	struct profile *p = &j->c.profile[side];
 	double *runs = memory_take(((size_t)j->nr + 2) * nr_runs * sizeof(*runs));
 
-	p->entry = memory_take(((size_t)j->nr + 1) * sizeof(*p->entry));
-	if (!runs || !p->entry)
+	p->entries.at = memory_take(((size_t)j->nr + 1) * sizeof(*p->entries.at));
+	if (!runs || !p->entries.at)
 		return false;
 	for (uint32_t i = 0; i <= j->nr; i++)
-		p->entry[i] = (struct profile_entry){ .run = runs + (size_t)i * nr_runs };
-	p->nr = j->nr + 1;
+		p->entries.at[i] = (struct profile_entry){ .run = runs + (size_t)i * nr_runs };
+	p->entries.nr = j->nr + 1;
 	p->nr_runs = nr_runs;
-	p->run = runs + (size_t)p->nr * nr_runs;
+	p->run = runs + (size_t)p->entries.nr * nr_runs;
 	j->c.side[side] = (struct side){ (uint32_t)side, 1 };
 	return true;
 }
@@ -51,27 +51,27 @@ EXPORT(judge_create) struct judgement *judge_create(uint32_t nr, uint32_t nr_run
 /* Return the array that JavaScript writes the measure of each execution to, line by line. */
 EXPORT(judge_runs) double *judge_runs(struct judgement *j, uint32_t side)
 {
-	return j->c.profile[side & 1].entry[0].run;
+	return j->c.profile[side & 1].entries.at[0].run;
 }
 
 /* Set the number of samples of a line on a side, or (there is false) that the line is not on this side. */
 EXPORT(judge_entry) void judge_entry(struct judgement *j, uint32_t side, uint32_t line, bool there, double samples)
 {
 	j->c.match.entry[2 * (size_t)line + (side & 1)] = there ? line : MATCH_NOT;
-	j->c.profile[side & 1].entry[line].samples = samples;
+	j->c.profile[side & 1].entries.at[line].samples = samples;
 }
 
 static void sum_up_profile(struct profile *p, double squares)
 {
 	for (uint32_t r = 0; r < p->nr_runs; r++)
 		p->run[r] = 0;
-	for (uint32_t i = 0; i < p->nr; i++) {
+	for (uint32_t i = 0; i < p->entries.nr; i++) {
 		for (uint32_t r = 0; r < p->nr_runs; r++) {
-			p->entry[i].measure += p->entry[i].run[r];
-			p->run[r] += p->entry[i].run[r];
+			p->entries.at[i].measure += p->entries.at[i].run[r];
+			p->run[r] += p->entries.at[i].run[r];
 		}
-		p->measure += p->entry[i].measure;
-		p->samples += p->entry[i].samples;
+		p->measure += p->entries.at[i].measure;
+		p->samples += p->entries.at[i].samples;
 	}
 	p->effective = profile_effective_samples(p, squares);
 }
