@@ -88,7 +88,7 @@ static const char *make_path_absolute(const char *path, char *buffer, size_t byt
 /* JITs that write libraries (libgccjit, Ruby's MJIT, pocl) use these folders, and may remove a library as soon as it is loaded. */
 static bool is_temporary_path(const char *path)
 {
-	static const char *const folders[] = { "/tmp/", "/var/tmp/", "/dev/shm/", "/run/", "/proc/", "/memfd:" };
+	static const char *const folders[] = { "/tmp/", "/var/tmp/", "/dev/shm/", "/run/", "/proc/", "/memfd/" };
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
@@ -218,6 +218,21 @@ static const char *find_program_path(const struct object *o, char *buffer, size_
 	return buffer;
 }
 
+/* Returns path, or /memfd/NAME for a link in /proc to a file in memory, from which a library was loaded. The recorder gives the kernel's
+ * mappings of such a file that path, too. buffer: room for bytes. */
+static const char *name_file_in_memory(const char *path, char *buffer, size_t bytes)
+{
+	static const char memfd[] = "/memfd:", deleted[] = " (deleted)";
+	const ssize_t tail = sizeof(deleted) - 1;
+	ssize_t n = strncmp(path, "/proc/", 6) == 0 ? readlink(path, buffer, bytes - 1) : 0;
+
+	if (n < (ssize_t)sizeof(memfd) || memcmp(buffer, memfd, sizeof(memfd) - 1) != 0)
+		return path;
+	buffer[n > tail && memcmp(buffer + n - tail, deleted, (size_t)tail) == 0 ? n - tail : n] = 0;
+	buffer[sizeof(memfd) - 2] = '/';
+	return buffer;
+}
+
 static void register_image(const struct object *o, bool late)
 {
 	const Elf64_Phdr *ph = o->headers;
@@ -237,6 +252,8 @@ static void register_image(const struct object *o, bool late)
 		flags = JITREG_IMAGE_MAIN;
 	} else if (*path != '/') {
 		path = make_path_absolute(path, main_path, sizeof(main_path));
+	} else {
+		path = name_file_in_memory(path, main_path, sizeof(main_path));
 	}
 	for (int i = 0; i < o->nr_headers && nr < SEGMENTS_MAX; i++) {
 		uintptr_t start = o->bias + ph[i].p_vaddr, page = start & ~(uintptr_t)4095;
@@ -250,7 +267,7 @@ static void register_image(const struct object *o, bool late)
 		nr++;
 	}
 	if (late && is_temporary_path(path) && !is_of_python_package(path))
-		file = map_file_copy(path, &file_bytes);
+		file = map_file_copy(*o->name == '/' ? o->name : path, &file_bytes);
 	jitreg_image(o->bias, flags, path, segments, nr, id, id_bytes, file, file_bytes);
 	unmap_file_copy(file, file_bytes);
 }

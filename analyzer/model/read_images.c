@@ -198,6 +198,12 @@ static void take_executable_of_guest(struct process *p, char *path)
 	p->executable_ns = 0; /* no mapping is earlier */
 }
 
+/* Was a library loaded from a file in memory?  Its bytes are in the trace because no path leads to it, and plugins are loaded so, too. */
+static bool is_in_memory(const char *path)
+{
+	return path && strncmp(path, "/memfd/", 7) == 0;
+}
+
 void model_read_image(struct model *m, struct process *p, const struct trace_record *r)
 {
 	const struct trace_value *segments = F(image, segments) < r->nr_values ? &r->values[F(image, segments)] : NULL;
@@ -228,7 +234,7 @@ void model_read_image(struct model *m, struct process *p, const struct trace_rec
 		c->build_id = hex_text_of_field(r, F(image, build_id));
 		c->bias = trace_u64(r, F(image, load_bias));
 		c->bias_known = true;
-		c->generated = nr_bytes > 0;
+		c->generated = nr_bytes > 0 && !is_in_memory(c->path);
 		c->file = file;
 		c->map_start = c->address = start;
 		c->bytes = bytes;

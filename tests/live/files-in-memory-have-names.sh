@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A program that was executed from a file in memory (memfd_create(2)), and a library that was loaded from one, have names by attach
-# and are no code that a JIT generated. Code in such a file that is no ELF stays what it is: generated.
+# and are no code that a JIT generated. The library has them by run, too. Code in such a file that is no ELF stays what it is: generated.
 # Rights: a user has other ways to a file in memory than root
 . tests/live/begin.bash
 pid=
@@ -58,4 +58,17 @@ done
 "$B/tailor" run -q -o "$dir/r.tlr" -- timeout 3 /usr/bin/python3 "$dir/start.py" program "$dir/program" 2>/dev/null
 "$B/tailor" report --view processes --json --top 0 "$dir/r.tlr" | grep -q '"/memfd/held"' ||
 	fail "run: expected the file in memory as executable"
+run() { # SECONDS
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- timeout "$1" /usr/bin/python3 "$dir/start.py" library "$dir/work.so"
+	"$B/tailor" report --samples "$dir/t.tlr" | awk -F '\t' '$4 == "user" && /churn|keep_at_it/' >"$dir/samples"
+	n=$(wc -l <"$dir/samples")
+}
+gather 200 run && {
+	"$B/tailor" report --json "$dir/t.tlr" |
+		/usr/bin/python3 -c 'import json, sys
+r = json.load(sys.stdin)
+sys.exit(10 * r["jit"]["samples"] > r["samples"]["total"])' ||
+		fail "run, library: it is taken for a JIT's code"
+	"$B/tailor" report --view images "$dir/t.tlr" | grep -q '/memfd/held$' || fail "run, library: expected its path, /memfd/held"
+}
 finish
