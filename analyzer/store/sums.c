@@ -7,6 +7,7 @@
 #include "analyzer/store/names.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
+#include "jitreg/base/suggest.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static bool read_places(struct summing *x)
 }
 
 /* Clears `wanted` of all series whose member at offset `part` is none of the numbers that the statement returns.  Returns how many
- * numbers there were. */
+ * numbers there were. If there were none, nothing is cleared. */
 static int keep_wanted(struct summing *x, struct statement *q, const char *text, size_t part)
 {
 	struct hash_map wanted = { 0 };
@@ -116,17 +117,42 @@ static int keep_wanted(struct summing *x, struct statement *q, const char *text,
 	for (bool more = store_run(x->store, q, "t", text); more; more = store_next(x->store, q), nr++)
 		if (!hash_map_set(&wanted, column(q, 0), 0, 1))
 			store_fail(x->store, ENOMEM, "out of memory");
-	for (int64_t i = 0; i < x->rows.nr_series; i++)
+	for (int64_t i = 0; nr && i < x->rows.nr_series; i++)
 		x->rows.series[i].wanted &= hash_map_find(&wanted, *(uint32_t *)((char *)&x->rows.series[i] + part), 0) != 0;
 	hash_map_fini(&wanted);
 	return nr;
 }
 
-/* Clears `wanted` of series without the names that the question asks for.  Returns 0, or -errno with the reason in d. */
+#define SUGGESTED_MAX 4096 /* names among which a near one is looked for */
+
+/* Writes a clause with the names that the statement returns, as suggest() does. */
+static const char *suggest_of_store(struct summing *x, struct statement *names, const char *wanted, char *text, size_t bytes)
+{
+	char **name = calloc(SUGGESTED_MAX, sizeof(*name));
+	uint32_t nr = 0;
+
+	for (bool more = name && store_run(x->store, names, ""); more; more = store_next(x->store, names))
+		if (nr < SUGGESTED_MAX)
+			name[nr++] = strdup(store_printable((const char *)sqlite3_column_text(names->prepared, 0)));
+	suggest(wanted, (const char *const *)name, nr, text, bytes);
+	for (uint32_t i = 0; i < nr; i++)
+		free(name[i]);
+	free(name);
+	return text;
+}
+
+/* Clears `wanted` of series without the names that the question asks for.  A process without that name is known by a program's name
+ * without the version: python3 is python3.11. Returns 0, or -errno with the reason in d. */
 static int filter_series(struct summing *x, struct diag *d)
 {
 	static struct statement processes = STATEMENT("SELECT p.id FROM process p, text t WHERE t.id IN (p.name, p.executable) AND "
 						      "t.s = ?1"),
+				versions = STATEMENT("SELECT p.id FROM process p JOIN text t ON t.id = p.name WHERE substr(t.s, 1, "
+						     "length(?1)) = ?1 AND ltrim(substr(t.s, length(?1) + 1), '0123456789.') = ''"),
+				process_names = STATEMENT("SELECT DISTINCT t.s FROM process p JOIN text t ON t.id = p.name"),
+				service_names = STATEMENT("SELECT DISTINCT t.s FROM process p JOIN text t ON t.id = p.service"),
+				query_names = STATEMENT("SELECT DISTINCT t.s FROM query q JOIN text t ON t.id = q.text"),
+				component_names = STATEMENT("SELECT DISTINCT t.s FROM component c JOIN text t ON t.id = c.name"),
 				services = STATEMENT("SELECT t.id FROM text t WHERE t.s = ?1"),
 				queries = STATEMENT("SELECT q.id FROM query q, text t WHERE t.id = q.text AND instr(t.s, ?1) > 0"),
 				components = STATEMENT(
@@ -135,22 +161,23 @@ static int filter_series(struct summing *x, struct diag *d)
 					"':' || n.s, l.s || ':' || b.s, n.s || ' (' || d.s || ')', l.s || ':' || n.s || ' (' || d.s || "
 					"')')");
 	const struct {
-		const char *what, *text;
-		struct statement *q;
+		const char *what, *text, *view;
+		struct statement *q, *other, *names;
 		size_t part;
-	} filters[] = { { "process", x->question->process, &processes, offsetof(struct series, process) },
-			{ "service", x->question->service, &services, offsetof(struct series, service) },
-			{ "query", x->question->query, &queries, offsetof(struct series, query) },
-			{ "component", x->question->component, &components, offsetof(struct series, component) } };
+	} filters[] = { { "process", x->question->process, "processes", &processes, &versions, &process_names,
+			  offsetof(struct series, process) },
+			{ "service", x->question->service, "services", &services, NULL, &service_names, offsetof(struct series, service) },
+			{ "query", x->question->query, "queries", &queries, NULL, &query_names, offsetof(struct series, query) },
+			{ "component", x->question->component, "components", &components, NULL, &component_names,
+			  offsetof(struct series, component) } };
+	char near[512];
 
 	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
-		if (filters[i].text && !keep_wanted(x, filters[i].q, filters[i].text, filters[i].part) && !x->store->error)
-			return diag_fail(d, EINVAL, "%s: no %s is called '%s' (tailor db report --view %s lists them)", x->store->path,
+		if (filters[i].text && !keep_wanted(x, filters[i].q, filters[i].text, filters[i].part) &&
+		    !(filters[i].other && keep_wanted(x, filters[i].other, filters[i].text, filters[i].part)) && !x->store->error)
+			return diag_fail(d, EINVAL, "%s: no %s is called '%.80s'%s (tailor db report --view %s lists them)", x->store->path,
 					 filters[i].what, filters[i].text,
-					 i == 0 ? "processes" :
-					 i == 1 ? "services" :
-					 i == 2 ? "queries" :
-						  "components");
+					 suggest_of_store(x, filters[i].names, filters[i].text, near, sizeof(near)), filters[i].view);
 	return 0;
 }
 

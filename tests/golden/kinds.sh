@@ -85,6 +85,15 @@ said=$("$B/tailor" report --process 895 "$out/interpreter.tlr")
 named=$("$B/tailor" report --process 890 "$out/machine.tlr")
 [[ $said == *"ran in Python's interpreter"* && $named != *interpreter* ]] ||
 	{ echo "Python in a machine: expected a sentence where its functions have no names, got: $said $named"; bad=1; }
+# A store knows a process by its program's name without the version, too, and names those that there are for one that is not there.
+"$B/tailor" db add "$out/machine.tlrs" "$out/machine.tlr" 2>/dev/null
+for name in python3 python3.11; do
+	"$B/tailor" db report --process $name --json "$out/machine.tlrs" >"$out/$name.json" || bad=1
+done
+cmp "$out/python3.json" "$out/python3.11.json" || bad=1
+said=$("$B/tailor" db report --process postgre "$out/machine.tlrs" 2>&1)
+[[ $said == *"no process is called 'postgre'; nearest: 'postgres'; there are: "*"'cc1'"* ]] ||
+	{ echo "a process that a store has not: expected the nearest one, got: $said"; bad=1; }
 leads c inflate
 leads cluster work
 # The event log of another run is refused, and the right one can be added later.
