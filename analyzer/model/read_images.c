@@ -198,12 +198,6 @@ static void take_executable_of_guest(struct process *p, char *path)
 	p->executable_ns = 0; /* no mapping is earlier */
 }
 
-/* Was a library loaded from a file in memory?  Its bytes are in the trace because no path leads to it, and plugins are loaded so, too. */
-static bool is_in_memory(const char *path)
-{
-	return path && strncmp(path, "/memfd/", 7) == 0;
-}
-
 void model_read_image(struct model *m, struct process *p, const struct trace_record *r)
 {
 	const struct trace_value *segments = F(image, segments) < r->nr_values ? &r->values[F(image, segments)] : NULL;
@@ -234,7 +228,7 @@ void model_read_image(struct model *m, struct process *p, const struct trace_rec
 		c->build_id = hex_text_of_field(r, F(image, build_id));
 		c->bias = trace_u64(r, F(image, load_bias));
 		c->bias_known = true;
-		c->generated = nr_bytes > 0 && !is_in_memory(c->path);
+		c->generated = nr_bytes > 0;
 		c->file = file;
 		c->map_start = c->address = start;
 		c->bytes = bytes;
@@ -820,6 +814,15 @@ static void add_files_of_killed_recorder(struct model *m, bool with_reasons)
 	hash_map_fini(&known);
 }
 
+/* A library that was loaded from a file in memory counts as generated if the host has registered texts of its own, which are the sources of
+ * what it generates. Otherwise its bytes are in the trace because no path leads to it, as plugins are loaded so, too. */
+static void settle_libraries_in_memory(struct model *m)
+{
+	for (uint32_t i = 0; !m->sources.nr && i < m->codes.nr; i++)
+		if (m->codes.at[i]->kind == CODE_IMAGE && m->codes.at[i]->path && strncmp(m->codes.at[i]->path, "/memfd/", 7) == 0)
+			m->codes.at[i]->generated = false;
+}
+
 void model_settle_images(struct model *m)
 {
 	struct hash_map mapped = { 0 };
@@ -830,6 +833,7 @@ void model_settle_images(struct model *m)
 		add_files_of_machine(m);
 	else if (!m->has_end)
 		add_files_of_killed_recorder(m, false);
+	settle_libraries_in_memory(m);
 	ok = shared_files_settle(m);
 	ok = index_image_files(m, &index) && ok && identify_images(m) && index_mappings(m, &mapped);
 	search_debug_files(m);
