@@ -101,6 +101,10 @@ static error_t parse_reading_option(int key, char *arg, struct argp_state *state
 	case KEY_TO:
 		a->filter.to_s = parse_seconds(state, "to", arg);
 		break;
+	case ARGP_KEY_END:
+		if (a->filter.to_s > 0 && a->filter.from_s >= a->filter.to_s)
+			usage_fail(state, "--from %g is not before --to %g", a->filter.from_s, a->filter.to_s);
+		return 0;
 	case KEY_THREAD:
 		a->filter.tid = parse_number_argument(state, "thread", arg);
 		a->filter.has_tid = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the report for people, on about a screen and a half. It has the verdict, what was recorded, the plan, the most useful tables of
- * this trace, recorder warnings, and where to find more. */
+ * this trace, recorder notices, and where to find more. */
 #include "analyzer/check/check.h"
 #include "analyzer/leading/own_code.h"
 #include "analyzer/query/warnings.h"

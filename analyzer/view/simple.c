@@ -640,7 +640,7 @@ static void put_warnings(const struct warnings *w, uint32_t most, bool brief, co
 		if (brief && (w->list[i].sentence == without || w->list[i].place != WARNING_BEHIND))
 			continue;
 		if (nr++ == 0)
-			page_heading(p, "Recorder warnings");
+			page_heading(p, "Recorder notices");
 		if (nr > most)
 			continue;
 		if (w->list[i].count)
@@ -654,7 +654,7 @@ static void put_warnings(const struct warnings *w, uint32_t most, bool brief, co
 
 static void warnings_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	struct grid *g = grid_create("warnings", "Recorder warnings");
+	struct grid *g = grid_create("warnings", "Recorder notices");
 	int kind = grid_column(g, "kind", "", CELL_TEXT, 0, 0), count = grid_column(g, "count", "", CELL_COUNT, 0, 0);
 	int sentence = grid_column(g, "sentence", "", CELL_TEXT, 0, 0);
 	struct warnings w;

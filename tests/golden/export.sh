@@ -33,7 +33,8 @@ done
 "$B/tailor" export --overwrite --format firefox --from 0.1058 -o "$out/no-samples" tests/golden/v1.tlr || bad=1
 "$B/tailor" export --overwrite --format firefox --from 0.05 --to 0.06 -o "$out/few-samples" tests/golden/v1.tlr || bad=1
 "$B/tailor" export --overwrite --format perfetto --from 0.05 --to 0.06 -o "$out/few-slices" tests/golden/v1.tlr || bad=1
-for args in "--format nothing" "" "--format folded tests/golden/v1.tlr tests/golden/v1.tlr"; do
+for args in "--format nothing" "" "--format folded tests/golden/v1.tlr tests/golden/v1.tlr" \
+	"--format folded --from 2 --to 1 tests/golden/v1.tlr"; do
 	# shellcheck disable=SC2086
 	"$B/tailor" export $args >/dev/null 2>&1
 	[ $? = 2 ] || { echo "tailor export $args: expected exit 2"; bad=1; }
