@@ -70,6 +70,34 @@ static bool is_standard_library(const char *function)
 	return begins_with_any(function, prefixes);
 }
 
+/* Is it a function of Rust's libraries by the type and trait in its name? Only they define functions of a primitive type, such as
+ * <u32>::pow, and those of a trait of theirs for one or for references, as <i32 as core::fmt::Display>::fmt. */
+static bool is_of_rust_primitive(const char *function)
+{
+	static const char *const types[] = { "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "f32",
+					     "f64", "bool", "char", "str", NULL };
+	static const char *const traits[] = { " as core::", " as std::", " as alloc::", NULL };
+	size_t bytes;
+
+	if (*function != '<')
+		return false;
+	if (function[1] == '&' && contains_any(function, traits))
+		return true;
+	function += 1 + strspn(function + 1, "&[");
+	function += strncmp(function, "mut ", 4) == 0 ? 4 : 0;
+	bytes = strspn(function, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	for (const char *const *t = types; *t; t++)
+		if (strlen(*t) == bytes && strncmp(*t, function, bytes) == 0)
+			return strncmp(function + bytes, ">::", 3) == 0 ||
+			       begins_with_any(function + bytes + (function[bytes] == ']'), traits);
+	return false;
+}
+
+bool own_code_is_standard_library(const char *function)
+{
+	return is_standard_library(function) || is_of_rust_primitive(function);
+}
+
 unsigned char *own_functions_find(const struct report *r)
 {
 	const struct attribution *a = r->a;
@@ -84,7 +112,7 @@ unsigned char *own_functions_find(const struct report *r)
 		const struct function *f = &a->function[i];
 
 		own[i] = f->jit || (program[f->image] && !strstr(f->name, "@plt") &&
-				    !(is_go[f->image] ? own_code_is_go_library(f->name) : is_standard_library(f->name)));
+				    !(is_go[f->image] ? own_code_is_go_library(f->name) : own_code_is_standard_library(f->name)));
 	}
 	free(program);
 	free(is_go);

@@ -36,5 +36,6 @@ bool own_code_is_program(const struct model *m, const char *path);
 const char *own_java_package(const char *command, char text[OWN_PACKAGE_BYTES]);
 bool own_code_is_library_source(const char *path);
 bool own_code_is_go_library(const char *function);
+bool own_code_is_standard_library(const char *function);
 
 #endif

@@ -252,6 +252,15 @@ static void packages_of_go_are_told_apart(void **state)
 	assert_true(own_code_is_go_library("golang.org/x/net/http2.(*Framer).ReadFrame"));
 	assert_true(own_code_is_go_library("memeqbody"));
 	assert_true(own_code_is_go_library(""));
+	assert_true(own_code_is_standard_library("<i32 as core::fmt::Display>::fmt"));
+	assert_true(own_code_is_standard_library("<&[u8] as std::io::Read>::read"));
+	assert_true(own_code_is_standard_library("<u32>::_fmt_inner"));
+	assert_true(own_code_is_standard_library("<&mut W as core::fmt::Write::write_fmt::SpecWriteFmt>::spec_write_fmt"));
+	assert_false(own_code_is_standard_library("<i32 as shop::Price>::price"));
+	assert_false(own_code_is_standard_library("<shop::Item as core::fmt::Display>::fmt"));
+	assert_false(own_code_is_standard_library("<shop::Item>::price"));
+	assert_false(own_code_is_standard_library("shop::main"));
+	assert_false(own_code_is_standard_library("<u32x4>::sum"));
 }
 
 static void files_of_libraries_are_told_by_their_folders(void **state)
