@@ -203,10 +203,20 @@ static void lines_set_cells(struct report *r, struct grid *g, const int column[V
 		grid_set_text(g, column[4], source_text_cut(text, bytes, row));
 }
 
+static int count_characters(const char *text)
+{
+	int nr = 0;
+
+	for (; *text; text++)
+		nr += (*text & 0xc0) != 0x80;
+	return nr;
+}
+
+/* A long text of the line is cut, so that the place of the line is seen. */
 static void lines_write_brief(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
 {
 	const struct line *l = &r->a->line[i];
-	char file[512], number[40], row[SOURCE_TEXT_COLUMNS_MAX];
+	char file[512], number[40], row[SOURCE_TEXT_COLUMNS_MAX], shown[SOURCE_TEXT_COLUMNS_MAX];
 	size_t nr;
 	/* const is cast away, because the report caches the text that is read. */
 	const char *source = source_text_of_line((struct report *)(uintptr_t)r, i, &nr);
@@ -214,8 +224,10 @@ static void lines_write_brief(const struct report *r, const struct page *p, uint
 
 	snprintf(number, sizeof(number), ":%u%s", l->number, l->jit && !source ? "  (generated code)" : "");
 	columns = BRIEF_COLUMNS(p) / (source ? 2 : 1) - (int)strlen(number);
-	snprintf(text, bytes, "%s%s%s%s", page_cut_name(p, l->file, columns, file, sizeof(file)), number, source ? "  " : "",
-		 source_text_cut(source, nr, row));
+	page_cut_name(p, l->file, columns, file, sizeof(file));
+	columns = BRIEF_COLUMNS(p) - count_characters(file) - (int)strlen(number) - 2;
+	snprintf(text, bytes, "%s%s%s%s", file, number, source ? "  " : "",
+		 page_cut(p, source_text_cut(source, nr, row), columns, shown, sizeof(shown)));
 }
 
 const struct view_brief brief_lines = { .heading = "Source lines", .column = TABLE_LINE, .first = 1, .put = lines_write_brief };

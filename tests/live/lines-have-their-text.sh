@@ -62,6 +62,15 @@ says() { # WORDS TRACE OPTIONS...
 }
 says_not() { notes "${@:2}" | grep -F -- "$1" && fail "report ${*:2}: expected no sentence with '$1'"; }
 
+# A long text is cut behind the line's place, so that both are seen.
+{ sed '/{$/,$d' "$src/spin.c" | head -4; printf '__attribute__((noinline)) static void spin(int n) { for (int i = 1; i < n; i++) { '
+	printf 'sum += 1.5 / i; %.0s' 1 2 3 4 5 6 7 8 9; echo '} }'; sed -n '/^int main/,$p' "$src/spin.c"; } >"$src/long.c"
+gcc -g -O1 -o "$dir/long" "$src/long.c" || fail "gcc: exit $?"
+gather 50 record "$dir/long.tlr" long.c "$dir/long" && {
+	"$B/tailor" report "$dir/long.tlr" | grep -qE '^ *9[0-9]\.[0-9] % .*long\.c:[0-9]+  __attribute__' ||
+		fail "report: expected the place before a long text: $("$B/tailor" report "$dir/long.tlr" | grep -A2 '^Source lines')"
+}
+
 gather 50 record "$dir/t.tlr" spin.c "$dir/spin" || finish
 "$B/tailor" run -q -e "$(plain_event)" --source-text 0 -o "$dir/plain.tlr" -- "$dir/spin" 0
 for trace in t plain; do
