@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/leading/interpreted.h"
 
+#include "analyzer/leading/own_code.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define PYTHON "libpython3 python3" /* file names of CPython and its library */
 
 static const struct interpreter interpreters[] = {
 	{ "Ruby", "libruby ruby", "Run ruby with --yjit, if it was built with it", SILENT_ALWAYS, NULL },
@@ -12,7 +15,7 @@ static const struct interpreter interpreters[] = {
 	{ "Lua", "liblua5 lua5 lua", "LuaJIT's traces have names", SILENT_ALWAYS, NULL },
 	{ "Tcl", "libtcl tclsh", "", SILENT_ALWAYS, NULL },
 	{ "R", "libR.so", "Rprof() names them", SILENT_ALWAYS, NULL },
-	{ "Python", "libpython3 python3", "Record with `tailor run -- COMMAND` or `tailor attach --inject PID`, or run python 3.12 or "
+	{ "Python", PYTHON, "Record with `tailor run -- COMMAND` or `tailor attach --inject PID`, or run python 3.12 or "
 	  "later with -X perf", SILENT_IN_IMPORTS, NULL },
 	{ "PostgreSQL", "postgres", "Record with `tailor attach PID` or `tailor run -- COMMAND`", SILENT_WITHOUT_PLAN, NULL },
 	{ "SQLite", "libsqlite3 sqlite3", "Record with `tailor run -- COMMAND`", SILENT_WITHOUT_PLAN, NULL },
@@ -130,4 +133,27 @@ const struct interpreter *interpreted_find(const struct report *r, const struct 
 	}
 	*share = all > 0 ? sum[most] / all : 0;
 	return *share > 0 ? &interpreters[most] : NULL;
+}
+
+static bool is_of_other_program(const struct model *m, const char *path)
+{
+	return *path == '/' && own_code_is_program(m, path) && !jit_host_path_is_of_objects(path, PYTHON);
+}
+
+bool interpreted_python_is_minor(const struct report *r, const struct report_group *by, uint32_t column)
+{
+	const struct attribution *a = r->a;
+	unsigned char *is_other = calloc((size_t)a->nr_images + 1, 1);
+	double others = 0;
+
+	for (uint32_t i = 0; is_other && i < a->nr_images; i++)
+		is_other[i] = is_of_other_program(r->model, a->image[i].path);
+	for (uint32_t i = 0; is_other && i < by->g.nr; i++) {
+		const struct function *f = &a->function[report_value(by, i, column)];
+
+		if (is_other[f->image] && !f->unknown)
+			others += report_measure(r, &by->g.sum[i]);
+	}
+	free(is_other);
+	return others > 0.5 * report_measure(r, &by->g.total);
 }

@@ -2,8 +2,8 @@
 /* Writes the report for people, on about a screen and a half. It has the verdict, what was recorded, the plan, the most useful tables of
  * this trace, recorder notices, and where to find more. */
 #include "analyzer/check/check.h"
+#include "analyzer/leading/first_notes.h"
 #include "analyzer/leading/own_code.h"
-#include "analyzer/query/warnings.h"
 #include "analyzer/report/composition.h"
 #include "analyzer/report/default_report.h"
 #include "analyzer/report/show_programs.h"
@@ -377,6 +377,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 
 	verdict_gather(d, r, p, &v);
 	warnings_make(r, &w);
+	first_notes_weigh(&w, r, d->function, 0);
 	v.warnings = &w;
 	if (v.samples > 0 && !v.outside && d->leads != LEADING_PLAN) {
 		composition_make(r, d->work ? d->work : d->function_total ? d->function_total : d->function, d->function, &of);
@@ -398,7 +399,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 			show_tables_without_levels(d, r, &v, p);
 	}
 	check_show_brief(r, (const struct report_group *const *)d->in_run.level, p);
-	warnings_show_brief(r, WARNINGS_SHOWN, v.fallback, p);
+	warnings_show_brief(&w, WARNINGS_SHOWN, v.fallback, p);
 	warnings_fini(&w);
 	if (v.samples > 0)
 		page_text(p, "\n", 0, "More: tailor report --view NAME; `tailor help report` lists the views.");

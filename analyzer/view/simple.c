@@ -689,13 +689,9 @@ static void warnings_show(struct report *r, const struct view_instance *v, struc
 	warnings_fini(&w);
 }
 
-void warnings_show_brief(const struct report *r, uint32_t most, const char *without, struct page *p)
+void warnings_show_brief(const struct warnings *w, uint32_t most, const char *without, struct page *p)
 {
-	struct warnings w;
-
-	warnings_make(r, &w);
-	put_warnings(&w, most, true, without, p);
-	warnings_fini(&w);
+	put_warnings(w, most, true, without, p);
 }
 
 const struct view view_warnings = { "warnings", "the recorder's notices and losses", warnings_prepare, warnings_show };

@@ -9,6 +9,7 @@
 #include "analyzer/output/page.h"
 #include "analyzer/query/report.h"
 #include "analyzer/query/calltree.h"
+#include "analyzer/query/warnings.h"
 #include "analyzer/source/source_text.h"
 
 #define VIEW_GROUPS_MAX (2 * LEVELS_MAX)
@@ -210,7 +211,7 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
  * Shows at most `most` of the recorder's warnings, without those that the report shows elsewhere. without: the sentence of one more that is
  * left out, compared as a pointer; NULL: none.
  */
-void warnings_show_brief(const struct report *r, uint32_t most, const char *without, struct page *p);
+void warnings_show_brief(const struct warnings *w, uint32_t most, const char *without, struct page *p);
 /*
  * Shows the plans of processes, and those of the most expensive queries, in the report without --view. by_level, by_process: sums by
  * component of the plan's level, and by process. by_query: from plan_queries_ask(), or NULL. Returns the number of operators shown, at most

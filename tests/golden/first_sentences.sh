@@ -85,6 +85,11 @@ for path, language in (("/usr/lib/libruby-3.3.so.3.3", "Ruby"), ("/usr/bin/ruby3
                        ("/usr/bin/lua5.4", "Lua")):
     begins(path, report(interpreter(path), 0, 600),
            rf"^6\d\.\d % of all samples ran in {language}'s interpreter: {language} functions have no names there\.")
+# Names of Python's functions come first unless most samples are in code of programs that do not run Python; then they stand behind.
+for elsewhere, is_first in (400, True), (600, False):
+    said = report(PYTHON + interpreter("/opt/planted") + record("PROCESS", PID + 1, 1, "/opt/planted", "planted"), 0, elsewhere)
+    at = said.lower().find("names of python functions unavailable")
+    expect(f"names of Python, {elsewhere} of 1000 samples elsewhere", (at == 0) == is_first and at >= 0, said)
 # Engines and languages that this recording has not heard; a live recording of Python has its recorder's notice.
 ENGINE = "of all samples ran in {}, whose statements and operators are not known here"
 for path, sentence, way in (("/usr/lib/libsqlite3.so.0.8.6", ENGINE.format("SQLite"), "run"),
