@@ -236,6 +236,7 @@ static int run_doctor_command(int argc, char **argv)
 	if (a.pid && process == 0) {
 		doctor_check_symbols(&d, NULL, a.pid);
 		jit_sources_of_process(a.pid, add_jit_source, &d);
+		jit_sources_of_server(a.pid, add_jit_source, &d);
 	} else if (a.command) {
 		process = check_command_for_jits(&d, a.command);
 	}

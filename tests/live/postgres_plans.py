@@ -398,6 +398,9 @@ def called(cluster, trace):
     cluster.sql(calls.SETUP)
 
     def recorded(seconds):
+        told = subprocess.run([f"{B}/tailor", "doctor", str(cluster.server.pid)], capture_output=True, text=True, check=False).stdout
+        if "plan nodes of each query" not in " ".join(told.split()):
+            fail(f"doctor, of a server: expected its plan nodes:\n{told}")
         recorder = attach(cluster.server.pid, f"{trace}.{seconds}")
         warm = Client(cluster, PLAIN, "select /* warm */ count(*) from t where v % 3 = 1")
         wait_for(f"{trace}.{seconds}", warm, lambda t: t.queries("warm"), "the recorder reads plans")

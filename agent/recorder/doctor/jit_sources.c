@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -366,6 +367,30 @@ int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct j
 							   "unregistered code is named after the caller that mapped the region" });
 	}
 	return l.nr + l.nr_engines;
+}
+
+void jit_sources_of_server(pid_t pid, void (*each)(void *context, const struct jit_source *c), void *context)
+{
+	struct look l = { .pid = proc_mem_living_thread(pid), .each = each, .context = context };
+	char path[64], program[PATH_MAX];
+	struct stat st;
+	ssize_t n = -1;
+	char *text;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)l.pid);
+	n = readlink(path, program, sizeof(program) - 1);
+	program[n > 0 ? n : 0] = 0;
+	if (strncmp(base_name(program), "postgres", 8) != 0)
+		return;
+	fd = regular_file_open(path);
+	text = fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0 ? malloc((size_t)st.st_size) : NULL;
+	n = text ? read(fd, text, (size_t)st.st_size) : -1;
+	if (n > 0)
+		report_plan_node_support(&l, base_name(program), text, (size_t)n);
+	free(text);
+	if (fd >= 0)
+		close(fd);
 }
 
 int jit_sources_of_program(const char *path, void (*each)(void *context, const struct jit_source *c), void *context)

@@ -35,6 +35,8 @@ struct jit_source {
  * if it has any. Returns the number of calls, or -errno if the process cannot be read.
  */
 int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct jit_source *c), void *context);
+/* Calls each() for the plan nodes of a process of a PostgreSQL server, if its version is known. The program's file is read whole. */
+void jit_sources_of_server(pid_t pid, void (*each)(void *context, const struct jit_source *c), void *context);
 /* Calls each() for every JIT interface and database engine that a program would offer.  path is that of program_inspect().  Returns their
  * number, or -errno. */
 int jit_sources_of_program(const char *path, void (*each)(void *context, const struct jit_source *c), void *context);
