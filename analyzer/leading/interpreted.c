@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/leading/interpreted.h"
 
-#include "analyzer/leading/own_code.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <stdlib.h>
@@ -135,25 +134,7 @@ const struct interpreter *interpreted_find(const struct report *r, const struct 
 	return *share > 0 ? &interpreters[most] : NULL;
 }
 
-static bool is_of_other_program(const struct model *m, const char *path)
+bool interpreted_is_python(const char *path)
 {
-	return *path == '/' && own_code_is_program(m, path) && !jit_host_path_is_of_objects(path, PYTHON);
-}
-
-bool interpreted_python_is_minor(const struct report *r, const struct report_group *by, uint32_t column)
-{
-	const struct attribution *a = r->a;
-	unsigned char *is_other = calloc((size_t)a->nr_images + 1, 1);
-	double others = 0;
-
-	for (uint32_t i = 0; is_other && i < a->nr_images; i++)
-		is_other[i] = is_of_other_program(r->model, a->image[i].path);
-	for (uint32_t i = 0; is_other && i < by->g.nr; i++) {
-		const struct function *f = &a->function[report_value(by, i, column)];
-
-		if (is_other[f->image] && !f->unknown)
-			others += report_measure(r, &by->g.sum[i]);
-	}
-	free(is_other);
-	return others > 0.5 * report_measure(r, &by->g.total);
+	return jit_host_path_is_of_objects(path, PYTHON);
 }

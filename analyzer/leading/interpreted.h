@@ -28,8 +28,7 @@ struct interpreter {
  * interpreter, or if memory runs out.
  */
 const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, uint32_t column, double *share);
-/* Is more than half of a group's samples in code of programs that do not run Python? Then names of its functions say little about the
- * recording. column: as above. Samples in libraries count for no program. */
-bool interpreted_python_is_minor(const struct report *r, const struct report_group *by, uint32_t column);
+/* Is it the path of CPython or of its library? */
+bool interpreted_is_python(const char *path);
 
 #endif
