@@ -359,7 +359,7 @@ static void locate_in_loaded_code(struct locator *l, const struct process *p, co
 	out->image = get_image(l, c->path);
 	out->function = get_function(l, c->name && *c->name ? host_name_of_function(c->name) : strdup("(no name)"), out->image,
 				     c->kind == CODE_LOAD && c->name && *c->name, true, makers_find(&l->makers, l->a->model, p, c));
-	for (size_t i = 0; i < c->nr_lines && c->lines[i].address <= address; i++)
+	for (size_t i = 0; i < c->nr_lines && c->address + c->lines[i].offset <= address; i++)
 		row = &c->lines[i];
 	if (row && row->line) {
 		out->line = get_line(l, c, row->file, row->line, true);

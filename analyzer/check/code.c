@@ -46,9 +46,9 @@ static void check_code_map_entries(struct check *c, const struct code *k)
 static void check_code_lines(struct check *c, const struct code *k)
 {
 	for (size_t i = 0; i < k->nr_lines; i++)
-		if (k->lines[i].address < k->address || k->lines[i].address - k->address > k->bytes) {
+		if (k->lines[i].offset > k->bytes) {
 			FOUND(c, FINDING_LINES_OUTSIDE, 0, "address %#llx of code '%.50s' at %#llx",
-			      (unsigned long long)k->lines[i].address, name_of_code(k), (unsigned long long)k->address);
+			      (unsigned long long)(k->address + k->lines[i].offset), name_of_code(k), (unsigned long long)k->address);
 			return;
 		}
 }

@@ -76,11 +76,13 @@ static struct line_rows list_line_rows(const struct code *c, uint64_t start, uin
 			}
 		} else {
 			for (size_t i = 0; i < c->nr_lines; i++) {
-				if (c->lines[i].address <= at) {
+				const uint64_t begin = c->address + c->lines[i].offset;
+
+				if (begin <= at) {
 					next.line = c->lines[i].line;
 					next.file = c->lines[i].file;
-				} else if (c->lines[i].address < until) {
-					until = c->lines[i].address;
+				} else if (begin < until) {
+					until = begin;
 				}
 			}
 		}

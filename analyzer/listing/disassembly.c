@@ -328,7 +328,7 @@ static void set_step_line(const struct code *c, struct step *s)
 		}
 		return;
 	}
-	for (size_t i = 0; i < c->nr_lines && c->lines[i].address <= s->address; i++)
+	for (size_t i = 0; i < c->nr_lines && c->address + c->lines[i].offset <= s->address; i++)
 		row = &c->lines[i];
 	if (row) {
 		s->file = row->file;

@@ -58,10 +58,11 @@ struct image_file {
 
 enum code_kind { CODE_IMAGE, CODE_ELF, CODE_LOAD, CODE_REGION };
 
+/* A row of a line table.  Tables are equal in all processes that run one program, so code objects share them (struct code_line_tables). */
 struct code_line {
-	uint64_t address;
+	uint64_t offset; /* from the code's first byte; of a row before that, it is the difference in 64 bits */
 	uint32_t line;
-	char *file;
+	const char *file;
 };
 
 /* The code in a range of addresses is a mapped image, an ELF object that a JIT made, a function that a JIT registered, or an executable
@@ -81,6 +82,7 @@ struct code {
 	enum code_kind kind;
 	uint32_t number;  /* index in model.codes, of which the unwinder's cache keys are made (walk.c) */
 	uint32_t process; /* index of the process that registered it */
+	uint32_t shared; /* CODE_REGION: 1 + index in model.shared_codes (shared_code.h); 0: no known file, or not looked at yet */
 	uint64_t from_ns; /* valid from then on; 0: always */
 	uint64_t address; /* address of the first byte; CODE_ELF: not set */
 	uint64_t bytes;
@@ -88,11 +90,7 @@ struct code {
 	char *path;
 	char *build_id; /* hex, or "" */
 	struct file_identity identity;
-	bool bias_known;
 	uint64_t bias, map_start, map_offset;
-	bool generated; /* a library that a JIT wrote, and that it registered with its bytes */
-	bool writable; /* the mapping was writable and executable when it was made, as no loader maps code */
-	bool host_levels; /* the analyzer makes levels for it, because its host declared none (host_levels.h) */
 	struct image_file *file;
 	struct image_text text;
 	/* CODE_ELF */
@@ -103,22 +101,24 @@ struct code {
 	/* the whole range as the recorder read it, which belongs to a struct code_copy; NULL: it did not */
 	const struct region_bytes *region;
 	/* CODE_REGION */
-	uint32_t shared; /* 1 + index in model.shared_codes (shared_code.h); 0: no known file, or not looked at yet */
 	char *mapper; /* path of the image whose code mapped it, or of the mapped file (read_images.c); NULL or "": unknown */
 	uint64_t mapper_offset;
 	/* CODE_LOAD */
 	uint64_t program; /* address of the bytecodes that an interpreter runs when this code has called it (walk.h); 0: none */
-	struct code_line *lines; /* sorted */
-	size_t nr_lines;
+	const struct code_line *lines; /* sorted; owned by codes.line_tables */
+	size_t nr_lines, nr_inlines, nr_entries;
 	struct code_inline *inlines;
-	size_t nr_inlines;
 	struct code_entry *entries; /* CODE_MAP, sorted by offset */
-	size_t nr_entries;
-	bool is_truffles; /* name is that of a function of a Truffle language */
-	bool has_bytes; /* the trace has the bytes, in the LOAD or CODE_BYTES at bytes_at */
 	struct trace_place bytes_at;
 	uint64_t bytes_read_ns; /* when the bytes were read from memory; 0: they came with the code */
 	const struct code *elf_duplicate_of; /* the answer of model_elf_duplicate_of(), if that was asked (elf_duplicate_asked) */
+	/* flags stand together, since a trace may have a million objects */
+	bool bias_known;
+	bool generated; /* CODE_IMAGE: a library that a JIT wrote, and that it registered with its bytes */
+	bool writable; /* CODE_IMAGE: the mapping was writable and executable when it was made, as no loader maps code */
+	bool host_levels; /* the analyzer makes levels for it, because its host declared none (host_levels.h) */
+	bool is_truffles; /* CODE_LOAD: name is that of a function of a Truffle language */
+	bool has_bytes; /* CODE_LOAD: the trace has the bytes, in the LOAD or CODE_BYTES at bytes_at */
 	bool elf_duplicate_asked;
 };
 
@@ -357,8 +357,21 @@ struct files {
 	uint64_t inflated_bytes; /* size of the compressed sections of all ELF files and objects, once decompressed */
 };
 
+struct code_line_table {
+	struct code_line *row;
+	size_t nr;
+};
+
+/* Line tables of generated code, and the names of files in them, each once. */
+struct code_line_tables {
+	struct hash_map by_content, by_file; /* (hash, number of collisions) -> 1 + index */
+	ARRAY(struct code_line_table) tables;
+	ARRAY(char *) files;
+};
+
 struct codes {
 	ARRAY_OF(struct code *);
+	struct code_line_tables line_tables;
 	ARRAY(struct code_copy) copies; /* in the trace's order */
 	ARRAY(struct waiting *) waiting; /* while records are read: the contents of records that come before the LOAD that they belong to */
 	struct hash_map waiting_at; /* (process, address) -> 1 + index */

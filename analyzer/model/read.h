@@ -44,7 +44,6 @@ void model_settle_regions(struct model *m); /* finds the CODE_BYTES records of w
 void model_free_waiting(struct model *m);
 void codes_fini(struct codes *c);
 void eh_frames_fini(struct model *m);
-void code_lines_free(struct code_line *lines, size_t nr);
 
 model_read_record model_read_eh_frame;
 /* Adds a copy of .eh_frame bytes at an address, for the ranges of code that they describe.  Returns the number of these ranges, or 0 if
@@ -70,6 +69,15 @@ int model_settle_objects(struct model *m);
 int model_settle_sources(struct model *m);
 /* Sorts the tags by time. */
 void model_settle_tags(struct process *p);
+
+/* Sets the texts of a CODE_LOAD that say of which file it is. All of them share these texts. */
+static inline void code_name_no_file(struct code *c)
+{
+	static char path[] = "(generated)", build_id[] = "";
+
+	c->path = path;
+	c->build_id = build_id;
+}
 
 /* Adds the parts of a file, which an IMAGE_FILE record has, to its object. */
 void model_add_parts(const struct trace_record *r, struct elf_object *elf,

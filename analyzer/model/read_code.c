@@ -102,7 +102,7 @@ size_t code_inlines_find(const struct code_inline *inlines, size_t nr, uint64_t 
  * belong to, and are moved to its code then. */
 struct waiting {
 	uint64_t address;
-	struct code_line *lines;
+	const struct code_line *lines;
 	size_t nr_lines;
 	struct code_inline *inlines;
 	size_t nr_inlines;
@@ -142,39 +142,127 @@ static struct waiting *get_info_waiting_for_load(struct model *m, struct process
 	return w;
 }
 
-void code_lines_free(struct code_line *lines, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		free(lines[i].file);
-	free(lines);
-}
-
-static int compare_line_addresses(const void *a, const void *b)
+static int compare_line_offsets(const void *a, const void *b)
 {
 	const struct code_line *x = a, *y = b;
 
-	return x->address < y->address ? -1 : x->address > y->address;
+	/* as signed numbers, since rows before the code come first */
+	return (int64_t)x->offset < (int64_t)y->offset ? -1 : (int64_t)x->offset > (int64_t)y->offset;
+}
+
+/* Returns a file's name that the tables own, or "" if memory runs out. */
+static const char *keep_file(struct code_line_tables *t, const char *file, size_t bytes)
+{
+	const uint64_t hash = hash_bytes(file, bytes);
+	uint64_t collisions = 0;
+	char *copy;
+	uint32_t n;
+
+	while ((n = hash_map_find(&t->by_file, hash, collisions)) &&
+	       (strncmp(t->files.at[n - 1], file, bytes) != 0 || t->files.at[n - 1][bytes]))
+		collisions++;
+	if (n)
+		return t->files.at[n - 1];
+	copy = ARRAY_GROW(t->files) ? strndup(file, bytes) : NULL;
+	if (!copy)
+		return "";
+	t->files.at[t->files.nr++] = copy;
+	hash_map_set(&t->by_file, hash, collisions, t->files.nr);
+	return copy;
+}
+
+static uint64_t hash_lines(const struct code_line *row, size_t nr)
+{
+	uint64_t hash = nr;
+
+	for (size_t i = 0; i < nr; i++)
+		hash = hash_pair(hash_pair(hash, row[i].offset), hash_pair(row[i].line, (uintptr_t)row[i].file));
+	return hash;
+}
+
+static bool are_lines_equal(const struct code_line_table *t, const struct code_line *row, size_t nr)
+{
+	bool equal = t->nr == nr;
+
+	for (size_t i = 0; equal && i < nr; i++)
+		equal = t->row[i].offset == row[i].offset && t->row[i].line == row[i].line && t->row[i].file == row[i].file;
+	return equal;
+}
+
+/* Returns the table that is equal to a row of lines on the heap, which is kept or freed.  Returns NULL if there are none. */
+static const struct code_line *keep_lines(struct code_line_tables *t, struct code_line *row, size_t nr)
+{
+	const uint64_t hash = hash_lines(row, nr);
+	uint64_t collisions = 0;
+	uint32_t n;
+
+	while (nr && (n = hash_map_find(&t->by_content, hash, collisions))) {
+		if (are_lines_equal(&t->tables.at[n - 1], row, nr)) {
+			free(row);
+			return t->tables.at[n - 1].row;
+		}
+		collisions++;
+	}
+	if (!nr || !ARRAY_GROW(t->tables)) {
+		free(row);
+		return NULL;
+	}
+	t->tables.at[t->tables.nr++] = (struct code_line_table){ row, nr };
+	hash_map_set(&t->by_content, hash, collisions, t->tables.nr);
+	return row;
+}
+
+static void line_tables_fini(struct code_line_tables *t)
+{
+	for (uint32_t i = 0; i < t->tables.nr; i++)
+		free(t->tables.at[i].row);
+	for (uint32_t i = 0; i < t->files.nr; i++)
+		free(t->files.at[i]);
+	free(t->tables.at);
+	free(t->files.at);
+	hash_map_fini(&t->by_content);
+	hash_map_fini(&t->by_file);
 }
 
 void model_read_debug_info(struct model *m, struct process *p, const struct trace_record *r)
 {
 	const struct trace_value *v = F(debug_info, entries) < r->nr_values ? &r->values[F(debug_info, entries)] : NULL;
-	struct waiting *w = get_info_waiting_for_load(m, p, trace_u64(r, F(debug_info, code_addr)));
+	const uint64_t address = trace_u64(r, F(debug_info, code_addr));
+	struct waiting *w = get_info_waiting_for_load(m, p, address);
+	struct code_line *row;
+	size_t nr;
 
 	if (!w || !v || v->kind != TRACE_LIST)
 		return;
-	code_lines_free(w->lines, w->nr_lines);
-	w->lines = calloc(v->u + 1, sizeof(*w->lines));
-	w->nr_lines = w->lines ? v->u : 0;
-	for (size_t i = 0; i < w->nr_lines; i++) {
+	row = calloc(v->u + 1, sizeof(*row));
+	nr = row ? v->u : 0;
+	for (size_t i = 0; i < nr; i++) {
 		struct trace_value file = trace_element(v, i, 3);
 
-		w->lines[i].address = trace_element(v, i, 0).u;
-		w->lines[i].line = (uint32_t)trace_element(v, i, 1).u;
-		w->lines[i].file = file.kind == TRACE_TEXT ? strndup(file.p, file.bytes) : strdup("");
+		row[i].offset = trace_element(v, i, 0).u - address;
+		row[i].line = (uint32_t)trace_element(v, i, 1).u;
+		row[i].file = file.kind == TRACE_TEXT ? keep_file(&m->codes.line_tables, file.p, file.bytes) : "";
 	}
-	if (w->nr_lines)
-		qsort(w->lines, w->nr_lines, sizeof(*w->lines), compare_line_addresses);
+	if (nr)
+		qsort(row, nr, sizeof(*row), compare_line_offsets);
+	w->lines = keep_lines(&m->codes.line_tables, row, nr);
+	w->nr_lines = w->lines ? nr : 0;
+}
+
+/* Lets the first row begin where the code does: V8 gives lines only for code after a function's prologue. */
+static void extend_first_line(struct model *m, struct code *c)
+{
+	struct code_line *row;
+
+	if (!c->nr_lines || !c->lines[0].offset || c->lines[0].offset >= c->bytes)
+		return;
+	row = malloc(c->nr_lines * sizeof(*row));
+	if (!row)
+		return;
+	memcpy(row, c->lines, c->nr_lines * sizeof(*row));
+	row[0].offset = 0;
+	c->lines = keep_lines(&m->codes.line_tables, row, c->nr_lines);
+	c->nr_lines = c->lines ? c->nr_lines : 0;
 }
 
 void model_read_inlines(struct model *m, struct process *p, const struct trace_record *r)
@@ -279,7 +367,6 @@ void model_free_waiting(struct model *m)
 		struct waiting *w = m->codes.waiting.at[i - 1];
 
 		check_info_without_load(m, w);
-		code_lines_free(w->lines, w->nr_lines);
 		code_inlines_free(w->inlines, w->nr_inlines);
 		free(w->entries);
 		free(w->unwinding);
@@ -419,14 +506,12 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 	c->name = trace_text(r, F(load, name));
 	name_by_truffle(c, code_map_starting_at(&p->code, address));
 	note_program(p, c, trace_u64(r, F(load, code_index)));
-	c->path = strdup("(generated)");
-	c->build_id = strdup("");
+	code_name_no_file(c);
 	w = find_info_waiting_for_load(m, p, address);
 	if (w) {
 		c->lines = w->lines;
 		c->nr_lines = w->nr_lines;
-		if (c->nr_lines && c->lines[0].address > address && c->lines[0].address - address < bytes)
-			c->lines[0].address = address; /* V8 gives lines only for code after a function's prologue */
+		extend_first_line(m, c);
 		c->inlines = w->inlines;
 		c->nr_inlines = w->nr_inlines;
 		c->entries = w->entries;
@@ -558,15 +643,17 @@ void codes_fini(struct codes *codes)
 		struct code *c = codes->at[i];
 
 		elf_object_destroy(c->elf);
-		code_lines_free(c->lines, c->nr_lines);
 		code_inlines_free(c->inlines, c->nr_inlines);
 		free(c->entries);
 		free(c->name);
 		free(c->mapper);
-		free(c->path);
-		free(c->build_id);
+		if (c->kind != CODE_LOAD) {
+			free(c->path);
+			free(c->build_id);
+		}
 		free(c);
 	}
+	line_tables_fini(&codes->line_tables);
 	free(codes->at);
 	for (uint32_t i = 0; i < codes->copies.nr; i++)
 		free(codes->copies.at[i].region);

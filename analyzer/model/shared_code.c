@@ -67,13 +67,10 @@ static struct code *copy(struct model *m, const struct code *from, uint64_t move
 	c->address = from->address + move;
 	c->bytes = from->bytes;
 	c->name = from->name ? strdup(from->name) : NULL;
-	c->path = strdup("(generated)");
-	c->build_id = strdup("");
+	code_name_no_file(c);
 	c->host_levels = from->host_levels;
-	c->lines = calloc(from->nr_lines + 1, sizeof(*c->lines));
-	for (size_t i = 0; c->lines && i < from->nr_lines; i++)
-		c->lines[c->nr_lines++] = (struct code_line){ from->lines[i].address + move, from->lines[i].line,
-							      strdup(from->lines[i].file ? from->lines[i].file : "") };
+	c->lines = from->lines;
+	c->nr_lines = from->nr_lines;
 	return c;
 }
 
