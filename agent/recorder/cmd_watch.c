@@ -34,7 +34,7 @@ enum { KEY_STORE = 0x300, KEY_KEEP, KEY_CAP, KEY_INSTALL };
 static const struct argp_option options[] = {
 	{ "store", KEY_STORE, "FILE", 0, "where epochs are added (" WATCH_STORE "); traces are in FILE.epochs meanwhile", 0 },
 	{ "keep", KEY_KEEP, "N", 0, "traces of epochs to keep beside the store (6)", 0 },
-	{ "cap", KEY_CAP, "MIB", 0, "most that the store may take (1024)", 0 },
+	{ "cap", KEY_CAP, "MIB", 0, "most that the store may take (1024), without the traces in FILE.epochs, which --keep bounds", 0 },
 	{ "install", KEY_INSTALL, NULL, 0, "print a systemd unit that does this, and end", 0 },
 	{ 0 },
 };

@@ -90,6 +90,40 @@ static void an_address_is_used_again(void **state)
 	assert_int_equal(m->codes.nr, 3);
 }
 
+static void load_with_lines(uint32_t pid, uint64_t address, uint64_t second_line)
+{
+	const struct trace_line rows[2] = { { address + 8, second_line, 0, trace_string("/x.py") },
+					    { address, 3, 0, trace_string("/x.py") } };
+
+	PUT(debug_info, 10, pid, .code_addr = address, .nr_entry = 2, .entries = { rows, 2 });
+	load(10, pid, address, "f");
+}
+
+/* Processes that run one program register the same functions at other addresses. */
+static void equal_line_tables_are_in_memory_once(void **state)
+{
+	const struct code *first, *same, *other;
+
+	(void)state;
+	load_with_lines(PARENT, CODE, 4);
+	load_with_lines(CHILD, CODE + 7 * BYTES, 4);
+	load_with_lines(CHILD, CODE, 5);
+	read_model();
+	first = model_find_code(model_get_process(m, PARENT, 20), CODE, 20);
+	same = model_find_code(model_get_process(m, CHILD, 20), CODE + 7 * BYTES, 20);
+	other = model_find_code(model_get_process(m, CHILD, 20), CODE, 20);
+	assert_int_equal(first->nr_lines, 2);
+	assert_int_equal(same->nr_lines, 2);
+	assert_ptr_equal(first->lines, same->lines);
+	assert_ptr_not_equal(first->lines, other->lines);
+	assert_int_equal(first->lines[0].offset, 0);
+	assert_int_equal(first->lines[1].offset, 8);
+	assert_int_equal(first->lines[1].line, 4);
+	assert_int_equal(other->lines[1].line, 5);
+	assert_string_equal(first->lines[0].file, "/x.py");
+	assert_ptr_equal(first->lines[0].file, other->lines[1].file);
+}
+
 /* A program that goes to another processor during its exec has its mappings in two rings, which are drained one after the other. */
 static void the_first_mapping_by_time_is_the_program(void **state)
 {
@@ -731,6 +765,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_address_is_used_again, begin, forget),
+		cmocka_unit_test_setup_teardown(equal_line_tables_are_in_memory_once, begin, forget),
 		cmocka_unit_test_setup_teardown(the_program_of_a_list_of_mappings_is_no_library, begin, forget),
 		cmocka_unit_test_setup_teardown(the_first_mapping_by_time_is_the_program, begin, forget),
 		cmocka_unit_test_setup_teardown(methods_of_java_have_neither_signatures_nor_addresses, begin, forget),
