@@ -25,17 +25,18 @@ static int write_pprof(struct export *e, FILE *to)
 	struct export_wire x = { .e = e };
 	struct export_whole samples = { 0 }, weight = { 0 };
 	struct protobuf made = { 0 };
-	uint32_t profile = export_wire_profile(&x, 0, e->report->event);
 	char spare[32];
 
+	export_wire_profile(&x, 0, e->report->event); /* if there are no samples, it has the times */
 	x.p.component_key = e->level != LEVELS_MAX ? report_level_name(e->report, e->level) : "method";
 	for (uint32_t i = 0; i < e->by_stack->g.nr; i++) {
 		const struct group_sum *sum = &e->by_stack->g.sum[i];
 		const char *component = name_of_component(e, report_value(e->by_stack, i, 2), spare);
+		const uint32_t thread = report_value(e->by_stack, i, 1), process = e->report->model->threads.at[thread].process;
 
-		wire_sample(&x.p, &(struct wire_sample){ .profile = profile,
+		wire_sample(&x.p, &(struct wire_sample){ .profile = export_wire_profile(&x, process, e->report->event),
 							 .stack = export_wire_stack(&x, 0, report_value(e->by_stack, i, 0)),
-							 .thread = export_wire_thread(&x, report_value(e->by_stack, i, 1)),
+							 .thread = export_wire_thread(&x, thread),
 							 .component = wire_text(&x.p, component),
 							 .samples = export_next_whole(&samples, sum->samples),
 							 .weight = export_next_whole(&weight, sum->weight) });

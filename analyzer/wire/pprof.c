@@ -90,16 +90,25 @@ static uint32_t place_of_mapping(struct writing *w, uint32_t image)
 	return w->mapping[image] = w->nr_mappings;
 }
 
-/* Writes the mapping of the program's executable first, since readers take the first one for the main binary. */
+/* Returns the executable whose processes have the most samples, or 0.  The first process may be the shell that starts the program. */
+static uint32_t find_main_executable(const struct wire_profiles *p)
+{
+	uint64_t *samples = calloc((size_t)p->texts.nr + 1, sizeof(*samples));
+	uint32_t most = p->processes.nr ? p->process[0].executable : 0;
+
+	for (uint32_t i = 0; samples && i < p->samples.nr; i++)
+		samples[p->process[p->profile[p->sample[i].profile - 1].process - 1].executable] += p->sample[i].samples;
+	for (uint32_t i = 0; samples && i < p->processes.nr; i++)
+		most = samples[p->process[i].executable] > samples[most] ? p->process[i].executable : most;
+	free(samples);
+	return most;
+}
+
+/* Writes the mapping of the program's executable first, since readers take the first one for the main binary. All its samples may be in
+ * libraries. */
 static void put_main_mapping(struct writing *w)
 {
-	uint32_t executable = w->p->processes.nr ? w->p->process[0].executable : 0;
-
-	for (uint32_t i = 0; executable && i < w->p->functions.nr; i++)
-		if (w->p->function[i].image == executable) {
-			place_of_mapping(w, executable);
-			return;
-		}
+	place_of_mapping(w, find_main_executable(w->p));
 }
 
 static void put_locations_and_functions(struct writing *w)
