@@ -314,7 +314,7 @@ check-everyday: deps-check ## which of my functions, of fourteen programs as peo
 
 .PHONY: check-perf-data
 check-perf-data: PACKAGES_CHECK += linux-perf
-check-perf-data: deps-check ## perf.data files as `perf script` lists them: those of FILES=FOLDER, or twenty forms that are recorded here (ONLY=TEXT)
+check-perf-data: deps-check ## perf.data files as `perf script` lists them: those of FILES=FOLDER, or forty forms that are recorded here (ONLY=TEXT)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/perf_data.py $B/tailor $(if $(FILES),$(FILES),--make $B/perf-data)
 

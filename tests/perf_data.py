@@ -3,7 +3,7 @@
 samples (process, thread, time, instruction), their recorded call chains, the programs, and the number of samples of each event.  A file is
 equal, or refused in a sentence, or perf cannot read it; all else is WRONG, and the exit status is 1.
 
-perf_data.py TAILOR --make FOLDER: records files with twenty sets of options into FOLDER first.  What this perf, or this machine, cannot
+perf_data.py TAILOR --make FOLDER: records files with forty sets of options into FOLDER first.  What this perf, or this machine, cannot
 record is named.  ONLY=TEXT: files whose name has it."""
 import collections, json, os, re, shutil, signal, subprocess, sys
 
@@ -14,13 +14,20 @@ WORK = "s = 0\nfor i in range(1500000): s = s * 31 % 1000003 + i"
 # Two threads, so that chains, switches and forks have something to say.
 TWICE = f"import threading as t\ndef f():\n {WORK.replace(chr(10), chr(10) + ' ')}\n" \
         "for x in [t.Thread(target=f) for _ in (1, 2)]: x.start()"
-MADE = {  # name -> options of `perf record`; "| -": through a pipe; "| gzip": packed
+MADE = {  # name -> options of `perf record`; "| -": through a pipe; "| gzip": packed; "| inject OPTIONS", "| - inject OPTIONS": by perf inject
     "plain": "", "fixed-period": "-c 2000000", "frame-pointers": "-g", "dwarf": "--call-graph dwarf,8192", "lbr": "--call-graph lbr",
     "whole-machine": "-a -g", "pipe": "-g | -", "pipe-compressed": "-z | -", "compressed": "-z -g", "several-events":
     "-e cpu-clock -e page-faults -e context-switches -g", "first-without-samples": "-e major-faults -e cpu-clock", "group":
     "-e {cpu-clock,page-faults}", "group-read": "-e {cpu-clock,page-faults}:S", "monotonic": "-k mono -g", "per-thread": "--per-thread",
     "per-thread-times": "--per-thread -T -g", "kernel-symbols": "-a --all-kernel -g", "switches": "--switch-events", "no-inherit":
     "--no-inherit", "addresses": "-d -e page-faults -c 1", "user": "--all-user -g", "branches": "-b", "packed": "| gzip",
+    "build-ids-in-mappings": "--buildid-mmap", "monotonic-in-full": "--clockid monotonic", "most-often": "-F max", "sample-cpu":
+    "--sample-cpu -g",
+    "data": "--data", "physical-addresses": "--phys-data -e page-faults -c 1", "counts-of-threads": "-s", "unbuffered": "--no-buffering",
+    "compressed-least": "-z1 -g", "compressed-most": "-z22", "group-read-chains": "-e {cpu-clock,task-clock}:S -g", "control-groups":
+    "--all-cgroups -a", "of-a-control-group": "-a -G /", "phases-of-a-page": "-e page-faults -c 1 -d -g", "injected-build-ids": "| inject -b",
+    "injected-jit": "-k mono | inject --jit", "injected-sched": "--switch-events | inject -s", "pipe-injected": "-g | - inject -b",
+    "threads": "--threads",
 }
 
 
@@ -40,17 +47,29 @@ def make(folder):
         event = [] if "-e" in options.split() else ["-e", "cpu-clock"]
         target = f"{folder}/{name}.data"
         command = ["perf", "record", "-F", "1000", *event, *options.split()]
-        if "-c" in options.split():
+        if {"-c", "-F"} & set(options.split()):
             command[2:4] = []
         program = ["/usr/bin/python3", "-c", TWICE]
-        if how == "-":
+        inject = how.removeprefix("- ").split()[1:] if "inject" in how else []
+        if inject and how[0] == "-":
+            with open(target, "wb") as out:
+                recorder = subprocess.Popen([*command, "-o", "-", *program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                p = subprocess.run(["perf", "inject", *inject], stdin=recorder.stdout, stdout=out, stderr=subprocess.PIPE, text=True)
+                recorder.wait()
+        elif inject:
+            p = run(*command, "-o", target + ".before", *program)
+            p = p if p.returncode else run("perf", "inject", *inject, "-i", target + ".before", "-o", target)
+            os.unlink(target + ".before")
+        elif how == "-":
             with open(target, "wb") as out:
                 p = subprocess.run([*command, "-o", "-", *program], stdout=out, stderr=subprocess.PIPE, text=True)
         else:
             p = run(*command, "-o", target, *program)
         if p.returncode or not os.path.exists(target) or not os.path.getsize(target):
             print(f"{name:24} left out    perf record {options}: {' '.join(p.stderr.split())[:120]}")
-            if os.path.exists(target):
+            if os.path.isdir(target):
+                shutil.rmtree(target)
+            elif os.path.exists(target):
                 os.unlink(target)
         elif how == "gzip":
             run("gzip", "-f", target)
@@ -243,7 +262,8 @@ def main():
         rest.pop(0)
         make(rest[0])
     verdicts, trace = collections.Counter(), f"/tmp/perf_data.{os.getpid()}.tlr"
-    files = sorted(os.path.join(at, name) for at, _, names in os.walk(rest[0]) for name in names)
+    folders = [at for at, _, names in os.walk(rest[0]) if "data.0" in names]  # one recording of perf record --threads
+    files = sorted([*folders, *(os.path.join(at, name) for at, _, names in os.walk(rest[0]) for name in names if at not in folders)])
     for path in files:
         if not os.path.isfile(path) or path.endswith((".tlr", ".md", ".sh")) or os.environ.get("ONLY", "") not in path:
             continue

@@ -13,8 +13,8 @@ enum { SAMPLE = 2, MAPPING = 3, STRINGS = 6, MAPPING_FILENAME = 5 };
 static void add_process(struct wire_profiles *p, const char *executable, uint32_t pid, uint64_t samples)
 {
 	const struct wire_profile profile = { .process = wire_process(p, "", executable, executable, "host", pid) };
-	const uint32_t stack = wire_stack(p, 0, &(struct wire_frame){ .kind = WIRE_NATIVE, .name = "main",
-								  .image = strcmp(executable, "/usr/bin/sh") ? executable : "/lib/libshell.so" });
+	const char *image = strcmp(executable, "/usr/bin/sh") ? executable : "/lib/libshell.so";
+	const uint32_t stack = wire_stack(p, 0, &(struct wire_frame){ .kind = WIRE_NATIVE, .name = "main", .image = image });
 
 	wire_sample(p, &(struct wire_sample){ .profile = wire_profile(p, &profile, "task-clock", "ns"), .stack = stack, .samples = samples,
 					       .weight = 1000 * samples });
