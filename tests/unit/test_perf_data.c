@@ -215,6 +215,10 @@ static void what_cannot_be_read_is_refused_in_a_sentence(void **state)
 		assert_int_equal(perf_data_init(m->file.at, m->file.nr, "f", &data, &d), -EBADMSG);
 		assert_string_equal(d.text, "f is not a perf.data file");
 	}
+	m = make(false); /* PERF_DIR_VERSION 1 */
+	put_u32(made_feature(m, 24), 1);
+	assert_int_equal(init(m), -ENOTSUP);
+	assert_non_null(strstr(d.text, "perf record --threads"));
 	m = make(true);
 	put_text(made_feature(m, FEATURE_MACHINE), "aarch64");
 	assert_int_equal(init(m), 0);

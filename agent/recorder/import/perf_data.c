@@ -41,6 +41,7 @@ enum {
 	FEATURE_NRCPUS = 7,
 	FEATURE_CMDLINE = 11,
 	FEATURE_EVENT_DESC = 12,
+	FEATURE_DIR_FORMAT = 24,
 	FEATURE_CLOCK_DATA = 29,
 	NR_FEATURES = 256,
 };
@@ -544,6 +545,9 @@ static int read_file_header(struct perf_data *p, const char *path, struct diag *
 	ret = read_event_attrs(p, &h, path, d);
 	if (ret)
 		return ret;
+	if (h.features[0] >> FEATURE_DIR_FORMAT & 1)
+		return diag_fail(d, ENOTSUP, "%s is of a directory of perf record --threads, whose samples are in files beside it, which "
+				 "is not supported; record without --threads", path);
 	if (h.data.offset > p->size)
 		return diag_fail(d, EBADMSG, "%s: its records lie beyond its end", path);
 	p->data_start = h.data.offset;
