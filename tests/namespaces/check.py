@@ -31,7 +31,10 @@ NAMESPACES = {
     "cgroup": ["unshare", "--cgroup"],
 }
 HOSTS = ("engine", "c++-g", "node", "java", "python")
-PROGRAMS = {"engine": "planted", "c++-g": "planted", "node": "node", "java": "java", "python": "python3"}
+PROGRAMS = {"engine": "planted", "c++-g": "planted", "node": "node", "java": "java",
+            "python": os.path.basename(os.path.realpath("/usr/bin/python3"))}
+# No agent is loaded into programs of a whole machine, so these write a perf map, which lies in their own /tmp under their own process number.
+MAPS = {"node": {"NODE_OPTIONS": "--perf-basic-prof"}}
 APART = 15  # points by which a share may differ from that outside: recordings of seconds on a busy machine differ by less than ten
 NAMED = 60  # percent of the samples outside, of which the three kinds have to be for anything to be compared
 LEAST = 300  # samples without which a recording decides nothing
@@ -112,7 +115,7 @@ def by_watch(tailor, host, folder, words, seconds):
             os.unlink(f"{folder}/{name}")
     p = subprocess.Popen([*words, "bash", "-c", script, "bash", *host.command()], cwd=host.folder, stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-                         env={**os.environ, **host.environment(), "TAILOR": tailor, "STORE": store, "CLOCK": host.clock_file,
+                         env={**os.environ, **host.environment(), **MAPS.get(host.name, {}), "TAILOR": tailor, "STORE": store, "CLOCK": host.clock_file,
                               "SECONDS_": str(seconds)})
     try:
         said = p.communicate(timeout=PATIENCE_S)[0].decode(errors="replace")
