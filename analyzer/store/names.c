@@ -156,27 +156,41 @@ static bool count_path(struct hash_map *counted, struct joined_function *to, uin
 	return hash_map_set(counted, first, path, 1);
 }
 
+/* Lets a function with a label stand for those of its row, since its text is what people are shown.  labelled: its number, by that of the
+ * row's first function. */
+static void prefer_labels(struct joined_function *function, int64_t nr, const struct hash_map *labelled)
+{
+	for (int64_t id = 1; labelled->nr && id < nr; id++) {
+		const uint32_t first = function[id].first, of = first ? hash_map_find(labelled, first, 0) : 0;
+
+		if (!of || of == first)
+			continue;
+		function[of].paths = function[first].paths > function[of].paths ? function[first].paths : function[of].paths;
+		function[id].first = of;
+	}
+}
+
 bool names_join_functions(struct store *s, struct joined_function *function, int64_t nr)
 {
-	/* Labels come first, since the first function's text is what people are shown. */
 	static struct statement all = STATEMENT("SELECT f.id, n.s, f.jit, i.s, f.image FROM function f LEFT JOIN text n ON n.id = f.name "
-						"LEFT JOIN text i ON i.id = f.image ORDER BY coalesce(substr(n.s, -1), '') = ')' AND "
-						"(instr(n.s, ' (= ') OR instr(n.s, ' functions of this name)')) DESC, f.id");
-	struct hash_map first_of = { 0 }, counted = { 0 };
+						"LEFT JOIN text i ON i.id = f.image ORDER BY f.id");
+	struct hash_map first_of = { 0 }, counted = { 0 }, labelled = { 0 };
 	bool ok = true;
 
 	for (bool more = store_run(s, &all, ""); more; more = store_next(s, &all)) {
 		int64_t id = sqlite3_column_int64(all.prepared, 0);
 		const char *label = text_of_column(&all, 1), *in;
+		const bool jit = sqlite3_column_int(all.prepared, 2);
+		const size_t bytes = jit ? strlen(label) : function_label_name_bytes(label); /* JITs give names of any form */
 		uint64_t name, image;
 		uint32_t first;
-		size_t bytes;
+		size_t in_bytes;
 
 		if (id <= 0 || id >= nr)
 			continue;
-		in = names_image(text_of_column(&all, 3), &bytes);
-		image = hash_bytes(in, bytes) << 1 | (sqlite3_column_int(all.prepared, 2) != 0);
-		name = hash_bytes(label, function_label_name_bytes(label));
+		in = names_image(text_of_column(&all, 3), &in_bytes);
+		image = hash_bytes(in, in_bytes) << 1 | jit;
+		name = hash_bytes(label, bytes);
 		first = hash_map_find(&first_of, name, image);
 		if (!first) {
 			first = (uint32_t)id;
@@ -184,9 +198,13 @@ bool names_join_functions(struct store *s, struct joined_function *function, int
 		}
 		function[id].first = first;
 		ok &= count_path(&counted, &function[first], first, (uint64_t)sqlite3_column_int64(all.prepared, 4));
+		if (label[bytes])
+			ok &= hash_map_set(&labelled, first, 0, (uint32_t)id);
 	}
+	prefer_labels(function, nr, &labelled);
 	hash_map_fini(&first_of);
 	hash_map_fini(&counted);
+	hash_map_fini(&labelled);
 	return ok;
 }
 
