@@ -265,7 +265,7 @@ def main():
     folders = [at for at, _, names in os.walk(rest[0]) if "data.0" in names]  # one recording of perf record --threads
     files = sorted([*folders, *(os.path.join(at, name) for at, _, names in os.walk(rest[0]) for name in names if at not in folders)])
     for path in files:
-        if not os.path.isfile(path) or path.endswith((".tlr", ".md", ".sh")) or os.environ.get("ONLY", "") not in path:
+        if not (os.path.isfile(path) or path in folders) or path.endswith((".tlr", ".md", ".sh")) or os.environ.get("ONLY", "") not in path:
             continue
         try:
             verdict, text = decide(tailor, path, trace)
