@@ -139,7 +139,7 @@ static int open_own_path(const struct image *m)
 }
 
 static const struct way {
-	int (*open)(const struct image *m);
+	int (*way)(const struct image *m);
 	bool by_path;
 } ways[] = {
 	{ open_in_process_root, true },
@@ -205,7 +205,7 @@ int mapped_file_open(const struct image *m, bool *by_path)
 	int found = -1, error = ENOENT;
 
 	for (size_t i = 0; i < NR_WAYS && best < FITS; i++) {
-		int fd = deleted && ways[i].by_path ? -1 : ways[i].open(m);
+		int fd = deleted && ways[i].by_path ? -1 : ways[i].way(m);
 
 		if (fd < 0) {
 			error = deleted || error == ESTALE ? error : errno;
