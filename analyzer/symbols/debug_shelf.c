@@ -52,10 +52,16 @@ int debug_restore(struct elf_object *o, uint64_t file_offset, const void *bytes,
 	return 0;
 }
 
+/* Estimates the memory of what was read of an object's debug sections, which grows while it is asked. */
+static uint64_t bytes_read(const struct elf_object *o)
+{
+	return o->plain_bytes + o->elsewhere_bytes + o->nr_lines * (sizeof(*o->lines) + LIBDW_ROW_BYTES);
+}
+
 /* Estimates the memory of an object's debug information. */
 static uint64_t bytes_in_memory(const struct elf_object *o)
 {
-	uint64_t bytes = o->plain_bytes + o->elsewhere_bytes + o->nr_lines * (sizeof(*o->lines) + LIBDW_ROW_BYTES), from, to;
+	uint64_t bytes = bytes_read(o), from, to;
 
 	for (size_t i = 0; i < o->nr_sections; i++)
 		if (find_pages(o, &o->sections[i], &from, &to))
@@ -212,19 +218,26 @@ static void make_room(struct debug_shelf *s)
 bool debug_take(struct elf_object *o)
 {
 	struct debug_shelf *s = o->shelf;
+	bool has_grown = false;
 
 	if (!s || s->newest == o)
 		return !o->is_lost;
+	if (s->newest && s->newest->counted_bytes != bytes_read(s->newest)) {
+		s->newest->counted_bytes = bytes_read(s->newest);
+		has_grown = true;
+	}
 	if (o->in_memory) {
 		unlink_object(s, o);
 	} else {
 		forget_kept_lines(o);
 		o->in_memory = true;
 		o->nr_loads++;
+		has_grown = true;
 		o->is_lost = o->has_lines && !s->load(s->context, o->shelf_number, o);
 	}
 	link_newest(s, o);
-	make_room(s);
+	if (has_grown)
+		make_room(s);
 	return !o->is_lost;
 }
 

@@ -99,6 +99,7 @@ struct elf_object {
 	bool in_memory;
 	bool is_lost; /* the shelf could not bring the debug sections back */
 	uint32_t nr_loads;
+	uint64_t counted_bytes; /* memory of what was read, when another object was asked next */
 	char **texts; /* texts of answers, which outlive what they were read from */
 	uint32_t nr_texts, texts_capacity;
 	uint64_t *asked; /* bits: functions whose lines were asked for; NULL: none */
