@@ -201,7 +201,12 @@ rm -r "$folder" && mkdir "$folder"
 pid=$!
 trap 'kill -9 $pid $recorder 2>/dev/null; rm -rf "$dir"' EXIT
 wait_for has_file works
-"$B/tailor" attach -e "$(plain_event)" -d 0.1 -o "$dir/t.tlr" $pid 2>"$dir/said"
+plain() { # SECONDS
+	"$B/tailor" attach -e "$(plain_event)" -d "$1" -o "$dir/t.tlr" $pid 2>"$dir/said"
+	n=$("$B/tailor" report --json "$dir/t.tlr" |
+		/usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["samples"]["total"])')
+}
+gather 50 plain || finish
 grep -q 'names of Python functions unavailable by .tailor attach.*attach --inject PID' "$dir/said" ||
 	fail "attach: expected a sentence about --inject, got: $(cat "$dir/said")"
 first=$("$B/tailor" report "$dir/t.tlr" | head -n 1)
