@@ -73,13 +73,13 @@ static void an_answer_holds_where_it_says(void **state)
 	assert_int_equal(code_map_index(&m), 0);
 	for (uint64_t address = 0; address < 420; address++)
 		for (uint64_t time = 0; time < 22; time++) {
-			const struct code_answer a = code_map_ask(&m, address, time);
+			const struct code_answer said = code_map_ask(&m, address, time);
 
-			assert_true(address >= a.start && address < a.end);
-			for (uint64_t other = a.start; other < a.end && other < 420; other++)
-				assert_ptr_equal(code_map_ask(&m, other, time).fact, a.fact);
-			for (uint64_t then = a.from_ns; then < a.until_ns && then < 22; then++)
-				assert_ptr_equal(code_map_ask(&m, a.end - 1 < 419 ? a.end - 1 : a.start, then).fact, a.fact);
+			assert_true(address >= said.start && address < said.end);
+			for (uint64_t other = said.start; other < said.end && other < 420; other++)
+				assert_ptr_equal(code_map_ask(&m, other, time).fact, said.fact);
+			for (uint64_t then = said.from_ns; then < said.until_ns && then < 22; then++)
+				assert_ptr_equal(code_map_ask(&m, said.end - 1 < 419 ? said.end - 1 : said.start, then).fact, said.fact);
 		}
 	code_map_fini(&m);
 }
