@@ -272,7 +272,8 @@ static uintptr_t follow(uint64_t start, const struct way *w)
 	return w->field && word ? read_word(word, (size_t)w->field) : word;
 }
 
-/* Finds an object that passes the test, by the known way, or by any way if none is known. */
+/* Finds an object that passes the test, by the known way, or by any way if none is known. Only the latter is a search, and counts if it
+ * finds nothing: a server has thousands of code objects without a table before the first one with inlined calls. */
 static bool find_object(const struct question *q, uint64_t start, test *passes, struct way *known)
 {
 	struct way w;
@@ -288,6 +289,7 @@ static bool find_object(const struct question *q, uint64_t start, test *passes, 
 				return true;
 			}
 		}
+	searches++;
 	return false;
 }
 
@@ -309,7 +311,7 @@ const struct v8_inlining *v8_inlined_read(uint64_t start, uintptr_t info, const 
 
 		buffer = p < 0 && p > -4096 ? NULL : (void *)p;
 	}
-	if (!buffer || start % sizeof(uintptr_t) || !is_pointer(q.map) || (is_searching && searches == SEARCHES) ||
+	if (!buffer || start % sizeof(uintptr_t) || !is_pointer(q.map) || (is_searching && searches >= SEARCHES) ||
 	    (!q.place && !way_to_table.header))
 		return NULL;
 	ok = find_object(&q, start, is_table, &way_to_table);
@@ -319,6 +321,5 @@ const struct v8_inlining *v8_inlined_read(uint64_t start, uintptr_t info, const 
 	if (ok && !buffer->out.nr && (q.place || !way_to_data.header))
 		return q.place ? &buffer->out : NULL;
 	ok = ok && find_object(&q, start, is_data, &way_to_data);
-	searches += is_searching && !ok;
 	return ok ? &buffer->out : NULL;
 }

@@ -114,6 +114,16 @@ static void objects_that_disagree_are_refused(void **state)
 	assert_null(read_code(places));
 }
 
+/* A server has a lot of code without positions (the baseline compiler's) before the first one with inlined calls. */
+static void code_without_a_table_does_not_end_the_search(void **state)
+{
+	(void)state;
+	make_heap();
+	code[3] = 0;
+	for (int i = 0; i < 1000; i++)
+		assert_null(read_code(NULL));
+}
+
 /* The first code with inlined calls may be the middle compiler's, which runs for seconds before it is optimized. */
 static void first_calls_may_be_of_code_without_a_report(void **state)
 {
@@ -208,6 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects_that_disagree_are_refused),
+		cmocka_unit_test(code_without_a_table_does_not_end_the_search),
 		cmocka_unit_test(first_calls_may_be_of_code_without_a_report),
 		cmocka_unit_test(calls_are_read_with_their_functions),
 		cmocka_unit_test(objects_that_disagree_are_refused_later_too),
