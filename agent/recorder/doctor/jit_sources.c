@@ -255,17 +255,12 @@ static void report_engine_libraries(struct look *l, char *libraries)
 	}
 }
 
-/*
- * Reports the interfaces and engines in a program's file, and those in the libraries that it loads, which are known by their names. Returns
- * 0 or -errno.
- */
-static int report_jit_sources_of_file(struct look *l, const char *path)
+/* Reads the file of a program whole. The caller frees *text. Returns 0 or -errno; -ENOEXEC if it is no file with content. */
+static int read_program(const char *path, char **text, size_t *bytes)
 {
 	int fd = regular_file_open(path), error = 0;
-	char libraries[16384], *p;
-	struct words words;
 	struct stat st;
-	size_t bytes;
+	char *p;
 	ssize_t n;
 
 	if (fd < 0)
@@ -283,7 +278,24 @@ static int report_jit_sources_of_file(struct look *l, const char *path)
 		free(p);
 		return -error;
 	}
-	bytes = (size_t)n;
+	*text = p;
+	*bytes = (size_t)n;
+	return 0;
+}
+
+/*
+ * Reports the interfaces and engines in a program's file, and those in the libraries that it loads, which are known by their names. Returns
+ * 0 or -errno.
+ */
+static int report_jit_sources_of_file(struct look *l, const char *path)
+{
+	char libraries[16384], *p;
+	struct words words;
+	size_t bytes;
+	int ret = read_program(path, &p, &bytes);
+
+	if (ret)
+		return ret;
 	jit_sources_list_libraries(path, libraries, sizeof(libraries));
 	search_jit_host_words(p, bytes, &words);
 	for (size_t i = 0; i < nr_jit_hosts; i++) {
@@ -372,25 +384,17 @@ int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct j
 void jit_sources_of_server(pid_t pid, void (*each)(void *context, const struct jit_source *c), void *context)
 {
 	struct look l = { .pid = proc_mem_living_thread(pid), .each = each, .context = context };
-	char path[64], program[PATH_MAX];
-	struct stat st;
-	ssize_t n = -1;
-	char *text;
-	int fd;
+	char path[64], program[PATH_MAX], *text;
+	size_t bytes;
+	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)l.pid);
 	n = readlink(path, program, sizeof(program) - 1);
 	program[n > 0 ? n : 0] = 0;
-	if (strncmp(base_name(program), "postgres", 8) != 0)
+	if (strncmp(base_name(program), "postgres", 8) != 0 || read_program(path, &text, &bytes))
 		return;
-	fd = regular_file_open(path);
-	text = fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0 ? malloc((size_t)st.st_size) : NULL;
-	n = text ? read(fd, text, (size_t)st.st_size) : -1;
-	if (n > 0)
-		report_plan_node_support(&l, base_name(program), text, (size_t)n);
+	report_plan_node_support(&l, base_name(program), text, bytes);
 	free(text);
-	if (fd >= 0)
-		close(fd);
 }
 
 int jit_sources_of_program(const char *path, void (*each)(void *context, const struct jit_source *c), void *context)
