@@ -10,6 +10,7 @@
 #include "analyzer/model/shared_code.h"
 #include "analyzer/symbols/demangle.h"
 #include "analyzer/symbols/machine_file.h"
+#include "jitreg/base/deleted_path.h"
 #include "jitreg/base/mapping_kind.h"
 
 #include <stdio.h>
@@ -187,10 +188,9 @@ static struct image_file *read_bytes_of_image(struct model *m, const struct trac
  * the name that the kernel's mapping has. */
 static void take_executable_of_guest(struct process *p, char *path)
 {
-	static const char gone[] = " (deleted)";
-	const size_t bytes = path ? strlen(path) : 0, tail = sizeof(gone) - 1;
+	const size_t bytes = path ? strlen(path) : 0;
 
-	if (bytes == 0 || (bytes > tail && strcmp(path + bytes - tail, gone) == 0)) {
+	if (bytes == 0 || deleted_path_bytes(path, bytes) != bytes) {
 		free(path);
 		return;
 	}
@@ -814,12 +814,12 @@ static void add_files_of_killed_recorder(struct model *m, bool with_reasons)
 	hash_map_fini(&known);
 }
 
-/* A library that was loaded from a file in memory counts as generated if the host has registered texts of its own, which are the sources of
- * what it generates. Otherwise its bytes are in the trace because no path leads to it, as plugins are loaded so, too. */
+/* A library that was loaded from a file in memory counts as generated if the host has registered texts of its own, since these are the
+ * sources of generated code. Otherwise it is a plugin, and its bytes are in the trace because no path leads to its file. */
 static void settle_libraries_in_memory(struct model *m)
 {
 	for (uint32_t i = 0; !m->sources.nr && i < m->codes.nr; i++)
-		if (m->codes.at[i]->kind == CODE_IMAGE && m->codes.at[i]->path && strncmp(m->codes.at[i]->path, "/memfd/", 7) == 0)
+		if (m->codes.at[i]->kind == CODE_IMAGE && m->codes.at[i]->path && path_is_of_memory_file(m->codes.at[i]->path))
 			m->codes.at[i]->generated = false;
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum mapping_kind {
 	MAPPING_ANONYMOUS,
@@ -25,5 +26,13 @@ enum mapping_kind mapping_kind(const char *path, size_t bytes);
  * code of programs and libraries is mapped privately and not writable. A private mapping of a file that is not an ELF file may as well,
  * which callers check themselves. */
 bool mapping_may_hold_generated_code(const char *path, size_t bytes, uint32_t prot, bool shared);
+
+/* A program or library that was loaded from a file in memory (memfd_create(2)) has its name in this folder as path, which leads nowhere.
+ * The agent's shim/images.c gives the same path. */
+#define MEMORY_FILE_FOLDER "/memfd/"
+static inline bool path_is_of_memory_file(const char *path)
+{
+	return strncmp(path, MEMORY_FILE_FOLDER, sizeof(MEMORY_FILE_FOLDER) - 1) == 0;
+}
 
 #endif

@@ -4,6 +4,7 @@
 #include "agent/recorder/images/debug_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/deleted_path.h"
+#include "jitreg/base/mapping_kind.h"
 #include "jitreg/base/regular_file.h"
 
 #include <dirent.h>
@@ -18,7 +19,6 @@
 #include <unistd.h>
 
 #define COMPARED_BYTES 16384u
-#define IN_MEMORY "/memfd/"
 #define DESCRIPTORS_LOOKED 1024 /* so many of a process are looked at for one of a file in memory */
 
 /* Is the file a program or library of this machine's architecture? */
@@ -82,12 +82,6 @@ static int open_where_mapped(const struct image *m)
 	return regular_file_open(path);
 }
 
-/* Is the image a file in memory? Its path is no way to it, but the name that recording_name_file_in_memory() gave it. */
-static bool is_in_memory(const struct image *m)
-{
-	return strncmp(m->path, IN_MEMORY, strlen(IN_MEMORY)) == 0;
-}
-
 /* Opens the program that the process executes, if it has the path of the mapping, or had it before it was replaced or removed. */
 static int open_executed(const struct image *m)
 {
@@ -100,7 +94,7 @@ static int open_executed(const struct image *m)
 	if (n < 0)
 		return -1;
 	bytes = deleted_path_bytes(exe, (size_t)n);
-	if (!is_in_memory(m) && (bytes != of_path || memcmp(exe, m->path, bytes) != 0)) {
+	if (!path_is_of_memory_file(m->path) && (bytes != of_path || memcmp(exe, m->path, bytes) != 0)) {
 		errno = ENOENT;
 		return -1;
 	}
@@ -117,7 +111,7 @@ static int open_held(const struct image *m)
 	DIR *d;
 
 	errno = ENOENT;
-	if (!is_in_memory(m))
+	if (!path_is_of_memory_file(m->path))
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
 	d = opendir(path);

@@ -5,6 +5,7 @@
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/deleted_path.h"
+#include "jitreg/base/mapping_kind.h"
 
 #include "jitreg/hosts/jit_hosts.h"
 
@@ -115,7 +116,7 @@ bool recording_name_file_in_memory(const char *path, size_t bytes, char *name, s
 	if (bytes < head || memcmp(path, MEMFD, head) != 0)
 		return false;
 	bytes = head + deleted_path_bytes(path + head, bytes - head);
-	snprintf(name, room, "/memfd/%.*s", (int)(bytes - head), path + head);
+	snprintf(name, room, MEMORY_FILE_FOLDER "%.*s", (int)(bytes - head), path + head);
 	return true;
 }
 
