@@ -4,7 +4,6 @@
 #include "analyzer/symbols/elf_internal.h"
 
 #include "jitreg/base/grow.h"
-#include "jitreg/base/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -92,14 +91,6 @@ static void link_newest(struct debug_shelf *s, struct elf_object *o)
 		s->oldest = o;
 }
 
-/* Returns what number_of_function() of lines.c does, once functions have been read. */
-static size_t number_of_function(const struct elf_object *o, uint64_t address)
-{
-	size_t nr = SORTED_COUNT(o->nr_functions, i, o->functions[i].address <= address);
-
-	return nr && address - o->functions[nr - 1].address < o->functions[nr - 1].bytes ? nr : 0;
-}
-
 static bool is_asked(const struct elf_object *o, size_t number)
 {
 	return number && o->asked && o->asked[number / 64] >> number % 64 & 1;
@@ -123,8 +114,8 @@ static void keep_lines(struct elf_object *o)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < o->nr_lines; i++)
-		if (is_asked(o, number_of_function(o, o->lines[i].address))) {
+	for (size_t i = 0; o->asked && i < o->nr_lines; i++)
+		if (is_asked(o, elf_number_of_function(o, o->lines[i].address))) {
 			o->lines[nr] = o->lines[i];
 			o->lines[nr].file = debug_keep_text(o, o->lines[nr].file);
 			nr++;

@@ -8,6 +8,7 @@
 
 #include "jitreg/base/budget.h"
 #include "jitreg/base/hash_map.h"
+#include "jitreg/base/sorted.h"
 
 #include <elf.h>
 #include <elfutils/libdw.h>
@@ -178,8 +179,16 @@ bool elf_is_for_libdw(const struct section *s);
 bool debug_take(struct elf_object *o);
 /* Takes the object off its shelf, and frees all that is known for lines and inlined functions. */
 void debug_destroy(struct elf_object *o);
-/* Notes that lines of a function are asked for, of which number is 1 + index; 0: the address is in none.  Returns true, with its rows in
- * *row and *nr, if all of them are kept while debug information is not in memory. */
+/* Returns the number of functions that begin at an address or before it if the last one has the address, else 0. The functions have been
+ * read (elf_nr_functions()). */
+static inline size_t elf_number_of_function(const struct elf_object *o, uint64_t address)
+{
+	const size_t nr = SORTED_COUNT(o->nr_functions, i, o->functions[i].address <= address);
+
+	return nr && address - o->functions[nr - 1].address < o->functions[nr - 1].bytes ? nr : 0;
+}
+/* Notes that lines of a function are asked for, by its elf_number_of_function().  Returns true, with its rows in *row and *nr, if all of
+ * them are kept while debug information is not in memory. */
 bool debug_find_kept_lines(struct elf_object *o, size_t number, const struct elf_line **row, size_t *nr);
 /* Returns a text that stays valid until an object on a shelf is destroyed, or the text itself for other objects.  Returns "" if memory
  * runs out. */

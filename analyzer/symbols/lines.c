@@ -293,20 +293,16 @@ bool elf_has_lines(struct elf_object *o)
 	return o->has_lines || o->go.nr_functions || (o->dwarf_elf && o->nr_units);
 }
 
-/* Returns the number of functions that begin at an address or before it if the last one has the address, else 0. */
-static size_t number_of_function(struct elf_object *o, uint64_t address)
-{
-	size_t nr = o->shelf ? elf_functions_up_to(o, address) : 0;
-
-	return nr && address - o->functions[nr - 1].address < o->functions[nr - 1].bytes ? nr : 0;
-}
-
 /* Returns the index of the first row that begins after address, once the rows of its unit have been read.  Sets *row and *nr to the
- * rows. */
+ * rows, of which a file without units has none. */
 static size_t upper_bound(struct elf_object *o, uint64_t address, const struct elf_line **row, size_t *nr)
 {
-	if (!debug_find_kept_lines(o, number_of_function(o, address), row, nr)) {
-		need_rows(o, address);
+	const bool has_units = !o->lines_read || o->nr_units;
+	const size_t number = has_units && o->shelf && elf_nr_functions(o) ? elf_number_of_function(o, address) : 0;
+
+	if (!has_units || !debug_find_kept_lines(o, number, row, nr)) {
+		if (has_units)
+			need_rows(o, address);
 		*row = o->lines;
 		*nr = o->nr_lines;
 	}
