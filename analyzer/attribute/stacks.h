@@ -39,7 +39,7 @@ struct stacks {
 	struct stack_node *node; /* [0] is no stack: all members are 0 */
 	uint32_t nr, capacity;
 	/* The rest is for stacks.c alone. */
-	uint32_t *hash; /* of each node, with its callers */
+	uint32_t *hash; /* hash of each node and its callers */
 	uint32_t *slot; /* nodes by hash; 0: free */
 	uint32_t nr_slots;
 	/* LEVELS_MAX numbers for each component: its parent path with the largest share, or UINT32_MAX until it is asked for */

@@ -53,7 +53,7 @@ struct image_file {
 	bool generated;		/* a library that a JIT wrote */
 	bool of_machine;	/* elf was found on this machine by machine_file_find(), and is not freed with this file */
 	uint32_t number;
-	struct trace_place place; /* of the record with its parts */
+	struct trace_place place; /* place of the record with its parts */
 };
 
 enum code_kind { CODE_IMAGE, CODE_ELF, CODE_LOAD, CODE_REGION };

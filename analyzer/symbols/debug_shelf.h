@@ -25,8 +25,8 @@ struct debug_shelf {
 	struct elf_object *newest, *oldest; /* objects whose debug information is in memory, by the time of their last question */
 };
 
-/* Puts an object on a shelf, which forgets the bytes of its debug sections.  The shelf lives longer than the object's last question.  Texts
- * of its answers stay valid until the object is destroyed. */
+/* Puts an object on a shelf, which forgets the bytes of its debug sections.  The shelf lives longer than the object's last question.
+ * The texts in answers stay valid until the object is destroyed. */
 void debug_shelve(struct debug_shelf *shelf, struct elf_object *o, uint32_t number);
 /* Copies what a part has of the debug sections of an object.  Returns 0, or -EBADMSG for a part outside of the file. */
 int debug_restore(struct elf_object *o, uint64_t file_offset, const void *bytes, size_t nr);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Checks and decompresses the bodies of chunks, and keeps those of RECORDS chunks after trace_keep_bodies(). The first ones of the file are
- * kept, up to TRACE_KEPT_BYTES, so that a second pass in the file's order finds them. The others are decompressed again, and so are those
- * of more than LARGE_BYTES, which have a file's parts mostly.
+ * kept, up to TRACE_KEPT_BYTES, so that a second pass in the file's order finds them. The others are decompressed again. So are bodies
+ * larger than LARGE_BYTES, because most of these have parts of a file, which are seldom asked for twice.
  */
 #include "jitreg/trace/reader_internal.h"
 

@@ -114,7 +114,7 @@ static void answers_are_those_of_an_object_in_memory(void **state)
 			assert_int_equal(inlined[i].call_line, wanted[i].call_line);
 		}
 	}
-	assert_non_null(first.file); /* its object was put away since */
+	assert_non_null(first.file); /* the text is valid, although its object was put away since */
 	assert_true(strlen(first.file) > 0);
 	for (uint32_t i = 0; i < FILES; i++)
 		assert_in_range(loads[i], 1, DEBUG_LOADS_MAX);

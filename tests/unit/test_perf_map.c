@@ -95,7 +95,7 @@ static void a_name_with_newlines_is_one_name(void **state)
 		assert_int_equal(s.nr, 3);
 		assert_string_equal(s.name[0], "first");
 		assert_string_equal(s.name[2], "third");
-		/* where a read ends within the name, it may be cut behind a newline */
+		/* a name in which a read ends may be cut behind a newline */
 		assert_memory_equal(s.name[1], "RegExp.> src: 'HELLO", 20);
 		if (cut < 30 || cut > 60)
 			assert_string_equal(s.name[1], "RegExp.> src: 'HELLO\nadd 7\n\nWORLD' flags: 'sy'");

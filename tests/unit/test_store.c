@@ -110,7 +110,7 @@ static void generated_code_is_counted_once(void **state)
 	assert_true(weight_of("task-clock", &samples) == 10 * expected && samples == expected);
 }
 
-/* What a function's row also stands for may change from epoch to epoch, or be missing in epochs of an older tailor. Its row is one. */
+/* A function has one row, although its label may change from epoch to epoch, and is missing in epochs of an older tailor. */
 static void labels_do_not_split_functions(void **state)
 {
 	static const char *const names[] = { "encode", "encode (= checksum)", "each (2 functions of this name)",

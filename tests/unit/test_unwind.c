@@ -584,7 +584,7 @@ static void an_image_is_learnt_once_for_all_spaces(void **state)
 	assert_int_equal(unwinder_counts(u).rules, 4);
 }
 
-/* What lies in a space for a time only is not found at another one, though other spaces have it for good. */
+/* An image that lies in a space for a time only is not found there at another time, although other spaces have it for good. */
 static void an_image_has_its_time_in_each_space(void **state)
 {
 	static const unsigned char other[] = { 0x0e, 16 };
